@@ -53,6 +53,8 @@ class Model {
   void note_kill();
   // The task's caller cancels it.
   void note_cancel(task::TaskKey task) { canceled_.insert(task.value); }
+  // Nodes' clocks may be so far ahead.
+  void set_clocks_ahead(Time time) { clocks_ahead_ = time; }
   // An operator has its turn run again.
   void note_requeue(task::TaskKey task) { requeued_.insert(task.value); }
   bool was_requeued(task::TaskKey task) const { return requeued_.contains(task.value); }
@@ -107,6 +109,7 @@ class Model {
   std::vector<std::variant<Applied, Removed>> group_;
   std::set<std::int64_t> canceled_;   // by their callers
   std::set<std::int64_t> requeued_;
+  Time clocks_ahead_{};  // at most
   mutable std::map<std::int64_t, std::int64_t> told_;  // by task: the last event that anybody was told of
   std::set<std::int64_t> unflushed_;  // tasks with events that are not durable
   std::set<std::int64_t> gone_unflushed_;

@@ -188,7 +188,7 @@ class PlanAgent final : public agents::Executor {
       : world_(world),
         inner_(agents::workflow_executor(settings, world.clock,
                                          [&world](const std::string& skill, const std::string& tag) {
-                                           const auto* found = world.last()->skilled(skill, tag);
+                                           const auto* found = world.here()->skilled(skill, tag);
                                            return found ? std::optional(found->name.value) : std::nullopt;
                                          })) {}
 

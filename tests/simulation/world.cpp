@@ -18,6 +18,7 @@ World* the_world = nullptr;
 
 // How long everything may take to end once nothing is broken any more.
 constexpr Time kBound = std::chrono::hours(4);
+constexpr milliseconds kJumpMax{20'000};  // of a node's clock
 constexpr std::int64_t kStepsBound = 3'000'000;
 
 store::MemoryOptions store_options() {
@@ -77,6 +78,7 @@ World::World(std::uint64_t seed, std::int64_t steps, bool with_plans, int nodes)
       steps_(steps),
       processes_(static_cast<std::size_t>(nodes)) {
   the_world = this;
+  if (features.jumps) model.set_clocks_ahead(kJumpMax);
 }
 
 World::~World() {
@@ -116,6 +118,13 @@ Process* World::up() {
                        [](const Process* process) { return process != nullptr && process->serves(); });
   if (serving.empty()) return nullptr;
   return serving.size() == 1 ? serving.front() : random.pick(serving);
+}
+
+Process* World::here() const {
+  const auto found = std::ranges::find_if(processes_, [this](const Process* process) {
+    return process != nullptr && process->id() == fibers.process();
+  });
+  return found == processes_.end() ? nullptr : *found;
 }
 
 bool World::has_process(int id) const {
@@ -220,7 +229,7 @@ void World::harm_nodes(Process* process) {
       shared.set_outage(false);
     });
   }
-  if (what == 2 && features.jumps) process->set_clock(milliseconds(random.between(-20'000, 20'000)));
+  if (what == 2 && features.jumps) process->set_clock(milliseconds(random.between(-kJumpMax.count(), kJumpMax.count())));
   if (what == 3 && features.cuts && process->peers() != nullptr)
     process->peers()->cut_bus(milliseconds(random.below(3'000)));
 }

@@ -54,6 +54,8 @@ class World {
   bool calm() const { return calm_; }
   // A process that serves; null while there is none.
   Process* up();
+  // The one whose fiber runs.
+  Process* here() const;
   bool has_process(int id) const;
   // Whether nothing that the process does counts any more.
   bool is_dead(int process) const;
