@@ -64,7 +64,7 @@ bool NodePeers::round() {
   }
   note_others(start);
   own->second.is_joining = !has_joined_;
-  if (report_) own->second.report = report_();
+  say();
   judge();
   if (agents_ && world_.fibers.now() >= adopts_at_) {
     adopts_at_ = world_.fibers.now() + kAdoptEvery;
@@ -75,6 +75,16 @@ bool NodePeers::round() {
   if (!adopted_.empty()) world_.fibers.wake_all(news_came_);
   lead(start);
   return true;
+}
+
+void NodePeers::say() {
+  if (!report_) return;
+  is_reporting_ = true;
+  const store::NodeReport report = report_();
+  is_reporting_ = false;
+  world_.fibers.wake_all(called_);
+  const auto own = shared_.nodes.find(node_.value);
+  if (own != shared_.nodes.end()) own->second.report = report;
 }
 
 // One statement.
@@ -239,6 +249,7 @@ void NodePeers::tell(const std::vector<store::Grown>& tasks) {
 
 void NodePeers::announce(std::vector<store::NodeAgent> agents, std::function<store::NodeReport()> report) {
   std::ranges::sort(agents, {}, &store::NodeAgent::name);
+  while (is_reporting_) world_.fibers.wait(called_);
   agents_ = std::move(agents);
   report_ = std::move(report);
   const auto own = shared_.nodes.find(node_.value);

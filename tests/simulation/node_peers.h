@@ -50,6 +50,7 @@ class NodePeers final : public store::Peers {
   void rest();
   bool round();
   void note_others(Time start);
+  void say();
   void judge();
   bool is_judged_dead(std::int64_t number, const SharedStore::NodeRow& row) const;
   void lead(Time start);
@@ -62,7 +63,7 @@ class NodePeers final : public store::Peers {
   const store::NodeId node_;
   const std::function<void()> on_lost_;
 
-  bool has_joined_ = false, is_leaving_ = false, was_asked_ = false, is_renewing_ = false;
+  bool has_joined_ = false, is_leaving_ = false, was_asked_ = false, is_renewing_ = false, is_reporting_ = false;
   bool has_others_ = false, is_reliable_ = true;  // what is in memory, while it is alone
   Time renewed_{}, alone_until_{}, leads_from_{}, leads_until_{}, adopts_at_{}, cut_until_{};
   std::map<std::int64_t, std::pair<Time, Time>> watched_;  // other nodes' leases, and since when they are so

@@ -207,10 +207,10 @@ class PlanAgent final : public agents::Executor {
 
 void StepCalls::begin(World& world, const std::string& task, int attempt) {
   const Model::Task& known = world.model.task(world.model.key_of(task));
-  if (task::is_terminal(known.head().state))
+  const bool is_again = world.model.was_requeued(known.head().key);
+  if (task::is_terminal(known.head().state) && !is_again)
     world.fibers.fail("a step that has ended is done again: " + task);
   const auto [before, is_new] = all_.try_emplace({task, attempt}, powers_);
-  const bool is_again = world.model.was_requeued(known.head().key);
   if (!is_new && before->second == powers_ && !is_again)
     world.fibers.fail("attempt " + std::to_string(attempt) + " of a step was begun twice: " + task);
   before->second = powers_;
