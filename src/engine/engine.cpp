@@ -41,6 +41,8 @@ Engine::Engine(store::TaskStore& store, store::DeliveryStore& deliveries, store:
       actions_(operators, reader_, inbox_, tasks_, turns_, background_, options_.peers),
       jobs_(operators, actions_, inbox_, background_, options_.peers) {
   if (options_.peers == nullptr) return;
+  live_.set_look(
+      [this](const LiveTasks::Looking& looking) { reader_.look_for_stop(looking.wait, looking.after); });
   others_.emplace(*options_.peers, store, reader_, live_, inbox_, turns_, background_,
                   OtherNodes::Hooks{[this](std::vector<task::TaskHead> adopted) -> base::Result<void> {
                                       const auto found = recovery_.take_up(std::move(adopted));

@@ -257,6 +257,7 @@ void LiveTasks::publish(const store::Committed& committed, std::optional<task::R
   std::vector<std::shared_ptr<News>> news;
   std::vector<std::pair<OnStop, Stop>> stops;
   std::vector<std::function<void()>> after;
+  std::vector<Looking> looking;
   Dropped dropped;
   state_.with([&](State& state) {
     const auto entry = state.tasks.find(head.key);
@@ -274,8 +275,9 @@ void LiveTasks::publish(const store::Committed& committed, std::optional<task::R
       Subscriber& subscriber = at->second;
       if (subscriber.news && !committed.events.empty()) news.push_back(subscriber.news);
       if (!subscriber.on_stop) continue;
-      if (!subscriber.later) subscriber.later = first_stop(committed.events, subscriber.after);
-      if (!subscriber.later || !subscriber.knows_past) continue;
+      if (note_stop(subscriber, committed))
+        looking.push_back({{head.key, at->first, false}, subscriber.after});
+      if (!subscriber.later || subscriber.looks > 0) continue;
       stops.emplace_back(std::move(subscriber.on_stop), *subscriber.later);
       drop(state, live, at);
     }
@@ -294,6 +296,7 @@ void LiveTasks::publish(const store::Committed& committed, std::optional<task::R
   });
   for (const auto& wake : news) (*wake)();
   for (const auto& [on_stop, stop] : stops) on_stop(stop);
+  for (const Looking& one : looking) look_(one);
   for (const auto& then : after) then();
 }
 
@@ -311,7 +314,8 @@ std::vector<LiveTasks::Looking> LiveTasks::changed_elsewhere(task::TaskKey task,
       for (auto& [id, subscriber] : live.subscribers) {
         if (subscriber.news) news.push_back(subscriber.news);
         if (!subscriber.on_stop) continue;
-        subscriber.knows_past = false;
+        ++subscriber.looks;
+        subscriber.known = std::max(subscriber.known, last);
         looking.push_back({{task, id, false}, subscriber.after});
       }
     }

@@ -85,6 +85,9 @@ class LiveTasks {
   std::vector<Looking> changed_elsewhere(task::TaskKey task, task::EventNumber last);
   // Forgets all logs: others may have changed any of the tasks, and nobody has told.
   void forget_logs();
+  // Has a wait look at the store where other nodes may have added the stop that it waits for: as
+  // changed_elsewhere, for a change of this node's that follows one of theirs. Once, before anything else.
+  void set_look(std::function<void(const Looking&)> look) { look_ = std::move(look); }
   // The tasks that have subscribers, with the last event that those have heard of.
   std::vector<store::Grown> followed() const;
 
@@ -119,8 +122,9 @@ class LiveTasks {
     OnStop on_stop;
     task::EventNumber after;
     base::SteadyTime::time_point deadline;
-    bool knows_past = false;    // there is no stop between `after` and the beginning of the wait
-    std::optional<Stop> later;  // the first one since; told once the past is known
+    std::optional<Stop> later;  // the first one that was published; told once no earlier one can be found
+    int looks = 0;              // at the store, under way, for an earlier one
+    task::EventNumber known;    // up to here there is none, or a look finds it
   };
   using Subscribers = std::map<std::uint64_t, Subscriber>;  // mostly one
   struct Live {
@@ -147,6 +151,7 @@ class LiveTasks {
   };
   using Dropped = std::vector<LiveLogPtr>;  // destroyed outside the lock
 
+  bool note_stop(Subscriber& subscriber, const store::Committed& committed) const;
   static std::uint64_t add(State& state, task::TaskKey task, Subscriber subscriber);
   static void drop(State& state, Live& live, Subscribers::iterator subscriber);
   void remove(task::TaskKey task, std::uint64_t id);
@@ -157,6 +162,7 @@ class LiveTasks {
   void make_room(State& state, Dropped& dropped) const;
 
   const std::size_t young_bytes_max_;
+  std::function<void(const Looking&)> look_;  // null: no other node is there
   base::Guarded<State> state_;
 };
 

@@ -19,7 +19,8 @@ LiveTasks::Wait LiveTasks::await_stop(task::TaskKey task, task::EventNumber afte
     subscriber.on_stop = std::move(on_stop);
     subscriber.after = after;
     subscriber.deadline = deadline;
-    subscriber.knows_past = knows_past;
+    subscriber.looks = knows_past ? 0 : 1;
+    if (knows_past) subscriber.known = log->head.last_event;
     return Wait{task, add(state, task, std::move(subscriber)), knows_past};
   });
   if (wait.id == 0) on_stop(stop);
@@ -33,14 +34,26 @@ void LiveTasks::tell_past(const Wait& wait, std::optional<Stop> first) {
     if (entry == state.tasks.end()) return;
     const auto found = entry->second.subscribers.find(wait.id);
     if (found == entry->second.subscribers.end()) return;
-    found->second.knows_past = true;
-    if (!first) first = found->second.later;
+    const bool is_last = --found->second.looks == 0;
+    if (!first && is_last) first = found->second.later;
     if (!first) return;
     on_stop = std::move(found->second.on_stop);
     drop(state, entry->second, found);
     drop_if_idle(state, entry);
   });
   if (on_stop) on_stop(first);
+}
+
+// Notes what the change has for a wait. Returns whether another node has added something before it: then the
+// store has to be asked.
+bool LiveTasks::note_stop(Subscriber& subscriber, const store::Committed& committed) const {
+  const task::EventNumber last = committed.head.last_event;
+  const auto before = last.value - static_cast<std::int64_t>(committed.events.size());
+  const bool looks = look_ && subscriber.known.value < before;
+  if (looks) ++subscriber.looks;
+  subscriber.known = std::max(subscriber.known, last);
+  if (!subscriber.later) subscriber.later = first_stop(committed.events, subscriber.after);
+  return looks;
 }
 
 std::optional<base::SteadyTime::time_point> LiveTasks::expire_waits(base::SteadyTime::time_point now) {

@@ -14,6 +14,7 @@ using base::Result;
 constexpr std::size_t kAtHandMax = 64 << 10;
 // Deadlines that follow each other closely are met together, as each time all waits are looked at.
 constexpr std::chrono::milliseconds kExpiryStep{50};
+constexpr std::chrono::milliseconds kReadAgain{250};  // after a read that failed
 
 task::Task fold(const LiveLog& log, const task::Depth& depth, std::optional<task::EventNumber> as_of) {
   const std::int64_t last = as_of ? std::max<std::int64_t>(as_of->value, 0) : log.head.last_event.value;
@@ -135,7 +136,8 @@ void TaskReader::await_stop(task::TaskKey key, task::EventNumber after, std::chr
 void TaskReader::look_for_stop(const LiveTasks::Wait& wait, task::EventNumber after) const {
   background_.run([this, wait, after] {
     const auto stop = stop_after(wait.task, after);
-    live_.tell_past(wait, stop ? *stop : std::nullopt);
+    if (stop) return live_.tell_past(wait, *stop);
+    background_.timers().after(kReadAgain, [this, wait, after] { look_for_stop(wait, after); });
   });
 }
 

@@ -47,6 +47,8 @@ class TaskReader {
   // block.
   void await_stop(task::TaskKey key, task::EventNumber after, std::chrono::milliseconds bound,
                   LiveTasks::OnStop done) const;
+  // Has the wait told of a stop after event `after` that the store has.
+  void look_for_stop(const LiveTasks::Wait& wait, task::EventNumber after) const;
   // Another node has changed the task; see LiveTasks.
   void changed_elsewhere(task::TaskKey task, task::EventNumber last) const;
   base::Result<store::ListPage> list(const task::ListFilter& filter) const;
@@ -70,7 +72,6 @@ class TaskReader {
 
   // The log if nobody can have changed its task elsewhere, up to now.
   LiveLogPtr current(LiveLogPtr log) const;
-  void look_for_stop(const LiveTasks::Wait& wait, task::EventNumber after) const;
   void expire_at(TimePoint when) const;
   void expire() const;
   template <class T>

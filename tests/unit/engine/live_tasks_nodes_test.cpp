@@ -69,6 +69,56 @@ TEST_CASE("LiveTasks: who waits for a stop is told of one that another node has 
   }
 }
 
+TEST_CASE(
+    "LiveTasks: a stop here that follows what another node has stored is told once the store has none "
+    "before") {
+  LiveTasks live;
+  std::vector<LiveTasks::Looking> looking;
+  live.set_look([&](const LiveTasks::Looking& one) { looking.push_back(one); });
+  Log log(live);
+  log.create({status(State::submitted), status(State::working)});
+  std::optional<engine::Stop> told;
+  const auto wait = live.await_stop(kTask, {2}, kNever, [&](auto stop) { told = stop; });
+  CHECK(wait.knows_past);
+  SUBCASE("one that follows what is known here is told at once") {
+    log.add({status(State::completed)});
+    CHECK(told);
+    CHECK(looking.empty());
+    return;
+  }
+  log.skip(2);
+  log.add({status(State::completed)});
+  CHECK_FALSE(told);
+  REQUIRE(looking.size() == 1);
+  CHECK(looking[0].after.value == 2);
+  SUBCASE("an earlier one comes first") {
+    live.tell_past(looking[0].wait, engine::Stop{State::input_required, {3}});
+    REQUIRE(told);
+    CHECK(told->number.value == 3);
+  }
+  SUBCASE("there is no earlier one") {
+    live.tell_past(looking[0].wait, std::nullopt);
+    REQUIRE(told);
+    CHECK(told->number.value == 5);
+  }
+}
+
+TEST_CASE("LiveTasks: a stop is told only when every look at the store has found no earlier one") {
+  LiveTasks live;
+  live.set_look([](const LiveTasks::Looking&) {});
+  Log log(live);
+  log.create({status(State::submitted), status(State::working)});
+  std::optional<engine::Stop> told;
+  const auto wait = live.await_stop(kTask, {2}, kNever, [&](auto stop) { told = stop; });
+  live.changed_elsewhere(kTask, {3});
+  log.skip(2);
+  log.add({status(State::completed)});
+  live.tell_past(wait, std::nullopt);  // it looked before event 4
+  CHECK_FALSE(told);
+  live.tell_past(wait, std::nullopt);
+  CHECK(told);
+}
+
 TEST_CASE("LiveTasks: logs that are forgotten are read from the store, and followers stay") {
   LiveTasks live;
   Log log(live), other(live, {8});
