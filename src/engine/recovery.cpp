@@ -122,24 +122,42 @@ base::Result<void> Recovery::end_orphans(std::vector<task::TaskHead>& going_on) 
 }
 
 // Has a task undo what it has done, unless it does already.
-base::Result<void> Recovery::undo(const task::TaskHead& head, std::vector<task::TaskHead>& going_on) {
-  if (head.cancel_requested) return {};
-  task::Change change;
-  begin_undoing(change, head, clock_.now());
-  auto undoing = commit(std::move(change));
-  if (!undoing) return base::fail(std::move(undoing.error()));
-  const auto found = std::ranges::find(going_on, head.key, &task::TaskHead::key);
-  if (found != going_on.end()) *found = std::move(*undoing);
+base::Result<void> Recovery::undo(task::TaskHead head, std::vector<task::TaskHead>& going_on) {
+  while (!head.cancel_requested) {
+    task::Change change;
+    begin_undoing(change, head, clock_.now());
+    auto undoing = commit(std::move(change));
+    if (undoing) {
+      const auto found = std::ranges::find(going_on, head.key, &task::TaskHead::key);
+      if (found != going_on.end()) *found = std::move(*undoing);
+      return {};
+    }
+    if (undoing.error().code != base::ErrorCode::conflict) return base::fail(std::move(undoing.error()));
+    const auto is_open = look_again(head);
+    if (!is_open || !*is_open) return is_open ? base::Result<void>() : base::fail(is_open.error());
+  }
   return {};
 }
 
-base::Result<void> Recovery::end(const task::TaskHead& head, task::State state, const std::string& reason) {
-  auto log = log_of_turn(head);
-  if (!log) return base::fail(std::move(log.error()));
-  if (auto ended = commit(end_of(head, std::move(*log), state, reason)); !ended) {
-    return base::fail(std::move(ended.error()));
+base::Result<void> Recovery::end(task::TaskHead head, task::State state, const std::string& reason) {
+  while (true) {
+    auto log = log_of_turn(head);
+    if (!log) return base::fail(std::move(log.error()));
+    auto ended = commit(end_of(head, std::move(*log), state, reason));
+    if (ended) return {};
+    if (ended.error().code != base::ErrorCode::conflict) return base::fail(std::move(ended.error()));
+    const auto is_open = look_again(head);
+    if (!is_open || !*is_open) return is_open ? base::Result<void>() : base::fail(is_open.error());
   }
-  return {};
+}
+
+// Another node has changed the task. Returns whether it has not ended.
+base::Result<bool> Recovery::look_again(task::TaskHead& head) const {
+  auto row = store_.row(head.key);
+  if (!row && row.error().code == base::ErrorCode::task_not_found) return false;
+  if (!row) return base::fail(std::move(row.error()));
+  head = std::move(row->head);
+  return !task::is_terminal(head.state);
 }
 
 task::Change Recovery::end_of(const task::TaskHead& head, TurnLog log, task::State state,

@@ -34,11 +34,12 @@ class Recovery {
   base::Result<std::vector<task::TaskHead>> all_unfinished() const;
   base::Result<task::TaskHead> recover(task::TaskHead found);
   base::Result<task::TaskHead> commit(task::Change change);
+  base::Result<bool> look_again(task::TaskHead& head) const;
   base::Result<void> end_children(task::TaskKey parent);
   base::Result<void> end_orphans(std::vector<task::TaskHead>& going_on);
-  base::Result<void> undo(const task::TaskHead& head, std::vector<task::TaskHead>& going_on);
+  base::Result<void> undo(task::TaskHead head, std::vector<task::TaskHead>& going_on);
   using Open = store::TaskStore::Open;
-  base::Result<void> end(const task::TaskHead& head, task::State state, const std::string& reason);
+  base::Result<void> end(task::TaskHead head, task::State state, const std::string& reason);
   task::Change end_of(const task::TaskHead& head, TurnLog log, task::State state,
                       const std::string& reason) const;
   base::Result<task::Change> change_for(const task::TaskHead& head) const;
