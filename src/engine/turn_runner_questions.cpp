@@ -9,6 +9,8 @@ void TurnRunner::ask(task::TaskKey task, const task::TaskHead* now) {
   decision.task = task;
   decision.decide = [this](const store::TaskRow& row) -> base::Result<task::Change> {
     const task::TaskHead& head = row.head;
+    // Only the node that has the turn knows all questions.
+    if (!is_ours(row)) return base::fail(base::ErrorCode::not_found, "another node asks");
     const ChildQuestions::Turnover turnover = questions_.turnover(head);
     if (!turnover) return base::fail(base::ErrorCode::not_found, "no other question is to be shown");
     if (head.turn_state == task::TurnState::running) {
