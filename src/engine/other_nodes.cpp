@@ -94,7 +94,10 @@ void OtherNodes::look_at_tasks() {
     reader_.changed_elsewhere(end.task, end.last);
     turns_.changed_elsewhere(end);
   }
-  for (const task::TaskKey gone : keys) live_.forget(gone);
+  for (const task::TaskKey gone : keys) {
+    live_.forget(gone);
+    turns_.gone_elsewhere(gone);
+  }
 }
 
 // What this node has slots for, if others have turns that wait.

@@ -73,6 +73,8 @@ class TurnRunner final : private RunningTurn::Owner {
   // Another node may have changed the task: its running turn is told of a cancel, or abandoned if it is not
   // this node's any more.
   void changed_elsewhere(const store::TaskEnd& now);
+  // The task is gone: another node has ended it, and it was removed since.
+  void gone_elsewhere(task::TaskKey task);
   // How many more turns could begin at once, by agent; nothing while there are no slots.
   std::vector<std::pair<task::AgentName, int>> room() const { return scheduler_.room(); }
 

@@ -33,6 +33,10 @@ void TurnRunner::changed_elsewhere(const store::TaskEnd& now) {
   run->cancel({});
 }
 
+void TurnRunner::gone_elsewhere(task::TaskKey task) {
+  if (const auto run = running_turn(task)) run->abandon();
+}
+
 void TurnRunner::take_over(const task::TaskHead& head) {
   if (head.awaited == 0) return go_on(head);
   background_.run([this, head] {

@@ -53,6 +53,14 @@ TEST_CASE("OtherNodes: a turn that another node has taken is abandoned here") {
   CHECK(bench.engine.engine().counts().turns.running == 0);
 }
 
+TEST_CASE("OtherNodes: a turn whose task is gone is abandoned here at the next look") {
+  Bench bench;
+  bench.begin();
+  bench.peers.set_ends({});
+  CHECK(bench.is(&Running::let_go));
+  CHECK(bench.engine.engine().counts().turns.running == 0);
+}
+
 TEST_CASE("OtherNodes: a turn whose cancel another node has stored is told of it") {
   Bench bench;
   const task::TaskKey key = bench.begin();
