@@ -266,6 +266,8 @@ void LiveTasks::publish(const store::Committed& committed, std::optional<task::R
     live.heard = std::max(live.heard, head.last_event);
     after.swap(live.after);
     auto log = fresh ? fresh : next_log(live, committed);
+    // Another node was heard of first, which has changed it since.
+    if (head.last_event < live.heard) log = nullptr;
     if (fresh) state.alone.erase(head.context_key);
     if (log && log->whole) {
       log->add_request(committed, std::move(request));

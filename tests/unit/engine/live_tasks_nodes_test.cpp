@@ -103,6 +103,18 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("LiveTasks: a change here that was heard of after a later one elsewhere leaves no log behind") {
+  LiveTasks live;
+  Log log(live);
+  log.create({status(State::submitted), status(State::working)});
+  live.changing(kTask);
+  live.changed_elsewhere(kTask, {4});
+  log.add({text()});
+  CHECK_FALSE(live.log(kTask));
+  CHECK_FALSE(live.await_stop(kTask, {2}, kNever, [](auto) {}).knows_past);
+  live.unchanged(kTask);
+}
+
 TEST_CASE("LiveTasks: a stop is told only when every look at the store has found no earlier one") {
   LiveTasks live;
   live.set_look([](const LiveTasks::Looking&) {});
