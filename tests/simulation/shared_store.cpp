@@ -1,6 +1,8 @@
 #include "shared_store.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <limits>
 
 #include "world.h"
@@ -81,7 +83,14 @@ void SharedStore::commit(NodeView& view) {
   }
   static_cast<void>(watched_.commit());
   static_cast<void>(watched_.flush());
+  static const bool tells = std::getenv("SIMULATION_COMMITS") != nullptr;
   for (const auto& [task, written] : view.written_) {
+    const task::TaskHead& head = model_.task({task}).head();
+    if (tells)
+      std::printf("%9.3f node %lld task %lld v%lld e%lld %s turn %lld/%d state %d awaits %d owner %lld\n",
+                  static_cast<double>(world_.fibers.now().count()) / 1e9, (long long)view.node_.value, (long long)task,
+                  (long long)written.version.value, (long long)written.last.value, std::string(name_of(head.state)).c_str(), (long long)head.turn.value,
+                  head.attempt, (int)head.turn_state, head.awaited, (long long)written.owner.value);
     const auto owner = owners_.find(task);
     const bool is_others = owner != owners_.end() && owner->second != view.node_ && !is_dead(owner->second);
     if (written.breaks_off && is_others && !model_.was_requeued({task}))

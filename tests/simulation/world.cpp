@@ -326,7 +326,11 @@ bool World::is_over() {
 bool World::is_idle(Process& process) {
   const auto counts = process.engine().counts();
   left_ = std::to_string(counts.turns.running) + " slots taken, " + std::to_string(counts.turns.queued) +
-          " turns queued, " + std::to_string(counts.live.subscriptions) + " subscriptions";
+          " turns queued, " + std::to_string(counts.live.subscriptions) + " subscriptions at process " +
+          std::to_string(process.id());
+  for (const auto& agent : process.engine().agent_turns()) {
+    if (agent.running > 0) left_ += ", " + agent.agent + " has " + std::to_string(agent.running) + " slots";
+  }
   return counts.turns.running == 0 && counts.turns.queued == 0 && counts.live.subscriptions == 0;
 }
 
