@@ -186,7 +186,7 @@ class PlanAgent final : public agents::Executor {
  public:
   PlanAgent(World& world, const AgentSettings& settings)
       : world_(world),
-        inner_(agents::workflow_executor(settings, world.clock,
+        inner_(agents::workflow_executor(settings, world.here()->clock(),
                                          [&world](const std::string& skill, const std::string& tag) {
                                            const auto* found = world.here()->skilled(skill, tag);
                                            return found ? std::optional(found->name.value) : std::nullopt;

@@ -42,6 +42,7 @@ class Process {
   // Where nodes share the store: whether this one is dead to the others.
   bool is_dead() const;
   NodePeers* peers() { return peers_ ? &*peers_ : nullptr; }
+  const base::Clock& clock() const { return clock_; }
   void set_clock(base::Duration ahead) { clock_.ahead = ahead; }
   bool serves() const { return serves_; }
   bool recovers() const { return recovers_; }
