@@ -58,6 +58,7 @@ void Delegation::start(std::shared_ptr<RunningTurn> run, agents::DelegateRequest
     const auto delegated = std::make_shared<Delegated>();
     delegated->run = std::move(run);
     delegated->parent = head.key;
+    delegated->times = times_resumed(head.key);
     delegated->message = head.turn_message;
     delegated->goes_on = !request.task.empty();
     delegated->is_new = is_new;
@@ -130,8 +131,29 @@ void Delegation::follow(const DelegatedPtr& delegated) {
   service_.wait(
       child.task, child.after, std::chrono::hours(24), [this, delegated](const std::optional<Stop>& stop) {
         background_.run(
-            [this, delegated, stop] { stop ? settle(delegated, stop->number) : follow(delegated); });
+            [this, delegated, stop] { stop ? settle(delegated, stop->number) : follow_on(delegated); });
       });
+}
+
+// Nobody was told of a stop: the time was up, or the child is gone.
+void Delegation::follow_on(const DelegatedPtr& delegated) {
+  const auto child = service_.find(delegated->subagent.task);
+  const bool is_over = (!child && is_gone(child.error())) || is_out_of_date(*delegated);
+  if (!is_over) follow(delegated);
+}
+
+int Delegation::times_resumed(task::TaskKey parent) const {
+  return resumed_.with([&](const auto& resumed) {
+    const auto found = resumed.find(parent);
+    return found == resumed.end() ? 0 : found->second;
+  });
+}
+
+// Where nodes share the store, a task's turn may leave this one and come back: then those who followed its
+// children for it before must not tell what others tell.
+bool Delegation::is_out_of_date(const Delegated& delegated) const {
+  const bool was_taken = delegated.run != nullptr && delegated.run->is_abandoned();
+  return was_taken || delegated.times != times_resumed(delegated.parent);
 }
 
 void Delegation::try_again(const base::Error& error, std::function<void()> what) {
@@ -148,10 +170,11 @@ void Delegation::hand_over(const DelegatedPtr& delegated) {
 // The child has stopped with event `stop`.
 void Delegation::settle(const DelegatedPtr& delegated, task::EventNumber stop) {
   task::Subagent& child = delegated->subagent;
+  if (is_out_of_date(*delegated)) return;
   const auto again = [this, delegated, stop] { settle(delegated, stop); };
   if (!child.asks_agent) {
     const auto head = service_.find(child.task);
-    if (!head) return try_again(head.error(), again);
+    if (!head) return is_gone(head.error()) ? void() : try_again(head.error(), again);
     if (task::is_waiting(head->state)) return relay(delegated, *head);
     forget_question(*delegated);
     // It has asked, and somebody has answered.
@@ -163,7 +186,7 @@ void Delegation::settle(const DelegatedPtr& delegated, task::EventNumber stop) {
   RunningTurn* const run = delegated->run.get();
   const bool is_told = run != nullptr && !run->is_over();
   auto task = service_.read(child.task, is_told ? task::Depth{std::nullopt, true} : task::Depth{0, false});
-  if (!task) return try_again(task.error(), again);
+  if (!task) return is_gone(task.error()) ? void() : try_again(task.error(), again);
   const auto head = service_.find(child.task);
   if (!head) return try_again(head.error(), again);
   const task::Subagent event = after(child, task->status, *head);
@@ -183,11 +206,13 @@ base::Result<void> Delegation::resume(const task::TaskHead& waiting) {
   const auto log = read_turn_log(
       waiting, [&](task::EventNumber after) { return reader_.events(waiting.key, after, kEventsPage); });
   if (!log) return base::fail(log.error());
+  const int times = resumed_.with([&](auto& resumed) { return ++resumed[waiting.key]; });
   for (task::Subagent& child : log->subagents.awaited()) {
     if (auto question = resume_question(waiting, child, log->passed); !question) return question;
     const auto delegated = std::make_shared<Delegated>();
     delegated->parent = waiting.key;
     delegated->message = waiting.turn_message;
+    delegated->times = times;
     delegated->subagent = std::move(child);
     follow(delegated);
   }
@@ -195,7 +220,9 @@ base::Result<void> Delegation::resume(const task::TaskHead& waiting) {
 }
 
 void Delegation::turn_over(const task::TaskHead& head) {
-  if (task::is_terminal(head.state)) service_.cancel_children(head.key);
+  if (!task::is_terminal(head.state)) return;
+  resumed_.with([&](auto& resumed) { resumed.erase(head.key); });
+  service_.cancel_children(head.key);
 }
 
 }  // namespace baton::engine

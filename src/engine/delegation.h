@@ -16,6 +16,7 @@
 #pragma once
 
 #include <atomic>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "engine/task_service.h"
@@ -46,6 +47,7 @@ class Delegation final : public Children {
     task::EventNumber message;  // that the parent's turn is about
     bool goes_on = false;       // continues a child that was there before
     bool is_new = true;         // the child is not there yet, as far as the log says
+    int times = 0;              // its parent had been resumed, when it was asked for
     bool is_known = false;      // the log had it, and its stop, when the turn began
     // As it goes into the parent's log.
     task::Subagent subagent;
@@ -59,6 +61,12 @@ class Delegation final : public Children {
   std::string refusal(const task::TaskHead& head, bool is_new) const;
   void stored(const DelegatedPtr& delegated, const Accepted& child);
   void follow(const DelegatedPtr& delegated);
+  void follow_on(const DelegatedPtr& delegated);
+  int times_resumed(task::TaskKey parent) const;
+  // Another one follows the child by now.
+  bool is_out_of_date(const Delegated& delegated) const;
+  // Whether there is nothing to follow any more.
+  static bool is_gone(const base::Error& error) { return error.code == base::ErrorCode::task_not_found; }
   void settle(const DelegatedPtr& delegated, task::EventNumber stop);
   void hand_over(const DelegatedPtr& delegated);
   void try_again(const base::Error& error, std::function<void()> what);
@@ -79,6 +87,7 @@ class Delegation final : public Children {
   const EngineOptions& options_;
   // Children whose questions wait for their parents' callers.
   base::Guarded<std::unordered_set<DelegatedPtr>> asking_;
+  base::Guarded<std::unordered_map<task::TaskKey, int>> resumed_;  // how often, tasks that have not ended
 };
 
 }  // namespace baton::engine

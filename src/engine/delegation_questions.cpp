@@ -42,8 +42,10 @@ void Delegation::relay(const DelegatedPtr& delegated, const task::TaskHead& chil
 void Delegation::look(const DelegatedPtr& delegated) {
   if (!delegated->asks) return;
   const auto child = service_.find(delegated->subagent.task);
-  if (!child) return try_again(child.error(), [this, delegated] { look(delegated); });
-  if (child->status_event == delegated->question || !delegated->asks.exchange(false)) return;
+  const bool is_there = child || !is_gone(child.error());
+  if (!child && is_there) return try_again(child.error(), [this, delegated] { look(delegated); });
+  const bool asks = is_there && child->status_event == delegated->question;
+  if (asks || !delegated->asks.exchange(false)) return;
   question_over(delegated);
 }
 
@@ -52,7 +54,7 @@ void Delegation::question_over(const DelegatedPtr& delegated) {
   delegated->news = {};
   forget_question(*delegated);
   delegated->subagent.after = delegated->question;
-  follow(delegated);
+  follow_on(delegated);
 }
 
 void Delegation::forget_question(const Delegated& delegated) {

@@ -56,6 +56,10 @@ bool RunningTurn::is_over() const {
   return state_.with([](const State& state) { return state.phase == Phase::over; });
 }
 
+bool RunningTurn::is_abandoned() const {
+  return state_.with([](const State& state) { return state.abandoned; });
+}
+
 void RunningTurn::started() {
   arm_deadline(time_max_);
   if (budget_) arm_budget_end();
@@ -182,8 +186,10 @@ void RunningTurn::force(agents::Outcome outcome) {
 }
 
 void RunningTurn::abandon() {
-  const bool was_over =
-      state_.with([](State& state) { return std::exchange(state.phase, Phase::over) == Phase::over; });
+  const bool was_over = state_.with([](State& state) {
+    if (state.phase != Phase::over) state.abandoned = true;
+    return std::exchange(state.phase, Phase::over) == Phase::over;
+  });
   if (!was_over) end();
 }
 
@@ -330,6 +336,7 @@ void RunningTurn::refused(const base::Error& error) {
     bool lost = false, was_over = false;
   };
   const auto lost = state_.with([](State& state) {
+    state.abandoned |= state.lost && state.phase != Phase::over;
     return state.lost ? Lost{true, std::exchange(state.phase, Phase::over) == Phase::over} : Lost{};
   });
   // The turn was ended elsewhere.

@@ -115,6 +115,8 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
   task::TaskHead head() const;
   bool is_plan() const { return is_short_; }
   bool is_over() const;
+  // Whether it was given up: another one goes on with it, on this node or elsewhere.
+  bool is_abandoned() const;
   // How long ago it began.
   base::SteadyTime::duration age() const { return base::SteadyTime::now() - begun_; }
   // Why the turn failed or was rejected; empty if it was not, or not yet.
@@ -146,10 +148,11 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
     task::TaskHead head;
     task::Taken taken;  // as the head will say once everything is stored, with the children asked for
     PendingOutput output;
-    bool held = false;     // between `hold` and `release`, or before `attach`
-    bool posted = false;   // a decision about the output waits
-    bool ending = false;   // that decision ended the turn
-    bool lost = false;     // the turn is no longer the running one
+    bool held = false;    // between `hold` and `release`, or before `attach`
+    bool posted = false;  // a decision about the output waits
+    bool ending = false;  // that decision ended the turn
+    bool lost = false;    // the turn is no longer the running one
+    bool abandoned = false;
     bool dropped = false;  // some output could not be stored
     std::optional<agents::Outcome> outcome;
     bool cancel_requested = false;
