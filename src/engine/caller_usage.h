@@ -18,12 +18,14 @@ namespace baton::engine {
 
 class CallerUsage {
  public:
-  // 0: no cap.
-  CallerUsage(std::int64_t tasks_max, std::size_t bytes_max)
-      : tasks_max_(tasks_max), bytes_max_(static_cast<std::int64_t>(bytes_max)) {}
+  // 0: no cap. `is_recounted`: `count` is called more than once.
+  CallerUsage(std::int64_t tasks_max, std::size_t bytes_max, bool is_recounted)
+      : tasks_max_(tasks_max),
+        bytes_max_(static_cast<std::int64_t>(bytes_max)),
+        is_recounted_(is_recounted) {}
 
   // Reads the heads of all tasks: before anything is added, and every so often where other nodes add and
-  // remove some. What is added meanwhile may not be counted until the next time. Blocks.
+  // remove some. What is added meanwhile may count twice until the next time. One at a time. Blocks.
   base::Result<void> count(const store::RetentionStore& store);
 
   // Whether the caller may send a message, which may make a task; else overloaded.
@@ -34,11 +36,17 @@ class CallerUsage {
   struct Used {
     std::int64_t tasks = 0, bytes = 0;
   };
+  using ByCaller = std::map<std::string, Used, std::less<>>;
+  struct Counted {
+    ByCaller used;
+    ByCaller meanwhile;  // added since the last count began
+  };
+
+  static void add_to(ByCaller& all, const task::Caller& caller, Used more);
 
   const std::int64_t tasks_max_, bytes_max_;
-  using ByCaller = std::map<std::string, Used, std::less<>>;
-
-  base::Guarded<ByCaller> used_;
+  const bool is_recounted_;
+  base::Guarded<Counted> used_;
 };
 
 }  // namespace baton::engine

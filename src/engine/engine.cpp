@@ -41,8 +41,10 @@ Engine::Engine(store::TaskStore& store, store::DeliveryStore& deliveries, store:
       actions_(operators, reader_, inbox_, tasks_, turns_, background_, options_.peers),
       jobs_(operators, actions_, inbox_, background_, options_.peers) {
   if (options_.peers == nullptr) return;
-  live_.set_look(
-      [this](const LiveTasks::Looking& looking) { reader_.look_for_stop(looking.wait, looking.after); });
+  live_.share(
+      {options_.peers->self(),
+       [this](const LiveTasks::Looking& looking) { reader_.look_for_stop(looking.wait, looking.after); },
+       [this](store::Grown task) { options_.peers->follow({task}); }});
   others_.emplace(*options_.peers, store, reader_, live_, inbox_, turns_, background_,
                   OtherNodes::Hooks{[this](std::vector<task::TaskHead> adopted) -> base::Result<void> {
                                       const auto found = recovery_.take_up(std::move(adopted));
@@ -111,7 +113,8 @@ base::Result<void> Engine::go_on(const Recovery::Found& found) {
 
 void Engine::set_retention(store::RetentionStore& store) {
   if (options_.caller_tasks_max > 0 || options_.caller_bytes_max > 0) {
-    inbox_.set_usage(&usage_.emplace(options_.caller_tasks_max, options_.caller_bytes_max));
+    inbox_.set_usage(
+        &usage_.emplace(options_.caller_tasks_max, options_.caller_bytes_max, options_.peers != nullptr));
   }
   leaving_.emplace(store, inbox_, tasks_, catalogue_, background_, clock_, options_,
                    [this](const task::AuditEntry& entry) { return operators_.write(entry); });

@@ -175,6 +175,7 @@ class Inbox {
   bool next_to_flush(std::vector<Group>& groups);
   void tell(std::vector<Group>& groups);
   void note(const store::Committed& committed);
+  void note_grown(const store::Committed& committed);
   void tell_peers();
   void note_outcome(bool worked);
 
@@ -192,8 +193,9 @@ class Inbox {
   std::atomic<std::uint64_t> heard_{0};      // groups whose `committed` were called
   std::size_t telling_ = 0;                  // works being told; that thread only
   std::uint64_t told_ = 0;                   // groups taken by the flushing thread; that thread only
-  std::vector<store::Grown> grown_;          // what other nodes are to hear; that thread only
-  std::atomic<std::int64_t> pending_{0};     // works that have not been told
+  // What other nodes are to hear, and what those that follow the tasks are; that thread only.
+  std::vector<store::Grown> grown_, own_grown_;
+  std::atomic<std::int64_t> pending_{0};  // works that have not been told
 
   // The engine's thread only.
   base::Lru<task::TaskKey, store::TaskRow> rows_;

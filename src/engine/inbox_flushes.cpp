@@ -94,8 +94,7 @@ bool Inbox::tells_many() const {
 }
 
 void Inbox::note(const store::Committed& committed) {
-  if (options_.peers != nullptr && !options_.peers->is_alone())
-    grown_.push_back({committed.head.key, committed.head.last_event});
+  if (options_.peers != nullptr && !options_.peers->is_alone()) note_grown(committed);
   if (options_.stats != nullptr) options_.stats->note(committed.head.agent, committed.events);
   if (committed.deliveries > 0) deliveries_written_();
 }

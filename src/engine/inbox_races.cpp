@@ -59,10 +59,19 @@ void Inbox::race(Group& group) {
   put_back(group);
 }
 
+// Nobody can follow a task before it is created.
+void Inbox::note_grown(const store::Committed& committed) {
+  const task::EventNumber last = committed.head.last_event;
+  if (last.value == static_cast<std::int64_t>(committed.events.size())) return;
+  const bool is_own = committed.owner_before == options_.peers->self();
+  (is_own ? own_grown_ : grown_).push_back({committed.head.key, last});
+}
+
 void Inbox::tell_peers() {
-  if (grown_.empty()) return;
-  options_.peers->tell(grown_);
+  if (!grown_.empty()) options_.peers->tell(grown_);
+  if (!own_grown_.empty()) options_.peers->tell_followers(own_grown_);
   grown_.clear();
+  own_grown_.clear();
 }
 
 }  // namespace baton::engine

@@ -57,11 +57,23 @@ LiveTasks::Subscription::~Subscription() {
   if (live_) live_->remove(task_, id_);
 }
 
-std::uint64_t LiveTasks::add(State& state, task::TaskKey task, Subscriber subscriber) {
+// Whether others are to be asked to tell of the task; as though they were.
+bool LiveTasks::asks_for(Live& live) const {
+  return sharing_ && !live.subscribers.empty() && !std::exchange(live.is_asked_for, true);
+}
+
+void LiveTasks::ask_for(const std::optional<store::Grown>& task) const {
+  if (task) sharing_->follow(*task);
+}
+
+// A task whose log is here, or that this node changes, is not another node's, or that is heard of.
+std::uint64_t LiveTasks::add(State& state, task::TaskKey task, Subscriber subscriber,
+                             std::optional<store::Grown>& follows) const {
   Live& live = state.tasks[task];
   ++state.subscriptions;
   if (subscriber.news) ++live.readers;
   live.subscribers.emplace(state.next_id, std::move(subscriber));
+  if (!live.log && live.changing == 0 && asks_for(live)) follows = {task, live.heard};
   return state.next_id++;
 }
 
@@ -71,13 +83,17 @@ LiveTasks::Subscription LiveTasks::subscribe(task::TaskKey task, News news) {
   Subscription subscription;
   subscription.live_ = this;
   subscription.task_ = task;
-  subscription.id_ = state_.with([&](State& state) { return add(state, task, std::move(subscriber)); });
+  std::optional<store::Grown> follows;
+  subscription.id_ =
+      state_.with([&](State& state) { return add(state, task, std::move(subscriber), follows); });
+  ask_for(follows);
   return subscription;
 }
 
 void LiveTasks::drop(State& state, Live& live, Subscribers::iterator subscriber) {
   if (subscriber->second.news) --live.readers;
   live.subscribers.erase(subscriber);
+  if (live.subscribers.empty()) live.is_asked_for = false;
   --state.subscriptions;
 }
 
@@ -258,6 +274,7 @@ void LiveTasks::publish(const store::Committed& committed, std::optional<task::R
   std::vector<std::pair<OnStop, Stop>> stops;
   std::vector<std::function<void()>> after;
   std::vector<Looking> looking;
+  std::optional<store::Grown> follows;
   Dropped dropped;
   state_.with([&](State& state) {
     const auto entry = state.tasks.find(head.key);
@@ -283,6 +300,8 @@ void LiveTasks::publish(const store::Committed& committed, std::optional<task::R
       stops.emplace_back(std::move(subscriber.on_stop), *subscriber.later);
       drop(state, live, at);
     }
+    const bool is_elsewhere = sharing_ && committed.owner && committed.owner != sharing_->self;
+    if (is_elsewhere && asks_for(live)) follows = {head.key, live.heard};
     if (log) {
       keep(state, live, std::move(log), more, dropped);
     } else {
@@ -298,7 +317,8 @@ void LiveTasks::publish(const store::Committed& committed, std::optional<task::R
   });
   for (const auto& wake : news) (*wake)();
   for (const auto& [on_stop, stop] : stops) on_stop(stop);
-  for (const Looking& one : looking) look_(one);
+  for (const Looking& one : looking) sharing_->look(one);
+  ask_for(follows);
   for (const auto& then : after) then();
 }
 
@@ -306,10 +326,12 @@ std::vector<LiveTasks::Looking> LiveTasks::changed_elsewhere(task::TaskKey task,
   LiveLogPtr dropped;
   std::vector<std::shared_ptr<News>> news;
   std::vector<Looking> looking;
+  std::optional<store::Grown> follows;
   state_.with([&](State& state) {
     const auto entry = state.tasks.find(task);
     if (entry == state.tasks.end()) return;
     Live& live = entry->second;
+    if (asks_for(live)) follows = {task, std::max(live.heard, last)};
     if (live.log && live.log->head.last_event < last) dropped = drop_log(state, task, live);
     if (live.heard < last) {
       live.heard = last;
@@ -323,6 +345,7 @@ std::vector<LiveTasks::Looking> LiveTasks::changed_elsewhere(task::TaskKey task,
     }
     drop_if_idle(state, entry);
   });
+  ask_for(follows);
   for (const auto& wake : news) (*wake)();
   return looking;
 }

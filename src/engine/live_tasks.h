@@ -85,9 +85,17 @@ class LiveTasks {
   std::vector<Looking> changed_elsewhere(task::TaskKey task, task::EventNumber last);
   // Forgets all logs: others may have changed any of the tasks, and nobody has told.
   void forget_logs();
-  // Has a wait look at the store where other nodes may have added the stop that it waits for: as
-  // changed_elsewhere, for a change of this node's that follows one of theirs. Once, before anything else.
-  void set_look(std::function<void(const Looking&)> look) { look_ = std::move(look); }
+  // What there is to do about other nodes that share the store.
+  struct Sharing {
+    store::NodeId self;
+    // Has a wait look at the store where others may have added the stop that it waits for: as
+    // changed_elsewhere, for a change of this node's that follows one of theirs.
+    std::function<void(const Looking&)> look;
+    // Has others tell of a task that is followed here and may change there. Called once while it is followed.
+    std::function<void(store::Grown)> follow;
+  };
+  // Once, before anything else.
+  void share(Sharing sharing) { sharing_ = std::move(sharing); }
   // The tasks that have subscribers, with the last event that those have heard of.
   std::vector<store::Grown> followed() const;
 
@@ -134,6 +142,7 @@ class LiveTasks {
     int readers = 0;                           // subscribers that read the log
     int changing = 0;                          // changes that wait or are not durable
     task::EventNumber heard;                   // the last event that subscribers know of
+    bool is_asked_for = false;                 // see Sharing::follow
     std::vector<std::function<void()>> after;  // the next of them
   };
   using Entries = std::unordered_map<task::TaskKey, Live>;
@@ -152,7 +161,10 @@ class LiveTasks {
   using Dropped = std::vector<LiveLogPtr>;  // destroyed outside the lock
 
   bool note_stop(Subscriber& subscriber, const store::Committed& committed) const;
-  static std::uint64_t add(State& state, task::TaskKey task, Subscriber subscriber);
+  bool asks_for(Live& live) const;
+  void ask_for(const std::optional<store::Grown>& task) const;
+  std::uint64_t add(State& state, task::TaskKey task, Subscriber subscriber,
+                    std::optional<store::Grown>& follows) const;
   static void drop(State& state, Live& live, Subscribers::iterator subscriber);
   void remove(task::TaskKey task, std::uint64_t id);
   static LiveLogPtr drop_log(State& state, task::TaskKey task, Live& live);
@@ -162,7 +174,7 @@ class LiveTasks {
   void make_room(State& state, Dropped& dropped) const;
 
   const std::size_t young_bytes_max_;
-  std::function<void(const Looking&)> look_;  // null: no other node is there
+  std::optional<Sharing> sharing_;
   base::Guarded<State> state_;
 };
 

@@ -9,6 +9,7 @@ namespace baton::engine {
 LiveTasks::Wait LiveTasks::await_stop(task::TaskKey task, task::EventNumber after,
                                       base::SteadyTime::time_point deadline, OnStop on_stop) {
   std::optional<Stop> stop;
+  std::optional<store::Grown> follows;
   const Wait wait = state_.with([&](State& state) {
     const auto found = state.tasks.find(task);
     const LiveLog* log = found == state.tasks.end() ? nullptr : found->second.log.get();
@@ -21,8 +22,9 @@ LiveTasks::Wait LiveTasks::await_stop(task::TaskKey task, task::EventNumber afte
     subscriber.deadline = deadline;
     subscriber.looks = knows_past ? 0 : 1;
     if (knows_past) subscriber.known = log->head.last_event;
-    return Wait{task, add(state, task, std::move(subscriber)), knows_past};
+    return Wait{task, add(state, task, std::move(subscriber), follows), knows_past};
   });
+  ask_for(follows);
   if (wait.id == 0) on_stop(stop);
   return wait;
 }
@@ -49,7 +51,7 @@ void LiveTasks::tell_past(const Wait& wait, std::optional<Stop> first) {
 bool LiveTasks::note_stop(Subscriber& subscriber, const store::Committed& committed) const {
   const task::EventNumber last = committed.head.last_event;
   const auto before = last.value - static_cast<std::int64_t>(committed.events.size());
-  const bool looks = look_ && subscriber.known.value < before;
+  const bool looks = sharing_ && subscriber.known.value < before;
   if (looks) ++subscriber.looks;
   subscriber.known = std::max(subscriber.known, last);
   if (!subscriber.later) subscriber.later = first_stop(committed.events, subscriber.after);

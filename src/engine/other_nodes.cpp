@@ -12,6 +12,8 @@ namespace baton::engine {
 namespace {
 
 constexpr std::chrono::milliseconds kLookEvery{1'000}, kRecoverAgain{250};
+// Before others forget it.
+constexpr std::chrono::seconds kSayAgain = store::kFollowed - std::chrono::seconds(5);
 
 }  // namespace
 
@@ -45,6 +47,17 @@ void OtherNodes::heard(const std::vector<store::Grown>& tasks) {
   const auto ends = peers_.ends(running);
   if (!ends) return;  // the next look finds it
   for (const store::TaskEnd& end : *ends) turns_.changed_elsewhere(end);
+}
+
+void OtherNodes::others_follow(const std::vector<store::Grown>& tasks) {
+  std::vector<store::Grown> later;
+  for (const store::Grown& task : tasks) {
+    const LiveLogPtr log = live_.log(task.task);
+    const task::EventNumber last =
+        std::max(log ? log->head.last_event : task::EventNumber(), turns_.last_event(task.task));
+    if (last > task.last) later.push_back({task.task, last});
+  }
+  if (!later.empty()) peers_.tell(later);
 }
 
 // Nothing in memory is sure to be as the store has it. By the end of this it is, or is gone.
@@ -83,6 +96,10 @@ void OtherNodes::look() {
 
 void OtherNodes::look_at_tasks() {
   const std::vector<store::Grown> followed = live_.followed();
+  if (const auto now = base::SteadyTime::now(); now - said_at_.load() >= kSayAgain) {
+    said_at_ = now;
+    peers_.follow(followed);
+  }
   std::unordered_set<task::TaskKey> keys;
   for (const store::Grown& task : followed) keys.insert(task.task);
   for (const task::TaskKey task : turns_.running_tasks()) keys.insert(task);
@@ -122,7 +139,12 @@ void OtherNodes::take_turns(const task::AgentName& agent, int most) {
   };
   inbox_.write(std::move(take), [this, taken](const base::Result<void>& written) {
     if (!written) return;  // their node still has them
-    for (const task::TaskHead& head : *taken) turns_.go_on(head);
+    std::vector<store::Grown> grown;
+    for (const task::TaskHead& head : *taken) {
+      grown.push_back({head.key, head.last_event});
+      turns_.go_on(head);
+    }
+    peers_.tell(grown);
   });
 }
 

@@ -46,6 +46,8 @@ class OtherNodes final : private store::Peers::Listener {
   void adopted(const std::vector<task::TaskKey>& tasks) override;
   void asked_to_drain() override;
   bool follows(task::TaskKey task) override { return live_.is_followed(task); }
+  void others_follow(const std::vector<store::Grown>& tasks) override;
+  void has_newcomer() override { peers_.follow(live_.followed()); }
 
   void look_later();
   void look();
@@ -63,7 +65,8 @@ class OtherNodes final : private store::Peers::Listener {
   Background& background_;
   const Hooks hooks_;
   std::atomic<bool> stopped_{false};
-  std::atomic<bool> was_alone_{true};  // when it last looked
+  std::atomic<bool> was_alone_{true};                    // when it last looked
+  std::atomic<base::SteadyTime::time_point> said_at_{};  // when it last told what is followed here
 };
 
 }  // namespace baton::engine

@@ -70,6 +70,8 @@ class TurnRunner final : private RunningTurn::Owner {
   // Whether a turn of the task runs here.
   bool runs(task::TaskKey task) const { return running_turn(task) != nullptr; }
   std::vector<task::TaskKey> running_tasks() const;
+  // The last event of a task whose turn runs here; 0: none does.
+  task::EventNumber last_event(task::TaskKey task) const;
   // Another node may have changed the task: its running turn is told of a cancel, or abandoned if it is not
   // this node's any more.
   void changed_elsewhere(const store::TaskEnd& now);

@@ -19,6 +19,11 @@ std::vector<task::TaskKey> TurnRunner::running_tasks() const {
   });
 }
 
+task::EventNumber TurnRunner::last_event(task::TaskKey task) const {
+  const auto run = running_turn(task);
+  return run ? run->head().last_event : task::EventNumber();
+}
+
 void TurnRunner::changed_elsewhere(const store::TaskEnd& now) {
   const auto run = running_turn(now.task);
   // What this node has stored since is newer.

@@ -2,9 +2,10 @@
 // never used again. It is alive while it renews its lease, in the database's time; when it is not, another
 // node takes its tasks over (TaskRow::owner), and nothing that it says is stored any more.
 //
-// Nodes tell each other which tasks they have changed, after the commit and soon. What is told may come late,
-// twice or not at all: the numbers of events say what is missing, so whoever follows a task looks at it every
-// second besides (`ends`).
+// Nodes tell each other which tasks they have changed, after the commit and soon: those whose turn was not
+// their own, and those that another node has said to follow. What is told may come late, twice or not at all:
+// the numbers of events say what is missing, so whoever follows a task looks at it every second besides
+// (`ends`).
 //
 // Threads: every method from any. The listener is called on threads of the peers, one call at a time, and may
 // read the store.
@@ -60,6 +61,9 @@ struct Node {
   std::vector<NodeAgent> agents;  // by name
 };
 
+// How long a node is told of a task that it has said to follow.
+inline constexpr std::chrono::seconds kFollowed(25);
+
 class Peers {
  public:
   class Listener {
@@ -76,6 +80,11 @@ class Peers {
     virtual void asked_to_drain() = 0;
     // Whether somebody follows the task here.
     virtual bool follows(task::TaskKey task) = 0;
+    // Other nodes follow these tasks, and know of these events: they are to be told of later ones that this
+    // one knows of.
+    virtual void others_follow(const std::vector<Grown>& tasks) = 0;
+    // Another node has begun to listen: it has not heard what is followed here (Peers::follow).
+    virtual void has_newcomer() = 0;
   };
 
   virtual ~Peers() = default;
@@ -92,6 +101,12 @@ class Peers {
   virtual void listen(Listener* listener) = 0;
   // Has the others hear of these tasks. Never blocks; does nothing while this node is alone.
   virtual void tell(const std::vector<Grown>& tasks) = 0;
+  // The same for those of the tasks that somebody follows elsewhere, as far as this node knows: all of them
+  // just after it has begun to listen.
+  virtual void tell_followers(const std::vector<Grown>& tasks) = 0;
+  // Has the others tell this node of these tasks for the next kFollowed, and at once of what they have beyond
+  // these events. Never blocks; does nothing while this node is alone.
+  virtual void follow(const std::vector<Grown>& tasks) = 0;
   // Whether somebody follows the task on another node: asks them all, and blocks for a moment. One that does
   // not answer in time counts as one where nobody does.
   virtual bool is_followed_elsewhere(task::TaskKey task) = 0;

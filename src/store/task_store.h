@@ -72,6 +72,8 @@ struct Committed {
   std::vector<task::EventPtr> events;
   int deliveries = 0;        // how many webhook deliveries were written with it
   bool new_context = false;  // the context was created for this task
+  NodeId owner_before;       // whose turn it was before the change
+  NodeId owner;              // and is after it
 };
 
 // A turn's input as stored.

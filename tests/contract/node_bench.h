@@ -41,6 +41,17 @@ class Ear final : public store::Peers::Listener {
   void asked_to_drain() override { ++drains; }
   bool follows(task::TaskKey task) override { return task == followed; }
 
+  void others_follow(const std::vector<store::Grown>& tasks) override {
+    std::lock_guard lock(mutex_);
+    followed_elsewhere_.insert(followed_elsewhere_.end(), tasks.begin(), tasks.end());
+  }
+
+  void has_newcomer() override { ++newcomers; }
+
+  std::vector<store::Grown> followed_elsewhere() {
+    std::lock_guard lock(mutex_);
+    return followed_elsewhere_;
+  }
   std::int64_t last_of(task::TaskKey task) {
     std::lock_guard lock(mutex_);
     return heard_[task].value;
@@ -54,13 +65,14 @@ class Ear final : public store::Peers::Listener {
     return adopted_;
   }
 
-  std::atomic<int> misses = 0, drains = 0;
+  std::atomic<int> misses = 0, drains = 0, newcomers = 0;
   std::atomic<task::TaskKey> followed{};
 
  private:
   std::mutex mutex_;
   std::map<task::TaskKey, task::EventNumber> heard_;
   std::multiset<task::TaskKey> adopted_;
+  std::vector<store::Grown> followed_elsewhere_;
 };
 
 // A node whose way to the database is through a gate.

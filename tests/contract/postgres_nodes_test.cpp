@@ -67,6 +67,23 @@ TEST_CASE("Peers: what a node tells the others hear, with the newest numbers, an
   CHECK(first.ear.heard() == 1);
 }
 
+TEST_CASE("Peers: what a node follows the others hear") {
+  const auto schema = made_schema();
+  NodeBench first(schema), second(schema);
+  CHECK(comes([&] { return !first.peers().is_alone(); }));
+  second.peers().follow({{{7}, {3}}, {{8}, {}}});
+  CHECK(comes([&] { return first.ear.followed_elsewhere().size() == 2; }));
+  const auto followed = first.ear.followed_elsewhere();
+  CHECK(followed[0].task.value == 7);
+  CHECK(followed[0].last.value == 3);
+  CHECK(followed[1].task.value == 8);
+  CHECK(second.ear.followed_elsewhere().empty());
+  first.peers().tell_followers({{{7}, {4}}});
+  CHECK(comes([&] { return second.ear.last_of({7}) == 4; }));
+  CHECK(comes([&] { return first.ear.newcomers == 1; }));
+  CHECK(second.ear.newcomers == 0);
+}
+
 TEST_CASE(
     "Peers: a node whose sessions were ended is told that it may have missed something, and hears again") {
   const auto schema = made_schema();

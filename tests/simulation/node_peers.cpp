@@ -26,6 +26,7 @@ void NodePeers::join() {
   world_.fibers.spawn([this] { renew(); });
   world_.fibers.spawn([this] { pass_on(); });
   while (!has_joined_) world_.fibers.wait(joined_);
+  ask_all();
 }
 
 void NodePeers::renew() {
@@ -135,7 +136,8 @@ void NodePeers::judge() {
     });
     if (dead == shared_.nodes.end()) return;
     const store::NodeId node{dead->first};
-    if (!dead->second.has_left && world_.fibers.is_frozen(dead->second.process)) SOMETIMES(frozen_past_its_lease);
+    if (!dead->second.has_left && world_.fibers.is_frozen(dead->second.process))
+      SOMETIMES(frozen_past_its_lease);
     const auto tasks =
         shared_.take_over(node_, node, dead->second.lease_until, agents_ ? &*agents_ : nullptr);
     adopts_at_ = {};
@@ -167,8 +169,8 @@ bool NodePeers::is_alone() const {
 }
 
 bool NodePeers::has_news() const {
-  return !heard_.empty() || !adopted_.empty() || has_missed_ || alone_again_ ||
-         (is_asked_ && listener_ != nullptr);
+  return !heard_.empty() || !adopted_.empty() || !followed_by_others_.empty() || has_missed_ ||
+         has_newcomer_ || alone_again_ || (is_asked_ && listener_ != nullptr);
 }
 
 void NodePeers::pass_on() {
@@ -177,6 +179,8 @@ void NodePeers::pass_on() {
     Listener* const listener = listener_;
     const auto adopted = std::exchange(adopted_, {});
     const auto heard = std::exchange(heard_, {});
+    const auto followed = std::exchange(followed_by_others_, {});
+    const bool newcomer = std::exchange(has_newcomer_, false);
     const bool missed = std::exchange(has_missed_, false), again = std::exchange(alone_again_, false);
     const int crowds = crowds_;
     is_calling_ = true;
@@ -185,6 +189,8 @@ void NodePeers::pass_on() {
       std::vector<store::Grown> grown;
       for (const auto& [task, last] : heard) grown.push_back({task, last});
       if (!grown.empty()) listener->heard(grown);
+      if (newcomer) listener->has_newcomer();
+      if (!followed.empty()) listener->others_follow(followed);
       if (missed || again) listener->missed();
       if (std::exchange(is_asked_, false)) listener->asked_to_drain();
     }
@@ -203,12 +209,9 @@ void NodePeers::listen(Listener* listener) {
   while (is_calling_) world_.fibers.wait(called_);
 }
 
-void NodePeers::take(const std::vector<store::Grown>& tasks) {
+void NodePeers::hear(const Word& word) {
   if (world_.fibers.now() < cut_until_) return;
-  for (const store::Grown& one : tasks) {
-    task::EventNumber& last = heard_[one.task];
-    last = std::max(last, one.last);
-  }
+  word(*this);
   world_.fibers.wake_all(news_came_);
 }
 
@@ -221,12 +224,13 @@ void NodePeers::cut_bus(Time time) {
       [this, time] {
         world_.fibers.sleep(time);
         has_missed_ = true;
+        ask_all();
         world_.fibers.wake_all(news_came_);
       },
       process);
 }
 
-void NodePeers::tell(const std::vector<store::Grown>& tasks) {
+void NodePeers::send(const Word& word) {
   if (!has_others_) return;
   Random& random = world_.random;
   for (const auto& [number, peer] : shared_.peers) {
@@ -237,14 +241,42 @@ void NodePeers::tell(const std::vector<store::Grown>& tasks) {
     for (int left = times; left > 0; --left) {
       const Time late = milliseconds(random.chance(world_.features.bus_delays) ? random.below(2'000) : 0);
       world_.fibers.spawn(
-          [&shared = shared_, &fibers = world_.fibers, to = number, late, tasks] {
+          [&shared = shared_, &fibers = world_.fibers, to = number, late, word] {
             fibers.sleep(late + std::chrono::microseconds(100));
             const auto found = shared.peers.find(to);
-            if (found != shared.peers.end()) found->second->take(tasks);
+            if (found != shared.peers.end()) found->second->hear(word);
           },
           0);
     }
   }
+}
+
+void NodePeers::tell(const std::vector<store::Grown>& tasks) {
+  send([tasks](NodePeers& other) {
+    for (const store::Grown& one : tasks) {
+      task::EventNumber& last = other.heard_[one.task];
+      last = std::max(last, one.last);
+    }
+  });
+}
+
+void NodePeers::tell_followers(const std::vector<store::Grown>& tasks) {
+  if (!has_others_) return;
+  const auto followed = followed_.of(tasks, base::SteadyTime::now());
+  if (!followed.empty()) tell(followed);
+}
+
+void NodePeers::follow(const std::vector<store::Grown>& tasks) {
+  if (tasks.empty()) return;
+  send([tasks](NodePeers& other) {
+    other.followed_.add(tasks, base::SteadyTime::now());
+    other.followed_by_others_.insert(other.followed_by_others_.end(), tasks.begin(), tasks.end());
+  });
+}
+
+void NodePeers::ask_all() {
+  followed_.miss(base::SteadyTime::now());
+  send([](NodePeers& other) { other.has_newcomer_ = true; });
 }
 
 void NodePeers::announce(std::vector<store::NodeAgent> agents, std::function<store::NodeReport()> report) {
@@ -264,8 +296,15 @@ base::Result<std::vector<store::Node>> NodePeers::nodes() const {
   for (const auto& [number, row] : shared_.nodes) {
     if (row.has_left) continue;
     const auto left = std::chrono::duration_cast<milliseconds>(row.lease_until - world_.fibers.now());
-    nodes.push_back({{number}, "node", "1", row.started, left, row.report, row.is_joining,
-                     row.is_asked_to_drain, row.agents});
+    nodes.push_back({{number},
+                     "node",
+                     "1",
+                     row.started,
+                     left,
+                     row.report,
+                     row.is_joining,
+                     row.is_asked_to_drain,
+                     row.agents});
   }
   return nodes;
 }

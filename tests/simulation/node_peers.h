@@ -1,5 +1,5 @@
-// NodePeers: the other nodes, for one of a simulation: its lease in virtual time, and a bus that drops, delays
-// and doubles. As PostgreSQL's does it.
+// NodePeers: the other nodes, for one of a simulation: its lease in virtual time, and a bus that drops,
+// delays and doubles. As PostgreSQL's does it.
 //
 // Threads: fibers of the node's process: one renews, one calls the listener.
 #pragma once
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "shared_store.h"
+#include "store/postgres/followed_elsewhere.h"
 
 namespace baton::simulation {
 
@@ -21,8 +22,6 @@ class NodePeers final : public store::Peers {
 
   // Begins to renew, and waits until all other nodes know of this one.
   void join();
-  // What another node has told it.
-  void take(const std::vector<store::Grown>& tasks);
   // Its connection to the bus is lost for a while; then it has missed something.
   void cut_bus(Time time);
 
@@ -30,6 +29,8 @@ class NodePeers final : public store::Peers {
   bool is_alone() const override;
   void listen(Listener* listener) override;
   void tell(const std::vector<store::Grown>& tasks) override;
+  void tell_followers(const std::vector<store::Grown>& tasks) override;
+  void follow(const std::vector<store::Grown>& tasks) override;
   // Nobody of the simulation leaves a run.
   bool is_followed_elsewhere(task::TaskKey) override { return false; }
   base::Result<std::vector<store::TaskEnd>> ends(const std::vector<task::TaskKey>& tasks) const override {
@@ -46,6 +47,12 @@ class NodePeers final : public store::Peers {
   bool leads() const override;
 
  private:
+  // What another node hears; not while its bus is cut.
+  using Word = std::function<void(NodePeers&)>;
+  void send(const Word& word);
+  void hear(const Word& word);
+  void ask_all();
+
   void renew();
   void rest();
   bool round();
@@ -63,7 +70,8 @@ class NodePeers final : public store::Peers {
   const store::NodeId node_;
   const std::function<void()> on_lost_;
 
-  bool has_joined_ = false, is_leaving_ = false, was_asked_ = false, is_renewing_ = false, is_reporting_ = false;
+  bool has_joined_ = false, is_leaving_ = false, was_asked_ = false, is_renewing_ = false,
+       is_reporting_ = false;
   bool has_others_ = false, is_reliable_ = true;  // what is in memory, while it is alone
   Time renewed_{}, alone_until_{}, leads_from_{}, leads_until_{}, adopts_at_{}, cut_until_{};
   std::map<std::int64_t, std::pair<Time, Time>> watched_;  // other nodes' leases, and since when they are so
@@ -71,9 +79,12 @@ class NodePeers final : public store::Peers {
   std::function<store::NodeReport()> report_;
   Fibers::WaitList joined_, looks_, news_came_, called_;
 
+  store::postgres::FollowedElsewhere followed_{base::SteadyTime::now()};
   std::map<task::TaskKey, task::EventNumber> heard_;
+  std::vector<store::Grown> followed_by_others_;
   std::vector<task::TaskKey> adopted_;
-  bool has_missed_ = false, is_asked_ = false, alone_again_ = false, is_calling_ = false;
+  bool has_missed_ = false, has_newcomer_ = false, is_asked_ = false, alone_again_ = false,
+       is_calling_ = false;
   int crowds_ = 0;  // how often others have come
   Listener* listener_ = nullptr;
 };

@@ -26,6 +26,14 @@ class FakePeers final : public store::Peers {
     std::lock_guard lock(mutex_);
     told_.insert(told_.end(), tasks.begin(), tasks.end());
   }
+  void tell_followers(const std::vector<store::Grown>& tasks) override {
+    std::lock_guard lock(mutex_);
+    told_followers_.insert(told_followers_.end(), tasks.begin(), tasks.end());
+  }
+  void follow(const std::vector<store::Grown>& tasks) override {
+    std::lock_guard lock(mutex_);
+    followed_.insert(followed_.end(), tasks.begin(), tasks.end());
+  }
   bool is_followed_elsewhere(task::TaskKey) override { return followed; }
   base::Result<std::vector<store::TaskEnd>> ends(const std::vector<task::TaskKey>& tasks) const override {
     std::lock_guard lock(mutex_);
@@ -63,6 +71,12 @@ class FakePeers final : public store::Peers {
   void say(const std::vector<store::Grown>& tasks) {
     if (Listener* const listener = heard_by()) listener->heard(tasks);
   }
+  void ask_for(const std::vector<store::Grown>& tasks) {
+    if (Listener* const listener = heard_by()) listener->others_follow(tasks);
+  }
+  void come() {
+    if (Listener* const listener = heard_by()) listener->has_newcomer();
+  }
   void give(const std::vector<task::TaskKey>& tasks) {
     if (Listener* const listener = heard_by()) listener->adopted(tasks);
   }
@@ -92,6 +106,15 @@ class FakePeers final : public store::Peers {
     return told_;
   }
 
+  std::vector<store::Grown> told_followers() const {
+    std::lock_guard lock(mutex_);
+    return told_followers_;
+  }
+  std::vector<store::Grown> said_to_follow() const {
+    std::lock_guard lock(mutex_);
+    return followed_;
+  }
+
   std::atomic<bool> alone = false, leading = true, followed = false;
 
  private:
@@ -102,7 +125,7 @@ class FakePeers final : public store::Peers {
 
   mutable std::mutex mutex_;
   Listener* listener_ = nullptr;
-  std::vector<store::Grown> told_;
+  std::vector<store::Grown> told_, told_followers_, followed_;
   std::vector<store::TaskEnd> ends_;
   base::Result<std::vector<store::Node>> nodes_ = std::vector<store::Node>();
   std::vector<store::NodeAgent> announced_;

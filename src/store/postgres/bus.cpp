@@ -8,6 +8,7 @@
 #include <array>
 #include <charconv>
 #include <chrono>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -27,8 +28,8 @@ constexpr char kTell[] =
     "SELECT pg_notify('baton_' || CASE WHEN octet_length(current_schema()::text) > 50 THEN "
     "md5(current_schema()::text) ELSE current_schema()::text END, $1)";
 
-// "12 345:6 78:9": node 12 has changed task 345, whose last event is 6, and task 78. "12 ?345" and "12 !345":
-// see Bus::ask and Bus::answer. "12": it calls.
+// "12 345:6 78:9": node 12 has changed task 345, whose last event is 6, and task 78. "12 +345:6": it follows
+// that one. "12 *", "12 ?345" and "12 !345": see Bus::ask_all, Bus::ask and Bus::answer. "12": it calls.
 std::vector<std::string> payloads_of(std::int64_t node, const std::vector<std::string>& words) {
   const std::string sender = std::to_string(node);
   std::vector<std::string> payloads;
@@ -48,8 +49,9 @@ std::int64_t take_number(std::string_view& text) {
 }
 
 struct Words {
-  std::vector<Grown> tasks;
+  std::vector<Grown> tasks, followed;
   std::vector<task::TaskKey> asked, answered;
+  bool asks_all = false;
   bool is_call = true;  // there are none
 };
 
@@ -57,16 +59,22 @@ void read_words(std::string_view text, Words& words) {
   while (text.starts_with(' ')) {
     text.remove_prefix(1);
     words.is_call = false;
-    const char mark = text.starts_with('?') || text.starts_with('!') ? text.front() : ':';
-    if (mark != ':') text.remove_prefix(1);
+    if (text.starts_with('*')) {
+      text.remove_prefix(1);
+      words.asks_all = true;
+      continue;
+    }
+    const bool is_marked = text.starts_with('?') || text.starts_with('!') || text.starts_with('+');
+    const char mark = is_marked ? text.front() : ':';
+    if (is_marked) text.remove_prefix(1);
     const task::TaskKey task{take_number(text)};
     if (!task) return;
     if (mark == '?') words.asked.push_back(task);
     if (mark == '!') words.answered.push_back(task);
-    if (mark != ':') continue;
+    if (mark == '?' || mark == '!') continue;
     if (!text.starts_with(':')) return;
     text.remove_prefix(1);
-    words.tasks.push_back({task, {take_number(text)}});
+    (mark == '+' ? words.followed : words.tasks).push_back({task, {take_number(text)}});
   }
 }
 
@@ -122,6 +130,7 @@ void Bus::listen() {
         listener_ = listening();
         events_.on_missed();
         events_.on_call();
+        ask_all();
       }
       hear(*listener_);
       if (!await_word(*listener_)) return;
@@ -144,6 +153,8 @@ void Bus::hear(Link& link) {
     is_called = is_called || all.is_call;
   }
   if (!all.tasks.empty()) events_.on_heard(std::move(all.tasks));
+  if (!all.followed.empty()) events_.on_followed(std::move(all.followed));
+  if (all.asks_all) events_.on_newcomer();
   for (const task::TaskKey task : all.asked) events_.on_asked(task);
   for (const task::TaskKey task : all.answered) events_.on_answered(task);
   if (is_called) events_.on_call();
@@ -160,10 +171,18 @@ void Bus::tell(const std::vector<Grown>& tasks) {
   changed_.notify_all();
 }
 
-void Bus::say(std::string word) {
+void Bus::follow(const std::vector<Grown>& tasks) {
+  std::vector<std::string> words;
+  words.reserve(tasks.size());
+  for (const auto& [task, last] : tasks)
+    words.push_back(" +" + std::to_string(task.value) + ":" + std::to_string(last.value));
+  say(std::move(words));
+}
+
+void Bus::say(std::vector<std::string> words) {
   {
     std::lock_guard lock(mutex_);
-    words_.push_back(std::move(word));
+    std::ranges::move(words, std::back_inserter(words_));
   }
   changed_.notify_all();
 }

@@ -30,10 +30,14 @@ class Bus {
     // As Lease::Events::check.
     std::function<void(Link&)> check;
     std::function<void(std::vector<Grown>)> on_heard;
+    // Another node follows these tasks.
+    std::function<void(std::vector<Grown>)> on_followed;
     // Nobody has listened for a while.
     std::function<void()> on_missed;
     // Another node has called, as `call_others` does.
     std::function<void()> on_call;
+    // Another node asks what is followed here.
+    std::function<void()> on_newcomer;
     // Another node asks who follows this task, or says that somebody does there.
     std::function<void(task::TaskKey)> on_asked, on_answered;
   };
@@ -45,9 +49,12 @@ class Bus {
   Bus& operator=(const Bus&) = delete;
 
   void tell(const std::vector<Grown>& tasks);
+  void follow(const std::vector<Grown>& tasks);
+  // Asks the others what they follow.
+  void ask_all() { say({" *"}); }
   // Asks who follows the task; says that somebody does here.
-  void ask(task::TaskKey task) { say(" ?" + std::to_string(task.value)); }
-  void answer(task::TaskKey task) { say(" !" + std::to_string(task.value)); }
+  void ask(task::TaskKey task) { say({" ?" + std::to_string(task.value)}); }
+  void answer(task::TaskKey task) { say({" !" + std::to_string(task.value)}); }
 
  private:
   std::unique_ptr<Link> listening() const;
@@ -55,7 +62,7 @@ class Bus {
   void hear(Link& link);
   bool await_word(const Link& link) const;
   void tell_all();
-  void say(std::string word);
+  void say(std::vector<std::string> words);
   void send(const std::vector<std::string>& payloads);
 
   const Address& address_;

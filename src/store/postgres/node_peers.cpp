@@ -46,7 +46,15 @@ NodePeers::NodePeers(const Place& place)
       }
     });
   };
-  of_bus.on_missed = [this] { note([](News& news) { news.has_missed = true; }); };
+  of_bus.on_followed = [this](const std::vector<Grown>& tasks) {
+    followed_.add(tasks, base::SteadyTime::now());
+    note([&](News& news) { news.followed.insert(news.followed.end(), tasks.begin(), tasks.end()); });
+  };
+  of_bus.on_newcomer = [this] { note([](News& news) { news.has_newcomer = true; }); };
+  of_bus.on_missed = [this] {
+    followed_.miss(base::SteadyTime::now());
+    note([](News& news) { news.has_missed = true; });
+  };
   of_bus.on_call = [this] {
     if (lease_) lease_->look();
   };
@@ -84,7 +92,11 @@ NodePeers::~NodePeers() {
 }
 
 Result<void> NodePeers::join() {
-  if (lease_->await_joined(kJoinPatience)) return {};
+  if (lease_->await_joined(kJoinPatience)) {
+    followed_.miss(base::SteadyTime::now());
+    bus_->ask_all();
+    return {};
+  }
   return fail(ErrorCode::unavailable, "other Batons on the database do not answer",
               "node " + std::to_string(node_) + " has waited for them in vain");
 }
@@ -128,6 +140,8 @@ void NodePeers::pass_on(Listener* listener, const News& news) {
     for (const task::TaskKey task : news.asked) {
       if (listener->follows(task)) bus_->answer(task);
     }
+    if (news.has_newcomer) listener->has_newcomer();
+    if (!news.followed.empty()) listener->others_follow(news.followed);
     if (news.has_missed || news.alone_again) listener->missed();
     if (news.is_asked_to_drain) listener->asked_to_drain();
   }
@@ -143,6 +157,16 @@ void NodePeers::listen(Listener* listener) {
 
 void NodePeers::tell(const std::vector<Grown>& tasks) {
   if (lease_->has_others()) bus_->tell(tasks);
+}
+
+void NodePeers::tell_followers(const std::vector<Grown>& tasks) {
+  if (!lease_->has_others()) return;
+  const std::vector<Grown> followed = followed_.of(tasks, base::SteadyTime::now());
+  if (!followed.empty()) bus_->tell(followed);
+}
+
+void NodePeers::follow(const std::vector<Grown>& tasks) {
+  if (lease_->has_others() && !tasks.empty()) bus_->follow(tasks);
 }
 
 bool NodePeers::is_followed_elsewhere(task::TaskKey task) {

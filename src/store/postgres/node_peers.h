@@ -13,6 +13,7 @@
 
 #include "store/peers.h"
 #include "store/postgres/bus.h"
+#include "store/postgres/followed_elsewhere.h"
 #include "store/postgres/lease.h"
 #include "store/postgres/writer.h"
 #include "store/sql/connection_pool.h"
@@ -43,6 +44,8 @@ class NodePeers final : public Peers {
   bool is_alone() const override { return lease_->is_alone(); }
   void listen(Listener* listener) override;
   void tell(const std::vector<Grown>& tasks) override;
+  void tell_followers(const std::vector<Grown>& tasks) override;
+  void follow(const std::vector<Grown>& tasks) override;
   bool is_followed_elsewhere(task::TaskKey task) override;
   base::Result<std::vector<TaskEnd>> ends(const std::vector<task::TaskKey>& tasks) const override;
   Taken take_queued(const std::vector<task::AgentName>& agents, int most) override {
@@ -58,13 +61,15 @@ class NodePeers final : public Peers {
   // What the listener is to be called with.
   struct News {
     std::unordered_map<task::TaskKey, task::EventNumber> heard;
-    bool has_missed = false, is_asked_to_drain = false;
+    bool has_missed = false, is_asked_to_drain = false, has_newcomer = false;
     std::vector<task::TaskKey> adopted, asked;  // asked: who follows them
+    std::vector<Grown> followed;                // by others
     std::optional<std::int64_t> alone_again;    // Lease::Events
 
     // Whether there is something that is over even if there is no listener.
     bool is_for_all() const {
-      return !heard.empty() || has_missed || !adopted.empty() || !asked.empty() || alone_again;
+      return !heard.empty() || has_missed || has_newcomer || !adopted.empty() || !asked.empty() ||
+             !followed.empty() || alone_again;
     }
   };
   // Adds to the news.
@@ -86,6 +91,7 @@ class NodePeers final : public Peers {
   bool is_calling_ = false, is_stopping_ = false;
   std::unordered_map<task::TaskKey, bool> asking_;  // whether others have said that somebody follows them
 
+  FollowedElsewhere followed_{base::SteadyTime::now()};
   std::optional<Lease> lease_;
   std::optional<Bus> bus_;
   std::jthread thread_;

@@ -146,7 +146,9 @@ int write_step(WriteState& state, TaskRow& task, task::EventNumber before, Step&
 
 Committed committed(const task::TaskHead& head, std::vector<task::EventBody>&& bodies, int deliveries,
                     base::Timestamp now) {
-  Committed result{head, {}, deliveries, false};
+  Committed result;
+  result.head = head;
+  result.deliveries = deliveries;
   std::int64_t number = head.last_event.value - static_cast<std::int64_t>(bodies.size());
   result.events.reserve(bodies.size());
   for (task::EventBody& body : bodies) {
@@ -270,6 +272,7 @@ Result<Committed> create(WriteState& state, task::Change& change, TaskRow& row) 
   const int deliveries = write_step(state, fresh, {}, *step, change, now);
   auto result = committed(head, std::move(change.events), deliveries, now);
   result.new_context = *new_context;
+  result.owner = fresh.owner;
   note_artifacts(fresh, std::move(step->applied.artifacts));
   note_waiting(fresh, result.events);
   row = std::move(fresh);
@@ -303,7 +306,7 @@ Result<Committed> advance(WriteState& state, task::Change& change, TaskRow& row)
 
   // From here on a failure ends the group, and the row with it.
   const task::TaskHead before = std::exchange(row.head, std::move(step->applied.head));
-  row.owner = owner_after(state, before, row);
+  const NodeId owner_before = std::exchange(row.owner, owner_after(state, before, row));
   look_for_joins(state, row);
   if (auto indexed = index_if_long(state, before, row, *step); !indexed) return fail(indexed.error());
   state.count(before, -1);
@@ -320,6 +323,8 @@ Result<Committed> advance(WriteState& state, task::Change& change, TaskRow& row)
   forget_history(state.connection(), before, row);
   state.count(row.head, 1);
   auto result = committed(row.head, std::move(change.events), deliveries, now);
+  result.owner_before = owner_before;
+  result.owner = row.owner;
   note_artifacts(row, std::move(step->applied.artifacts));
   note_waiting(row, result.events);
   return result;

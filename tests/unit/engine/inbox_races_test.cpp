@@ -141,6 +141,7 @@ TEST_CASE("Inbox: other nodes hear of every task that has changed, unless there 
   REQUIRE(peers.told().size() == 2);
   CHECK(peers.told()[0].task == keys[0]);
   CHECK(peers.told()[0].last.value == 2);
+  CHECK(peers.told_followers().empty());
   peers.alone = true;
   bench.inbox->post(bench.add_text("it", keys[0]));
   bench.inbox->settle();

@@ -38,6 +38,8 @@ class Log {
     publish(std::move(bodies), &json);
   }
   void add(std::vector<task::EventBody> bodies) { publish(std::move(bodies), nullptr); }
+  // Whose turn it is after each change from now on.
+  void owned_by(store::NodeId node) { committed_.owner = node; }
   // As if the task were older: its first events were not seen here.
   void skip(std::int64_t events) { committed_.head.last_event.value += events; }
 

@@ -74,7 +74,7 @@ TEST_CASE(
     "before") {
   LiveTasks live;
   std::vector<LiveTasks::Looking> looking;
-  live.set_look([&](const LiveTasks::Looking& one) { looking.push_back(one); });
+  live.share({{1}, [&](const LiveTasks::Looking& one) { looking.push_back(one); }, [](store::Grown) {}});
   Log log(live);
   log.create({status(State::submitted), status(State::working)});
   std::optional<engine::Stop> told;
@@ -117,7 +117,7 @@ TEST_CASE("LiveTasks: a change here that was heard of after a later one elsewher
 
 TEST_CASE("LiveTasks: a stop is told only when every look at the store has found no earlier one") {
   LiveTasks live;
-  live.set_look([](const LiveTasks::Looking&) {});
+  live.share({{1}, [](const LiveTasks::Looking&) {}, [](store::Grown) {}});
   Log log(live);
   log.create({status(State::submitted), status(State::working)});
   std::optional<engine::Stop> told;
@@ -129,6 +129,45 @@ TEST_CASE("LiveTasks: a stop is told only when every look at the store has found
   CHECK_FALSE(told);
   live.tell_past(wait, std::nullopt);
   CHECK(told);
+}
+
+TEST_CASE("LiveTasks: others are asked once to tell of a task that is followed here and may change there") {
+  LiveTasks live;
+  std::vector<store::Grown> asked;
+  live.share({{1}, [](const LiveTasks::Looking&) {}, [&](store::Grown task) { asked.push_back(task); }});
+  Log log(live);
+  SUBCASE("one that is not known here, once for all its followers") {
+    {
+      const auto first = live.subscribe(kTask, [] {});
+      const auto second = live.subscribe(kTask, [] {});
+      live.await_stop(kTask, {}, kNever, [](auto) {});
+      CHECK(asked.size() == 1);
+    }
+    live.forget(kTask);
+    const auto later = live.subscribe(kTask, [] {});
+    CHECK(asked.size() == 2);
+  }
+  log.create({status(State::submitted), status(State::working)});
+  asked.clear();
+  const auto follower = live.subscribe(kTask, [] {});
+  CHECK(asked.empty());
+  SUBCASE("one that was begun here and that another node changes") {
+    live.changed_elsewhere(kTask, {3});
+    live.changed_elsewhere(kTask, {4});
+    REQUIRE(asked.size() == 1);
+    CHECK(asked[0].last.value == 3);
+  }
+  SUBCASE("one whose turn is another node's when it is changed here") {
+    log.owned_by({2});
+    log.add({text()});
+    REQUIRE(asked.size() == 1);
+    CHECK(asked[0].last.value == 3);
+  }
+  SUBCASE("not one whose turn is this node's") {
+    log.owned_by({1});
+    log.add({text()});
+    CHECK(asked.empty());
+  }
 }
 
 TEST_CASE("LiveTasks: logs that are forgotten are read from the store, and followers stay") {

@@ -83,6 +83,27 @@ TEST_CASE("OtherNodes: what was read before this node's own change says nothing 
   CHECK_FALSE(bench.running->canceled);
 }
 
+TEST_CASE("OtherNodes: who begins to follow a task elsewhere is told at once of what this node has of it") {
+  Bench bench;
+  const task::TaskKey key = bench.begin();
+  const auto told = [&] { return bench.peers.told(); };
+  bench.peers.ask_for({{key, {100}}, {{999}, {}}});
+  CHECK(told().empty());
+  bench.peers.ask_for({{key, {1}}});
+  REQUIRE(told().size() == 1);
+  CHECK(told()[0].task == key);
+  CHECK(told()[0].last.value > 1);
+}
+
+TEST_CASE("OtherNodes: a node that has come is told which tasks are followed here") {
+  Bench bench;
+  const task::TaskKey key = bench.begin();
+  const auto follower = bench.engine.engine().live().subscribe(key, [] {});
+  bench.peers.come();
+  REQUIRE(bench.peers.said_to_follow().size() == 1);
+  CHECK(bench.peers.said_to_follow()[0].task == key);
+}
+
 TEST_CASE("Deliveries: only the node that leads has any") {
   Bench bench;
   bench.peers.leading = false;
