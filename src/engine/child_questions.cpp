@@ -56,13 +56,13 @@ void ChildQuestions::note_shown(const task::TaskHead& parent) {
   });
 }
 
-bool ChildQuestions::forget(task::TaskKey parent, const std::string& subagent, const std::string& kept) {
+bool ChildQuestions::forget(task::TaskKey parent, const std::string& subagent, task::EventNumber before) {
   if (tasks_ == 0) return false;
   return all_.with([&](All& all) {
     const auto found = all.find(parent);
     if (found == all.end()) return false;
     const auto count = std::erase_if(found->second, [&](const ChildQuestion& one) {
-      return one.ask != kept && parts_of_ask(one.ask).subagent == subagent;
+      return parts_of_ask(one.ask).subagent == subagent && one.number < before;
     });
     if (found->second.empty()) all.erase(found);
     tasks_ = static_cast<int>(all.size());

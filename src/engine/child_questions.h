@@ -51,8 +51,8 @@ class ChildQuestions {
   void reopen(task::TaskKey parent, const std::string& ask);
   // This node has stored that the task looks like this.
   void note_shown(const task::TaskHead& parent);
-  // The subagent no longer asks, but for `kept`. Returns whether it did.
-  bool forget(task::TaskKey parent, const std::string& subagent, const std::string& kept = {});
+  // The subagent no longer asks what it has asked with events before this one. Returns whether it did.
+  bool forget(task::TaskKey parent, const std::string& subagent, task::EventNumber before);
 
   bool empty() const { return tasks_ == 0; }
   // The children whose questions wait for this task's caller.
