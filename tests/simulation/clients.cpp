@@ -162,7 +162,8 @@ void Client::accept(Sent& sent, const engine::Accepted& accepted, int process) {
   const auto& body = model.task(accepted.key).log[static_cast<std::size_t>(accepted.after.value) - 1].body;
   const auto* added = std::get_if<task::MessageAdded>(&body);
   if (added == nullptr || added->message.id != sent.submission.message.id) {
-    world_.fibers.fail("a send was answered with another one's place");
+    world_.fibers.fail("a send was answered with another one's place: event " +
+                       std::to_string(accepted.after.value) + told(model.task(accepted.key)));
   }
   if (sent.accepted && (sent.accepted->id != accepted.id || sent.accepted->after != accepted.after)) {
     world_.fibers.fail("a repeated send made another task: " + accepted.id.value);

@@ -140,8 +140,8 @@ MUTANTS = {
     ],
     # A node that starts recovers the turns of all nodes.
     "no_owner_filter": [
-        ("simulation/shared_store.cpp", """which == Open::unfinished ? owner != node_ : owner && owner != node_;""",
-         """which == Open::orphans && owner && owner != node_;"""),
+        ("simulation/shared_store.cpp", """return owner_of(head.key) != node_;""",
+         """return false && owner_of(head.key) != node_;"""),
     ],
     # What this node has changed is added to what it has of the log, whatever others have added before.
     "no_gap_check": [

@@ -72,8 +72,9 @@ bool NodePeers::round() {
     const auto tasks = shared_.adopt(node_, &*agents_);
     adopted_.insert(adopted_.end(), tasks.begin(), tasks.end());
     if (!tasks.empty()) SOMETIMES(left_tasks_adopted);
+    takes_over_ |= !tasks.empty();
   }
-  if (!adopted_.empty()) world_.fibers.wake_all(news_came_);
+  if (takes_over_) world_.fibers.wake_all(news_came_);
   lead(start);
   return true;
 }
@@ -141,7 +142,9 @@ void NodePeers::judge() {
     const auto tasks =
         shared_.take_over(node_, node, dead->second.lease_until, agents_ ? &*agents_ : nullptr);
     adopts_at_ = {};
-    if (!tasks || tasks->empty()) continue;
+    if (!tasks) continue;
+    takes_over_ = true;
+    if (tasks->empty()) continue;
     SOMETIMES(tasks_taken_over);
     adopted_.insert(adopted_.end(), tasks->begin(), tasks->end());
   }
@@ -169,14 +172,15 @@ bool NodePeers::is_alone() const {
 }
 
 bool NodePeers::has_news() const {
-  return !heard_.empty() || !adopted_.empty() || !followed_by_others_.empty() || has_missed_ ||
-         has_newcomer_ || alone_again_ || (is_asked_ && listener_ != nullptr);
+  return !heard_.empty() || takes_over_ || !followed_by_others_.empty() || has_missed_ || has_newcomer_ ||
+         alone_again_ || (is_asked_ && listener_ != nullptr);
 }
 
 void NodePeers::pass_on() {
   while (true) {
     while (!has_news()) world_.fibers.wait(news_came_);
     Listener* const listener = listener_;
+    const bool takes_over = std::exchange(takes_over_, false);
     const auto adopted = std::exchange(adopted_, {});
     const auto heard = std::exchange(heard_, {});
     const auto followed = std::exchange(followed_by_others_, {});
@@ -185,7 +189,7 @@ void NodePeers::pass_on() {
     const int crowds = crowds_;
     is_calling_ = true;
     if (listener != nullptr) {
-      if (!adopted.empty()) listener->adopted(adopted);
+      if (takes_over) listener->adopted(adopted);
       std::vector<store::Grown> grown;
       for (const auto& [task, last] : heard) grown.push_back({task, last});
       if (!grown.empty()) listener->heard(grown);

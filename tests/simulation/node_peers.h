@@ -83,8 +83,8 @@ class NodePeers final : public store::Peers {
   std::map<task::TaskKey, task::EventNumber> heard_;
   std::vector<store::Grown> followed_by_others_;
   std::vector<task::TaskKey> adopted_;
-  bool has_missed_ = false, has_newcomer_ = false, is_asked_ = false, alone_again_ = false,
-       is_calling_ = false;
+  bool takes_over_ = false, has_missed_ = false, has_newcomer_ = false, is_asked_ = false,
+       alone_again_ = false, is_calling_ = false;
   int crowds_ = 0;  // how often others have come
   Listener* listener_ = nullptr;
 };

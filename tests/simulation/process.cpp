@@ -77,7 +77,8 @@ store::FaultPlan Process::plan() {
 void Process::build() {
   const Features& features = world_.features;
   if (view_) {
-    store_.emplace(*view_, *view_, *view_, [this] { view_->roll_back(); }, plan());
+    store_.emplace(
+        *view_, *view_, *view_, [this] { view_->roll_back(); }, plan());
     store_->set_retention(*view_);
   } else {
     store_.emplace(
@@ -109,8 +110,7 @@ void Process::build() {
     options.retention.failed = options.retention.rejected = features.kept;
   }
   options.retention.waiting = milliseconds(0);
-  engine_.emplace(*store_, *store_, *store_, *catalogue_, clock_, options,
-                  [this] { notifier_->wake(); });
+  engine_.emplace(*store_, *store_, *store_, *catalogue_, clock_, options, [this] { notifier_->wake(); });
   engine_->set_retention(*store_);
   notify::NotifierOptions webhooks;
   webhooks.senders = 4;

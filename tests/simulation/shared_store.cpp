@@ -88,9 +88,10 @@ void SharedStore::commit(NodeView& view) {
     const task::TaskHead& head = model_.task({task}).head();
     if (tells)
       std::printf("%9.3f node %lld task %lld v%lld e%lld %s turn %lld/%d state %d awaits %d owner %lld\n",
-                  static_cast<double>(world_.fibers.now().count()) / 1e9, (long long)view.node_.value, (long long)task,
-                  (long long)written.version.value, (long long)written.last.value, std::string(name_of(head.state)).c_str(), (long long)head.turn.value,
-                  head.attempt, (int)head.turn_state, head.awaited, (long long)written.owner.value);
+                  static_cast<double>(world_.fibers.now().count()) / 1e9, (long long)view.node_.value,
+                  (long long)task, (long long)written.version.value, (long long)written.last.value,
+                  std::string(name_of(head.state)).c_str(), (long long)head.turn.value, head.attempt,
+                  (int)head.turn_state, head.awaited, (long long)written.owner.value);
     const auto owner = owners_.find(task);
     const bool is_others = owner != owners_.end() && owner->second != view.node_ && !is_dead(owner->second);
     if (written.breaks_off && is_others && !model_.was_requeued({task}))
@@ -127,7 +128,8 @@ bool SharedStore::may_adopt(const task::TaskHead& head, store::NodeId by,
 }
 
 // One statement.
-std::vector<task::TaskKey> SharedStore::adopt_in(NodeView& view, const std::vector<store::NodeAgent>* agents) {
+std::vector<task::TaskKey> SharedStore::adopt_in(NodeView& view,
+                                                 const std::vector<store::NodeAgent>* agents) {
   std::vector<task::TaskKey> adopted;
   const auto open = memory_.open_tasks(store::TaskStore::Open::unfinished, {}, kAll);
   for (const task::TaskHead& head : *open) {
@@ -252,7 +254,8 @@ base::Result<store::Committed> NodeView::apply(task::Change& change, store::Task
         is_stale = mine->second.version != row.head.version || mine->second.last != row.head.last_event;
       } else {
         const auto now = shared_.memory_.row(change.task);
-        is_stale = !now || now->head.version != row.head.version || now->head.last_event != row.head.last_event;
+        is_stale =
+            !now || now->head.version != row.head.version || now->head.last_event != row.head.last_event;
       }
     }
     if (is_stale) SOMETIMES(row_out_of_date);
@@ -351,12 +354,9 @@ base::Result<std::vector<task::TaskHead>> NodeView::open_tasks(Open which, task:
                                                                int limit) const {
   const store::MemoryStore& store = read();
   const auto quiet = shared_.world_.fibers.quiet();
-  auto found = store.open_tasks(which, key, which == Open::children ? limit : kAll);
-  if (!found || which == Open::children) return found;
-  std::erase_if(*found, [&](const task::TaskHead& head) {
-    const store::NodeId owner = owner_of(head.key);
-    return which == Open::unfinished ? owner != node_ : owner && owner != node_;
-  });
+  auto found = store.open_tasks(which, key, which == Open::unfinished ? kAll : limit);
+  if (!found || which != Open::unfinished) return found;
+  std::erase_if(*found, [&](const task::TaskHead& head) { return owner_of(head.key) != node_; });
   if (std::ssize(*found) > limit) found->resize(static_cast<std::size_t>(limit));
   return found;
 }

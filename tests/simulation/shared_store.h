@@ -1,9 +1,9 @@
-// SharedStore: the database that the nodes of a simulation share. A MemoryStore, of which each node has a view
-// that does what PostgreSQL would: it knows whose a turn is, has a group that was decided on rows that are
-// out of date fail with `raced`, and takes nothing from a node that was declared dead.
+// SharedStore: the database that the nodes of a simulation share. A MemoryStore, of which each node has a
+// view that does what PostgreSQL would: it knows whose a turn is, has a group that was decided on rows that
+// are out of date fail with `raced`, and takes nothing from a node that was declared dead.
 //
-// The groups of several nodes do not mix: whoever has one open holds the store, and the others wait for it or,
-// by chance, are faster: then that one has lost its race. A commit is durable.
+// The groups of several nodes do not mix: whoever has one open holds the store, and the others wait for it
+// or, by chance, are faster: then that one has lost its race. A commit is durable.
 //
 // Threads: fibers; nobody else runs between two statements but where it says so.
 #pragma once

@@ -229,7 +229,8 @@ void World::harm_nodes(Process* process) {
       shared.set_outage(false);
     });
   }
-  if (what == 2 && features.jumps) process->set_clock(milliseconds(random.between(-kJumpMax.count(), kJumpMax.count())));
+  if (what == 2 && features.jumps)
+    process->set_clock(milliseconds(random.between(-kJumpMax.count(), kJumpMax.count())));
   if (what == 3 && features.cuts && process->peers() != nullptr)
     process->peers()->cut_bus(milliseconds(random.below(3'000)));
 }
@@ -257,10 +258,11 @@ void World::requeue_some() {
     const task::TaskKey key = random.pick(running);
     model.note_requeue(key);
     call<bool>(*this, "requeue", [this, key](Process& process, const std::function<void(bool)>& done) {
-      process.engine().operator_actions().requeue(
-          key, {"olga", "it hangs", {}}, [this](const base::Result<task::TaskHead>& head) {
-            if (head && head->turn_state == task::TurnState::running) SOMETIMES(running_turn_requeued);
-          });
+      process.engine().operator_actions().requeue(key, {"olga", "it hangs", {}},
+                                                  [this](const base::Result<task::TaskHead>& head) {
+                                                    if (head && head->turn_state == task::TurnState::running)
+                                                      SOMETIMES(running_turn_requeued);
+                                                  });
       done(true);
     });
   }
