@@ -120,6 +120,9 @@ class Loader {
       problem(card, {"", "the folder's name must be of a-z 0-9 - _ . and begin with a letter or digit"});
     }
     agent.read_at = std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
+    const auto changed = fs::last_write_time(card.file, error);
+    if (!error)
+      agent.changed = std::chrono::time_point_cast<base::Duration>(std::chrono::file_clock::to_sys(changed));
     auto text = read(card.file);
     if (!text) return problem(card, {"", text.error().for_log});
     card.text = std::move(*text);
@@ -302,6 +305,31 @@ void Catalogue::add_elsewhere(Agent agent, std::function<bool(std::string_view u
   add_hidden(std::move(agent));
   state_->elsewhere = state_->hidden.back();
   state_->knows_url = std::move(knows);
+}
+
+bool Catalogue::is_newer_elsewhere(const task::AgentName& name) const {
+  return state_->on_other_nodes.with([&](const OnOtherNodes& others) { return others.newer.contains(name); });
+}
+
+void Catalogue::set_on_other_nodes(const std::vector<task::AgentName>& names,
+                                   std::set<task::AgentName> newer) {
+  state_->on_other_nodes.with([&](OnOtherNodes& others) {
+    others.newer = std::move(newer);
+    others.now = {names.begin(), names.end()};
+    for (const task::AgentName& name : names) {
+      std::unique_ptr<const Agent>& known = others.known[name];
+      if (known) continue;
+      Agent agent;
+      agent.name = name;
+      known = std::make_unique<const Agent>(std::move(agent));
+    }
+  });
+}
+
+const Agent* Catalogue::on_other_node(const task::AgentName& name) const {
+  return state_->on_other_nodes.with([&](const OnOtherNodes& others) -> const Agent* {
+    return others.now.contains(name) ? others.known.at(name).get() : nullptr;
+  });
 }
 
 const Agent* Catalogue::find_skilled(const std::string& skill, const std::string& tag) const {

@@ -12,13 +12,16 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "agents/executor.h"
 #include "agents/settings.h"
+#include "base/clock.h"
 #include "base/error.h"
+#include "base/guarded.h"
 #include "task/card.h"
 
 namespace baton::agents {
@@ -29,6 +32,7 @@ struct Agent {
   AgentSettings settings;
   std::filesystem::path folder;        // absolute; empty for agents without one
   std::chrono::sys_seconds read_at{};  // when the card was read; the epoch for agents without a folder
+  base::Timestamp changed{};           // when the card's file was; 0 for agents without a folder
   std::string card_text;               // as read
   std::unique_ptr<Executor> executor;
 
@@ -87,6 +91,14 @@ class Catalogue {
   // the name of their agent. Once, and not thread-safe, as above; `knows` may be called from any thread.
   void add_elsewhere(Agent agent, std::function<bool(std::string_view url)> knows);
 
+  // Agents that other nodes on the same store serve, and those of them whose cards are newer there than here;
+  // instead of those named before. Threads: any.
+  void set_on_other_nodes(const std::vector<task::AgentName>& names, std::set<task::AgentName> newer);
+  bool is_newer_elsewhere(const task::AgentName& name) const;
+  // One of them, of which only the name is known: its tasks can be read and canceled here. Null: there is no
+  // such agent.
+  const Agent* on_other_node(const task::AgentName& name) const;
+
   // The first agent with a skill of this id and a skill with this tag, either of which may be empty; null if
   // there is none.
   const Agent* find_skilled(const std::string& skill, const std::string& tag) const;
@@ -115,6 +127,10 @@ class Catalogue {
     std::vector<CardReport> left_out;
     std::vector<CardReport> warnings;
   };
+  struct OnOtherNodes {
+    std::map<task::AgentName, std::unique_ptr<const Agent>> known;  // now or before
+    std::set<task::AgentName> now, newer;
+  };
   // Replaced tables and agents are kept, because they may be in use. They grow with the number of reloads.
   struct State {
     std::atomic<const Table*> table{nullptr};
@@ -123,6 +139,7 @@ class Catalogue {
     std::vector<const Agent*> hidden;
     const Agent* elsewhere = nullptr;  // one of them; null: none
     std::function<bool(std::string_view url)> knows_url;
+    base::Guarded<OnOtherNodes> on_other_nodes;
   };
   const Table& table() const { return *state_->table.load(std::memory_order_acquire); }
   const Agent* keep(Agent agent);

@@ -85,6 +85,10 @@ base::Result<task::Change> Cancels::decide(Wish& wish, const store::TaskRow& now
   const task::TaskHead& head = now.head;
   if (task::is_terminal(head.state)) return fail(ErrorCode::not_cancelable, "the task has ended");
   const bool running = head.turn_state == task::TurnState::running;
+  // Its card says whether it undoes first, and its children may, too.
+  const bool may_undo = running ? head.children > 0 : head.turn.value > 1 || head.attempt > 0;
+  if (may_undo && turns_.is_elsewhere(head.agent))
+    return fail(ErrorCode::unavailable, "another node serves the task's agent, try again");
   wish.undoes = turns_.undoes_first(head);
   wish.is_known = head.cancel_requested && (running || wish.undoes);
   wish.since = head.last_event;

@@ -1,5 +1,5 @@
 // Deliveries: the notifier's queue, of the store's deliveries. Results are written with the engine's groups.
-// Of the nodes that share a store, the one that leads has them all.
+// Each of the nodes that share a store has those that it has made due, and those of nodes that are gone.
 #pragma once
 
 #include <utility>
@@ -18,15 +18,14 @@ class Deliveries final : public notify::DeliveryQueue {
       : store_(store), reader_(reader), inbox_(inbox), clock_(clock), peers_(peers) {}
 
   base::Result<std::vector<store::Delivery>> due_deliveries(base::Timestamp now, int limit) const override {
-    if (peers_ != nullptr && !peers_->leads()) return std::vector<store::Delivery>();
     return reader_.due_deliveries(now, limit);
   }
   base::Result<std::optional<base::Timestamp>> next_due() const override {
     auto next = store_.next_due();
     if (peers_ == nullptr || !next) return next;
-    // Other nodes write deliveries as well, and another one may lead by then.
+    // Those of a node that is gone become this one's without a word.
     const base::Timestamp soon = clock_.now() + kLookEvery;
-    return *next && **next < soon && peers_->leads() ? **next : soon;
+    return *next && **next < soon ? **next : soon;
   }
   base::Result<store::DeliveryStore::Counts> delivery_counts() const override {
     return store_.delivery_counts();

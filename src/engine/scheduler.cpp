@@ -68,7 +68,7 @@ int Scheduler::limit_of(const State& state, const task::AgentName& agent) {
 
 Scheduler::Room Scheduler::reserve(const Claim& claim, bool may_begin) {
   return state_.with([&](State& state) {
-    if (state.closed) return Room::none;
+    if (state.closed) return Room::closed;
     Agent& agent = state.agents[claim.agent];
     if (may_begin && agent.queued == 0 && agent.running < limit_of(state, claim.agent) &&
         state.running < slots_) {

@@ -60,9 +60,9 @@ class Scheduler {
 
   // Reserves room for one turn. `slot`: with `may_begin`, if the agent has a free slot and no queued turns;
   // the turn begins at once, and `finished` returns the slot. `queue`: a place in the queue, to be used by
-  // `enqueue` or returned by `release`. `none`: the queue is full, or closed. `over_share`: the caller has
-  // all the places it may have.
-  enum class Room { none, over_share, queue, slot };
+  // `enqueue` or returned by `release`. `none`: the queue is full. `over_share`: the caller has all the places
+  // it may have. `closed`: nothing starts here any more.
+  enum class Room { none, over_share, closed, queue, slot };
   [[nodiscard]] Room reserve(const Claim& claim, bool may_begin);
   void release(const Claim& claim);
   void enqueue(task::TaskKey task, const Claim& claim);

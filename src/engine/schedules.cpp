@@ -124,8 +124,9 @@ void Schedules::make_due(One& one, base::Timestamp now) {
     spdlog::warn("agent={} its schedule has missed more than it makes up for: the last {} of them",
                  one.agent.value, kMissedMax);
   }
+  const bool is_outdated = catalogue_.is_newer_elsewhere(one.agent);
   for (const base::Timestamp at : times) {
-    if (schedule.missed == Missed::skip && now - at > kLate) continue;
+    if (is_outdated || (schedule.missed == Missed::skip && now - at > kLate)) continue;
     const task::TaskId id{base::uuid_of({one.id, std::to_string(base::to_ms(at))})};
     task::Message message = schedule.message_at(at);
     message.id.value = id.value;

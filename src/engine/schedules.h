@@ -2,6 +2,7 @@
 //
 // A due time's task has an id made of agent, schedule and time, so it is made once, whoever looks how often.
 // When a schedule was first seen is kept by a hidden task of its own: what was due before was not missed.
+// Where nodes that share the store have different cards of an agent, the newest one says when.
 // Threads: `take` from one thread; the rest from any.
 #pragma once
 

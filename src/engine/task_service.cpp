@@ -83,6 +83,8 @@ TaskService::TaskService(const store::TaskStore& store, const TaskReader& reader
 
 base::Result<void> TaskService::check(const task::Submission& submission) const {
   const agents::Agent* agent = catalogue_.find(submission.agent);
+  if (!agent && catalogue_.on_other_node(submission.agent))
+    return fail(ErrorCode::unavailable, "another node serves this agent, try again");
   if (!agent) return fail(ErrorCode::not_found, not_served(submission.agent));
   if (submission.message.parts.empty())
     return fail(ErrorCode::invalid_argument, "message.parts: must not be empty");
@@ -183,6 +185,9 @@ base::Result<void> TaskService::make_room(Pending& pending, task::Change& change
   switch (pending.room) {
     case Scheduler::Room::none:
       return fail(ErrorCode::overloaded, "too many tasks are waiting; try again later");
+    case Scheduler::Room::closed:
+      pending.room = Scheduler::Room::none;
+      return fail(ErrorCode::unavailable, "the server is shutting down, try again");
     case Scheduler::Room::over_share:
       pending.room = Scheduler::Room::none;
       return fail(ErrorCode::overloaded,

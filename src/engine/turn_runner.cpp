@@ -179,12 +179,15 @@ void TurnRunner::run_if_late(const std::shared_ptr<RunningTurn>& run) {
 void TurnRunner::run(const std::shared_ptr<RunningTurn>& run, std::optional<store::TurnInput> first) {
   const bool reads_nothing = first && first->message.reference_tasks.empty();
   if (reads_nothing) return execute(run, std::move(first));
-  auto work = [this, run, first = std::move(first)]() mutable { execute(run, std::move(first)); };
-  run->is_plan() ? background_.run_low(std::move(work)) : background_.run(std::move(work));
+  in_background(run, [this, run, first = std::move(first)]() mutable { execute(run, std::move(first)); });
 }
 
 void TurnRunner::execute(const std::shared_ptr<RunningTurn>& run, std::optional<store::TurnInput> first) {
   run->started();
+  start(run, std::move(first));
+}
+
+void TurnRunner::start(const std::shared_ptr<RunningTurn>& run, std::optional<store::TurnInput> first) {
   const task::TaskHead head = run->head();
   const agents::Agent* agent = catalogue_.find(head.agent);
   if (agent == nullptr) return run->finish(agents::Failed{no_longer_served(head.agent)});
@@ -193,10 +196,7 @@ void TurnRunner::execute(const std::shared_ptr<RunningTurn>& run, std::optional<
   }
   try {
     auto turn = describe(*run, *agent, std::move(first));
-    if (!turn) {
-      spdlog::error("{} its turn cannot be read: {}", facts_of(head), turn.error().for_log);
-      return run->finish(agents::Failed{"the turn could not be read from the store"});
-    }
+    if (!turn) return not_read(run, turn.error());
     if (auto over = tell_budget(head, *agent, *turn); !over.empty() && !is_plan(*agent))
       return run->finish(agents::Failed{std::move(over)});
     if (agent->settings.acts_outside()) {

@@ -83,6 +83,11 @@ class TurnRunner final : private RunningTurn::Owner {
   // Whether there is somebody to run the agent's turns.
   bool serves(const task::AgentName& agent) const { return catalogue_.find(agent) != nullptr; }
 
+  // Whether another node has the agent, and this one does not.
+  bool is_elsewhere(const task::AgentName& agent) const {
+    return !serves(agent) && catalogue_.on_other_node(agent) != nullptr;
+  }
+
   // See turn_ending.h.
   bool undoes_first(const task::TaskHead& head) const;
 
@@ -137,7 +142,10 @@ class TurnRunner final : private RunningTurn::Owner {
   void refused(task::TaskKey task, const task::AgentName& agent, const base::Error& error);
   bool begins_early(const task::AgentName& agent) const;
   void run(const std::shared_ptr<RunningTurn>& run, std::optional<store::TurnInput> first);
+  void in_background(const std::shared_ptr<RunningTurn>& run, std::function<void()> work);
   void execute(const std::shared_ptr<RunningTurn>& run, std::optional<store::TurnInput> first = {});
+  void start(const std::shared_ptr<RunningTurn>& run, std::optional<store::TurnInput> first);
+  void not_read(const std::shared_ptr<RunningTurn>& run, const base::Error& error);
   base::Result<agents::Turn> describe(RunningTurn& run, const agents::Agent& agent,
                                       std::optional<store::TurnInput> first) const;
   std::string tell_budget(const task::TaskHead& head, const agents::Agent& agent, agents::Turn& turn) const;

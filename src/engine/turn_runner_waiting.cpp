@@ -20,6 +20,23 @@ std::string TurnRunner::tell_budget(const task::TaskHead& head, const agents::Ag
   return task::excess(turn.budget, turn.taken, now);
 }
 
+void TurnRunner::in_background(const std::shared_ptr<RunningTurn>& run, std::function<void()> work) {
+  run->is_plan() ? background_.run_low(std::move(work)) : background_.run(std::move(work));
+}
+
+// A store that is away is waited for, until the turn's deadline.
+void TurnRunner::not_read(const std::shared_ptr<RunningTurn>& run, const base::Error& error) {
+  if (error.code != base::ErrorCode::unavailable) {
+    spdlog::error("{} its turn cannot be read: {}", facts_of(run->head()), error.for_log);
+    return run->finish(agents::Failed{"the turn could not be read from the store"});
+  }
+  spdlog::warn("{} its turn cannot be read, trying again: {}", facts_of(run->head()), error.for_log);
+  background_.timers().after(options_.disk_retry, [this, run] {
+    if (run->is_over()) return;
+    in_background(run, [this, run] { start(run, {}); });
+  });
+}
+
 // Whether the task's running turn works on the same and has taken it.
 bool TurnRunner::settled_by_run(task::TaskKey task, task::EventNumber message, const task::Subagent& child) {
   const auto run = running_turn(task);

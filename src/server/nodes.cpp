@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <map>
 #include <optional>
+#include <set>
+#include <tuple>
 #include <utility>
 
 #include "base/sha256.h"
@@ -56,6 +58,12 @@ Node shown(Node node) {
   return node;
 }
 
+// Of two cards that are as old, all nodes choose the same.
+bool is_newer(const store::NodeAgent& one, const store::NodeAgent& other) {
+  return one.digest != other.digest &&
+         std::tie(one.changed, one.digest) > std::tie(other.changed, other.digest);
+}
+
 }  // namespace
 
 std::string_view name_of(NodeState state) {
@@ -101,7 +109,8 @@ store::NodeReport Nodes::report() const {
 std::vector<store::NodeAgent> Nodes::agents() const {
   std::vector<store::NodeAgent> all;
   for (const auto* list : {&catalogue_.all(), &catalogue_.hidden()}) {
-    for (const agents::Agent* agent : *list) all.push_back({agent->name, digest_of(agent->card_text)});
+    for (const agents::Agent* agent : *list)
+      all.push_back({agent->name, digest_of(agent->card_text), agent->changed});
   }
   return all;
 }
@@ -133,6 +142,7 @@ Nodes::SeenPtr Nodes::look() const {
       last_.with([&](Last& last) { return now - last.tried < kFresh ? last.seen : nullptr; });
   if (before) return before;
   auto nodes = read();
+  if (nodes) tell_catalogue(*nodes);
   return last_.with([&](Last& last) {
     Seen seen = last.seen ? *last.seen : Seen();
     seen.is_old = !nodes;
@@ -141,6 +151,21 @@ Nodes::SeenPtr Nodes::look() const {
     last.seen = std::make_shared<const Seen>(std::move(seen));
     return last.seen;
   });
+}
+
+void Nodes::tell_catalogue(const std::vector<Node>& nodes) const {
+  const std::vector<store::NodeAgent> own = agents();
+  std::vector<task::AgentName> others;
+  std::set<task::AgentName> newer;
+  for (const Node& node : nodes) {
+    if (node.id == self() || state_of(node) == NodeState::silent) continue;
+    for (const store::NodeAgent& agent : node.agents) {
+      others.push_back(agent.name);
+      const auto here = std::ranges::find(own, agent.name, &store::NodeAgent::name);
+      if (here != own.end() && is_newer(agent, *here)) newer.insert(agent.name);
+    }
+  }
+  catalogue_.set_on_other_nodes(others, std::move(newer));
 }
 
 // Again and again, one at a time. Neither timers nor the pool run any more once the engine has drained.
@@ -178,7 +203,7 @@ void Nodes::add_to(base::MetricsText& out) const {
     for (int i = 0; i < kNodeStates; ++i)
       out.value({{"state", name_of(static_cast<NodeState>(i))}}, counts[static_cast<std::size_t>(i)]);
   }
-  out.gauge("baton_node_leads", "Whether this node does what only one does: webhooks, retention.",
+  out.gauge("baton_node_leads", "Whether this node does what only one does: retention, operators' jobs.",
             std::int64_t{leads()});
   if (!lease) return;
   const std::chrono::duration<double> left = *lease - (Clock::now() - seen->at);

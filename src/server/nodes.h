@@ -48,8 +48,8 @@ class Nodes {
     base::Timestamp started{};
   };
 
-  // `peers`: null if the store is not shared.
-  Nodes(store::Peers* peers, engine::Engine& engine, const agents::Catalogue& catalogue, Self self,
+  // `peers`: null if the store is not shared. The catalogue is told which agents others serve.
+  Nodes(store::Peers* peers, engine::Engine& engine, agents::Catalogue& catalogue, Self self,
         base::WorkerPool& readers)
       : peers_(peers), engine_(engine), catalogue_(catalogue), self_(std::move(self)), readers_(readers) {}
 
@@ -92,11 +92,12 @@ class Nodes {
   store::NodeReport report() const;
   std::vector<store::NodeAgent> agents() const;
   SeenPtr look() const;
+  void tell_catalogue(const std::vector<store::Node>& nodes) const;
   void look_after(std::chrono::milliseconds pause);
 
   store::Peers* const peers_;
   engine::Engine& engine_;
-  const agents::Catalogue& catalogue_;
+  agents::Catalogue& catalogue_;
   const Self self_;
   base::WorkerPool& readers_;
   std::atomic<bool> is_draining_{false};

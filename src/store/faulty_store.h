@@ -1,6 +1,6 @@
 // FaultyStore: fails where a plan says so, over any other store. For tests and the simulator.
 //
-// Where the plan names no fault, everything goes to the inner store. Reads never fail.
+// Where the plan names no fault, everything goes to the inner store. Of what is read only contexts can fail.
 // Threads: as TaskStore says. The plan and its hooks are called on the thread that writes or flushes; hooks
 // may block.
 #pragma once
@@ -39,6 +39,7 @@ struct FlushFaults {
 struct FaultPlan {
   std::function<GroupFaults(int group)> group = [](int) { return GroupFaults(); };
   std::function<FlushFaults(int flush)> flush = [](int) { return FlushFaults(); };
+  std::function<bool()> context_fails = [] { return false; };  // with unavailable; on any thread
 };
 
 // How many of a thousand groups, or flushes, have a fault.
@@ -82,6 +83,7 @@ class FaultyStore final : public TaskStore,
   }
   base::Result<ContextRecord> context(task::ContextKey context, task::TaskKey task,
                                       task::EventNumber unanswered, int limit) const override {
+    if (plan_.context_fails()) return base::fail(base::ErrorCode::unavailable, "a fault of the plan");
     return tasks_.context(context, task, unanswered, limit);
   }
   base::Result<std::optional<Stop>> stop_after(task::TaskKey key, task::EventNumber number) const override {

@@ -39,7 +39,8 @@ struct TaskEnd {
 
 struct NodeAgent {
   task::AgentName name;
-  std::string digest;  // of its card, as hex
+  std::string digest;         // of its card, as hex
+  base::Timestamp changed{};  // the card; 0: unknown
 };
 
 // What a node says of itself with each sign of life.
@@ -132,8 +133,8 @@ class Peers {
   // afterwards. Call once all writes are done.
   virtual void leave() = 0;
 
-  // Whether this node does what only one of them does: webhooks, retention. There is one that does, or for a
-  // moment none; never two.
+  // Whether this node does what only one of them does: retention, operators' jobs. There is one that does, or
+  // for a moment none; never two.
   virtual bool leads() const = 0;
 };
 

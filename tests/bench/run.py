@@ -14,7 +14,9 @@ import machine
 import readme
 import samples
 from context import Context, Places
-from suites import command, crowds, hop, peers, plan, postgres, purge, sizes, stored, throughput, traces
+from suites import (command, crowds, hop, node_deaths, node_events, node_streams, nodes, peers, plan, postgres, purge,
+                    sizes, stored, throughput, traces)
+
 
 SUITES = {
     **{name: (lambda context, name=name: throughput.run(context, name)) for name in throughput.CASES},
@@ -32,12 +34,15 @@ SUITES = {
     "plan": plan.run,
     "traces": traces.run,
 }
-ON_POSTGRES = {"postgres": postgres.run, "peers": peers.run}
+ON_POSTGRES = {"postgres": postgres.run, "peers": peers.run, "nodes": nodes.run, "node-events": node_events.run,
+               "node-deaths": node_deaths.run, "node-streams": node_streams.run}
 
 
 def read_arguments():
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
     parser.add_argument("--store", choices=("postgres",), help="measure on that store instead, in a cluster of its own")
+    parser.add_argument("--nodes", type=int, default=3, metavar="N",
+                        help="with --store postgres: how many Batons share a database where several do (3)")
     parser.add_argument("--rounds", type=int, help="rounds of each measurement (3)")
     parser.add_argument("--seconds", type=int, help="seconds of each measurement (2)")
     parser.add_argument("--only", action="append", choices=[*SUITES, *ON_POSTGRES], metavar="NAME",
@@ -86,7 +91,7 @@ def main():
     work = pathlib.Path(tempfile.mkdtemp(prefix="bench-", dir=given.build))
     delays = [float(delay) for delay in given.flush_delay_ms.split(",") if delay]
     context = Context(Places(HERE.parents[1], given.build.resolve(), work), given.rounds, given.seconds, given.quick,
-                      delays)
+                      delays, given.nodes)
     facts = machine.facts(context.places)
     broken = []
 

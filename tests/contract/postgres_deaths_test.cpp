@@ -46,6 +46,53 @@ TEST_CASE("Peers: the unfinished tasks of a node that was killed are adopted onc
   CHECK(second.head(heads[0].key).last_event == heads[0].last_event);
 }
 
+TEST_CASE("Peers: a webhook's deliveries are of the node that has made them due, until that is dead") {
+  const auto schema = made_schema();
+  NodeBench first(schema), second(schema);
+  const auto due = [](const NodeBench& node) {
+    return node.deliveries->due_deliveries(node.clock.now(), 10).value().size();
+  };
+  const auto with_webhook = [](NodeBench& node, const std::string& id) {
+    const task::TaskHead head = node.create(id, "c-" + id);
+    task::PushConfig config;
+    config.id = {"p"};
+    config.url = "http://example.org/hook";
+    succeed(node.set_push(head.key, config, 5));
+    return node.must(head, {status(task::State::working)}).head;
+  };
+  const task::TaskHead head = with_webhook(first, "t1");
+  with_webhook(second, "t2");
+  CHECK(due(first) == 1);
+  CHECK(due(second) == 1);
+  CHECK(second.deliveries->next_due().value().has_value());
+  SUBCASE("who is done with one goes on with the next, whoever has stored it") {
+    second.must(head, {status(task::State::input_required)});
+    CHECK(due(second) == 1);
+    const auto sent = first.deliveries->due_deliveries(first.clock.now(), 10).value();
+    REQUIRE(sent.size() == 1);
+    succeed(first.deliveries->record({sent[0].key, {}, {}, {}}));
+    succeed(first.tasks->commit());
+    const auto next = first.deliveries->due_deliveries(first.clock.now(), 10).value();
+    REQUIRE(next.size() == 1);
+    CHECK(next[0].event.value > sent[0].event.value);
+    CHECK(due(second) == 1);
+  }
+  SUBCASE("one that is dead is replaced") {
+    first.kill();
+    CHECK(comes([&] { return due(second) == 2; }));
+  }
+  SUBCASE("one that leaves is replaced") {
+    first.end();
+    CHECK(comes([&] { return due(second) == 2; }));
+  }
+  SUBCASE("the next one has what all have left") {
+    first.end();
+    second.end();
+    second.open();
+    CHECK(due(second) == 2);
+  }
+}
+
 TEST_CASE("Peers: a frozen node is replaced when its lease is over, and ends when it thaws") {
   const auto schema = made_schema();
   NodeBench first(schema, std::chrono::milliseconds(1'500)), second(schema);

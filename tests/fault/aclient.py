@@ -64,14 +64,21 @@ def envelope(method, params):
     return json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
 
 
+async def answer_of(connection):
+    """The JSON-RPC answer; Lost if it says: not now."""
+    body = b"".join([piece async for piece in connection.pieces()])
+    if connection.status != 200:
+        raise Lost(f"HTTP {connection.status}")  # shutting down, or too busy: not accepted
+    answer = json.loads(body)
+    if answer.get("error", {}).get("code") == 503:
+        raise Lost(str(answer["error"]))
+    return answer
+
+
 async def call(port, agent, method, params):
     """The JSON-RPC answer."""
     async with Connection(port, f"/agents/{agent}", envelope(method, params)) as connection:
-        body = b"".join([piece async for piece in connection.pieces()])
-        answer = json.loads(body)
-        if connection.status != 200:
-            raise Lost(f"HTTP {connection.status}")  # shutting down, or too busy: not accepted
-        return answer
+        return await answer_of(connection)
 
 
 EXTENSION = "urn:baton:a2a:1"
@@ -90,15 +97,14 @@ async def stream(port, agent, method, params, after=None):
     params = {**params, "metadata": {EXTENSION: {"eventNumbers": True}}}
     async with Connection(port, f"/agents/{agent}", envelope(method, params), headers.items()) as connection:
         if "event-stream" not in connection.headers.get("content-type", ""):
-            body = b"".join([piece async for piece in connection.pieces()])
-            if connection.status != 200:
-                raise Lost(f"HTTP {connection.status}")
-            yield None, json.loads(body)
+            yield None, await answer_of(connection)
             return
         rest = b""
         async for piece in connection.pieces():
             *blocks, rest = (rest + piece).split(b"\n\n")
             for block in blocks:
+                if block.startswith(b":"):
+                    continue  # it keeps the connection awake
                 number, result = None, None
                 for line in block.split(b"\n"):
                     if line.startswith(b"id:"):

@@ -3,7 +3,6 @@ was not answered. Every send that was answered, in whole or in part, is one task
 
 BATON_DOOR_KILLS and BATON_DOOR_CLIENTS (of each kind) set how often and how many; scripts/soak sets both high.
 """
-import http.client
 import os
 import pathlib
 import random
@@ -15,8 +14,8 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
 
-import chat_client
 import client
+import doors
 import generation_list
 import generations
 import harness
@@ -25,82 +24,10 @@ import new_generations
 KILLS = int(os.environ.get("BATON_DOOR_KILLS", "4"))
 CLIENTS = int(os.environ.get("BATON_DOOR_CLIENTS", "4"))
 SEED = int(os.environ.get("BATON_SEED", str(random.randrange(1 << 32))))
-# A connection that is refused or breaks; a stream that ends inside a block; a server that is not there yet.
-LOST = (OSError, http.client.HTTPException, AssertionError)
 
 
 def say(text):
     print(f"   kill test of all doors: {text}", flush=True)
-
-
-class Send:
-    """One message, and the task that an answer named for it."""
-
-    def __init__(self, door, text):
-        self.door, self.text = door, text
-        self.id = client.new_id()
-        self.task = None
-        self.tries = 0
-
-
-class A2aDoor:
-    """Sends by a generation's client, every other message over a stream."""
-
-    def __init__(self, server, generation):
-        self.server, self.generation, self.name = server, generation, generation.name
-
-    def send(self, message, streams):
-        # A new one each time: a channel of gRPC waits ever longer for a server that was away.
-        speaker = self.generation(self.server, "echo")
-        how = {"message_id": message.id, "metadata": {"delay_ms": 5}}
-        try:
-            if not streams:
-                message.task = speaker.send(message.text, **how).id
-                return
-            following = speaker.stream(message.text, **how)
-            try:
-                for item in following:
-                    if item.kind in ("task", "status", "artifact"):
-                        message.task = item.raw.get("taskId") or item.raw["id"]
-                    if item.kind == "status" and item.state in generations.ENDED:
-                        return
-                raise ConnectionError("the stream ended before the task")
-            finally:
-                following.close()
-        except generations.Refused as refused:
-            if "UNAVAILABLE" in str(refused) or refused.answer.status in (503, "UNAVAILABLE"):
-                raise ConnectionError(str(refused)) from refused
-            raise RuntimeError(f"{self.name}: {refused}") from refused
-        finally:
-            if "channel" in vars(speaker):
-                speaker.channel.close()
-
-
-class AgUiDoor:
-    """Runs; one whose stream is lost is asked for again, after the last block that was seen."""
-    name = "AG-UI"
-
-    def __init__(self, server):
-        self.server = server
-
-    def send(self, message, _):
-        body = {"threadId": f"thread-{message.id}", "runId": f"run-{message.id}", "tools": [], "context": [],
-                "state": {}, "forwardedProps": {"delay_ms": 5},
-                "messages": [{"id": message.id, "role": "user", "content": message.text}]}
-        stream = chat_client.post(self.server, "/agents/echo/ag-ui", body, last=getattr(message, "last", None))
-        if isinstance(stream, client.Answer):
-            if stream.status == 503:
-                raise ConnectionError("draining or too busy")
-            raise RuntimeError(f"AG-UI: HTTP {stream.status} {stream.raw[:300]}")
-        try:
-            for frame in stream:
-                if frame.place:
-                    message.task, message.last = frame.task, frame.place
-                if frame.body and frame.body["type"] in ("RUN_FINISHED", "RUN_ERROR"):
-                    return
-            raise ConnectionError("the stream ended before the run")
-        finally:
-            stream.close()
 
 
 def free_port():
@@ -119,10 +46,10 @@ class KillDoorsTest(unittest.TestCase):
         self.server.start()
         spoken = [generation for generation in generation_list.GENERATIONS if generation.version == "1.0"]
         self.assertEqual(len(spoken), 3 if has_grpc else 2)
-        doors = [*(A2aDoor(self.server, generation) for generation in spoken), AgUiDoor(self.server)]
+        all_doors = [*(doors.A2aDoor(self.server, generation) for generation in spoken), doors.AgUiDoor(self.server)]
         self.sends, self.broken, self.going = [], [], True
         clients = [threading.Thread(target=self.keep_sending, args=(door,), daemon=True)
-                   for door in doors for _ in range(CLIENTS)]
+                   for door in all_doors for _ in range(CLIENTS)]
         for one in clients:
             one.start()
         for _ in range(KILLS):
@@ -137,30 +64,18 @@ class KillDoorsTest(unittest.TestCase):
             one.join(client.scaled(60))
         self.assertFalse([one for one in clients if one.is_alive()], "a client came to no end")
         self.assertEqual(self.broken, [])
-        self.check(doors)
+        self.check(all_doors)
 
     def keep_sending(self, door):
         try:
             while self.going:
-                message = Send(door, f"message {client.new_id()} to be said again")
+                message = doors.Send(door, f"message {client.new_id()} to be said again")
                 self.sends.append(message)
-                self.send(door, message, streams=len(self.sends) % 2 == 0)
+                doors.send(door, message, streams=len(self.sends) % 2 == 0)
         except Exception as problem:  # a thread's end is not seen otherwise
             self.broken.append(f"{door.name}: {problem!r}")
 
-    @staticmethod
-    def send(door, message, streams):
-        deadline = time.monotonic() + client.scaled(60)
-        while True:
-            message.tries += 1
-            try:
-                return door.send(message, streams)
-            except LOST as problem:
-                if time.monotonic() > deadline:
-                    raise RuntimeError(f"no answer to {message.id}") from problem
-                time.sleep(0.05)
-
-    def check(self, doors):
+    def check(self, all_doors):
         """Of every message that a door acknowledged there is one task, and it is complete."""
         judge = new_generations.Rpc10(self.server, "echo")
         found = {}
@@ -181,7 +96,7 @@ class KillDoorsTest(unittest.TestCase):
             self.assertEqual(task.state, "completed", f"{label}: {task}")
             self.assertEqual("".join(task.texts), message.text, label)
             self.assertEqual(texts.count(message.text), 1, f"{label}: more than one task")
-        for door in doors:
+        for door in all_doors:
             mine = [message for message in self.sends if message.door is door]
             again = sum(message.tries > 1 for message in mine)
             say(f"{door.name}: {len(mine)} messages, {again} sent again")

@@ -16,7 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
 import aclient
 import client
 import harness
-from subscriber import ENDED, Subscriber
+from subscriber import Subscriber
 
 KILLS = int(os.environ.get("BATON_KILLS", "6"))
 TASKS = int(os.environ.get("BATON_KILL_TASKS", "60"))
@@ -30,13 +30,6 @@ AGENTS = ["echo", "counter", "joke", "phone", "cat"]
 
 def say(text):
     print(f"   kill test: {text}", flush=True)
-
-
-def same_on_every_stream(number, result):
-    """`final` at a question says whether that stream ends there: a send's does, a subscription does not."""
-    if (result or {}).get("status", {}).get("state") == "input-required":
-        result = {name: value for name, value in result.items() if name != "final"}
-    return number, result
 
 
 class KillTest(unittest.TestCase):
@@ -84,7 +77,10 @@ class KillTest(unittest.TestCase):
         resumed = sum(s.resumed for s in acknowledged)
         ends = {}
         for subscriber in acknowledged:
-            state = await self.check_one(subscriber)
+            state = await subscriber.check(self)
+            # All these agents' turns run again after a kill (`"recovery": "resume"`, the default).
+            if state == "failed":
+                self.failures.append(f"{subscriber.agent} {subscriber.task}: {subscriber.statuses()[-1]}")
             ends[state] = ends.get(state, 0) + 1
         await self.check_webhooks(acknowledged)
         deliveries = sum(len(taken) for taken in self.receiver.taken.values())
@@ -117,48 +113,15 @@ class KillTest(unittest.TestCase):
             time.sleep(0.05)
         return at_work()
 
-    async def check_one(self, subscriber):
-        """The task is there, in one order, and the subscriber saw exactly that. Returns its state."""
-        label = f"{subscriber.agent} {subscriber.task}"
-        answer = await aclient.call(self.server.port, subscriber.agent, "tasks/get", {"id": subscriber.task})
-        self.assertIn("result", answer, f"{label} was acknowledged and is not there")
-        state = answer["result"]["status"]["state"]
-        self.assertIn(state, (*ENDED, "input-required"), label)
-        # All these agents' turns run again after a kill (`"recovery": "resume"`, the default).
-        if state == "failed":
-            self.failures.append(f"{label}: {client.text_of(answer['result']['status']['message'])}")
-        subscriber.log = await subscriber.whole_log(state)
-        self.assertEqual(aclient.covered(subscriber.log), list(range(1, subscriber.log[-1][0] + 1)), label)
-        terminal = [r for _, r in subscriber.log if r and r.get("status", {}).get("state") in ENDED]
-        self.assertEqual(len(terminal), 1 if state in ENDED else 0, label)
-        seen = subscriber.seen
-        last = seen[-1][0] if seen else 0
-        self.assertEqual(aclient.covered(seen), list(range(1, last + 1)), f"{label}: a gap or a repeat")
-        self.assertEqual([same_on_every_stream(*block) for block in subscriber.seen],
-                         [same_on_every_stream(*block) for block in subscriber.log[:len(seen)]], label)
-        if subscriber.streaming:
-            self.assertEqual(len(seen), len(subscriber.log), f"{label}: did not see {subscriber.log[len(seen):]}")
-        if subscriber.told_state:
-            self.assertEqual(subscriber.told_state, state, label)
-        return state
-
     async def check_webhooks(self, acknowledged):
         """Each receiver got every status change at least once, in order."""
         def missing():
-            return [s for s in acknowledged if s.statuses() != self.heard(s)]
+            return [s for s in acknowledged if s.statuses() != s.heard()]
         deadline = time.monotonic() + client.scaled(60)
         while missing() and time.monotonic() < deadline:
             await asyncio.sleep(0.1)
         for subscriber in missing()[:3]:
-            self.assertEqual(self.heard(subscriber), subscriber.statuses(), subscriber.task)
-
-    def heard(self, subscriber):
-        """The statuses its webhook got, each at its first time."""
-        first = []
-        for task in self.receiver.taken.get(subscriber.task, []):
-            if task["status"] not in first:
-                first.append(task["status"])
-        return first
+            self.assertEqual(subscriber.heard(), subscriber.statuses(), subscriber.task)
 
 
 if __name__ == "__main__":

@@ -1,31 +1,48 @@
 """One task and the client that keeps it going over lost connections: it sends, follows, answers when it is
-asked, and now and then cancels or leaves a question open."""
+asked, and now and then cancels or leaves a question open. In the end it compares what it was told with the log."""
 import asyncio
 import uuid
 
 import aclient
+import client
 
 ENDED = ("completed", "canceled", "failed")
 KINDS = ("echo", "echo", "counter", "joke", "phone", "cat")
 
 
+def same_on_every_stream(number, result):
+    """`final` at a question says whether that stream ends there: a send's does, a subscription does not."""
+    if (result or {}).get("status", {}).get("state") == "input-required":
+        result = {name: value for name, value in result.items() if name != "final"}
+    return number, result
+
+
 class Subscriber:
-    def __init__(self, port, random, receiver):
-        self.port, self.random = port, random
-        self.task = str(uuid.UUID(int=random.getrandbits(128), version=4))
+    """`may_be_late`: what was sent on a lost connection may arrive later, as with a server that lives on. Messages of
+    this era have no ids, so nothing is sent twice then: a task that may come to be is left to itself."""
+
+    def __init__(self, port, random, receiver, may_be_late=False):
+        self.port, self.random, self.receiver, self.may_be_late = port, random, receiver, may_be_late
         self.agent = random.choice(KINDS)
         self.streaming = random.random() < 0.75
         # Not while a question is answered: an answer that comes after the cancel would reopen the task.
         self.cancels = self.agent != "phone" and random.random() < 0.1
         self.leaves_open = random.random() < 0.2
-        self.hook = {"url": receiver.url(self.task)}
         self.acknowledged = False
         self.answered = False
+        self.doubtful = False  # its answer may be taken later, or not
         self.over = False
         self.resumed = 0
         self.seen = []        # (number, result) as they came
         self.told_state = ""  # by an answer to a send
         self.log = []
+        self.begin()
+
+    def begin(self):
+        self.task = str(uuid.UUID(int=self.random.getrandbits(128), version=4))
+        self.hook = {"url": self.receiver.url(self.task)}
+        self.sent = self.text()
+        self.is_sent = False
 
     def text(self):
         if self.agent == "counter":
@@ -44,11 +61,13 @@ class Subscriber:
         return params
 
     async def run(self):
-        message = self.send_params(self.text())
         while not self.over:
             try:
                 if not self.acknowledged and not await self.is_known():
-                    await self.send(message)
+                    if self.is_sent and self.may_be_late:
+                        self.begin()
+                    self.is_sent = True
+                    await self.send(self.send_params(self.sent))
                 elif self.streaming:
                     await self.follow()
                 else:
@@ -121,12 +140,17 @@ class Subscriber:
 
     async def answer(self):
         """Answers the question; when the connection is lost, finds out whether the answer was taken."""
+        is_sent = False
         while True:
             try:
                 known = await aclient.call(self.port, self.agent, "tasks/get", {"id": self.task})
                 if known["result"]["status"]["state"] != "input-required":
                     self.answered = True
                     return  # an earlier try was taken: follow it
+                if is_sent and self.may_be_late:
+                    self.over = self.doubtful = True
+                    return
+                is_sent = True
                 params = self.send_params(self.random.choice(("iPhone", "Android")))
                 if self.streaming:
                     await self.take_answer(params)
@@ -155,7 +179,50 @@ class Subscriber:
             if state == "input-required" and asked and number >= last:
                 break
         await blocks.aclose()
+        if not log or log[-1][0] < last:
+            raise aclient.Lost("the stream has ended too early")  # it could not go on
         return log
 
     def statuses(self):
         return [result["status"] for _, result in self.log if result and "status" in result]
+
+    def heard(self):
+        """The statuses its webhook got, each at its first time."""
+        first = []
+        for task in self.receiver.taken.get(self.task, []):
+            if task["status"] not in first:
+                first.append(task["status"])
+        return first
+
+    async def check(self, case):
+        """The task is there, in one order, and this saw exactly that. Returns its state."""
+        label = f"{self.agent} {self.task}"
+        answer = await aclient.call(self.port, self.agent, "tasks/get", {"id": self.task})
+        case.assertIn("result", answer, f"{label} was acknowledged and is not there")
+        task = answer["result"]
+        state = task["status"]["state"]
+        case.assertIn(state, (*ENDED, "input-required", *(["working"] if self.doubtful else [])), label)
+        self.log = await self.whole_log(state)
+        case.assertEqual(aclient.covered(self.log), list(range(1, self.log[-1][0] + 1)), label)
+        terminal = [r for _, r in self.log if r and r.get("status", {}).get("state") in ENDED]
+        case.assertEqual(len(terminal), 1 if state in ENDED else 0, label)
+        seen = self.seen
+        last = seen[-1][0] if seen else 0
+        case.assertEqual(aclient.covered(seen), list(range(1, last + 1)), f"{label}: a gap or a repeat")
+        case.assertEqual([same_on_every_stream(*block) for block in seen],
+                         [same_on_every_stream(*block) for block in self.log[:len(seen)]], label)
+        if self.streaming and not self.doubtful:
+            case.assertEqual(len(seen), len(self.log), f"{label}: did not see {self.log[len(seen):]}")
+        if self.told_state:
+            case.assertEqual(self.told_state, state, label)
+        if state == "completed":
+            self.check_output(case, task.get("artifacts", []), label)
+        return state
+
+    def check_output(self, case, artifacts, label):
+        """What a completed turn has said is there once."""
+        case.assertEqual(len(artifacts), 1, label)
+        if self.agent in ("echo", "cat"):
+            case.assertEqual(client.text_of(artifacts[0]).rstrip("\n"), self.sent, label)
+        elif self.agent == "counter":
+            case.assertEqual([part["data"] for part in artifacts[0]["parts"]], [{"counted": int(self.sent)}], label)

@@ -16,14 +16,17 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests/e2e"), str(ROOT / "scripts")]
 
 import client
+import databases
 import generations
 import harness
 import new_generations
+import nodes
 import postgres_cluster
 
 CONFIG = {"engine": {"drain_grace_s": 0.2}}
 OUTER = os.environ.get("PGPASSFILE", "")  # scripts/with_postgres
 UNAVAILABLE = 503  # by HTTP
+LOST = "the database has lost what it had confirmed"
 READ_WRITE = "?target_session_attrs=read-write"
 
 
@@ -54,6 +57,9 @@ class Book:
                 self.cut.append(f"{text} {error!r}")
                 return
             except Exception as error:  # of whatever kind: the test is told
+                if str(error).startswith("HTTP 502"):  # by the proxy: no node is left
+                    self.cut.append(f"{text} {error!r}")
+                    return
                 self.wrong.append(f"{text} {error!r}")
                 return
             else:
@@ -80,6 +86,8 @@ class Book:
 
 class Case(unittest.TestCase):
     """Has a cluster `primary`, and after `follow` one that follows it, `standby`."""
+
+    nodes = None
 
     def setUp(self):
         self.primary = self.cluster()
@@ -140,8 +148,20 @@ class Case(unittest.TestCase):
         self.at = new_generations.Rpc10(self.server)
         return self.server
 
+    def serve_nodes(self, count=3):
+        """Behind a proxy, which `self.at` and the book talk to."""
+        database = databases.PostgresDatabase()
+        database.url += READ_WRITE
+        database.drop = lambda: None  # it goes with its cluster
+        self.nodes = nodes.Nodes(count, ["player"], CONFIG, [], database=database)
+        self.addCleanup(self.nodes.close)
+        self.nodes.start()
+        self.server = self.nodes[0]
+        self.at = new_generations.Rpc10(self.nodes.proxy)
+        return self.nodes
+
     def load(self):
-        book = Book(self.server)
+        book = Book(self.at.server)
         self.addCleanup(book.close)
         return book
 
@@ -164,7 +184,7 @@ class Case(unittest.TestCase):
     def assert_ends_well(self, long, following, number):
         """A long task that was at work all the time: its turn was not broken off, and both streams tell its end."""
         again = self.at.subscribe(long, after=number)
-        self.server.gate("player", long)
+        (self.nodes or self.server).gate("player", long)
         for stream in (following, again):
             self.assertEqual(stream.rest()[-1].state, "completed")
         numbers = [item.number for item in again.items]
@@ -183,4 +203,4 @@ class Case(unittest.TestCase):
 
     def assert_ends_of_loss(self):
         self.assertNotEqual(self.server.process.wait(client.scaled(20)), 0)
-        self.assertIn("the database has lost what it had confirmed", self.server.log_text())
+        self.assertIn(LOST, self.server.log_text())

@@ -56,15 +56,15 @@ class Node(harness.Server):
 
 
 class Nodes:
-    """`agents`: those of every node, or a list for each."""
+    """`agents`: those of every node, or a list for each. `kind`: of Node. `database`: another one than of their own."""
 
-    def __init__(self, count, agents, config, options):
+    def __init__(self, count, agents, config, options, kind=Node, database=None):
         each = agents if isinstance(agents[0], list) else [agents] * count
         self.all, self.wrong = [], []
         for names in each:
-            database = self.all[0].database if self.all else None
-            self.all.append(Node(names, {**CONFIG, **config}, ["--allow-private-webhooks", *options], database))
-        self.database = self.all[0].database
+            self.all.append(kind(names, {**CONFIG, **config}, ["--allow-private-webhooks", *options], database))
+            database = self.all[0].database
+        self.database = database
         self.query = self.database.query
         self.proxy = round_robin.Proxy(lambda: [node.port for node in self.all if node.is_up])
 

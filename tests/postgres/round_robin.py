@@ -1,9 +1,9 @@
 """A proxy before several nodes: each request goes to the next one that is up, whoever sends it and whatever it is about.
 No cookies, no sticky sessions. Bodies of requests are read whole, answers are passed on as they come."""
 import asyncio
-import threading
 
 import client
+import gates
 
 HEAD_MAX = 1 << 20
 END = b"\r\n\r\n"
@@ -64,36 +64,24 @@ async def body_of(head, source):
             yield piece
 
 
-class Proxy(client.Client):
+class Proxy(gates.Gate, client.Client):
     """A client that talks to the nodes through a proxy of its own. `ports()`: those of the nodes that are up."""
 
     def __init__(self, ports):
-        super().__init__()
+        client.Client.__init__(self)
         self.ports, self.turn = ports, 0
-        self.loop = asyncio.new_event_loop()
-        started = threading.Event()
-        self.thread = threading.Thread(target=self.work, args=(started,), daemon=True)
-        self.thread.start()
-        started.wait()
-
-    def work(self, started):
-        asyncio.set_event_loop(self.loop)
-        listening = self.loop.run_until_complete(
-            asyncio.start_server(self.serve, "127.0.0.1", 0, limit=HEAD_MAX, backlog=512))
-        self.port = listening.sockets[0].getsockname()[1]
-        started.set()
-        self.loop.run_forever()
-        listening.close()
-        left = asyncio.all_tasks(self.loop)
-        for task in left:
-            task.cancel()
-        self.loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
-        self.loop.close()
+        gates.Gate.__init__(self, limit=HEAD_MAX)
 
     def end(self):
         self.close()
-        self.loop.call_soon_threadsafe(self.loop.stop)
-        self.thread.join()
+        super().end()
+
+    def half_open(self, random, most):
+        """To the nodes the clients have vanished. To the clients the connections are lost."""
+        def one(near, far):
+            self.keep_open(gates.vanish(far))
+            gates.reset(near)
+        return self.on_some(random, most, one)
 
     async def serve(self, reader, writer):
         try:
@@ -113,6 +101,8 @@ class Proxy(client.Client):
             writer.write(NOBODY)
             return True
         source, target = node
+        pair = (writer, target)
+        self.pairs.add(pair)
         try:
             target.write(head.text(closes=True) + body)
             answer = Head(await source.readuntil(END))
@@ -123,6 +113,7 @@ class Proxy(client.Client):
                 await self.copy(answer, source, writer)
             return not answer.is_stream
         finally:
+            self.pairs.discard(pair)
             target.close()
 
     async def reach(self):

@@ -59,6 +59,18 @@ class Asynchronous(failover.Case):
                 pass
         self.assert_ends_of_loss()
 
+    def test_each_node_whose_commits_are_lost_ends_and_says_so(self):
+        nodes = self.serve_nodes()
+        self.at.send("end kept")
+        book = self.load()
+        book.await_more()
+        self.lose(book.await_more)
+        book.ending.set()
+        for node in nodes:
+            self.assertNotEqual(node.ended(), 0)
+        self.assertEqual([failover.LOST in node.log_text() for node in nodes], [True] * 3)
+        self.assertEqual(book.close().wrong, [])
+
     def test_a_server_that_the_database_has_never_heard_of_is_not_told_of_another_one(self):
         server = self.serve()
         server.stop()

@@ -14,7 +14,6 @@ import harness
 import nodes
 
 UNAVAILABLE = 503
-AGAIN = (429, 503)  # what a node says that stops meanwhile, in JSON-RPC
 
 
 class Load:
@@ -53,7 +52,7 @@ class Load:
                 refused = (answer.body or {}).get("error")
                 if answer.status == 200 and not refused:
                     return at.sent(answer.body["result"])
-                if answer.status != UNAVAILABLE and refused["code"] not in AGAIN:
+                if answer.status != UNAVAILABLE and refused["code"] != UNAVAILABLE:
                     raise AssertionError(f"refused: {answer.raw}")
             except (OSError, http.client.HTTPException):  # whoever has no answer asks again
                 pass

@@ -50,15 +50,32 @@ class DifferentAgents(nodes.NodesCase):
 
     AGENTS = [["player", "slow"], ["player", "phone"], ["player", "slow", "counter"]]
 
-    def test_a_send_to_a_node_without_the_agent_is_refused_and_others_are_not(self):
-        unknown = self.nodes[1].http("POST", "/agents/nobody/message:send", b"{}", {
-            "Content-Type": "application/json", "A2A-Version": "1.0"})
+    def await_known(self, index, agent):
+        """Until a node has heard that another one has the agent."""
+        card = f"/agents/{agent}/.well-known/agent-card.json"
+        harness.wait_for(lambda: self.nodes[index].http("GET", card).status == 503, 10, f"{agent} to be known")
+
+    def test_a_send_to_a_node_without_the_agent_is_to_be_tried_again_and_others_are_not(self):
+        self.await_known(1, "slow")
         body = client.json.dumps({"message": self.at(0, Rest10).message("x")}).encode()
-        refused = self.nodes[1].http("POST", "/agents/slow/message:send", body, {
-            "Content-Type": "application/json", "A2A-Version": "1.0"})
-        self.assertGreaterEqual(refused.status, 400)
-        self.assertEqual(refused.status, unknown.status)
+        headers = {"Content-Type": "application/json", "A2A-Version": "1.0"}
+        self.assertEqual(self.nodes[1].http("POST", "/agents/slow/message:send", body, headers).status, 503)
+        self.assertEqual(self.nodes[1].http("POST", "/agents/nobody/message:send", body, headers).status, 404)
         self.assertIn(self.at(2, agent="slow").send("x", wait=False).state, ("submitted", "working"))
+
+    def test_a_task_is_read_followed_and_canceled_at_a_node_without_its_agent(self):
+        self.await_known(1, "slow")
+        here, there = self.at(0, agent="slow"), self.at(1, agent="slow")
+        first, second = here.begin_long("x").id, here.begin_long("y").id
+        self.assertEqual(there.get(first).state, "working")
+        self.assertEqual(there.list()["totalSize"], 2)
+        following = there.subscribe(first)
+        following.first()
+        self.nodes[0].gate("slow", first)
+        self.assertEqual(following.until("completed").state, "completed")
+        self.assertEqual(there.cancel(second).state, "canceled")
+        self.assertEqual(here.get(second).state, "canceled")
+        self.assertEqual(there.get(first, history=9).said, here.get(first, history=9).said)
 
     def test_a_dead_node_s_turn_is_taken_by_one_that_has_its_agent(self):
         for _ in range(2):

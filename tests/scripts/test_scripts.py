@@ -9,6 +9,7 @@ import pathlib
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -18,6 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/bench/lib"))
 
 import readme
+import wire
 
 FIGURES = [readme.Figure("gets", "no agent", "64", "2/s", "1/s", "2x"), readme.Figure("a task on disk", "echo", "", "9 bytes")]
 
@@ -181,6 +183,21 @@ class Table(Case):
             done = self.run_script(sys.executable, "-B", "tests/bench/run.py", "--readme", option)
             self.assertEqual(done.returncode, 2, done.stdout)
             self.assertIn("--readme needs all measurements", done.stdout)
+
+
+class Wire(Case):
+    def test_statements_are_counted_however_their_bytes_come_but_not_what_begins_and_ends_transactions(self):
+        def message(kind, body):
+            return kind + struct.pack("!i", len(body) + 4) + body
+        prepared = [message(b"P", b"one\0SELECT 1\0\0\0"), message(b"P", b"begin\0BEGIN READ ONLY\0\0\0")]
+        runs = [message(b"B", b"\0" + name + b"\0\0\0\0\0\0\0") + message(b"E", b"\0\0\0\0\0")
+                for name in (b"begin", b"one", b"one")]
+        told = message(b"", b"\0\3\0\0user\0me\0\0") + b"".join(prepared + runs) + message(b"Q", b"SELECT 2\0")
+        for size in (1, 7, len(told)):
+            requests = wire.Requests()
+            for first in range(0, len(told), size):
+                requests.take(told[first:first + size])
+            self.assertEqual(requests.asked, {b"SELECT 1": 2, b"SELECT 2": 1})
 
 
 class Promises(Case):

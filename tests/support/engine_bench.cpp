@@ -52,7 +52,9 @@ void EngineBench::build() {
   all.push_back(agent_named("scripted", options_.settings, std::move(scripted)));
   all.push_back(agent_named("helper", options_.settings, std::move(helper)));
   catalogue_ = std::make_unique<agents::Catalogue>(std::move(all));
-  engine_ = std::make_unique<engine::Engine>(*store_, *store_, *store_, *catalogue_, clock_, options_.engine,
+  faulty_ = std::make_unique<store::FaultyStore>(
+      *store_, *store_, *store_, [] {}, options_.faults);
+  engine_ = std::make_unique<engine::Engine>(*faulty_, *store_, *store_, *catalogue_, clock_, options_.engine,
                                              [] {});
   if (options_.retention) engine_->set_retention(*store_);
   const auto started = engine_->start();

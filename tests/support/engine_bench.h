@@ -9,6 +9,7 @@
 
 #include "agents/catalogue.h"
 #include "engine/engine.h"
+#include "store/faulty_store.h"
 #include "store/sqlite/sqlite_store.h"
 #include "support/scripted_executor.h"
 
@@ -21,7 +22,8 @@ class EngineBench {
   struct Options {
     engine::EngineOptions engine = short_drain();
     agents::AgentSettings settings;
-    bool retention = false;  // as Engine::set_retention
+    bool retention = false;        // as Engine::set_retention
+    store::FaultPlan faults = {};  // of what is read
   };
 
   EngineBench() : EngineBench(Options{}) {}
@@ -55,6 +57,7 @@ class EngineBench {
   const std::filesystem::path folder_;
   const base::SystemClock clock_;
   std::unique_ptr<store::SqliteStore> store_;
+  std::unique_ptr<store::FaultyStore> faulty_;
   ScriptedExecutor* scripted_ = nullptr;
   ScriptedExecutor* helper_ = nullptr;
   std::unique_ptr<agents::Catalogue> catalogue_;

@@ -132,6 +132,10 @@ void Pipeline::route(const ExchangePtr& exchange) const {
   if (!target.agent) {
     return exchange->reply(plain_error(404, target.at_root ? kNoDefault : "no such agent"));
   }
+  const bool is_of_card = target.rest == kCard || target.rest == kOldCard || target.rest == kPlan ||
+                          (target.rest == kV02ExtendedCard && reads(request));
+  if (is_of_card && services_.catalogue.find(target.agent->name) == nullptr)
+    return exchange->reply(plain_error(503, "another node serves this agent, try again"));
   if (target.rest == kCard || target.rest == kOldCard) return serve_card(exchange, target);
   if (target.rest == kPlan) return serve_plan(exchange, target);
   if (target.rest == kV02ExtendedCard && reads(request)) return serve_extended_card(exchange, target);
@@ -152,7 +156,9 @@ Pipeline::Target Pipeline::target_of(const http::Request& request) const {
   const std::string_view raw_rest = raw.starts_with(prefix) ? raw.substr(prefix.size()) : after.substr(end);
   // Hidden agents have other names.
   const std::string name(after.substr(0, end));
-  const agents::Agent* agent = agents::is_agent_name(name) ? services_.catalogue.find({name}) : nullptr;
+  const bool may_be = agents::is_agent_name(name);
+  const agents::Agent* agent = may_be ? services_.catalogue.find({name}) : nullptr;
+  if (may_be && agent == nullptr) agent = services_.catalogue.on_other_node({name});
   return {{agent, false, base_url_, agent && agent == first}, after.substr(end), raw_rest};
 }
 

@@ -1,6 +1,7 @@
 #include "store/postgres/nodes.h"
 
 #include <array>
+#include <cstdlib>
 
 #include "json/document.h"
 #include "json/writer.h"
@@ -55,6 +56,12 @@ void fold_totals(Link& link) {
       "HAVING sum(tasks) <> 0");
 }
 
+// What is due of nodes without a row, or of none.
+void adopt_deliveries(Link& link, const std::string& me) {
+  link.ask("UPDATE deliveries d SET sender = " + me +
+           " WHERE due_ms IS NOT NULL AND NOT EXISTS (SELECT FROM nodes n WHERE n.node_id = d.sender)");
+}
+
 // Of nodes without a row, or of none, those of these agents; with null of all if there are no other nodes. In
 // the order of their keys, as every writer locks rows; "+ 0" has the index of tasks with a turn be used.
 std::vector<task::TaskKey> adopt_tasks(Link& link, std::int64_t me,
@@ -97,6 +104,7 @@ std::int64_t enter(Link& link, const NewNode& node) {
     link.ask("INSERT INTO lanes (node_id, lane, last_group) VALUES (" + me + ", 1, 0)");
     close_lanes(link, me);
     fold_totals(link);
+    adopt_deliveries(link, me);
     adopt_tasks(link, std::stoll(me), nullptr);
     return std::stoll(me);
   });
@@ -154,6 +162,7 @@ std::optional<std::vector<task::TaskKey>> take_over(Link& link, std::int64_t nod
     if (PQntuples(ended.get()) == 0) return std::nullopt;
     close_lanes(link, me);
     fold_totals(link);
+    adopt_deliveries(link, me);
     return adopt_tasks(link, node, agents);
   });
 }
@@ -190,7 +199,9 @@ std::vector<Node> all_nodes(sql::Connection& connection) {
     for (const json::Value agent : agents.root()) {
       std::vector<std::string> fields;
       for (const json::Value field : agent) fields.push_back(field.str());
-      if (fields.size() == 2) node.agents.push_back({{fields[0]}, fields[1]});
+      if (fields.size() < 2) continue;
+      const std::int64_t changed = fields.size() > 2 ? std::strtoll(fields[2].c_str(), nullptr, 10) : 0;
+      node.agents.push_back({{fields[0]}, fields[1], base::from_ms(changed)});
     }
     nodes.push_back(std::move(node));
   }
@@ -221,7 +232,9 @@ std::string names_array(const std::vector<task::AgentName>& agents) {
 std::string encode_agents(const std::vector<NodeAgent>& agents) {
   std::string text;
   json::Writer out(text);
-  out.each(agents, [&](const NodeAgent& agent) { out.strings({agent.name.value, agent.digest}); });
+  out.each(agents, [&](const NodeAgent& agent) {
+    out.strings({agent.name.value, agent.digest, std::to_string(base::to_ms(agent.changed))});
+  });
   return text;
 }
 

@@ -49,9 +49,9 @@ std::optional<Renewed> renew(Link& link, std::int64_t node, std::chrono::millise
                              std::int64_t knows, bool is_joining);
 void report(Link& link, std::int64_t node, const NodeReport& report, const std::string& agents);
 
-// Takes a dead node's tasks over. Nothing is done if it has said meanwhile that it is alive, if another one
-// was faster, or if this node is dead itself. Returns its tasks of these agents, or with null all if nobody
-// else is there; the others are of no node then.
+// Takes a dead node's tasks over, and what it had to send. Nothing is done if it has said meanwhile that it
+// is alive, if another one was faster, or if this node is dead itself. Returns its tasks of these agents, or
+// with null all if nobody else is there; the others are of no node then.
 std::optional<std::vector<task::TaskKey>> take_over(Link& link, std::int64_t node,
                                                     std::chrono::milliseconds lease, const SeenNode& dead,
                                                     const std::vector<task::AgentName>* agents);

@@ -132,7 +132,7 @@ int write_step(WriteState& state, TaskRow& task, task::EventNumber before, Step&
   if (change.send) state.sends().add(connection, *change.send, {key, before}, now);
   int deliveries = 0;
   if (change.deliveries) {
-    follow_order(connection, key, *change.deliveries, now);
+    follow_order(state, key, *change.deliveries);
     state.note_resent(task);
     ++deliveries;
   }

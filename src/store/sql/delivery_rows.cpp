@@ -64,8 +64,9 @@ std::vector<Target> targets_of(Connection& connection, task::TaskKey task, const
   return targets;
 }
 
-// Makes the config's first waiting delivery the one that is due.
-void put_in_order(Connection& connection, std::int64_t config, base::Timestamp now) {
+// Makes the config's first waiting delivery the one that is due, at this node unless it was due before.
+void put_in_order(WriteState& state, std::int64_t config) {
+  Connection& connection = state.connection();
   std::int64_t first = 0;
   {
     Query query = connection.query(
@@ -78,8 +79,8 @@ void put_in_order(Connection& connection, std::int64_t config, base::Timestamp n
       "UPDATE deliveries SET due_ms = NULL WHERE config_key = ?1 AND due_ms IS NOT NULL AND delivery_key <> "
       "?2",
       config, first);
-  connection.run("UPDATE deliveries SET due_ms = ?2 WHERE delivery_key = ?1 AND due_ms IS NULL", first,
-                 base::to_ms(now));
+  connection.run("UPDATE deliveries SET due_ms = ?2, sender = ?3 WHERE delivery_key = ?1 AND due_ms IS NULL",
+                 first, base::to_ms(state.now()), state.node());
 }
 
 bool fits_filter(const DeliveryFilter& filter, const DeliveryLine& line) {
@@ -128,8 +129,8 @@ base::Result<void> check_order(Connection& connection, task::TaskKey task, const
                                                              : "there is no delivery to send again");
 }
 
-void follow_order(Connection& connection, task::TaskKey task, const task::DeliveryOrder& order,
-                  base::Timestamp now) {
+void follow_order(WriteState& state, task::TaskKey task, const task::DeliveryOrder& order) {
+  Connection& connection = state.connection();
   std::set<std::int64_t> configs;
   for (const Target& target : targets_of(connection, task, order)) {
     configs.insert(target.config);
@@ -140,12 +141,12 @@ void follow_order(Connection& connection, task::TaskKey task, const task::Delive
           target.delivery);
     } else {
       connection.run(
-          "UPDATE deliveries SET state = 'waiting', due_ms = ?2, created_ms = ?2, attempts = 0 "
+          "UPDATE deliveries SET state = 'waiting', due_ms = ?2, created_ms = ?2, attempts = 0, sender = ?3 "
           "WHERE delivery_key = ?1",
-          target.delivery, base::to_ms(now));
+          target.delivery, base::to_ms(state.now()), state.node());
     }
   }
-  for (const std::int64_t config : configs) put_in_order(connection, config, now);
+  for (const std::int64_t config : configs) put_in_order(state, config);
 }
 
 DeliveryPage read_deliveries(Connection& connection, const DeliveryFilter& filter, std::int64_t before,

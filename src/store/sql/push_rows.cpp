@@ -44,12 +44,13 @@ bool has_waiting(WriteState& state, PushConfigKey config) {
   return query.step() && query.truth(0);
 }
 
-// Makes the config's next delivery, if any, its first waiting one, due now.
-void advance(Connection& connection, std::int64_t config, std::int64_t event, base::Timestamp now) {
-  connection.run(
-      "UPDATE deliveries SET due_ms = ?3 WHERE delivery_key = (SELECT delivery_key FROM deliveries "
+// Makes the config's next delivery, if any, its first waiting one, due now, and this node's.
+void advance(WriteState& state, std::int64_t config, std::int64_t event) {
+  state.connection().run(
+      "UPDATE deliveries SET due_ms = ?3, sender = ?4 WHERE delivery_key = (SELECT delivery_key FROM "
+      "deliveries "
       "WHERE config_key = ?1 AND event_number > ?2 AND state = 'waiting' ORDER BY event_number LIMIT 1)",
-      config, event, base::to_ms(now));
+      config, event, base::to_ms(state.now()), state.node());
 }
 
 // What read_deliveries() reads of a delivery `d` and its config `c`. Its trace is that of the last request
@@ -81,11 +82,12 @@ base::Result<std::vector<Delivery>> read_deliveries(Query query) {
   return due;
 }
 
-bool more_are_due(Connection& connection, base::Timestamp now, int limit) {
+bool more_are_due(Connection& connection, NodeId sender, base::Timestamp now, int limit) {
   Query query = connection.query(
-      "SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE due_ms IS NOT NULL AND due_ms <= ? LIMIT ?) AS "
-      "first",
-      base::to_ms(now), limit + 1);
+      "SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE due_ms IS NOT NULL AND due_ms <= ? AND sender = "
+      "? "
+      "LIMIT ?) AS first",
+      base::to_ms(now), sender, limit + 1);
   return query.step() && query.integer(0) > limit;
 }
 
@@ -162,9 +164,9 @@ int add_deliveries(WriteState& state, TaskRow& task, task::EventNumber event, co
     const bool first = !state.has_noted_waiting(config.key) && !has_waiting(state, config.key);
     connection.run(
         "INSERT INTO deliveries (delivery_key, config_key, task_key, event_number, state, due_ms, "
-        "created_ms, "
-        "attempts, error) VALUES (?1, ?2, ?3, ?4, 'waiting', CASE WHEN ?5 <> 0 THEN ?6 END, ?6, 0, '')",
-        state.new_delivery_key(), config.key, task.head.key, event, first, base::to_ms(at));
+        "created_ms, attempts, error, sender) VALUES (?1, ?2, ?3, ?4, 'waiting', CASE WHEN ?5 <> 0 THEN ?6 "
+        "END, ?6, 0, '', ?7)",
+        state.new_delivery_key(), config.key, task.head.key, event, first, base::to_ms(at), state.node());
     if (!first) state.note_waiting(config.key, event);
     ++written;
   }
@@ -194,18 +196,19 @@ base::Result<void> record_result(WriteState& state, const DeliveryResult& result
       "UPDATE deliveries SET attempts = attempts + 1, due_ms = NULL, state = ?2, error = ?3 "
       "WHERE delivery_key = ?1",
       result.key, outcome, result.error);
-  advance(connection, config, event, state.now());
+  advance(state, config, event);
   state.note_waiting({config}, {event + 1});
   return {};
 }
 
-base::Result<std::vector<Delivery>> due_deliveries(Connection& connection, base::Timestamp now, int limit) {
-  if (!more_are_due(connection, now, limit)) {
+base::Result<std::vector<Delivery>> due_deliveries(Connection& connection, NodeId sender, base::Timestamp now,
+                                                   int limit) {
+  if (!more_are_due(connection, sender, now, limit)) {
     static const std::string kAll =
         std::string(kSelectDeliveries) +
         "FROM deliveries d JOIN push_configs c ON c.config_key = d.config_key "
-        "WHERE d.due_ms IS NOT NULL AND d.due_ms <= ? ORDER BY d.due_ms, d.delivery_key";
-    return read_deliveries(connection.query(kAll.c_str(), base::to_ms(now)));
+        "WHERE d.due_ms IS NOT NULL AND d.due_ms <= ? AND d.sender = ? ORDER BY d.due_ms, d.delivery_key";
+    return read_deliveries(connection.query(kAll.c_str(), base::to_ms(now), sender));
   }
   // Each caller's first delivery, then each one's second, and so on. A caller in a tenant is stored as the
   // tenant, U+001F and the caller.
@@ -215,10 +218,11 @@ base::Result<std::vector<Delivery>> due_deliveries(Connection& connection, base:
       "  PARTITION BY substr(t.caller, instr(t.caller, '\x1f') + 1) ORDER BY d.due_ms, d.delivery_key) AS "
       "place "
       "  FROM deliveries d JOIN tasks t ON t.task_key = d.task_key "
-      "  WHERE d.due_ms IS NOT NULL AND d.due_ms <= ?1 ORDER BY place, d.due_ms, d.delivery_key LIMIT ?2) r "
+      "  WHERE d.due_ms IS NOT NULL AND d.due_ms <= ?1 AND d.sender = ?3 "
+      "  ORDER BY place, d.due_ms, d.delivery_key LIMIT ?2) r "
       "JOIN deliveries d ON d.delivery_key = r.delivery_key "
       "JOIN push_configs c ON c.config_key = d.config_key ORDER BY r.place, r.due_ms, r.delivery_key";
-  return read_deliveries(connection.query(kInTurn.c_str(), base::to_ms(now), limit));
+  return read_deliveries(connection.query(kInTurn.c_str(), base::to_ms(now), limit, sender));
 }
 
 void pull_in_deliveries(Connection& connection, base::Timestamp now, base::Timestamp latest) {
@@ -230,8 +234,9 @@ void pull_in_deliveries(Connection& connection, base::Timestamp now, base::Times
                  base::to_ms(now), base::to_ms(latest));
 }
 
-std::optional<base::Timestamp> next_due(Connection& connection) {
-  Query query = connection.query("SELECT min(due_ms) FROM deliveries WHERE due_ms IS NOT NULL");
+std::optional<base::Timestamp> next_due(Connection& connection, NodeId sender) {
+  Query query =
+      connection.query("SELECT min(due_ms) FROM deliveries WHERE due_ms IS NOT NULL AND sender = ?", sender);
   if (!query.step() || query.is_null(0)) return std::nullopt;
   return base::from_ms(query.integer(0));
 }

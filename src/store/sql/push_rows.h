@@ -25,13 +25,14 @@ int add_deliveries(WriteState& state, TaskRow& task, task::EventNumber event, co
 // No-op if the delivery was deleted. Fails with not_found if it is not its config's first waiting one.
 base::Result<void> record_result(WriteState& state, const DeliveryResult& result);
 
-// If more than `limit` are due, the callers (each with all its tenants) share the places, so that none
-// starves the others. This reads all due deliveries.
-base::Result<std::vector<Delivery>> due_deliveries(Connection& connection, base::Timestamp now, int limit);
+// What this node is to send. If more than `limit` are due, the callers (each with all its tenants) share the
+// places, so that none starves the others. This reads all its due deliveries.
+base::Result<std::vector<Delivery>> due_deliveries(Connection& connection, NodeId sender, base::Timestamp now,
+                                                   int limit);
 // Corrects times from a clock that was ahead: waiting deliveries created after `now` become created and due
 // at `now`; those due after `latest` become due at `now`.
 void pull_in_deliveries(Connection& connection, base::Timestamp now, base::Timestamp latest);
-std::optional<base::Timestamp> next_due(Connection& connection);
+std::optional<base::Timestamp> next_due(Connection& connection, NodeId sender);
 DeliveryStore::Counts delivery_counts(Connection& connection);
 
 }  // namespace baton::store::sql

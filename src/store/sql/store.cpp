@@ -171,14 +171,16 @@ Result<std::vector<task::PushConfig>> Store::configs(task::TaskKey task) const {
 }
 
 Result<std::vector<Delivery>> Store::due_deliveries(base::Timestamp now, int limit) const {
-  return reading("finding due deliveries",
-                 [&](auto& connection) { return sql::due_deliveries(connection, now, limit); });
+  return reading("finding due deliveries", [&](auto& connection) {
+    return sql::due_deliveries(connection, state().node(), now, limit);
+  });
 }
 
 Result<std::optional<base::Timestamp>> Store::next_due() const {
-  return reading(
-      "finding the next delivery",
-      [&](auto& connection) -> Result<std::optional<base::Timestamp>> { return sql::next_due(connection); });
+  return reading("finding the next delivery",
+                 [&](auto& connection) -> Result<std::optional<base::Timestamp>> {
+                   return sql::next_due(connection, state().node());
+                 });
 }
 
 Result<DeliveryStore::Counts> Store::delivery_counts() const {

@@ -1,9 +1,14 @@
 #include "embedded/deeds.h"
 
+#include <chrono>
+#include <thread>
+
 namespace baton::bench {
 namespace {
 
-constexpr std::string_view kChunks = "chunks ";
+constexpr std::string_view kChunks = "chunks ", kTicks = "ticks ";
+// Before the first tick: others begin to follow meanwhile.
+constexpr std::chrono::milliseconds kBeforeTicks(500);
 
 // There is nothing to stop: the turn was over when it began.
 struct Over final : agents::Execution {
@@ -28,6 +33,18 @@ void say_chunks(agents::FunctionTurn& turn) {
   }
 }
 
+// "ticks 50 20": so many, each so many milliseconds after the one before.
+void say_ticks(agents::FunctionTurn& turn) {
+  const std::string text = task::text_of(turn.input().message).substr(kTicks.size());
+  const int count = std::atoi(text.c_str());
+  const std::chrono::milliseconds pause(std::atoi(text.substr(text.find(' ') + 1).c_str()));
+  auto due = std::chrono::steady_clock::now() + kBeforeTicks;
+  for (int number = 1; number <= count && !turn.cancelled(); ++number, due += pause) {
+    std::this_thread::sleep_until(due);
+    turn.emit(chunk_of("tick " + std::to_string(number) + " ", number > 1, number == count));
+  }
+}
+
 agents::Asked question() {
   agents::Asked asked;
   asked.message.role = task::Role::agent;
@@ -37,11 +54,12 @@ agents::Asked question() {
 
 }  // namespace
 
-Deeds::Deeds(base::WorkerPool& pool) : chunks_(pool, say_chunks) {}
+Deeds::Deeds(base::WorkerPool& pool) : chunks_(pool, say_chunks), ticks_(pool, say_ticks) {}
 
 std::unique_ptr<agents::Execution> Deeds::start(agents::Turn turn, std::shared_ptr<agents::TurnSink> sink) {
   std::string text = task::text_of(turn.message);
   if (text.starts_with(kChunks)) return chunks_.start(std::move(turn), std::move(sink));
+  if (text.starts_with(kTicks)) return ticks_.start(std::move(turn), std::move(sink));
   if (text == "ask") {
     sink->finish(question());
   } else {

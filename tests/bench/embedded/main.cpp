@@ -80,7 +80,9 @@ int serve_on(Store& store, const base::Clock& clock, const sigset_t& signals,
   auto catalogue = agents::Catalogue::load(agents_folder, agents::command_executors(processes), builtins);
   if (!catalogue) return cannot_start(catalogue.error());
   std::optional<notify::Notifier> notifier;
-  engine::Engine engine(store, store, store, *catalogue, clock, {}, [&notifier] {
+  engine::EngineOptions engine_options;
+  if constexpr (requires { store.peers(); }) engine_options.peers = &store.peers();
+  engine::Engine engine(store, store, store, *catalogue, clock, engine_options, [&notifier] {
     if (notifier) notifier->wake();
   });
   notifier.emplace(engine.deliveries(), clock, notify::NotifierOptions(),

@@ -6,9 +6,9 @@ HEADERS = {"1.0": {"Content-Type": "application/json", "A2A-Version": "1.0"},
            "0.3": {"Content-Type": "application/json"}}
 METHODS = {
     "1.0": {"send": "SendMessage", "stream": "SendStreamingMessage", "get": "GetTask", "list": "ListTasks",
-            "subscribe": "SubscribeToTask"},
+            "subscribe": "SubscribeToTask", "cancel": "CancelTask"},
     "0.3": {"send": "message/send", "stream": "message/stream", "get": "tasks/get",
-            "subscribe": "tasks/resubscribe"},
+            "subscribe": "tasks/resubscribe", "cancel": "tasks/cancel"},
 }
 CARD = "/.well-known/agent-card.json"
 
@@ -40,6 +40,10 @@ def get(version, task="@TASK@", history_length=None):
 
 def subscribe(version, task):
     return _request(version, "subscribe", {"id": task})
+
+
+def cancel(version, task):
+    return _request(version, "cancel", {"id": task})
 
 
 def list_tasks(page_size=50):

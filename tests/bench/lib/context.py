@@ -45,6 +45,7 @@ class Context:
     seconds: int
     quick: bool
     flush_delays_ms: list[float]
+    nodes: int = 3  # that share a database
     sections: list[tuple[str, str]] = dataclasses.field(default_factory=list)
     targets: list[Target] = dataclasses.field(default_factory=list)
     figures: list[Figure] = dataclasses.field(default_factory=list)  # of the README

@@ -24,14 +24,15 @@ def _file_with(places, text):
     return file.name
 
 
-def wrk(server, body, connections, seconds, ids_file=None, path=None, counts_refusals=False):
-    """Without a body: GETs. "failures": not answered, or not with 200; "refused": answered with an error."""
+def wrk(server, body, connections, seconds, ids_file=None, path=None, counts_refusals=False, pause_ms=None):
+    """Without a body: GETs. "failures": not answered, or not with 200; "refused": answered with an error. `pause_ms`: how
+    long each connection waits before a request, on average."""
     places = server.places
     threads = 1 if connections < 16 else 2
     command = ["wrk", f"-t{threads}", f"-c{connections}", f"-d{seconds}s", "--timeout", "30s",
                *_headers(server.version, "-H", " "), "-s", str(places.bench / "wrk/requests.lua"),
                server.url(path), "--", _file_with(places, body) if body else "-", ids_file or "-",
-               *(["refusals"] if counts_refusals else [])]
+               *(["refusals"] if counts_refusals else [str(pause_ms)] if pause_ms else [])]
     run = subprocess.run(command, capture_output=True, text=True, timeout=seconds + 120, check=False)
     found = [line for line in run.stdout.splitlines() if line.startswith("RESULT ")]
     if run.returncode != 0 or not found:

@@ -3,24 +3,22 @@ graphile-worker and pg-boss, a plan of three steps on DBOS. Database, servers an
 counts is ratios, CPU and commits a task."""
 import contextlib
 import json
-import os
-import pathlib
 import subprocess
 import urllib.request
 
 import a2a
+import cluster
 import load
 import machine
+from cluster import ask, children, cpu_seconds, fresh_database
 from samples import Samples, number, rate_with_spread, table, times
 from servers import EmbeddedBaton, Server
 from suites.plan import Planned
-from suites.postgres import fresh_database
 
 TEXT = "Hello, world"
 INSIDE, PLANS, DBOS = "Baton, agent inside", "Baton, three steps of the shipped echo", "DBOS, three steps"
 WANTED_RATIO = 5
 FIGURES = ("p50_ms", "p99_ms", "cpu_us", "database_us", "commits", "wal_kib")
-TICK = os.sysconf("SC_CLK_TCK")
 
 JOBS = {
     "graphile-worker": ("graphile_worker.mjs", {}),
@@ -81,35 +79,15 @@ class Peer(Server):
         return super().environment() | {"BENCH_DATABASE": self.database} | self.settings
 
 
-def ask(url, statement):
-    command = ["psql", "--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--field-separator= ",
-               f"--dbname={url}", "-c", statement]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
-    return run.stdout.split()
-
-
 def written():
     """How many transactions have written, and bytes of WAL, in the cluster."""
-    return map(int, ask(os.environ["BATON_TEST_POSTGRES"],
-                        "SELECT pg_snapshot_xmax(pg_current_snapshot()), pg_current_wal_lsn() - '0/0'"))
-
-
-def cpu_seconds(pids):
-    """{pid: seconds} of those that are there."""
-    used = {}
-    for pid in pids:
-        with contextlib.suppress(OSError):
-            fields = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()
-            used[pid] = (int(fields[11]) + int(fields[12])) / TICK
-    return used
+    return map(int, ask(cluster.server(), "SELECT pg_snapshot_xmax(pg_current_snapshot()), pg_current_wal_lsn() - '0/0'"))
 
 
 def with_children(pid):
     found = [pid]
     for parent in found:
-        for thread in pathlib.Path("/proc", str(parent), "task").glob("*/children"):
-            with contextlib.suppress(OSError):
-                found += [int(child) for child in thread.read_text(encoding="ascii").split()]
+        found += children(parent)
     return found
 
 
@@ -137,14 +115,13 @@ class Contender:
 
     def processes(self):
         database = self.server.database.rsplit("/", 1)[1]
-        backends = ask(os.environ["BATON_TEST_POSTGRES"],
-                       f"SELECT pid FROM pg_stat_activity WHERE datname = '{database}'")
+        backends = ask(cluster.server(), f"SELECT pid FROM pg_stat_activity WHERE datname = '{database}'")
         return cpu_seconds(with_children(self.server.process.pid)), cpu_seconds(map(int, backends))
 
     def measure(self, connections, seconds):
-        cpu, cluster = self.processes(), written()
+        cpu, before = self.processes(), written()
         found = load.wrk(self.server, self.body, connections, seconds)
-        commits, wal = (now - before for before, now in zip(cluster, written()))
+        commits, wal = (now - then for then, now in zip(before, written()))
         used, used_by_database = map(grown, cpu, self.processes())
         if not found["failures"] and found["bytes"] < 0.85 * self.size * found["count"]:
             raise RuntimeError(f"answers of {found['bytes'] / found['count']:.0f} bytes, a right one has {self.size}")
@@ -239,7 +216,7 @@ def compare_plans(context):
 def run(context):
     compare_jobs(context)
     compare_plans(context)
-    server = os.environ["BATON_TEST_POSTGRES"]
+    server = cluster.server()
     shown = {name: ask(server, f"SHOW {name}")[0] for name in ("fsync", "synchronous_commit", "wal_sync_method")}
     versions = {key: machine.package_version(context.places, name) for key, name in
                 (("dbos", "@dbos-inc/dbos-sdk"), ("graphile", "graphile-worker"), ("boss", "pg-boss"))}

@@ -1,9 +1,7 @@
 """Baton on PostgreSQL next to itself on SQLite, and next to the most that the same rows can do on that PostgreSQL. The
 database, Baton and the load share the machine's cores: what counts is ratios and CPU a task."""
 import contextlib
-import itertools
 import json
-import os
 import pathlib
 import signal
 import statistics
@@ -12,6 +10,7 @@ import threading
 import time
 
 import a2a
+from cluster import ask, fresh_database
 from samples import Samples, number, rate_with_spread, table, times
 from servers import Baton, EmbeddedBaton
 from suites.throughput import Case
@@ -21,28 +20,6 @@ INSIDE, SHIPPED, SQLITE = "PostgreSQL, agent inside", "PostgreSQL, shipped echo"
 LIMITS = {"limit: postgres, 1 lane of 32": (1, 32), "limit: postgres, 2 lanes of 128": (2, 128)}
 COMMITTING = ("engine-flush", "checkpoint")  # SQLite's threads that only commit
 WANTED_RATE, WANTED_P99_MS, WANTED_GETS, WANTED_STREAMS = 6_000, 80, 12_000, 4_000
-
-counter = itertools.count(1)
-
-
-def sql(url, statement):
-    subprocess.run(["psql", "--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", f"--dbname={url}", "-c", statement],
-                   check=True)
-
-
-@contextlib.contextmanager
-def fresh_database():
-    """The URL of a database of its own, in the cluster of scripts/with_postgres."""
-    server = os.environ["BATON_TEST_POSTGRES"]
-    name = f"bench_{next(counter)}"
-    sql(server, f"CREATE DATABASE {name}")
-    try:
-        yield f"{server.rsplit('/', 1)[0]}/{name}"
-    finally:
-        # Not WITH (FORCE): that fails while autovacuum is at work there.
-        sql(server, "DO $$ BEGIN PERFORM pg_terminate_backend(pid) FROM pg_stat_activity "
-                    f"WHERE datname = '{name}' AND usename = current_user; END $$")
-        sql(server, f"DROP DATABASE {name}")
 
 
 def threads_cpu_us(pid, names):
@@ -134,10 +111,8 @@ class Standby(Baton):
 
 def attempts(url):
     """Of the only turn."""
-    done = subprocess.run(["psql", "--no-psqlrc", "--quiet", "-At", f"--dbname={url}", "-c",
-                           "SELECT attempt FROM tasks WHERE turn_state = 'running'"],
-                          capture_output=True, text=True, check=True)
-    return int(done.stdout or 0)
+    found = ask(url, "SELECT attempt FROM tasks WHERE turn_state = 'running'")
+    return int(found[0]) if found else 0
 
 
 def await_true(what, look, seconds=60, pause=0.02):

@@ -1,8 +1,8 @@
 -- Requests made from a text: "@ID@" in the body becomes an id of its own for each request, "@TASK@" one of the
 -- ids in a file, at random.
---   wrk ... -s requests.lua URL -- BODY_FILE|- [IDS_FILE|-] [refusals]
--- Without a body the requests are GETs. With "refusals" JSON-RPC errors are counted, which costs wrk some speed. Ends
--- with a line "RESULT {json}".
+--   wrk ... -s requests.lua URL -- BODY_FILE|- [IDS_FILE|-] [refusals|MS]
+-- Without a body the requests are GETs. With "refusals" JSON-RPC errors are counted, which costs wrk some speed. With MS
+-- each connection waits so many milliseconds on average before a request. Ends with a line "RESULT {json}".
 local threads = {}
 
 function setup(thread)
@@ -60,6 +60,11 @@ function init(args)
     function response(_, _, body)
       if body:find('"error":', 1, true) then refused = refused + 1 end
     end
+  end
+  local pause = tonumber(args[3])
+  if pause then
+    -- Spread, so that connections do not send in step.
+    function delay() return math.random(0, 2 * pause) end
   end
   if args[1] == "-" then
     cut(wrk.format("GET"))

@@ -22,7 +22,9 @@ TEST_CASE("Engine: a send that comes after the drain is refused") {
     answer->set_value(std::move(accepted));
   });
   REQUIRE(told.wait_for(test::patience()) == std::future_status::ready);
-  CHECK_FALSE(told.get());
+  const auto refused = told.get();
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == base::ErrorCode::unavailable);
 }
 
 TEST_CASE("Engine: a wait that begins after the drain ends at once") {

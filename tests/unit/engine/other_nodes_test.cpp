@@ -104,15 +104,4 @@ TEST_CASE("OtherNodes: a node that has come is told which tasks are followed her
   CHECK(bench.peers.said_to_follow()[0].task == key);
 }
 
-TEST_CASE("Deliveries: only the node that leads has any") {
-  Bench bench;
-  bench.peers.leading = false;
-  const auto due = bench.engine.engine().deliveries().due_deliveries(base::Timestamp::max(), 10);
-  REQUIRE(due);
-  CHECK(due->empty());
-  const auto next = bench.engine.engine().deliveries().next_due();
-  REQUIRE(next);
-  CHECK(next->has_value());  // it looks whether it leads by then
-}
-
 }  // namespace other_nodes_test

@@ -129,7 +129,7 @@ TEST_CASE("Scheduler: a parent that waits for children gives its slot away and g
 TEST_CASE("Scheduler: once closed it starts nothing") {
   Bench bench(5, 10);
   bench.scheduler.close();
-  CHECK(bench.scheduler.reserve({kBusy, "ann"}, true) == Room::none);
+  CHECK(bench.scheduler.reserve({kBusy, "ann"}, true) == Room::closed);
   bench.scheduler.enqueue_again({1}, {kBusy, "ann", Origin::earlier});
   CHECK(bench.started.empty());
 }

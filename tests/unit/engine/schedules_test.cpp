@@ -113,6 +113,19 @@ TEST_CASE("Schedules: each due time makes one task of its caller, whoever looks 
   CHECK(bench.all_tasks() == 2);
 }
 
+TEST_CASE("Schedules: a node whose card is older than another's makes no task until it is the newest again") {
+  Bench bench({schedule("*/10 * * * *", Missed::all)});
+  bench.catalogue->set_on_other_nodes({{"scripted"}}, {{"scripted"}});
+  bench.clock.advance(kHour);
+  bench.look();
+  bench.settle();
+  CHECK(bench.all_tasks() == 0);
+  bench.catalogue->set_on_other_nodes({{"scripted"}}, {});
+  bench.clock.advance(10 * kMinute);
+  bench.look();
+  CHECK(bench.made(1) == std::vector<std::string>{"2027-01-15T09:10"});
+}
+
 TEST_CASE("Schedules: times missed are left out, made up for by the last one, or by all") {
   struct Case {
     Missed missed;

@@ -22,6 +22,13 @@ std::size_t outputs_in(const std::vector<task::Event>& log) {
   return count;
 }
 
+// A turn reads what was said earlier in its context.
+task::Submission in_context(const std::string& text, const std::string& id) {
+  task::Submission submission = EngineBench::message(text, id);
+  submission.context = {"c"};
+  return submission;
+}
+
 EngineBench::Options one_slot() {
   EngineBench::Options options;
   options.engine.slots = 1;
@@ -85,6 +92,47 @@ TEST_CASE("Turn: without a free slot it is queued and begins when one is given b
   CHECK(next->turn.attempt == 1);
   next->sink->finish(agents::Done{});
   CHECK(bench.wait(second->key)->state == State::completed);
+}
+
+TEST_CASE("Turn: one that the store cannot read for a while begins when it can") {
+  auto options = one_slot();
+  options.engine.disk_retry = std::chrono::milliseconds(5);
+  std::atomic<int> failures = 0;
+  options.faults.context_fails = [&] { return ++failures <= 3; };
+  EngineBench bench(std::move(options));
+  bench.submit(in_context("x", "t1"));
+  const auto second = bench.submit(in_context("y", "t2"));
+  const auto turn = bench.scripted().next();
+  REQUIRE(turn);
+  turn->sink->finish(agents::Done{});
+  const auto next = bench.scripted().next();
+  REQUIRE(next);
+  CHECK(failures == 4);
+  CHECK(task::text_of(next->turn.message) == "y");
+  CHECK(next->turn.attempt == 1);
+  next->sink->finish(agents::Done{});
+  CHECK(bench.wait(second->key)->state == State::completed);
+}
+
+TEST_CASE("Turn: one that the store cannot read can be canceled") {
+  auto options = one_slot();
+  options.engine.disk_retry = std::chrono::milliseconds(5);
+  std::atomic<int> failures = 0;
+  std::promise<void> twice;
+  options.faults.context_fails = [&] {
+    if (++failures == 2) twice.set_value();
+    return true;
+  };
+  options.settings.cancel_grace = std::chrono::milliseconds(20);
+  EngineBench bench(std::move(options));
+  bench.submit(in_context("x", "t1"));
+  const auto second = bench.submit(in_context("y", "t2"));
+  const auto turn = bench.scripted().next();
+  REQUIRE(turn);
+  turn->sink->finish(agents::Done{});
+  REQUIRE(twice.get_future().wait_for(test::patience()) == std::future_status::ready);
+  REQUIRE(bench.cancel({"t2"}));
+  CHECK(bench.wait(second->key)->state == State::canceled);
 }
 
 TEST_CASE("Turn: a send that is refused as repeated gives its slot back") {

@@ -94,6 +94,19 @@ TEST_CASE("Nodes: an agent differs that is missing somewhere, or has other cards
   CHECK(found[1].cards.size() == 1);
 }
 
+TEST_CASE("Nodes: the catalogue is told which agents others have, and which of their cards are newer") {
+  Bench bench;
+  const auto at = [](std::int64_t ms) { return base::from_ms(ms); };
+  bench.peers.set_nodes(
+      std::vector{node(2, {{{"echo"}, "x", at(0)}, {{"helper"}, "y", at(9)}, {{"old"}, "z"}})});
+  bench.metrics();
+  CHECK(bench.all.on_other_node({"old"}));
+  CHECK_FALSE(bench.all.on_other_node({"none"}));
+  CHECK(bench.all.find({"echo"}));
+  CHECK(bench.all.is_newer_elsewhere({"helper"}));
+  CHECK_FALSE(bench.all.is_newer_elsewhere({"old"}));
+}
+
 TEST_CASE("Nodes: a node's state is the worst that is true of it") {
   Node one = node(1);
   CHECK(state_of(one) == NodeState::serving);

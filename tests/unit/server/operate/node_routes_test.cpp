@@ -68,7 +68,7 @@ struct Bench {
 
   FakePeers peers;
   test::EngineBench engine;
-  const agents::Catalogue catalogue{std::vector<agents::Agent>(1)};
+  agents::Catalogue catalogue{std::vector<agents::Agent>(1)};
   server::ServerOptions options;
   base::WorkerPool pool{"operate", 2, 10};
   server::Services services{engine.engine(), catalogue, options, pool, {}};

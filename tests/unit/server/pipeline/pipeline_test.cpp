@@ -40,7 +40,7 @@ struct Bench {
   }
 
   test::EngineBench engine;
-  const agents::Catalogue catalogue{std::vector<agents::Agent>(1)};
+  agents::Catalogue catalogue{std::vector<agents::Agent>(1)};
   server::ServerOptions options;
   base::WorkerPool readers{"log-read", 1, 1};
   server::Services services{engine.engine(), catalogue, options, readers, {}};

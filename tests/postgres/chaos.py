@@ -1,0 +1,293 @@
+"""Faults on real processes: nodes that are killed and frozen, with a supervisor that starts them again, connections that
+are cut or half-open, and a database that ends sessions, is restarted as after a crash, and has its disk full."""
+import collections
+import concurrent.futures
+import signal
+import threading
+import time
+
+import databases
+import gates
+import nodes
+import postgres_cluster
+import small_disk
+
+# Each so many seconds.
+PERIODS = {"kill": 3.3, "freeze": 45, "cut_clients": 8, "cut_database": 8, "half_open_clients": 20,
+           "half_open_database": 40, "terminate_backends": 15, "restart_database": 33, "fill_disk": 140,
+           "fill_log": 280}
+FROZEN_S = (5.5, 8)  # longer than a lease
+CUT_AT_ONCE = 3
+SAID_MAX = 20
+# Why a node may end by itself.
+TAKEN_OVER = "another Baton has taken over the database"
+NO_DATABASE = ("the store is not available at the moment", ": connection to server at")
+
+
+class Wrong(list):
+    """What may not have happened. It is said at once, as a long run may be ended."""
+
+    def append(self, what):
+        super().append(what)
+        if len(self) <= SAID_MAX:
+            print(f"   wrong: {what}", flush=True)
+
+
+class Cluster(postgres_cluster.Cluster):
+    """With its tables and its log on disks that can be full. `why_not`: why it has none."""
+
+    tables_disk = log_disk = why_not = None
+
+    def __init__(self, *how, **more):
+        super().__init__(*how, **more)
+        # The server ends with the thread that has started it.
+        self.starter = concurrent.futures.ThreadPoolExecutor(1)
+
+    def start_server(self):
+        return self.starter.submit(super().start_server).result()
+
+    def start(self):
+        try:
+            small_disk.leave_namespace()
+            tables, log = [small_disk.SmallDisk(self.folder / name, self.owner) for name in ("tables", "log_disk")]
+        except small_disk.NotAllowed as error:
+            self.why_not = str(error)
+        super().start()
+        if self.why_not:
+            return
+        # New databases are made there too.
+        self.administer(f"CREATE TABLESPACE small LOCATION '{tables.folder}'",
+                        "ALTER DATABASE template1 SET TABLESPACE small")
+        self.stop_server(signal.SIGINT)
+        kept = self.folder / "data/pg_wal"
+        self.run("mv", kept, log.folder)
+        kept.symlink_to(log.folder / "pg_wal")
+        self.restart()
+        self.tables_disk, self.log_disk = tables, log
+
+    def restart(self):
+        if not self.start_server():
+            raise postgres_cluster.NoCluster("it did not start: " + (self.folder / "log").read_text()[-3000:])
+
+    def complaints(self):
+        """How often it has said that a disk is full."""
+        return (self.folder / "log").read_text(errors="replace").count("No space left on device")
+
+    def remove(self):
+        self.stop_server()
+        for disk in (self.tables_disk, self.log_disk):
+            if disk:
+                disk.remove()
+        super().remove()
+        self.starter.shutdown()
+
+
+class Database(databases.PostgresDatabase):
+    """The nodes reach it through a gate, the test past it."""
+
+    def __init__(self, gate):
+        super().__init__()
+        self.gate = gate
+
+    def drop(self):
+        """It goes with its cluster."""
+
+    def words(self):
+        words = super().words()
+        words[1] = words[1].replace(f":{self.gate.before}/", f":{self.gate.port}/")
+        return words
+
+
+class Supervised(nodes.Node):
+    """Started again whenever it has ended, until `rest`. `on_end(node, said)`: it has, and not by a kill of ours."""
+
+    def watch(self, random, on_end):
+        self.random, self.on_end = random, on_end
+        self.is_watched, self.was_killed, self.starts = True, False, 0
+        self.guard = threading.Thread(target=self.keep)
+        self.guard.start()
+
+    def keep(self):
+        while self.is_watched:
+            if self.process and self.running():
+                time.sleep(0.02)
+                continue
+            self.is_up = self.is_frozen = False
+            if self.process and not self.was_killed:
+                self.on_end(self, self.log_text()[self.told:])
+            self.was_killed = False
+            time.sleep(self.random.uniform(0, 0.3))
+            self.told = len(self.log_text()) if (self.folder / "log").exists() else 0
+            try:
+                self.start()
+                self.starts += 1
+            except AssertionError:  # it has ended, which is looked at next
+                pass
+
+    def kill(self):
+        self.is_up, self.was_killed = False, True
+        self.process.kill()
+
+    def rest(self):
+        self.is_watched = False
+        self.guard.join()
+
+
+class Chaos:
+    """`cluster`: a failover.Case's. `seconds`: how long it lasts. `done`: how often what was done; `wrong`: what may not
+    have happened."""
+
+    def __init__(self, cluster, count, agents, config, random, seconds):
+        self.cluster, self.random, self.seconds = cluster, random, seconds
+        self.done, self.wrong = collections.Counter(), Wrong()
+        self.gate = gates.DatabaseGate(cluster.port)
+        self.nodes = nodes.Nodes(count, agents, config, [], kind=Supervised, database=Database(self.gate))
+        self.proxy = self.nodes.proxy
+        self.over = threading.Event()
+        self.on_database = threading.Lock()  # one restart or full disk at a time
+        self.threads = [threading.Thread(target=self.keep_database)]
+
+    def start(self):
+        for node in self.nodes:
+            node.watch(self.random, self.on_end)
+        nodes.harness.wait_for(lambda: all(node.is_up for node in self.nodes), 30, "all nodes to serve")
+
+    def begin(self):
+        for name, period in PERIODS.items():
+            how = getattr(self, name), min(period, self.seconds / 4)
+            self.threads.append(threading.Thread(target=self.repeat, args=how))
+        for thread in self.threads:
+            thread.start()
+
+    def keep_database(self):
+        """Starts it again when it has ended of a full disk."""
+        while not self.over.wait(0.1):
+            self.restart_ended()
+
+    def restart_ended(self):
+        with self.on_database:
+            if self.cluster.server.poll() is not None:
+                self.cluster.restart()
+                self.done["databases that ended"] += 1
+
+    def repeat(self, fault, period):
+        # The first one comes early, so that a short form has one of each.
+        wait = self.random.uniform(0.3, 1) * period
+        while not self.over.wait(wait):
+            wait = self.random.uniform(0.5, 1.5) * period
+            try:
+                if fault() is False:
+                    wait = 0.2
+            except Exception as error:  # a thread's end is not seen otherwise
+                self.wrong.append(f"{fault.__name__}: {error!r}")
+
+    def settle(self):
+        """Ends all faults. Returns once all nodes serve."""
+        self.over.set()
+        for thread in self.threads:
+            thread.join()
+        self.restart_ended()
+        nodes.harness.wait_for(lambda: all(node.is_up for node in self.nodes), 60, "all nodes to serve again")
+
+    def evidence(self):
+        """What there is to say of a run that went wrong."""
+        texts = [f"node {number} ({'serves' if node.is_up else 'does not serve'}):\n{node.log_text()[-4000:]}"
+                 for number, node in enumerate(self.nodes)]
+        log = (self.cluster.folder / "log").read_text(errors="replace")[-4000:]
+        return "\n".join([*texts, f"database ({self.cluster.server.poll()}):\n{log}"])
+
+    def close(self):
+        self.over.set()
+        for node in self.nodes:
+            node.rest()
+        self.nodes.close()
+        self.gate.end()
+
+    def on_end(self, node, said):
+        code, last = node.process.returncode, said[said.rfind("\nbaton: ") + 1:]
+        if code > 0 and TAKEN_OVER in said:
+            self.done["nodes found dead"] += 1
+        elif code > 0 and last.startswith("baton: ") and any(why in last for why in NO_DATABASE):
+            self.done["starts without a database"] += 1
+        else:
+            self.wrong.append(f"a node ended with {code}: {said[-3000:]}")
+
+    # The faults. False: it could not be done now.
+
+    def some_node(self):
+        there = [node for node in self.nodes if node.process and node.running() and not node.is_frozen]
+        return self.random.choice(there) if there else None
+
+    def kill(self):
+        node = self.some_node()
+        if not node:
+            return False
+        node.kill()
+        self.done["kills"] += 1
+        return True
+
+    def freeze(self):
+        node = self.some_node()
+        if not node or not node.is_up:
+            return False
+        process, node.is_frozen = node.process, True
+        process.send_signal(signal.SIGSTOP)
+        # It takes a moment until whoever sends requests has noticed.
+        self.over.wait(1)
+        node.is_up = False
+        self.over.wait(self.random.uniform(*FROZEN_S) - 1)
+        node.is_up, node.is_frozen = True, False
+        process.send_signal(signal.SIGCONT)
+        self.done["freezes"] += 1
+        return True
+
+    def cut_clients(self):
+        self.done["cut clients"] += self.proxy.cut(self.random, CUT_AT_ONCE)
+
+    def cut_database(self):
+        self.done["cut database connections"] += self.gate.cut(self.random, CUT_AT_ONCE)
+
+    def half_open_clients(self):
+        self.done["half-open clients"] += self.proxy.half_open(self.random, CUT_AT_ONCE)
+
+    def half_open_database(self):
+        self.done["half-open database connections"] += self.gate.half_open(self.random, 1)
+
+    def terminate_backends(self):
+        with self.on_database:
+            try:
+                ended = self.cluster.administer(
+                    "SELECT count(pg_terminate_backend(pid)) FROM (SELECT pid FROM pg_stat_activity WHERE "
+                    "application_name = 'baton' ORDER BY random() LIMIT 3) AS chosen")
+            except postgres_cluster.NoCluster:
+                return  # it recovers from a full disk
+            self.done["terminated backends"] += int(ended)
+
+    def restart_database(self):
+        with self.on_database:
+            self.cluster.stop_server()
+            self.over.wait(self.random.uniform(0, 1))
+            self.cluster.restart()
+            self.done["database restarts"] += 1
+
+    def fill_disk(self):
+        self.fill(self.cluster.tables_disk, lambda: None)
+
+    def fill_log(self):
+        # It takes new files only once those that it has are full.
+        self.fill(self.cluster.log_disk, lambda: self.cluster.administer("SELECT pg_switch_wal()"))
+
+    def fill(self, disk, hurry):
+        """It is full for a while. A server that ends of that is started again."""
+        if not disk:
+            return
+        with self.on_database:
+            before, until = self.cluster.complaints(), time.monotonic() + self.random.uniform(1, 4)
+            disk.fill()
+            try:
+                while time.monotonic() < until and not self.over.wait(0.1):
+                    hurry()
+            except postgres_cluster.NoCluster:
+                pass  # it has crashed
+            disk.free()
+            self.done["full disks"] += self.cluster.complaints() > before
