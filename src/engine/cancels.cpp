@@ -174,15 +174,24 @@ void Cancels::cancel_child(task::TaskKey child, const std::string& reason) {
 }
 
 void Cancels::cancel_children(task::TaskKey parent) {
-  background_.run([this, parent] {
-    const auto children = store_.open_tasks(store::TaskStore::Open::children, parent, kAll);
-    if (!children) {
-      spdlog::warn("the children of a task cannot be read, trying again: {}", children.error().for_log);
-      background_.timers().after(options_.disk_retry, [this, parent] { cancel_children(parent); });
-      return;
-    }
-    for (const task::TaskHead& child : *children) cancel_child(child.key);
-  });
+  background_.run([this, parent] { cancel_all(store::TaskStore::Open::children, parent); });
+}
+
+void Cancels::cancel_orphans() {
+  background_.run([this] { cancel_all(store::TaskStore::Open::orphans, {}); });
+}
+
+void Cancels::cancel_all(store::TaskStore::Open which, task::TaskKey parent) {
+  const auto children = store_.open_tasks(which, parent, kAll);
+  if (!children) {
+    spdlog::warn("the children of tasks that have ended cannot be read, trying again: {}",
+                 children.error().for_log);
+    background_.timers().after(options_.disk_retry, [this, which, parent] {
+      background_.run([this, which, parent] { cancel_all(which, parent); });
+    });
+    return;
+  }
+  for (const task::TaskHead& child : *children) cancel_child(child.key);
 }
 
 }  // namespace baton::engine

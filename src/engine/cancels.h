@@ -36,6 +36,7 @@ class Cancels {
   // Where nobody asks again: a cancel that the store refuses is tried until it is taken.
   void cancel_child(task::TaskKey child, const std::string& reason = {});
   void cancel_children(task::TaskKey parent);
+  void cancel_orphans();
 
  private:
   struct Wish;
@@ -43,6 +44,7 @@ class Cancels {
 
   void post(const WishPtr& wish);
   base::Result<task::Change> decide(Wish& wish, const store::TaskRow& now) const;
+  void cancel_all(store::TaskStore::Open which, task::TaskKey parent);
   void await_cancel(const WishPtr& wish, task::EventNumber after);
   void stored(const WishPtr& wish, const task::TaskHead& head);
   void end_lost_turn(const WishPtr& wish, const task::TaskHead& lost);

@@ -42,17 +42,27 @@ std::optional<ChildQuestion> ChildQuestions::answer(task::TaskKey parent, const 
 
 void ChildQuestions::reopen(task::TaskKey parent, const std::string& ask) {
   all_.with([&](All& all) {
-    if (ChildQuestion* const question = find(all, parent, ask)) question->answered = false;
+    ChildQuestion* const question = find(all, parent, ask);
+    if (question == nullptr) return;
+    question->answered = false;
+    if (std::exchange(question->withdrawn, false)) question->shown = false;
   });
 }
 
-bool ChildQuestions::forget(task::TaskKey parent, const std::string& subagent, const std::string& kept) {
+void ChildQuestions::note_shown(const task::TaskHead& parent) {
+  if (tasks_ == 0 || !task::is_waiting(parent.state)) return;
+  all_.with([&](All& all) {
+    if (ChildQuestion* const question = find(all, parent.key, parent.ask)) question->shown = true;
+  });
+}
+
+bool ChildQuestions::forget(task::TaskKey parent, const std::string& subagent, task::EventNumber before) {
   if (tasks_ == 0) return false;
   return all_.with([&](All& all) {
     const auto found = all.find(parent);
     if (found == all.end()) return false;
     const auto count = std::erase_if(found->second, [&](const ChildQuestion& one) {
-      return one.ask != kept && parts_of_ask(one.ask).subagent == subagent;
+      return parts_of_ask(one.ask).subagent == subagent && one.number < before;
     });
     if (found->second.empty()) all.erase(found);
     tasks_ = static_cast<int>(all.size());
@@ -71,11 +81,11 @@ std::vector<task::TaskKey> ChildQuestions::asking(task::TaskKey parent) const {
   });
 }
 
-ChildQuestions::Turnover ChildQuestions::turnover(const task::TaskHead& parent) const {
+ChildQuestions::Turnover ChildQuestions::turnover(const task::TaskHead& parent) {
   const bool has_turn = parent.turn_state != task::TurnState::none;
   const bool shows = has_turn && task::is_waiting(parent.state);
   if (!has_turn || (!shows && tasks_ == 0)) return {};
-  return all_.with([&](const All& all) {
+  return all_.with([&](All& all) {
     Turnover turnover;
     const auto found = all.find(parent.key);
     const auto is_open = [&](const ChildQuestion& one) {
@@ -84,9 +94,11 @@ ChildQuestions::Turnover ChildQuestions::turnover(const task::TaskHead& parent) 
     const bool any = found != all.end();
     if (shows && any && std::ranges::any_of(found->second, is_open)) return turnover;
     turnover.withdraws = shows;
+    ChildQuestion* const over = shows ? find(all, parent.key, parent.ask) : nullptr;
+    if (over != nullptr) over->withdrawn = true;
     if (!any || parent.turn_state == task::TurnState::queued || parent.cancel_requested) return turnover;
     const auto next = std::ranges::find_if(found->second, [&](const ChildQuestion& one) {
-      return !one.answered && one.about == parent.turn_message;
+      return !one.answered && !one.shown && one.about == parent.turn_message;
     });
     if (next != found->second.end()) turnover.next = *next;
     return turnover;

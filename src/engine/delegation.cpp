@@ -176,7 +176,7 @@ void Delegation::settle(const DelegatedPtr& delegated, task::EventNumber stop) {
     const auto head = service_.find(child.task);
     if (!head) return is_gone(head.error()) ? void() : try_again(head.error(), again);
     if (task::is_waiting(head->state)) return relay(delegated, *head);
-    forget_question(*delegated);
+    forget_questions(*delegated, stop);
     // It has asked, and somebody has answered.
     if (!task::is_terminal(head->state)) {
       child.after = stop;

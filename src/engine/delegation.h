@@ -51,9 +51,9 @@ class Delegation final : public Children {
     bool is_known = false;      // the log had it, and its stop, when the turn began
     // As it goes into the parent's log.
     task::Subagent subagent;
-    // While its question waits for the parent's caller: that question's number, and news of the child.
-    std::atomic<bool> asks{false};
-    task::EventNumber question;
+    // While its question waits for the parent's caller: that question's number, else 0; and news of the
+    // child.
+    std::atomic<std::int64_t> question{0};
     LiveTasks::Subscription news;
   };
   using DelegatedPtr = std::shared_ptr<Delegated>;
@@ -73,8 +73,8 @@ class Delegation final : public Children {
   // Questions of children, in delegation_questions.cpp.
   void relay(const DelegatedPtr& delegated, const task::TaskHead& child);
   void look(const DelegatedPtr& delegated);
-  void forget_question(const Delegated& delegated);
-  void question_over(const DelegatedPtr& delegated);
+  void forget_questions(const Delegated& delegated, task::EventNumber last);
+  void question_over(const DelegatedPtr& delegated, task::EventNumber question);
   void submit_answer(const task::TaskHead& parent, const ChildQuestion& question,
                      const task::Message& answer);
   base::Result<void> resume_question(const task::TaskHead& parent, const task::Subagent& subagent,

@@ -18,7 +18,6 @@ void Delegation::relay(const DelegatedPtr& delegated, const task::TaskHead& chil
   const task::EventNumber number = child.status_event;
   auto task = service_.read(child.key, task::Depth{0, false}, number);
   if (!task) return try_again(task.error(), [this, delegated] { follow(delegated); });
-  delegated->question = number;
   // Whoever holds a subscription must not be held by it.
   delegated->news = service_.subscribe(child.key, [this, weak = std::weak_ptr(delegated)] {
     background_.run([this, weak] {
@@ -27,10 +26,10 @@ void Delegation::relay(const DelegatedPtr& delegated, const task::TaskHead& chil
   });
   asking_.with([&](auto& asking) { asking.insert(delegated); });
   const std::string ask = ask_of(delegated->subagent.id, number);
-  turns_.questions().forget(delegated->parent, delegated->subagent.id, ask);
+  turns_.questions().forget(delegated->parent, delegated->subagent.id, number);
   turns_.questions().add(delegated->parent, {ask, child.key, child.id, child.agent, number,
                                              delegated->message, std::move(task->status)});
-  delegated->asks = true;
+  delegated->question = number.value;
   turns_.ask(delegated->parent);
   look(delegated);
   // Who has canceled the task is not asked any more (Cancels looks for the questions that came before).
@@ -38,27 +37,31 @@ void Delegation::relay(const DelegatedPtr& delegated, const task::TaskHead& chil
   if (parent && parent->cancel_requested) cancel(child.key);
 }
 
-// Whether the child still waits with its question. Several threads may look at once.
+// Whether the child still waits with its question. Several threads may look at once, and one may have found
+// the child as it was before it asked this.
 void Delegation::look(const DelegatedPtr& delegated) {
-  if (!delegated->asks) return;
+  std::int64_t number = delegated->question;
+  if (number == 0) return;
   const auto child = service_.find(delegated->subagent.task);
   const bool is_there = child || !is_gone(child.error());
   if (!child && is_there) return try_again(child.error(), [this, delegated] { look(delegated); });
-  const bool asks = is_there && child->status_event == delegated->question;
-  if (asks || !delegated->asks.exchange(false)) return;
-  question_over(delegated);
+  const bool asks = is_there && child->status_event.value <= number;
+  if (asks || !delegated->question.compare_exchange_strong(number, 0)) return;
+  question_over(delegated, {number});
 }
 
-void Delegation::question_over(const DelegatedPtr& delegated) {
+void Delegation::question_over(const DelegatedPtr& delegated, task::EventNumber question) {
   asking_.with([&](auto& asking) { asking.erase(delegated); });
   delegated->news = {};
-  forget_question(*delegated);
-  delegated->subagent.after = delegated->question;
+  forget_questions(*delegated, question);
+  delegated->subagent.after = question;
   follow_on(delegated);
 }
 
-void Delegation::forget_question(const Delegated& delegated) {
-  if (turns_.questions().forget(delegated.parent, delegated.subagent.id)) turns_.ask(delegated.parent);
+// What the child has asked until then.
+void Delegation::forget_questions(const Delegated& delegated, task::EventNumber last) {
+  if (turns_.questions().forget(delegated.parent, delegated.subagent.id, {last.value + 1}))
+    turns_.ask(delegated.parent);
 }
 
 void Delegation::pass_on(const task::TaskHead& parent, const ChildQuestion& question, task::Message answer) {

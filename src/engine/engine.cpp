@@ -36,7 +36,7 @@ Engine::Engine(store::TaskStore& store, store::DeliveryStore& deliveries, store:
       delegation_(reader_, tasks_, turns_, background_, options_),
       turns_(reader_, inbox_, catalogue, delegation_, background_, clock, options_, stats_),
       tasks_(store, reader_, inbox_, live_, turns_, catalogue, background_, clock, options_),
-      recovery_(store, inbox_, catalogue, clock),
+      recovery_(store, inbox_, catalogue, clock, options_.peers ? options_.peers->self() : store::NodeId()),
       schedules_(store, tasks_, inbox_, catalogue, background_, clock, options_.retention),
       actions_(operators, reader_, inbox_, tasks_, turns_, background_, options_.peers),
       jobs_(operators, actions_, inbox_, background_, options_.peers) {
@@ -48,7 +48,9 @@ Engine::Engine(store::TaskStore& store, store::DeliveryStore& deliveries, store:
   others_.emplace(*options_.peers, store, reader_, live_, inbox_, turns_, background_,
                   OtherNodes::Hooks{[this](std::vector<task::TaskHead> adopted) -> base::Result<void> {
                                       const auto found = recovery_.take_up(std::move(adopted));
-                                      return found ? go_on(*found) : base::fail(found.error());
+                                      if (!found) return base::fail(found.error());
+                                      tasks_.cancel_orphans();
+                                      return go_on(*found);
                                     },
                                     [this] { look_at_others(); }, options_.on_asked_to_drain});
 }
@@ -70,6 +72,8 @@ base::Result<int> Engine::start() {
   if (leaving_) leaving_->retention.start();
   if (auto resumed = jobs_.start(); !resumed) return base::fail(std::move(resumed.error()));
   if (others_) others_->start();
+  // Those whose turns are other nodes' are not recovered.
+  if (others_) tasks_.cancel_orphans();
   if (others_ && usage_) count_after(kCountEvery);
   return static_cast<int>(found->unfinished.size());
 }

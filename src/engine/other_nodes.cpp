@@ -157,8 +157,9 @@ void OtherNodes::recover(const std::vector<task::TaskKey>& tasks) {
     if (!row && row.error().code != base::ErrorCode::task_not_found) again.push_back(task);
     if (row && row->owner == peers_.self()) heads.push_back(std::move(row->head));
   }
-  if (!heads.empty()) {
-    spdlog::info("another node is gone: {} of its tasks go on here", heads.size());
+  if (!heads.empty()) spdlog::info("another node is gone: {} of its tasks go on here", heads.size());
+  // Also without any: it may have ended tasks of others, and not canceled their children.
+  if (!heads.empty() || again.empty()) {
     const std::vector<task::TaskHead> all = heads;
     if (auto recovered = hooks_.recover(std::move(heads)); !recovered) {
       spdlog::warn("tasks of a node that is gone cannot be taken up, trying again: {}",

@@ -24,13 +24,16 @@ void close_subagents(task::Change& change, UnfinishedSubagents& open) {
 }  // namespace
 
 Recovery::Recovery(const store::TaskStore& store, Inbox& inbox, const agents::Catalogue& catalogue,
-                   const base::Clock& clock)
-    : store_(store), inbox_(inbox), catalogue_(catalogue), clock_(clock) {}
+                   const base::Clock& clock, store::NodeId self)
+    : store_(store), inbox_(inbox), catalogue_(catalogue), clock_(clock), self_(self) {}
 
 base::Result<Recovery::Found> Recovery::run() {
   auto all = all_unfinished();
   if (!all) return base::fail(std::move(all.error()));
-  return take_up(std::move(*all));
+  auto found = take_up(std::move(*all));
+  if (!found) return found;
+  if (auto ended = end_orphans(found->going_on); !ended) return base::fail(std::move(ended.error()));
+  return found;
 }
 
 base::Result<Recovery::Found> Recovery::take_up(std::vector<task::TaskHead> unfinished) {
@@ -46,7 +49,6 @@ base::Result<Recovery::Found> Recovery::take_up(std::vector<task::TaskHead> unfi
     if (!now) return base::fail(std::move(now.error()));
     if (now->turn_state != task::TurnState::none) found.going_on.push_back(std::move(*now));
   }
-  if (auto ended = end_orphans(found.going_on); !ended) return base::fail(std::move(ended.error()));
   return found;
 }
 
@@ -104,7 +106,8 @@ base::Result<void> Recovery::end_children(task::TaskKey parent) {
   }
 }
 
-// Cancels the children whose parent ended without canceling them.
+// Cancels the children whose parent ended without canceling them. Those whose turn is another node's, which
+// may be canceling them just now, are canceled by whoever takes its tasks over.
 base::Result<void> Recovery::end_orphans(std::vector<task::TaskHead>& going_on) {
   task::TaskKey last;
   while (true) {
@@ -113,6 +116,10 @@ base::Result<void> Recovery::end_orphans(std::vector<task::TaskHead>& going_on) 
     if (open->empty()) return {};
     last = open->back().key;
     for (const task::TaskHead& head : *open) {
+      const auto row = store_.row(head.key);
+      if (!row && row.error().code == base::ErrorCode::task_not_found) continue;
+      if (!row) return base::fail(row.error());
+      if (row->owner && row->owner != self_) continue;
       const bool undoes = undoes_first(catalogue_.find(head.agent), head);
       auto ended = undoes ? undo(head, going_on) : end_children(head.key);
       if (ended && !undoes) ended = end(head, task::State::canceled, {});

@@ -19,15 +19,16 @@ namespace baton::engine {
 
 class Recovery {
  public:
+  // `self`: of the nodes that share the store; none: it is not shared.
   Recovery(const store::TaskStore& store, Inbox& inbox, const agents::Catalogue& catalogue,
-           const base::Clock& clock);
+           const base::Clock& clock, store::NodeId self);
 
   struct Found {
     std::vector<task::TaskHead> unfinished;  // tasks whose turns were, as they were
     std::vector<task::TaskHead> going_on;    // those whose turns are queued or wait now, as they are
   };
   base::Result<Found> run();
-  // The same for these tasks of this node.
+  // The same for these tasks of this node while it serves, but for the children of tasks that have ended.
   base::Result<Found> take_up(std::vector<task::TaskHead> unfinished);
 
  private:
@@ -49,6 +50,7 @@ class Recovery {
   Inbox& inbox_;
   const agents::Catalogue& catalogue_;
   const base::Clock& clock_;
+  const store::NodeId self_;
 };
 
 }  // namespace baton::engine

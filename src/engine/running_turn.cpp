@@ -171,16 +171,6 @@ void RunningTurn::finish(agents::Outcome outcome) {
   flush();
 }
 
-void RunningTurn::force(agents::Outcome outcome) {
-  auto running = state_.with([&](State& state) {
-    if (state.phase == Phase::over) return std::shared_ptr<agents::Execution>();
-    if (!state.outcome) state.outcome = std::move(outcome);
-    return std::exchange(state.running, nullptr);
-  });
-  running.reset();
-  flush();
-}
-
 void RunningTurn::abandon() {
   const bool was_over = state_.with([](State& state) {
     if (state.phase != Phase::over) state.abandoned = true;
@@ -246,15 +236,8 @@ task::Change RunningTurn::ending_change(State& state, const store::TaskRow& now)
 
 // A turn that waits ends when it is known which children it waits for.
 bool RunningTurn::may_end(const State& state) {
-  if (!state.outcome) return false;
+  if (!state.outcome || state.is_stopping) return false;
   return !std::holds_alternative<agents::Waits>(*state.outcome) || state.asked_for == 0;
-}
-
-// Whether the task is to show another question, or none.
-bool RunningTurn::question_turns_over() const {
-  const bool asks = state_.with([](const State& state) { return task::is_waiting(state.head.state); });
-  if (!asks && services_.questions.empty()) return false;
-  return static_cast<bool>(services_.questions.turnover(head()));
 }
 
 // Has the engine's thread store what there is, if it may be stored now.
@@ -309,6 +292,7 @@ base::Result<task::Change> RunningTurn::decide(const store::TaskRow& now) {
 }
 
 void RunningTurn::committed(const store::Committed& committed) {
+  services_.questions.note_shown(committed.head);
   std::function<void()> when_ready;
   const bool over = state_.with([&](State& state) {
     state.posted = false;

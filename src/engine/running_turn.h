@@ -157,6 +157,7 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
     bool abandoned = false;
     bool dropped = false;  // some output could not be stored
     std::optional<agents::Outcome> outcome;
+    bool is_stopping = false;  // the outcome was forced, and the agent is being told
     bool cancel_requested = false;
     bool is_undoing = false;  // its executor knows of the cancel
     std::string cancel_reason;

@@ -212,4 +212,11 @@ void RunningTurn::log_childless(State& state) const {
   }
 }
 
+// Whether the task is to show another question, or none.
+bool RunningTurn::question_turns_over() const {
+  const bool asks = state_.with([](const State& state) { return task::is_waiting(state.head.state); });
+  if (!asks && services_.questions.empty()) return false;
+  return static_cast<bool>(services_.questions.turnover(head()));
+}
+
 }  // namespace baton::engine

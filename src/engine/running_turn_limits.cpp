@@ -111,4 +111,21 @@ void RunningTurn::heed_excess(const State& state, agents::Waits& waits) const {
   if (state.taken.tokens > *budget_->tokens) waits.open_max = std::numeric_limits<int>::max();
 }
 
+// The agent is told first: its next attempt may begin once the end of this one is stored.
+void RunningTurn::force(agents::Outcome outcome) {
+  auto running = state_.with([&](State& state) {
+    if (state.phase == Phase::over) return std::shared_ptr<agents::Execution>();
+    if (!state.outcome) {
+      state.is_stopping = state.running != nullptr;
+      state.outcome = std::move(outcome);
+    }
+    return std::exchange(state.running, nullptr);
+  });
+  if (running) {
+    running.reset();
+    state_.with([](State& state) { state.is_stopping = false; });
+  }
+  flush();
+}
+
 }  // namespace baton::engine

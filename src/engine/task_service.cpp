@@ -60,8 +60,8 @@ struct TaskService::Pending {
   std::optional<ChildQuestion> answers;          // the question that it answers, marked as answered
   bool wants_question = false;                   // that another node has: it has to be learned first
   bool has_learned = false;
-  std::string subagent;  // whose question that is
-  task::TaskKey asked;   // the task that showed it, and since when
+  AskParts ask;         // of that
+  task::TaskKey asked;  // the task that showed it, and since when
   task::EventNumber asked_at;
   int tries = 0;
 };
@@ -258,7 +258,8 @@ void TaskService::stored(const PendingPtr& pending, base::Result<Written> result
 
 // The question of a task whose turn is another node's is known here for as long as it is answered.
 void TaskService::forget_learned(const Pending& pending) {
-  if (pending.has_learned) turns_.questions().forget(pending.asked, pending.subagent);
+  if (!pending.has_learned) return;
+  turns_.questions().forget(pending.asked, pending.ask.subagent, {pending.ask.number.value + 1});
 }
 
 // An earlier send of the same message may be the reason for the refusal: its answer is this one's too.
@@ -339,7 +340,7 @@ base::Result<task::Change> TaskService::go_on(Pending& pending, const store::Tas
     pending.answers = turns_.questions().answer(head.key, head.ask);
     if (pending.answers) return answer(pending, head);
     pending.wants_question = !turns_.is_ours(now) && !pending.has_learned;
-    pending.subagent = parts_of_ask(head.ask).subagent;
+    pending.ask = parts_of_ask(head.ask);
     if (pending.wants_question) return fail(ErrorCode::conflict, "the question has to be learned first");
     if (!submission.ask.empty()) return fail(ErrorCode::conflict, "the question is no longer open");
     // An answer that a parent passes on is no message of its own. The question may not be known yet.

@@ -129,6 +129,8 @@ class TaskService {
   }
   // Cancels the open children of an ended task.
   void cancel_children(task::TaskKey parent) { cancels_.cancel_children(parent); }
+  // Cancels the open children of all tasks that have ended.
+  void cancel_orphans() { cancels_.cancel_orphans(); }
 
   // A config without an id gets one.
   void set_push(const task::TaskRef& ref, task::PushConfig config, PushConfigs::Done done) {

@@ -62,14 +62,13 @@ bool is_plan(const agents::Agent& agent) {
   return agent.settings.executor == agents::AgentSettings::Kind::workflow;
 }
 
-// The beginning of every log line about a task.
-std::string facts_of(const task::TaskHead& head) {
+}  // namespace
+
+std::string TurnRunner::facts_of(const task::TaskHead& head) {
   return "task=" + base::loggable_word(head.id.value) +
          " context=" + base::loggable_word(head.context.value) + " agent=" + head.agent.value +
          " attempt=" + std::to_string(head.attempt);
 }
-
-}  // namespace
 
 TurnRunner::TurnRunner(const TaskReader& reader, Inbox& inbox, const agents::Catalogue& catalogue,
                        Children& children, Background& background, const base::Clock& clock,

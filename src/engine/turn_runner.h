@@ -162,6 +162,9 @@ class TurnRunner final : private RunningTurn::Owner {
   bool pause(const task::AgentName& agent) override;
   void resume(const task::AgentName& agent) override;
 
+  // The beginning of every log line about a task.
+  static std::string facts_of(const task::TaskHead& head);
+
   const TaskReader& reader_;
   Inbox& inbox_;
   const agents::Catalogue& catalogue_;

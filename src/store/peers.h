@@ -75,7 +75,8 @@ class Peers {
     // Something may have been missed: look at all that is followed, and rely on nothing that is in memory but
     // is not followed. Comes also when the last other node has gone: only then is this one alone again.
     virtual void missed() = 0;
-    // These tasks with a turn were a dead node's, and are this one's now: as after a restart.
+    // A node is dead: these of its tasks with a turn are this one's now, as after a restart, and what else it
+    // has left undone is for this one to do. There may be none.
     virtual void adopted(const std::vector<task::TaskKey>& tasks) = 0;
     // An operator wants this node to drain and to end. Called once.
     virtual void asked_to_drain() = 0;

@@ -139,7 +139,7 @@ class TaskStore {
   virtual base::Result<ListPage> list(const task::ListFilter& filter) const = 0;
   // `unfinished`: tasks with a turn that is this node's. `children`: those of `key` that have not ended.
   // Detached children are neither `children` nor `orphans`, which are delegated tasks that have not ended, of
-  // parents that have, but for those whose turn is another node's.
+  // parents that have. Both may have turns that are other nodes'.
   enum class Open { unfinished, children, orphans };
   // At most `limit` of them; the unfinished ones and orphans with a key above `key`. Oldest first.
   virtual base::Result<std::vector<task::TaskHead>> open_tasks(Open which, task::TaskKey key,

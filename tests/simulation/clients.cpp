@@ -162,7 +162,8 @@ void Client::accept(Sent& sent, const engine::Accepted& accepted, int process) {
   const auto& body = model.task(accepted.key).log[static_cast<std::size_t>(accepted.after.value) - 1].body;
   const auto* added = std::get_if<task::MessageAdded>(&body);
   if (added == nullptr || added->message.id != sent.submission.message.id) {
-    world_.fibers.fail("a send was answered with another one's place");
+    world_.fibers.fail("a send was answered with another one's place: event " +
+                       std::to_string(accepted.after.value) + told(model.task(accepted.key)));
   }
   if (sent.accepted && (sent.accepted->id != accepted.id || sent.accepted->after != accepted.after)) {
     world_.fibers.fail("a repeated send made another task: " + accepted.id.value);
@@ -243,10 +244,13 @@ void Client::read(const Sent& sent) {
   const task::TaskKey key = sent.accepted->key;
   call<Task>(world_, "read", [this, ref, key](Process& process, const std::function<void(Task)>& done) {
     const Time began = world_.fibers.now();
+    const std::int64_t least = world_.model.told_of(key);
     auto task = process.tasks().read(ref, task::Depth{std::nullopt, true});
     if (world_.fibers.now() - began > milliseconds(1)) SOMETIMES(read_waited_for_the_flush);
     if (!task && is_gone(key)) return done(std::move(task));
     if (!task) world_.fibers.fail("an acknowledged task cannot be read: " + task.error().for_caller);
+    if (task->last_event.value < least && !world_.features.power_cuts)
+      world_.fibers.fail("a read shows less than was told before");
     if (world_.model.state_at(key, task->last_event) != task->status.state) {
       world_.fibers.fail("a read shows a state that the task did not have");
     }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
+#include <iterator>
 
 namespace baton::simulation {
 namespace {
@@ -182,6 +183,8 @@ void Fibers::wake_sleepers() {
 void Fibers::kill(int process) {
   const auto is_dead = [&](const Fiber* fiber) { return fiber->process == process; };
   std::erase_if(runnable_, is_dead);
+  std::erase_if(aside_, is_dead);
+  frozen_.erase(process);
   std::erase_if(sleeping_, [&](const auto& entry) { return is_dead(entry.second); });
   for (const auto& fiber : all_) {
     if (!is_dead(fiber.get()) || fiber->state == Fiber::State::over) continue;
@@ -207,13 +210,29 @@ void Fibers::fail(std::string what) {
   swapcontext(&current_->context, &outside_->context);
 }
 
+void Fibers::thaw(int process) {
+  if (frozen_.erase(process) == 0) return;
+  runnable_.insert(runnable_.end(), aside_.begin(), aside_.end());
+  aside_.clear();
+  set_frozen_aside();
+}
+
+void Fibers::set_frozen_aside() {
+  if (frozen_.empty()) return;
+  const auto is_frozen = [&](const Fiber* fiber) { return frozen_.contains(fiber->process); };
+  std::ranges::copy_if(runnable_, std::back_inserter(aside_), is_frozen);
+  std::erase_if(runnable_, is_frozen);
+}
+
 bool Fibers::step() {
   now_ += Time(random_.below(20'000));
   wake_sleepers();
-  if (runnable_.empty()) {
+  set_frozen_aside();
+  while (runnable_.empty()) {
     if (sleeping_.empty()) return false;
-    now_ = sleeping_.begin()->first.first;
+    now_ = std::max(now_, sleeping_.begin()->first.first);
     wake_sleepers();
+    set_frozen_aside();
   }
   const auto which = static_cast<std::size_t>(random_.below(std::ssize(runnable_)));
   Fiber* fiber = std::exchange(runnable_[which], runnable_.back());

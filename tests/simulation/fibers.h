@@ -17,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -68,6 +69,11 @@ class Fibers {
   // Drops the fibers of a process. From one of them: does not return. Also from outside.
   void kill(int process);
 
+  // None of the process's fibers runs until it is thawed; time passes.
+  void freeze(int process) { frozen_.insert(process); }
+  void thaw(int process);
+  bool is_frozen(int process) const { return frozen_.contains(process); }
+
   // From outside. Runs one fiber; false: nobody can ever run again. Throws the Violation of the fiber.
   bool step();
 
@@ -108,11 +114,14 @@ class Fibers {
   void leave();
   void make_runnable(Fiber* fiber);
   void wake_sleepers();
+  void set_frozen_aside();
   void retire(Fiber* fiber);
 
   Random& random_;
   std::deque<std::unique_ptr<Fiber>> all_;
   std::vector<Fiber*> runnable_;
+  std::vector<Fiber*> aside_;  // runnable, of frozen processes
+  std::set<int> frozen_;
   std::map<std::pair<Time, std::uint64_t>, Fiber*> sleeping_;
   Fiber* current_ = nullptr;
   std::unique_ptr<Fiber> outside_;

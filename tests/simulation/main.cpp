@@ -26,6 +26,7 @@ struct Options {
   bool replay = false;       // one seed, and what happened in it
   bool all_marks = false;    // every mark must have been reached
   bool plans = false;        // every seed has them
+  int nodes = 1;             // that share the store
   bool to_be_found = false;  // a fault is planted: a seed must find it
 };
 
@@ -48,7 +49,7 @@ struct Outcome {
 
 Outcome simulate(std::uint64_t seed, const Options& options) {
   Outcome outcome;
-  World world(seed, options.steps, options.plans);
+  World world(seed, options.steps, options.plans, options.nodes);
   try {
     world.run();
   } catch (const Violation& violation) {
@@ -141,9 +142,10 @@ void run_batch(const Options& options, std::chrono::steady_clock::time_point beg
   }
 }
 
-int unreached_marks(bool print) {
+int unreached_marks(bool print, bool of_nodes) {
   int unreached = 0;
-  for (std::size_t mark = 0; mark < kMarks; ++mark) {
+  const std::size_t first = of_nodes ? kFirstOfNodes : 0, end = of_nodes ? kMarks : kFirstOfNodes;
+  for (std::size_t mark = first; mark < end; ++mark) {
     const std::uint64_t count = shared->marks[mark];
     if (count == 0) {
       ++unreached;
@@ -181,7 +183,7 @@ int run(const Options& options) {
   }
   // Of a batch that was cut short not all can be asked.
   const bool whole = shared->done >= options.seeds;
-  const int unreached = options.all_marks && whole ? unreached_marks(true) : 0;
+  const int unreached = options.all_marks && whole ? unreached_marks(true, options.nodes > 1) : 0;
   const long long failed = shared->failed + unreached;
   std::printf("%lld passed, %lld failed\n", static_cast<long long>(shared->done - shared->failed), failed);
   return failed == 0 && shared->done > 0 ? 0 : 1;
@@ -198,6 +200,8 @@ Options parse(int count, char** words) {
       options.plans = true;
     } else if (word == "--to-be-found") {
       options.to_be_found = true;
+    } else if (has_value && word == "--nodes") {
+      options.nodes = std::clamp(std::atoi(words[++at]), 1, 9);
     } else if (has_value && word == "--seeds") {
       options.seeds = std::atoll(words[++at]);
     } else if (has_value && word == "--first") {
@@ -214,8 +218,8 @@ Options parse(int count, char** words) {
     } else {
       std::fprintf(stderr,
                    "usage: baton_simulation [--seeds N] [--first SEED] [--steps N] [--jobs N] [--seconds S]\n"
-                   "                        [--plans] [--marks] [--to-be-found] | --replay SEED [--steps N] "
-                   "[--plans]\n");
+                   "                        [--nodes N] [--plans] [--marks] [--to-be-found]\n"
+                   "                        | --replay SEED [--steps N] [--nodes N] [--plans]\n");
       std::exit(2);
     }
   }

@@ -157,7 +157,9 @@ void Model::check_attempt(const task::TaskHead& before, const task::TaskHead& he
   } else if (before.turn_state == TurnState::running && head.turn_state == TurnState::queued) {
     return;  // broken off by its agent or by a restart
   }
-  if (head.attempt != expected) {
+  // One that an operator had run again may have been that node's last attempt.
+  const bool is_again = requeued_.contains(head.key.value) && head.attempt == before.attempt;
+  if (head.attempt != expected && !is_again) {
     broken(place(head, head.last_event) + "is attempt " + std::to_string(head.attempt) + " and not " +
            std::to_string(expected));
   }
@@ -242,7 +244,7 @@ bool Model::is_awaited(task::TaskKey parent, const std::string& call) const {
 void Model::check_wake(const task::TaskHead& before, const task::TaskHead& head,
                        const store::Committed& committed) const {
   const task::Waits& waits = before.waits;
-  const bool is_time = waits.until && wall_time(fibers().now()) >= *waits.until;
+  const bool is_time = waits.until && wall_time(fibers().now() + clocks_ahead_) >= *waits.until;
   bool failed = before.child_failed;
   for (const task::EventPtr& event : committed.events) {
     const auto* child = std::get_if<task::Subagent>(&event->body);
@@ -253,7 +255,8 @@ void Model::check_wake(const task::TaskHead& before, const task::TaskHead& head,
   if (few && head.awaited > 0) SOMETIMES(woken_beside_children);
   if (waits.on_failure && failed && !few) SOMETIMES(woken_by_a_failure);
   // A plan that is canceled goes on to undo what it has done.
-  if (!is_time && !few && !(waits.on_failure && failed) && !head.cancel_requested) {
+  const bool is_again = requeued_.contains(head.key.value);
+  if (!is_time && !few && !(waits.on_failure && failed) && !head.cancel_requested && !is_again) {
     broken(place(head, head.last_event) + "went on without a reason");
   }
 }
@@ -366,6 +369,7 @@ void Model::shown(task::TaskKey key, const task::Event& event, std::int64_t last
     broken(where + "shown otherwise than the log has it");
   }
   fibers().note(static_cast<std::uint64_t>(event.number.value));
+  note_told(key, event.number);
 }
 
 void Model::acknowledged(task::TaskKey key, task::EventNumber last, const char* what) const {
@@ -374,6 +378,12 @@ void Model::acknowledged(task::TaskKey key, task::EventNumber last, const char* 
     broken(place(known.head(), last) + what + " before it was durable");
   }
   fibers().note(static_cast<std::uint64_t>(key.value));
+  note_told(key, last);
+}
+
+void Model::note_told(task::TaskKey key, task::EventNumber last) const {
+  std::int64_t& told = told_[key.value];
+  told = std::max(told, last.value);
 }
 
 task::State Model::state_at(task::TaskKey key, task::EventNumber event) const {

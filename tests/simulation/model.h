@@ -53,6 +53,11 @@ class Model {
   void note_kill();
   // The task's caller cancels it.
   void note_cancel(task::TaskKey task) { canceled_.insert(task.value); }
+  // Nodes' clocks may be so far ahead.
+  void set_clocks_ahead(Time time) { clocks_ahead_ = time; }
+  // An operator has its turn run again.
+  void note_requeue(task::TaskKey task) { requeued_.insert(task.value); }
+  bool was_requeued(task::TaskKey task) const { return requeued_.contains(task.value); }
   bool was_canceled(task::TaskKey task) const { return canceled_.contains(task.value); }
 
   // An event that somebody was shown: must be durable, and what the log has. `last`: the number that this
@@ -65,6 +70,8 @@ class Model {
   bool is_awaited(task::TaskKey parent, const std::string& call) const;
   // The task's events up to this one must be durable.
   void acknowledged(task::TaskKey task, task::EventNumber last, const char* what) const;
+  // The last event that anybody was told of: who asks now is shown no less.
+  std::int64_t told_of(task::TaskKey task) const { return told_[task.value]; }
   // What the task's status was just after this event, which must be durable.
   task::State state_at(task::TaskKey task, task::EventNumber event) const;
 
@@ -86,6 +93,7 @@ class Model {
     task::TaskKey task;
     bool erases, delivers;
   };
+  void note_told(task::TaskKey key, task::EventNumber last) const;
   void commit(const Applied& one, std::set<std::int64_t>& begun_to_wait);
   void commit(const Removed& one);
   void check_end(const Task& task, const task::Event& event, bool reopens) const;
@@ -99,8 +107,11 @@ class Model {
   std::map<std::int64_t, Task> tasks_;
   std::map<std::string, task::TaskKey> keys_;  // by id; ids of callers' own are unique here
   std::vector<std::variant<Applied, Removed>> group_;
-  std::set<std::int64_t> canceled_;   // by their callers
-  std::set<std::int64_t> unflushed_;  // tasks with events that are not durable
+  std::set<std::int64_t> canceled_;  // by their callers
+  std::set<std::int64_t> requeued_;
+  Time clocks_ahead_{};                                // at most
+  mutable std::map<std::int64_t, std::int64_t> told_;  // by task: the last event that anybody was told of
+  std::set<std::int64_t> unflushed_;                   // tasks with events that are not durable
   std::set<std::int64_t> gone_unflushed_;
 };
 

@@ -3,7 +3,8 @@
 which stands before src/ when its program is compiled.
 
     mutants.py --list              names, one a line
-    mutants.py --sources NAME      the sources to compile again, relative to src/
+    mutants.py --sources NAME      the sources to compile again, relative to src/ or, of simulation/, to tests/
+    mutants.py --nodes NAME        how many nodes it takes to find it
     mutants.py NAME SRC FOLDER     writes them
 
 Each edit names a text that stands exactly once in its file: a source that moves on without it fails the build. An empty one
@@ -125,11 +126,36 @@ MUTANTS = {
     background_""", """    return;
     background_"""),
     ],
+    # Of an output only the turn is compared, and not the attempt.
+    "fence_without_attempt": [
+        ("engine/running_turn.cpp", """                 head.attempt != state.head.attempt || state.phase != Phase::running;""",
+         """                 state.phase != Phase::running;"""),
+        ("task/apply.cpp", """ || change.fence->attempt != head.attempt)""", """)"""),
+    ],
+    # A node that was declared dead can still write.
+    "no_lane_row": [
+        ("simulation/shared_store.cpp", """    if (is_retired_ || shared_.is_dead(node_)) return not_now("this node is dead");
+    if (shared_.has_outage())""", """    if (is_retired_) return not_now("this node is dead");
+    if (shared_.has_outage())"""),
+    ],
+    # A node that starts recovers the turns of all nodes.
+    "no_owner_filter": [
+        ("simulation/shared_store.cpp", """return owner_of(head.key) != node_;""",
+         """return false && owner_of(head.key) != node_;"""),
+    ],
+    # What this node has changed is added to what it has of the log, whatever others have added before.
+    "no_gap_check": [
+        ("engine/live_tasks.cpp", """live.log && live.log->head.last_event.value == before;""", """live.log != nullptr;"""),
+        ("engine/live_tasks.cpp", """    if (live.log && live.log->head.last_event < last) dropped""", """    if (false) dropped"""),
+    ],
     # A child's question that is answered is asked again.
     "question_stays_open": [
         ("engine/child_questions.cpp", """std::exchange(question->answered, true)""", """question->answered"""),
     ],
 }
+
+
+NODES = {"fence_without_attempt": 3, "no_lane_row": 3, "no_owner_filter": 3, "no_gap_check": 3}
 
 
 def main(words):
@@ -139,10 +165,14 @@ def main(words):
     if len(words) == 2 and words[0] == "--sources":
         print("\n".join(sorted({file for file, _, _ in MUTANTS[words[1]] if file.endswith(".cpp")})))
         return 0
+    if len(words) == 2 and words[0] == "--nodes":
+        print(NODES.get(words[1], 1))
+        return 0
     name, source, folder = words[0], pathlib.Path(words[1]), pathlib.Path(words[2])
     texts = {}
     for file, old, new in MUTANTS[name]:
-        text = texts.get(file) or (source / file).read_text(encoding="utf-8")
+        root = source.parent / "tests" if file.startswith("simulation/") else source
+        text = texts.get(file) or (root / file).read_text(encoding="utf-8")
         if old and text.count(old) != 1:
             sys.exit(f"mutant {name}: {file} does not have once what is to be changed:\n{old}")
         texts[file] = text.replace(old, new) if old else text

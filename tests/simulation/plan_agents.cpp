@@ -51,7 +51,8 @@ class Leaf final : public agents::Executor {
 
   std::unique_ptr<agents::Execution> start(agents::Turn turn,
                                            std::shared_ptr<agents::TurnSink> sink) override {
-    world_.step_calls.begin(world_, turn.task.value, turn.attempt);
+    if (!world_.is_dead(world_.fibers.process()))
+      world_.step_calls.begin(world_, turn.task.value, turn.attempt);
     auto step = std::make_shared<Step>(Step{std::move(sink), std::move(turn), false, false, {}});
     world_.fibers.spawn([this, step] { work(*step); });
     return std::make_unique<RunningStep>(step);
@@ -185,9 +186,9 @@ class PlanAgent final : public agents::Executor {
  public:
   PlanAgent(World& world, const AgentSettings& settings)
       : world_(world),
-        inner_(agents::workflow_executor(settings, world.clock,
+        inner_(agents::workflow_executor(settings, world.here()->clock(),
                                          [&world](const std::string& skill, const std::string& tag) {
-                                           const auto* found = world.last()->skilled(skill, tag);
+                                           const auto* found = world.here()->skilled(skill, tag);
                                            return found ? std::optional(found->name.value) : std::nullopt;
                                          })) {}
 
@@ -206,10 +207,11 @@ class PlanAgent final : public agents::Executor {
 
 void StepCalls::begin(World& world, const std::string& task, int attempt) {
   const Model::Task& known = world.model.task(world.model.key_of(task));
-  if (task::is_terminal(known.head().state))
+  const bool is_again = world.model.was_requeued(known.head().key);
+  if (task::is_terminal(known.head().state) && !is_again)
     world.fibers.fail("a step that has ended is done again: " + task);
   const auto [before, is_new] = all_.try_emplace({task, attempt}, powers_);
-  if (!is_new && before->second == powers_)
+  if (!is_new && before->second == powers_ && !is_again)
     world.fibers.fail("attempt " + std::to_string(attempt) + " of a step was begun twice: " + task);
   before->second = powers_;
 }

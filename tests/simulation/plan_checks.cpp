@@ -138,6 +138,8 @@ class PlanCheck {
       return;
     }
     if (world_.model.is_gone(head_.key)) return;  // with its outcome
+    // A clock that jumps uses up the time that there is.
+    if (world_.features.jumps && head_.state == task::State::failed) return;
     const auto read = world_.store.read(head_.key, task::Depth{std::nullopt, true});
     if (!read) return fail("it cannot be read");
     const auto& sent = std::get<task::MessageAdded>(first_message().body).message;

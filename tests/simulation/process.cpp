@@ -11,7 +11,25 @@ namespace baton::simulation {
 
 using std::chrono::milliseconds;
 
-Process::Process(World& world, int id) : world_(world), id_(id), watched_(world.store, world.model) {}
+Process::Process(World& world, int id, int place)
+    : world_(world), id_(id), place_(place), clock_(world.clock), watched_(world.store, world.model) {}
+
+bool Process::is_dead() const {
+  return peers_ && world_.shared.is_dead(peers_->self());
+}
+
+// Joins the others.
+void Process::enter() {
+  while (world_.shared.has_outage()) world_.fibers.sleep(milliseconds(100));
+  const store::NodeId node = world_.shared.enter(id_);
+  view_.emplace(world_.shared, node, id_);
+  peers_.emplace(world_, world_.shared, *view_, node, [this] {
+    SOMETIMES(ended_as_it_was_dead);
+    world_.fibers.sleep(milliseconds(world_.random.below(50)));  // it still tries to write
+    world_.kill(this, false);
+  });
+  peers_->join();
+}
 
 store::FaultPlan Process::plan() {
   store::FaultPlan plan;
@@ -37,7 +55,7 @@ store::FaultPlan Process::plan() {
     if (features.kills_at_commit && random.chance(5)) {
       faults.after_commit = [this] {
         SOMETIMES(killed_between_commit_and_answer);
-        world_.kill(world_.features.power_cuts && world_.random.chance(500));
+        world_.kill(this, world_.features.power_cuts && world_.random.chance(500));
       };
     }
     return faults;
@@ -45,7 +63,7 @@ store::FaultPlan Process::plan() {
   plan.flush = [this, late](int) {
     Random& random = world_.random;
     store::FlushFaults faults;
-    if (world_.calm()) return faults;
+    if (world_.calm() || view_) return faults;
     faults.fails = world_.features.flush_failures && random.chance(4);
     faults.happens_all_the_same = random.chance(500);
     if (faults.fails) SOMETIMES(flush_failed);
@@ -58,11 +76,23 @@ store::FaultPlan Process::plan() {
 
 void Process::build() {
   const Features& features = world_.features;
-  store_.emplace(
-      watched_, watched_, watched_.operators(), [this] { watched_.roll_back(); }, plan());
-  store_->set_retention(watched_);
+  if (view_) {
+    store_.emplace(
+        *view_, *view_, *view_, [this] { view_->roll_back(); }, plan());
+    store_->set_retention(*view_);
+  } else {
+    store_.emplace(
+        watched_, watched_, watched_.operators(), [this] { watched_.roll_back(); }, plan());
+    store_->set_retention(watched_);
+  }
   std::vector<agents::Agent> agents = make_agents(world_);
   std::ranges::move(make_plan_agents(world_), std::back_inserter(agents));
+  // The first node has all agents.
+  if (features.differ && place_ > 0) {
+    std::erase_if(agents, [&](const agents::Agent& agent) {
+      return agent.name.value == (place_ == 1 ? "careful" : "brief");
+    });
+  }
   catalogue_.emplace(std::move(agents));
   for (agents::Agent& agent : make_ask_agents()) catalogue_->add_hidden(std::move(agent));
   engine::EngineOptions options;
@@ -71,25 +101,27 @@ void Process::build() {
   options.reply_wait = milliseconds(world_.random.between(1'000, 60'000));
   options.drain_grace = milliseconds(world_.random.between(0, 2'000));
   options.on_flush_failed = [this](const base::Error&) {
-    world_.kill(world_.features.power_cuts && world_.random.chance(500));
+    world_.kill(this, world_.features.power_cuts && world_.random.chance(500));
   };
+  if (peers_) options.peers = &*peers_;
+  options.on_asked_to_drain = [this] { stop(); };
   if (features.ages) {
     options.retention.completed = options.retention.canceled = features.kept;
     options.retention.failed = options.retention.rejected = features.kept;
   }
   options.retention.waiting = milliseconds(0);
-  engine_.emplace(*store_, *store_, *store_, *catalogue_, world_.clock, options,
-                  [this] { notifier_->wake(); });
+  engine_.emplace(*store_, *store_, *store_, *catalogue_, clock_, options, [this] { notifier_->wake(); });
   engine_->set_retention(*store_);
   notify::NotifierOptions webhooks;
   webhooks.senders = 4;
   webhooks.retry.max = std::chrono::seconds(30);
-  notifier_.emplace(engine_->deliveries(), world_.clock, webhooks, render);
+  notifier_.emplace(engine_->deliveries(), clock_, webhooks, render);
 }
 
 void Process::run() {
   // A store that is opened makes durable what it finds, before anybody reads it.
-  static_cast<void>(watched_.flush());
+  if (world_.features.nodes == 1) static_cast<void>(watched_.flush());
+  if (world_.features.nodes > 1) enter();
   build();
   recovers_ = true;
   const auto started = engine_->start();
@@ -99,12 +131,14 @@ void Process::run() {
         started.error().code != base::ErrorCode::internal) {
       world_.fibers.fail("recovery failed: " + started.error().for_caller);
     }
-    world_.kill(false);  // the program ends; its operator starts it again
+    world_.kill(this, false);  // the program ends; its operator starts it again
   }
   notifier_->start();
+  if (peers_) announce();
   serves_ = true;
   while (!stopping_) world_.fibers.wait(orders_);
   serves_ = false;
+  if (peers_) peers_->announce({}, {});
   engine_->drain();
   notifier_->stop();
   for (int tries = 0; !open_calls().empty(); ++tries) {
@@ -113,7 +147,17 @@ void Process::run() {
   }
   notifier_.reset();
   engine_.reset();
-  world_.ended();
+  world_.ended(this);
+}
+
+void Process::announce() {
+  std::vector<store::NodeAgent> agents;
+  for (const agents::Agent* agent : catalogue_->all()) agents.push_back({agent->name, {}});
+  for (const agents::Agent* agent : catalogue_->hidden()) agents.push_back({agent->name, {}});
+  peers_->announce(std::move(agents), [this] {
+    const auto counts = engine_->counts().turns;
+    return store::NodeReport{counts.running, counts.queued, stopping_};
+  });
 }
 
 void Process::stop() {

@@ -1,5 +1,5 @@
 // Process: one run of the program: an engine, a notifier and their agents on the store, from start to its
-// end.
+// end. Where several nodes share the store, one of them.
 #pragma once
 
 #include <functional>
@@ -10,6 +10,7 @@
 
 #include "engine/engine.h"
 #include "fibers.h"
+#include "node_peers.h"
 #include "notify/notifier.h"
 #include "store/faulty_store.h"
 #include "watched_store.h"
@@ -28,7 +29,8 @@ struct Call {
 
 class Process {
  public:
-  Process(World& world, int id);
+  // `place`: which of the nodes it is, from 0.
+  Process(World& world, int id, int place);
 
   // Its life: builds, recovers, serves until `stop`, drains. On a fiber of its own.
   void run();
@@ -36,6 +38,12 @@ class Process {
   void lose_calls();
 
   int id() const { return id_; }
+  int place() const { return place_; }
+  // Where nodes share the store: whether this one is dead to the others.
+  bool is_dead() const;
+  NodePeers* peers() { return peers_ ? &*peers_ : nullptr; }
+  const base::Clock& clock() const { return clock_; }
+  void set_clock(base::Duration ahead) { clock_.ahead = ahead; }
   bool serves() const { return serves_; }
   bool recovers() const { return recovers_; }
   engine::Engine& engine() { return *engine_; }
@@ -49,15 +57,25 @@ class Process {
 
  private:
   store::FaultPlan plan();
+  void enter();
   void build();
+  void announce();
   std::string open_calls();
 
   World& world_;
-  const int id_;
+  const int id_, place_;
   bool serves_ = false, recovers_ = false, stopping_ = false;
   Fibers::WaitList orders_;
   std::vector<std::weak_ptr<Call>> calls_;
+  struct OwnClock final : base::Clock {
+    explicit OwnClock(const base::Clock& right) : right_clock(right) {}
+    base::Timestamp now() const override { return right_clock.now() + ahead; }
+    const base::Clock& right_clock;
+    base::Duration ahead{};
+  } clock_;
   WatchedStore watched_;
+  std::optional<NodeView> view_;
+  std::optional<NodePeers> peers_;
   std::optional<store::FaultyStore> store_;
   std::optional<agents::Catalogue> catalogue_;
   std::optional<engine::Engine> engine_;

@@ -59,6 +59,11 @@ base::Result<http::outbound::HttpAnswer> Receivers::answer(const http::outbound:
   http::outbound::HttpAnswer answer;
   answer.status = 200;
   if (found == receivers_.end()) return answer;  // deleted meanwhile
+  // One that was frozen with its request: its node does not lead any more.
+  if (world_.is_dead(fibers.process())) {
+    SOMETIMES(webhook_of_a_dead_node);
+    return answer;
+  }
   check(found->second, id.substr(0, slash), event, request.body);
   found->second.last = event;
   found->second.last_retries = true;

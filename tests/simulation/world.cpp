@@ -1,6 +1,7 @@
 #include "world.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "call.h"
@@ -17,6 +18,7 @@ World* the_world = nullptr;
 
 // How long everything may take to end once nothing is broken any more.
 constexpr Time kBound = std::chrono::hours(4);
+constexpr milliseconds kJumpMax{20'000};  // of a node's clock
 constexpr std::int64_t kStepsBound = 3'000'000;
 
 store::MemoryOptions store_options() {
@@ -32,7 +34,7 @@ World& world() {
   return *the_world;
 }
 
-Features::Features(Random& random, bool with_plans) {
+Features::Features(Random& random, bool with_plans, int all_nodes) : nodes(all_nodes) {
   const auto flip = [&] { return random.chance(600); };
   kills = flip(), power_cuts = flip(), drains = flip(), slow_disk = random.chance(200), full_disk = flip();
   flush_failures = flip(), kills_at_commit = flip();
@@ -53,17 +55,30 @@ Features::Features(Random& random, bool with_plans) {
   plans = flip() || with_plans;
   ages = random.chance(400), erases = random.chance(400);
   kept = milliseconds(random.between(100, 20'000));
+  freezes = outages = jumps = cuts = differ = false;
+  races = slow_reads = bus_drops = bus_delays = bus_doubles = 0;
+  if (nodes == 1) return;
+  power_cuts = flush_failures = false;  // a database keeps what it has confirmed
+  freezes = flip(), outages = flip(), jumps = flip(), cuts = flip(), differ = random.chance(300);
+  races = flip() ? 20 : static_cast<int>(random.below(400));
+  slow_reads = flip() ? 0 : static_cast<int>(random.below(100));
+  bus_drops = flip() ? 0 : static_cast<int>(random.below(1'000));
+  bus_delays = flip() ? 0 : static_cast<int>(random.below(300));
+  bus_doubles = flip() ? 0 : static_cast<int>(random.below(300));
 }
 
-World::World(std::uint64_t seed, std::int64_t steps, bool with_plans)
+World::World(std::uint64_t seed, std::int64_t steps, bool with_plans, int nodes)
     : random(seed),
       fibers(random),
       clock(fibers),
-      features(random, with_plans),
+      features(random, with_plans, nodes),
       store(clock, store_options()),
+      shared(*this, store, model),
       receivers(*this),
-      steps_(steps) {
+      steps_(steps),
+      processes_(static_cast<std::size_t>(nodes)) {
   the_world = this;
+  if (features.jumps) model.set_clocks_ahead(kJumpMax);
 }
 
 World::~World() {
@@ -71,18 +86,23 @@ World::~World() {
 }
 
 void World::run() {
-  start();
+  for (int place = 0; place < features.nodes; ++place) start(place);
   for (int number = 1; number <= features.clients; ++number) {
     ++clients_left;
     fibers.spawn([this, number] { std::make_unique<Client>(*this, number).release()->run(); });
   }
   fibers.spawn([this] { harm(); });
+  if (features.nodes > 1) fibers.spawn([this] { requeue_some(); });
   if (features.erases) fibers.spawn([this] { erase_some(); });
   while (fibers.steps() < steps_) {
     if (!fibers.step()) fibers.fail("nobody can run");
   }
   calm_ = true;
   disk_is_full = false;
+  shared.set_outage(false);
+  for (const Process* process : processes_) {
+    if (process != nullptr) fibers.thaw(process->id());
+  }
   fibers.spawn([this] { close(); });
   const Time until = fibers.now() + kBound;
   while (!closed_) {
@@ -93,15 +113,37 @@ void World::run() {
 }
 
 Process* World::up() {
-  return process_ != nullptr && process_->serves() ? process_ : nullptr;
+  std::vector<Process*> serving;
+  std::ranges::copy_if(processes_, std::back_inserter(serving),
+                       [](const Process* process) { return process != nullptr && process->serves(); });
+  if (serving.empty()) return nullptr;
+  return serving.size() == 1 ? serving.front() : random.pick(serving);
 }
 
-void World::start() {
-  process_ = new Process(*this, ++processes_);
-  fibers.spawn([process = process_] { process->run(); }, processes_);
+Process* World::here() const {
+  const auto found = std::ranges::find_if(processes_, [this](const Process* process) {
+    return process != nullptr && process->id() == fibers.process();
+  });
+  return found == processes_.end() ? nullptr : *found;
 }
 
-void World::note_kill() const {
+bool World::has_process(int id) const {
+  return std::ranges::any_of(
+      processes_, [&](const Process* process) { return process != nullptr && process->id() == id; });
+}
+
+bool World::is_dead(int id) const {
+  return std::ranges::none_of(processes_, [&](const Process* process) {
+    return process != nullptr && process->id() == id && !process->is_dead();
+  });
+}
+
+void World::start(int place) {
+  Process* const process = at(place) = new Process(*this, ++started_, place);
+  fibers.spawn([process] { process->run(); }, process->id());
+}
+
+void World::note_kill(const Process& process) const {
   for (const auto& [key, task] : model.tasks()) {
     if (task.head().turn_state == task::TurnState::running) SOMETIMES(killed_with_a_turn_running);
     if (task.head().turn_state == task::TurnState::queued) SOMETIMES(killed_with_a_turn_queued);
@@ -110,34 +152,41 @@ void World::note_kill() const {
   if (model.has_unflushed()) SOMETIMES(killed_with_committed_unflushed);
   if (model.has_unflushed_removal()) SOMETIMES(killed_with_a_removal_unflushed);
   if (model.has_open_group()) SOMETIMES(killed_with_a_group_open);
-  if (process_->recovers()) SOMETIMES(killed_while_recovering);
+  if (process.recovers()) SOMETIMES(killed_while_recovering);
   note_plans_killed(model);
 }
 
-void World::kill(bool power) {
-  if (process_ == nullptr) return;
-  const int id = process_->id();
+void World::kill(Process* process, bool power) {
+  if (process == nullptr || at(process->place()) != process) return;
+  const int id = process->id();
   {
     const auto quiet = fibers.quiet();
-    note_kill();
-    store.roll_back();
-    model.rolled_back();
+    note_kill(*process);
+    at(process->place()) = nullptr;
+    if (features.nodes == 1) {
+      store.roll_back();
+      model.rolled_back();
+    }
+    shared.gone(id);
     if (power) {
       store.lose_unflushed();
       model.lose_unflushed();
       step_calls.power_lost();
     }
     model.note_kill();
-    std::exchange(process_, nullptr)->lose_calls();
+    process->lose_calls();
     fibers.note(power ? 2 : 1);
   }
   fibers.kill(id);
 }
 
-void World::ended() {
-  const int id = process_->id();
-  process_->lose_calls();
-  delete std::exchange(process_, nullptr);
+void World::ended(Process* process) {
+  const int id = process->id();
+  process->lose_calls();
+  shared.gone(id);
+  at(process->place()) = nullptr;
+  // Its fibers may still be on their way out of it.
+  if (features.nodes == 1) delete process;
   fibers.note(3);
   fibers.kill(id);  // with agents that still speak
 }
@@ -147,17 +196,75 @@ void World::harm() {
   while (!calm_) {
     fibers.sleep(milliseconds(random.chance(500) ? random.below(200) : random.below(5'000)));
     if (calm_) return;
-    if (process_ == nullptr) {
-      start();
+    const int place = features.nodes == 1 ? 0 : static_cast<int>(random.below(features.nodes));
+    Process* const process = at(place);
+    if (process == nullptr) {
+      start(place);
       continue;
     }
-    const std::int64_t what = random.below(10);
-    if (what < 3 && features.kills) kill(features.power_cuts && random.chance(600));
-    if (what == 3 && features.drains && process_ != nullptr && process_->serves()) {
-      if (process_->engine().counts().turns.running > 0) SOMETIMES(drained_with_a_turn_running);
-      process_->stop();
+    const std::int64_t what = random.below(features.nodes == 1 ? 10 : 20);
+    const bool is_frozen = fibers.is_frozen(process->id());
+    if (what < 3 && features.kills) kill(process, features.power_cuts && random.chance(600));
+    if (what == 3 && features.drains && process->serves() && !is_frozen) {
+      if (process->engine().counts().turns.running > 0) SOMETIMES(drained_with_a_turn_running);
+      if (process->peers() != nullptr && random.chance(500)) {
+        static_cast<void>(process->peers()->ask_to_drain(process->peers()->self()));
+      } else {
+        process->stop();
+      }
     }
     if (what > 3 && what < 6 && features.full_disk) disk_is_full = !disk_is_full;
+    if (what >= 10 && !is_frozen) harm_nodes(process);
+  }
+}
+
+void World::harm_nodes(Process* process) {
+  const std::int64_t what = random.below(4);
+  if (what == 0 && features.freezes) freeze(*process);
+  if (what == 1 && features.outages && !shared.has_outage()) {
+    SOMETIMES(database_was_away);
+    shared.set_outage(true);
+    fibers.spawn([this, time = milliseconds(random.below(8'000))] {
+      fibers.sleep(time);
+      shared.set_outage(false);
+    });
+  }
+  if (what == 2 && features.jumps)
+    process->set_clock(milliseconds(random.between(-kJumpMax.count(), kJumpMax.count())));
+  if (what == 3 && features.cuts && process->peers() != nullptr)
+    process->peers()->cut_bus(milliseconds(random.below(3'000)));
+}
+
+// For less than its lease, or for more.
+void World::freeze(Process& process) {
+  const int id = process.id();
+  fibers.freeze(id);
+  fibers.spawn([this, id, time = milliseconds(random.below(random.chance(500) ? 3'000 : 12'000))] {
+    fibers.sleep(time);
+    if (fibers.is_frozen(id) && is_dead(id)) SOMETIMES(thawed_and_dead);
+    fibers.thaw(id);
+  });
+}
+
+// An operator, who has turns run again, on whatever node.
+void World::requeue_some() {
+  while (!calm_) {
+    fibers.sleep(milliseconds(random.below(3'000)));
+    std::vector<task::TaskKey> running;
+    for (const auto& [key, task] : model.tasks()) {
+      if (!task.gone && task.head().turn_state == task::TurnState::running) running.push_back({key});
+    }
+    if (calm_ || running.empty() || up() == nullptr) continue;
+    const task::TaskKey key = random.pick(running);
+    model.note_requeue(key);
+    call<bool>(*this, "requeue", [this, key](Process& process, const std::function<void(bool)>& done) {
+      process.engine().operator_actions().requeue(key, {"olga", "it hangs", {}},
+                                                  [this](const base::Result<task::TaskHead>& head) {
+                                                    if (head && head->turn_state == task::TurnState::running)
+                                                      SOMETIMES(running_turn_requeued);
+                                                  });
+      done(true);
+    });
   }
 }
 
@@ -187,12 +294,16 @@ void World::erase_some() {
 // Once the world is calm: everything ends, and nothing is left behind.
 void World::close() {
   while (!is_over()) {
-    if (process_ == nullptr) start();
+    for (int place = 0; place < features.nodes; ++place) {
+      if (at(place) == nullptr) start(place);
+    }
     fibers.sleep(milliseconds(500));
   }
   receivers.check_all();
-  process_->stop();
-  while (process_ != nullptr) fibers.sleep(milliseconds(100));
+  for (int place = 0; place < features.nodes; ++place) {
+    if (at(place) != nullptr) at(place)->stop();
+    while (at(place) != nullptr) fibers.sleep(milliseconds(100));
+  }
   check_store();
   check_plans(*this);
   closed_ = true;
@@ -208,11 +319,20 @@ bool World::is_over() {
   left_ = "a webhook waits";
   const auto waiting = store.delivery_counts();
   if (!waiting || waiting->waiting > 0) return false;
-  left_ = "no process serves";
-  if (up() == nullptr) return false;
-  const auto counts = process_->engine().counts();
+  return std::ranges::all_of(processes_, [this](Process* process) {
+    left_ = "a process does not serve";
+    return process != nullptr && process->serves() && is_idle(*process);
+  });
+}
+
+bool World::is_idle(Process& process) {
+  const auto counts = process.engine().counts();
   left_ = std::to_string(counts.turns.running) + " slots taken, " + std::to_string(counts.turns.queued) +
-          " turns queued, " + std::to_string(counts.live.subscriptions) + " subscriptions";
+          " turns queued, " + std::to_string(counts.live.subscriptions) + " subscriptions at process " +
+          std::to_string(process.id());
+  for (const auto& agent : process.engine().agent_turns()) {
+    if (agent.running > 0) left_ += ", " + agent.agent + " has " + std::to_string(agent.running) + " slots";
+  }
   return counts.turns.running == 0 && counts.turns.queued == 0 && counts.live.subscriptions == 0;
 }
 

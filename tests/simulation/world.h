@@ -1,4 +1,5 @@
-// World: one simulation. A Baton of which there is one process at a time, the store that outlives it, its
+// World: one simulation. A Baton of which there is one process at a time, or several that are nodes of one
+// store, that store, which outlives them, its
 // clients, agents and webhook receivers, and the nemesis that breaks all of it.
 //
 // `run` lets a number of steps pass with faults, then none: everything must end. What is drawn, in order of
@@ -17,13 +18,14 @@
 #include "plan_agents.h"
 #include "process.h"
 #include "receivers.h"
+#include "shared_store.h"
 #include "store/memory/memory_store.h"
 
 namespace baton::simulation {
 
 // What a seed switches on and how often it happens (of a thousand).
 struct Features {
-  Features(Random& random, bool with_plans);
+  Features(Random& random, bool with_plans, int nodes);
 
   bool kills, power_cuts, drains, slow_disk, full_disk, flush_failures, kills_at_commit;
   bool hangs, ignores_cancel, speaks_late, asks, delegates, waits, breaks_off;
@@ -33,28 +35,36 @@ struct Features {
   std::chrono::milliseconds kept;  // how long tasks are kept after their end
   int refused, internal, late, hook_failures;
   int clients, slots, concurrency, queue_max;
+  // Where several nodes share the store.
+  int nodes;
+  bool freezes, outages, jumps, cuts, differ;
+  int races, slow_reads, bus_drops, bus_delays, bus_doubles;
   Time pause;  // the longest a client waits between two calls
 };
 
 class World {
  public:
   // `with_plans`: the seed does not choose.
-  World(std::uint64_t seed, std::int64_t steps, bool with_plans);
+  World(std::uint64_t seed, std::int64_t steps, bool with_plans, int nodes);
   ~World();
 
   // Throws a Violation.
   void run();
 
   bool calm() const { return calm_; }
-  // The process that serves; null while there is none.
+  // A process that serves; null while there is none.
   Process* up();
-  Process* last() { return process_; }
-  void start();
+  // The one whose fiber runs.
+  Process* here() const;
+  bool has_process(int id) const;
+  // Whether nothing that the process does counts any more.
+  bool is_dead(int process) const;
+  void start(int place);
   // The process is gone at once; with its power, so is what was not flushed. From one of its fibers: does not
   // return.
-  void kill(bool power);
+  void kill(Process* process, bool power);
   // The process has ended by itself. From one of its fibers: does not return.
-  void ended();
+  void ended(Process* process);
 
   bool disk_is_full = false;
   int clients_left = 0;
@@ -72,15 +82,21 @@ class World {
   const Features features;
   Model model;
   store::MemoryStore store;
+  SharedStore shared;
   Receivers receivers;
   StepCalls step_calls;
 
  private:
-  void note_kill() const;
+  Process*& at(int place) { return processes_[static_cast<std::size_t>(place)]; }
+  void note_kill(const Process& process) const;
   void harm();
+  void harm_nodes(Process* process);
+  void freeze(Process& process);
+  void requeue_some();
   void erase_some();
   void close();
   bool is_over();
+  bool is_idle(Process& process);
   bool all_tasks_end();
   void answer(const task::TaskHead& plan);
   void check_gone(task::TaskKey key);
@@ -89,8 +105,8 @@ class World {
   const std::int64_t steps_;
   bool calm_ = false, closed_ = false;
   std::string left_;  // to be over
-  int processes_ = 0, answers_ = 0;
-  Process* process_ = nullptr;  // leaked when it is killed
+  int started_ = 0, answers_ = 0;
+  std::vector<Process*> processes_;  // by place; leaked when they are killed
 };
 
 World& world();

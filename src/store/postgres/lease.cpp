@@ -162,7 +162,7 @@ bool Lease::round() {
     if (!other.has_left && !(may_be_judged && is_dead(other))) continue;
     const std::vector<task::AgentName> own = agents();
     const auto tasks = take_over(*link_, node_, times_.length, other, has_announced_ ? &own : nullptr);
-    if (tasks && !tasks->empty()) events_.on_adopted(*tasks);
+    if (tasks) events_.on_adopted(*tasks);
     look();
   }
   adopt_left(start);

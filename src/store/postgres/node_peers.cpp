@@ -70,7 +70,10 @@ NodePeers::NodePeers(const Place& place)
   of_lease.check = check;
   of_lease.on_lost = [this] { writer_.end(kTakenOver); };
   of_lease.on_adopted = [this](const std::vector<task::TaskKey>& tasks) {
-    note([&](News& news) { news.adopted.insert(news.adopted.end(), tasks.begin(), tasks.end()); });
+    note([&](News& news) {
+      news.takes_over = true;
+      news.adopted.insert(news.adopted.end(), tasks.begin(), tasks.end());
+    });
   };
   of_lease.on_asked_to_drain = [this] { note([](News& news) { news.is_asked_to_drain = true; }); };
   of_lease.on_alone_again = [this](std::int64_t number) {
@@ -133,7 +136,7 @@ void NodePeers::run() {
 
 void NodePeers::pass_on(Listener* listener, const News& news) {
   if (listener != nullptr) {
-    if (!news.adopted.empty()) listener->adopted(news.adopted);
+    if (news.takes_over) listener->adopted(news.adopted);
     std::vector<Grown> heard;
     for (const auto& [task, last] : news.heard) heard.push_back({task, last});
     if (!heard.empty()) listener->heard(heard);

@@ -61,6 +61,7 @@ class NodePeers final : public Peers {
   // What the listener is to be called with.
   struct News {
     std::unordered_map<task::TaskKey, task::EventNumber> heard;
+    bool takes_over = false;  // from a dead node: `adopted`
     bool has_missed = false, is_asked_to_drain = false, has_newcomer = false;
     std::vector<task::TaskKey> adopted, asked;  // asked: who follows them
     std::vector<Grown> followed;                // by others
@@ -68,7 +69,7 @@ class NodePeers final : public Peers {
 
     // Whether there is something that is over even if there is no listener.
     bool is_for_all() const {
-      return !heard.empty() || has_missed || has_newcomer || !adopted.empty() || !asked.empty() ||
+      return !heard.empty() || has_missed || has_newcomer || takes_over || !asked.empty() ||
              !followed.empty() || alone_again;
     }
   };

@@ -213,14 +213,17 @@ std::vector<task::TaskHead> open_heads(Connection& connection, TaskStore::Open w
       "JOIN tasks p ON p.task_key = t.parent_key "
       "WHERE t.parent_key IS NOT NULL AND t.state NOT IN ('completed', 'canceled', 'failed', 'rejected') "
       "AND p.state IN ('completed', 'canceled', 'failed', 'rejected') AND t.detached = 0 "
-      "AND t.owner IN (0, ?) AND t.task_key + 0 > ? ORDER BY t.task_key + 0 LIMIT ?",
+      "AND t.task_key + 0 > ? ORDER BY t.task_key + 0 LIMIT ?",
       "tasks t INDEXED BY tasks_open_children");
   if (which == TaskStore::Open::children) {
     Query query = connection.query(kChildren.c_str(), key, limit);
     return all_of(query);
   }
-  const std::string& sql = which == TaskStore::Open::unfinished ? kUnfinished : kOrphans;
-  Query query = connection.query(sql.c_str(), node, key, limit);
+  if (which == TaskStore::Open::orphans) {
+    Query query = connection.query(kOrphans.c_str(), key, limit);
+    return all_of(query);
+  }
+  Query query = connection.query(kUnfinished.c_str(), node, key, limit);
   return all_of(query);
 }
 

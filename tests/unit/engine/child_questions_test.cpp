@@ -16,6 +16,21 @@ TEST_CASE("ChildQuestions: an id of a question names the subagent and the questi
   CHECK(engine::parts_of_ask("q1").number == task::EventNumber{});
 }
 
+TEST_CASE("ChildQuestions: what a subagent has asked since stays when an earlier question is forgotten") {
+  engine::ChildQuestions questions;
+  for (const std::int64_t number : {7, 11}) {
+    engine::ChildQuestion question;
+    question.number = {number};
+    question.ask = engine::ask_of("sub", question.number);
+    questions.add({1}, question);
+  }
+  CHECK(questions.forget({1}, "sub", {8}));
+  CHECK(!questions.answer({1}, "sub.7"));
+  CHECK(!questions.forget({1}, "sub", {8}));
+  CHECK(!questions.forget({1}, "other", {100}));
+  CHECK(questions.answer({1}, "sub.11"));
+}
+
 TEST_CASE("Delegation: a child's question is its parent's, and the answer goes to the child") {
   for (const bool waits : {false, true}) {
     EngineBench bench;

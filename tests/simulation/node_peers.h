@@ -1,0 +1,92 @@
+// NodePeers: the other nodes, for one of a simulation: its lease in virtual time, and a bus that drops,
+// delays and doubles. As PostgreSQL's does it.
+//
+// Threads: fibers of the node's process: one renews, one calls the listener.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "shared_store.h"
+#include "store/postgres/followed_elsewhere.h"
+
+namespace baton::simulation {
+
+class NodePeers final : public store::Peers {
+ public:
+  // `on_lost`: the node is dead. Called on the fiber that renews.
+  NodePeers(World& world, SharedStore& shared, NodeView& view, store::NodeId node,
+            std::function<void()> on_lost);
+
+  // Begins to renew, and waits until all other nodes know of this one.
+  void join();
+  // Its connection to the bus is lost for a while; then it has missed something.
+  void cut_bus(Time time);
+
+  store::NodeId self() const override { return node_; }
+  bool is_alone() const override;
+  void listen(Listener* listener) override;
+  void tell(const std::vector<store::Grown>& tasks) override;
+  void tell_followers(const std::vector<store::Grown>& tasks) override;
+  void follow(const std::vector<store::Grown>& tasks) override;
+  // Nobody of the simulation leaves a run.
+  bool is_followed_elsewhere(task::TaskKey) override { return false; }
+  base::Result<std::vector<store::TaskEnd>> ends(const std::vector<task::TaskKey>& tasks) const override {
+    return view_.ends(tasks);
+  }
+  base::Result<std::vector<task::TaskHead>> take_queued(const std::vector<task::AgentName>& agents,
+                                                        int most) override {
+    return view_.take_queued(agents, most);
+  }
+  void announce(std::vector<store::NodeAgent> agents, std::function<store::NodeReport()> report) override;
+  base::Result<std::vector<store::Node>> nodes() const override;
+  base::Result<void> ask_to_drain(store::NodeId node) override;
+  void leave() override;
+  bool leads() const override;
+
+ private:
+  // What another node hears; not while its bus is cut.
+  using Word = std::function<void(NodePeers&)>;
+  void send(const Word& word);
+  void hear(const Word& word);
+  void ask_all();
+
+  void renew();
+  void rest();
+  bool round();
+  void note_others(Time start);
+  void say();
+  void judge();
+  bool is_judged_dead(std::int64_t number, const SharedStore::NodeRow& row) const;
+  void lead(Time start);
+  void pass_on();
+  bool has_news() const;
+
+  World& world_;
+  SharedStore& shared_;
+  NodeView& view_;
+  const store::NodeId node_;
+  const std::function<void()> on_lost_;
+
+  bool has_joined_ = false, is_leaving_ = false, was_asked_ = false, is_renewing_ = false,
+       is_reporting_ = false;
+  bool has_others_ = false, is_reliable_ = true;  // what is in memory, while it is alone
+  Time renewed_{}, alone_until_{}, leads_from_{}, leads_until_{}, adopts_at_{}, cut_until_{};
+  std::map<std::int64_t, std::pair<Time, Time>> watched_;  // other nodes' leases, and since when they are so
+  std::optional<std::vector<store::NodeAgent>> agents_;
+  std::function<store::NodeReport()> report_;
+  Fibers::WaitList joined_, looks_, news_came_, called_;
+
+  store::postgres::FollowedElsewhere followed_{base::SteadyTime::now()};
+  std::map<task::TaskKey, task::EventNumber> heard_;
+  std::vector<store::Grown> followed_by_others_;
+  std::vector<task::TaskKey> adopted_;
+  bool takes_over_ = false, has_missed_ = false, has_newcomer_ = false, is_asked_ = false,
+       alone_again_ = false, is_calling_ = false;
+  int crowds_ = 0;  // how often others have come
+  Listener* listener_ = nullptr;
+};
+
+}  // namespace baton::simulation
