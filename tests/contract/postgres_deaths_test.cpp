@@ -183,14 +183,36 @@ TEST_CASE("Peers: of two that take each other for dead one stays") {
     const auto of_first = seen(other, second);
     auto second_now = of_second;  // what it has just asked has renewed its lease
     second_now.lease = schema.ask("SELECT lease_until FROM nodes WHERE node_id = " + std::to_string(second));
-    std::optional<std::vector<TaskKey>> by_first, by_second;
-    std::thread beside(
-        [&] { by_second = store::postgres::take_over(other, second, kLease, of_first, nullptr); });
-    by_first = store::postgres::take_over(one, first, kLease, second_now, nullptr);
+    std::vector<TaskKey> taken, taken_beside;
+    bool by_second = false;
+    std::thread beside([&] {
+      by_second = store::postgres::take_over(other, second, kLease, of_first, nullptr, taken_beside);
+    });
+    const bool by_first = store::postgres::take_over(one, first, kLease, second_now, nullptr, taken);
     beside.join();
-    CHECK(by_first.has_value() != by_second.has_value());
+    CHECK(by_first != by_second);
     CHECK(schema.ask("SELECT count(*) FROM nodes") == "1");
   }
+}
+
+TEST_CASE("Peers: tasks are adopted though the database did not say that they were taken over") {
+  const auto schema = made_schema();
+  NodeBench first(schema), second(schema);
+  const auto heads = some_busy(first, 20);
+  CHECK(comes([&] { return !second.peers().is_alone(); }));
+  const auto address = store::postgres::Address::read(schema->url());
+  REQUIRE(address);
+  store::postgres::Link link(*address);
+  link.ask(
+      "CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE NOTICE 'it is gone'; "
+      "RETURN NULL; END $$");
+  link.ask(
+      "CREATE CONSTRAINT TRIGGER tell AFTER DELETE ON nodes DEFERRABLE INITIALLY DEFERRED FOR EACH ROW "
+      "EXECUTE FUNCTION tell()");
+  second.gate.cut_answer_with("it is gone");
+  first.kill();
+  CHECK(comes([&] { return second.ear.adopted() == keys_of(heads); }));
+  CHECK(second.owner_of(heads[0]) == second.number());
 }
 
 TEST_CASE("Peers: one node leads, and another one when it has gone") {

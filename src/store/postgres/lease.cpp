@@ -155,14 +155,15 @@ bool Lease::round() {
   const Time before = std::exchange(renewed_, steady_clock::now());
   if (before != Time() && renewed_ - before > kGoneAfter)
     judges_from_ = std::max(judges_from_, renewed_ + times_.length);
+  settle_taken();
   note_others(renewed->others, start);
   if (renewed->is_asked_to_drain && !std::exchange(has_been_asked_, true)) events_.on_asked_to_drain();
   for (const SeenNode& other : renewed->others) {
     const bool may_be_judged = renewed->is_up_long && renewed_ >= judges_from_;
     if (!other.has_left && !(may_be_judged && is_dead(other))) continue;
     const std::vector<task::AgentName> own = agents();
-    const auto tasks = take_over(*link_, node_, times_.length, other, has_announced_ ? &own : nullptr);
-    if (tasks) events_.on_adopted(*tasks);
+    if (take_over(*link_, node_, times_.length, other, has_announced_ ? &own : nullptr, taken_))
+      tell_adopted();
     look();
   }
   adopt_left(start);
@@ -182,8 +183,19 @@ std::vector<task::AgentName> Lease::agents() {
 void Lease::adopt_left(Time start) {
   if (!has_announced_ || (start < adopts_at_ && !adopts_soon_.exchange(false))) return;
   adopts_at_ = start + kAdoptEvery;
-  const std::vector<task::TaskKey> tasks = adopt(*link_, node_, agents());
-  if (!tasks.empty()) events_.on_adopted(tasks);
+  adopt(*link_, node_, agents(), taken_);
+  if (!taken_.empty()) tell_adopted();
+}
+
+void Lease::tell_adopted() {
+  events_.on_adopted(std::exchange(taken_, {}));
+}
+
+// The database had not answered by then whether these tasks are this node's.
+void Lease::settle_taken() {
+  if (taken_.empty()) return;
+  taken_ = own_of(*link_, node_, taken_);
+  tell_adopted();
 }
 
 void Lease::note_others(const std::vector<SeenNode>& others, Time start) {

@@ -20,13 +20,6 @@ using base::Result;
 constexpr std::chrono::milliseconds kJoinPatience(60'000);
 constexpr std::chrono::milliseconds kAnswerPatience(500);
 
-// "{1,2}"
-std::string keys_array(const std::vector<task::TaskKey>& tasks) {
-  std::string text = "{";
-  for (const task::TaskKey task : tasks) text += (text.size() == 1 ? "" : ",") + std::to_string(task.value);
-  return text + "}";
-}
-
 }  // namespace
 
 NodePeers::NodePeers(const Place& place)

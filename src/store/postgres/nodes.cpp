@@ -56,6 +56,12 @@ void fold_totals(Link& link) {
       "HAVING sum(tasks) <> 0");
 }
 
+std::vector<task::TaskKey> keys_of(const Rows& rows) {
+  std::vector<task::TaskKey> keys;
+  for (int i = 0; i < PQntuples(rows.get()); ++i) keys.push_back({integer_at(rows.get(), i, 0)});
+  return keys;
+}
+
 // What is due of nodes without a row, or of none.
 void adopt_deliveries(Link& link, const std::string& me) {
   link.ask("UPDATE deliveries d SET sender = " + me +
@@ -78,10 +84,7 @@ std::vector<task::TaskKey> adopt_tasks(Link& link, std::int64_t me,
   const std::string names = names_array(agents == nullptr ? std::vector<task::AgentName>() : *agents);
   const std::array values{Parameter(me), Parameter(agents == nullptr), Parameter(names)};
   link.send(kAdopt, values);
-  const Rows rows = link.finish();
-  std::vector<task::TaskKey> keys;
-  for (int i = 0; i < PQntuples(rows.get()); ++i) keys.push_back({integer_at(rows.get(), i, 0)});
-  return keys;
+  return keys_of(link.finish());
 }
 
 }  // namespace
@@ -145,30 +148,46 @@ void report(Link& link, std::int64_t node, const NodeReport& report, const std::
   link.finish();
 }
 
-std::optional<std::vector<task::TaskKey>> take_over(Link& link, std::int64_t node, milliseconds lease,
-                                                    const SeenNode& dead,
-                                                    const std::vector<task::AgentName>* agents) {
-  using Taken = std::optional<std::vector<task::TaskKey>>;
+bool take_over(Link& link, std::int64_t node, milliseconds lease, const SeenNode& dead,
+               const std::vector<task::AgentName>* agents, std::vector<task::TaskKey>& taken) {
   // Half a group that waits for the rest of it would hold its lane.
   if (!dead.has_left) end_sessions(link, dead.id);
   const std::string me = std::to_string(node);
-  return in_transaction(link, [&]() -> Taken {
+  return in_transaction(link, [&] {
     // Who thinks that this node is dead looks again now.
     const Rows alive = link.ask("UPDATE nodes SET lease_until = clock_timestamp() + " + in_ms(lease) +
                                 " WHERE node_id = " + me + " AND state <> 'left' RETURNING 1");
-    if (PQntuples(alive.get()) == 0) return std::nullopt;
+    if (PQntuples(alive.get()) == 0) return false;
     const Rows ended = link.ask("DELETE FROM nodes WHERE node_id = " + std::to_string(dead.id) +
                                 " AND lease_until = '" + dead.lease + "'::timestamptz RETURNING 1");
-    if (PQntuples(ended.get()) == 0) return std::nullopt;
+    if (PQntuples(ended.get()) == 0) return false;
     close_lanes(link, me);
     fold_totals(link);
     adopt_deliveries(link, me);
-    return adopt_tasks(link, node, agents);
+    taken = adopt_tasks(link, node, agents);
+    return true;
   });
 }
 
-std::vector<task::TaskKey> adopt(Link& link, std::int64_t node, const std::vector<task::AgentName>& agents) {
-  return in_transaction(link, [&] { return adopt_tasks(link, node, &agents); });
+void adopt(Link& link, std::int64_t node, const std::vector<task::AgentName>& agents,
+           std::vector<task::TaskKey>& taken) {
+  in_transaction(link, [&] {
+    taken = adopt_tasks(link, node, &agents);
+    return true;
+  });
+}
+
+std::vector<task::TaskKey> own_of(Link& link, std::int64_t node, const std::vector<task::TaskKey>& tasks) {
+  const std::string keys = keys_array(tasks);
+  const std::array values{Parameter(node), Parameter(keys)};
+  // The transaction that has taken them may still be under way, in a session that is lost.
+  return in_transaction(link, [&] {
+    link.send(
+        "SELECT task_key FROM tasks WHERE owner = $1 AND turn_state <> 'none' AND task_key = ANY (CAST($2 AS "
+        "bigint[]))",
+        values);
+    return keys_of(link.finish());
+  });
 }
 
 void leave(Link& link, std::int64_t node) {
@@ -213,6 +232,12 @@ bool ask_to_drain(Link& link, NodeId node) {
       link.ask("UPDATE nodes SET asked_to_drain = 1 WHERE node_id = " + std::to_string(node.value) +
                " AND state <> 'left' RETURNING 1");
   return PQntuples(asked.get()) == 1;
+}
+
+std::string keys_array(const std::vector<task::TaskKey>& tasks) {
+  std::string text = "{";
+  for (const task::TaskKey task : tasks) text += (text.size() == 1 ? "" : ",") + std::to_string(task.value);
+  return text + "}";
 }
 
 // {"a","b"}

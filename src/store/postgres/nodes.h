@@ -49,15 +49,18 @@ std::optional<Renewed> renew(Link& link, std::int64_t node, std::chrono::millise
                              std::int64_t knows, bool is_joining);
 void report(Link& link, std::int64_t node, const NodeReport& report, const std::string& agents);
 
-// Takes a dead node's tasks over, and what it had to send. Nothing is done if it has said meanwhile that it
-// is alive, if another one was faster, or if this node is dead itself. Returns its tasks of these agents, or
-// with null all if nobody else is there; the others are of no node then.
-std::optional<std::vector<task::TaskKey>> take_over(Link& link, std::int64_t node,
-                                                    std::chrono::milliseconds lease, const SeenNode& dead,
-                                                    const std::vector<task::AgentName>* agents);
-// Makes the tasks of these agents whose turn is of no node this one's, and returns them. Agents that are URLs
-// are everybody's.
-std::vector<task::TaskKey> adopt(Link& link, std::int64_t node, const std::vector<task::AgentName>& agents);
+// Takes a dead node's tasks over, and what it had to send. False, and nothing is done: it has said meanwhile
+// that it is alive, another one was faster, or this node is dead itself. `taken`: its tasks of these agents,
+// or with null all if nobody else is there; the others are of no node then. It is filled before the commit,
+// so where this fails nobody knows whether they are this node's.
+bool take_over(Link& link, std::int64_t node, std::chrono::milliseconds lease, const SeenNode& dead,
+               const std::vector<task::AgentName>* agents, std::vector<task::TaskKey>& taken);
+// Makes the tasks of these agents whose turn is of no node this one's. Agents that are URLs are everybody's.
+// `taken`: as above.
+void adopt(Link& link, std::int64_t node, const std::vector<task::AgentName>& agents,
+           std::vector<task::TaskKey>& taken);
+// Those of the tasks whose turn is this node's.
+std::vector<task::TaskKey> own_of(Link& link, std::int64_t node, const std::vector<task::TaskKey>& tasks);
 
 // The lease is over; another node, or the next one to open the database, takes over.
 void leave(Link& link, std::int64_t node);
@@ -66,7 +69,8 @@ std::vector<Node> all_nodes(sql::Connection& connection);
 // False: there is no such node.
 bool ask_to_drain(Link& link, NodeId node);
 
-// As an array of PostgreSQL's.
+// As arrays of PostgreSQL's.
+std::string keys_array(const std::vector<task::TaskKey>& tasks);
 std::string names_array(const std::vector<task::AgentName>& agents);
 // As a JSON list.
 std::string encode_agents(const std::vector<NodeAgent>& agents);
