@@ -23,6 +23,16 @@ tl::unexpected<base::Error> not_now(const char* why) {
   return fail(ErrorCode::unavailable, "the store is not available at the moment", why);
 }
 
+void show(Time now, store::NodeId node, store::NodeId owner, const task::TaskHead& head) {
+  const auto text = [](std::int64_t number) { return " " + std::to_string(number); };
+  const std::string line = std::to_string(std::chrono::duration<double>(now).count()) + " node" +
+                           text(node.value) + " task" + text(head.key.value) + " event" +
+                           text(head.last_event.value) + " " + std::string(name_of(head.state)) + " turn" +
+                           text(head.turn.value) + " attempt" + text(head.attempt) + " state" +
+                           text(static_cast<int>(head.turn_state)) + " owner" + text(owner.value);
+  std::puts(line.c_str());
+}
+
 }  // namespace
 
 SharedStore::SharedStore(World& world, store::MemoryStore& store, Model& model)
@@ -83,15 +93,11 @@ void SharedStore::commit(NodeView& view) {
   }
   static_cast<void>(watched_.commit());
   static_cast<void>(watched_.flush());
+  send_from(view.node_, false);
   static const bool tells = std::getenv("SIMULATION_COMMITS") != nullptr;
   for (const auto& [task, written] : view.written_) {
     const task::TaskHead& head = model_.task({task}).head();
-    if (tells)
-      std::printf("%9.3f node %lld task %lld v%lld e%lld %s turn %lld/%d state %d awaits %d owner %lld\n",
-                  static_cast<double>(world_.fibers.now().count()) / 1e9, (long long)view.node_.value,
-                  (long long)task, (long long)written.version.value, (long long)written.last.value,
-                  std::string(name_of(head.state)).c_str(), (long long)head.turn.value, head.attempt,
-                  (int)head.turn_state, head.awaited, (long long)written.owner.value);
+    if (tells) show(world_.fibers.now(), view.node_, written.owner, head);
     const auto owner = owners_.find(task);
     const bool is_others = owner != owners_.end() && owner->second != view.node_ && !is_dead(owner->second);
     if (written.breaks_off && is_others && !model_.was_requeued({task}))
@@ -101,6 +107,14 @@ void SharedStore::commit(NodeView& view) {
     } else {
       owners_.erase(task);
     }
+  }
+}
+
+void SharedStore::send_from(store::NodeId node, bool of_dead) {
+  const auto due = memory_.due_deliveries(base::Timestamp::max(), kAll);
+  for (const store::Delivery& delivery : *due) {
+    store::NodeId& sender = senders_[delivery.key.value];
+    if (!sender || (of_dead && is_dead(sender))) sender = node;
   }
 }
 
@@ -115,6 +129,7 @@ store::NodeId SharedStore::enter(int process) {
   nodes.emplace(node.value, std::move(row));
   break_off_group();
   NodeView view(*this, node, process);
+  send_from(node, true);
   adopt_in(view, nullptr);
   return node;
 }
@@ -171,6 +186,7 @@ std::optional<std::vector<task::TaskKey>> SharedStore::take_over(
   nodes.erase(row);
   // The dead node's group is gone with its session.
   if (holder_ != nullptr && holder_->node_ == dead) break_off_group();
+  send_from(by, true);
   return adopt(by, agents);
 }
 
@@ -359,6 +375,25 @@ base::Result<std::vector<task::TaskHead>> NodeView::open_tasks(Open which, task:
   std::erase_if(*found, [&](const task::TaskHead& head) { return owner_of(head.key) != node_; });
   if (std::ssize(*found) > limit) found->resize(static_cast<std::size_t>(limit));
   return found;
+}
+
+base::Result<std::vector<store::Delivery>> NodeView::due_deliveries(base::Timestamp now, int limit) const {
+  const store::MemoryStore& store = read();
+  const auto quiet = shared_.world_.fibers.quiet();
+  auto due = store.due_deliveries(now, kAll);
+  std::erase_if(*due, [&](const store::Delivery& delivery) {
+    const auto sender = shared_.senders_.find(delivery.key.value);
+    return sender == shared_.senders_.end() || sender->second != node_;
+  });
+  if (std::ssize(*due) > limit) due->resize(static_cast<std::size_t>(limit));
+  return due;
+}
+
+base::Result<std::optional<base::Timestamp>> NodeView::next_due() const {
+  const auto due = due_deliveries(base::Timestamp::max(), kAll);
+  std::optional<base::Timestamp> next;
+  for (const store::Delivery& one : *due) next = next ? std::min(*next, one.due) : one.due;
+  return next;
 }
 
 }  // namespace baton::simulation

@@ -75,6 +75,8 @@ class SharedStore {
   void release();
   void break_off_group();
   void commit(NodeView& view);
+  // What is due of no node, or of nodes that are dead.
+  void send_from(store::NodeId node, bool of_dead);
   bool may_adopt(const task::TaskHead& head, store::NodeId by,
                  const std::vector<store::NodeAgent>* agents) const;
   std::vector<task::TaskKey> adopt_in(NodeView& view, const std::vector<store::NodeAgent>* agents);
@@ -83,7 +85,8 @@ class SharedStore {
   store::MemoryStore& memory_;
   Model& model_;
   WatchedStore watched_;
-  std::map<std::int64_t, store::NodeId> owners_;  // by task
+  std::map<std::int64_t, store::NodeId> owners_;   // by task
+  std::map<std::int64_t, store::NodeId> senders_;  // by delivery, of what is due or was
   std::int64_t last_node_ = 0;
   NodeView* holder_ = nullptr;
   Fibers::WaitList free_;
@@ -147,10 +150,8 @@ class NodeView final : public store::TaskStore,
   }
   Result<store::ListPage> list(const task::ListFilter& filter) const override { return read().list(filter); }
 
-  Result<std::vector<store::Delivery>> due_deliveries(base::Timestamp now, int limit) const override {
-    return read().due_deliveries(now, limit);
-  }
-  Result<std::optional<base::Timestamp>> next_due() const override { return read().next_due(); }
+  Result<std::vector<store::Delivery>> due_deliveries(base::Timestamp now, int limit) const override;
+  Result<std::optional<base::Timestamp>> next_due() const override;
   Result<std::vector<task::PushConfig>> configs(task::TaskKey task) const override {
     return read().configs(task);
   }
