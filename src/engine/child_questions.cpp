@@ -42,17 +42,7 @@ std::optional<ChildQuestion> ChildQuestions::answer(task::TaskKey parent, const 
 
 void ChildQuestions::reopen(task::TaskKey parent, const std::string& ask) {
   all_.with([&](All& all) {
-    ChildQuestion* const question = find(all, parent, ask);
-    if (question == nullptr) return;
-    question->answered = false;
-    if (std::exchange(question->withdrawn, false)) question->shown = false;
-  });
-}
-
-void ChildQuestions::note_shown(const task::TaskHead& parent) {
-  if (tasks_ == 0 || !task::is_waiting(parent.state)) return;
-  all_.with([&](All& all) {
-    if (ChildQuestion* const question = find(all, parent.key, parent.ask)) question->shown = true;
+    if (ChildQuestion* const question = find(all, parent, ask)) question->answered = false;
   });
 }
 
@@ -81,11 +71,11 @@ std::vector<task::TaskKey> ChildQuestions::asking(task::TaskKey parent) const {
   });
 }
 
-ChildQuestions::Turnover ChildQuestions::turnover(const task::TaskHead& parent) {
+ChildQuestions::Turnover ChildQuestions::turnover(const task::TaskHead& parent) const {
   const bool has_turn = parent.turn_state != task::TurnState::none;
   const bool shows = has_turn && task::is_waiting(parent.state);
   if (!has_turn || (!shows && tasks_ == 0)) return {};
-  return all_.with([&](All& all) {
+  return all_.with([&](const All& all) {
     Turnover turnover;
     const auto found = all.find(parent.key);
     const auto is_open = [&](const ChildQuestion& one) {
@@ -94,11 +84,9 @@ ChildQuestions::Turnover ChildQuestions::turnover(const task::TaskHead& parent) 
     const bool any = found != all.end();
     if (shows && any && std::ranges::any_of(found->second, is_open)) return turnover;
     turnover.withdraws = shows;
-    ChildQuestion* const over = shows ? find(all, parent.key, parent.ask) : nullptr;
-    if (over != nullptr) over->withdrawn = true;
     if (!any || parent.turn_state == task::TurnState::queued || parent.cancel_requested) return turnover;
     const auto next = std::ranges::find_if(found->second, [&](const ChildQuestion& one) {
-      return !one.answered && !one.shown && one.about == parent.turn_message;
+      return !one.answered && one.about == parent.turn_message;
     });
     if (next != found->second.end()) turnover.next = *next;
     return turnover;

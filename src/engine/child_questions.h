@@ -27,10 +27,7 @@ struct ChildQuestion {
   task::EventNumber about;   // the message that the parent's turn is about
   task::Status status;       // the child's
   bool answered = false;     // the answer is on its way to the child
-  // The task has shown it. Once it does not any more, another node has answered it, unless it was taken back
-  // here while its answer was on its way.
-  bool shown = false, withdrawn = false;
-  std::string trace = {};  // of the answer: see task::Submission
+  std::string trace = {};    // of the answer: see task::Submission
 };
 
 // The id of the question that a subagent asks with its event `number`.
@@ -49,8 +46,6 @@ class ChildQuestions {
   std::optional<ChildQuestion> answer(task::TaskKey parent, const std::string& ask);
   // The answer was not stored.
   void reopen(task::TaskKey parent, const std::string& ask);
-  // This node has stored that the task looks like this.
-  void note_shown(const task::TaskHead& parent);
   // The subagent no longer asks what it has asked with events before this one. Returns whether it did.
   bool forget(task::TaskKey parent, const std::string& subagent, task::EventNumber before);
 
@@ -64,7 +59,7 @@ class ChildQuestions {
     bool withdraws = false;
     std::optional<ChildQuestion> next;
   };
-  Turnover turnover(const task::TaskHead& parent);
+  Turnover turnover(const task::TaskHead& parent) const;
 
  private:
   using All = std::unordered_map<task::TaskKey, std::vector<ChildQuestion>>;

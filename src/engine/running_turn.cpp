@@ -292,7 +292,6 @@ base::Result<task::Change> RunningTurn::decide(const store::TaskRow& now) {
 }
 
 void RunningTurn::committed(const store::Committed& committed) {
-  services_.questions.note_shown(committed.head);
   std::function<void()> when_ready;
   const bool over = state_.with([&](State& state) {
     state.posted = false;

@@ -22,7 +22,6 @@ void TurnRunner::ask(task::TaskKey task, const task::TaskHead* now) {
     turn_over(change, turnover, clock_.now());
     return change;
   };
-  decision.committed = [this](const store::Committed& committed) { questions_.note_shown(committed.head); };
   decision.done = [this, task](const base::Result<Written>& written) {
     if (written || written.error().code == base::ErrorCode::not_found ||
         written.error().code == base::ErrorCode::task_not_found) {

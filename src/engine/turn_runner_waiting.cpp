@@ -65,10 +65,7 @@ void TurnRunner::settle(task::TaskKey task, task::EventNumber message, const tas
     turn_over(change, questions_.turnover(head), clock_.now());
     return change;
   };
-  decision.committed = [this](const store::Committed& committed) {
-    questions_.note_shown(committed.head);
-    go_on(committed.head);
-  };
+  decision.committed = [this](const store::Committed& committed) { go_on(committed.head); };
   decision.done = [this, task, message, child](const base::Result<Written>& written) {
     if (written || written.error().code == base::ErrorCode::not_found ||
         written.error().code == base::ErrorCode::task_not_found) {
