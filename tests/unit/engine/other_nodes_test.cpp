@@ -45,9 +45,9 @@ struct Bench {
   // A slot is given back once the agent is let go.
   bool runs_nothing() {
     const auto until = std::chrono::steady_clock::now() + test::patience();
-    const auto running = [&] { return engine.engine().counts().turns.running; };
-    while (running() > 0 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
-    return running() == 0;
+    const auto all = [&] { return engine.engine().counts().turns.running; };
+    while (all() > 0 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+    return all() == 0;
   }
 
   test::ScriptedExecutor::RunningPtr running;
