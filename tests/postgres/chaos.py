@@ -18,7 +18,7 @@ PERIODS = {"kill": 3.3, "freeze": 45, "cut_clients": 8, "cut_database": 8, "half
            "fill_log": 280}
 FROZEN_S = (5.5, 8)  # longer than a lease
 CUT_AT_ONCE = 3
-SAID_MAX = 20
+SAID_MAX, SHOWN_MAX = 20, 1500
 # Why a node may end by itself.
 TAKEN_OVER = "another Baton has taken over the database"
 NO_DATABASE = ("the store is not available at the moment", ": connection to server at")
@@ -30,13 +30,14 @@ class Wrong(list):
     def append(self, what):
         super().append(what)
         if len(self) <= SAID_MAX:
-            print(f"   wrong: {what}", flush=True)
+            print(f"   wrong: {what[:SHOWN_MAX]}", flush=True)
 
 
 class Cluster(postgres_cluster.Cluster):
     """With its tables and its log on disks that can be full. `why_not`: why it has none."""
 
     tables_disk = log_disk = why_not = None
+    disks = ()
 
     def __init__(self, *how, **more):
         super().__init__(*how, **more)
@@ -49,7 +50,9 @@ class Cluster(postgres_cluster.Cluster):
     def start(self):
         try:
             small_disk.leave_namespace()
-            tables, log = [small_disk.SmallDisk(self.folder / name, self.owner) for name in ("tables", "log_disk")]
+            # The rest is in memory as well: a machine's disk may stand still for longer than a client's patience.
+            self.disks = [small_disk.SmallDisk(self.folder / name, self.owner) for name in ("data", "tables", "wal")]
+            tables, log = self.disks[1:]
         except small_disk.NotAllowed as error:
             self.why_not = str(error)
         super().start()
@@ -75,9 +78,8 @@ class Cluster(postgres_cluster.Cluster):
 
     def remove(self):
         self.stop_server()
-        for disk in (self.tables_disk, self.log_disk):
-            if disk:
-                disk.remove()
+        for disk in self.disks:
+            disk.remove()
         super().remove()
         self.starter.shutdown()
 
