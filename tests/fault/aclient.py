@@ -103,10 +103,12 @@ async def stream(port, agent, method, params, after=None):
         async for piece in connection.pieces():
             *blocks, rest = (rest + piece).split(b"\n\n")
             for block in blocks:
-                if block.startswith(b":"):
-                    continue  # it keeps the connection awake
+                # What keeps the connection awake stands before the next block, and ends none.
+                lines = [line for line in block.split(b"\n") if not line.startswith(b":")]
+                if not lines:
+                    continue
                 number, result = None, None
-                for line in block.split(b"\n"):
+                for line in lines:
                     if line.startswith(b"id:"):
                         number = int(line[3:])
                     elif line.startswith(b"data:"):
