@@ -11,6 +11,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
 import client
 import failover
 import generations
+import new_generations
 
 
 class Asynchronous(failover.Case):
@@ -62,14 +63,10 @@ class Asynchronous(failover.Case):
     def test_each_node_whose_commits_are_lost_ends_and_says_so(self):
         nodes = self.serve_nodes()
         self.at.send("end kept")
-        book = self.load()
-        book.await_more()
-        self.lose(book.await_more)
-        book.ending.set()
+        self.lose(lambda: [new_generations.Rpc10(node, "player").send("end lost") for node in nodes])
         for node in nodes:
             self.assertNotEqual(node.ended(), 0)
         self.assertEqual([failover.LOST in node.log_text() for node in nodes], [True] * 3)
-        self.assertEqual(book.close().wrong, [])
 
     def test_a_server_that_the_database_has_never_heard_of_is_not_told_of_another_one(self):
         server = self.serve()
