@@ -54,6 +54,7 @@ async function runOne(name, each, { browser, site }) {
     await page.screenshot({ path, fullPage: true });
     console.log(`picture: ${path}`);
     await context.close();
+    await each.over?.();
   }
 }
 

@@ -51,7 +51,9 @@ export class Office {
     this.#process.stdin.write(`${cause}\n`);
   }
 
+  /** No-op if it was not started. */
   async stop() {
+    if (!this.#process) return;
     const ended = once(this.#process, "exit");
     this.#process.stdin.end();
     await within(60, "the office to close", ended);
