@@ -20,6 +20,7 @@ from subscriber import Subscriber
 AGENTS = ["echo", "counter", "joke", "phone", "cat"]
 REFUSED = 0.03  # of the deliveries, by their receiver
 WEBHOOKS_S = 90
+WAITING_MAX = 100  # tasks whose webhooks are on their way; no more begin meanwhile
 PATIENCE_S = 90
 
 
@@ -50,6 +51,9 @@ class Subscribers:
 
     async def keep_going(self):
         while self.going:
+            if len(self.waiting) > WAITING_MAX:
+                await asyncio.sleep(0.1)
+                continue
             one = Subscriber(self.proxy.port, self.random, self.receiver, may_be_late=True)
             try:
                 await asyncio.wait_for(one.run(), client.scaled(PATIENCE_S))
