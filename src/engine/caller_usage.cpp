@@ -15,8 +15,10 @@ base::Result<void> full(const std::string& what) {
 
 }  // namespace
 
-base::Result<void> CallerUsage::count(const store::RetentionStore& store) {
+base::Result<void> CallerUsage::count(const store::RetentionStore& store,
+                                      const std::function<void()>& await_stored) {
   used_.with([](Counted& all) { all.meanwhile.clear(); });
+  await_stored();
   ByCaller counted;
   for (task::TaskKey after;;) {
     const auto page = store.all_tasks(after, kUsagePage);

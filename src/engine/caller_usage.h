@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 
@@ -25,8 +26,9 @@ class CallerUsage {
         is_recounted_(is_recounted) {}
 
   // Reads the heads of all tasks: before anything is added, and every so often where other nodes add and
-  // remove some. What is added meanwhile may count twice until the next time. One at a time. Blocks.
-  base::Result<void> count(const store::RetentionStore& store);
+  // remove some. `await_stored` returns once what was added before is in the store. What is added meanwhile
+  // may count twice until the next time. One at a time. Blocks.
+  base::Result<void> count(const store::RetentionStore& store, const std::function<void()>& await_stored);
 
   // Whether the caller may send a message, which may make a task; else overloaded.
   base::Result<void> admit(const task::Caller& caller, bool makes_task) const;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 
+#include "base/promise.h"
+
 namespace baton::engine {
 
 namespace {
@@ -61,7 +63,7 @@ Engine::~Engine() {
 
 base::Result<int> Engine::start() {
   if (usage_) {
-    if (auto counted = usage_->count(leaving_->store); !counted)
+    if (auto counted = usage_->count(leaving_->store, [] {}); !counted)
       return base::fail(std::move(counted.error()));
   }
   if (auto paused = actions_.start(); !paused) return base::fail(std::move(paused.error()));
@@ -90,12 +92,24 @@ void Engine::count_after(std::chrono::milliseconds pause) {
     background_.run_low([this] {
       if (options_.peers->is_alone()) return count_after(kCountEvery);
       const auto since = base::SteadyTime::now();
-      if (const auto counted = usage_->count(leaving_->store); !counted)
+      if (const auto counted = usage_->count(leaving_->store, [this] { await_stored(); }); !counted)
         spdlog::warn("what callers have in the store cannot be counted: {}", counted.error().for_log);
       const auto took = std::chrono::ceil<std::chrono::milliseconds>(base::SteadyTime::now() - since);
       count_after(std::max(kCountEvery, kCountRest * took));
     });
   });
+}
+
+// Returns once all that is decided by now is in the store, or is not.
+void Engine::await_stored() {
+  base::Promise<bool> told;
+  Decision nothing;
+  nothing.decide = [](const store::TaskRow&) -> base::Result<task::Change> {
+    return base::fail(base::ErrorCode::conflict, "nothing is to be changed");
+  };
+  nothing.done = [&](const base::Result<Written>&) { told.set_value(true); };
+  inbox_.post(std::move(nothing));
+  told.get_future().get();
 }
 
 // Goes on with tasks that an earlier run left, or a node that is gone.

@@ -91,6 +91,7 @@ class Engine {
  private:
   base::Result<void> go_on(const Recovery::Found& found);
   void look_at_others();
+  void await_stored();
   void count_after(std::chrono::milliseconds pause);
 
   const EngineOptions options_;
