@@ -183,7 +183,7 @@ TEST_CASE("Peers: of two that take each other for dead one stays") {
     const auto of_first = seen(other, second);
     auto second_now = of_second;  // what it has just asked has renewed its lease
     second_now.lease = schema.ask("SELECT lease_until FROM nodes WHERE node_id = " + std::to_string(second));
-    std::vector<TaskKey> taken, taken_beside;
+    store::postgres::Taken taken, taken_beside;
     bool by_second = false;
     std::thread beside([&] {
       by_second = store::postgres::take_over(other, second, kLease, of_first, nullptr, taken_beside);

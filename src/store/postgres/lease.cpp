@@ -184,17 +184,21 @@ void Lease::adopt_left(Time start) {
   if (!has_announced_ || (start < adopts_at_ && !adopts_soon_.exchange(false))) return;
   adopts_at_ = start + kAdoptEvery;
   adopt(*link_, node_, agents(), taken_);
-  if (!taken_.empty()) tell_adopted();
+  if (taken_->empty()) {
+    taken_.reset();
+  } else {
+    tell_adopted();
+  }
 }
 
 void Lease::tell_adopted() {
-  events_.on_adopted(std::exchange(taken_, {}));
+  events_.on_adopted(*std::exchange(taken_, std::nullopt));
 }
 
 // The database had not answered by then whether these tasks are this node's.
 void Lease::settle_taken() {
-  if (taken_.empty()) return;
-  taken_ = own_of(*link_, node_, taken_);
+  if (!taken_) return;
+  taken_ = own_of(*link_, node_, *taken_);
   tell_adopted();
 }
 

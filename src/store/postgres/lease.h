@@ -107,10 +107,10 @@ class Lease {
   std::unique_ptr<Link> link_;
   std::int64_t knows_;
   std::map<std::int64_t, Watched> watched_;
-  Time judges_from_{}, renewed_{};    // when it may call others dead; its last sign of life
-  std::int64_t crowds_ = 0;           // how often others have come
-  Time adopts_at_{};                  // what no node could take over
-  std::vector<task::TaskKey> taken_;  // and perhaps stored
+  Time judges_from_{}, renewed_{};  // when it may call others dead; its last sign of life
+  std::int64_t crowds_ = 0;         // how often others have come
+  Time adopts_at_{};                // what no node could take over
+  Taken taken_;                     // and perhaps stored
   bool is_leader_ = false, has_been_asked_ = false;
   std::optional<std::pair<NodeReport, std::string>> said_;
 

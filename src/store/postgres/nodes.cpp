@@ -149,7 +149,7 @@ void report(Link& link, std::int64_t node, const NodeReport& report, const std::
 }
 
 bool take_over(Link& link, std::int64_t node, milliseconds lease, const SeenNode& dead,
-               const std::vector<task::AgentName>* agents, std::vector<task::TaskKey>& taken) {
+               const std::vector<task::AgentName>* agents, Taken& taken) {
   // Half a group that waits for the rest of it would hold its lane.
   if (!dead.has_left) end_sessions(link, dead.id);
   const std::string me = std::to_string(node);
@@ -169,8 +169,7 @@ bool take_over(Link& link, std::int64_t node, milliseconds lease, const SeenNode
   });
 }
 
-void adopt(Link& link, std::int64_t node, const std::vector<task::AgentName>& agents,
-           std::vector<task::TaskKey>& taken) {
+void adopt(Link& link, std::int64_t node, const std::vector<task::AgentName>& agents, Taken& taken) {
   in_transaction(link, [&] {
     taken = adopt_tasks(link, node, &agents);
     return true;

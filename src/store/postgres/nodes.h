@@ -49,16 +49,17 @@ std::optional<Renewed> renew(Link& link, std::int64_t node, std::chrono::millise
                              std::int64_t knows, bool is_joining);
 void report(Link& link, std::int64_t node, const NodeReport& report, const std::string& agents);
 
+// What has been taken over, if that was begun.
+using Taken = std::optional<std::vector<task::TaskKey>>;
 // Takes a dead node's tasks over, and what it had to send. False, and nothing is done: it has said meanwhile
 // that it is alive, another one was faster, or this node is dead itself. `taken`: its tasks of these agents,
 // or with null all if nobody else is there; the others are of no node then. It is filled before the commit,
 // so where this fails nobody knows whether they are this node's.
 bool take_over(Link& link, std::int64_t node, std::chrono::milliseconds lease, const SeenNode& dead,
-               const std::vector<task::AgentName>* agents, std::vector<task::TaskKey>& taken);
+               const std::vector<task::AgentName>* agents, Taken& taken);
 // Makes the tasks of these agents whose turn is of no node this one's. Agents that are URLs are everybody's.
 // `taken`: as above.
-void adopt(Link& link, std::int64_t node, const std::vector<task::AgentName>& agents,
-           std::vector<task::TaskKey>& taken);
+void adopt(Link& link, std::int64_t node, const std::vector<task::AgentName>& agents, Taken& taken);
 // Those of the tasks whose turn is this node's.
 std::vector<task::TaskKey> own_of(Link& link, std::int64_t node, const std::vector<task::TaskKey>& tasks);
 
