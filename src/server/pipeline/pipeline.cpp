@@ -132,13 +132,13 @@ void Pipeline::route(const ExchangePtr& exchange) const {
   if (!target.agent) {
     return exchange->reply(plain_error(404, target.at_root ? kNoDefault : "no such agent"));
   }
-  const bool is_of_card = target.rest == kCard || target.rest == kOldCard || target.rest == kPlan ||
-                          (target.rest == kV02ExtendedCard && reads(request));
-  if (is_of_card && services_.catalogue.find(target.agent->name) == nullptr)
+  const bool is_card = target.rest == kCard || target.rest == kOldCard, is_plan = target.rest == kPlan;
+  const bool is_extended = target.rest == kV02ExtendedCard && reads(request);
+  if ((is_card || is_plan || is_extended) && services_.catalogue.find(target.agent->name) == nullptr)
     return exchange->reply(plain_error(503, "another node serves this agent, try again"));
-  if (target.rest == kCard || target.rest == kOldCard) return serve_card(exchange, target);
-  if (target.rest == kPlan) return serve_plan(exchange, target);
-  if (target.rest == kV02ExtendedCard && reads(request)) return serve_extended_card(exchange, target);
+  if (is_card) return serve_card(exchange, target);
+  if (is_plan) return serve_plan(exchange, target);
+  if (is_extended) return serve_extended_card(exchange, target);
   if (const chat::Door door = chat::find_door(target.rest)) return serve_chat(exchange, target, door);
   serve_call(exchange, target);
 }

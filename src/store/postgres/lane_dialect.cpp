@@ -76,8 +76,8 @@ void LaneDialect::wake_deliveries(const Waiting& waiting, base::Timestamp now) {
   for (const auto& [config, event] : waiting) {
     writer_.run(
         "UPDATE deliveries SET due_ms = ?3, sender = ?4 WHERE delivery_key = (SELECT delivery_key FROM "
-        "deliveries WHERE "
-        "config_key = ?1 AND event_number >= ?2 AND state = 'waiting' ORDER BY event_number LIMIT 1) AND NOT "
+        "deliveries WHERE config_key = ?1 AND event_number >= ?2 AND state = 'waiting' ORDER BY event_number "
+        "LIMIT 1) AND NOT "
         "EXISTS (SELECT 1 FROM deliveries WHERE config_key = ?1 AND due_ms IS NOT NULL)",
         config, event, base::to_ms(now), node());
   }

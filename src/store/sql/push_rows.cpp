@@ -84,9 +84,8 @@ base::Result<std::vector<Delivery>> read_deliveries(Query query) {
 
 bool more_are_due(Connection& connection, NodeId sender, base::Timestamp now, int limit) {
   Query query = connection.query(
-      "SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE due_ms IS NOT NULL AND due_ms <= ? AND sender = "
-      "? "
-      "LIMIT ?) AS first",
+      "SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE due_ms IS NOT NULL AND due_ms <= ? "
+      "AND sender = ? LIMIT ?) AS first",
       base::to_ms(now), sender, limit + 1);
   return query.step() && query.integer(0) > limit;
 }

@@ -35,6 +35,22 @@ EngineBench::Options one_slot() {
   return options;
 }
 
+void finish_first(EngineBench& bench) {
+  const auto turn = bench.scripted().next();
+  REQUIRE(turn);
+  turn->sink->finish(agents::Done{});
+}
+
+// The turn of "y", which has begun once the first one has ended.
+void finish_second(EngineBench& bench, task::TaskKey task) {
+  const auto next = bench.scripted().next();
+  REQUIRE(next);
+  CHECK(task::text_of(next->turn.message) == "y");
+  CHECK(next->turn.attempt == 1);
+  next->sink->finish(agents::Done{});
+  CHECK(bench.wait(task)->state == State::completed);
+}
+
 }  // namespace
 
 TEST_CASE("Turn: with a free slot it is stored as begun in one change with its message") {
@@ -83,15 +99,8 @@ TEST_CASE("Turn: without a free slot it is queued and begins when one is given b
   const auto second = bench.submit(EngineBench::message("y", "t2"));
   REQUIRE(second);
   CHECK(bench.engine().tasks().find(second->key)->turn_state == task::TurnState::queued);
-  const auto turn = bench.scripted().next();
-  REQUIRE(turn);
-  turn->sink->finish(agents::Done{});
-  const auto next = bench.scripted().next();
-  REQUIRE(next);
-  CHECK(task::text_of(next->turn.message) == "y");
-  CHECK(next->turn.attempt == 1);
-  next->sink->finish(agents::Done{});
-  CHECK(bench.wait(second->key)->state == State::completed);
+  finish_first(bench);
+  finish_second(bench, second->key);
 }
 
 TEST_CASE("Turn: one that the store cannot read for a while begins when it can") {
@@ -102,16 +111,9 @@ TEST_CASE("Turn: one that the store cannot read for a while begins when it can")
   EngineBench bench(std::move(options));
   bench.submit(in_context("x", "t1"));
   const auto second = bench.submit(in_context("y", "t2"));
-  const auto turn = bench.scripted().next();
-  REQUIRE(turn);
-  turn->sink->finish(agents::Done{});
-  const auto next = bench.scripted().next();
-  REQUIRE(next);
+  finish_first(bench);
+  finish_second(bench, second->key);
   CHECK(failures == 4);
-  CHECK(task::text_of(next->turn.message) == "y");
-  CHECK(next->turn.attempt == 1);
-  next->sink->finish(agents::Done{});
-  CHECK(bench.wait(second->key)->state == State::completed);
 }
 
 TEST_CASE("Turn: one that the store cannot read can be canceled") {
