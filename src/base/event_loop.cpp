@@ -150,8 +150,8 @@ void EventLoop::run() {
       pending_ = pending_.subspan(1);
       if (event.data.ptr != nullptr) (*static_cast<const Ready*>(event.data.ptr))(event.events);
     }
-    run_timers();
     run_posted();
+    run_timers();
     if (end_round_) next_round_ = end_round_();
   }
 }

@@ -48,7 +48,7 @@ class EventLoop {
   // Runs `callback` soon. Posted functions run in the order they were posted.
   void post(Callback callback);
 
-  // Runs `callback` once, after at least `delay`.
+  // Runs `callback` once, after at least `delay`, and after whatever was posted before this call.
   TimerId after(std::chrono::milliseconds delay, Callback callback);
   // Cancels the timer, unless it is firing right now. Unknown ids are ignored.
   void cancel(TimerId timer);

@@ -39,6 +39,22 @@ TEST_CASE("EventLoop: posted functions run in order on the loop's thread") {
   for (int i = 0; i < 100; ++i) CHECK(order[static_cast<std::size_t>(i)] == i);
 }
 
+TEST_CASE("EventLoop: what is posted before a timer is set runs before it") {
+  EventLoop loop("test");
+  loop.start();
+  std::promise<void> both_are_there, done;
+  std::vector<int> order;
+  loop.post([&] { both_are_there.get_future().get(); });
+  loop.post([&] { order.push_back(1); });
+  loop.after(0ms, [&] {
+    order.push_back(2);
+    done.set_value();
+  });
+  both_are_there.set_value();
+  done.get_future().get();
+  CHECK(order == std::vector<int>{1, 2});
+}
+
 TEST_CASE("EventLoop: timers fire in the order of their times and a cancelled one does not") {
   // Each time counts from its own call: after a pause between the calls the order may be another one.
   bool without_pause = false;
