@@ -123,7 +123,7 @@ MUTANTS = {
     # A child's cancel that the store refuses is forgotten.
     "cancel_is_lost": [
         ("engine/cancels.cpp", """    if (is_over) return;
-    background_""", """    return;
+    background_""", """    if (is_over || child.value != 0) return;
     background_"""),
     ],
     # Of an output only the turn is compared, and not the attempt.
