@@ -65,16 +65,30 @@ void RunningTurn::started() {
   });
 }
 
+bool RunningTurn::may_start() {
+  return state_.with([](State& state) {
+    state.is_starting = state.phase == Phase::running && !state.outcome;
+    return state.is_starting;
+  });
+}
+
 void RunningTurn::attach(std::unique_ptr<agents::Execution> running) {
-  const std::shared_ptr<agents::Execution> shared = std::move(running);
+  std::shared_ptr<agents::Execution> shared = std::move(running);
   std::vector<agents::DelegateResult> undelivered;
-  const bool cancel = state_.with([&](State& state) {
+  bool cancel = false;
+  const bool goes_on = state_.with([&](State& state) {
     state.knows_log = true;  // if nobody told it, there is nothing
-    if (state.phase == Phase::over || state.outcome) return false;
+    if (state.phase == Phase::over || state.outcome || !shared) return false;
+    state.is_starting = false;
     state.running = shared;
     undelivered.swap(state.undelivered);
-    return state.cancel_requested;
+    cancel = state.cancel_requested;
+    return true;
   });
+  if (!goes_on) {
+    shared.reset();
+    state_.with([](State& state) { state.is_starting = state.is_stopping = false; });
+  }
   release();
   for (agents::DelegateResult& result : undelivered) shared->deliver(std::move(result));
   if (cancel) shared->cancel();

@@ -71,7 +71,9 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
 
   // The executor is about to start. From now on output is accepted, but held back until `attach`.
   void started();
-  // The executor has started.
+  // Whether the executor may start: the turn was not stopped before. It must then be attached.
+  bool may_start();
+  // The executor has started, or could not: null.
   void attach(std::unique_ptr<agents::Execution> running);
 
   // The executor is told at its start that the task is canceled: a plan undoes what it has done.
@@ -157,7 +159,8 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
     bool abandoned = false;
     bool dropped = false;  // some output could not be stored
     std::optional<agents::Outcome> outcome;
-    bool is_stopping = false;  // the outcome was forced, and the agent is being told
+    bool is_starting = false;  // between `may_start` and `attach`
+    bool is_stopping = false;  // the outcome was forced, and the agent is not told yet
     bool cancel_requested = false;
     bool is_undoing = false;  // its executor knows of the cancel
     std::string cancel_reason;

@@ -116,7 +116,7 @@ void RunningTurn::force(agents::Outcome outcome) {
   auto running = state_.with([&](State& state) {
     if (state.phase == Phase::over) return std::shared_ptr<agents::Execution>();
     if (!state.outcome) {
-      state.is_stopping = state.running != nullptr;
+      state.is_stopping = state.running != nullptr || state.is_starting;
       state.outcome = std::move(outcome);
     }
     return std::exchange(state.running, nullptr);
