@@ -60,6 +60,15 @@ bool ChildQuestions::forget(task::TaskKey parent, const std::string& subagent, t
   });
 }
 
+std::vector<task::TaskKey> ChildQuestions::tasks() const {
+  if (tasks_ == 0) return {};
+  return all_.with([](const All& all) {
+    std::vector<task::TaskKey> tasks;
+    for (const auto& [task, questions] : all) tasks.push_back(task);
+    return tasks;
+  });
+}
+
 std::vector<task::TaskKey> ChildQuestions::asking(task::TaskKey parent) const {
   if (tasks_ == 0) return {};
   return all_.with([&](const All& all) {
@@ -78,11 +87,12 @@ ChildQuestions::Turnover ChildQuestions::turnover(const task::TaskHead& parent) 
   return all_.with([&](const All& all) {
     Turnover turnover;
     const auto found = all.find(parent.key);
+    const bool any = found != all.end();
+    // Shown, or answered elsewhere: either stays as it is.
     const auto is_open = [&](const ChildQuestion& one) {
       return !one.answered && one.ask == parent.ask && one.about == parent.turn_message;
     };
-    const bool any = found != all.end();
-    if (shows && any && std::ranges::any_of(found->second, is_open)) return turnover;
+    if (any && std::ranges::any_of(found->second, is_open)) return turnover;
     turnover.withdraws = shows;
     if (!any || parent.turn_state == task::TurnState::queued || parent.cancel_requested) return turnover;
     const auto next = std::ranges::find_if(found->second, [&](const ChildQuestion& one) {

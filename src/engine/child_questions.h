@@ -2,7 +2,8 @@
 //
 // A task shows one of them at a time, as its own question: its state, with the id `ask`. Which one it shows
 // is in its head; the others are known here alone, and found again from the children after a restart. A
-// decision about a task asks here what its status is to be, so nobody has to tell it.
+// decision about a task asks here what its status is to be, so nobody has to tell it. A task that works, and
+// whose head has the id of a question, has its answer, which may have come by another node.
 //
 // Threads: any.
 #pragma once
@@ -50,10 +51,14 @@ class ChildQuestions {
   bool forget(task::TaskKey parent, const std::string& subagent, task::EventNumber before);
 
   bool empty() const { return tasks_ == 0; }
+  // Those whose callers are asked.
+  std::vector<task::TaskKey> tasks() const;
+  bool are_asked_of(task::TaskKey parent) const { return !asking(parent).empty(); }
   // The children whose questions wait for this task's caller.
   std::vector<task::TaskKey> asking(task::TaskKey parent) const;
 
-  // What has to change about what a task shows: the question that it shows is over, and this one is next.
+  // What has to change about what a task shows: the question that it shows is over, and this one is next. None
+  // is as long as `answer` was not told of one that another node has the answer to.
   struct Turnover {
     explicit operator bool() const { return withdraws || next; }
     bool withdraws = false;

@@ -33,6 +33,7 @@ class Delegation final : public Children {
   void cancel(task::TaskKey child) override;
   void turn_over(const task::TaskHead& head) override;
   void pass_on(const task::TaskHead& parent, const ChildQuestion& question, task::Message answer) override;
+  void pass_on_logged(task::TaskKey parent, const ChildQuestion& question) override;
 
   // Also passes on answers that the children may not have got.
   base::Result<void> resume(const task::TaskHead& waiting) override;
@@ -77,6 +78,9 @@ class Delegation final : public Children {
   void question_over(const DelegatedPtr& delegated, task::EventNumber question);
   void submit_answer(const task::TaskHead& parent, const ChildQuestion& question,
                      const task::Message& answer);
+  base::Result<void> pass_on(const task::TaskHead& parent, ChildQuestion question,
+                             const PassedAnswer& passed);
+  base::Result<void> find_answer(task::TaskKey parent, const ChildQuestion& question);
   base::Result<void> resume_question(const task::TaskHead& parent, const task::Subagent& subagent,
                                      const std::vector<PassedAnswer>& passed);
 

@@ -119,14 +119,37 @@ base::Result<void> Delegation::resume_question(const task::TaskHead& parent, con
   question.ask = ask_of(subagent.id, question.number);
   question.answered = !is_shown;
   if (!is_shown && child->status_event != question.number) return {};
-  if (!is_shown) {
-    const auto input = reader_.turn_input(parent.key, answered->number);
-    if (!input) return base::fail(input.error());
-    question.trace = input->request.trace;
-  }
   turns_.questions().add(parent.key, question);
-  if (!is_shown) pass_on(parent, question, answered->answer);
+  return is_shown ? base::Result<void>() : pass_on(parent, std::move(question), *answered);
+}
+
+base::Result<void> Delegation::pass_on(const task::TaskHead& parent, ChildQuestion question,
+                                       const PassedAnswer& passed) {
+  const auto input = reader_.turn_input(parent.key, passed.number);
+  if (!input) return base::fail(input.error());
+  question.trace = input->request.trace;
+  pass_on(parent, question, passed.answer);
   return {};
+}
+
+void Delegation::pass_on_logged(task::TaskKey parent, const ChildQuestion& question) {
+  background_.run([this, parent, question] {
+    const auto found = find_answer(parent, question);
+    if (found || is_gone(found.error())) return turns_.ask(parent);
+    try_again(found.error(), [this, parent, question] { pass_on_logged(parent, question); });
+  });
+}
+
+base::Result<void> Delegation::find_answer(task::TaskKey parent, const ChildQuestion& question) {
+  const auto head = reader_.head(parent);
+  if (!head) return base::fail(head.error());
+  const auto log = read_turn_log(
+      *head, [&](task::EventNumber after) { return reader_.events(parent, after, kQuestionsPage); });
+  if (!log) return base::fail(log.error());
+  for (const PassedAnswer& one : log->passed) {
+    if (ask_of(one.subagent, one.question) == question.ask) return pass_on(*head, question, one);
+  }
+  return {};  // the task works on something else by now
 }
 
 base::Result<void> Delegation::learn_question(task::TaskKey parent) {

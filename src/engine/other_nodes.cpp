@@ -38,13 +38,13 @@ void OtherNodes::stop() {
 }
 
 void OtherNodes::heard(const std::vector<store::Grown>& tasks) {
-  std::vector<task::TaskKey> running;
+  std::vector<task::TaskKey> own;
   for (const store::Grown& task : tasks) {
     reader_.changed_elsewhere(task.task, task.last);
-    if (turns_.runs(task.task)) running.push_back(task.task);
+    if (turns_.runs(task.task) || turns_.questions().are_asked_of(task.task)) own.push_back(task.task);
   }
-  if (running.empty()) return;
-  const auto ends = peers_.ends(running);
+  if (own.empty()) return;
+  const auto ends = peers_.ends(own);
   if (!ends) return;  // the next look finds it
   for (const store::TaskEnd& end : *ends) turns_.changed_elsewhere(end);
 }
@@ -103,6 +103,7 @@ void OtherNodes::look_at_tasks() {
   std::unordered_set<task::TaskKey> keys;
   for (const store::Grown& task : followed) keys.insert(task.task);
   for (const task::TaskKey task : turns_.running_tasks()) keys.insert(task);
+  for (const task::TaskKey task : turns_.questions().tasks()) keys.insert(task);
   if (keys.empty()) return;
   const auto ends = peers_.ends({keys.begin(), keys.end()});
   if (!ends) return spdlog::warn("what other nodes have changed cannot be read: {}", ends.error().for_log);

@@ -383,7 +383,8 @@ task::Change TaskService::answer(Pending& pending, const task::TaskHead& head) c
   change.task = head.key;
   change.expected = head.version;
   put_push(change, submission, head.id, options_.push_configs_max);
-  withdraw_question(change, clock_.now());
+  // Its id stays: so the node that has the task's turn learns that it is answered (see turnover).
+  change.events.push_back(task::StatusChanged{{task::State::working, std::nullopt, clock_.now()}, {}});
   change.events.push_back(
       task::Subagent{asked.subagent, {}, task::Subagent::Phase::passed, {}, {}, {}, asked.number});
   change.events.push_back(task::MessageAdded{submission.message, submission.leaving, 0, true});

@@ -32,6 +32,8 @@ class Children {
   virtual void turn_over(const task::TaskHead& head) = 0;
   // The caller has answered a child's question with this message, which is in the parent's log.
   virtual void pass_on(const task::TaskHead& parent, const ChildQuestion& question, task::Message answer) = 0;
+  // The same where another node has put the answer there.
+  virtual void pass_on_logged(task::TaskKey parent, const ChildQuestion& question) = 0;
   // Goes on waiting for the children that a task awaits, before its turn goes on: after a restart, or where
   // another node had the turn. Blocks on the disk.
   virtual base::Result<void> resume(const task::TaskHead& waiting) = 0;
@@ -73,7 +75,7 @@ class TurnRunner final : private RunningTurn::Owner {
   // The last event of a task whose turn runs here; 0: none does.
   task::EventNumber last_event(task::TaskKey task) const;
   // Another node may have changed the task: its running turn is told of a cancel, or abandoned if it is not
-  // this node's any more.
+  // this node's any more; and an answer to a child's question is passed on, as that node may be gone.
   void changed_elsewhere(const store::TaskEnd& now);
   // The task is gone: another node has ended it, and it was removed since.
   void gone_elsewhere(task::TaskKey task);

@@ -25,6 +25,10 @@ task::EventNumber TurnRunner::last_event(task::TaskKey task) const {
 }
 
 void TurnRunner::changed_elsewhere(const store::TaskEnd& now) {
+  if (now.owner == options_.peers->self() && !now.answered.empty()) {
+    if (const auto question = questions_.answer(now.task, now.answered))
+      children_.pass_on_logged(now.task, *question);
+  }
   const auto run = running_turn(now.task);
   // What this node has stored since is newer.
   if (!run || now.version < run->head().version) return;

@@ -35,6 +35,7 @@ struct TaskEnd {
   task::Version version;
   NodeId owner;
   bool cancel_requested = false;
+  std::string answered = {};  // the child's question that has its answer, unless the task asks again
 };
 
 struct NodeAgent {

@@ -116,6 +116,22 @@ TEST_CASE("Peers: the ends of tasks are as another node has left them") {
   CHECK(first.peers().ends({}).value().empty());
 }
 
+TEST_CASE("Peers: the end of a task has the id of the question that is answered, unless the task asks") {
+  const auto schema = made_schema();
+  NodeBench first(schema), second(schema);
+  task::TaskHead head = second.create_busy("t1");
+  const auto answered = [&] { return first.peers().ends({head.key}).value().front().answered; };
+  for (const bool asks : {true, false}) {
+    task::Change change;
+    change.task = head.key;
+    change.expected = head.version;
+    change.events = {status(asks ? task::State::input_required : task::State::working)};
+    change.turn.emplace().ask = "sub.7";
+    head = second.must(std::move(change)).head;
+    CHECK(answered() == (asks ? "" : "sub.7"));
+  }
+}
+
 TEST_CASE("Peers: nodes say what they are, what they do and which agents they have") {
   const auto schema = made_schema();
   NodeBench first(schema), second(schema);

@@ -55,8 +55,6 @@ class Model {
   void note_cancel(task::TaskKey task) { canceled_.insert(task.value); }
   // Nodes' clocks may be so far ahead.
   void set_clocks_ahead(Time time) { clocks_ahead_ = time; }
-  // A node may show a child's question for a moment that was answered at another one; its child takes one.
-  void take_two_answers() { takes_two_answers_ = true; }
   // An operator has its turn run again.
   void note_requeue(task::TaskKey task) { requeued_.insert(task.value); }
   bool was_requeued(task::TaskKey task) const { return requeued_.contains(task.value); }
@@ -112,7 +110,6 @@ class Model {
   std::set<std::int64_t> canceled_;  // by their callers
   std::set<std::int64_t> requeued_;
   Time clocks_ahead_{};  // at most
-  bool takes_two_answers_ = false;
   mutable std::map<std::int64_t, std::int64_t> told_;  // by task: the last event that anybody was told of
   std::set<std::int64_t> unflushed_;                   // tasks with events that are not durable
   std::set<std::int64_t> gone_unflushed_;

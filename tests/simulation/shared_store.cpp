@@ -119,6 +119,7 @@ void SharedStore::send_from(store::NodeId node, bool of_dead) {
 }
 
 store::NodeId SharedStore::enter(int process) {
+  const auto quiet = world_.fibers.quiet();
   const store::NodeId node{++last_node_};
   std::erase_if(nodes, [](const auto& one) { return one.second.has_left; });
   NodeRow row;
@@ -142,7 +143,7 @@ bool SharedStore::may_adopt(const task::TaskHead& head, store::NodeId by,
   return std::ranges::count(*agents, head.agent, &store::NodeAgent::name) > 0;
 }
 
-// One statement.
+// One statement: the callers are quiet.
 std::vector<task::TaskKey> SharedStore::adopt_in(NodeView& view,
                                                  const std::vector<store::NodeAgent>* agents) {
   std::vector<task::TaskKey> adopted;
@@ -154,7 +155,6 @@ std::vector<task::TaskKey> SharedStore::adopt_in(NodeView& view,
     for (const task::TaskKey key : adopted) owners_[key.value] = view.node_;
     return adopted;
   }
-  const auto quiet = world_.fibers.quiet();
   for (const task::TaskKey key : adopted) {
     store::TaskRow row = *memory_.row(key);
     task::Change change;
@@ -170,6 +170,7 @@ std::vector<task::TaskKey> SharedStore::adopt_in(NodeView& view,
 
 std::vector<task::TaskKey> SharedStore::adopt(store::NodeId by, const std::vector<store::NodeAgent>* agents) {
   if (is_dead(by)) return {};
+  const auto quiet = world_.fibers.quiet();
   const auto open = memory_.open_tasks(store::TaskStore::Open::unfinished, {}, kAll);
   if (std::ranges::none_of(*open, [&](const auto& head) { return may_adopt(head, by, agents); })) return {};
   break_off_group();
@@ -179,6 +180,7 @@ std::vector<task::TaskKey> SharedStore::adopt(store::NodeId by, const std::vecto
 
 std::optional<std::vector<task::TaskKey>> SharedStore::take_over(
     store::NodeId by, store::NodeId dead, Time lease, const std::vector<store::NodeAgent>* agents) {
+  const auto quiet = world_.fibers.quiet();
   const auto row = nodes.find(dead.value);
   if (is_dead(by) || row == nodes.end() || row->second.lease_until != lease) return std::nullopt;
   nodes.at(by.value).lease_until = world_.fibers.now() + kLease;
@@ -353,7 +355,8 @@ base::Result<std::vector<store::TaskEnd>> NodeView::ends(const std::vector<task:
     const auto row = store.row(key);
     if (!row) continue;
     const task::TaskHead& head = row->head;
-    ends.push_back({key, head.last_event, head.version, owner_of(key), head.cancel_requested});
+    ends.push_back({key, head.last_event, head.version, owner_of(key), head.cancel_requested,
+                    task::is_waiting(head.state) ? std::string() : head.ask});
   }
   return ends;
 }

@@ -79,7 +79,6 @@ World::World(std::uint64_t seed, std::int64_t steps, bool with_plans, int nodes)
       processes_(static_cast<std::size_t>(nodes)) {
   the_world = this;
   if (features.jumps) model.set_clocks_ahead(kJumpMax);
-  if (nodes > 1) model.take_two_answers();
 }
 
 World::~World() {

@@ -183,13 +183,19 @@ Result<std::vector<TaskEnd>> NodePeers::ends(const std::vector<task::TaskKey>& t
     auto lent = readers_.lend();
     const sql::Snapshot snapshot(*lent);
     sql::Query query = (*lent).query(
-        "SELECT task_key, last_event, version, owner, cancel_requested FROM tasks "
+        "SELECT task_key, last_event, version, owner, cancel_requested, state, ask FROM tasks "
         "WHERE task_key = ANY (CAST(? AS bigint[]))",
         keys_array(tasks));
     std::vector<TaskEnd> ends;
     while (query.step()) {
-      ends.push_back(
-          {{query.integer(0)}, {query.integer(1)}, {query.integer(2)}, {query.integer(3)}, query.truth(4)});
+      const auto state = task::state_named(query.text(5));
+      const bool asks = state && task::is_waiting(*state);
+      ends.push_back({{query.integer(0)},
+                      {query.integer(1)},
+                      {query.integer(2)},
+                      {query.integer(3)},
+                      query.truth(4),
+                      asks ? std::string() : query.text(6)});
     }
     return ends;
   });

@@ -31,6 +31,28 @@ TEST_CASE("ChildQuestions: what a subagent has asked since stays when an earlier
   CHECK(questions.answer({1}, "sub.11"));
 }
 
+TEST_CASE("ChildQuestions: one that another node has the answer to is not shown again, nor another before it") {
+  engine::ChildQuestions questions;
+  for (const std::string subagent : {"a", "b"}) {
+    engine::ChildQuestion question;
+    question.ask = engine::ask_of(subagent, {7});
+    question.about = {3};
+    questions.add({1}, question);
+  }
+  task::TaskHead parent;
+  parent.key = {1};
+  parent.turn_message = {3};
+  parent.turn_state = TurnState::waiting;
+  parent.state = State::working;
+  parent.ask = "a.7";
+  CHECK(!questions.turnover(parent));
+  CHECK(questions.answer({1}, "a.7"));
+  const auto turnover = questions.turnover(parent);
+  REQUIRE(turnover.next);
+  CHECK(turnover.next->ask == "b.7");
+  CHECK(!turnover.withdraws);
+}
+
 TEST_CASE("Delegation: a child's question is its parent's, and the answer goes to the child") {
   for (const bool waits : {false, true}) {
     EngineBench bench;
@@ -45,9 +67,10 @@ TEST_CASE("Delegation: a child's question is its parent's, and the answer goes t
     CHECK(asked->status.asked_by[0].ask == head(bench, all.key).ask);
     CHECK(head(bench, all.key).turn_state == (waits ? TurnState::waiting : TurnState::running));
 
+    const std::string ask = head(bench, all.key).ask;
     REQUIRE(answer(bench, "t1", "so"));
     CHECK(head(bench, all.key).state == State::working);
-    CHECK(head(bench, all.key).ask.empty());
+    CHECK(head(bench, all.key).ask == ask);
     const auto again = bench.helper().next();
     REQUIRE(again);
     CHECK(task::text_of(again->turn.message) == "so");
