@@ -24,8 +24,14 @@ void close_subagents(task::Change& change, UnfinishedSubagents& open) {
 }  // namespace
 
 Recovery::Recovery(const store::TaskStore& store, Inbox& inbox, const agents::Catalogue& catalogue,
-                   const base::Clock& clock, store::NodeId self)
-    : store_(store), inbox_(inbox), catalogue_(catalogue), clock_(clock), self_(self) {}
+                   const base::Clock& clock, store::NodeId self,
+                   std::function<bool(task::TaskKey)> runs_here)
+    : store_(store),
+      inbox_(inbox),
+      catalogue_(catalogue),
+      clock_(clock),
+      self_(self),
+      runs_here_(std::move(runs_here)) {}
 
 base::Result<Recovery::Found> Recovery::run() {
   auto all = all_unfinished();
@@ -47,7 +53,8 @@ base::Result<Recovery::Found> Recovery::take_up(std::vector<task::TaskHead> unfi
     }
     auto now = recover(head);
     if (!now) return base::fail(std::move(now.error()));
-    if (now->turn_state != task::TurnState::none) found.going_on.push_back(std::move(*now));
+    const bool runs = now->turn_state == task::TurnState::running;
+    if (now->turn_state != task::TurnState::none && !runs) found.going_on.push_back(std::move(*now));
   }
   return found;
 }
@@ -63,12 +70,13 @@ base::Result<std::vector<task::TaskHead>> Recovery::all_unfinished() const {
   }
 }
 
-// Returns the task as it is then.
+// Returns the task as it is then: its turn runs only where that began on this node.
 base::Result<task::TaskHead> Recovery::recover(task::TaskHead found) {
   while (found.turn_state == task::TurnState::running) {
     auto change = change_for(found);
     if (!change) return base::fail(std::move(change.error()));
     auto now = commit(std::move(*change));
+    if (!now && now.error().code == base::ErrorCode::not_found) return found;
     if (now || now.error().code != base::ErrorCode::conflict) return now;
     // Somebody has spoken to it, or canceled it, on another node.
     auto row = store_.row(found.key);
@@ -82,7 +90,10 @@ base::Result<task::TaskHead> Recovery::commit(task::Change change) {
   base::Promise<base::Result<Written>> written;
   Decision decision;
   decision.task = change.task;
-  decision.decide = [&change](const store::TaskRow&) { return base::Result<task::Change>(change); };
+  decision.decide = [this, &change](const store::TaskRow&) -> base::Result<task::Change> {
+    if (runs_here_(change.task)) return base::fail(base::ErrorCode::not_found, "its turn runs here");
+    return change;
+  };
   decision.done = [&](base::Result<Written> result) { written.set_value(std::move(result)); };
   inbox_.post(std::move(decision));
   auto result = written.get_future().get();

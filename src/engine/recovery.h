@@ -10,6 +10,8 @@
 // accepted. Blocks.
 #pragma once
 
+#include <functional>
+
 #include "agents/catalogue.h"
 #include "base/clock.h"
 #include "engine/inbox.h"
@@ -19,9 +21,11 @@ namespace baton::engine {
 
 class Recovery {
  public:
-  // `self`: of the nodes that share the store; none: it is not shared.
+  // `self`: of the nodes that share the store; none: it is not shared. `runs_here`: whether a turn of the task
+  // runs on this node, which an operator may have run again before it is recovered; called by the engine's
+  // thread.
   Recovery(const store::TaskStore& store, Inbox& inbox, const agents::Catalogue& catalogue,
-           const base::Clock& clock, store::NodeId self);
+           const base::Clock& clock, store::NodeId self, std::function<bool(task::TaskKey)> runs_here);
 
   struct Found {
     std::vector<task::TaskHead> unfinished;  // tasks whose turns were, as they were
@@ -51,6 +55,7 @@ class Recovery {
   const agents::Catalogue& catalogue_;
   const base::Clock& clock_;
   const store::NodeId self_;
+  const std::function<bool(task::TaskKey)> runs_here_;
 };
 
 }  // namespace baton::engine

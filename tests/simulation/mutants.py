@@ -78,7 +78,7 @@ MUTANTS = {
     ],
     # A turn that was running when the program ended is not queued again.
     "forgetful_recovery": [
-        ("engine/recovery.cpp", """    if (now->turn_state != task::TurnState::none) found""",
+        ("engine/recovery.cpp", """    if (now->turn_state != task::TurnState::none && !runs) found""",
          """    if (now->turn_state == task::TurnState::waiting || head.turn_state == task::TurnState::queued) found"""),
     ],
     # Nobody listens for the children of a turn that was waiting for them when the program ended.
