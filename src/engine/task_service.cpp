@@ -384,6 +384,7 @@ task::Change TaskService::answer(Pending& pending, const task::TaskHead& head) c
   change.expected = head.version;
   put_push(change, submission, head.id, options_.push_configs_max);
   // Its id stays: so the node that has the task's turn learns that it is answered (see turnover).
+  change.turn.emplace().ask = head.ask;
   change.events.push_back(task::StatusChanged{{task::State::working, std::nullopt, clock_.now()}, {}});
   change.events.push_back(
       task::Subagent{asked.subagent, {}, task::Subagent::Phase::passed, {}, {}, {}, asked.number});
