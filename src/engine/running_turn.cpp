@@ -251,6 +251,8 @@ task::Change RunningTurn::ending_change(State& state, const store::TaskRow& now)
 // A turn that waits ends when it is known which children it waits for.
 bool RunningTurn::may_end(const State& state) {
   if (!state.outcome || state.is_stopping) return false;
+  // What its children have told follows what the log has of them.
+  if (!state.knows_log && !state.early.empty() && runs_on(*state.outcome)) return false;
   return !std::holds_alternative<agents::Waits>(*state.outcome) || state.asked_for == 0;
 }
 

@@ -71,9 +71,9 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
 
   // The executor is about to start. From now on output is accepted, but held back until `attach`.
   void started();
-  // Whether the executor may start: the turn was not stopped before. It must then be attached.
+  // Whether the executor may start: the turn was not stopped before.
   bool may_start();
-  // The executor has started, or could not: null.
+  // The executor has started; null: it may not, or could not.
   void attach(std::unique_ptr<agents::Execution> running);
 
   // The executor is told at its start that the task is canceled: a plan undoes what it has done.

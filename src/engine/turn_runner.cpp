@@ -203,7 +203,7 @@ void TurnRunner::start(const std::shared_ptr<RunningTurn>& run, std::optional<st
       turn->hops.push_back(hop_of(options_, head.agent));
     }
     if (options_.spans != nullptr) link_to_first(*run, head, reader_);
-    if (run->may_start()) run->attach(agent->executor->start(std::move(*turn), run));
+    run->attach(run->may_start() ? agent->executor->start(std::move(*turn), run) : nullptr);
   } catch (const std::exception& error) {
     // Out of memory. Without an end the turn would hold its slot until its deadline.
     spdlog::error("{} its turn could not begin: {}", facts_of(head), error.what());

@@ -28,6 +28,7 @@ void TurnRunner::in_background(const std::shared_ptr<RunningTurn>& run, std::fun
 void TurnRunner::not_read(const std::shared_ptr<RunningTurn>& run, const base::Error& error) {
   if (error.code != base::ErrorCode::unavailable) {
     spdlog::error("{} its turn cannot be read: {}", facts_of(run->head()), error.for_log);
+    run->attach(nullptr);
     return run->finish(agents::Failed{"the turn could not be read from the store"});
   }
   spdlog::warn("{} its turn cannot be read, trying again: {}", facts_of(run->head()), error.for_log);
