@@ -12,6 +12,9 @@
 namespace baton::simulation {
 namespace {
 
+// Of one task: no simulated agent says so much, and no plan takes so many turns.
+constexpr std::int64_t kEventsMax = 5'000;
+
 std::uint64_t print_of(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const char letter : text) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3;
@@ -106,6 +109,7 @@ void Model::commit(const Applied& one, std::set<std::int64_t>& begun_to_wait) {
   if (task.gone) broken(place(head, head.last_event) + "was written after the task was removed");
   const task::TaskHead before = task.log.empty() ? task::TaskHead() : task.head();
   for (const task::EventPtr& event : one.committed.events) {
+    if (event->number.value > kEventsMax) broken(place(head, event->number) + "it goes on for ever");
     if (event->number.value != std::ssize(task.log) + 1) {
       broken(place(head, event->number) + "the log has " + std::to_string(task.log.size()) + " events");
     }

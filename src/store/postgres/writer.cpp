@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <thread>
 #include <utility>
 
+#include "base/threads.h"
 #include "store/postgres/nodes.h"
 
 namespace baton::store::postgres {
@@ -25,6 +25,8 @@ constexpr char kByKeys[] =
 constexpr char kMove[] =
     "WITH moved AS (UPDATE lanes SET last_group = $3 "
     "WHERE node_id = $1 AND lane = $2 AND last_group = $3 - 1 RETURNING 1) SELECT 1 / count(*) FROM moved";
+constexpr char kKeptUnknown[] =
+    "the database has kept what it could not confirm in time, and this program does not know of";
 constexpr std::string_view kDivisionByZero = "22012", kDoubleKey = "23505", kSerialization = "40001",
                            kDeadlock = "40P01";
 constexpr char kStands[] = "SELECT count(*) FROM lanes WHERE node_id = $1 AND lane = $2 AND last_group = $3";
@@ -110,15 +112,23 @@ void Writer::give_up(const std::string& why) {
 
 void Writer::lose(const LinkFailure& failure) {
   rollback();
-  // Else the connection is lost, and the next group tells what the lane has come to.
-  if (session_) {
+  if (session_ && !stands()) give_up(kTakenOver);
+  throw sql::Failure(ErrorCode::raced, failure.what());
+}
+
+// Whether the lane is where this writer has left it. If the connection is lost as well, the next group tells.
+bool Writer::stands() {
+  try {
     const std::array lane{Parameter(lane_.node), Parameter(lane_.lane),
                           Parameter(static_cast<std::int64_t>(done_))};
     session_->link().send(kStands, lane);
     const Rows rows = session_->link().finish();
-    if (integer_at(rows.get(), 0, 0) == 0) give_up(kTakenOver);
+    return integer_at(rows.get(), 0, 0) != 0;
+  } catch (const LinkFailure& failure) {
+    if (!failure.is_lost()) throw;
+    session_.reset();
+    return true;
   }
-  throw sql::Failure(ErrorCode::raced, failure.what());
 }
 
 void Writer::begin() {
@@ -129,8 +139,7 @@ void Writer::begin() {
   lost_since_.reset();
   // One that had failed may have happened all the same. Its callers have been told that nobody knows, and
   // what they keep in memory, and whoever follows a task, has not heard of it: they have to begin anew.
-  if (!session_ && recover(kShortPatience) == Outcome::happened)
-    give_up("the database has kept what it could not confirm in time, and this program does not know of");
+  if (!session_ && recover(kShortPatience) == Outcome::happened) give_up(kKeptUnknown);
 }
 
 // Queues the group's beginning, if it was not sent, and its writes up to now.
@@ -158,7 +167,7 @@ auto Writer::in_group(F&& work) -> decltype(work()) {
       if (is_race(failure.state())) lose(failure);
       if (!failure.is_lost()) throw;
       // Nothing was asked to be committed, so it has not happened.
-      recover(kPatience);
+      if (recover(kPatience) == Outcome::happened) give_up(kKeptUnknown);
     }
   }
 }
@@ -180,10 +189,12 @@ std::int64_t Writer::execute_counted(const char* sql, Parameters parameters) {
 }
 
 void Writer::commit() {
-  bool has_happened = false;
+  bool has_happened = false, may_have = false;  // on an earlier connection
   while (!has_happened) {
+    bool is_asked = false;
     try {
       send_writes();
+      is_asked = true;
       session_->link().send(kCommitGroup);
       const Rows rows = session_->link().finish();
       // After a failed statement it would be a rollback.
@@ -192,9 +203,14 @@ void Writer::commit() {
       ++done_;
       has_happened = true;
     } catch (const LinkFailure& failure) {
-      if (is_race(failure.state())) lose(failure);
-      if (!failure.is_lost()) throw;
+      const bool is_raced = is_race(failure.state());
+      if (is_raced && !may_have) lose(failure);
+      if (!is_raced && !failure.is_lost()) throw;
+      may_have = may_have || is_asked;
       has_happened = recover(kPatience) == Outcome::happened;
+      if (has_happened && !may_have) give_up(kKeptUnknown);
+      // What it met may be itself, committed late by the connection before; else another node was first.
+      if (is_raced && !has_happened) throw sql::Failure(ErrorCode::raced, failure.what());
     }
   }
   is_begun_ = false;
@@ -216,22 +232,22 @@ void Writer::rollback() noexcept {
 // Makes a new connection, and finds out what became of the group.
 Writer::Outcome Writer::recover(std::chrono::milliseconds patience) {
   // From the first loss on: a group that ends each connection that it goes out on must not go round for ever.
-  if (!lost_since_) lost_since_ = std::chrono::steady_clock::now();
+  if (!lost_since_) lost_since_ = base::SteadyTime::now();
   const auto until = *lost_since_ + patience;
   if (session_) former_.push_back(std::move(session_));
   is_begun_ = false;
   std::chrono::milliseconds pause = kPauseMin;
   for (int tries = 0;; ++tries) {
     try {
-      if (tries == 0 && std::chrono::steady_clock::now() >= until)
+      if (tries == 0 && base::SteadyTime::now() >= until)
         throw sql::Failure(ErrorCode::unavailable, "the connection to the database is lost again and again");
       return settle();
     } catch (const sql::Failure& failure) {
       session_.reset();
       if (!lost().empty() || failure.code() != ErrorCode::unavailable) throw;
-      if (std::chrono::steady_clock::now() + pause >= until) throw;
+      if (base::SteadyTime::now() + pause >= until) throw;
     }
-    std::this_thread::sleep_for(pause);
+    base::sleep_for(pause);
     pause = std::min(pause * 2, kPauseMax);
   }
 }

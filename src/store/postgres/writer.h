@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "base/guarded.h"
+#include "base/threads.h"
 #include "store/postgres/locks.h"
 #include "store/postgres/session.h"
 #include "store/postgres/write_log.h"
@@ -88,6 +89,7 @@ class Writer final : public sql::Connection {
   bool note_end(const std::string& why);
   // The group has failed, and is rolled back: another node has the lane, or was first (raced).
   [[noreturn]] void lose(const LinkFailure& failure);
+  bool stands();
   template <class F>
   auto in_group(F&& work) -> decltype(work());
 
@@ -102,7 +104,7 @@ class Writer final : public sql::Connection {
   std::atomic<std::int64_t> done_ = 0;  // the last group that is known to have happened
   bool is_begun_ = false;               // the server knows of the open group
   // When the open group lost its connection for the first time.
-  std::optional<std::chrono::steady_clock::time_point> lost_since_;
+  std::optional<base::SteadyTime::time_point> lost_since_;
   WriteLog log_;
   base::Guarded<std::string> lost_;
 };
