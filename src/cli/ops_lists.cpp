@@ -89,21 +89,25 @@ std::string agents_of(json::Value row) {
 }
 
 Columns node_columns() {
-  return {{"NODE", member<kKeyMember>},
-          {"NAME", member<kNameMember>},
-          {"VERSION", member<kVersionMember>},
-          {"STATE", member<kStateMember>},
-          {"UP", [](json::Value row) { return age_text(row["startedAt"]); }},
-          {"LEASE",
-           [](json::Value row) { return row["leaseMs"].absent() ? "" : text_in(row, "leaseMs") + "ms"; }},
-          {"RUNNING", member<kRunningMember>},
-          {"QUEUED", member<kQueuedMember>},
-          {"",
-           [](json::Value row) {
-             return std::string(row["self"].boolean() ? row["leads"].boolean() ? "answers, leads" : "answers"
-                                                      : "");
-           }},
-          {"AGENTS", agents_of}};
+  return {
+      {"NODE", member<kKeyMember>},
+      {"NAME", member<kNameMember>},
+      {"VERSION", member<kVersionMember>},
+      {"STATE", member<kStateMember>},
+      {"UP", [](json::Value row) { return age_text(row["startedAt"]); }},
+      {"LEASE",
+       [](json::Value row) { return row["leaseMs"].absent() ? "" : text_in(row, "leaseMs") + "ms"; }},
+      {"RUNNING", member<kRunningMember>},
+      {"QUEUED", member<kQueuedMember>},
+      {"LAG", [](json::Value row) { return text_in(row, "lagMs") + "ms"; }},
+      {"DATABASE",
+       [](json::Value row) { return row["databaseMs"].absent() ? "" : text_in(row, "databaseMs") + "ms"; }},
+      {"",
+       [](json::Value row) {
+         return std::string(row["self"].boolean() ? row["leads"].boolean() ? "answers, leads" : "answers"
+                                                  : "");
+       }},
+      {"AGENTS", agents_of}};
 }
 
 std::string keys_in(json::Value keys) {

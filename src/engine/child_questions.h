@@ -57,8 +57,8 @@ class ChildQuestions {
   // The children whose questions wait for this task's caller.
   std::vector<task::TaskKey> asking(task::TaskKey parent) const;
 
-  // What has to change about what a task shows: the question that it shows is over, and this one is next. None
-  // is as long as `answer` was not told of one that another node has the answer to.
+  // What has to change about what a task shows: the question that it shows is over, and this one is next.
+  // None is as long as `answer` was not told of one that another node has the answer to.
   struct Turnover {
     explicit operator bool() const { return withdraws || next; }
     bool withdraws = false;

@@ -24,8 +24,7 @@ void close_subagents(task::Change& change, UnfinishedSubagents& open) {
 }  // namespace
 
 Recovery::Recovery(const store::TaskStore& store, Inbox& inbox, const agents::Catalogue& catalogue,
-                   const base::Clock& clock, store::NodeId self,
-                   std::function<bool(task::TaskKey)> runs_here)
+                   const base::Clock& clock, store::NodeId self, std::function<bool(task::TaskKey)> runs_here)
     : store_(store),
       inbox_(inbox),
       catalogue_(catalogue),

@@ -21,9 +21,9 @@ namespace baton::engine {
 
 class Recovery {
  public:
-  // `self`: of the nodes that share the store; none: it is not shared. `runs_here`: whether a turn of the task
-  // runs on this node, which an operator may have run again before it is recovered; called by the engine's
-  // thread.
+  // `self`: of the nodes that share the store; none: it is not shared. `runs_here`: whether a turn of the
+  // task runs on this node, which an operator may have run again before it is recovered; called by the
+  // engine's thread.
   Recovery(const store::TaskStore& store, Inbox& inbox, const agents::Catalogue& catalogue,
            const base::Clock& clock, store::NodeId self, std::function<bool(task::TaskKey)> runs_here);
 

@@ -258,16 +258,16 @@ void TaskService::stored(const PendingPtr& pending, base::Result<Written> result
 
 // The question of a task whose turn is another node's is known here for as long as it is answered.
 void TaskService::forget_learned(const Pending& pending) {
-  if (!pending.has_learned) return;
-  turns_.questions().forget(pending.asked, pending.ask.subagent, {pending.ask.number.value + 1});
+  const auto& [subagent, number] = pending.ask;
+  if (pending.has_learned) turns_.questions().forget(pending.asked, subagent, {number.value + 1});
 }
 
 // An earlier send of the same message may be the reason for the refusal: its answer is this one's too.
 void TaskService::refuse(const PendingPtr& pending, base::Error error) {
   // Another send has made or answered the task that this one looked for, or the question is another node's.
-  const bool looks_again =
-      (error.code == ErrorCode::already_exists || pending->came_late || pending->wants_question) &&
-      ++pending->tries < kTriesMax;
+  const bool may_pass =
+      error.code == ErrorCode::already_exists || pending->came_late || pending->wants_question;
+  const bool looks_again = may_pass && ++pending->tries < kTriesMax;
   if (!pending->digest && !looks_again) return pending->done(fail(std::move(error)));
   const bool runs = background_.run([this, pending, looks_again, error]() mutable {
     if (pending->digest) {
@@ -327,9 +327,8 @@ base::Result<task::Change> TaskService::go_on(Pending& pending, const store::Tas
   if (auto checked = check_going_on(submission, head, options_); !checked) {
     return fail(std::move(checked.error()));
   }
-  if (is_later(submission)) {
+  if (is_later(submission))
     return fail(ErrorCode::invalid_argument, "only a new task can begin at a later time");
-  }
   const task::EventNumber question = pending.terms.question;
   if (question && question != head.status_event) {
     return fail(ErrorCode::conflict, "the question is no longer open");
@@ -337,10 +336,10 @@ base::Result<task::Change> TaskService::go_on(Pending& pending, const store::Tas
   const bool has_turn = head.turn_state != task::TurnState::none;
   if (has_turn && task::is_waiting(head.state)) {
     pending.asked = head.key;
+    pending.ask = parts_of_ask(head.ask);
     pending.answers = turns_.questions().answer(head.key, head.ask);
     if (pending.answers) return answer(pending, head);
     pending.wants_question = !turns_.is_ours(now) && !pending.has_learned;
-    pending.ask = parts_of_ask(head.ask);
     if (pending.wants_question) return fail(ErrorCode::conflict, "the question has to be learned first");
     if (!submission.ask.empty()) return fail(ErrorCode::conflict, "the question is no longer open");
     // An answer that a parent passes on is no message of its own. The question may not be known yet.
@@ -378,7 +377,6 @@ base::Result<task::Change> TaskService::go_on(Pending& pending, const store::Tas
 task::Change TaskService::answer(Pending& pending, const task::TaskHead& head) const {
   const task::Submission& submission = pending.submission;
   pending.asked_at = head.status_event;
-  const AskParts asked = parts_of_ask(head.ask);
   task::Change change;
   change.task = head.key;
   change.expected = head.version;
@@ -386,8 +384,8 @@ task::Change TaskService::answer(Pending& pending, const task::TaskHead& head) c
   // Its id stays: so the node that has the task's turn learns that it is answered (see turnover).
   change.turn.emplace().ask = head.ask;
   change.events.push_back(task::StatusChanged{{task::State::working, std::nullopt, clock_.now()}, {}});
-  change.events.push_back(
-      task::Subagent{asked.subagent, {}, task::Subagent::Phase::passed, {}, {}, {}, asked.number});
+  change.events.push_back(task::Subagent{
+      pending.ask.subagent, {}, task::Subagent::Phase::passed, {}, {}, {}, pending.ask.number});
   change.events.push_back(task::MessageAdded{submission.message, submission.leaving, 0, true});
   pending.answers->trace = submission.trace;
   change.request.emplace().trace = submission.trace;
@@ -395,8 +393,8 @@ task::Change TaskService::answer(Pending& pending, const task::TaskHead& head) c
 }
 
 void TaskService::give_back_question(Pending& pending) {
-  if (pending.answers) turns_.questions().reopen(pending.asked, pending.answers->ask);
-  pending.answers.reset();
+  if (const auto question = std::exchange(pending.answers, std::nullopt))
+    turns_.questions().reopen(pending.asked, question->ask);
 }
 
 }  // namespace baton::engine

@@ -103,7 +103,12 @@ std::vector<AgentDifference> differences(const std::vector<Node>& nodes) {
 
 store::NodeReport Nodes::report() const {
   const engine::Scheduler::Counts turns = engine_.counts().turns;
-  return {turns.running, turns.queued, is_draining_};
+  Millis lag(0);
+  if (turns.queued > 0) {
+    for (const auto& agent : engine_.agent_turns())
+      lag = std::max(lag, std::chrono::floor<Millis>(agent.oldest_queued));
+  }
+  return {turns.running, turns.queued, is_draining_, lag};
 }
 
 std::vector<store::NodeAgent> Nodes::agents() const {
@@ -128,7 +133,7 @@ void Nodes::announce() {
 base::Result<std::vector<Node>> Nodes::read() const {
   if (peers_ == nullptr) {
     return std::vector{shown(
-        {self(), self_.name, self_.version, self_.started, Millis(0), report(), false, false, agents()})};
+        {self(), self_.name, self_.version, self_.started, Millis(0), report(), {}, false, false, agents()})};
   }
   auto nodes = peers_->nodes();
   if (nodes) std::ranges::transform(*nodes, nodes->begin(), shown);

@@ -48,6 +48,7 @@ struct NodeAgent {
 struct NodeReport {
   int running = 0, queued = 0;  // turns
   bool draining = false;
+  std::chrono::milliseconds lag{0};  // how long the turn has waited that has waited longest
   friend bool operator==(const NodeReport&, const NodeReport&) = default;
 };
 
@@ -58,7 +59,8 @@ struct Node {
   base::Timestamp started{};
   std::chrono::milliseconds lease{};  // that is left of it; negative: it is over
   NodeReport report;
-  bool is_joining = false;  // it waits until all others know of it
+  std::chrono::microseconds database{0};  // how long it took to answer the node's last sign of life but one
+  bool is_joining = false;                // it waits until all others know of it
   bool is_asked_to_drain = false;
   std::vector<NodeAgent> agents;  // by name
 };

@@ -318,6 +318,8 @@ const sharing = {
     leaseMs: 4800,
     running: 3,
     queued: 0,
+    lagMs: 1500,
+    databaseMs: 0.42,
     ...(key === "1" ? { self: true, leads: true } : {}),
     agents: [{ name: "echo", digest: `${key}0a1b2c3d4e5f60718293a4b5c6d7e8` }],
   })),

@@ -177,7 +177,7 @@ TEST_CASE("Peers: of two that take each other for dead one stays") {
     const auto first = store::postgres::enter(one, {"a", "", {}, kLease});
     const auto second = store::postgres::enter(other, {"b", "", {}, kLease});
     const auto seen = [&](store::postgres::Link& by, std::int64_t node) {
-      return store::postgres::renew(by, node, kLease, node, false)->others.at(0);
+      return store::postgres::renew(by, node, {kLease, node})->others.at(0);
     };
     const auto of_second = seen(one, first);
     const auto of_first = seen(other, second);

@@ -141,13 +141,14 @@ TEST_CASE("Peers: nodes say what they are, what they do and which agents they ha
   second.open();
   std::atomic<int> running = 3;
   second.peers().announce({{{"writer"}, "ab"}, {{"editor\"s"}, "cd"}}, [&running] {
-    return store::NodeReport{running, 2, true};
+    return store::NodeReport{running, 2, true, std::chrono::milliseconds(40)};
   });
   const auto of_second = [&] {
     const auto nodes = first.peers().nodes().value();
     return nodes.size() == 2 ? nodes[1] : store::Node();
   };
-  CHECK(comes([&] { return of_second().report == store::NodeReport{3, 2, true}; }));
+  const store::NodeReport report{3, 2, true, std::chrono::milliseconds(40)};
+  CHECK(comes([&] { return of_second().report == report && of_second().database.count() > 0; }));
   const store::Node told = of_second();
   CHECK(told.id.value == second.number());
   CHECK(told.name == "the second");

@@ -181,8 +181,7 @@ void Model::check_answer(const Task& task) const {
   for (const Event& event : std::span(task.log).first(task.log.size() - 1)) {
     const auto* one = std::get_if<task::Subagent>(&event.body);
     if (one == nullptr || one->phase != passed->phase || one->id != passed->id) continue;
-    if (one->after == passed->after)
-      broken(place(task.head(), {}) + "a child's question was answered twice");
+    if (one->after == passed->after) broken(place(task.head(), {}) + "a child's question was answered twice");
   }
 }
 

@@ -109,7 +109,7 @@ class Model {
   std::vector<std::variant<Applied, Removed>> group_;
   std::set<std::int64_t> canceled_;  // by their callers
   std::set<std::int64_t> requeued_;
-  Time clocks_ahead_{};  // at most
+  Time clocks_ahead_{};                                // at most
   mutable std::map<std::int64_t, std::int64_t> told_;  // by task: the last event that anybody was told of
   std::set<std::int64_t> unflushed_;                   // tasks with events that are not durable
   std::set<std::int64_t> gone_unflushed_;

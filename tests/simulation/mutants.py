@@ -79,7 +79,8 @@ MUTANTS = {
     # A turn that was running when the program ended is not queued again.
     "forgetful_recovery": [
         ("engine/recovery.cpp", """    if (now->turn_state != task::TurnState::none && !runs) found""",
-         """    if (now->turn_state == task::TurnState::waiting || head.turn_state == task::TurnState::queued) found"""),
+         """    const bool was_queued = head.turn_state == task::TurnState::queued;
+    if ((now->turn_state == task::TurnState::waiting || was_queued) && !runs) found"""),
     ],
     # Nobody listens for the children of a turn that was waiting for them when the program ended.
     "forgets_waiting": [
@@ -150,12 +151,12 @@ MUTANTS = {
     ],
     # A child's question that is answered is asked again.
     "question_stays_open": [
-        ("engine/child_questions.cpp", """std::exchange(question->answered, true)""", """question->answered"""),
+        ("engine/child_questions.cpp", """    if (any && std::ranges::any_of""", """    if (shows && any && std::ranges::any_of"""),
     ],
 }
 
 
-NODES = {"fence_without_attempt": 3, "no_lane_row": 3, "no_owner_filter": 3, "no_gap_check": 3}
+NODES = {"fence_without_attempt": 3, "no_lane_row": 3, "no_owner_filter": 3, "no_gap_check": 3, "question_stays_open": 3}
 
 
 def main(words):

@@ -306,6 +306,7 @@ base::Result<std::vector<store::Node>> NodePeers::nodes() const {
                      row.started,
                      left,
                      row.report,
+                     {},
                      row.is_joining,
                      row.is_asked_to_drain,
                      row.agents});

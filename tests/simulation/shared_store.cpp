@@ -1,5 +1,7 @@
 #include "shared_store.h"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -24,13 +26,11 @@ tl::unexpected<base::Error> not_now(const char* why) {
 }
 
 void show(Time now, store::NodeId node, store::NodeId owner, const task::TaskHead& head) {
-  const auto text = [](std::int64_t number) { return " " + std::to_string(number); };
-  const std::string line = std::to_string(std::chrono::duration<double>(now).count()) + " node" +
-                           text(node.value) + " task" + text(head.key.value) + " event" +
-                           text(head.last_event.value) + " " + std::string(name_of(head.state)) + " turn" +
-                           text(head.turn.value) + " attempt" + text(head.attempt) + " state" +
-                           text(static_cast<int>(head.turn_state)) + " owner" + text(owner.value);
-  std::puts(line.c_str());
+  const std::chrono::duration<double> time = now;
+  std::puts(fmt::format("{} node {} task {} event {} {} turn {} attempt {} state {} owner {}", time.count(),
+                        node.value, head.key.value, head.last_event.value, name_of(head.state),
+                        head.turn.value, head.attempt, static_cast<int>(head.turn_state), owner.value)
+                .c_str());
 }
 
 }  // namespace
@@ -102,11 +102,8 @@ void SharedStore::commit(NodeView& view) {
     const bool is_others = owner != owners_.end() && owner->second != view.node_ && !is_dead(owner->second);
     if (written.breaks_off && is_others && !model_.was_requeued({task}))
       world_.fibers.fail("the turn of task " + std::to_string(task) + " was taken from a node that lives");
-    if (written.owner) {
-      owners_[task] = written.owner;
-    } else {
-      owners_.erase(task);
-    }
+    owners_.erase(task);
+    if (written.owner) owners_[task] = written.owner;
   }
 }
 
@@ -355,8 +352,8 @@ base::Result<std::vector<store::TaskEnd>> NodeView::ends(const std::vector<task:
     const auto row = store.row(key);
     if (!row) continue;
     const task::TaskHead& head = row->head;
-    ends.push_back({key, head.last_event, head.version, owner_of(key), head.cancel_requested,
-                    task::is_waiting(head.state) ? std::string() : head.ask});
+    const std::string answered = task::is_waiting(head.state) ? std::string() : head.ask;
+    ends.push_back({key, head.last_event, head.version, owner_of(key), head.cancel_requested, answered});
   }
   return ends;
 }

@@ -41,7 +41,7 @@ import { frames } from "./sse.js";
  * @typedef {{at: string, agents: AgentRow[], leftOut: {folder: string, report: string}[]}} Agents
  * @typedef {{
  *   key: string, name: string, version: string, startedAt: string, state: string, leaseMs?: number, running: number,
- *   queued: number, self?: boolean, leads?: boolean, agents: {name: string, digest: string}[]
+ *   queued: number, lagMs: number, databaseMs?: number, self?: boolean, leads?: boolean, agents: {name: string, digest: string}[]
  * }} NodeRow
  * @typedef {{agent: string, missing: string[], cards: {digest: string, nodes: string[]}[]}} NodeDifference
  * @typedef {{at: string, shared: boolean, nodes: NodeRow[], differences: NodeDifference[]}} Nodes

@@ -63,6 +63,8 @@ class Nodes extends Page {
     const figures = [
       ["Running", number(row.running)],
       ["Queued", number(row.queued)],
+      ["Lag", row.lagMs === 0 ? "–" : short(row.lagMs / 1000)],
+      ["Database", row.databaseMs === undefined ? "–" : `${row.databaseMs.toFixed(1)} ms`],
       ["Lease left", row.leaseMs === undefined ? "–" : short(row.leaseMs / 1000)],
       ["Started", when(row.startedAt)],
       ["Version", row.version],

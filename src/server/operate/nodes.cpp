@@ -20,6 +20,8 @@ void write_node(Writer& out, const Nodes& nodes, const store::Node& node) {
     out.member("startedAt", base::to_rfc3339(node.started)).member("state", name_of(state_of(node)));
     if (nodes.is_shared()) out.member("leaseMs", std::int64_t{node.lease.count()});
     out.member("running", node.report.running).member("queued", node.report.queued);
+    out.member("lagMs", std::int64_t{node.report.lag.count()});
+    if (nodes.is_shared()) out.key("databaseMs").real(static_cast<double>(node.database.count()) / 1'000);
     if (node.id == nodes.self()) out.member("self", true).member("leads", nodes.leads());
     out.key("agents").each(node.agents, [&](const store::NodeAgent& agent) {
       out.object([&] { out.member("name", agent.name.value).member("digest", agent.digest); });

@@ -148,8 +148,10 @@ void Lease::give_back() {
 
 // False: this node is dead.
 bool Lease::round() {
+  const NodeReport said = report();
   const Time start = steady_clock::now();
-  const auto renewed = renew(*link_, node_, times_.length, knows_, !has_joined_);
+  const auto renewed = renew(*link_, node_, {times_.length, knows_, !has_joined_, said, database_});
+  database_ = std::chrono::duration_cast<std::chrono::microseconds>(steady_clock::now() - start);
   if (!renewed) return false;
   // What has kept this one from giving a sign of life may have kept all.
   const Time before = std::exchange(renewed_, steady_clock::now());
@@ -249,13 +251,11 @@ void Lease::lead(Time start) {
   leads_until_ = count_of(start + std::min(times_.length, kGoneAfter));
 }
 
-// What this node says of itself, if it is something new.
-void Lease::say() {
+// What this node says of itself.
+NodeReport Lease::report() {
   std::function<NodeReport()> ask;
-  std::string agents;
   {
     std::lock_guard lock(mutex_);
-    agents = encode_agents(agents_);
     ask = report_;
     is_asking_ = true;
   }
@@ -265,9 +265,19 @@ void Lease::say() {
     is_asking_ = false;
   }
   changed_.notify_all();
-  if (said_ && said_->first == report && said_->second == agents) return;
-  postgres::report(*link_, node_, report, agents);
-  said_ = {report, agents};
+  return report;
+}
+
+// Which agents it has, if they are others than it has said.
+void Lease::say() {
+  std::string agents;
+  {
+    std::lock_guard lock(mutex_);
+    agents = encode_agents(agents_);
+  }
+  if (said_ == agents) return;
+  set_agents(*link_, node_, agents);
+  said_ = agents;
 }
 
 }  // namespace baton::store::postgres

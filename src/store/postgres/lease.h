@@ -93,6 +93,7 @@ class Lease {
   void settle_taken();
   std::vector<task::AgentName> agents();
   void lead(Time start);
+  NodeReport report();
   void say();
   void give_back();
   std::chrono::milliseconds pause() const;
@@ -112,7 +113,8 @@ class Lease {
   Time adopts_at_{};                // what no node could take over
   Taken taken_;                     // and perhaps stored
   bool is_leader_ = false, has_been_asked_ = false;
-  std::optional<std::pair<NodeReport, std::string>> said_;
+  std::optional<std::string> said_;        // of its agents
+  std::chrono::microseconds database_{0};  // took to answer the last sign of life
 
   std::atomic<std::int64_t> alone_until_ = 0, memory_is_of_ = 0;
   std::atomic<std::int64_t> leads_from_ = 0, leads_until_ = 0;

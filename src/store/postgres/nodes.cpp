@@ -113,18 +113,26 @@ std::int64_t enter(Link& link, const NewNode& node) {
   });
 }
 
-std::optional<Renewed> renew(Link& link, std::int64_t node, milliseconds lease, std::int64_t knows,
-                             bool is_joining) {
+std::optional<Renewed> renew(Link& link, std::int64_t node, const SignOfLife& sign) {
   constexpr char kRenew[] =
       "WITH renewed AS (UPDATE nodes SET lease_until = clock_timestamp() + $2 * interval '1 millisecond', "
-      "knows = $3, state = $4 WHERE node_id = $1 AND state <> 'left' RETURNING asked_to_drain) "
+      "knows = $3, state = $4, running = $5, queued = $6, draining = $7, lag_ms = $8, database_us = $9 "
+      "WHERE node_id = $1 AND state <> 'left' RETURNING asked_to_drain) "
       "SELECT n.node_id, n.knows, n.lease_until::text, n.lease_until < clock_timestamp(), "
       "n.lease_until < clock_timestamp() - interval '1 minute', n.state = 'joining', n.state = 'left', "
       "r.asked_to_drain, clock_timestamp() > pg_postmaster_start_time() + $2 * interval '1 millisecond' "
       "FROM renewed r CROSS JOIN nodes n ORDER BY n.node_id";
   static const std::string kJoining = "joining", kServing = "serving";
-  const std::array values{Parameter(node), Parameter(lease.count()), Parameter(knows),
-                          Parameter(is_joining ? kJoining : kServing)};
+  const NodeReport& report = sign.report;
+  const std::array values{Parameter(node),
+                          Parameter(sign.lease.count()),
+                          Parameter(sign.knows),
+                          Parameter(sign.is_joining ? kJoining : kServing),
+                          Parameter(report.running),
+                          Parameter(report.queued),
+                          Parameter(report.draining),
+                          Parameter(report.lag.count()),
+                          Parameter(sign.database.count())};
   link.send(kRenew, values);
   const Rows rows = link.finish();
   if (PQntuples(rows.get()) == 0) return std::nullopt;
@@ -138,13 +146,9 @@ std::optional<Renewed> renew(Link& link, std::int64_t node, milliseconds lease, 
   return renewed;
 }
 
-void report(Link& link, std::int64_t node, const NodeReport& report, const std::string& agents) {
-  const std::array values{Parameter(node), Parameter(report.running), Parameter(report.queued),
-                          Parameter(report.draining), Parameter(agents)};
-  link.send(
-      "UPDATE nodes SET running = $2, queued = $3, draining = $4, agents = $5 WHERE node_id = $1 AND "
-      "state <> 'left'",
-      values);
+void set_agents(Link& link, std::int64_t node, const std::string& agents) {
+  const std::array values{Parameter(node), Parameter(agents)};
+  link.send("UPDATE nodes SET agents = $2 WHERE node_id = $1 AND state <> 'left'", values);
   link.finish();
 }
 
@@ -200,7 +204,8 @@ std::vector<Node> all_nodes(sql::Connection& connection) {
   sql::Query query = connection.query(
       "SELECT node_id, name, version, started_ms, "
       "(extract(epoch FROM lease_until - clock_timestamp()) * 1000)::bigint, running, queued, draining, "
-      "state = 'joining', asked_to_drain, agents FROM nodes WHERE state <> 'left' ORDER BY node_id");
+      "lag_ms, database_us, state = 'joining', asked_to_drain, agents FROM nodes WHERE state <> 'left' ORDER "
+      "BY node_id");
   std::vector<Node> nodes;
   while (query.step()) {
     Node node{{query.integer(0)},
@@ -208,11 +213,12 @@ std::vector<Node> all_nodes(sql::Connection& connection) {
               query.text(2),
               base::from_ms(query.integer(3)),
               milliseconds(query.integer(4)),
-              {query.small(5), query.small(6), query.truth(7)},
-              query.truth(8),
-              query.truth(9),
+              {query.small(5), query.small(6), query.truth(7), milliseconds(query.integer(8))},
+              std::chrono::microseconds(query.integer(9)),
+              query.truth(10),
+              query.truth(11),
               {}};
-    const std::string text = query.text(10);
+    const std::string text = query.text(12);
     const auto agents = json::Document::view_of(text);
     for (const json::Value agent : agents.root()) {
       std::vector<std::string> fields;

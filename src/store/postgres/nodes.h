@@ -44,10 +44,18 @@ struct Renewed {
   bool is_up_long = false;  // the database: nodes have had the time of a lease to say that they are alive
   std::vector<SeenNode> others;
 };
-// Says that this node is alive, and which others it has known until now. Nothing: it has no row any more.
-std::optional<Renewed> renew(Link& link, std::int64_t node, std::chrono::milliseconds lease,
-                             std::int64_t knows, bool is_joining);
-void report(Link& link, std::int64_t node, const NodeReport& report, const std::string& agents);
+// What a node says with a sign of life: which others it has known until now, and what it does.
+struct SignOfLife {
+  std::chrono::milliseconds lease{};
+  std::int64_t knows = 0;
+  bool is_joining = false;
+  NodeReport report = {};
+  std::chrono::microseconds database{0};  // took to answer the one before
+};
+// Nothing: the node has no row any more.
+std::optional<Renewed> renew(Link& link, std::int64_t node, const SignOfLife& sign);
+// The node's agents, as JSON.
+void set_agents(Link& link, std::int64_t node, const std::string& agents);
 
 // What has been taken over, if that was begun.
 using Taken = std::optional<std::vector<task::TaskKey>>;

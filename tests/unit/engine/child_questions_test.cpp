@@ -31,7 +31,8 @@ TEST_CASE("ChildQuestions: what a subagent has asked since stays when an earlier
   CHECK(questions.answer({1}, "sub.11"));
 }
 
-TEST_CASE("ChildQuestions: one that another node has the answer to is not shown again, nor another before it") {
+TEST_CASE(
+    "ChildQuestions: one that another node has the answer to is not shown again, nor another before it") {
   engine::ChildQuestions questions;
   for (const std::string subagent : {"a", "b"}) {
     engine::ChildQuestion question;

@@ -36,7 +36,8 @@ store::Node node(store::NodeId id, const std::string& name, const std::string& d
   made.name = name;
   made.version = "1.2.3";
   made.lease = std::chrono::milliseconds(4'800);
-  made.report = {3, 1, false};
+  made.report = {3, 1, false, std::chrono::milliseconds(250)};
+  made.database = std::chrono::microseconds(400);
   made.agents = {{{"echo"}, digest}};
   return made;
 }
@@ -105,6 +106,8 @@ TEST_CASE("Operator API: the nodes are listed with what they say, and where thei
     CHECK(row["leaseMs"].integer() == 4'800);
     CHECK(row["running"].integer() == 3);
     CHECK(row["queued"].integer() == 1);
+    CHECK(row["lagMs"].integer() == 250);
+    CHECK(row["databaseMs"].real().value_or(0) == doctest::Approx(0.4));
   }
   REQUIRE(root["differences"].size() == 1);
   for (const json::Value difference : root["differences"]) {
