@@ -202,9 +202,13 @@ void Delegation::settle(const DelegatedPtr& delegated, task::EventNumber stop) {
   run->deliver(std::move(result));
 }
 
+base::Result<TurnLog> Delegation::log_of(const task::TaskHead& head) const {
+  return read_turn_log(head,
+                       [&](task::EventNumber after) { return reader_.events(head.key, after, kEventsPage); });
+}
+
 base::Result<void> Delegation::resume(const task::TaskHead& waiting) {
-  const auto log = read_turn_log(
-      waiting, [&](task::EventNumber after) { return reader_.events(waiting.key, after, kEventsPage); });
+  const auto log = log_of(waiting);
   if (!log) return base::fail(log.error());
   const int times = resumed_.with([&](auto& resumed) { return ++resumed[waiting.key]; });
   for (task::Subagent& child : log->subagents.awaited()) {

@@ -69,6 +69,7 @@ class Delegation final : public Children {
   // Whether there is nothing to follow any more.
   static bool is_gone(const base::Error& error) { return error.code == base::ErrorCode::task_not_found; }
   void settle(const DelegatedPtr& delegated, task::EventNumber stop);
+  base::Result<TurnLog> log_of(const task::TaskHead& head) const;
   void hand_over(const DelegatedPtr& delegated);
   void try_again(const base::Error& error, std::function<void()> what);
   // Questions of children, in delegation_questions.cpp.
@@ -80,7 +81,7 @@ class Delegation final : public Children {
                      const task::Message& answer);
   base::Result<void> pass_on(const task::TaskHead& parent, ChildQuestion question,
                              const PassedAnswer& passed);
-  base::Result<void> find_answer(task::TaskKey parent, const ChildQuestion& question);
+  base::Result<void> read_and_pass_on(task::TaskKey parent, const ChildQuestion& question);
   base::Result<void> resume_question(const task::TaskHead& parent, const task::Subagent& subagent,
                                      const std::vector<PassedAnswer>& passed);
 

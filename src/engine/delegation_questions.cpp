@@ -7,12 +7,6 @@
 #include "engine/send_digest.h"
 
 namespace baton::engine {
-namespace {
-
-constexpr int kQuestionsPage = 500;
-
-}  // namespace
-
 // The child asks. Its question waits for the parent's caller until the child has another status.
 void Delegation::relay(const DelegatedPtr& delegated, const task::TaskHead& child) {
   const task::EventNumber number = child.status_event;
@@ -134,17 +128,16 @@ base::Result<void> Delegation::pass_on(const task::TaskHead& parent, ChildQuesti
 
 void Delegation::pass_on_logged(task::TaskKey parent, const ChildQuestion& question) {
   background_.run([this, parent, question] {
-    const auto found = find_answer(parent, question);
-    if (found || is_gone(found.error())) return turns_.ask(parent);
-    try_again(found.error(), [this, parent, question] { pass_on_logged(parent, question); });
+    const auto passed = read_and_pass_on(parent, question);
+    if (passed || is_gone(passed.error())) return turns_.ask(parent);
+    try_again(passed.error(), [this, parent, question] { pass_on_logged(parent, question); });
   });
 }
 
-base::Result<void> Delegation::find_answer(task::TaskKey parent, const ChildQuestion& question) {
+base::Result<void> Delegation::read_and_pass_on(task::TaskKey parent, const ChildQuestion& question) {
   const auto head = reader_.head(parent);
   if (!head) return base::fail(head.error());
-  const auto log = read_turn_log(
-      *head, [&](task::EventNumber after) { return reader_.events(parent, after, kQuestionsPage); });
+  const auto log = log_of(*head);
   if (!log) return base::fail(log.error());
   for (const PassedAnswer& one : log->passed) {
     if (ask_of(one.subagent, one.question) == question.ask) return pass_on(*head, question, one);
@@ -155,8 +148,7 @@ base::Result<void> Delegation::find_answer(task::TaskKey parent, const ChildQues
 base::Result<void> Delegation::learn_question(task::TaskKey parent) {
   const auto head = reader_.head(parent);
   if (!head) return base::fail(head.error());
-  const auto log = read_turn_log(
-      *head, [&](task::EventNumber after) { return reader_.events(parent, after, kQuestionsPage); });
+  const auto log = log_of(*head);
   if (!log) return base::fail(log.error());
   for (const task::Subagent& child : log->subagents.awaited()) {
     const bool asks = task::is_waiting(head->state) && parts_of_ask(head->ask).subagent == child.id;

@@ -59,7 +59,7 @@ struct Node {
   base::Timestamp started{};
   std::chrono::milliseconds lease{};  // that is left of it; negative: it is over
   NodeReport report;
-  std::chrono::microseconds database{0};  // how long it took to answer the node's last sign of life but one
+  std::chrono::microseconds database{0};  // what it took to answer the node's last sign of life but one
   bool is_joining = false;                // it waits until all others know of it
   bool is_asked_to_drain = false;
   std::vector<NodeAgent> agents;  // by name

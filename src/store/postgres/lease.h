@@ -114,7 +114,7 @@ class Lease {
   Taken taken_;                     // and perhaps stored
   bool is_leader_ = false, has_been_asked_ = false;
   std::optional<std::string> said_;        // of its agents
-  std::chrono::microseconds database_{0};  // took to answer the last sign of life
+  std::chrono::microseconds database_{0};  // what it took to answer the last sign of life
 
   std::atomic<std::int64_t> alone_until_ = 0, memory_is_of_ = 0;
   std::atomic<std::int64_t> leads_from_ = 0, leads_until_ = 0;

@@ -50,7 +50,7 @@ struct SignOfLife {
   std::int64_t knows = 0;
   bool is_joining = false;
   NodeReport report = {};
-  std::chrono::microseconds database{0};  // took to answer the one before
+  std::chrono::microseconds database{0};  // what it took to answer the one before
 };
 // Nothing: the node has no row any more.
 std::optional<Renewed> renew(Link& link, std::int64_t node, const SignOfLife& sign);

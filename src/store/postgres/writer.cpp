@@ -252,7 +252,8 @@ Writer::Outcome Writer::recover(std::chrono::milliseconds patience) {
   }
 }
 
-// What the former connection had sent may still be at work: it is ended, and its lock tells when it has.
+// What the former connection had sent may still be at work: it is ended, unless it is committing. Then its
+// group holds the lane's row until it has, and the next one, or the same again, meets that.
 void Writer::end_former(Link& link) {
   const std::array former{Parameter(static_cast<std::int64_t>(backend_)), Parameter(backend_since_)};
   link.send(kEndBackend, former);

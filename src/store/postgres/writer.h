@@ -7,7 +7,8 @@
 // and what became of the group is found out before the next one begins: if it has happened, the writer ends.
 //
 // A group that meets what another node has written meanwhile, a row that is not as it was or a key that is
-// there already, fails as a whole with raced.
+// there already, fails as a whole with raced. What a group meets that went out before may be itself, as a
+// connection that is committing cannot be ended: then it has happened.
 //
 // After a failover an address may lead to a database that lacks what was confirmed: every new connection of a
 // node is checked (`check`) before it is used.

@@ -48,7 +48,7 @@ class Run {
         server_.enter(kNode);
         writer->take({kNode, 0});
       } catch (const store::sql::Failure&) {
-        if (writer) writer.reset();
+        writer.reset();
       }
     }
     const bool dies = random_.chance(200);

@@ -45,10 +45,6 @@ bool has(const std::string& text, const char* part) {
   return text.find(part) != std::string::npos;
 }
 
-std::string text_in_brackets(const std::string& sql) {
-  return sql.substr(sql.find('('));
-}
-
 }  // namespace
 
 Server*& the_server() {
@@ -163,7 +159,6 @@ void Server::declare_dead(std::int64_t node) {
 void Server::finish(Backend& backend) {
   say("backend " + std::to_string(backend.number) + " is over");
   roll_back(backend);
-  backend.locks.clear();
   if (backend.has_client && random.chance(500)) backend.answers.push_back(failed("57P01"));
   backend.is_over = true;
 }
@@ -320,7 +315,6 @@ Answer Server::look(Backend& backend, const Statement& statement) {
   }
   if (has(sql, "pg_stat_activity")) return one_row({std::to_string(backend.number), "then"});
   if (has(sql, "pg_try_advisory_lock_shared") || has(sql, "pg_advisory_lock_shared")) {
-    backend.locks.insert(text_in_brackets(sql));
     return one_row({"t"});
   }
   if (has(sql, "max(last_group)")) {

@@ -65,8 +65,7 @@ struct Backend {
   std::vector<std::pair<LaneKey, std::int64_t>> lanes;
   std::vector<std::int64_t> marks;
   std::vector<std::pair<std::int64_t, std::int64_t>> counters;
-  std::set<std::string> rows;   // that it has locked
-  std::set<std::string> locks;  // advisory
+  std::set<std::string> rows;  // that it has locked
 };
 using BackendPtr = std::shared_ptr<Backend>;
 
