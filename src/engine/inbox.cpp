@@ -62,6 +62,7 @@ void Inbox::write(std::function<base::Result<void>()> apply, std::function<void(
 }
 
 bool Inbox::store_is_writable() {
+  if (options_.peers != nullptr && !options_.peers->is_in_touch()) return false;
   if (writable_) return true;
   if (!probing_.exchange(true)) push(std::make_unique<Probed>(probing_), sizeof(Probed));
   return false;

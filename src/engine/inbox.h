@@ -117,7 +117,8 @@ class Inbox {
   void forget_rows();
 
   // False after a write failed, until one succeeds. While false, a call starts a probe write, so that the
-  // answer recovers even if nobody else writes. Never blocks.
+  // answer recovers even if nobody else writes. False also while a shared store does not answer. Never
+  // blocks.
   bool store_is_writable();
 
   // Waits until everything that a read of the store can have seen is durable. Not from a callback.

@@ -11,7 +11,7 @@
 namespace baton::engine {
 namespace {
 
-constexpr std::chrono::milliseconds kLookEvery{1'000}, kRecoverAgain{250};
+constexpr std::chrono::milliseconds kLookEvery{1'000}, kLookEveryUntold{100}, kRecoverAgain{250};
 // Before others forget it.
 constexpr std::chrono::seconds kSayAgain = store::kFollowed - std::chrono::seconds(5);
 
@@ -76,12 +76,28 @@ void OtherNodes::asked_to_drain() {
 }
 
 void OtherNodes::look_later() {
-  background_.timers().after(kLookEvery, [this] {
+  background_.timers().after(peers_.hears() ? kLookEvery : kLookEveryUntold, [this] {
     background_.run([this] {
-      look();
+      note_hearing();
+      if (base::SteadyTime::now() - looked_at_ >= kLookEvery - kLookEveryUntold) {
+        looked_at_ = base::SteadyTime::now();
+        look();
+      } else if (!peers_.is_alone()) {
+        look_at_tasks();
+      }
       if (!stopped_) look_later();
     });
   });
+}
+
+void OtherNodes::note_hearing() {
+  const bool hears = peers_.hears();
+  if (std::exchange(heard_, hears) == hears) return;
+  if (hears) return spdlog::info("what other nodes tell arrives again");
+  spdlog::warn(
+      "what other nodes tell does not arrive: something before the database keeps notifications back. What "
+      "they change is seen up to {} ms later",
+      kLookEveryUntold.count());
 }
 
 // Once more after the others have gone: their last words may have been lost.

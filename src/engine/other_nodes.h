@@ -3,7 +3,8 @@
 // from it, and takes turns that wait for a slot elsewhere while it has slots to spare.
 //
 // What others tell is only the quick way: every second all that is followed or runs here is compared with the
-// store in one statement, unless this node is alone.
+// store in one statement, unless this node is alone; ten times a second where what others tell does not
+// arrive.
 //
 // Threads: `start` and `stop` from one thread. Lifetime: the peers outlive it.
 #pragma once
@@ -50,6 +51,7 @@ class OtherNodes final : private store::Peers::Listener {
   void has_newcomer() override { peers_.follow(live_.followed()); }
 
   void look_later();
+  void note_hearing();
   void look();
   void look_at_tasks();
   void take_turns();
@@ -66,6 +68,8 @@ class OtherNodes final : private store::Peers::Listener {
   const Hooks hooks_;
   std::atomic<bool> stopped_{false};
   std::atomic<bool> was_alone_{true};                    // when it last looked
+  bool heard_{true};                                     // likewise; one look at a time
+  base::SteadyTime::time_point looked_at_{};             // likewise
   std::atomic<base::SteadyTime::time_point> said_at_{};  // when it last told what is followed here
 };
 

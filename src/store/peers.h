@@ -99,6 +99,11 @@ class Peers {
   // Whether no other node can have changed anything until now. So what this one has in memory is all there
   // is. Cheap. False also for a moment when the database is slow to take a sign of life.
   virtual bool is_alone() const = 0;
+  // Whether the store has taken a sign of life of this node in the last seconds. Cheap.
+  virtual bool is_in_touch() const = 0;
+  // Whether what others tell arrives here. It does not where a proxy before the database keeps notifications
+  // back: then what others change has to be looked for. Cheap.
+  virtual bool hears() const = 0;
 
   // From now on calls the listener, which must outlive the peers or be replaced by null; replacing waits for
   // a call that is under way. Before that tasks of dead nodes that this one has taken over are simply its
@@ -107,13 +112,13 @@ class Peers {
   // Has the others hear of these tasks. Never blocks; does nothing while this node is alone.
   virtual void tell(const std::vector<Grown>& tasks) = 0;
   // The same for those of the tasks that somebody follows elsewhere, as far as this node knows: all of them
-  // just after it has begun to listen.
+  // just after it has begun to listen, and while it does not hear.
   virtual void tell_followers(const std::vector<Grown>& tasks) = 0;
   // Has the others tell this node of these tasks for the next kFollowed, and at once of what they have beyond
   // these events. Never blocks; does nothing while this node is alone.
   virtual void follow(const std::vector<Grown>& tasks) = 0;
   // Whether somebody follows the task on another node: asks them all, and blocks for a moment. One that does
-  // not answer in time counts as one where nobody does.
+  // not answer in time counts as one where nobody does, unless this node does not hear.
   virtual bool is_followed_elsewhere(task::TaskKey task) = 0;
   // How far these tasks have come, in any order; leaves out those that are gone. One statement.
   virtual base::Result<std::vector<TaskEnd>> ends(const std::vector<task::TaskKey>& tasks) const = 0;

@@ -272,4 +272,45 @@ TEST_CASE("Peers: a node learns whether a task is followed on another one") {
   CHECK_FALSE(third.peers().is_followed_elsewhere(task::TaskKey{8}));
 }
 
+TEST_CASE("Peers: a node that notifications do not reach knows it, tells all, and takes tasks for followed") {
+  const auto schema = made_schema();
+  NodeBench first(schema), second(schema);
+  CHECK(first.peers().hears());
+  first.gate.lose_answers_with("baton_test_");  // the channel's name
+  first.peers().tell({{{7}, {1}}});
+  CHECK(comes([&] { return !first.peers().hears(); }));
+  CHECK(first.peers().is_followed_elsewhere({7}));
+  first.peers().tell_followers({{{8}, {2}}});
+  CHECK(comes([&] { return second.ear.last_of({8}) == 2; }));
+  CHECK(second.peers().hears());
+  first.gate.lose_answers_with(nullptr);
+  first.peers().tell({{{7}, {2}}});
+  CHECK(comes([&] { return first.peers().hears(); }));
+  CHECK_FALSE(first.peers().is_followed_elsewhere({7}));
+}
+
+TEST_CASE("Peers: a node whose database says nothing is out of touch until it does again") {
+  const auto schema = made_schema();
+  NodeBench bench(schema);
+  CHECK(bench.peers().is_in_touch());
+  bench.gate.freeze(true);
+  CHECK(comes([&] { return !bench.peers().is_in_touch(); }));
+  bench.gate.freeze(false);
+  CHECK(comes([&] { return bench.peers().is_in_touch(); }));
+}
+
+TEST_CASE("Link: a server that says nothing for longer than its patience counts as lost") {
+  const auto schema = made_schema();
+  NodeBench bench(schema);
+  const auto address = store::postgres::Address::read(bench.settings.url);
+  REQUIRE(address);
+  store::postgres::Link link(*address);
+  link.set_patience(std::chrono::milliseconds(100));
+  CHECK(link.ask_text("SELECT 'yes'") == "yes");
+  bench.gate.freeze(true);
+  CHECK_THROWS_WITH_AS(link.ask("SELECT 'no'"), doctest::Contains("does not answer"),
+                       store::postgres::LinkFailure);
+  CHECK(link.is_lost());
+}
+
 }  // namespace postgres_nodes_test

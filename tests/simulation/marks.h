@@ -98,6 +98,7 @@ namespace baton::simulation {
   X(thawed_and_dead)                          \
   X(ended_as_it_was_dead)                     \
   X(alone_again)                              \
+  X(word_reached_a_deaf_node)                 \
   X(bus_was_cut)                              \
   X(database_was_away)                        \
   X(running_turn_requeued)                    \

@@ -18,7 +18,12 @@ constexpr Time kRenewal = milliseconds(1'000), kBesideOthers = milliseconds(200)
 
 NodePeers::NodePeers(World& world, SharedStore& shared, NodeView& view, store::NodeId node,
                      std::function<void()> on_lost)
-    : world_(world), shared_(shared), view_(view), node_(node), on_lost_(std::move(on_lost)) {}
+    : world_(world),
+      shared_(shared),
+      view_(view),
+      node_(node),
+      on_lost_(std::move(on_lost)),
+      is_deaf_(world.has_deaf_nodes && node.value % 2 == 1) {}
 
 void NodePeers::join() {
   shared_.peers[node_.value] = this;
@@ -214,7 +219,8 @@ void NodePeers::listen(Listener* listener) {
 }
 
 void NodePeers::hear(const Word& word) {
-  if (world_.fibers.now() < cut_until_) return;
+  if (is_deaf_) SOMETIMES(word_reached_a_deaf_node);
+  if (is_deaf_ || world_.fibers.now() < cut_until_) return;
   word(*this);
   world_.fibers.wake_all(news_came_);
 }
@@ -266,7 +272,7 @@ void NodePeers::tell(const std::vector<store::Grown>& tasks) {
 
 void NodePeers::tell_followers(const std::vector<store::Grown>& tasks) {
   if (!has_others_) return;
-  const auto followed = followed_.of(tasks, base::SteadyTime::now());
+  const auto followed = is_deaf_ ? tasks : followed_.of(tasks, base::SteadyTime::now());
   if (!followed.empty()) tell(followed);
 }
 

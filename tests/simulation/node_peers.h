@@ -27,6 +27,8 @@ class NodePeers final : public store::Peers {
 
   store::NodeId self() const override { return node_; }
   bool is_alone() const override;
+  bool is_in_touch() const override { return true; }
+  bool hears() const override { return !is_deaf_; }
   void listen(Listener* listener) override;
   void tell(const std::vector<store::Grown>& tasks) override;
   void tell_followers(const std::vector<store::Grown>& tasks) override;
@@ -47,7 +49,7 @@ class NodePeers final : public store::Peers {
   bool leads() const override;
 
  private:
-  // What another node hears; not while its bus is cut.
+  // What another node hears; not while its bus is cut, nor if it is deaf.
   using Word = std::function<void(NodePeers&)>;
   void send(const Word& word);
   void hear(const Word& word);
@@ -69,6 +71,7 @@ class NodePeers final : public store::Peers {
   NodeView& view_;
   const store::NodeId node_;
   const std::function<void()> on_lost_;
+  const bool is_deaf_;
 
   bool has_joined_ = false, is_leaving_ = false, was_asked_ = false, is_renewing_ = false,
        is_reporting_ = false;

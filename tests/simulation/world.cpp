@@ -72,6 +72,7 @@ World::World(std::uint64_t seed, std::int64_t steps, bool with_plans, int nodes)
       fibers(random),
       clock(fibers),
       features(random, with_plans, nodes),
+      has_deaf_nodes(seed % 8 == 5),
       store(clock, store_options()),
       shared(*this, store, model),
       receivers(*this),

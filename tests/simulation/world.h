@@ -80,6 +80,7 @@ class World {
     const Fibers& fibers_;
   } clock;
   const Features features;
+  const bool has_deaf_nodes;  // some; not drawn, so that seeds mean what they did
   Model model;
   store::MemoryStore store;
   SharedStore shared;

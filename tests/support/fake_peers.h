@@ -18,6 +18,8 @@ class FakePeers final : public store::Peers {
 
   store::NodeId self() const override { return kSelf; }
   bool is_alone() const override { return alone; }
+  bool is_in_touch() const override { return in_touch; }
+  bool hears() const override { return hearing; }
   void listen(Listener* now) override {
     std::lock_guard lock(mutex_);
     listener_ = now;
@@ -37,6 +39,7 @@ class FakePeers final : public store::Peers {
   bool is_followed_elsewhere(task::TaskKey) override { return followed; }
   base::Result<std::vector<store::TaskEnd>> ends(const std::vector<task::TaskKey>& tasks) const override {
     std::lock_guard lock(mutex_);
+    ++looks_;
     std::vector<store::TaskEnd> found;
     for (const store::TaskEnd& end : ends_) {
       if (std::find(tasks.begin(), tasks.end(), end.task) != tasks.end()) found.push_back(end);
@@ -88,7 +91,7 @@ class FakePeers final : public store::Peers {
     std::lock_guard lock(mutex_);
     nodes_ = std::move(nodes);
   }
-  // What this node has announced, and how often the nodes were read.
+  // What this node has announced, and how often the nodes and the ends of tasks were read.
   std::vector<store::NodeAgent> announced() const {
     std::lock_guard lock(mutex_);
     return announced_;
@@ -100,6 +103,10 @@ class FakePeers final : public store::Peers {
   int reads() const {
     std::lock_guard lock(mutex_);
     return reads_;
+  }
+  int looks() const {
+    std::lock_guard lock(mutex_);
+    return looks_;
   }
   std::vector<store::Grown> told() const {
     std::lock_guard lock(mutex_);
@@ -115,7 +122,7 @@ class FakePeers final : public store::Peers {
     return followed_;
   }
 
-  std::atomic<bool> alone = false, leading = true, followed = false;
+  std::atomic<bool> alone = false, leading = true, followed = false, in_touch = true, hearing = true;
 
  private:
   Listener* heard_by() const {
@@ -130,7 +137,7 @@ class FakePeers final : public store::Peers {
   base::Result<std::vector<store::Node>> nodes_ = std::vector<store::Node>();
   std::vector<store::NodeAgent> announced_;
   std::function<store::NodeReport()> report_;
-  mutable int reads_ = 0;
+  mutable int reads_ = 0, looks_ = 0;
 };
 
 }  // namespace baton::test

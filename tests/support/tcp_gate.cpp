@@ -105,6 +105,8 @@ void TcpGate::pass_answer(Pair& pair) {
     return;
   }
   const std::string_view passed(bytes.data(), static_cast<std::size_t>(got));
+  const char* const lost = lost_;
+  if (lost != nullptr && passed.find(lost) != std::string_view::npos) return;
   const char* wanted = answer_;
   if (wanted != nullptr && pair.client.valid() && passed.find(wanted) != std::string_view::npos) {
     answer_ = nullptr;

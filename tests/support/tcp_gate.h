@@ -24,6 +24,8 @@ class TcpGate {
   void cut_request_after(std::int64_t bytes) { request_bytes_ = bytes; }
   // The connection whose next answer has this text loses its client instead of being answered.
   void cut_answer_with(const char* text) { answer_ = text; }
+  // From now on what the server sends is lost if this text is in it, and the connection stays; null: no more.
+  void lose_answers_with(const char* text) { lost_ = text; }
   // While shut, connections are accepted and closed.
   void shut(bool is_shut) { is_shut_ = is_shut; }
   // While frozen, nothing passes, and connections stay as they are.
@@ -46,7 +48,7 @@ class TcpGate {
   int port_ = 0;
   std::list<Pair> pairs_;
   std::atomic<std::int64_t> request_bytes_ = -1;
-  std::atomic<const char*> answer_ = nullptr;
+  std::atomic<const char*> answer_ = nullptr, lost_ = nullptr;
   std::atomic<bool> is_shut_ = false, is_frozen_ = false, cuts_all_ = false;
   std::atomic<int> cuts_ = 0;
   std::jthread thread_;

@@ -19,6 +19,8 @@ namespace {
 // PostgreSQL takes 8,000 bytes.
 constexpr std::size_t kPayloadMax = 7'900;
 constexpr std::chrono::milliseconds kBusRetry(200);
+// A word that has not come by then does not come.
+constexpr std::chrono::seconds kDeafAfter(3);
 
 // A channel's name is at most 63 bytes long.
 constexpr char kChannel[] =
@@ -78,6 +80,10 @@ void read_words(std::string_view text, Words& words) {
   }
 }
 
+std::int64_t ticks(std::chrono::steady_clock::duration time) {
+  return time.count();
+}
+
 void notify(Link& link, const std::string& payload) {
   const std::array values{sql::Parameter(payload)};
   link.send(kTell, values);
@@ -128,6 +134,7 @@ void Bus::listen() {
     try {
       if (!listener_) {
         listener_ = listening();
+        unheard_since_ = 0;  // what was said before is lost
         events_.on_missed();
         events_.on_call();
         ask_all();
@@ -142,12 +149,20 @@ void Bus::listen() {
   }
 }
 
+bool Bus::hears() const {
+  const std::int64_t since = unheard_since_;
+  return since == 0 || ticks(std::chrono::steady_clock::now().time_since_epoch()) - since < ticks(kDeafAfter);
+}
+
 void Bus::hear(Link& link) {
   Words all;
   bool is_called = false;
   for (const std::string& payload : link.told()) {
     std::string_view text = payload;
-    if (take_number(text) == node_) continue;
+    if (take_number(text) == node_) {
+      unheard_since_ = 0;
+      continue;
+    }
     all.is_call = true;
     read_words(text, all);
     is_called = is_called || all.is_call;
@@ -214,9 +229,13 @@ void Bus::send(const std::vector<std::string>& payloads) {
         events_.check(*link);
         teller_ = std::move(link);
       }
+      std::int64_t none = 0;
+      unheard_since_.compare_exchange_strong(none,
+                                             ticks(std::chrono::steady_clock::now().time_since_epoch()));
       for (const std::string& payload : payloads) notify(*teller_, payload);
       return;
     } catch (const sql::Failure&) {
+      unheard_since_ = 0;
       teller_.reset();  // it may have been cut while it was idle
     }
   }

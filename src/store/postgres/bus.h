@@ -1,9 +1,13 @@
 // Bus: by which nodes tell each other what they have changed: NOTIFY on the schema's channel. One is out at a
 // time; what comes meanwhile goes together with the next one, and of a task's numbers the newest.
 //
+// A bus hears its own words, too. If they do not come, something before the database keeps notifications
+// back, and those of others as well.
+//
 // Threads: one that listens and one that tells; every method from any.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -48,6 +52,8 @@ class Bus {
   Bus(const Bus&) = delete;
   Bus& operator=(const Bus&) = delete;
 
+  // False: what this one has said has not come for a while.
+  bool hears() const;
   void tell(const std::vector<Grown>& tasks);
   void follow(const std::vector<Grown>& tasks);
   // Asks the others what they follow.
@@ -70,7 +76,8 @@ class Bus {
   const Events events_;
   const base::UniqueFd stop_;
 
-  std::unique_ptr<Link> listener_, teller_;  // each of one thread
+  std::unique_ptr<Link> listener_, teller_;      // each of one thread
+  std::atomic<std::int64_t> unheard_since_ = 0;  // when it said the first word that has not come; 0: all have
 
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -70,12 +70,16 @@ class Lease {
   void rely_on_memory(std::int64_t number) { memory_is_of_ = number; }
   void announce(std::vector<NodeAgent> agents, std::function<NodeReport()> report);
 
-  bool is_alone() const { return std::chrono::steady_clock::now().time_since_epoch().count() < alone_until_; }
+  bool is_alone() const { return steady_clock_count() < alone_until_; }
   bool has_others() const { return has_others_; }
+  bool is_in_touch() const { return steady_clock_count() < in_touch_until_; }
   bool leads() const;
 
  private:
   using Time = std::chrono::steady_clock::time_point;
+  static std::int64_t steady_clock_count() {
+    return std::chrono::steady_clock::now().time_since_epoch().count();
+  }
   // Since when a node's lease has not changed.
   struct Watched {
     std::string lease;
@@ -116,7 +120,7 @@ class Lease {
   std::optional<std::string> said_;        // of its agents
   std::chrono::microseconds database_{0};  // what it took to answer the last sign of life
 
-  std::atomic<std::int64_t> alone_until_ = 0, memory_is_of_ = 0;
+  std::atomic<std::int64_t> alone_until_ = 0, memory_is_of_ = 0, in_touch_until_ = 0;
   std::atomic<std::int64_t> leads_from_ = 0, leads_until_ = 0;
   std::atomic<bool> has_others_ = false, has_joined_ = false, has_announced_ = false, adopts_soon_ = false;
 

@@ -107,7 +107,7 @@ std::vector<std::string> Link::told() {
 }
 
 bool Link::is_lost() const {
-  return PQstatus(connection_) != CONNECTION_OK;
+  return is_silent_ || PQstatus(connection_) != CONNECTION_OK;
 }
 
 void Link::lost(const std::string& what) {
@@ -212,7 +212,10 @@ void Link::wait() {
   const int left = PQflush(connection_);
   if (left < 0) lost("the connection to the database is lost");
   pollfd watched{PQsocket(connection_), static_cast<short>(POLLIN | (left > 0 ? POLLOUT : 0)), 0};
-  ::poll(&watched, 1, -1);
+  if (::poll(&watched, 1, static_cast<int>(patience_.count())) == 0) {
+    is_silent_ = true;
+    lost("the database does not answer");
+  }
   if ((watched.revents & ~POLLOUT) != 0) check(PQconsumeInput(connection_));
 }
 

@@ -6,6 +6,7 @@
 
 #include <libpq-fe.h>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -18,6 +19,9 @@
 #include "store/sql/failure.h"
 
 namespace baton::store::postgres {
+
+// For Link::set_patience, of whoever serves callers.
+inline constexpr std::chrono::seconds kServerPatience(30);
 
 struct ClearResult {
   void operator()(PGresult* result) const { PQclear(result); }
@@ -65,6 +69,10 @@ class Link {
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
+  // From now on a server that says nothing for so long while it is asked counts as lost. Before, it is waited
+  // for without end: statements that upgrade tables or copy them may take long.
+  void set_patience(std::chrono::milliseconds patience) { patience_ = patience; }
+
   using Parameters = std::span<const sql::Parameter>;
   // Queues a statement. It is prepared when it is first sent, with the types of these parameters, and is
   // known by `key`. `sql` is PostgreSQL's.
@@ -111,6 +119,8 @@ class Link {
 
   const Address& address_;
   PGconn* connection_ = nullptr;
+  std::chrono::milliseconds patience_{-1};
+  bool is_silent_ = false;  // it was waited for in vain
   std::unordered_map<const void*, Prepared> prepared_;
   std::vector<const void*> prepared_since_;  // in what is not answered yet
   std::int64_t names_ = 0;

@@ -157,7 +157,8 @@ void NodePeers::tell(const std::vector<Grown>& tasks) {
 
 void NodePeers::tell_followers(const std::vector<Grown>& tasks) {
   if (!lease_->has_others()) return;
-  const std::vector<Grown> followed = followed_.of(tasks, base::SteadyTime::now());
+  // Who follows them is said on the bus, too.
+  const std::vector<Grown> followed = bus_->hears() ? followed_.of(tasks, base::SteadyTime::now()) : tasks;
   if (!followed.empty()) bus_->tell(followed);
 }
 
@@ -167,6 +168,7 @@ void NodePeers::follow(const std::vector<Grown>& tasks) {
 
 bool NodePeers::is_followed_elsewhere(task::TaskKey task) {
   if (!lease_->has_others()) return false;
+  if (!bus_->hears()) return true;
   std::unique_lock lock(mutex_);
   asking_.try_emplace(task, false);
   bus_->ask(task);

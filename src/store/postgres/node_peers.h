@@ -42,6 +42,8 @@ class NodePeers final : public Peers {
 
   NodeId self() const override { return {node_}; }
   bool is_alone() const override { return lease_->is_alone(); }
+  bool is_in_touch() const override { return lease_->is_in_touch(); }
+  bool hears() const override { return bus_->hears(); }
   void listen(Listener* listener) override;
   void tell(const std::vector<Grown>& tasks) override;
   void tell_followers(const std::vector<Grown>& tasks) override;

@@ -126,6 +126,7 @@ Result<std::unique_ptr<PostgresStore>> PostgresStore::open_now(const PostgresOpt
     if (auto joined = parts->peers->join(); !joined) return fail(sql::about(name.name(), joined.error()));
     // What others have written is read from here on.
     parts->start(clock.now());
+    parts->writer.link().set_patience(postgres::kServerPatience);
     return std::unique_ptr<PostgresStore>(new PostgresStore(std::move(parts)));
   } catch (const sql::Failure& failure) {
     return fail(sql::about(name.name(), postgres::error_at_open(failure)));

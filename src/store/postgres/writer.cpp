@@ -261,6 +261,7 @@ void Writer::end_former(Link& link) {
 }
 
 std::int64_t Writer::check(Link& link) {
+  link.set_patience(kServerPatience);
   const std::int64_t done = done_;  // before the database is asked, which is ahead of it otherwise
   const std::string confirmed = "the database has lost what it had confirmed: group " + std::to_string(done) +
                                 " of node " + std::to_string(lane_.node);
@@ -287,6 +288,7 @@ std::int64_t Writer::check(Link& link) {
 Writer::Outcome Writer::settle() {
   auto session = std::make_unique<Session>(address_);
   Link& link = session->link();
+  link.set_patience(kServerPatience);
   end_former(link);
   const bool is_ours = try_lock(link, lock_);
   const std::int64_t last = check(link);

@@ -60,7 +60,8 @@ class Writer final : public sql::Connection {
   bool give_back_pages(std::int64_t) override { return false; }
 
   // Ends this writer if the database that the connection leads to has lost what was confirmed, or another
-  // node has taken over. Returns the last group it knows of. Fails with unavailable on a standby.
+  // node has taken over. Returns the last group it knows of. Fails with unavailable on a standby. From then
+  // on the connection waits for answers no longer than kServerPatience.
   std::int64_t check(Link& link);
 
   // Has nothing written any more, for this reason.

@@ -73,6 +73,18 @@ TEST_CASE("OtherNodes: a turn whose task is gone is abandoned here at the next l
   CHECK(bench.runs_nothing());
 }
 
+TEST_CASE(
+    "OtherNodes: where nothing arrives that others tell, tasks are looked at more often than the rest") {
+  Bench bench;
+  bench.peers.hearing = false;
+  bench.begin();
+  const int read = bench.peers.reads();
+  const auto until = std::chrono::steady_clock::now() + test::patience();
+  while (bench.peers.looks() < 12 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+  CHECK(bench.peers.looks() >= 12);
+  CHECK(bench.peers.reads() - read < 8);
+}
+
 TEST_CASE("OtherNodes: a turn whose cancel another node has stored is told of it") {
   Bench bench;
   const task::TaskKey key = bench.begin();
