@@ -123,6 +123,8 @@ class TaskService {
   // Whether the task has a stream or a reply that waits, on any node. Blocks for a moment if it has none
   // here.
   bool is_followed(task::TaskKey key) const;
+  // As Peers::claim, if there are other nodes.
+  base::Result<store::Peers::Claim> claim_from_others(const std::string& name) const;
   // Cancels a child that its parent does not need any more.
   void cancel_child(task::TaskKey child, const std::string& reason = {}) {
     cancels_.cancel_child(child, reason);

@@ -13,6 +13,7 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -120,6 +121,12 @@ class Peers {
   // Whether somebody follows the task on another node: asks them all, and blocks for a moment. One that does
   // not answer in time counts as one where nobody does, unless this node does not hear.
   virtual bool is_followed_elsewhere(task::TaskKey task) = 0;
+  // The right to begin what one node may begin at a time, by a name; given back with the last copy, on any
+  // thread. Null: another node has it, and has not given it back in a moment. Blocks. What one node does at
+  // once under the same name is its own affair. Fails with unavailable, or overloaded: this node has as many
+  // as it may.
+  using Claim = std::shared_ptr<const void>;
+  virtual base::Result<Claim> claim(const std::string& name) = 0;
   // How far these tasks have come, in any order; leaves out those that are gone. One statement.
   virtual base::Result<std::vector<TaskEnd>> ends(const std::vector<task::TaskKey>& tasks) const = 0;
 

@@ -38,10 +38,14 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
   const protocol::chat::Protocol& protocol;
   protocol::chat::RunRequest request;
   task::ContextId conversation;
-  RunClaims::Claim claim;  // held until later requests can see the run
+  // Held until later requests, here and on other nodes, can see the run.
+  RunClaims::Claim claim;
+  store::Peers::Claim shared_claim;
 
   // Answers with the run that follows what was accepted.
   void accepted(const engine::Accepted& accepted) {
+    shared_claim.reset();
+    claim.reset();
     if (request.streams)
       return show({accepted.key, accepted.id, accepted.context}, accepted.before, {}, false);
     reply_whole(accepted);
@@ -263,10 +267,14 @@ base::Result<bool> is_abandoned(const ChatCall& call, const task::TaskHead& head
 base::Result<void> make_room(RunAnswer& answer) {
   const ChatCall& call = *answer.call;
   const base::Error busy{ErrorCode::conflict, "a run is under way in this conversation", {}};
-  const std::string& context = answer.conversation.value;
-  answer.claim = call.claims.claim(call.agent.name.value + '\0' + call.caller.value + '\0' + context,
-                                   answer.request.run);
+  const std::string name =
+      call.agent.name.value + '\0' + call.caller.value + '\0' + answer.conversation.value;
+  answer.claim = call.claims.claim(name, answer.request.run);
   if (!answer.claim) return fail(busy);
+  auto shared = call.tasks().claim_from_others(name);
+  if (!shared) return fail(shared.error());
+  answer.shared_claim = std::move(*shared);
+  if (!answer.shared_claim) return fail(busy);
   const auto running = running_tasks(call, answer.conversation);
   if (!running) return fail(running.error());
   for (const task::TaskHead& head : *running) {

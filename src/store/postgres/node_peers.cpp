@@ -74,10 +74,12 @@ NodePeers::NodePeers(const Place& place)
   };
   lease_.emplace(address_, node_, place.times, std::move(of_lease));
   bus_.emplace(address_, node_, std::move(of_bus));
+  claims_ = std::make_shared<Claims>(address_, check);
   thread_ = std::jthread([this] { run(); });
 }
 
 NodePeers::~NodePeers() {
+  claims_->end();
   bus_.reset();
   {
     std::lock_guard lock(mutex_);
@@ -178,6 +180,11 @@ bool NodePeers::is_followed_elsewhere(task::TaskKey task) {
   });
   const auto asked = asking_.extract(task);  // whoever asks at the same time has the same answer
   return asked.empty() || asked.mapped();
+}
+
+Result<Peers::Claim> NodePeers::claim(const std::string& name) {
+  if (!lease_->has_others()) return std::make_shared<const std::string>(name);
+  return claims_->claim(name);
 }
 
 Result<std::vector<TaskEnd>> NodePeers::ends(const std::vector<task::TaskKey>& tasks) const {

@@ -13,6 +13,7 @@
 
 #include "store/peers.h"
 #include "store/postgres/bus.h"
+#include "store/postgres/claims.h"
 #include "store/postgres/followed_elsewhere.h"
 #include "store/postgres/lease.h"
 #include "store/postgres/writer.h"
@@ -49,6 +50,7 @@ class NodePeers final : public Peers {
   void tell_followers(const std::vector<Grown>& tasks) override;
   void follow(const std::vector<Grown>& tasks) override;
   bool is_followed_elsewhere(task::TaskKey task) override;
+  base::Result<Claim> claim(const std::string& name) override;
   base::Result<std::vector<TaskEnd>> ends(const std::vector<task::TaskKey>& tasks) const override;
   Taken take_queued(const std::vector<task::AgentName>& agents, int most) override {
     return take_(agents, most);
@@ -95,6 +97,7 @@ class NodePeers final : public Peers {
   std::unordered_map<task::TaskKey, bool> asking_;  // whether others have said that somebody follows them
 
   FollowedElsewhere followed_{base::SteadyTime::now()};
+  std::shared_ptr<Claims> claims_;  // and who has one
   std::optional<Lease> lease_;
   std::optional<Bus> bus_;
   std::jthread thread_;
