@@ -263,7 +263,8 @@ class Chaos:
                     "application_name = 'baton' ORDER BY random() LIMIT 3) AS chosen")
             except postgres_cluster.NoCluster:
                 return  # it recovers from a full disk
-            self.done["terminated backends"] += int(ended)
+            # A backend that has just ended by itself is worth a warning before it.
+            self.done["terminated backends"] += int(ended.split()[-1])
 
     def restart_database(self):
         with self.on_database:

@@ -63,7 +63,8 @@ class Gate:
     def on_some(self, random, most, do):
         """Does it to so many pairs at most, and returns to how many."""
         async def choose():
-            chosen = random.sample(sorted(self.pairs, key=id), min(most, len(self.pairs)))
+            whole = [pair for pair in self.pairs if not any(writer.transport.is_closing() for writer in pair)]
+            chosen = random.sample(sorted(whole, key=id), min(most, len(whole)))
             for pair in chosen:
                 self.pairs.discard(pair)
                 do(*pair)
