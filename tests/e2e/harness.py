@@ -43,7 +43,10 @@ def wait_for(condition, seconds=20, what="the condition"):
 
 class Server(client.Client):
     """The program at work. `agents`: names below tests/e2e/agents, the first is the default one; without
-    them the shipped ones. `config` becomes its configuration file. `database`: of another one that it shares."""
+    them the shipped ones. `config` becomes its configuration file. `database`: of another one that it shares.
+    `program` may be set before a start."""
+
+    program = PROGRAM
 
     def __init__(self, agents=None, config=None, options=(), database=None):
         super().__init__()
@@ -84,7 +87,7 @@ class Server(client.Client):
         config = self.folder / "baton.json"
         config.touch(mode=0o600)  # there may be tokens in it
         config.write_text(json.dumps(self.config), encoding="utf-8")
-        return [PROGRAM, "serve", "--config", str(config), "--port", str(self.port or 0),
+        return [self.program, "serve", "--config", str(config), "--port", str(self.port or 0),
                 *self.database.words(), "--agents", str(self.agents_folder), *self.options]
 
     def start(self):

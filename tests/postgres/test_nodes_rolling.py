@@ -90,7 +90,7 @@ class Follower:
                 continue
 
 
-class Rolling(nodes.NodesCase):
+class RollingCase(nodes.NodesCase):
     def roll(self, end):
         load = Load(self)
         self.addCleanup(load.close)
@@ -127,6 +127,8 @@ class Rolling(nodes.NodesCase):
             self.assertEqual(self.at(index).list(pageSize=1)["totalSize"], len(load.acknowledged) + 1)
         self.assert_logs_whole()
 
+
+class Rolling(RollingCase):
     def test_nodes_that_are_stopped_and_started_one_after_the_other_lose_and_double_nothing(self):
         self.roll(lambda node: self.assertEqual(node.stop(), 0))
 
