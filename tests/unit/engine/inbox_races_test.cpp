@@ -68,8 +68,17 @@ TEST_CASE("Inbox: a group that loses a race is decided again on rows that are re
   CHECK(bench.seen[key] == std::vector<std::int64_t>{1, 2, 3});
   CHECK(bench.last_event(key) == 4);
   CHECK(bench.inbox->store_is_writable());
-  bench.peers.in_touch = false;
+}
+
+TEST_CASE("Inbox: a shared store that does not answer is not writable until it does") {
+  InboxBench bench;
+  FakePeers peers;
+  bench.options.peers = &peers;
+  bench.start();
+  peers.in_touch = false;
   CHECK_FALSE(bench.inbox->store_is_writable());
+  peers.in_touch = true;
+  CHECK(bench.inbox->store_is_writable());
 }
 
 TEST_CASE("Inbox: a group that loses every race is overloaded in the end") {

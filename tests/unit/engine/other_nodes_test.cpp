@@ -77,7 +77,9 @@ TEST_CASE(
     "OtherNodes: where nothing arrives that others tell, tasks are looked at more often than the rest") {
   Bench bench;
   bench.peers.hearing = false;
-  bench.begin();
+  bench.peers.alone = true;
+  bench.peers.set_ends({{bench.begin(), {1}, {1}, FakePeers::kSelf}});
+  bench.peers.alone = false;
   const int read = bench.peers.reads();
   const auto until = std::chrono::steady_clock::now() + test::patience();
   while (bench.peers.looks() < 12 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
