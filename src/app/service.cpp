@@ -116,7 +116,8 @@ Service::Service(const Config& config, const Dependencies& dependencies, const h
                   return notify::render_a2a(queue, delivery, links_);
                 }),
       options_(server_options(config)),
-      readers_("log-read", 2, static_cast<std::size_t>(limits.connections_max) + 1),
+      readers_("log-read", 2, static_cast<std::size_t>(limits.connections_max) + 1,
+               base::ThreadPriority::prompt),
       answers_(config.answers_bytes_max, kAnswersWaiting, kAnswerWait, readers_, engine_.timers()),
       pages_(kPagesMax, static_cast<std::size_t>(limits.connections_max) + 1, kAnswerWait, readers_,
              engine_.timers()),

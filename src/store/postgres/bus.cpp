@@ -13,6 +13,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/thread_priority.h"
+
 namespace baton::store::postgres {
 namespace {
 
@@ -130,6 +132,7 @@ bool Bus::await_word(const Link& link) const {
 
 void Bus::listen() {
   pthread_setname_np(pthread_self(), "bus-listen");
+  base::set_priority(base::ThreadPriority::prompt);
   while (true) {
     try {
       if (!listener_) {
@@ -204,6 +207,7 @@ void Bus::say(std::vector<std::string> words) {
 
 void Bus::tell_all() {
   pthread_setname_np(pthread_self(), "bus-tell");
+  base::set_priority(base::ThreadPriority::prompt);
   while (true) {
     std::unordered_map<task::TaskKey, task::EventNumber> tasks;
     std::vector<std::string> words;

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "base/thread_priority.h"
 #include "store/sql/failure.h"
 
 namespace baton::store::postgres {
@@ -110,6 +111,7 @@ void NodePeers::note(F&& add) {
 
 void NodePeers::run() {
   pthread_setname_np(pthread_self(), "peers");
+  base::set_priority(base::ThreadPriority::prompt);
   std::unique_lock lock(mutex_);
   while (true) {
     changed_.wait(lock, [this] {
