@@ -193,6 +193,10 @@ void RunningTurn::abandon() {
   if (!was_over) end();
 }
 
+bool RunningTurn::is_ending() const {
+  return state_.with([](const State& state) { return state.ending; });
+}
+
 // Output of a turn that goes on.
 task::Change RunningTurn::going_change(State& state, const task::TaskHead& head,
                                        const ChildQuestions::Turnover& turnover) const {

@@ -85,6 +85,8 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
   void break_off() { force(agents::BrokenOff{true}); }
   // Ends the turn without storing anything: the program is stopping, and a restart resumes from the log.
   void abandon();
+  // Whether its end is decided. On the engine's thread.
+  bool is_ending() const;
   // What the log says of this turn, if it runs again or goes on. Before the executor starts.
   void go_on(TurnLog log);
   // What children get of where the turn's request came from: its hops, and the turn's trace. Set before the

@@ -156,7 +156,9 @@ std::shared_ptr<RunningTurn> TurnRunner::enroll(const task::TaskHead& head) {
   const agents::Agent* agent = catalogue_.find(head.agent);
   auto run =
       std::make_shared<RunningTurn>(services_, head, agent ? agent->settings : agents::AgentSettings());
-  running_.with([&](auto& running) { running.insert_or_assign(head.key, run); });
+  const auto before = running_.with([&](auto& running) { return std::exchange(running[head.key], run); });
+  // Another node has taken that one's turn away meanwhile, and has not told yet.
+  if (before && !before->is_ending()) before->abandon();
   return run;
 }
 
