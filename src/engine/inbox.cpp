@@ -53,8 +53,9 @@ void Inbox::post(Decision decision) {
 
 void Inbox::record(store::DeliveryResult result, std::function<void(base::Result<void>)> done) {
   const std::size_t bytes = sizeof(Stored) + sizeof(result) + result.error.size();
+  const store::DeliveryKey key = result.key;
   auto apply = [this, result = std::move(result)] { return deliveries_.record(result); };
-  push(std::make_unique<Stored>(std::move(apply), std::move(done)), bytes);
+  push(std::make_unique<Stored>(std::move(apply), std::move(done), key), bytes);
 }
 
 void Inbox::write(std::function<base::Result<void>()> apply, std::function<void(base::Result<void>)> done) {
@@ -225,6 +226,7 @@ void Inbox::load(task::TaskKey key) {
 void Inbox::write(Group& group) {
   std::size_t next = 0;
   do {
+    expect_results(group, next);
     for (; next < group.works.size(); ++next) {
       Work& work = *group.works[next];
       if (work.refused) continue;
@@ -258,6 +260,16 @@ void Inbox::write(Group& group) {
   if (!committed && committed.error().code == ErrorCode::raced) return race(group);
   note_outcome(committed.has_value());
   if (!committed) refuse_all(group, committed.error());
+}
+
+// Tells the store which deliveries' results the group has from `next` on.
+void Inbox::expect_results(const Group& group, std::size_t next) const {
+  std::vector<store::DeliveryKey> keys;
+  for (; next < group.works.size(); ++next) {
+    const Work& work = *group.works[next];
+    if (work.delivery() && !work.refused) keys.push_back(work.delivery());
+  }
+  if (keys.size() > 1) deliveries_.expect(keys);
 }
 
 // Nothing could be written.

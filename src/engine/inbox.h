@@ -160,6 +160,7 @@ class Inbox {
   bool has_room(const Group& group) const;
   bool forgets(const Group& group) const;
   void write(Group& group);
+  void expect_results(const Group& group, std::size_t next) const;
   void refuse_all(Group& group, const base::Error& error);
   void put_back(Group& group);
   void race(Group& group);

@@ -32,6 +32,8 @@ class Inbox::Work {
   // The task whose row it needs, if any.
   virtual task::TaskKey task() const { return {}; }
   virtual bool answers() const { return true; }
+  // The delivery whose result it is, if any.
+  virtual store::DeliveryKey delivery() const { return {}; }
   // Adds it to the store's open group. The error is the store's.
   virtual base::Result<void> apply(Inbox& inbox) = 0;
   // The group is gone: `apply` may be called again.
@@ -168,7 +170,10 @@ class Inbox::Stored final : public Work {
  public:
   using Apply = std::function<base::Result<void>()>;
   using Done = std::function<void(base::Result<void>)>;
-  Stored(Apply apply, Done done) : apply_(std::move(apply)), done_(std::move(done)) {}
+  Stored(Apply apply, Done done, store::DeliveryKey delivery = {})
+      : apply_(std::move(apply)), done_(std::move(done)), delivery_(delivery) {}
+
+  store::DeliveryKey delivery() const override { return delivery_; }
 
   base::Result<void> apply(Inbox& inbox) override {
     outcome_ = apply_();
@@ -182,6 +187,7 @@ class Inbox::Stored final : public Work {
  private:
   const Apply apply_;
   const Done done_;
+  const store::DeliveryKey delivery_;
   base::Result<void> outcome_;
 };
 

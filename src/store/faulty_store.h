@@ -67,6 +67,7 @@ class FaultyStore final : public TaskStore,
   base::Result<void> commit() override;
   base::Result<void> flush() override;
   base::Result<void> record(const DeliveryResult& result) override;
+  void expect(const std::vector<DeliveryKey>& keys) override { deliveries_.expect(keys); }
 
   base::Result<TaskRow> row(task::TaskKey key) const override { return tasks_.row(key); }
   base::Result<task::TaskHead> find(const task::TaskRef& ref) const override { return tasks_.find(ref); }

@@ -183,6 +183,8 @@ class DeliveryStore {
   // Adds a result to the open group, as TaskStore::apply does a change. A result for a deleted config is a
   // no-op and succeeds. Fails with not_found if the delivery was not its config's first waiting one.
   virtual base::Result<void> record(const DeliveryResult& result) = 0;
+  // The results of these follow in the open group: a store that is far away reads them all at once. Cheap.
+  virtual void expect(const std::vector<DeliveryKey>&) {}
   // A task's configs in the order of their creation, each with its last error.
   virtual base::Result<std::vector<task::PushConfig>> configs(task::TaskKey task) const = 0;
   // For metrics.

@@ -1,4 +1,7 @@
 // What every DeliveryStore promises, and the push configs behind it.
+#include <map>
+#include <utility>
+
 #include "contract/store_bench.h"
 
 namespace delivery_store_test {
@@ -241,6 +244,30 @@ TEST_CASE_TEMPLATE("DeliveryStore: what is given up is counted and lets the next
   CHECK(bench.deliveries->delivery_counts()->waiting == 1);
   CHECK(due(bench).at(0).event.value == 3);
   CHECK(bench.record(outcome(first, DeliveryResult::Kind::delivered)).error().code == ErrorCode::not_found);
+}
+
+TEST_CASE_TEMPLATE("DeliveryStore: results that are expected together are recorded as one by one", Bench,
+                   EACH_STORE) {
+  Bench bench;
+  for (const char* id : {"t1", "t2", "t3"}) bench.must(with_push(bench, id), {status(State::working)});
+  const auto first = due(bench);
+  REQUIRE(first.size() == 3);
+  const store::DeliveryKey unknown{first[2].key.value + 1'000};
+  bench.deliveries->expect({first[0].key, unknown, first[1].key, first[2].key});
+  succeed(bench.deliveries->record(outcome(first[0], DeliveryResult::Kind::delivered)));
+  succeed(bench.deliveries->record(outcome(first[1], DeliveryResult::Kind::retry, bench.clock.now())));
+  succeed(bench.deliveries->record({unknown, DeliveryResult::Kind::delivered, {}, ""}));
+  const auto again = bench.deliveries->record(outcome(first[0], DeliveryResult::Kind::delivered));
+  CHECK(again.error().code == ErrorCode::not_found);
+  succeed(bench.deliveries->record(outcome(first[2], DeliveryResult::Kind::given_up)));
+  succeed(bench.tasks->commit());
+  const auto next = due(bench);
+  REQUIRE(next.size() == 3);
+  std::map<task::TaskKey, std::pair<std::int64_t, int>> seen;  // event, attempts
+  for (const store::Delivery& one : next) seen[one.task] = {one.event.value, one.attempts};
+  CHECK(seen[first[0].task] == std::pair<std::int64_t, int>(3, 0));
+  CHECK(seen[first[1].task] == std::pair<std::int64_t, int>(first[1].event.value, 1));
+  CHECK(seen[first[2].task] == std::pair<std::int64_t, int>(3, 0));
 }
 
 TEST_CASE_TEMPLATE("DeliveryStore: the next due time follows the deliveries", Bench, EACH_STORE) {

@@ -131,6 +131,7 @@ base::Result<void> check_order(Connection& connection, task::TaskKey task, const
 
 void follow_order(WriteState& state, task::TaskKey task, const task::DeliveryOrder& order) {
   Connection& connection = state.connection();
+  state.change_deliveries();
   std::set<std::int64_t> configs;
   for (const Target& target : targets_of(connection, task, order)) {
     configs.insert(target.config);

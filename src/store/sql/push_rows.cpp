@@ -131,6 +131,7 @@ void drop_config(WriteState& state, TaskRow& task, const task::PushConfigId& id)
   const TaskRow::Config* known = find_config(configs, id);
   if (known == nullptr) return;
   const PushConfigKey config = known->key;
+  state.change_deliveries();
   state.connection().run("DELETE FROM deliveries WHERE config_key = ?", config);
   state.connection().run("DELETE FROM push_configs WHERE config_key = ?", config);
   std::erase_if(configs, [&](const TaskRow::Config& each) { return each.key == config; });
@@ -174,16 +175,9 @@ int add_deliveries(WriteState& state, TaskRow& task, task::EventNumber event, co
 
 base::Result<void> record_result(WriteState& state, const DeliveryResult& result) {
   Connection& connection = state.connection();
-  std::int64_t config = 0;
-  std::int64_t event = 0;
-  {
-    Query query = connection.query(
-        "SELECT config_key, event_number, due_ms FROM deliveries WHERE delivery_key = ?", result.key);
-    if (!query.step()) return {};  // its config was deleted while it was under way
-    if (query.is_null(2)) return base::fail(base::ErrorCode::not_found, "no such delivery is waiting");
-    config = query.integer(0);
-    event = query.integer(1);
-  }
+  const auto delivery = state.delivery(result.key);
+  if (!delivery) return {};  // its config was deleted while it was under way
+  if (!delivery->is_due) return base::fail(base::ErrorCode::not_found, "no such delivery is waiting");
   if (result.kind == DeliveryResult::Kind::retry) {
     connection.run(
         "UPDATE deliveries SET attempts = attempts + 1, due_ms = ?2, error = ?3 WHERE delivery_key = ?1",
@@ -195,8 +189,8 @@ base::Result<void> record_result(WriteState& state, const DeliveryResult& result
       "UPDATE deliveries SET attempts = attempts + 1, due_ms = NULL, state = ?2, error = ?3 "
       "WHERE delivery_key = ?1",
       result.key, outcome, result.error);
-  advance(state, config, event);
-  state.note_waiting({config}, {event + 1});
+  advance(state, delivery->config.value, delivery->event.value);
+  state.note_waiting(delivery->config, {delivery->event.value + 1});
   return {};
 }
 

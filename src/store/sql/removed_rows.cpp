@@ -107,7 +107,9 @@ Result<void> leave_context(WriteState& state, const TaskRow& row) {
   return {};
 }
 
-void delete_webhooks(Connection& connection, task::TaskKey key) {
+void delete_webhooks(WriteState& state, task::TaskKey key) {
+  Connection& connection = state.connection();
+  state.change_deliveries();
   connection.run(
       "DELETE FROM deliveries WHERE config_key IN (SELECT config_key FROM push_configs WHERE task_key = ?)",
       key);
@@ -127,7 +129,7 @@ Result<void> delete_task(WriteState& state, const TaskRow& row) {
   Connection& connection = state.connection();
   const task::TaskKey key = row.head.key;
   state.count(row.head, -1);
-  delete_webhooks(connection, key);
+  delete_webhooks(state, key);
   connection.run("DELETE FROM turn_requests WHERE task_key = ?", key);
   connection.run("DELETE FROM scheduled_tasks WHERE task_key = ?", key);
   connection.run("DELETE FROM task_metadata WHERE task_key = ?", key);

@@ -76,6 +76,10 @@ Result<void> Store::record(const DeliveryResult& result) {
   return writing("recording a delivery", [&] { return record_result(state(), result); });
 }
 
+void Store::expect(const std::vector<DeliveryKey>& keys) {
+  state().expect_deliveries(keys);
+}
+
 Result<void> Store::commit() {
   const bool is_empty = !group_is_open_;
   return writing("committing", [&]() -> Result<void> {

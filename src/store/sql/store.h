@@ -41,6 +41,7 @@ class Store : public TaskStore, public DeliveryStore, public OperatorStore, publ
   base::Result<std::vector<Delivery>> due_deliveries(base::Timestamp now, int limit) const override;
   base::Result<std::optional<base::Timestamp>> next_due() const override;
   base::Result<void> record(const DeliveryResult& result) override;
+  void expect(const std::vector<DeliveryKey>& keys) override;
   base::Result<std::vector<task::PushConfig>> configs(task::TaskKey task) const override;
   base::Result<Counts> delivery_counts() const override;
 

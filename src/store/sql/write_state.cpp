@@ -44,6 +44,33 @@ std::vector<TaskRow::Config>& WriteState::configs(TaskRow& task) {
   return *task.configs;
 }
 
+// What was read before may have become due since.
+std::optional<WriteState::DeliveryRow> WriteState::delivery(DeliveryKey key) {
+  if (expected_.size() > 1) read_expected();
+  if (const auto read = deliveries_.extract(key); read && (!read.mapped() || read.mapped()->is_due))
+    return read.mapped();
+  Query query = connection_.query(
+      "SELECT config_key, event_number, due_ms IS NOT NULL FROM deliveries WHERE delivery_key = ?", key);
+  if (!query.step()) return std::nullopt;
+  return DeliveryRow{{query.integer(0)}, {query.integer(1)}, query.truth(2)};
+}
+
+void WriteState::read_expected() {
+  std::string keys;
+  for (const DeliveryKey key : expected_) {
+    deliveries_.try_emplace(key);
+    keys += (keys.empty() ? '{' : ',') + std::to_string(key.value);
+  }
+  expected_.clear();
+  Query query = connection_.query(
+      "SELECT delivery_key, config_key, event_number, due_ms IS NOT NULL FROM deliveries "
+      "WHERE delivery_key = ANY (CAST(? AS bigint[]))",
+      keys + "}");
+  while (query.step()) {
+    deliveries_[{query.integer(0)}] = DeliveryRow{{query.integer(1)}, {query.integer(2)}, query.truth(3)};
+  }
+}
+
 void WriteState::count(const task::TaskHead& head, std::int64_t tasks) {
   if (head.turn_state != task::TurnState::none || head.hidden) return;
   const auto found = totals_.find(std::tie(head.agent, head.caller, head.state));
@@ -57,6 +84,7 @@ void WriteState::count(const task::TaskHead& head, std::int64_t tasks) {
 void WriteState::finish() {
   if (!waiting_.empty()) dialect_.wake_deliveries(waiting_, now());
   waiting_.clear();
+  change_deliveries();
   for (const auto& [whose, more] : totals_) {
     const auto& [agent, caller, state] = whose;
     if (more != 0) dialect_.add_to_total(agent, caller, state, more);

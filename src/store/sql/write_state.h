@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -60,6 +61,24 @@ class WriteState {
     first = std::min(first, event);
   }
 
+  // A delivery whose result is recorded.
+  struct DeliveryRow {
+    PushConfigKey config;
+    task::EventNumber event;
+    bool is_due = false;
+  };
+  // Nothing: it is gone. Reads all that are expected at once.
+  std::optional<DeliveryRow> delivery(DeliveryKey key);
+  // Results of these follow, if that is worth knowing: where each read is a way to a server and back.
+  void expect_deliveries(const std::vector<DeliveryKey>& keys) {
+    if (node()) expected_ = keys;
+  }
+  // They may have changed: what was read of them counts no more.
+  void change_deliveries() {
+    expected_.clear();
+    deliveries_.clear();
+  }
+
   // Whether it was noted in the open transaction. What is added to the config then waits behind it, whether
   // or not another delivery is due meanwhile.
   bool has_noted_waiting(PushConfigKey config) const { return waiting_.contains(config); }
@@ -86,10 +105,12 @@ class WriteState {
   void forget() {
     totals_.clear();
     waiting_.clear();
+    change_deliveries();
     dialect_.sends().forget();
   }
 
  private:
+  void read_expected();
   void find_artifact(TaskRow& task, const task::ArtifactId& id);
 
   Connection& connection_;
@@ -98,8 +119,10 @@ class WriteState {
   const int short_events_max_;
   base::Timestamp last_{};
   std::int64_t joins_ = 1;
-  std::unordered_set<PushConfigKey> resent_;  // and perhaps more
-  WriterDialect::Waiting waiting_;            // in the open transaction
+  std::unordered_set<PushConfigKey> resent_;                                // and perhaps more
+  WriterDialect::Waiting waiting_;                                          // in the open transaction
+  std::vector<DeliveryKey> expected_;                                       // not read yet
+  std::unordered_map<DeliveryKey, std::optional<DeliveryRow>> deliveries_;  // read, and not recorded yet
   // Not yet written. std::less<> allows look-up by references.
   std::map<std::tuple<task::AgentName, task::Caller, task::State>, std::int64_t, std::less<>> totals_;
 };
