@@ -1,4 +1,5 @@
-"""Drives a shipped agent through pipes as Baton does: its card's command, in its folder, one JSON object a line."""
+"""Drives a shipped agent through pipes as Baton does: its card's command, in its folder, with the helper libraries on
+its path, one JSON object a line."""
 
 import base64
 import json
@@ -9,21 +10,26 @@ import subprocess
 import time
 import unittest
 from collections import deque
+from collections.abc import Sequence
 from pathlib import Path
+from typing import IO
 
 AGENTS = Path(__file__).resolve().parents[2] / "agent-cards"
+LIBRARIES = {"PYTHONPATH": str(AGENTS / "lib/python"), "NODE_PATH": str(AGENTS / "lib/node")}
 LINE_WAIT_S = 30  # a bound for a broken agent; a good one answers at once
-ENDINGS = ("done", "fail", "reject", "ask", "auth")
+ENDINGS = ("done", "fail", "reject", "ask", "auth", "wait")
 
 
 class LineAgent:
     def __init__(self, name: str, env: dict[str, str] | None = None) -> None:
         folder = AGENTS / name
         baton = json.loads((folder / "card.json").read_text("utf-8"))["baton"]
-        environment = {**os.environ, **baton.get("env", {}), **(env or {})}
+        self.run(baton["command"], folder, {**baton.get("env", {}), **(env or {})})
+
+    def run(self, command: list[str], folder: Path, env: dict[str, str], errors: int | IO[bytes] = subprocess.DEVNULL) -> None:
         self.process = subprocess.Popen(
-            baton["command"], cwd=folder, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL)
+            command, cwd=folder, env={**os.environ, **LIBRARIES, **env}, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=errors)
         self.memory_max_kib = 0
         self._input = self.process.stdin.fileno()
         self._output = self.process.stdout.fileno()
@@ -54,15 +60,19 @@ class LineAgent:
                 return None
         return json.loads(self._lines.popleft())
 
-    def until_end(self, turn: str | None = None) -> list[dict]:
-        """All lines up to the one that ends the turn."""
+    def until_end(self, turn: str | None = None, tools: Sequence[str] = ()) -> list[dict]:
+        """All lines up to the one that ends the turn, which may be a call of one of the client's tools."""
         lines = []
         while (line := self.line()) is not None:
             if turn is None or line.get("turn") == turn:
                 lines.append(line)
-                if line["type"] in ENDINGS:
+                if line["type"] in ENDINGS or (line["type"] == "tool-call" and line["name"] in tools):
                     break
         return lines
+
+    def end_input(self) -> None:
+        """As Baton does after the last line of a turn that has a process of its own."""
+        self.process.stdin.close()
 
     def wait(self) -> int:
         """Waits, with a bound, until the process has ended by itself; its exit status."""
@@ -106,10 +116,12 @@ class AgentTest(unittest.TestCase):
         return running
 
     def run_turn(self, turn_line: dict | bytes, env: dict[str, str] | None = None) -> list[dict]:
-        """One turn of an agent in `turn` mode. Standard input stays open, as Baton leaves it."""
+        """One turn of an agent in `turn` mode."""
         running = self.start(env)
         running.send(turn_line)
-        lines = running.until_end()
+        tools = turn_line.get("tools", []) if isinstance(turn_line, dict) else []
+        lines = running.until_end(tools=[tool["name"] for tool in tools if isinstance(tool, dict) and "name" in tool])
+        running.end_input()
         self.assertIsNone(running.line(), "a line after the end")
         self.assertEqual(running.wait(), 0)
         return lines

@@ -1,0 +1,141 @@
+// The loop: takes the lines that Baton writes, and has each turn answered.
+'use strict';
+
+const { Result } = require('./children.js');
+const { Canceled, Ended, Fail, Reject } = require('./ends.js');
+const { Output } = require('./output.js');
+const { Turn } = require('./turn.js');
+
+const LINE_MAX_BYTES = (8 << 20) + (256 << 10); // as Baton's, unless the card's `line_max_bytes` says otherwise
+
+// The beginning of every turn line, before anything that a caller wrote.
+const TURN = /^\{"type": ?"turn", ?"protocol": ?\d+, ?"turn": ?("[^"\\]*")/;
+
+function agent(answer, { lineMaxBytes = LINE_MAX_BYTES } = {}) {
+  new Loop(answer, new Output(takeStandardOutput(), lineMaxBytes)).run(process.stdin);
+}
+
+// What is printed by others goes to standard error, so to Baton's log.
+function takeStandardOutput() {
+  const write = process.stdout.write.bind(process.stdout);
+  process.stdout.on('error', () => process.exit(0)); // Baton is gone: end without a word
+  process.stdout.write = (...printed) => process.stderr.write(...printed);
+  return write;
+}
+
+class Loop {
+  constructor(answer, output) {
+    this._answer = answer;
+    this._output = output;
+    this._turns = new Map();
+    this._atEnd = false;
+  }
+
+  // Not by node:readline, for which U+2028 ends a line, too.
+  run(source) {
+    let begun = [];
+    const take = () => {
+      const line = Buffer.concat(begun);
+      begun = [];
+      this._takeOrRefuse(line);
+    };
+    source.on('data', (chunk) => {
+      let from = 0;
+      for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, from)) {
+        begun.push(chunk.subarray(from, at));
+        from = at + 1;
+        take();
+      }
+      begun.push(chunk.subarray(from));
+    });
+    source.on('end', () => {
+      take();
+      this._atEnd = true;
+      for (const turn of this._turns.values()) turn._hearNoMore();
+      this._exitIfOver();
+    });
+  }
+
+  _takeOrRefuse(line) {
+    try {
+      const text = line.toString();
+      if (text.trim()) this._take(JSON.parse(text));
+    } catch (problem) {
+      // Whatever it is: the agent goes on, and the turn gets its end.
+      console.error(`a line was not understood: ${problem}`.slice(0, 500));
+      const found = TURN.exec(line.toString('latin1', 0, 1024));
+      if (found) {
+        this._output.write({ type: 'fail', turn: JSON.parse(found[1]), error: 'This agent cannot read the message.' });
+      }
+    }
+  }
+
+  _take(order) {
+    if (order.type === 'turn') {
+      const turn = new Turn(order, this._output);
+      this._turns.set(turn.id, turn);
+      this._perform(turn);
+      return;
+    }
+    // The turn's message has what a `tool-result` says.
+    const turn = this._turns.get(order.turn);
+    if (order.type === 'cancel') turn?._cancel();
+    if (order.type === 'delegate-result') turn?._hear(new Result(order));
+  }
+
+  // Never rejects.
+  async _perform(turn) {
+    try {
+      await this._answerAndEnd(turn);
+    } catch (problem) {
+      if (!(problem instanceof Ended)) report(turn, problem);
+    }
+    if (!turn._ended) {
+      const error = `The agent failed; the log has more about task ${turn.task.id ?? ''}.`;
+      this._output.write({ type: 'fail', turn: turn.id, error });
+      turn._ended = true;
+    }
+    // Baton may have begun the turn again by now, under the same name.
+    if (this._turns.get(turn.id) === turn) this._turns.delete(turn.id);
+    this._exitIfOver();
+  }
+
+  async _answerAndEnd(turn) {
+    try {
+      await give(turn, await this._answer(turn));
+    } catch (problem) {
+      if (problem instanceof Canceled || (turn.canceled && problem?.name === 'AbortError')) turn.fail('The turn was canceled.');
+      if (problem instanceof Reject) turn.reject(problem.message);
+      if (problem instanceof Fail) turn.fail(problem.message);
+      throw problem;
+    }
+    turn.done();
+  }
+
+  _exitIfOver() {
+    if (this._atEnd && this._turns.size === 0) process.exit();
+  }
+}
+
+function report(turn, problem) {
+  console.error(`turn ${turn.id} of task ${turn.task.id ?? ''} failed:\n${problem?.stack ?? problem}`);
+}
+
+// Says what the function returned: see ../README.md.
+async function give(turn, answer) {
+  if (answer === undefined || answer === null) return;
+  if (typeof answer === 'string') {
+    turn.text(answer);
+  } else if (answer[Symbol.asyncIterator] || answer[Symbol.iterator]) {
+    for await (const piece of answer) {
+      turn.check();
+      await give(turn, piece);
+    }
+  } else if (typeof answer === 'object') {
+    turn.artifact('result', answer);
+  } else {
+    throw new TypeError(`an agent cannot return a ${typeof answer}`);
+  }
+}
+
+module.exports = { agent, LINE_MAX_BYTES };

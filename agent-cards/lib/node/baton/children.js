@@ -1,0 +1,83 @@
+// What a turn has delegated to other agents.
+'use strict';
+
+const { Fail } = require('./ends.js');
+
+const ASKS = ['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED'];
+
+class Result {
+  constructor(line) {
+    this.id = line.id;
+    this.task = line.task;
+    this.error = line.error;
+  }
+
+  get state() {
+    return this.task?.status.state ?? '';
+  }
+
+  get artifacts() {
+    return this.task?.artifacts ?? [];
+  }
+
+  get question() {
+    return ASKS.includes(this.state) ? this.task.status.message : undefined;
+  }
+
+  get text() {
+    const replies = this.artifacts.map((artifact) => artifact.parts.map((part) => part.text ?? '').join(''));
+    const said = replies.filter((reply) => reply).join('\n');
+    return said || textOf(this.task?.status.message);
+  }
+}
+
+class ChildFailed extends Fail {
+  name = 'ChildFailed';
+
+  constructor(agent, result) {
+    super(`${agent}: ${result.error}`);
+    this.result = result;
+  }
+}
+
+class Child {
+  constructor(turn, agent, id, detached) {
+    this.id = id;
+    this.agent = agent;
+    this.detached = detached;
+    this._turn = turn;
+    this._result = turn.results.get(id);
+    this._heard = new Promise((resolve) => {
+      this._hear = resolve;
+    });
+  }
+
+  get done() {
+    return this._result !== undefined;
+  }
+
+  async result({ timeout } = {}) {
+    const result = this._result ?? (await this._turn._unlessCanceled(this._heard, timeout));
+    if (result === undefined) throw new Error(`${this.agent} has not answered within ${timeout} ms`);
+    if (result.error !== undefined) throw new ChildFailed(this.agent, result);
+    return result;
+  }
+
+  answer(message, { id } = {}) {
+    const task = this._result?.task?.id;
+    if (task === undefined) throw new Error('there is no child to answer');
+    return this._turn.delegate(this.agent, message, { id, task });
+  }
+
+  _settle(result) {
+    this._result ??= result;
+    this._hear(this._result);
+  }
+}
+
+function textOf(message) {
+  const texts = (message?.parts ?? []).filter((part) => typeof part.text === 'string');
+  return texts.map((part) => part.text).join('\n');
+}
+
+module.exports = { Child, ChildFailed, Result, textOf };

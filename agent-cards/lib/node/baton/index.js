@@ -1,0 +1,12 @@
+// Baton's line protocol for agents in Node: ../README.md is the page about it, index.d.ts the contract.
+'use strict';
+
+const { agent, LINE_MAX_BYTES } = require('./agent.js');
+const { Child, ChildFailed, Result } = require('./children.js');
+const { Canceled, Ended, Fail, Reject } = require('./ends.js');
+const { LineTooLong } = require('./output.js');
+const { ToolCall, Turn } = require('./turn.js');
+
+module.exports = {
+  agent, Canceled, Child, ChildFailed, Ended, Fail, LINE_MAX_BYTES, LineTooLong, Reject, Result, ToolCall, Turn,
+};

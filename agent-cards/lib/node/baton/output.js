@@ -1,0 +1,38 @@
+// Standard output as Baton reads it: one JSON object a line.
+'use strict';
+
+class LineTooLong extends Error {
+  name = 'LineTooLong';
+}
+
+// JSON has no NaN and no Infinity; JSON.stringify would make null of them and not say so.
+function finite(key, value) {
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError(`${key} is ${value}, which JSON does not have`);
+  return value;
+}
+
+// Half a surrogate pair, which UTF-8 cannot have, is an escape after JSON.stringify. All escapes are looked at, so that
+// a backslash of the text is not taken for the beginning of one.
+function encoded(line) {
+  const json = JSON.stringify(line, finite);
+  if (!json.includes('\\ud')) return json;
+  return json.replace(/\\(?:ud[89a-f][0-9a-f]{2}|.)/g, (escape) => (escape.startsWith('\\ud') ? '\ufffd' : escape));
+}
+
+class Output {
+  constructor(write, lineMaxBytes) {
+    this._write = write;
+    this._lineMaxBytes = lineMaxBytes;
+  }
+
+  // Throws, and writes nothing, for what is no JSON or too long.
+  write(line) {
+    const data = Buffer.from(`${encoded(line)}\n`);
+    if (data.length - 1 > this._lineMaxBytes) {
+      throw new LineTooLong(`a line of ${data.length - 1} bytes (${line.type}); ${this._lineMaxBytes} is the most`);
+    }
+    this._write(data);
+  }
+}
+
+module.exports = { encoded, LineTooLong, Output };

@@ -1,0 +1,165 @@
+"""The loop: takes the lines that Baton writes, and gives each turn a thread."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import threading
+
+from baton._children import Result
+from baton._ends import Canceled, Ended, Fail, Reject
+from baton._output import Output
+from baton._turn import Turn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, BinaryIO, NoReturn
+
+LINE_MAX_BYTES = (8 << 20) + (256 << 10)  # as Baton's, unless the card's `line_max_bytes` says otherwise
+
+# The beginning of every turn line, before anything that a caller wrote.
+_TURN = re.compile(rb'\{"type": ?"turn", ?"protocol": ?\d+, ?"turn": ?("[^"\\]*")')
+
+
+class Agent:
+    """A function that answers turns. Called, it is that function."""
+
+    def __init__(self, answer: Callable[[Turn], Any]) -> None:
+        self.answer = answer
+
+    def __call__(self, turn: Turn) -> Any:
+        return self.answer(turn)
+
+    def run(self, *, line_max_bytes: int = LINE_MAX_BYTES) -> None:
+        """Answers turns until Baton closes the agent's input, each in a thread of its own.
+
+        Takes standard input and output for the protocol: what the agent and its processes print goes to standard
+        error, so to Baton's log, and their input is empty.
+        """
+        source, sink = _standard_streams()
+        _Loop(self.answer, Output(sink, line_max_bytes)).run(source)
+
+
+def agent(answer: Callable[[Turn], Any]) -> Agent:
+    """Makes an agent of a function that takes a Turn. See README.md for what it may return."""
+    return Agent(answer)
+
+
+def _standard_streams() -> tuple[BinaryIO, BinaryIO]:
+    source = open(os.dup(0), "rb", buffering=1 << 16)
+    sink = open(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    return source, sink
+
+
+class _Loop:
+    def __init__(self, answer: Callable[[Turn], Any], output: Output) -> None:
+        self._answer = answer
+        self._output = output
+        self._turns: dict[str, Turn] = {}
+
+    def run(self, source: BinaryIO) -> None:
+        for line in source:
+            try:
+                self._take(line)
+            except Exception as problem:  # whatever it is: the agent goes on, and the turn gets its end
+                print(f"a line was not understood: {problem!r}"[:500], file=sys.stderr, flush=True)
+                self._refuse(line)
+        for turn in list(self._turns.values()):
+            turn._hear_no_more()
+
+    def _take(self, line: bytes) -> None:
+        order = json.loads(line)
+        kind = order["type"]
+        if kind == "turn":
+            self._begin(Turn(order, self._output))
+        elif (turn := self._turns.get(order["turn"])) is not None:
+            if kind == "cancel":
+                turn._cancel()
+            elif kind == "delegate-result":
+                turn._hear(Result(order))
+            # The turn's message has what a `tool-result` says.
+
+    def _begin(self, turn: Turn) -> None:
+        self._turns[turn.id] = turn
+        try:
+            threading.Thread(target=self._perform, args=(turn,), name=turn.id).start()
+        except Exception:  # the system has no thread left
+            del self._turns[turn.id]
+            raise
+
+    def _refuse(self, line: bytes) -> None:
+        """Fails the turn of a line that was not understood: Baton waits for an end of every turn.
+
+        What a caller wrote may be JSON and yet too much for Python, such as an integer of 5,000 digits.
+        """
+        found = _TURN.match(line)
+        if found is not None:
+            self._output.write({"type": "fail", "turn": json.loads(found[1]), "error": "This agent cannot read the message."})
+
+    def _perform(self, turn: Turn) -> None:
+        try:
+            self._answer_and_end(turn)
+        except Ended:
+            pass
+        except BaseException:
+            _report(turn)
+        if not turn._ended:
+            try:
+                turn.fail(f"The agent failed; the log has more about task {turn.task.get('id', '')}.")
+            except Ended:
+                pass
+        # Baton may have begun the turn again by now, under the same name.
+        if self._turns.get(turn.id) is turn:
+            del self._turns[turn.id]
+
+    def _answer_and_end(self, turn: Turn) -> NoReturn:
+        try:
+            give(turn, self._answer(turn))
+        except Canceled:
+            turn.fail("The turn was canceled.")
+        except Reject as refusal:
+            turn.reject(str(refusal))
+        except Fail as failure:
+            turn.fail(str(failure))
+        turn.done()
+
+
+def _report(turn: Turn) -> None:
+    import traceback
+
+    task = turn.task.get("id", "")
+    print(f"turn {turn.id} of task {task} failed:\n{traceback.format_exc()}", end="", file=sys.stderr, flush=True)
+
+
+def give(turn: Turn, answer: Any) -> None:
+    """Says what the function returned: see README.md."""
+    if answer is None:
+        return
+    if isinstance(answer, str):
+        turn.text(answer)
+    elif isinstance(answer, dict):
+        turn.artifact("result", answer)
+    elif hasattr(answer, "__dataclass_fields__"):
+        from dataclasses import asdict
+
+        turn.artifact("result", asdict(answer))
+    elif hasattr(answer, "__await__") or hasattr(answer, "__aiter__"):
+        from baton._async import give_async
+
+        give_async(turn, answer)
+    else:
+        try:
+            for piece in answer:
+                turn.check()
+                give(turn, piece)
+        finally:
+            if hasattr(answer, "close"):  # a generator: it cleans up before the turn ends
+                answer.close()

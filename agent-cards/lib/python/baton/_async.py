@@ -1,0 +1,44 @@
+"""For agents that are `async def`: each turn has an event loop in its thread. Loaded when it is needed."""
+
+from __future__ import annotations
+
+import asyncio
+
+from baton._agent import give
+from baton._ends import Canceled
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from baton._turn import Turn
+
+
+def give_async(turn: Turn, answer: Any) -> None:
+    """Says what is awaited, or iterated over. A cancel cancels what it waits for."""
+    asyncio.run(_give(turn, answer))
+
+
+async def _give(turn: Turn, answer: Any) -> None:
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
+    cancel_task = task.cancel
+
+    def cancel() -> None:
+        try:
+            loop.call_soon_threadsafe(cancel_task)
+        except RuntimeError:  # the turn is over, and its loop closed
+            pass
+
+    turn._when_canceled = cancel
+    turn.check()
+    try:
+        if hasattr(answer, "__await__"):
+            give(turn, await answer)
+        else:
+            async for piece in answer:
+                turn.check()
+                give(turn, piece)
+    except asyncio.CancelledError:
+        turn.check()
+        raise

@@ -1,0 +1,313 @@
+"""A turn: what the agent is asked, and what it can say."""
+
+from __future__ import annotations
+
+import threading
+
+from baton._children import Child, Result
+from baton._ends import Canceled, Ended
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import TracebackType
+    from typing import Any, NoReturn
+
+    from baton._output import Lines
+    from baton._shapes import Artifact, Message, Part, Reference, Task, Words
+
+
+class Turn:
+    """One run of the agent. Its methods may be called from any thread until the turn is over; then they raise Ended."""
+
+    def __init__(self, order: dict[str, Any], output: Lines) -> None:
+        self.id: str = order["turn"]
+        self.attempt: int = order.get("attempt", 1)
+        self.agent: str = order.get("agent", "")
+        self.task: Task = order.get("task", {})
+        self.message: Message = order["message"]
+        self.history: list[Message] = order.get("history", [])
+        self.artifacts: list[Artifact] = order.get("artifacts", [])
+        self.references: list[Reference] = order.get("references", [])
+        self.tools: list[Any] = order.get("tools") or []
+        self.state: Any = order.get("state")
+        self.metadata: dict[str, Any] = order.get("metadata", {})
+        self.extensions: list[str] = order.get("extensions", [])
+        self.traceparent: str | None = order.get("traceparent")
+        resume = order.get("resume", {})
+        # The id of the agent's own question or client's tool call that the message answers.
+        self.answers: str | None = resume.get("ask")
+        # What children have answered that were delegated to about this message, by the delegations' ids.
+        self.results: dict[str, Result] = {one["id"]: Result(one) for one in resume.get("results", [])}
+
+        self._output = output
+        self._speaking = threading.Lock()  # for what ends the turn
+        self._ended = False
+        self._news = threading.Condition()  # for what comes to the turn
+        self._canceled = False
+        self._is_alone = False  # there will be no news
+        self._when_canceled: Callable[[], object] | None = None
+        self._children: dict[str, Child] = {}
+        self._names: dict[str, int] = {}
+
+    # What came.
+
+    @property
+    def prompt(self) -> str:
+        """The message's texts, joined by line ends."""
+        return "\n".join(part["text"] for part in self.message["parts"] if "text" in part)
+
+    @property
+    def tool_results(self) -> list[ToolResult]:
+        """What the client's tool gave back that an earlier turn has called."""
+        datas = (part["data"] for part in self.message["parts"] if "data" in part)
+        found = [data["toolResult"] for data in datas if isinstance(data, dict) and isinstance(data.get("toolResult"), dict)]
+        # Callers may know the call by another id than the agent.
+        name = self.answers if len(found) == 1 else None
+        return [ToolResult(name or str(one.get("id")), one.get("content"), one.get("error")) for one in found]
+
+    @property
+    def canceled(self) -> bool:
+        return self._canceled
+
+    def check(self) -> None:
+        """Raises Canceled if the turn is to stop."""
+        if self._canceled:
+            raise Canceled
+
+    def sleep(self, seconds: float) -> None:
+        """Sleeps; raises Canceled as soon as the turn is to stop."""
+        self._await(lambda: False, seconds)
+        self.check()
+
+    # What the agent says.
+
+    def text(self, delta: str) -> None:
+        """A piece of the reply."""
+        self._say("text", delta=delta)
+
+    def reasoning(self, delta: str) -> None:
+        """A piece of what the agent thinks aloud, which is no part of the reply."""
+        self._say("reasoning", delta=delta)
+
+    def progress(self, fraction: float | None = None, message: Words | None = None) -> None:
+        """How it is getting on: a number from 0 to 1, words, or both."""
+        self._say("status", **_given(progress=fraction, message=message))
+
+    def artifact(self, name: str = "", data: object = None, *, filename: str | None = None, media_type: str | None = None,
+                 url: str | None = None, parts: Sequence[Part] | None = None, id: str | None = None,
+                 description: str | None = None, metadata: dict[str, Any] | None = None, append: bool = False,
+                 last_chunk: bool = False) -> None:
+        """A result: `data` as a file (bytes), a text (str) or JSON (anything else); or a file by its URL; or parts.
+
+        An artifact of the same id is replaced; `append` adds to it. The id is made of turn and name unless said.
+        """
+        if parts is None:
+            parts = [_part(filename or name, data, media_type, url)]
+        artifact = _given(artifactId=id or self._name(f"{self.id}-{name or 'artifact'}", again=bool(name)), name=name or None,
+                          description=description, parts=list(parts), metadata=metadata)
+        flags = _given(append=append or None, lastChunk=last_chunk or None)
+        self._say("artifact", artifact=artifact, **flags)
+
+    def call_tool(self, name: str, arguments: dict[str, Any] | None = None, *, id: str | None = None) -> ToolCall:
+        """Tells that a tool is called. The agent runs it and says what came of it by the ToolCall.
+
+        A name in `tools` is the client's to run: that ends the turn, and the next one has `tool_results`.
+        """
+        call = id or self._name(f"{self.id}-{self.attempt}-call")
+        is_clients = any(isinstance(tool, dict) and tool.get("name") == name for tool in self.tools)
+        self._say("tool-call", last=is_clients, id=call, name=name, arguments=arguments or {})
+        if is_clients:
+            raise Ended
+        return ToolCall(self, call)
+
+    def set_state(self, value: object) -> None:
+        """The state shared with the client's page, whole. The attribute `state` stays what came with the turn."""
+        self._say("state", snapshot=value)
+
+    def patch_state(self, patch: Sequence[dict[str, Any]]) -> None:
+        """A change of that state, as JSON Patch (RFC 6902)."""
+        self._say("state", delta=list(patch))
+
+    def step(self, name: str) -> Step:
+        """A step of the work: `with turn.step("pack"): ...`."""
+        return Step(self, name)
+
+    def activity(self, id: str, kind: str, content: dict[str, Any] | None = None, *,
+                 patch: Sequence[dict[str, Any]] | None = None) -> None:
+        """Something to show beside the messages, whole or as a JSON Patch of it."""
+        self._say("activity", id=id, activity=kind, **_given(content=content, patch=patch and list(patch)))
+
+    def custom(self, name: str, value: object = None) -> None:
+        self._say("custom", name=name, value=value)
+
+    def usage(self, *, provider: str | None = None, model: str | None = None, input_tokens: int | None = None,
+              output_tokens: int | None = None, total_tokens: int | None = None, reasoning_tokens: int | None = None,
+              cached_input_tokens: int | None = None) -> None:
+        """What was used of a model."""
+        self._say("usage", usage=_given(
+            provider=provider, model=model, inputTokens=input_tokens, outputTokens=output_tokens, totalTokens=total_tokens,
+            reasoningTokens=reasoning_tokens, cachedInputTokens=cached_input_tokens))
+
+    def delegate(self, agent: str, message: Words, *, id: str | None = None, task: str | None = None,
+                 questions: str | None = None, detach: bool = False) -> Child:
+        """Has another agent do a child task, or go on with a child (`task`) that has asked.
+
+        `questions="mine"`: the child's questions are results for this agent, and not put to the caller. `detach=True`:
+        the child is on its own, and the result is how it begins. A delegation whose result is in `results` already is
+        not made again: a turn that goes on after `wait`, or begins again, gets that result. The id is made of agent and
+        message unless said, so that it is the same then.
+        """
+        name = id or self._name(_delegation_name(agent, task, message))
+        child = Child(self, agent, name, detach)
+        if child.done:
+            return child
+        self._children[name] = child
+        try:
+            self._say("delegate", id=name, agent=agent, message=message,
+                      **_given(task=task, questions=questions, detach=detach or None))
+        except BaseException:
+            del self._children[name]
+            raise
+        if self._is_alone:
+            self._hear_no_more()
+        return child
+
+    # What ends the turn.
+
+    def wait(self) -> None:
+        """Ends the turn until its children have stopped, unless they all have. Those that are detached do not count.
+
+        The next turn has the same message: the function runs again from its start and gets the results there.
+        """
+        if not all(child.done or child.detached for child in list(self._children.values())):
+            self._end("wait")
+
+    def ask(self, message: Words, *, schema: dict[str, Any] | None = None, id: str | None = None) -> NoReturn:
+        """Asks the caller. The answer is the message of the next turn, whose `answers` is the question's id."""
+        self._end("ask", message=message, **_given(schema=schema, id=id))
+
+    def auth(self, message: Words, *, url: str | None = None, id: str | None = None) -> NoReturn:
+        """Asks the caller to sign in somewhere. The next turn is as after `ask`."""
+        self._end("auth", message=message, **_given(url=url, id=id))
+
+    def done(self, message: Words | None = None) -> NoReturn:
+        self._end("done", **_given(message=message))
+
+    def fail(self, error: str) -> NoReturn:
+        """`error` is shown to the caller: no paths, no stack traces."""
+        self._end("fail", error=error)
+
+    def reject(self, reason: str = "") -> NoReturn:
+        self._end("reject", reason=reason)
+
+    def _say(self, kind: str, *, last: bool = False, **members: object) -> None:
+        with self._speaking:
+            if self._ended:
+                raise Ended
+            self._output.write({"type": kind, "turn": self.id, **members})
+            self._ended = last
+
+    def _end(self, kind: str, **members: object) -> NoReturn:
+        self._say(kind, last=True, **members)
+        raise Ended
+
+    def _name(self, stem: str, again: bool = False) -> str:
+        """The stem, and for further uses of it in this turn the stem with a number, unless the same is wanted `again`."""
+        with self._speaking:
+            nth = self._names[stem] = self._names.get(stem, 0) + 1
+        return stem if nth == 1 or again else f"{stem}-{nth}"
+
+    # What comes while the turn runs, from the thread that reads.
+
+    def _cancel(self) -> None:
+        with self._news:
+            self._canceled = True
+            self._news.notify_all()
+            told = self._when_canceled
+        if told is not None:
+            told()
+
+    def _hear(self, result: Result) -> None:
+        with self._news:
+            child = self._children.get(result.id)
+            if child is not None:
+                child._settle(result)
+            self._news.notify_all()
+
+    def _hear_no_more(self) -> None:
+        self._is_alone = True
+        for name in list(self._children):
+            self._hear(Result({"id": name, "error": "nothing was heard of it"}))
+
+    def _await(self, is_there: Callable[[], bool], timeout: float | None) -> None:
+        with self._news:
+            self._news.wait_for(lambda: is_there() or self._canceled, timeout)
+
+
+class ToolCall:
+    """A tool that the agent runs itself. Say what came of it, once."""
+
+    def __init__(self, turn: Turn, name: str) -> None:
+        self.id = name
+        self._turn = turn
+
+    def result(self, content: object) -> None:
+        self._turn._say("tool-result", id=self.id, content=content)
+
+    def error(self, text: str) -> None:
+        self._turn._say("tool-result", id=self.id, error=text)
+
+
+class ToolResult:
+    """What a tool of the client's gave back: `content`, any JSON, or an `error`."""
+
+    def __init__(self, name: str, content: Any, error: str | None) -> None:
+        self.id = name
+        self.content = content
+        self.error = error
+
+
+class Step:
+    def __init__(self, turn: Turn, name: str) -> None:
+        self.name = name
+        self._turn = turn
+
+    def __enter__(self) -> Step:
+        self._turn._say("step", name=self.name, phase="start")
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None) -> None:
+        if kind is None:  # else the turn's end closes it
+            self._turn._say("step", name=self.name, phase="finish")
+
+
+def _given(**members: object) -> dict[str, Any]:
+    return {name: value for name, value in members.items() if value is not None}
+
+
+def _part(filename: str, data: object, media_type: str | None, url: str | None) -> Part:
+    part: Part = {}
+    if url is not None:
+        part["url"] = url
+    elif isinstance(data, (bytes, bytearray, memoryview)):
+        from binascii import b2a_base64
+
+        part["raw"] = b2a_base64(data, newline=False).decode()
+    elif isinstance(data, str):
+        part["text"] = data
+    else:
+        part["data"] = data
+    if filename and ("raw" in part or "url" in part):
+        part["filename"] = filename
+    if media_type is not None:
+        part["mediaType"] = media_type
+    return part
+
+
+def _delegation_name(agent: str, task: str | None, message: Words) -> str:
+    import json
+    import zlib
+
+    content = json.dumps([agent, task, message], sort_keys=True)
+    return f"{agent}-{zlib.crc32(content.encode()):08x}"

@@ -1,0 +1,253 @@
+"""What the tests have an agent do that uses the library for Python; agent.js does the same. The message's first word
+says what, the rest is for it."""
+
+import subprocess
+import threading
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+
+from baton import Canceled, ChildFailed, Fail, Reject, Turn, agent
+
+
+@dataclass
+class Facts:
+    days: int
+
+
+def rest(turn: Turn) -> str:
+    return turn.prompt.partition(" ")[2]
+
+
+def words(turn: Turn) -> Iterator[str]:
+    for word in rest(turn).split():
+        yield word + " "
+
+
+def tell(turn: Turn) -> dict[str, object]:
+    return {
+        "id": turn.id, "attempt": turn.attempt, "agent": turn.agent, "task": turn.task, "history": turn.history,
+        "artifacts": turn.artifacts, "references": turn.references, "tools": turn.tools, "state": turn.state,
+        "metadata": turn.metadata, "extensions": turn.extensions, "traceparent": turn.traceparent, "answers": turn.answers,
+        "results": {name: result.text for name, result in turn.results.items()},
+        "toolResults": [[result.id, result.content, result.error] for result in turn.tool_results],
+    }
+
+
+def everything(turn: Turn) -> None:
+    turn.reasoning("hm")
+    turn.progress(0.5, "half")
+    turn.progress(message={"parts": [{"text": "still"}]})
+    turn.artifact("a.bin", b"\x00\xff", media_type="application/x-a", description="bytes", last_chunk=True)
+    turn.artifact("log", "one\n")
+    turn.artifact("log", "two\n", append=True)
+    turn.artifact("facts", [1, None], metadata={"by": "hand"})
+    turn.artifact("far", url="https://example.com/far", filename="far.txt")
+    turn.artifact(parts=[{"text": "x"}, {"text": "y"}], id="own")
+    turn.artifact(data="unnamed")
+    turn.artifact(data="unnamed, too")
+    turn.call_tool("look", {"at": "it"}).result({"seen": True})
+    turn.call_tool("look").error("nothing there")
+    turn.call_tool("look", id="own-call").result(None)
+    turn.set_state({"days": 3})
+    turn.patch_state([{"op": "replace", "path": "/days", "value": 4}])
+    with turn.step("pack"):
+        turn.text("packing ")
+    turn.activity("plan", "PLAN", {"steps": []})
+    turn.activity("plan", "PLAN", patch=[{"op": "add", "path": "/steps/-", "value": 1}])
+    turn.custom("confetti", {"pieces": 100})
+    turn.custom("nothing")
+    turn.usage(provider="p", model="m", input_tokens=10, output_tokens=20, total_tokens=30, reasoning_tokens=1,
+               cached_input_tokens=2)
+
+
+def client_tool(turn: Turn) -> str:
+    turn.call_tool("show_map", {"city": "Oslo"})
+    return "this is not said"
+
+
+def raise_fail(turn: Turn) -> None:
+    raise Fail("no such city")
+
+
+def raise_reject(turn: Turn) -> None:
+    raise Reject("not that")
+
+
+def crash(turn: Turn) -> None:
+    turn.text("so far ")
+    raise ValueError("the secret path")
+
+
+def deep(turn: Turn) -> object:
+    value: list[object] = []
+    for _ in range(100_000):
+        value = [value]
+    return {"deep": value}
+
+
+def swallow(turn: Turn) -> str:
+    try:
+        turn.done("first")
+    except Exception:
+        pass
+    return "second"
+
+
+def late(turn: Turn) -> None:
+    def speak() -> None:
+        ended.wait()
+        try:
+            turn.text("too late")
+        except BaseException as problem:
+            print(f"late: {type(problem).__name__}")
+
+    ended = threading.Event()
+    speaker = threading.Thread(target=speak)
+    speaker.start()
+    try:
+        turn.done("early")
+    finally:
+        ended.set()
+        speaker.join()
+
+
+def noise(turn: Turn) -> str:
+    print("printed")
+    subprocess.run(["sh", "-c", "echo printed by a process; cat"], check=True)
+    return "quiet"
+
+
+def children(turn: Turn) -> str:
+    both = [turn.delegate("weather", city) for city in rest(turn).split()]
+    return "; ".join(child.result().text for child in both)
+
+
+def wait(turn: Turn) -> str:
+    oslo, rome = turn.delegate("weather", "Oslo"), turn.delegate("weather", "Rome")
+    turn.wait()
+    return f"{oslo.result().text}; {rome.result().text}"
+
+
+def caught(turn: Turn) -> str:
+    try:
+        return turn.delegate("weather", "Atlantis").result().text
+    except ChildFailed as failure:
+        return f"caught: {failure.result.error}"
+
+
+def mine(turn: Turn) -> str:
+    child = turn.delegate("weather", "How is it?", questions="mine")
+    question = child.result().question
+    assert question is not None
+    return child.answer("Oslo").result().text + " to " + question["parts"][0]["text"]
+
+
+def detach(turn: Turn) -> str:
+    result = turn.delegate("archive", {"parts": [{"text": "Keep this."}]}, id="d4", detach=True).result()
+    return result.state
+
+
+def leave(turn: Turn) -> str:
+    turn.delegate("weather", "kept", detach=True)
+    turn.wait()  # not for that one
+    child = turn.delegate("weather", "Oslo")
+    turn.wait()
+    return child.result().text
+
+
+def rest_then_ask(turn: Turn) -> str:
+    turn.sleep(0.05)
+    return turn.delegate("weather", "Oslo").result().text
+
+
+def hurry(turn: Turn) -> str:
+    try:
+        turn.delegate("weather", "Oslo").result(timeout=0.01)
+    except TimeoutError:
+        return "too slow"
+    return "in time"
+
+
+def sleep(turn: Turn) -> None:
+    turn.text("sleeping ")
+    try:
+        turn.sleep(3600)
+    except Canceled:
+        turn.text("woken up")
+        raise
+
+
+def nap(turn: Turn) -> str:
+    turn.sleep(0.001)
+    return "rested"
+
+
+def endless(turn: Turn) -> Iterator[str]:
+    try:
+        while True:
+            yield "on and on "
+            turn.sleep(0.001)
+    finally:
+        print("endless: cleaned up")
+
+
+def all_the_same(turn: Turn) -> str:
+    turn.text("begun ")
+    while not turn.canceled:
+        try:
+            turn.sleep(3600)
+        except Canceled:
+            pass
+    return "done all the same"
+
+
+async def coroutine(turn: Turn) -> str:
+    child = turn.delegate("weather", "Oslo")
+    return (await child).text
+
+
+async def pieces(turn: Turn) -> AsyncIterator[str]:
+    for word in rest(turn).split():
+        yield word + " "
+
+
+async def async_sleep(turn: Turn) -> None:
+    import asyncio
+
+    turn.text("sleeping ")
+    try:
+        await asyncio.sleep(3600)
+    finally:
+        print("async: cleaned up")
+
+
+async def async_ask(turn: Turn) -> None:
+    turn.ask("Really?")
+
+
+ACTIONS = {
+    "hello": lambda turn: "Hello, " + rest(turn), "words": words, "facts": lambda turn: {"days": 3},
+    "dataclass": lambda turn: Facts(3), "mixed": lambda turn: ["one ", {"days": 3}, None, "two"], "nothing": lambda turn: None,
+    "number": lambda turn: 5, "tell": tell, "everything": everything, "client-tool": client_tool,
+    "ask": lambda turn: turn.ask("Delete?", schema={"type": "object"}, id="q1"),
+    "auth": lambda turn: turn.auth("Sign in.", url="https://example.com/login"),
+    "done": lambda turn: turn.done("That is all."), "fail": lambda turn: turn.fail("no"),
+    "reject": lambda turn: turn.reject("not this"), "raise-fail": raise_fail, "raise-reject": raise_reject, "crash": crash,
+    "exit": lambda turn: exit(3), "nan": lambda turn: {"value": float("nan")}, "huge": lambda turn: turn.progress(float("inf")),
+    "deep": deep, "half": lambda turn: 'half "\ud83d" pair \\ud83d, whole \U0001f600', "swallow": swallow, "late": late,
+    "noise": noise, "long": lambda turn: "x" * (int(rest(turn))), "long-fail": lambda turn: turn.fail("x" * 9_000_000),
+    "children": children, "wait": wait, "caught": caught, "mine": mine, "detach": detach, "leave": leave,
+    "rest-then-ask": rest_then_ask, "hurry": hurry, "sleep": sleep,
+    "nap": nap, "endless": endless, "all-the-same": all_the_same, "coroutine": coroutine, "pieces": pieces,
+    "async-sleep": async_sleep, "async-ask": async_ask,
+    "uncaught": lambda turn: turn.delegate("weather", "Atlantis").result().text,
+}
+
+
+@agent
+def answer(turn: Turn) -> object:
+    return ACTIONS[turn.prompt.partition(" ")[0]](turn)
+
+
+if __name__ == "__main__":
+    answer.run()

@@ -1,0 +1,58 @@
+import subprocess
+import unittest
+from unittest import mock
+
+import library_case
+from library_case import LibraryCase
+from line_agent import AGENTS, LIBRARIES, reply
+
+TOO_MUCH = {
+    "an integer of 5,000 digits": '[{"data":' + "7" * 5_000 + "}]",
+    "a deep list": '[{"data":' + "[" * 50_000 + "]" * 50_000 + "}]",
+}
+
+
+class PythonLibrary(LibraryCase, unittest.TestCase):
+    command = ["/usr/bin/python3", "agent.py"]
+    page = AGENTS.parent / "agent-cards/lib/python/README.md"
+    failure_in_log = "ValueError: the secret path"
+
+    def test_json_that_is_too_much_for_python_fails_its_turn(self):
+        with mock.patch.dict(library_case.UNREADABLE, TOO_MUCH):
+            self.test_every_turn_that_cannot_be_read_is_failed_and_the_next_answered()
+
+    def test_a_dataclass_is_the_data_of_an_artifact(self):
+        self.assertEqual(self.answer("dataclass"), self.answer("facts"))
+
+    def test_exit_fails_its_turn_and_no_other(self):
+        self.assert_failed(self.answer("exit"))
+        self.assertEqual(reply(self.answer("hello you")), "Hello, you")
+
+    def test_what_processes_of_the_agent_print_goes_to_the_log_and_their_input_is_empty(self):
+        self.answer("noise")
+        self.assertIn("printed by a process\n", self.agent.log())
+
+    def test_an_async_function_awaits_children(self):
+        self.begin("coroutine")
+        self.result(self.agent.line()["id"], task=library_case.child_task("TASK_STATE_COMPLETED", "Snow"))
+        self.assertEqual(reply(self.rest_of()), "Snow")
+        self.assertEqual(self.answer("async-ask", "t2"), [{"type": "ask", "message": "Really?"}])
+
+    def test_a_cancel_cancels_what_an_async_function_awaits(self):
+        for prompt, first in (("async-sleep", "text"), ("coroutine", "delegate")):
+            self.begin(prompt, prompt)
+            self.assertEqual(self.agent.line()["type"], first)
+            self.agent.send({"type": "cancel", "turn": prompt})
+            self.assert_failed(self.rest_of(prompt), "The turn was canceled.")
+        self.assertIn("async: cleaned up", self.agent.log())
+
+    def test_a_function_can_be_called_with_a_turn_of_a_test(self):
+        program = ("from baton import Turn, agent\n@agent\ndef answer(turn):\n    turn.text(turn.prompt)\n    return 5\n"
+                   "class Lines:\n    write = staticmethod(print)\n"
+                   "assert answer(Turn({'turn': 't1', 'message': {'parts': [{'text': 'hi'}]}}, Lines())) == 5\n")
+        ran = subprocess.run(["/usr/bin/python3", "-c", program], env=LIBRARIES, capture_output=True, text=True, check=True)
+        self.assertEqual(ran.stdout, "{'type': 'text', 'turn': 't1', 'delta': 'hi'}\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
