@@ -4,46 +4,34 @@ The first word of the message says which; its data part is {"tables": [...]} wit
 a page {"title", "texts": [{"title", "text"}]}, beside the charts as SVG files.
 """
 
-import base64
-import json
-import re
-import sys
 from html import escape
+from typing import Any
 
-# The beginning of every turn line, before anything that a caller wrote.
-TURN = re.compile(r'\{"type": ?"turn", ?"protocol": ?\d+, ?"turn": ?("[^"\\]*")')
+from baton import Fail, Message, Turn, agent
 
 OUTLIER_DEVIATIONS = 3.0
 TABLES_MAX, COLUMNS_MAX = 1000, 1000
 
 
-def send(turn: str, line_type: str, **members: object) -> None:
-    print(json.dumps({"type": line_type, "turn": turn, **members}, allow_nan=False), flush=True)
-
-
-class Problem(Exception):
-    """What the caller is told."""
-
-
-def tables_in(message: dict) -> list[dict]:
-    data = next((part["data"] for part in message["parts"] if isinstance(part.get("data"), dict)), {})
+def tables_in(message: Message) -> list[dict[str, Any]]:
+    data: dict[str, Any] = next((part["data"] for part in message["parts"] if isinstance(part.get("data"), dict)), {})
     tables = data.get("tables")
     if not isinstance(tables, list):
-        raise Problem('There is no data part {"tables": [...]}.')
+        raise Fail('There is no data part {"tables": [...]}.')
     found = [table["data"] if isinstance(table.get("data"), dict) else table for table in tables if isinstance(table, dict)]
     return [table for table in found if isinstance(table.get("columns"), list)][:TABLES_MAX]
 
 
-def number_columns(table: dict) -> list[dict]:
+def number_columns(table: dict[str, Any]) -> list[dict[str, Any]]:
     columns = [column for column in table["columns"] if isinstance(column, dict)]
     return [column for column in columns if isinstance(column.get("mean"), (int, float))][:COLUMNS_MAX]
 
 
-def name_of(table: dict) -> str:
+def name_of(table: dict[str, Any]) -> str:
     return str(table.get("table", "a table"))
 
 
-def compare(message: dict) -> tuple[str, dict]:
+def compare(message: Message) -> tuple[str, dict[str, Any]]:
     means: dict[str, list[tuple[str, float]]] = {}
     for table in tables_in(message):
         for column in number_columns(table):
@@ -59,7 +47,7 @@ def compare(message: dict) -> tuple[str, dict]:
     return "\n".join(lines) or "No column has numbers.", {"columns": facts}
 
 
-def outliers(message: dict) -> tuple[str, dict]:
+def outliers(message: Message) -> tuple[str, dict[str, Any]]:
     found = []
     for table in tables_in(message):
         for column in number_columns(table):
@@ -75,8 +63,8 @@ def outliers(message: dict) -> tuple[str, dict]:
     return "\n".join(found) or "Nothing stands out.", {"found": len(found)}
 
 
-def page(message: dict) -> str:
-    data = next((part["data"] for part in message["parts"] if isinstance(part.get("data"), dict)), {})
+def page(message: Message) -> str:
+    data: dict[str, Any] = next((part["data"] for part in message["parts"] if isinstance(part.get("data"), dict)), {})
     charts = [part for part in message["parts"] if part.get("mediaType") == "image/svg+xml" and "raw" in part]
     title = escape(str(data.get("title", "Report")))
     body = [f"<h1>{title}</h1>"]
@@ -93,37 +81,19 @@ def page(message: dict) -> str:
             " img { max-width: 100%; }</style></head>\n<body>\n" + "\n".join(body) + "\n</body></html>\n")
 
 
-def answer(order: dict) -> None:
-    turn, message = order["turn"], order["message"]
-    words = " ".join(part["text"] for part in message["parts"] if isinstance(part.get("text"), str)).split()
+@agent
+def answer(turn: Turn) -> str | None:
+    words = turn.prompt.split()
     wish = words[0] if words else ""
     if wish in ("compare", "outliers"):
-        text, facts = (compare if wish == "compare" else outliers)(message)
-        send(turn, "artifact", artifact={"name": wish, "parts": [{"data": facts, "mediaType": "application/json"}]})
-        send(turn, "text", delta=text)
-    elif wish == "page":
-        raw = base64.b64encode(page(message).encode()).decode()
-        part = {"raw": raw, "filename": "report.html", "mediaType": "text/html"}
-        send(turn, "artifact", artifact={"name": "report.html", "parts": [part]}, lastChunk=True)
-    else:
-        raise Problem("The first word must be compare, outliers or page.")
-    send(turn, "done")
-
-
-def main() -> None:
-    for line in sys.stdin:
-        begins = TURN.match(line)
-        if not begins:
-            continue
-        turn = json.loads(begins[1])
-        try:
-            answer(json.loads(line))
-        except Problem as problem:
-            send(turn, "fail", error=str(problem))
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as problem:
-            print(f"analyst: the turn was not understood: {problem!r}", file=sys.stderr)
-            send(turn, "fail", error="The turn was not understood.")
+        text, facts = compare(turn.message) if wish == "compare" else outliers(turn.message)
+        turn.artifact(wish, facts, media_type="application/json")
+        return text
+    if wish == "page":
+        turn.artifact("report.html", page(turn.message).encode(), media_type="text/html", last_chunk=True)
+        return None
+    raise Fail("The first word must be compare, outliers or page.")
 
 
 if __name__ == "__main__":
-    main()
+    answer.run()

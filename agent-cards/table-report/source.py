@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from baton import Part
+
 from problem import TableProblem
 
 
@@ -17,7 +19,7 @@ class Source(NamedTuple):
     stream: BinaryIO
 
 
-def open_source(parts: list[dict], allowed: Path) -> Source:
+def open_source(parts: list[Part], allowed: Path) -> Source:
     """The table among the parts: a file by bytes or by URI, else the text."""
     files = [part for part in parts if "raw" in part or "url" in part]
     if len(files) > 1:
@@ -31,7 +33,7 @@ def open_source(parts: list[dict], allowed: Path) -> Source:
     return Source("table", len(content), BytesIO(content))
 
 
-def _from_bytes(part: dict) -> Source:
+def _from_bytes(part: Part) -> Source:
     try:
         content = binascii.a2b_base64(part["raw"], strict_mode=True)
     except ValueError:  # binascii.Error is one
@@ -39,7 +41,7 @@ def _from_bytes(part: dict) -> Source:
     return Source(part.get("filename") or "table", len(content), BytesIO(content))
 
 
-def _from_uri(part: dict, allowed: Path) -> Source:
+def _from_uri(part: Part, allowed: Path) -> Source:
     path = _path_of(part["url"], allowed)
     try:
         # O_NOFOLLOW: the path is resolved, so a link here was put there since. O_NONBLOCK: no waiting for a pipe.

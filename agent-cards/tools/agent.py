@@ -7,41 +7,20 @@ client: the agent tells Baton the call and ends; Baton asks the client and start
 
 import json
 import re
-import sys
 from pathlib import Path
 
-from plan import plan_lines
+from baton import Turn, agent
+
+from plan import show_plan
 
 CITIES: dict[str, dict] = json.loads(Path(__file__).with_name("weather.json").read_text("utf-8"))
 ARGUMENT_TRIES_MAX = 100  # of the places in a text where a JSON object may begin
 
 
-def write(line: dict) -> None:
-    print(json.dumps(line), flush=True)
-
-
-def send(line_type: str, **members: object) -> None:
-    write({"type": line_type, **members})
-
-
-def answer(text: str) -> None:
-    send("text", delta=text)
-    send("done")
-
-
-def call_id(turn: dict) -> str:
-    """An id for the turn's one tool call. Clients want ids that are new in the whole conversation."""
-    return f"{turn.get('turn', 'turn')}-{turn.get('attempt', 1)}-call"
-
-
-def message_text(message: dict) -> str:
-    return "\n".join(part["text"] for part in message["parts"] if "text" in part)
-
-
-def result_text(message: dict) -> str:
+def result_text(turn: Turn) -> str:
     """What the client's tool gave back, whether it came as text, as data, or as {"toolResult": ...} in data."""
     contents = []
-    for part in message["parts"]:
+    for part in turn.message["parts"]:
         if "text" in part:
             contents.append(part["text"])
         elif "data" in part:
@@ -107,60 +86,42 @@ def weather_sentence(city: str, chinese: bool) -> str:
             f"humidity {facts['humidity_percent']} %.")
 
 
-def ask_for_city(chinese: bool) -> None:
+def which_city(chinese: bool) -> str:
     known = "、".join(facts["also"][0] for facts in CITIES.values()) if chinese else ", ".join(CITIES)
-    answer(f"请说出城市。我知道这些城市的天气：{known}。" if chinese
-           else f"Please name a city. I know the weather of these: {known}.")
+    return (f"请说出城市。我知道这些城市的天气：{known}。" if chinese
+            else f"Please name a city. I know the weather of these: {known}.")
 
 
-def answer_weather(city: str, chinese: bool, call: str, offered: list[str]) -> None:
-    send("tool-call", id=call, name="get_weather", arguments={"city": city})
-    if "get_weather" in offered:
-        return  # the client has a tool of this name, so it is the client's to run
+def answer_weather(turn: Turn, city: str, chinese: bool) -> str:
+    call = turn.call_tool("get_weather", {"city": city})  # where the client has a tool of this name, the turn ends here
     content = {key: value for key, value in CITIES[city].items() if key not in ("also", "condition_zh")}
-    send("tool-result", id=call, content={"city": city, **content})
-    answer(weather_sentence(city, chinese))
+    call.result({"city": city, **content})
+    return weather_sentence(city, chinese)
 
 
-def answer_plan(city: str, turn: dict, offered: list[str]) -> None:
-    for line in plan_lines(city, CITIES[city], turn.get("state"), call_id(turn)):
-        write(line)
-        if line["type"] == "tool-call" and line["name"] in offered:
-            return  # as above
-
-
-def take_turn(turn: dict) -> None:
-    message = turn["message"]
-    text = message_text(message)
-    offered = tool_names(turn.get("tools") or [])
+@agent
+def answer(turn: Turn) -> str | None:
+    text = turn.prompt
+    offered = tool_names(turn.tools)
     named = next((name for name in offered if names_it(text, name)), None)
     city = city_in(text)
     plans = names_it(text, "plan")
     chinese = "天气" in text
-    if turn.get("resume"):
-        answer(f"The tool answered: {result_text(message) or '(nothing)'}")
-    elif named:
-        send("tool-call", id=call_id(turn), name=named, arguments=arguments_in(text))
-    elif city is None and (plans or chinese or "weather" in text.lower()):
-        ask_for_city(chinese)
-    elif plans:
-        answer_plan(city, turn, offered)
-    elif chinese or "weather" in text.lower():
-        answer_weather(city, chinese, call_id(turn), offered)
-    else:
-        also = f" You offer these tools: {', '.join(offered)}; name one and I call it." if offered else ""
-        answer("Ask me about the weather in a city, for example: weather in Berlin. Or for a plan: plan a trip to "
-               f"Oslo.{also}")
-
-
-def main() -> None:
-    # A turn is over at once: there is nothing a cancel line could stop, and so only one line is read.
-    try:
-        take_turn(json.loads(sys.stdin.buffer.readline()))
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as problem:
-        print(f"tools: the turn was not understood: {problem!r}", file=sys.stderr)
-        send("fail", error="The turn was not understood.")
+    if turn.answers:
+        return f"The tool answered: {result_text(turn) or '(nothing)'}"
+    if named:
+        turn.call_tool(named, arguments_in(text))
+        return None
+    if city is None and (plans or chinese or "weather" in text.lower()):
+        return which_city(chinese)
+    if city is not None and plans:
+        show_plan(turn, city, CITIES[city])
+        return None
+    if city is not None and (chinese or "weather" in text.lower()):
+        return answer_weather(turn, city, chinese)
+    also = f" You offer these tools: {', '.join(offered)}; name one and I call it." if offered else ""
+    return f"Ask me about the weather in a city, for example: weather in Berlin. Or for a plan: plan a trip to Oslo.{also}"
 
 
 if __name__ == "__main__":
-    main()
+    answer.run()

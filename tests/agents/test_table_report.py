@@ -183,9 +183,9 @@ class BrokenTables(TableReportTest):
     def test_two_files_are_a_clear_failure(self):
         self.assert_fails("One table at a time.*2 files", raw(b"a\n1\n"), {"url": "file:sales.csv"})
 
-    def test_a_line_that_is_not_understood_is_a_clear_failure(self):
-        for line in (b"garbage", b"{}", b'{"message":{"parts":[{"raw":3}]}}', b'{"message":{"parts":[{"url":3}]}}'):
-            self.assertEqual(self.run_turn(line), [{"type": "fail", "error": "The turn was not understood."}])
+    def test_a_turn_that_is_not_understood_is_a_clear_failure(self):
+        for part in ({"raw": 3}, {"url": 3}):
+            self.assert_fails("The agent failed; the log has more about task k1", part)
 
 
 class FilesByUri(TableReportTest):
@@ -261,6 +261,7 @@ class FilesByUri(TableReportTest):
         running = self.start(self.env)
         running.send(turn({"url": "file:large.csv"}))
         lines = running.until_end()
+        running.end_input()
         self.assertEqual(running.wait(), 0)
         self.assertEqual(of_type(lines, "artifact")[0]["artifact"]["parts"][0]["data"]["rows"], rows)
         self.assertGreater(running.memory_max_kib, 1024)
@@ -273,8 +274,9 @@ class FilesByUri(TableReportTest):
         self.assertEqual(running.line()["type"], "status")
         running.send({"type": "cancel", "turn": "t1"})
         lines = running.until_end()
-        self.assertEqual(lines[-1], {"type": "fail", "error": "The turn was cancelled."})
+        self.assertEqual(lines[-1], {"type": "fail", "turn": "t1", "error": "The turn was canceled."})
         self.assertEqual(of_type(lines, "artifact"), [])
+        running.end_input()
         self.assertEqual(running.wait(), 0)
 
     def test_other_lines_and_the_end_of_input_do_not_stop_it(self):

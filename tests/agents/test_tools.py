@@ -141,9 +141,12 @@ class Tools(AgentTest):
             self.assertIn("weather in Berlin", reply(lines))
             self.assertEqual(lines[-1]["type"], "done")
 
-    def test_a_line_that_is_not_understood_is_a_clear_failure(self):
-        for line in (b"garbage", b"{}", b'{"message":{"parts":[{"text":3}]}}', b"\xff"):
-            self.assertEqual(self.run_turn(line), [{"type": "fail", "error": "The turn was not understood."}])
+    def test_a_turn_that_is_not_understood_is_a_clear_failure(self):
+        for parts in ([{"text": 3}], ["text"], 3):
+            line = turn()
+            line["message"]["parts"] = parts
+            failure = {"type": "fail", "turn": "t1", "error": "The agent failed; the log has more about task k1."}
+            self.assertEqual(self.run_turn(line), [failure])
 
 
 if __name__ == "__main__":
