@@ -2,21 +2,44 @@
 
 #include <array>
 #include <cstdlib>
+#include <system_error>
+#include <utility>
 
 namespace baton::agents {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr std::array<const char*, 5> kPassedOn{"PATH", "HOME", "LANG", "TZ", "TMPDIR"};
+constexpr const char* kInstalledLibraries = "/usr/share/baton/lib";
+
+// The folder that makes `baton` a module of a language, "python" or "node"; empty if there is none.
+std::string library_for(const char* language, const fs::path& agent_folder) {
+  for (const fs::path& libraries : {agent_folder.parent_path() / "lib", fs::path(kInstalledLibraries)}) {
+    std::error_code ignored;
+    if (fs::is_directory(libraries / language / "baton", ignored)) return (libraries / language).string();
+  }
+  return {};
+}
+
+void append_path(std::string& paths, const std::string& folder) {
+  if (!paths.empty()) paths += ':';
+  paths += folder;
+}
 
 }  // namespace
 
-Command command_of(const AgentSettings& settings, const std::filesystem::path& folder) {
+Command command_of(const AgentSettings& settings, const fs::path& folder) {
   std::map<std::string, std::string> variables = settings.env;
   const auto pass_on = [&](const std::string& name) {
     if (const char* value = std::getenv(name.c_str())) variables.try_emplace(name, value);
   };
   for (const char* name : kPassedOn) pass_on(name);
   for (const std::string& name : settings.env_from) pass_on(name);
+  for (const auto& [name, language] : {std::pair{"PYTHONPATH", "python"}, std::pair{"NODE_PATH", "node"}}) {
+    const std::string library = library_for(language, folder);
+    if (!library.empty()) append_path(variables[name], library);
+  }
   // Makes Python's output visible when it is printed, not when a buffer is full.
   if (settings.io == AgentSettings::Io::text) variables.try_emplace("PYTHONUNBUFFERED", "1");
   Command command{settings.command, {}, folder.string(), settings.limits};

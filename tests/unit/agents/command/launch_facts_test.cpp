@@ -1,0 +1,62 @@
+#include "agents/command/launch_facts.h"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+
+#include "support/temp_folder.h"
+
+namespace launch_facts_test {
+
+using namespace baton;
+
+namespace {
+
+// A folder of agents with the agent "probe".
+struct Bench {
+  Bench() { agents.write("probe/card.json", "{}"); }
+
+  // What the agent's process has as the variable; "unset" if it has none.
+  std::string variable(const std::string& name) const {
+    const agents::Command command = agents::command_of(settings, agents.path() / "probe");
+    for (const std::string& one : command.environment) {
+      if (one.starts_with(name + "=")) return one.substr(name.size() + 1);
+    }
+    return "unset";
+  }
+  std::string lib(const std::string& language) const { return (agents.path() / "lib" / language).string(); }
+
+  test::TempFolder agents;
+  agents::AgentSettings settings;
+};
+
+}  // namespace
+
+TEST_CASE("command_of: the libraries beside the agents are on the agents' search paths") {
+  Bench bench;
+  bench.agents.write("lib/python/baton/__init__.py", "");
+  bench.agents.write("lib/node/baton/index.js", "");
+  CHECK(bench.variable("PYTHONPATH") == bench.lib("python"));
+  CHECK(bench.variable("NODE_PATH") == bench.lib("node"));
+}
+
+TEST_CASE("command_of: search paths that the card sets or passes on come before the libraries") {
+  Bench bench;
+  bench.agents.write("lib/python/baton/__init__.py", "");
+  bench.agents.write("lib/node/baton/index.js", "");
+  bench.settings.env = {{"PYTHONPATH", "own"}};
+  bench.settings.env_from = {"NODE_PATH"};
+  setenv("NODE_PATH", "/passed/on", 1);
+  CHECK(bench.variable("PYTHONPATH") == "own:" + bench.lib("python"));
+  CHECK(bench.variable("NODE_PATH") == "/passed/on:" + bench.lib("node"));
+  unsetenv("NODE_PATH");
+}
+
+TEST_CASE("command_of: a lib folder without the libraries is on no search path") {
+  Bench bench;
+  bench.agents.write("lib/python/shared.py", "");
+  CHECK_FALSE(bench.variable("PYTHONPATH").starts_with(bench.agents.path().string()));
+  CHECK_FALSE(bench.variable("NODE_PATH").starts_with(bench.agents.path().string()));
+}
+
+}  // namespace launch_facts_test
