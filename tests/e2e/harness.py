@@ -65,6 +65,7 @@ class Server(client.Client):
             shutil.copytree(SHIPPED, self.agents_folder, ignore=skip)
             return
         self.agents_folder.mkdir()
+        (self.agents_folder / "lib").symlink_to(SHIPPED / "lib")
         for name in agents:
             source = TEST_AGENTS / name
             if not source.exists():

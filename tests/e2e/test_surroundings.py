@@ -10,7 +10,7 @@ import client
 import harness
 from test_bad_agents import orphans, processes_of
 
-GIVEN = {"PATH", "HOME", "LANG", "TZ", "TMPDIR", "GIVEN", "PASSED_ON"}
+GIVEN = {"PATH", "HOME", "LANG", "TZ", "TMPDIR", "PYTHONPATH", "NODE_PATH", "GIVEN", "PASSED_ON"}
 
 
 class Surroundings(harness.ServerCase):

@@ -9,6 +9,7 @@ import {
   openSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -47,6 +48,7 @@ export class Server {
   // Cards that name `node` get the one that runs this.
   #copyAgents() {
     mkdirSync(this.agents);
+    symlinkSync(join(here, "../../agent-cards/lib"), join(this.agents, "lib"));
     for (const name of this.names) {
       const own = join(here, "agents", name);
       const source = existsSync(own) ? own : join(here, "../../agent-cards", name);
