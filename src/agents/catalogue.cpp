@@ -1,6 +1,7 @@
 #include "agents/catalogue.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -46,21 +47,25 @@ class Loader {
   // All problems, one a line.
   std::string report() const {
     std::string all = trouble_;
-    for (const Catalogue::CardReport& one : left_out) all += (all.empty() ? "" : "\n") + one.report;
+    for (const Catalogue::CardReport& one : left_out) all += (all.empty() ? "" : "\n") + one.text();
     return all;
   }
 
+  const std::string& trouble() const { return trouble_; }
+
   std::vector<Agent> agents;
+  std::vector<std::string> folders;
   std::vector<Catalogue::CardReport> left_out;
   std::vector<Catalogue::CardReport> warnings;
 
  private:
+  using Finding = Catalogue::Finding;
   // A card that is being read.
   struct Reading {
     fs::path file;
     std::string text;
     std::optional<json::Document> document;
-    std::string report;
+    std::vector<Finding> findings;
   };
 
   // Other agents may be read after the one that names them.
@@ -70,28 +75,26 @@ class Loader {
       if (std::any_of(agents.begin(), agents.end(), is_it)) continue;
       const bool is_url = is_agent_url(name);
       if (is_url && is_delegate_url(rules_.delegate_urls, name)) continue;
-      warnings.push_back({agent.name.value, (agent.folder / "card.json").string() + ": " + place +
-                                                (is_url ? ": outbound.delegate_urls does not allow \""
-                                                        : ": there is no agent \"") +
-                                                name + "\""});
+      Finding found{
+          (agent.folder / "card.json").string(), 0, 0, place,
+          (is_url ? "outbound.delegate_urls does not allow \"" : "there is no agent \"") + name + "\""};
+      warnings.push_back({agent.name.value, {std::move(found)}});
     }
   }
 
-  static std::string line_for(const Reading& card, const SchemaProblem& found) {
-    std::string line = card.file.string();
-    if (card.document) {
-      const std::string_view at = json::nearest_value(card.document->root(), found.pointer).raw();
-      const json::TextPlace place =
-          json::place_at(card.text, static_cast<std::size_t>(at.data() - card.text.data()));
-      line += ":" + std::to_string(place.line) + ":" + std::to_string(place.column);
-    }
-    line += ": ";
-    if (!found.pointer.empty()) line += found.pointer + ": ";
-    return line + found.reason;
+  static Finding finding(const Reading& card, const SchemaProblem& problem) {
+    Finding found{card.file.string(), 0, 0, problem.pointer, problem.reason};
+    if (!card.document) return found;
+    const std::string_view at = json::nearest_value(card.document->root(), problem.pointer).raw();
+    const json::TextPlace place =
+        json::place_at(card.text, static_cast<std::size_t>(at.data() - card.text.data()));
+    found.line = place.line;
+    found.column = place.column;
+    return found;
   }
 
   static void problem(Reading& card, const SchemaProblem& found) {
-    card.report += (card.report.empty() ? "" : "\n") + line_for(card, found);
+    card.findings.push_back(finding(card, found));
   }
 
   void load_agent(const fs::path& subfolder) {
@@ -100,16 +103,17 @@ class Loader {
     Agent agent;
     agent.name.value = subfolder.filename().string();
     read_agent(subfolder, card, agent);
-    if (!card.report.empty()) {
-      left_out.push_back({agent.name.value, std::move(card.report)});
+    folders.push_back(agent.name.value);
+    if (!card.findings.empty()) {
+      left_out.push_back({agent.name.value, std::move(card.findings)});
       return;
     }
     for (const SchemaProblem& found : protocol::unknown_members(card.document->root()))
-      warnings.push_back({agent.name.value, line_for(card, found)});
-    for (const std::string& what : agent.executor->missing())
-      warnings.push_back(
-          {agent.name.value,
-           line_for(card, {agent.settings.command.empty() ? "/baton" : "/baton/command", what})});
+      warnings.push_back({agent.name.value, {finding(card, found)}});
+    for (const std::string& what : agent.executor->missing()) {
+      const char* const place = agent.settings.command.empty() ? "/baton" : "/baton/command";
+      warnings.push_back({agent.name.value, {finding(card, {place, what})}});
+    }
     agents.push_back(std::move(agent));
   }
 
@@ -128,8 +132,7 @@ class Loader {
     card.text = std::move(*text);
     auto document = json::Document::parse_view(card.text, {.lines = true});
     if (!document) {
-      card.report = card.file.string() + ":" + document.error().for_caller;
-      return;
+      return card.findings.push_back(not_json(card, document.error().for_caller));
     }
     card.document = std::move(*document);
     const json::Value root = card.document->root();
@@ -145,8 +148,17 @@ class Loader {
     }
     check_default(agent, problems);
     agent.card_text = card.text;
-    if (problems.empty() && card.report.empty()) make_executor(agent, problems);
+    if (problems.empty() && card.findings.empty()) make_executor(agent, problems);
     for (const SchemaProblem& found : problems) problem(card, found);
+  }
+
+  // `error` begins with "<line>:<column>: ".
+  static Finding not_json(const Reading& card, const std::string& error) {
+    Finding found{card.file.string(), 0, 0, {}, error};
+    int read = 0;
+    if (std::sscanf(error.c_str(), "%zu:%zu: %n", &found.line, &found.column, &read) == 2)
+      found.reason = error.substr(static_cast<std::size_t>(read));
+    return found;
   }
 
   void apply_rules(AgentSettings& settings, std::vector<SchemaProblem>& problems) const {
@@ -219,6 +231,29 @@ bool is_agent_name(std::string_view name) {
 
 bool is_agent_url(std::string_view name) {
   return name.find("://") != std::string_view::npos;
+}
+
+std::string Catalogue::Finding::text() const {
+  std::string text = file;
+  if (line > 0) text += ":" + std::to_string(line) + ":" + std::to_string(column);
+  text += ": ";
+  if (!pointer.empty()) text += pointer + ": ";
+  return text + reason;
+}
+
+std::string Catalogue::CardReport::text() const {
+  std::string text;
+  for (const Finding& found : findings) text += (text.empty() ? "" : "\n") + found.text();
+  return text;
+}
+
+base::Result<Catalogue::Checked> Catalogue::check(const fs::path& folder, const Make& make,
+                                                  const CommonRules& rules) {
+  const Builtins none;
+  Loader loader(folder, make, none, rules);
+  loader.load();
+  if (!loader.trouble().empty()) return base::fail(ErrorCode::invalid_argument, loader.trouble());
+  return Checked{std::move(loader.folders), std::move(loader.left_out), std::move(loader.warnings)};
 }
 
 base::Result<Catalogue> Catalogue::load(const fs::path& folder, const Catalogue::Make& make,

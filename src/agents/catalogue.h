@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -58,12 +59,33 @@ class Catalogue {
   // By the names that cards with "executor": "builtin" give.
   using Builtins = std::map<std::string, Make, std::less<>>;
 
-  // The problems of an agent's card. `report` has a line "<file>:<line>:<column>: <JSON pointer>: <reason>"
-  // for each; it omits the pointer for the whole card, and the position if there is none.
+  // Something that is wrong or odd.
+  struct Finding {
+    std::string file;                  // the card's
+    std::size_t line = 0, column = 0;  // from 1; 0: in no place
+    std::string pointer;               // JSON pointer; empty: the whole card
+    std::string reason;
+
+    // "<file>:<line>:<column>: <JSON pointer>: <reason>", without what is not there.
+    std::string text() const;
+  };
+  // About an agent's card.
   struct CardReport {
     std::string folder;  // its name in the agents' folder
-    std::string report;
+    std::vector<Finding> findings;
+
+    // A line for each.
+    std::string text() const;
   };
+
+  // Reads all cards as `load` does, and says what there is to say about them. Fails with invalid_argument if
+  // there are none.
+  struct Checked {
+    std::vector<std::string> folders;  // of all agents, by name
+    std::vector<CardReport> wrong, warnings;
+  };
+  static base::Result<Checked> check(const std::filesystem::path& folder, const Make& make,
+                                     const CommonRules& rules = {});
 
   // Reads all cards; `make` makes the executors, but for built-in ones. Leaves out agents whose cards
   // are wrong. Fails with invalid_argument if no agent is left or, with strict rules, if any card is wrong.
@@ -115,7 +137,7 @@ class Catalogue {
 
   const std::vector<CardReport>& left_out() const { return table().left_out; }
   bool is_left_out(const task::AgentName& name) const;
-  // Warnings about accepted cards, one report each: unknown members, missing programs.
+  // About accepted cards, with a finding each: unknown members, missing programs.
   const std::vector<CardReport>& warnings() const { return table().warnings; }
 
  private:

@@ -136,9 +136,9 @@ void log_agents(const agents::Catalogue& catalogue) {
   }
   spdlog::info("agents: {}", names);
   for (const agents::Catalogue::CardReport& odd : catalogue.warnings())
-    base::log_warn({{"agent", odd.folder}}, "{}", odd.report);
+    base::log_warn({{"agent", odd.folder}}, "{}", odd.text());
   for (const agents::Catalogue::CardReport& one : catalogue.left_out()) {
-    std::istringstream lines(one.report);
+    std::istringstream lines(one.text());
     for (std::string line; std::getline(lines, line);)
       base::log_error({{"agent", one.folder}}, "left out, its card is wrong: {}", line);
   }

@@ -312,7 +312,7 @@ void Service::reload(const LoadedConfig& loaded) {
     return spdlog::error("SIGHUP: nothing was changed");
   }
   for (const agents::Catalogue::CardReport& wrong : cards->wrong) {
-    spdlog::error("SIGHUP: a card is wrong, and its agent as it was: {}", wrong.report);
+    spdlog::error("SIGHUP: a card is wrong, and its agent as it was: {}", wrong.text());
   }
   if (const auto taken = engine_.catalogue_changed(); !taken) {
     spdlog::error("SIGHUP: the schedules stay as they were: {}", taken.error().for_log);

@@ -106,6 +106,8 @@ TextPlace place_at(std::string_view text, std::size_t offset);
 Value nearest_value(Value root, std::string_view pointer);
 // The value at a JSON pointer, or missing.
 Value value_at(Value root, std::string_view pointer);
+// Whether both say the same. Neither the order of members nor the form of numbers counts.
+bool same_value(Value one, Value other);
 
 class Document {
  public:

@@ -1,4 +1,4 @@
-// Finds values by pointers, and where they stand in a text.
+// Finds values by pointers and where they stand in a text, and compares them.
 #include <algorithm>
 #include <string>
 
@@ -29,6 +29,19 @@ Value child_of(Value value, std::string_view step) {
 }
 
 }  // namespace
+
+bool same_value(Value one, Value other) {
+  if (one.type() != other.type()) return false;
+  if (one.is_string()) return one.string() == other.string();
+  if (one.is_number()) return one.raw() == other.raw() || (one.real() && one.real() == other.real());
+  if (!one.is_array() && !one.is_object()) return one.raw() == other.raw();
+  if (one.size() != other.size()) return false;
+  auto second = other.begin();
+  for (auto first = one.begin(); first != one.end(); ++first, ++second) {
+    if (!same_value(*first, one.is_object() ? other[(*first).key()] : *second)) return false;
+  }
+  return true;
+}
 
 TextPlace place_at(std::string_view text, std::size_t offset) {
   TextPlace place;

@@ -49,7 +49,7 @@ void list_agents(const CallPtr& call) {
                            [&](const agents::Agent* agent) { rows->write(out, *agent); });
     out.key("leftOut").each(
         facts.services.catalogue.left_out(), [&](const agents::Catalogue::CardReport& report) {
-          out.object([&] { out.member("folder", report.folder).member("report", report.report); });
+          out.object([&] { out.member("folder", report.folder).member("report", report.text()); });
         });
   });
   answer(call, std::move(text));

@@ -187,7 +187,7 @@ TEST_CASE("Catalogue: problems and oddities are told with line and column") {
   const std::string a = (bench.folder.path() / "a/card.json").string();
   const std::string b = (bench.folder.path() / "b/card.json").string();
   std::vector<std::string> warnings;
-  for (const Catalogue::CardReport& odd : catalogue->warnings()) warnings.push_back(odd.report);
+  for (const Catalogue::CardReport& odd : catalogue->warnings()) warnings.push_back(odd.text());
   CHECK(warnings ==
         std::vector<std::string>{
             a + ":2:63: /iconURL: is unknown; did you mean \"iconUrl\"?",
@@ -197,7 +197,7 @@ TEST_CASE("Catalogue: problems and oddities are told with line and column") {
             a + ":6:47: /baton/command: the file \"agent.py\" is not there, or cannot be read",
         });
   REQUIRE(catalogue->left_out().size() == 1);
-  CHECK(catalogue->left_out()[0].report.starts_with(b + ":3:3: "));
+  CHECK(catalogue->left_out()[0].text().starts_with(b + ":3:3: "));
 }
 
 TEST_CASE("Catalogue: everything wrong with all cards is in one report") {
@@ -263,7 +263,7 @@ TEST_CASE("Catalogue: a model whose tool is no agent is served, and the log is t
   REQUIRE(catalogue.has_value());
   CHECK(catalogue->find({"model"}) != nullptr);
   REQUIRE(catalogue->warnings().size() == 1);
-  CHECK(catalogue->warnings().front().report.ends_with(
+  CHECK(catalogue->warnings().front().text().ends_with(
       "/model/card.json: /baton/model/tools: there is no agent \"eco\""));
 }
 
