@@ -20,6 +20,7 @@
 #include "app/executors.h"
 #include "app/service.h"
 #include "app/signals.h"
+#include "app/supervisor.h"
 #include "app/version.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -245,6 +246,7 @@ int serve(const Config& config, const std::function<LoadedConfig()>& read_again)
   set_up_logging(config.log);
   const sigset_t signals = block_service_signals();
   const std::size_t descriptors = raise_descriptor_limit();
+  const Supervisor supervisor;
 
   const base::SystemClock clock;
   // Steady, so that setting the clock does not disturb retries, retention or the order of a log.
@@ -283,11 +285,11 @@ int serve(const Config& config, const std::function<LoadedConfig()>& read_again)
   add_hidden_agents(*catalogue, services, config.cards.delegate_urls);
   chosen_from = &*catalogue;
   log_start(config, *catalogue);
-  Service service(
-      config,
-      {clock, steady, *store->tasks, *store->deliveries, *store->retention, *store->operators, make,
-       *catalogue, store->server_name, breakers, traced, store->peers, exporter ? &*exporter : nullptr},
-      http_limits(config, *catalogue, descriptors));
+  Service service(config,
+                  {clock, steady, *store->tasks, *store->deliveries, *store->retention, *store->operators,
+                   make, *catalogue, supervisor, store->server_name, breakers, traced, store->peers,
+                   exporter ? &*exporter : nullptr},
+                  http_limits(config, *catalogue, descriptors));
   const auto served = service.run(read_again, signals);
   return served ? 0 : cannot_start(served.error());
 }

@@ -217,11 +217,17 @@ base::Result<void> Service::serve(const Servers& servers, const std::function<Lo
   look_at_cards();
   if (*recovered > 0) spdlog::info("{} turns of an earlier run are taken up again", *recovered);
   print_addresses(url, *grpc_address, *operators_url);
+  dependencies_.supervisor.is_ready();
+  keep_alive();
 
   for (int signal = SIGHUP; signal == SIGHUP;) {
     sigwait(&signals, &signal);
-    if (signal == SIGHUP) reload(read_again());
+    if (signal != SIGHUP) continue;
+    dependencies_.supervisor.is_reloading();
+    reload(read_again());
+    dependencies_.supervisor.is_ready();
   }
+  dependencies_.supervisor.is_stopping();
   spdlog::info("stopping: no new work, running turns may finish");
   nodes_.drain();
   pipeline_.set_ready(false);
@@ -230,6 +236,14 @@ base::Result<void> Service::serve(const Servers& servers, const std::function<Lo
   notifier_.stop();
   spdlog::info("stopped");
   return {};
+}
+
+// While timers fire and background work runs.
+void Service::keep_alive() {
+  const auto pause = dependencies_.supervisor.watchdog();
+  if (!pause) return;
+  dependencies_.supervisor.is_alive();
+  engine_.after(*pause, [this] { keep_alive(); });
 }
 
 // The lines that tests and people read.

@@ -14,6 +14,7 @@
 #include "agents/command/process_host.h"
 #include "app/grpc_relay.h"
 #include "app/load_config.h"
+#include "app/supervisor.h"
 #include "base/clock.h"
 #include "base/worker_pool.h"
 #include "engine/engine.h"
@@ -42,6 +43,7 @@ struct Dependencies {
   store::OperatorStore& operators;
   const agents::Catalogue::Make& make_executor;
   agents::Catalogue& catalogue;
+  const Supervisor& supervisor;
   std::string server_name;                   // to other servers; empty: another one in each run
   const http::outbound::Breakers& breakers;  // for metrics
   base::SpanQueue* spans = nullptr;          // of traces; outlives the service; null: none
@@ -70,6 +72,7 @@ class Service {
   base::Result<void> serve(const Servers& servers, const std::function<LoadedConfig()>& read_again,
                            const sigset_t& signals);
   base::Result<std::string> start_operators(http::HttpServer& operators);
+  void keep_alive();
   void print_addresses(const std::string& url, const std::string& grpc, const std::string& operators) const;
   base::Result<std::string> start_grpc(server::grpc::GrpcServer& grpc);
   void admit(const Config& config);
