@@ -1,5 +1,5 @@
-// Embedded files: the files of schema/, such as SQL migrations and JSON Schemas, and the pages of
-// src/server/console/, compiled into the program.
+// Embedded files: the files of schema/, such as SQL migrations and JSON Schemas, the pages of
+// src/server/console/ and what `baton init` writes, compiled into the program.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,8 @@
 namespace baton::base {
 
 struct EmbeddedFile {
-  std::string_view name;  // relative to schema/, "sqlite/0001_initial.sql"; or "console/index.html"
+  std::string_view
+      name;  // relative to schema/, "sqlite/0001_initial.sql"; "console/index.html", "templates/bash/ask.sh"
   std::string_view text;
 };
 

@@ -14,20 +14,18 @@
 #include "app/settings.h"
 #include "app/version.h"
 #include "base/text.h"
+#include "cli/agent_commands.h"
+#include "cli/client_options.h"
 #include "cli/commands.h"
 #include "cli/db_commands.h"
 #include "cli/exit_code.h"
 #include "cli/ops_commands.h"
+#include "cli/shell_words.h"
 
 namespace baton::cli {
 namespace {
 
 constexpr std::size_t kConfigFileMax = 4 << 20;
-
-constexpr const char* kExitCodes =
-    "Exit codes: 0 completed, 1 failed or rejected, 2 wrong command line, 3 waits for input,\n"
-    "4 no answer or an error of the protocol, 5 cancelled, 6 a file could not be saved,\n"
-    "7 still running, 130 interrupted.\n";
 
 constexpr const char* kServeHelp =
     "Every setting may stand in the configuration file (JSON with comments, sections as objects), in the\n"
@@ -37,23 +35,6 @@ constexpr const char* kServeHelp =
     "  {\"tokens\": [{\"caller\": \"ann\", \"token_file\": \"ann.token\", \"agents\": [\"echo\"]}]}\n"
     "A token_file without a leading slash is beside the configuration file; in BATON_TOKENS, in the folder\n"
     "the program was started in. A flag that is yes or no may have a value: --strict, --strict=false.\n";
-
-// What is wrong with a URL on the command line, with the right URL if it can be guessed; empty: nothing.
-std::string url_problem(const std::string& url) {
-  if (url.starts_with("http://") || url.starts_with("https://")) return {};
-  const std::size_t scheme = url.find("://");
-  const std::string rest = scheme == std::string::npos ? url : url.substr(scheme + 3);
-  const bool is_address = !rest.empty() && rest.front() != '/' && rest.find(' ') == std::string::npos;
-  if (!is_address) return url + " is not an address; one looks like http://127.0.0.1:8080";
-  // A name without a port is most likely a public one.
-  const std::string host = rest.substr(0, rest.find('/'));
-  const bool is_public = host.find(':') == std::string::npos && host.find('.') != std::string::npos &&
-                         host.find_first_not_of("0123456789.") != std::string::npos;
-  const bool secure = scheme == std::string::npos ? is_public : url.substr(0, scheme).ends_with('s');
-  const std::string what =
-      scheme == std::string::npos ? " has no scheme" : " has a scheme that is not spoken";
-  return url + what + "; did you mean " + (secure ? "https://" : "http://") + rest + "?";
-}
 
 struct ServeOptions {
   std::string config_file;
@@ -99,45 +80,12 @@ int serve_command(const CLI::App& command, const ServeOptions& options) {
   return loaded.problems.empty() ? app::serve(loaded.config, load) : kExitUsage;
 }
 
-void add_client(CLI::App& command, ClientOptions& client) {
-  command.add_option("--url", client.url, "The server, or an agent anywhere (" + client.url + ")")
-      ->envname("BATON_URL")
-      ->check(url_problem);
-  command.add_option("--agent", client.agent, "Which of the server's agents; without it, its default one")
-      ->envname("BATON_AGENT");
-  command.add_option("--token", client.access.token, "Bearer token; better given as BATON_TOKEN")
-      ->envname("BATON_TOKEN");
-  command
-      .add_option(
-          "--a2a", client.a2a,
-          "A2A version to speak: 0.1, 0.2, 0.3 or 1.0; without it, the best that the agent's card offers")
-      ->check(CLI::IsMember({"0.1", "0.2", "0.3", "1.0"}));
-  command
-      .add_option("--transport", client.transport,
-                  "jsonrpc, rest or grpc; without it, the first of these that the agent's card offers")
-      ->check(CLI::IsMember({"jsonrpc", "rest", "grpc"}));
-  command
-      .add_option("--endpoint", client.endpoint,
-                  "Where the agent is spoken to, for a card that names another address")
-      ->check(url_problem);
-  command.add_flag("--trust-card", client.trust_card,
-                   "Send the token also to another origin that the card names; without it, only to --url's");
-  command.add_flag("--json", client.json, "JSON lines, also on a terminal");
-  command.footer(kExitCodes);
-}
-
 // Adds an option that may be repeated, with one value each time, so that other words may follow.
 void add_repeated(CLI::App& command, const std::string& name, std::vector<std::string>& values,
                   const std::string& help) {
   command.add_option(name, values, help + "; may be repeated")
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-}
-
-void add_save(CLI::App& command, SaveOptions& save) {
-  command.add_option("--out", save.folder,
-                     "Folder for the files in artifacts; without it, they are not saved");
-  command.add_flag("--force", save.force, "Replace files that are there already");
 }
 
 void add_give_up(CLI::App& command, std::optional<int>& seconds) {
@@ -160,8 +108,10 @@ class Program {
     add_tree();
     add_list();
     add_card();
+    add_agent_commands(app_, [this](int code) { exit_code_ = code; });
     add_ops(app_, [this](int code) { exit_code_ = code; });
     add_db();
+    add_shell_words();
   }
 
   int run(int argc, char** argv) {
@@ -296,6 +246,22 @@ class Program {
     on_run(command, [this] { return card_command(card_); });
   }
 
+  // Both are for whoever installs the program.
+  void add_shell_words() {
+    CLI::App* words = app_.add_subcommand("completion", "Print a script that completes commands in a shell");
+    words->add_option("shell", shell_, "bash, zsh or fish")
+        ->required()
+        ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+    on_run(words, [this] { return print(completion_for(app_, shell_)); });
+    CLI::App* manual = app_.add_subcommand("manual", "Print the page for man");
+    on_run(manual, [this] { return print(manual_of(app_, std::string(app::kVersion))); });
+  }
+
+  static int print(const std::string& text) {
+    std::fputs(text.c_str(), stdout);
+    return kExitDone;
+  }
+
   // A command of `db`.
   CLI::App* db_command(CLI::App& db, const std::string& name, const std::string& help,
                        int (*run_it)(const DbOptions&)) {
@@ -363,6 +329,7 @@ class Program {
   TreeOptions tree_;
   ListOptions list_;
   CardOptions card_;
+  std::string shell_;
   int exit_code_ = kExitDone;
 };
 

@@ -11,11 +11,22 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array<const char*, 5> kPassedOn{"PATH", "HOME", "LANG", "TZ", "TMPDIR"};
-constexpr const char* kInstalledLibraries = "/usr/share/baton/lib";
+
+// Where the program is: libraries are installed beside it as in /usr/bin and /usr/share, or are in the
+// project whose build it is of.
+const fs::path& program_folder() {
+  static const fs::path folder = [] {
+    std::error_code ignored;
+    return fs::read_symlink("/proc/self/exe", ignored).parent_path();
+  }();
+  return folder;
+}
 
 // The folder that makes `baton` a module of a language, "python" or "node"; empty if there is none.
 std::string library_for(const char* language, const fs::path& agent_folder) {
-  for (const fs::path& libraries : {agent_folder.parent_path() / "lib", fs::path(kInstalledLibraries)}) {
+  for (const fs::path& libraries :
+       {agent_folder.parent_path() / "lib", program_folder().parent_path() / "share/baton/lib",
+        program_folder().parent_path().parent_path() / "agent-cards/lib"}) {
     std::error_code ignored;
     if (fs::is_directory(libraries / language / "baton", ignored)) return (libraries / language).string();
   }

@@ -1,0 +1,51 @@
+// Has each line of a message done by a child task, all at the same time: here by itself, which upper-cases
+// one line. `wait` ends the turn; the next one begins with the results.
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <sstream>
+
+#include "lines.h"
+
+namespace {
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> all;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) all.push_back(line);
+  return all;
+}
+
+// In the order of the lines: the ids are their numbers.
+void show_results(const lines::Turn& turn) {
+  std::map<int, std::string> texts;
+  for (const lines::Value& result : turn.line()["resume"]["results"].GetArray()) {
+    if (result.HasMember("error")) return turn.say("fail", {{"error", "A line could not be done."}});
+    std::string& text = texts[std::atoi(result["id"].GetString())];
+    for (const lines::Value& artifact : result["task"]["artifacts"].GetArray())
+      text += lines::text_of(artifact);
+  }
+  std::string all;
+  for (const auto& [number, text] : texts) all += (number == 0 ? "" : "\n") + text;
+  turn.say("text", {{"delta", all}});
+  turn.say("done");
+}
+
+}  // namespace
+
+int main() {
+  return lines::serve([](const lines::Turn& turn) {
+    if (turn.line().HasMember("resume")) return show_results(turn);
+    const std::vector<std::string> all = lines_of(turn.text());
+    if (all.size() < 2) {
+      std::string text = turn.text();
+      std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::toupper(c); });
+      turn.say("text", {{"delta", text}});
+      return turn.say("done");
+    }
+    const std::string self = turn.line()["agent"].GetString();
+    for (std::size_t number = 0; number < all.size(); ++number)
+      turn.say("delegate", {{"id", std::to_string(number)}, {"agent", self}, {"message", all[number]}});
+    turn.say("wait");
+  });
+}

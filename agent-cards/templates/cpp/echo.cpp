@@ -1,0 +1,9 @@
+// Returns what it is told.
+#include "lines.h"
+
+int main() {
+  return lines::serve([](const lines::Turn& turn) {
+    turn.say("text", {{"delta", turn.text()}});
+    turn.say("done");
+  });
+}

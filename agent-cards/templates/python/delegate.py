@@ -1,0 +1,15 @@
+"""Has each line of a message done by a child task, all at the same time: here by itself, which upper-cases one line."""
+from baton import Turn, agent
+
+
+@agent
+def answer(turn: Turn) -> str:
+    lines = turn.prompt.splitlines()
+    if len(lines) < 2:
+        return turn.prompt.upper()
+    children = [turn.delegate(turn.agent, line, id=f"line-{number}") for number, line in enumerate(lines)]
+    return "\n".join(child.result().text for child in children)
+
+
+if __name__ == "__main__":
+    answer.run()

@@ -1,0 +1,23 @@
+# What `cmake --install build/release --prefix /usr` puts where: the program, what agents use, its pages for man and
+# shells, and the unit for systemd.
+include(GNUInstallDirs)
+set(shared ${CMAKE_INSTALL_DATADIR}/baton)
+install(TARGETS baton RUNTIME)
+install(DIRECTORY schema agent-cards/lib DESTINATION ${shared} PATTERN __pycache__ EXCLUDE)
+install(DIRECTORY agent-cards/ DESTINATION ${shared}/agent-cards PATTERN __pycache__ EXCLUDE PATTERN lib EXCLUDE PATTERN templates EXCLUDE)
+install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES scripts/package/baton.service DESTINATION lib/systemd/system)
+install(CODE "set(mandir ${CMAKE_INSTALL_MANDIR})\nset(datadir ${CMAKE_INSTALL_DATADIR})")
+install(CODE [[
+  set(to $ENV{DESTDIR}${CMAKE_INSTALL_PREFIX})
+  function(write file)
+    get_filename_component(folder ${to}/${file} DIRECTORY)
+    file(MAKE_DIRECTORY ${folder})
+    execute_process(COMMAND ${to}/bin/baton ${ARGN} OUTPUT_FILE ${to}/${file} COMMAND_ERROR_IS_FATAL ANY)
+    message(STATUS "Installing: ${to}/${file}")
+  endfunction()
+  write(${mandir}/man1/baton.1 manual)
+  write(${datadir}/bash-completion/completions/baton completion bash)
+  write(${datadir}/zsh/vendor-completions/_baton completion zsh)
+  write(${datadir}/fish/vendor_completions.d/baton.fish completion fish)
+]])

@@ -1,0 +1,147 @@
+// `chat`: a conversation with an agent, of any A2A version, in the terminal.
+#include <poll.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <optional>
+#include <utility>
+
+#include "base/id.h"
+#include "cli/agent_commands.h"
+#include "cli/exit_code.h"
+#include "cli/printable.h"
+#include "cli/session.h"
+
+namespace baton::cli {
+namespace {
+
+constexpr std::string_view kChatHelp =
+    "/file NAME   sends a file with your next message\n"
+    "/new         begins another conversation\n"
+    "/task        says which task was the last\n"
+    "/quit        ends, as Ctrl-D does; Ctrl-C ends while an answer comes";
+
+// Lines of standard input, until Ctrl-C.
+class Lines {
+ public:
+  explicit Lines(int interrupt) : interrupt_(interrupt) {}
+
+  // Nothing: there are no more.
+  std::optional<std::string> next() {
+    while (true) {
+      if (const std::size_t end = read_.find('\n'); end != std::string::npos) {
+        std::string line = read_.substr(0, end);
+        read_.erase(0, end + 1);
+        return line;
+      }
+      if (!read_more()) return read_.empty() ? std::nullopt : std::optional(std::exchange(read_, {}));
+    }
+  }
+
+ private:
+  bool read_more() {
+    std::array<pollfd, 2> watched{pollfd{STDIN_FILENO, POLLIN, 0}, pollfd{interrupt_, POLLIN, 0}};
+    if (::poll(watched.data(), watched.size(), -1) < 0) return errno == EINTR;
+    if (watched[1].revents != 0) return read_.clear(), false;
+    std::array<char, 4096> bytes;
+    const ssize_t got = ::read(STDIN_FILENO, bytes.data(), bytes.size());
+    if (got > 0) read_.append(bytes.data(), static_cast<std::size_t>(got));
+    return got > 0;
+  }
+
+  const int interrupt_;
+  std::string read_;
+};
+
+class Chat {
+ public:
+  explicit Chat(const ChatOptions& options)
+      : session_(options.client, options.save, {}),
+        lines_(session_.interrupt().fd()),
+        context_{options.context},
+        prompts_(session_.console().for_people() && ::isatty(STDIN_FILENO) == 1) {}
+
+  int run() {
+    int exit_code = kExitDone;
+    remotes_ = session_.find(exit_code);
+    if (remotes_.empty()) return exit_code;
+    if (prompts_) session_.console().note("type a message; /help for more");
+    while (!is_over_) {
+      if (prompts_) session_.console().text(waiting_.empty() ? "> " : "answer> ");
+      const auto line = lines_.next();
+      if (!line) break;
+      if (line->starts_with('/')) {
+        command(*line);
+      } else if (line->find_first_not_of(" \t\r") != std::string::npos) {
+        exit_code = say(*line);
+      }
+    }
+    if (prompts_) session_.console().end();
+    if (session_.interrupt().pending()) return kExitInterrupted;
+    return exit_code;
+  }
+
+ private:
+  void command(const std::string& line) {
+    Console& console = session_.console();
+    const std::size_t space = line.find(' ');
+    const std::string word = line.substr(0, space);
+    if (word == "/quit") {
+      is_over_ = true;
+    } else if (word == "/new") {
+      context_ = {};
+      waiting_ = {};
+      console.note("a new conversation");
+    } else if (word == "/task") {
+      console.note(last_.empty() ? "there is none yet" : last_.value);
+    } else if (word == "/file" && space != std::string::npos) {
+      files_.push_back(line.substr(space + 1));
+    } else {
+      console.note(kChatHelp);
+    }
+  }
+
+  // Returns the exit code, should it be the last.
+  int say(const std::string& text) {
+    OutgoingParts parts;
+    parts.text = {text == "-" ? " -" : text};
+    parts.files = std::exchange(files_, {});
+    const auto message = make_message(parts);
+    if (!message) {
+      session_.console().error(message.error().for_caller);
+      return kExitUsage;
+    }
+    protocol::a2a::SendRequest send;
+    send.submission.message = *message;
+    send.submission.message.id.value = base::make_uuid();
+    send.submission.task = std::exchange(waiting_, {});
+    send.submission.context = context_;
+    const client::FollowEnd end = session_.send(remotes_, send);
+    context_ = session_.context();
+    if (!end.task.empty()) last_ = end.task;
+    is_over_ = end.stopped;
+    if (end.stopped || end.error) return session_.report(end);
+    session_.console().end();
+    const task::State state = end.state.value_or(task::State::completed);
+    if (task::is_waiting(state)) waiting_ = end.task;
+    return exit_code_for(state);
+  }
+
+  Session session_;
+  Lines lines_;
+  std::vector<client::Remote> remotes_;
+  task::ContextId context_;
+  task::TaskId waiting_, last_;  // waiting: for an answer; empty: none does
+  std::vector<std::string> files_;
+  const bool prompts_;
+  bool is_over_ = false;
+};
+
+}  // namespace
+
+int chat_command(const ChatOptions& options) {
+  return Chat(options).run();
+}
+
+}  // namespace baton::cli

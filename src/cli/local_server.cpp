@@ -1,0 +1,98 @@
+#include "cli/local_server.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/unique_fd.h"
+
+namespace baton::cli {
+namespace {
+
+constexpr std::string_view kListening = "listening on ";
+
+// This program's environment without Baton's settings: they are another server's.
+std::vector<std::string> environment() {
+  std::vector<std::string> kept;
+  for (char** each = environ; *each != nullptr; ++each) {
+    if (!std::string_view(*each).starts_with("BATON_")) kept.emplace_back(*each);
+  }
+  return kept;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& words) {
+  std::vector<char*> all;
+  for (std::string& word : words) all.push_back(word.data());
+  all.push_back(nullptr);
+  return all;
+}
+
+// The child has a group of its own, so that Ctrl-C is this program's alone.
+[[noreturn]] void become_server(int out, pid_t parent, char* const* words, char* const* variables) {
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (::getppid() != parent) ::_exit(EXIT_FAILURE);  // it has ended meanwhile
+  const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  ::dup2(nothing, STDIN_FILENO);
+  ::dup2(out, STDOUT_FILENO);
+  std::signal(SIGPIPE, SIG_DFL);
+  ::execve("/proc/self/exe", words, variables);
+  ::_exit(EXIT_FAILURE);
+}
+
+// The URL that it prints; empty: it has ended.
+std::string read_url(int from) {
+  std::string said;
+  std::array<char, 4096> bytes;
+  while (true) {
+    const ssize_t got = ::read(from, bytes.data(), bytes.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return {};
+    said.append(bytes.data(), static_cast<std::size_t>(got));
+    const std::size_t at = said.find(kListening);
+    const std::size_t end = at == std::string::npos ? at : said.find('\n', at);
+    if (end == std::string::npos) continue;
+    const std::string_view line = std::string_view(said).substr(at, end - at).substr(kListening.size());
+    return std::string(line.substr(0, line.find(' ')));
+  }
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<LocalServer>> LocalServer::start(const std::string& agents_folder) {
+  std::vector<std::string> words{"baton", "serve",       "--host",   "127.0.0.1",    "--port",
+                                 "0",     "--db",        ":memory:", "--agents",     agents_folder,
+                                 "--dev", "--log-level", "error",    "--log-format", "text"};
+  std::vector<std::string> variables = environment();
+  const std::vector<char*> word_list = pointers(words), variable_list = pointers(variables);
+  std::array<int, 2> pipe{};
+  if (::pipe2(pipe.data(), O_CLOEXEC) != 0)
+    return base::fail(base::ErrorCode::unavailable, "no server can be started: there is no pipe");
+  const base::UniqueFd in(pipe[0]);
+  base::UniqueFd out(pipe[1]);
+  const pid_t parent = ::getpid(), process = ::fork();
+  if (process < 0) return base::fail(base::ErrorCode::unavailable, "no server can be started: no process");
+  if (process == 0) become_server(out.get(), parent, word_list.data(), variable_list.data());
+  out.reset();
+  const std::string url = read_url(in.get());
+  std::unique_ptr<LocalServer> server(new LocalServer(process, url));
+  if (url.empty()) return base::fail(base::ErrorCode::unavailable, "the agent cannot be served");
+  return server;
+}
+
+LocalServer::~LocalServer() {
+  ::kill(process_, SIGTERM);
+  ::kill(process_, SIGTERM);  // what runs is not waited for
+  while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) continue;
+}
+
+}  // namespace baton::cli

@@ -1,0 +1,299 @@
+"""What authors of agents run: check, run and chat, as a script sees them."""
+import json
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+import client
+import harness
+
+DONE, FAILED, USAGE, WAITS = 0, 1, 2, 3
+CARD = {"name": "Upper", "description": "Upper case.", "version": "1.0.0",
+        "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"],
+        "skills": [{"id": "upper", "name": "Upper", "description": "Upper case.", "tags": ["demo"]}],
+        "baton": {"executor": "command", "command": ["/usr/bin/tr", "a-z", "A-Z"], "mode": "turn", "io": "text"}}
+LINES_AGENT = """import json, sys
+turn = json.loads(sys.stdin.readline())
+name = turn["message"]["parts"][0]["text"]
+if name == "crash":
+    sys.exit("what it says of itself")
+if "resume" in turn:
+    print(json.dumps({"type": "done", "message": f"so {name}; said before: {len(turn['history'])}"}), flush=True)
+else:
+    print(json.dumps({"type": "ask", "message": f"Is {name} right?"}), flush=True)
+"""
+
+
+class Commands:
+    """`folder` is where they run."""
+
+    def run_baton(self, *words, stdin=""):
+        done = subprocess.run([harness.PROGRAM, *words], input=stdin, capture_output=True, text=True, check=False,
+                              timeout=client.scaled(60), env=harness.program_environment(), cwd=self.folder)
+        return done.returncode, done.stdout, done.stderr
+
+    @staticmethod
+    def texts(out):
+        """What the agent has said, as JSON lines tell it."""
+        parts = []
+        for line in map(json.loads, out.splitlines()):
+            for update in line.values() if isinstance(line, dict) else ():
+                if isinstance(update, dict):
+                    message = update.get("status", {}).get("message", {}) if isinstance(update.get("status"), dict) else {}
+                    parts += update.get("artifact", {}).get("parts", []) + message.get("parts", [])
+        return [part["text"] for part in parts if "text" in part]
+
+
+class FolderCase(Commands, unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="baton-author-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def write_card(self, name, card):
+        (self.folder / "agent-cards" / name).mkdir(parents=True)
+        text = card if isinstance(card, str) else json.dumps(card, indent=2)
+        (self.folder / "agent-cards" / name / "card.json").write_text(text, encoding="utf-8")
+
+
+class Check(FolderCase):
+    def test_cards_that_are_right_have_no_findings(self):
+        self.write_card("upper", CARD)
+        self.assertEqual(self.run_baton("check"), (DONE, "1 agent: 0 errors, 0 warnings\n", ""))
+
+    def test_shipped_agents_are_right(self):
+        code, out, _ = self.run_baton("check", str(harness.SHIPPED))
+        self.assertEqual((code, ": error: " in out), (DONE, False), out)
+
+    def test_all_that_is_wrong_is_told_with_its_place(self):
+        wrong = json.loads(json.dumps(CARD))
+        wrong["baton"] |= {"mode": "twice", "workers": 0}
+        self.write_card("one", wrong)
+        self.write_card("two", "{\n  no\n}")
+        self.write_card("upper", CARD)
+        code, out, _ = self.run_baton("check")
+        lines = out.splitlines()
+        self.assertEqual((code, lines[-1]), (FAILED, "3 agents: 3 errors, 0 warnings"), out)
+        places = [line.split(": error: ")[0] for line in lines[:-1]]
+        self.assertEqual({place.split(":")[0] for place in places},
+                         {"agent-cards/one/card.json", "agent-cards/two/card.json"})
+        text = (self.folder / "agent-cards/one/card.json").read_text(encoding="utf-8").splitlines()
+        mode = next(line for line in lines if "/baton/mode" in line)
+        number, column = map(int, mode.split(":")[1:3])
+        self.assertTrue(text[number - 1][column - 1:].startswith('"twice"'), mode)
+
+    def test_json_has_each_finding_as_an_object(self):
+        odd = CARD | {"baton": CARD["baton"] | {"command": ["/no/such/program"]}, "colour": "red"}
+        self.write_card("odd", odd)
+        code, out, _ = self.run_baton("check", "--json")
+        found = [json.loads(line) for line in out.splitlines()]
+        self.assertEqual(code, DONE)
+        self.assertEqual({one["pointer"] for one in found}, {"/colour", "/baton/command"})
+        self.assertEqual({(one["agent"], one["level"]) for one in found}, {("odd", "warning")})
+
+    def test_the_folder_of_one_agent_is_checked_alone(self):
+        self.write_card("wrong", "{}")
+        self.write_card("upper", CARD)
+        for folder in ("agent-cards/upper", "agent-cards/upper/"):
+            self.assertEqual(self.run_baton("check", folder), (DONE, "1 agent: 0 errors, 0 warnings\n", ""))
+
+    def test_a_folder_without_cards_is_a_wrong_command_line(self):
+        code, out, said = self.run_baton("check", ".")
+        self.assertEqual((code, out), (USAGE, ""))
+        self.assertIn("has no subfolder with a card.json", said)
+
+    def test_turn_runs_one_turn_and_fails_with_it(self):
+        self.write_card("upper", CARD)
+        self.write_card("false", CARD | {"baton": CARD["baton"] | {"command": ["/bin/false"]}})
+        code, out, said = self.run_baton("check", "agent-cards/upper", "--turn", "hello", "--json")
+        self.assertEqual((code, "".join(self.texts(out)).strip()), (DONE, "HELLO"), said)
+        self.assertEqual(self.run_baton("check", "agent-cards/false", "--turn", "hello")[0], FAILED)
+        self.assertEqual(self.run_baton("check", "--turn", "hello")[0], USAGE)
+
+
+class Init(FolderCase):
+    def test_every_kind_in_every_language_is_right_and_passes_its_own_test(self):
+        for language in ("python", "node", "bash", "c++"):
+            for kind in ("echo", "ask", "tools", "delegate", "worker"):
+                with self.subTest(language=language, kind=kind):
+                    folder = f"agent-cards/{language.replace('+', 'p')}-{kind}"
+                    self.assertEqual(self.run_baton("init", folder, "--lang", language, "--kind", kind)[0], DONE)
+                    self.assertEqual(self.run_baton("check", folder), (DONE, "1 agent: 0 errors, 0 warnings\n", ""))
+                    code, out, said = self.run_baton("test", folder)
+                    self.assertEqual(code, DONE, out + said)
+
+    def test_kinds_without_a_program_are_right(self):
+        for kind in ("workflow", "openai"):
+            self.assertEqual(self.run_baton("init", f"agent-cards/{kind}", "--kind", kind)[0], DONE)
+            self.assertEqual(self.run_baton("check", f"agent-cards/{kind}")[0], DONE)
+        code, out, said = self.run_baton("test", "agent-cards/workflow")
+        self.assertEqual(code, DONE, out + said)
+
+    def test_nothing_that_is_there_is_written_over(self):
+        self.run_baton("init", "agent-cards/mine")
+        self.assertEqual(self.run_baton("init", "agent-cards/mine")[0], USAGE)
+
+    def test_a_folder_whose_name_no_agent_can_have_is_refused(self):
+        code, _, said = self.run_baton("init", "agent-cards/Mine!")
+        self.assertEqual((code, (self.folder / "agent-cards").exists()), (USAGE, False))
+        self.assertIn("an agent's name is of", said)
+
+
+class Run(FolderCase):
+    def test_a_command_answers_each_line_of_input(self):
+        code, out, said = self.run_baton("run", "--io", "text", "--", "tr", "a-z", "A-Z", stdin="one\ntwo\n")
+        self.assertEqual((code, "".join(self.texts(out)).split()), (DONE, ["ONE", "TWO"]), said)
+
+    def test_a_program_that_speaks_the_line_protocol_is_known_by_its_source(self):
+        (self.folder / "agent.py").write_text(LINES_AGENT, encoding="utf-8")
+        code, out, said = self.run_baton("run", "./agent.py", stdin="this\nyes\n")
+        self.assertEqual((code, self.texts(out)), (DONE, ["Is this right?", "so yes; said before: 2"]), said)
+        self.assertIn("taken to speak the line protocol", said)
+
+    def test_a_program_without_the_protocol_reads_and_writes_text(self):
+        (self.folder / "agent.sh").write_text("read -r name; cat data.txt; echo \"$name\"\n", encoding="utf-8")
+        (self.folder / "data.txt").write_text("beside it: ", encoding="utf-8")
+        code, out, said = self.run_baton("run", "agent.sh", stdin="me\n")
+        self.assertEqual((code, "".join(self.texts(out))), (DONE, "beside it: me\n"), said)
+        self.assertIn("taken to read and write plain text", said)
+
+    def test_a_turn_that_fails_is_the_exit_code_and_says_what_the_program_said(self):
+        (self.folder / "agent.py").write_text(LINES_AGENT, encoding="utf-8")
+        code, out, _ = self.run_baton("run", "agent.py", stdin="crash\n")
+        self.assertEqual(code, FAILED)
+        self.assertIn("what it says of itself", "".join(self.texts(out)))
+
+    def test_save_makes_a_folder_that_is_right_and_serves(self):
+        (self.folder / "agent.py").write_text(LINES_AGENT, encoding="utf-8")
+        self.run_baton("run", "agent.py", "--save", "agent-cards/mine")
+        self.assertEqual(self.run_baton("check", "agent-cards/mine")[1], "1 agent: 0 errors, 0 warnings\n")
+        code, out, _ = self.run_baton("check", "agent-cards/mine", "--turn", "that", "--json")
+        self.assertEqual((code, self.texts(out)), (WAITS, ["Is that right?"]))
+        self.assertEqual(self.run_baton("run", "agent.py", "--save", "agent-cards/mine")[0], USAGE)
+
+    def test_a_file_that_nothing_runs_is_refused_with_what_to_do(self):
+        (self.folder / "agent.txt").write_text("no", encoding="utf-8")
+        code, _, said = self.run_baton("run", "agent.txt")
+        self.assertEqual(code, USAGE)
+        self.assertIn("make it executable", said)
+
+    def test_a_setting_of_a_server_in_the_environment_says_nothing_to_the_program_that_is_tried(self):
+        environment = harness.program_environment() | {"BATON_PORT": "1", "BATON_DB": "/nowhere/baton.db"}
+        done = subprocess.run([harness.PROGRAM, "run", "--io", "text", "--", "cat"], input="x\n", capture_output=True,
+                              text=True, check=False, timeout=client.scaled(60), env=environment, cwd=self.folder)
+        self.assertEqual((done.returncode, "".join(self.texts(done.stdout)).strip()), (DONE, "x"), done.stderr)
+
+
+class Test(FolderCase):
+    def setUp(self):
+        super().setUp()
+        self.write_card("asker", CARD | {"baton": {"executor": "command", "command": ["python3", "agent.py"]}})
+        (self.folder / "agent-cards/asker/agent.py").write_text(LINES_AGENT, encoding="utf-8")
+
+    def test(self, *turns, options=()):
+        """The outcome of a conversation with the agent."""
+        found = {"conversations": [{"name": "about <this>", "turns": list(turns)}]}
+        (self.folder / "agent-cards/asker/conversations.json").write_text(json.dumps(found), encoding="utf-8")
+        return self.run_baton("test", "agent-cards/asker", *options)
+
+    def test_a_conversation_that_goes_as_expected_passes(self):
+        code, out, said = self.test({"say": "this", "state": "input-required", "text": "Is this right?"},
+                                    {"say": "yes", "text": "so yes; said before: 2"})
+        self.assertEqual(code, DONE, out + said)
+        self.assertRegex(out, r"\Aok     asker: about <this> \(.* s\)\n1 passed, 0 failed\n\Z")
+
+    def test_one_that_does_not_says_what_differs_also_as_junit(self):
+        code, out, _ = self.test({"say": "this", "text": "Is that right?"}, options=("--junit", "out.xml"))
+        self.assertEqual(code, FAILED)
+        self.assertIn('turn 1, to "this":\n       text: expected "Is that right?"\n'
+                      '             but got  "Is this right?"\n', out)
+        suite = xml.etree.ElementTree.parse(self.folder / "out.xml").getroot()
+        self.assertEqual((suite.get("tests"), suite.get("failures")), ("1", "1"))
+        case = suite.find("testcase")
+        self.assertEqual((case.get("name"), case.get("classname")), ("about <this>", "asker"))
+        self.assertIn("Is that right?", case.find("failure").text)
+
+    def test_an_agent_that_fails_fails_the_conversation(self):
+        code, out, _ = self.test({"say": "crash"})
+        self.assertEqual(code, FAILED)
+        self.assertIn("state: expected completed", out)
+
+    def test_a_file_that_is_wrong_is_told_with_the_place(self):
+        code, _, said = self.test({"says": "this"})
+        self.assertEqual(code, USAGE)
+        self.assertRegex(said, r"conversations.json:1:\d+: /conversations/0/turns/0/says: is unknown; did you mean")
+
+    def test_shipped_agents_pass_theirs(self):
+        for file in sorted(harness.SHIPPED.glob("*/conversations.json")):
+            with self.subTest(file.parent.name):
+                code, out, said = self.run_baton("test", str(file.parent))
+                self.assertEqual(code, DONE, out + said)
+
+
+class ShellWords(FolderCase):
+    def completed(self, *words):
+        """What bash is offered for the last of the words."""
+        script = self.run_baton("completion", "bash")[1]
+        line = " ".join(f"'{word}'" for word in words)
+        done = subprocess.run(["bash", "-uc", f"{script}\nCOMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _baton\n"
+                                               'printf "%s\\n" "${COMPREPLY[@]}"'],
+                              capture_output=True, text=True, check=True, cwd=self.folder)
+        return done.stdout.split()
+
+    def test_bash_completes_commands_their_commands_and_options(self):
+        self.assertEqual(self.completed("baton", "ser"), ["serve"])
+        self.assertEqual(self.completed("baton", "db", "back"), ["backup"])
+        self.assertEqual(self.completed("baton", "serve", "--db-f"), ["--db-file"])
+        (self.folder / "report.pdf").touch()
+        self.assertEqual(self.completed("baton", "send", "--file", "rep"), ["report.pdf"])
+
+    def test_the_manual_and_each_shell_name_every_command(self):
+        names = re.findall(r"^  (\w+) {2,}", self.run_baton("--help")[1].split("Subcommands:")[1], re.MULTILINE)
+        self.assertGreater(len(names), 12)
+        for words in (("manual",), ("completion", "bash"), ("completion", "zsh"), ("completion", "fish")):
+            code, out, _ = self.run_baton(*words)
+            self.assertEqual(code, DONE)
+            for name in names:
+                self.assertRegex(out, rf"\b{name}\b", words)
+
+
+class Chat(Commands, harness.ServerCase):
+    AGENTS = ["chat"]
+
+    def setUp(self):
+        self.folder = self.server.folder
+
+    def chat(self, stdin, *words):
+        return self.run_baton("chat", "--url", f"http://127.0.0.1:{self.server.port}", *words, stdin=stdin)
+
+    def test_messages_are_one_conversation_and_new_begins_another(self):
+        code, out, said = self.chat("say one\nsay two\n/new\nsay three\n")
+        self.assertEqual(code, DONE, said)
+        contexts = []
+        for line in map(json.loads, out.splitlines()):
+            for update in line.values():
+                if isinstance(update, dict) and update.get("contextId"):
+                    contexts.append(update["contextId"])
+        self.assertEqual(len(set(contexts)), 2)
+        self.assertEqual("".join(self.texts(out)).replace(" ", ""), "onetwothree")
+
+    def test_the_next_line_answers_a_question(self):
+        code, out, said = self.chat("ask which one?\nthis\n")
+        self.assertEqual((code, self.texts(out)[-1]), (DONE, "answered: this"), said)
+
+    def test_a_question_that_is_left_open_is_the_exit_code(self):
+        self.assertEqual(self.chat("ask which one?\n")[0], WAITS)
+
+    def test_every_version_can_be_talked_with(self):
+        for version in ("0.1", "0.2", "0.3", "1.0"):
+            with self.subTest(version):
+                code, out, said = self.chat("say hello\n", "--a2a", version)
+                self.assertEqual(code, DONE, said)
+                self.assertIn("hello", out)
+
+
+if __name__ == "__main__":
+    unittest.main()
