@@ -38,14 +38,12 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
   const protocol::chat::Protocol& protocol;
   protocol::chat::RunRequest request;
   task::ContextId conversation;
-  // Held until later requests, here and on other nodes, can see the run.
+  // Held until later requests, here and on other nodes, can see the run, and that somebody follows it.
   RunClaims::Claim claim;
   store::Peers::Claim shared_claim;
 
   // Answers with the run that follows what was accepted.
   void accepted(const engine::Accepted& accepted) {
-    shared_claim.reset();
-    claim.reset();
     if (request.streams)
       return show({accepted.key, accepted.id, accepted.context}, accepted.before, {}, false);
     reply_whole(accepted);
@@ -128,6 +126,7 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
       if (!taken) self->call->refuse({ErrorCode::overloaded, "too many answers are waiting; ask again", {}});
     };
     call->tasks().wait(accepted.key, accepted.before, engine.options().reply_wait, stopped);
+    shared_claim.reset();  // the wait follows it; the run may take long
   }
 
   // The last frame of a run that has stopped is its whole answer.

@@ -64,7 +64,7 @@ TEST_CASE("read_conversations: what is wrong is told with its place") {
   CHECK(problem("{\n  no}").starts_with("2:3: "));
   CHECK(problem("{}") == "1:1: /conversations: must be a list");
   CHECK(problem(R"({"conversations": [{"name": "a", "turns": []}]})") ==
-        "1:42: /conversations/0/turns: must be a list of turns");
+        "1:43: /conversations/0/turns: must be a list of turns");
   CHECK(problem(R"({"conversations": [{"name": "a", "turns": [{"say": "x", "contain": "y"}]}]})") ==
         "1:68: /conversations/0/turns/0/contain: is unknown; did you mean \"contains\"?");
   CHECK(problem(R"({"conversations": [{"name": "a", "turns": [{"text": "x"}]}]})")
