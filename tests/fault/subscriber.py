@@ -201,7 +201,7 @@ class Subscriber:
         case.assertIn("result", answer, f"{label} was acknowledged and is not there")
         task = answer["result"]
         state = task["status"]["state"]
-        case.assertIn(state, (*ENDED, "input-required", *(["working"] if self.doubtful else [])), label)
+        case.assertIn(state, (*ENDED, "input-required", *(["submitted", "working"] if self.doubtful else [])), label)
         self.log = await self.whole_log(state)
         case.assertEqual(aclient.covered(self.log), list(range(1, self.log[-1][0] + 1)), label)
         terminal = [r for _, r in self.log if r and r.get("status", {}).get("state") in ENDED]
