@@ -4,7 +4,11 @@ proxy; and the way back. scripts/test_upgrade runs it.
 BATON_EARLIER_PROGRAM names the earlier program.
 """
 import os
+import pathlib
+import sys
 import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
 
 import harness
 import test_nodes_rolling
