@@ -238,7 +238,7 @@ base::Result<void> Service::serve(const Servers& servers, const std::function<Lo
   return {};
 }
 
-// While timers fire and background work runs.
+// While timers fire.
 void Service::keep_alive() {
   const auto pause = dependencies_.supervisor.watchdog();
   if (!pause) return;

@@ -1,6 +1,6 @@
 // LocalServer: this program's own `serve` as a child process, for commands that try an agent: on a free port
 // of loopback, with its tasks in memory, told nothing by the configuration of a server in the environment.
-// What agents write to standard error goes to this program's.
+// Of its log errors alone are shown, on standard error; what agents write there is not.
 //
 // Threads: one at a time; made before others are. It ends with this program, however that ends.
 #pragma once

@@ -82,10 +82,6 @@ void read_words(std::string_view text, Words& words) {
   }
 }
 
-std::int64_t ticks(std::chrono::steady_clock::duration time) {
-  return time.count();
-}
-
 void notify(Link& link, const std::string& payload) {
   const std::array values{sql::Parameter(payload)};
   link.send(kTell, values);
@@ -137,7 +133,7 @@ void Bus::listen() {
     try {
       if (!listener_) {
         listener_ = listening();
-        unheard_since_ = 0;  // what was said before is lost
+        unheard_since_ = base::SteadyTime::time_point();  // what was said before is lost
         events_.on_missed();
         events_.on_call();
         ask_all();
@@ -153,8 +149,8 @@ void Bus::listen() {
 }
 
 bool Bus::hears() const {
-  const std::int64_t since = unheard_since_;
-  return since == 0 || ticks(std::chrono::steady_clock::now().time_since_epoch()) - since < ticks(kDeafAfter);
+  const auto since = unheard_since_.load();
+  return since == base::SteadyTime::time_point() || base::SteadyTime::now() - since < kDeafAfter;
 }
 
 void Bus::hear(Link& link) {
@@ -163,7 +159,7 @@ void Bus::hear(Link& link) {
   for (const std::string& payload : link.told()) {
     std::string_view text = payload;
     if (take_number(text) == node_) {
-      unheard_since_ = 0;
+      unheard_since_ = base::SteadyTime::time_point();
       continue;
     }
     all.is_call = true;
@@ -233,13 +229,12 @@ void Bus::send(const std::vector<std::string>& payloads) {
         events_.check(*link);
         teller_ = std::move(link);
       }
-      std::int64_t none = 0;
-      unheard_since_.compare_exchange_strong(none,
-                                             ticks(std::chrono::steady_clock::now().time_since_epoch()));
+      base::SteadyTime::time_point none;
+      unheard_since_.compare_exchange_strong(none, base::SteadyTime::now());
       for (const std::string& payload : payloads) notify(*teller_, payload);
       return;
     } catch (const sql::Failure&) {
-      unheard_since_ = 0;
+      unheard_since_ = base::SteadyTime::time_point();
       teller_.reset();  // it may have been cut while it was idle
     }
   }

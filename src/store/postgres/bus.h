@@ -18,6 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/threads.h"
 #include "base/unique_fd.h"
 #include "store/peers.h"
 #include "store/postgres/link.h"
@@ -76,8 +77,9 @@ class Bus {
   const Events events_;
   const base::UniqueFd stop_;
 
-  std::unique_ptr<Link> listener_, teller_;      // each of one thread
-  std::atomic<std::int64_t> unheard_since_ = 0;  // when it said the first word that has not come; 0: all have
+  std::unique_ptr<Link> listener_, teller_;  // each of one thread
+  // When it said the first word that has not come; the epoch: all have.
+  std::atomic<base::SteadyTime::time_point> unheard_since_{};
 
   std::mutex mutex_;
   std::condition_variable changed_;

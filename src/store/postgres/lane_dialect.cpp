@@ -3,6 +3,7 @@
 #include <string>
 
 #include "store/postgres/dialect.h"
+#include "store/postgres/nodes.h"
 
 namespace baton::store::postgres {
 namespace {
@@ -33,6 +34,19 @@ std::int64_t LaneDialect::new_key(sql::KeyOf kind) {
     block = {query.integer(0), query.integer(0) + kBlock};
   }
   return block.next++;
+}
+
+// One answer of the server for all.
+sql::WriterDialect::DeliveryRows LaneDialect::deliveries(const std::vector<DeliveryKey>& keys) {
+  DeliveryRows rows;
+  for (const DeliveryKey key : keys) rows.try_emplace(key);
+  sql::Query query = writer_.query(
+      "SELECT delivery_key, config_key, event_number, due_ms IS NOT NULL FROM deliveries "
+      "WHERE delivery_key = ANY (CAST(? AS bigint[]))",
+      keys_array(keys));
+  while (query.step())
+    rows[{query.integer(0)}] = DeliveryRow{{query.integer(1)}, {query.integer(2)}, query.truth(3)};
+  return rows;
 }
 
 void LaneDialect::add_to_total(const task::AgentName& agent, const task::Caller& caller, task::State state,

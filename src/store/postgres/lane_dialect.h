@@ -21,6 +21,7 @@ class LaneDialect final : public sql::WriterDialect {
   std::int64_t new_key(sql::KeyOf kind) override;
   sql::RecentSends& sends() override { return sends_; }
   bool takes_key(std::initializer_list<std::string_view> texts) const override;
+  DeliveryRows deliveries(const std::vector<DeliveryKey>& keys) override;
   void add_to_total(const task::AgentName& agent, const task::Caller& caller, task::State state,
                     std::int64_t more) override;
   void keep_context(task::ContextKey context) override;

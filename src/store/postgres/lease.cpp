@@ -73,6 +73,14 @@ void Lease::announce(std::vector<NodeAgent> agents, std::function<NodeReport()> 
   look();
 }
 
+bool Lease::is_alone() const {
+  return count_of(steady_clock::now()) < alone_until_;
+}
+
+bool Lease::is_in_touch() const {
+  return count_of(steady_clock::now()) < in_touch_until_;
+}
+
 // A session's lock may have gone with its session and be another's. So who gets it waits until the one before
 // has noticed, and who has it relies on it only as long.
 bool Lease::leads() const {

@@ -70,16 +70,13 @@ class Lease {
   void rely_on_memory(std::int64_t number) { memory_is_of_ = number; }
   void announce(std::vector<NodeAgent> agents, std::function<NodeReport()> report);
 
-  bool is_alone() const { return steady_clock_count() < alone_until_; }
+  bool is_alone() const;
   bool has_others() const { return has_others_; }
-  bool is_in_touch() const { return steady_clock_count() < in_touch_until_; }
+  bool is_in_touch() const;
   bool leads() const;
 
  private:
   using Time = std::chrono::steady_clock::time_point;
-  static std::int64_t steady_clock_count() {
-    return std::chrono::steady_clock::now().time_since_epoch().count();
-  }
   // Since when a node's lease has not changed.
   struct Watched {
     std::string lease;

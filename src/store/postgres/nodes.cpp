@@ -239,12 +239,6 @@ bool ask_to_drain(Link& link, NodeId node) {
   return PQntuples(asked.get()) == 1;
 }
 
-std::string keys_array(const std::vector<task::TaskKey>& tasks) {
-  std::string text = "{";
-  for (const task::TaskKey task : tasks) text += (text.size() == 1 ? "" : ",") + std::to_string(task.value);
-  return text + "}";
-}
-
 // {"a","b"}
 std::string names_array(const std::vector<task::AgentName>& agents) {
   std::string text = "{";

@@ -79,7 +79,12 @@ std::vector<Node> all_nodes(sql::Connection& connection);
 bool ask_to_drain(Link& link, NodeId node);
 
 // As arrays of PostgreSQL's.
-std::string keys_array(const std::vector<task::TaskKey>& tasks);
+template <class Key>
+std::string keys_array(const std::vector<Key>& keys) {
+  std::string text = "{";
+  for (const Key key : keys) text += (text.size() == 1 ? "" : ",") + std::to_string(key.value);
+  return text + "}";
+}
 std::string names_array(const std::vector<task::AgentName>& agents);
 // As a JSON list.
 std::string encode_agents(const std::vector<NodeAgent>& agents);

@@ -45,30 +45,14 @@ std::vector<TaskRow::Config>& WriteState::configs(TaskRow& task) {
 }
 
 // What was read before may have become due since.
-std::optional<WriteState::DeliveryRow> WriteState::delivery(DeliveryKey key) {
-  if (expected_.size() > 1) read_expected();
+std::optional<WriterDialect::DeliveryRow> WriteState::delivery(DeliveryKey key) {
+  if (!expected_.empty()) deliveries_.merge(dialect_.deliveries(std::exchange(expected_, {})));
   if (const auto read = deliveries_.extract(key); read && (!read.mapped() || read.mapped()->is_due))
     return read.mapped();
   Query query = connection_.query(
       "SELECT config_key, event_number, due_ms IS NOT NULL FROM deliveries WHERE delivery_key = ?", key);
   if (!query.step()) return std::nullopt;
-  return DeliveryRow{{query.integer(0)}, {query.integer(1)}, query.truth(2)};
-}
-
-void WriteState::read_expected() {
-  std::string keys;
-  for (const DeliveryKey key : expected_) {
-    deliveries_.try_emplace(key);
-    keys += (keys.empty() ? '{' : ',') + std::to_string(key.value);
-  }
-  expected_.clear();
-  Query query = connection_.query(
-      "SELECT delivery_key, config_key, event_number, due_ms IS NOT NULL FROM deliveries "
-      "WHERE delivery_key = ANY (CAST(? AS bigint[]))",
-      keys + "}");
-  while (query.step()) {
-    deliveries_[{query.integer(0)}] = DeliveryRow{{query.integer(1)}, {query.integer(2)}, query.truth(3)};
-  }
+  return WriterDialect::DeliveryRow{{query.integer(0)}, {query.integer(1)}, query.truth(2)};
 }
 
 void WriteState::count(const task::TaskHead& head, std::int64_t tasks) {

@@ -11,7 +11,6 @@
 #include <optional>
 #include <string>
 #include <tuple>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -61,18 +60,10 @@ class WriteState {
     first = std::min(first, event);
   }
 
-  // A delivery whose result is recorded.
-  struct DeliveryRow {
-    PushConfigKey config;
-    task::EventNumber event;
-    bool is_due = false;
-  };
-  // Nothing: it is gone. Reads all that are expected at once.
-  std::optional<DeliveryRow> delivery(DeliveryKey key);
-  // Results of these follow, if that is worth knowing: where each read is a way to a server and back.
-  void expect_deliveries(const std::vector<DeliveryKey>& keys) {
-    if (node()) expected_ = keys;
-  }
+  // Nothing: it is gone. Reads those that are expected with it.
+  std::optional<WriterDialect::DeliveryRow> delivery(DeliveryKey key);
+  // Results of these follow.
+  void expect_deliveries(const std::vector<DeliveryKey>& keys) { expected_ = keys; }
   // They may have changed: what was read of them counts no more.
   void change_deliveries() {
     expected_.clear();
@@ -110,7 +101,6 @@ class WriteState {
   }
 
  private:
-  void read_expected();
   void find_artifact(TaskRow& task, const task::ArtifactId& id);
 
   Connection& connection_;
@@ -119,10 +109,10 @@ class WriteState {
   const int short_events_max_;
   base::Timestamp last_{};
   std::int64_t joins_ = 1;
-  std::unordered_set<PushConfigKey> resent_;                                // and perhaps more
-  WriterDialect::Waiting waiting_;                                          // in the open transaction
-  std::vector<DeliveryKey> expected_;                                       // not read yet
-  std::unordered_map<DeliveryKey, std::optional<DeliveryRow>> deliveries_;  // read, and not recorded yet
+  std::unordered_set<PushConfigKey> resent_;  // and perhaps more
+  WriterDialect::Waiting waiting_;            // in the open transaction
+  std::vector<DeliveryKey> expected_;         // not read yet
+  WriterDialect::DeliveryRows deliveries_;    // read, and not recorded yet
   // Not yet written. std::less<> allows look-up by references.
   std::map<std::tuple<task::AgentName, task::Caller, task::State>, std::int64_t, std::less<>> totals_;
 };

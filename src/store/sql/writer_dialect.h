@@ -55,6 +55,16 @@ class WriterDialect {
   virtual void add_to_total(const task::AgentName& agent, const task::Caller& caller, task::State state,
                             std::int64_t more) = 0;
 
+  // A delivery whose result is recorded.
+  struct DeliveryRow {
+    PushConfigKey config;
+    task::EventNumber event;
+    bool is_due = false;
+  };
+  using DeliveryRows = std::unordered_map<DeliveryKey, std::optional<DeliveryRow>>;
+  // All of these, nothing for one that is gone; or none, where reading one at a time is as good.
+  virtual DeliveryRows deliveries(const std::vector<DeliveryKey>&) { return {}; }
+
   // What other nodes may do at the same moment, on a database that is shared.
   //
   // Keeps a context that was found from being removed until the group has ended; fails it with raced, then or
