@@ -22,14 +22,22 @@ void add(const Reports& reports, bool are_wrong, CheckedCards& checked) {
   }
 }
 
-// The folder that the agent's own is in, as it was named.
-fs::path around(const fs::path& named, const fs::path& whole) {
-  const fs::path own = named.has_filename() ? named : named.parent_path();
-  const bool is_plain = own.filename() == whole.filename();
-  return !is_plain ? whole.parent_path() : own.has_parent_path() ? own.parent_path() : fs::path(".");
+}  // namespace
+
+AgentFolder agent_folder(const fs::path& named) {
+  std::error_code none;
+  if (!fs::exists(named / "card.json", none)) return {named, {}};
+  const fs::path whole = fs::absolute(named, none).lexically_normal();
+  const fs::path own = whole.has_filename() ? whole : whole.parent_path();
+  const fs::path short_own = named.has_filename() ? named : named.parent_path();
+  // "." and the like do not have the agent's name.
+  if (short_own.filename() != own.filename()) return {own.parent_path(), own.filename()};
+  return {short_own.has_parent_path() ? short_own.parent_path() : fs::path("."), own.filename()};
 }
 
-}  // namespace
+bool is_agent_name(std::string_view name) {
+  return agents::is_agent_name(name);
+}
 
 bool CheckedCards::are_right() const {
   return std::ranges::none_of(findings, &CardFinding::is_wrong);
@@ -41,21 +49,17 @@ base::Result<CheckedCards> check_cards(const fs::path& folder) {
   const base::SystemClock clock;
   const auto choose = [](const std::string&, const std::string&) { return std::optional<std::string>(); };
   const ExecutorServices services{processes, callers, {}, clock, choose};
-  std::error_code none;
   // Which other agents there are is told by the folder around it.
-  const bool is_one = fs::exists(folder / "card.json", none);
-  const fs::path whole = fs::absolute(folder, none).lexically_normal();
-  const fs::path own = whole.has_filename() ? whole : whole.parent_path();
-  auto read = agents::Catalogue::check(is_one ? around(folder, own) : folder, executors(services));
+  const AgentFolder place = agent_folder(folder);
+  auto read = agents::Catalogue::check(place.agents, executors(services));
   if (!read) return base::fail(std::move(read.error()));
   CheckedCards checked;
   checked.agents = std::move(read->folders);
   add(read->wrong, true, checked);
   add(read->warnings, false, checked);
-  if (is_one) {
-    const std::string name = own.filename().string();
-    std::erase_if(checked.agents, [&](const std::string& agent) { return agent != name; });
-    std::erase_if(checked.findings, [&](const CardFinding& found) { return found.agent != name; });
+  if (!place.name.empty()) {
+    std::erase_if(checked.agents, [&](const std::string& agent) { return agent != place.name; });
+    std::erase_if(checked.findings, [&](const CardFinding& found) { return found.agent != place.name; });
   }
   std::ranges::stable_sort(checked.findings, {},
                            [](const CardFinding& found) { return std::tuple(found.agent, !found.is_wrong); });

@@ -3,11 +3,22 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "agents/catalogue.h"
 
 namespace baton::app {
+
+// Where the cards of a folder are.
+struct AgentFolder {
+  std::filesystem::path agents;  // all of them, as the folder was named
+  std::string name;              // of the one whose own folder it is; empty: it is of several
+};
+AgentFolder agent_folder(const std::filesystem::path& named);
+
+// Whether an agent can have this name.
+bool is_agent_name(std::string_view name);
 
 struct CardFinding {
   std::string agent;

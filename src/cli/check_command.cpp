@@ -1,9 +1,6 @@
 // `check`: what is wrong with agents' cards, without starting anything, and a turn on trial.
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 
 #include "app/check_cards.h"
 #include "cli/agent_commands.h"
@@ -15,8 +12,6 @@
 
 namespace baton::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 void print(const app::CardFinding& found, bool for_people) {
   if (for_people) {
@@ -53,9 +48,7 @@ void print_sum(const app::CheckedCards& checked) {
 }
 
 int run_turn(const CheckOptions& options, const std::string& agent) {
-  const fs::path folder = fs::absolute(options.folder).lexically_normal();
-  const fs::path own = folder.has_filename() ? folder : folder.parent_path();
-  auto server = LocalServer::start(fs::exists(own / "card.json") ? own.parent_path() : own);
+  const auto server = LocalServer::start(app::agent_folder(options.folder).agents);
   if (!server) {
     std::fprintf(stderr, "baton: %s\n", server.error().for_caller.c_str());
     return kExitFailed;

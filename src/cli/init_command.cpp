@@ -6,6 +6,7 @@
 #include <fstream>
 #include <utility>
 
+#include "app/check_cards.h"
 #include "base/embedded.h"
 #include "base/text.h"
 #include "cli/agent_commands.h"
@@ -115,11 +116,6 @@ int not_made(const std::string& what) {
   return kExitUsage;
 }
 
-bool is_name(std::string_view name) {
-  return !name.empty() && name.front() != '-' && name.front() != '.' && name.front() != '_' &&
-         name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-_.") == std::string_view::npos;
-}
-
 }  // namespace
 
 std::vector<std::string> init_languages() {
@@ -139,7 +135,7 @@ int init_command(const InitOptions& options) {
   const auto kind = std::ranges::find(kKinds, options.kind, &Kind::name);
   const fs::path folder = options.folder;
   const std::string name = folder.filename().string();
-  if (!is_name(name))
+  if (!app::is_agent_name(name))
     return not_made(options.folder +
                     ": an agent's name is of a-z 0-9 - _ . and begins with a letter or digit");
   std::error_code error;

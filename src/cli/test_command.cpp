@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "app/check_cards.h"
 #include "app/files.h"
 #include "base/id.h"
 #include "cli/agent_commands.h"
@@ -18,8 +19,6 @@ namespace baton::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using base::fail;
-using base::Result;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kFileMax = 16 << 20;
@@ -122,16 +121,14 @@ int wrong(const std::string& what) {
 }  // namespace
 
 int test_command(const TestOptions& options) {
-  const fs::path whole = fs::absolute(options.folder).lexically_normal();
-  const fs::path own = whole.has_filename() ? whole : whole.parent_path();
-  const std::string agent = own.filename().string();
+  const auto [agents, agent] = app::agent_folder(options.folder);
   const std::string file = options.file.empty() ? (fs::path(options.folder) / kFile).string() : options.file;
-  if (!fs::exists(own / "card.json")) return wrong(options.folder + ": has no card.json");
+  if (agent.empty()) return wrong(options.folder + ": has no card.json");
   const auto text = app::read_file(file, kFileMax);
   if (!text) return wrong(text.error().for_caller);
   const auto conversations = read_conversations(*text);
   if (!conversations) return wrong(file + ":" + conversations.error().for_caller);
-  const auto server = LocalServer::start(own.parent_path());
+  const auto server = LocalServer::start(agents);
   if (!server) return wrong(server.error().for_caller);
   Runner runner((*server)->url(), agent);
   std::vector<Outcome> outcomes;
