@@ -6,6 +6,8 @@
 #include <map>
 #include <optional>
 #include <string_view>
+#include <unordered_map>
+#include <vector>
 
 #include "base/clock.h"
 #include "store/sql/connection.h"
