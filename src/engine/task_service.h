@@ -124,7 +124,8 @@ class TaskService {
   // here.
   bool is_followed(task::TaskKey key) const;
   // As Peers::claim, if there are other nodes.
-  base::Result<store::Peers::Claim> claim_from_others(const std::string& name) const;
+  base::Result<store::Peers::Claim> claim_from_others(const task::Caller& caller,
+                                                      const std::string& name) const;
   // Cancels a child that its parent does not need any more.
   void cancel_child(task::TaskKey child, const std::string& reason = {}) {
     cancels_.cancel_child(child, reason);

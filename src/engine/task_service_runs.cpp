@@ -102,9 +102,10 @@ bool TaskService::is_followed(task::TaskKey key) const {
   return options_.peers != nullptr && options_.peers->is_followed_elsewhere(key);
 }
 
-base::Result<store::Peers::Claim> TaskService::claim_from_others(const std::string& name) const {
+base::Result<store::Peers::Claim> TaskService::claim_from_others(const task::Caller& caller,
+                                                                 const std::string& name) const {
   if (options_.peers == nullptr) return std::make_shared<const std::string>(name);
-  return options_.peers->claim(name);
+  return options_.peers->claim(caller, name);
 }
 
 bool TaskService::is_abandoned(task::TaskKey key, task::EventNumber before) const {

@@ -124,9 +124,9 @@ class Peers {
   // The right to begin what one node may begin at a time, by a name; given back with the last copy, on any
   // thread. Null: another node has it, and has not given it back in a moment. Blocks. What one node does at
   // once under the same name is its own affair. Fails with unavailable, or overloaded: this node has as many
-  // as it may.
+  // as it may, or this caller more than are left for the others.
   using Claim = std::shared_ptr<const void>;
-  virtual base::Result<Claim> claim(const std::string& name) = 0;
+  virtual base::Result<Claim> claim(const task::Caller& caller, const std::string& name) = 0;
   // How far these tasks have come, in any order; leaves out those that are gone. One statement.
   virtual base::Result<std::vector<TaskEnd>> ends(const std::vector<task::TaskKey>& tasks) const = 0;
 

@@ -292,25 +292,41 @@ TEST_CASE("Peers: a node that notifications do not reach knows it, tells all, an
 TEST_CASE("Peers: a name that one node has claimed is another's once it is given back") {
   const auto schema = made_schema();
   NodeBench first(schema), second(schema);
-  auto held = first.peers().claim("a").value();
+  auto held = first.peers().claim({}, "a").value();
   REQUIRE(held);
-  CHECK(first.peers().claim("a").value());  // its own affair
-  CHECK_FALSE(second.peers().claim("a").value());
-  CHECK(second.peers().claim("b").value());
+  CHECK(first.peers().claim({}, "a").value());  // its own affair
+  CHECK_FALSE(second.peers().claim({}, "a").value());
+  CHECK(second.peers().claim({}, "b").value());
   held.reset();
-  CHECK(comes([&] { return second.peers().claim("a").value() != nullptr; }));
+  CHECK(comes([&] { return second.peers().claim({}, "a").value() != nullptr; }));
 }
 
 TEST_CASE("Peers: a claim goes with the session, and what is given back later is not another's") {
   const auto schema = made_schema();
   NodeBench first(schema), second(schema);
-  auto lost = first.peers().claim("a").value();
+  auto lost = first.peers().claim({}, "a").value();
   REQUIRE(lost);
   first.gate.cut_all();
   store::Peers::Claim now;
-  CHECK(comes([&] { return (now = second.peers().claim("a").value()) != nullptr; }));
+  CHECK(comes([&] { return (now = second.peers().claim({}, "a").value()) != nullptr; }));
   lost.reset();
-  CHECK_FALSE(first.peers().claim("a").value());
+  CHECK_FALSE(first.peers().claim({}, "a").value());
+}
+
+TEST_CASE("Peers: a caller with many claims leaves some for another") {
+  const auto schema = made_schema();
+  NodeBench first(schema), second(schema);
+  std::vector<store::Peers::Claim> held;
+  auto next = first.peers().claim({"greedy"}, "0");
+  for (int made = 1; next && made < 1'000; ++made) {
+    held.push_back(*next);
+    next = first.peers().claim({"greedy"}, std::to_string(made));
+  }
+  REQUIRE_FALSE(next);
+  CHECK(next.error().code == base::ErrorCode::overloaded);
+  CHECK(first.peers().claim({"modest"}, "one").value());
+  held.pop_back();
+  CHECK(first.peers().claim({"greedy"}, "again").value());
 }
 
 TEST_CASE("Peers: a node whose database says nothing is out of touch until it does again") {

@@ -36,7 +36,7 @@ class NodePeers final : public store::Peers {
   // Nobody of the simulation leaves a run.
   bool is_followed_elsewhere(task::TaskKey) override { return false; }
   // Nobody of the simulation begins a run.
-  base::Result<Claim> claim(const std::string& name) override {
+  base::Result<Claim> claim(const task::Caller&, const std::string& name) override {
     return std::make_shared<const std::string>(name);
   }
   base::Result<std::vector<store::TaskEnd>> ends(const std::vector<task::TaskKey>& tasks) const override {

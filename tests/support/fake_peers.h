@@ -37,7 +37,7 @@ class FakePeers final : public store::Peers {
     followed_.insert(followed_.end(), tasks.begin(), tasks.end());
   }
   bool is_followed_elsewhere(task::TaskKey) override { return followed; }
-  base::Result<Claim> claim(const std::string& name) override {
+  base::Result<Claim> claim(const task::Caller&, const std::string& name) override {
     return std::make_shared<const std::string>(name);
   }
   base::Result<std::vector<store::TaskEnd>> ends(const std::vector<task::TaskKey>& tasks) const override {

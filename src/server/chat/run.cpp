@@ -270,7 +270,7 @@ base::Result<void> make_room(RunAnswer& answer) {
       call.agent.name.value + '\0' + call.caller.value + '\0' + answer.conversation.value;
   answer.claim = call.claims.claim(name, answer.request.run);
   if (!answer.claim) return fail(busy);
-  auto shared = call.tasks().claim_from_others(name);
+  auto shared = call.tasks().claim_from_others(call.caller, name);
   if (!shared) return fail(shared.error());
   answer.shared_claim = std::move(*shared);
   if (!answer.shared_claim) return fail(busy);

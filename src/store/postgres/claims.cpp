@@ -25,12 +25,11 @@ constexpr char kUnlock[] = "SELECT pg_advisory_unlock(" BATON_NAME ")";
 
 }  // namespace
 
-base::Result<Peers::Claim> Claims::claim(const std::string& name) {
-  if (held_.fetch_add(1) >= kHeldMax) {
-    --held_;
+base::Result<Peers::Claim> Claims::claim(const task::Caller& caller, const std::string& name) {
+  if (!count(caller)) {
     return fail(ErrorCode::overloaded, "too much begins at this moment, try again later");
   }
-  const std::shared_ptr<Held> held(new Held{name}, [self = shared_from_this()](Held* given) {
+  const std::shared_ptr<Held> held(new Held{caller, name}, [self = shared_from_this()](Held* given) {
     self->give_back(std::move(*std::unique_ptr<Held>(given)));
   });
   return sql::catching("claiming a name", [&]() -> base::Result<Peers::Claim> {
@@ -40,6 +39,25 @@ base::Result<Peers::Claim> Claims::claim(const std::string& name) {
       base::sleep_for(kAskAgain);
     }
     return Peers::Claim(held);
+  });
+}
+
+// False: the caller would have more than are left. So whoever has none finds one free, however many one
+// caller asks for.
+bool Claims::count(const task::Caller& caller) {
+  return counts_.with([&](Counts& counts) {
+    const auto held = counts.of.find(caller);
+    if ((held == counts.of.end() ? 0 : held->second) >= kHeldMax - counts.all) return false;
+    ++counts.all;
+    ++counts.of[caller];
+    return true;
+  });
+}
+
+void Claims::uncount(const task::Caller& caller) {
+  counts_.with([&](Counts& counts) {
+    --counts.all;
+    if (const auto held = counts.of.find(caller); --held->second == 0) counts.of.erase(held);
   });
 }
 
@@ -72,7 +90,7 @@ bool Claims::ask(Held& held) {
 }
 
 void Claims::give_back(Held held) {
-  --held_;
+  uncount(held.caller);
   if (held.session == 0) return;
   {
     std::lock_guard lock(returned_mutex_);

@@ -4,13 +4,14 @@
 // Threads: every method from any; `claim` blocks, giving one back does not.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
+#include "base/guarded.h"
 #include "store/peers.h"
 #include "store/postgres/link.h"
 
@@ -23,16 +24,24 @@ class Claims : public std::enable_shared_from_this<Claims> {
       : address_(address), check_(std::move(check)) {}
 
   // As Peers::claim. Claims may outlive this.
-  base::Result<Peers::Claim> claim(const std::string& name);
+  base::Result<Peers::Claim> claim(const task::Caller& caller, const std::string& name);
   // Gives all back at once. No claim is made afterwards.
   void end();
 
  private:
   struct Held {
+    task::Caller caller;
     std::string name;
     std::int64_t session = 0;  // that has it, which one of the node's life; 0: none
   };
 
+  struct Counts {
+    int all = 0;
+    std::unordered_map<task::Caller, int> of;  // those that have one
+  };
+
+  bool count(const task::Caller& caller);
+  void uncount(const task::Caller& caller);
   bool ask(Held& held);
   void give_back(Held held);
   void unlock_returned();
@@ -40,7 +49,7 @@ class Claims : public std::enable_shared_from_this<Claims> {
 
   const Address& address_;
   const std::function<void(Link&)> check_;
-  std::atomic<int> held_ = 0;
+  base::Guarded<Counts> counts_;
 
   std::mutex link_mutex_;  // guards what follows
   std::unique_ptr<Link> link_;

@@ -184,9 +184,9 @@ bool NodePeers::is_followed_elsewhere(task::TaskKey task) {
   return asked.empty() || asked.mapped();
 }
 
-Result<Peers::Claim> NodePeers::claim(const std::string& name) {
+Result<Peers::Claim> NodePeers::claim(const task::Caller& caller, const std::string& name) {
   if (!lease_->has_others()) return std::make_shared<const std::string>(name);
-  return claims_->claim(name);
+  return claims_->claim(caller, name);
 }
 
 Result<std::vector<TaskEnd>> NodePeers::ends(const std::vector<task::TaskKey>& tasks) const {

@@ -50,7 +50,7 @@ class NodePeers final : public Peers {
   void tell_followers(const std::vector<Grown>& tasks) override;
   void follow(const std::vector<Grown>& tasks) override;
   bool is_followed_elsewhere(task::TaskKey task) override;
-  base::Result<Claim> claim(const std::string& name) override;
+  base::Result<Claim> claim(const task::Caller& caller, const std::string& name) override;
   base::Result<std::vector<TaskEnd>> ends(const std::vector<task::TaskKey>& tasks) const override;
   Taken take_queued(const std::vector<task::AgentName>& agents, int most) override {
     return take_(agents, most);
