@@ -1,6 +1,7 @@
 #include "base/sha256.h"
 
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -8,6 +9,8 @@
 
 namespace baton::base {
 namespace {
+
+constexpr char kHex[] = "0123456789abcdef";
 
 // Aborts unless `works`: OpenSSL is broken without its digests, and a wrong digest could equal another.
 void require(bool works) {
@@ -62,7 +65,6 @@ std::array<std::uint64_t, 2> Sha256::first_128_bits() {
 }
 
 std::string uuid_of(std::initializer_list<std::string_view> texts) {
-  constexpr char kHex[] = "0123456789abcdef";
   Sha256 sha;
   for (const std::string_view text : texts) sha.add(text);
   auto [high, low] = sha.first_128_bits();
@@ -74,6 +76,20 @@ std::string uuid_of(std::initializer_list<std::string_view> texts) {
     text += kHex[((i < 16 ? high : low) >> (60 - 4 * (i % 16))) & 0xf];
   }
   return text;
+}
+
+std::string hmac_sha256(std::string_view key, std::string_view text) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> bytes;
+  unsigned int size = 0;
+  require(HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
+               reinterpret_cast<const unsigned char*>(text.data()), text.size(), bytes.data(),
+               &size) != nullptr);
+  std::string hex;
+  for (unsigned int i = 0; i < size; ++i) {
+    hex += kHex[bytes[i] >> 4];
+    hex += kHex[bytes[i] & 0xf];
+  }
+  return hex;
 }
 
 }  // namespace baton::base

@@ -1,5 +1,6 @@
 // Sha256: the digest of a list of texts. Each text is hashed with its length, so that different lists never
-// hash the same bytes.
+// hash the same bytes. hmac_sha256: what proves to whoever has a key that a text comes from another who has
+// it.
 #pragma once
 
 #include <array>
@@ -39,5 +40,8 @@ class Sha256 {
 // A UUID made from these texts: equal texts give the same one. It is marked as version 5, by name, since many
 // checks do not know version 8, which a digest other than SHA-1 calls for. Threads: any.
 std::string uuid_of(std::initializer_list<std::string_view> texts);
+
+// HMAC-SHA256 (RFC 2104) in hexadecimal, lower case. Threads: any.
+std::string hmac_sha256(std::string_view key, std::string_view text);
 
 }  // namespace baton::base

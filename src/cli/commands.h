@@ -32,6 +32,7 @@ struct SendOptions {
   bool no_stream = false;  // wait for the end instead
   std::string push_url;    // a webhook for the task; empty: none
   std::string push_token;  // sent with the webhook
+  std::string push_key;    // signs the webhook; empty: it is not signed
   SaveOptions save;
   std::optional<int> give_up_after_s;  // unset: 60, or at once if the server was never reached
 };

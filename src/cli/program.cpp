@@ -181,6 +181,9 @@ class Program {
         ->check(url_problem);
     command->add_option("--push-token", send_.push_token, "Token that the webhook is called with")
         ->needs("--push");
+    command
+        ->add_option("--push-key", send_.push_key, "Key that signs the webhook's calls (X-Baton-Signature)")
+        ->envname("BATON_PUSH_KEY");
     add_give_up(*command, send_.give_up_after_s);
     add_save(*command, send_.save);
     add_client(*command, send_.client);

@@ -23,6 +23,10 @@ int send_command(SendOptions options) {
     task::PushConfig& push = send.submission.push.emplace();
     push.url = options.push_url;
     push.token = options.push_token;
+    if (!options.push_key.empty()) {
+      push.schemes = {"HMAC-SHA256"};
+      push.credentials = options.push_key;
+    }
   }
   Session session(options.client, options.save, options.give_up_after_s);
   int exit_code = kExitDone;

@@ -264,7 +264,8 @@ void Notifier::add_span(const store::Delivery& delivery, const http::outbound::H
 }
 
 http::outbound::HttpRequest Notifier::prepare(const store::Delivery& delivery, Rendered rendered) const {
-  http::outbound::HttpRequest request = webhook_request(delivery, rendered.task, std::move(rendered.body));
+  http::outbound::HttpRequest request =
+      webhook_request(delivery, rendered.task, std::move(rendered.body), clock_.now());
   request.total_timeout = options_.timeout;
   request.connect_timeout = std::min<base::Duration>(request.connect_timeout, options_.timeout);
   request.resolve_timeout = std::min<base::Duration>(options_.resolve_timeout, options_.timeout);

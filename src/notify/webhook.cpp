@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/sha256.h"
 #include "base/text.h"
 #include "base/trace_context.h"
 #include "task/span_names.h"
@@ -26,6 +27,18 @@ std::string authorization(const task::PushConfig& config) {
   return (bearer ? "Bearer" : config.schemes.front()) + " " + config.credentials;
 }
 
+bool is_key(const task::PushConfig& config) {
+  return std::any_of(config.schemes.begin(), config.schemes.end(),
+                     [](std::string_view scheme) { return base::same_word(scheme, "hmac-sha256"); });
+}
+
+std::string signature(const std::string& key, const std::string& delivery, const std::string& body,
+                      base::Timestamp now) {
+  const auto since_1970 = std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch());
+  const std::string at = std::to_string(since_1970.count());
+  return "t=" + at + ",v1=" + base::hmac_sha256(key, at + '.' + delivery + '.' + body);
+}
+
 Outcome judge_status(const http::outbound::HttpAnswer& answer, base::Timestamp now) {
   if (answer.status >= 200 && answer.status < 300) return {};
   Outcome outcome{Kind::retry, "answered " + std::to_string(answer.status), {}, false, {}};
@@ -40,7 +53,7 @@ Outcome judge_status(const http::outbound::HttpAnswer& answer, base::Timestamp n
 }  // namespace
 
 http::outbound::HttpRequest webhook_request(const store::Delivery& delivery, const task::TaskId& task,
-                                            Body body) {
+                                            Body body, base::Timestamp now) {
   http::outbound::HttpRequest request;
   request.method = "POST";
   request.url = delivery.config.url;
@@ -52,11 +65,14 @@ http::outbound::HttpRequest webhook_request(const store::Delivery& delivery, con
   if (!delivery.config.token.empty()) {
     request.headers.emplace_back("X-A2A-Notification-Token", delivery.config.token);
   }
-  if (!delivery.config.credentials.empty()) {
+  const std::string name = base::percent_encoded(task.value) + "/" + std::to_string(delivery.event.value);
+  request.headers.emplace_back("X-Baton-Delivery", name);
+  const std::string& credentials = delivery.config.credentials;
+  if (!credentials.empty() && is_key(delivery.config)) {
+    request.headers.emplace_back("X-Baton-Signature", signature(credentials, name, request.body, now));
+  } else if (!credentials.empty()) {
     request.headers.emplace_back("Authorization", authorization(delivery.config));
   }
-  request.headers.emplace_back(
-      "X-Baton-Delivery", base::percent_encoded(task.value) + "/" + std::to_string(delivery.event.value));
   const std::string attempt = std::to_string(delivery.attempts + 1);
   request.headers.emplace_back("X-Baton-Attempt", attempt);
   std::string trace = base::traceparent_below(

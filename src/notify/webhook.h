@@ -44,9 +44,11 @@ struct Outcome {
 
 // A POST with the config's token and credentials, and the headers by which a receiver recognises a
 // repetition: X-Baton-Delivery (task id, percent-encoded, and event number) and X-Baton-Attempt. If the task
-// has a trace, `traceparent` with a span of this attempt.
+// has a trace, `traceparent` with a span of this attempt. Where the config's scheme is HMAC-SHA256, its
+// credentials are a key that is not sent: X-Baton-Signature is `t=<now in seconds>,v1=<HMAC-SHA256 of "<t>.
+// <X-Baton-Delivery>.<body>", without the space>`.
 http::outbound::HttpRequest webhook_request(const store::Delivery& delivery, const task::TaskId& task,
-                                            Body body);
+                                            Body body, base::Timestamp now);
 
 // Fails for an invalid URL, and for a target that is forbidden whatever its name resolves to.
 base::Result<void> check_webhook(const task::PushConfig& config, const http::outbound::AddressPolicy& policy);

@@ -1,6 +1,9 @@
 """Webhooks: every status change, in order, at least once, also over a restart; nowhere it must not go."""
+import hmac
 import json
+import re
 import socket
+import time
 
 import client
 import harness
@@ -70,6 +73,20 @@ class Push(harness.ServerCase):
                 self.assertEqual(delivery.headers["X-A2A-Notification-Token"], "my-token")
                 self.assertEqual(delivery.headers["Authorization"], "Bearer abc.def")
         self.assertNotIn("abc.def", self.server.log_text())
+
+    def test_a_key_signs_each_attempt_and_is_not_sent(self):
+        key = "only both of us know it"
+        with webhooks.Receiver(lambda path, count: 503 if count == 1 else 200) as receiver:
+            self.server.send("x", pushNotification=config(
+                receiver.url(), authentication={"schemes": ["HMAC-SHA256"], "credentials": key}))
+            receiver.wait_state("completed")
+            for delivery in receiver.of() + receiver.refused:
+                at, code = re.fullmatch(r"t=(\d+),v1=([0-9a-f]{64})", delivery.headers["X-Baton-Signature"]).groups()
+                self.assertLess(abs(time.time() - int(at)), 60)
+                signed = f"{at}.{delivery.headers['X-Baton-Delivery']}.".encode() + delivery.raw
+                self.assertEqual(code, hmac.new(key.encode(), signed, "sha256").hexdigest())
+                self.assertNotIn(key, str(delivery.headers))
+        self.assertNotIn(key, self.server.log_text())
 
     def test_refused_deliveries_are_tried_again_in_order(self):
         with webhooks.Receiver(lambda path, count: 503 if count <= 3 else 200) as receiver:

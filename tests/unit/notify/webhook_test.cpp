@@ -35,7 +35,7 @@ std::string authorization(std::vector<std::string> schemes) {
   Delivery delivery;
   delivery.config.schemes = std::move(schemes);
   delivery.config.credentials = "c";
-  return header(webhook_request(delivery, {"t"}, {}), "Authorization");
+  return header(webhook_request(delivery, {"t"}, {}, kNow), "Authorization");
 }
 
 Outcome judge_status(int status, const std::string& retry_after = {}) {
@@ -59,7 +59,7 @@ TEST_CASE("webhook_request: token, credentials and the marks of a repetition go 
   delivery.config.token = "token";
   delivery.config.schemes = {"Bearer"};
   delivery.config.credentials = "credentials";
-  const auto request = webhook_request(delivery, {"task 1/\xc3\xa4\n"}, {"application/json", "{}"});
+  const auto request = webhook_request(delivery, {"task 1/\xc3\xa4\n"}, {"application/json", "{}"}, kNow);
   CHECK(request.method == "POST");
   CHECK(request.url == "https://example.com/hook");
   CHECK(request.content_type == "application/json");
@@ -70,10 +70,24 @@ TEST_CASE("webhook_request: token, credentials and the marks of a repetition go 
   CHECK(header(request, "X-Baton-Attempt") == "3");
 }
 
+TEST_CASE("webhook_request: a key signs time, delivery and body, and stays here") {
+  Delivery delivery;
+  delivery.event = {7};
+  delivery.config.schemes = {"hmac-sha256"};
+  delivery.config.credentials = "key";
+  const auto request = webhook_request(delivery, {"t"}, {"application/json", "{}"}, kNow);
+  // printf '1700000000.t/7.{}' | openssl dgst -sha256 -hmac key
+  CHECK(header(request, "X-Baton-Signature") ==
+        "t=1700000000,v1=f10774e7fb56e519372d06b1d0b02d8268475eab2eaff192114448bc85576144");
+  for (const auto& [name, value] : request.headers) CHECK(value != "key");
+  CHECK(header(request, "Authorization") == "(absent)");
+}
+
 TEST_CASE("webhook_request: without token and credentials there is no such header") {
-  const auto request = webhook_request(Delivery{}, {"t"}, {});
+  const auto request = webhook_request(Delivery{}, {"t"}, {}, kNow);
   CHECK(header(request, "X-A2A-Notification-Token") == "(absent)");
   CHECK(header(request, "Authorization") == "(absent)");
+  CHECK(header(request, "X-Baton-Signature") == "(absent)");
   CHECK(header(request, "traceparent") == "(absent)");
 }
 
@@ -87,7 +101,7 @@ TEST_CASE("webhook_request: each attempt at each event, and each config, is a sp
     delivery.event = {event};
     delivery.attempts = attempts;
     delivery.config.id = {config};
-    const std::string sent = header(webhook_request(delivery, {"t"}, {}), "traceparent");
+    const std::string sent = header(webhook_request(delivery, {"t"}, {}, kNow), "traceparent");
     CHECK(sent.starts_with(trace));
     CHECK(sent != delivery.trace);
     all.insert(sent);
