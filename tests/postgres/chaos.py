@@ -22,7 +22,7 @@ SAID_MAX, SHOWN_MAX = 20, 1500
 # Why a node may end by itself.
 TAKEN_OVER = "another Baton has taken over the database"
 NO_DATABASE = ("the store is not available at the moment", ": connection to server at",
-               "terminating connection due to administrator command")
+               "the connection to the database is lost", "terminating connection due to administrator command")
 
 
 class Wrong(list):
