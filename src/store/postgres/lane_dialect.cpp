@@ -1,6 +1,7 @@
 #include "store/postgres/lane_dialect.h"
 
 #include <string>
+#include <vector>
 
 #include "store/postgres/dialect.h"
 #include "store/postgres/nodes.h"
@@ -84,17 +85,26 @@ void LaneDialect::claim_context(task::ContextKey context) {
 
 // All configs are locked first, in the order of their keys, so that no two nodes wait for each other. Whoever
 // is the second sees what the first one has done.
-void LaneDialect::wake_deliveries(const Waiting& waiting, base::Timestamp now) {
-  for (const auto& [config, event] : waiting)
-    writer_.run("SELECT 1 FROM push_configs WHERE config_key = ? FOR UPDATE", config);
+void LaneDialect::wake_deliveries(const Waiting& waiting) {
+  std::vector<PushConfigKey> configs;
+  std::vector<task::EventNumber> events;
   for (const auto& [config, event] : waiting) {
-    writer_.run(
-        "UPDATE deliveries SET due_ms = ?3, sender = ?4 WHERE delivery_key = (SELECT delivery_key FROM "
-        "deliveries WHERE config_key = ?1 AND event_number >= ?2 AND state = 'waiting' ORDER BY event_number "
-        "LIMIT 1) AND NOT "
-        "EXISTS (SELECT 1 FROM deliveries WHERE config_key = ?1 AND due_ms IS NOT NULL)",
-        config, event, base::to_ms(now), node());
+    configs.push_back(config);
+    events.push_back(event);
   }
+  const std::string keys = keys_array(configs);
+  writer_.run(
+      "SELECT 1 FROM push_configs WHERE config_key = ANY (CAST(? AS bigint[])) ORDER BY config_key FOR "
+      "UPDATE",
+      keys);
+  writer_.run(
+      "UPDATE deliveries SET due_ms = created_ms, sender = ?3 WHERE delivery_key IN (SELECT "
+      "(SELECT d.delivery_key FROM deliveries d WHERE d.config_key = n.config_key AND d.event_number >= "
+      "n.event_number AND d.state = 'waiting' ORDER BY d.event_number LIMIT 1) FROM "
+      "unnest(CAST(?1 AS bigint[]), CAST(?2 AS bigint[])) AS n (config_key, event_number) "
+      "WHERE NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.config_key = n.config_key AND d.due_ms IS NOT "
+      "NULL))",
+      keys, keys_array(events), node());
 }
 
 }  // namespace baton::store::postgres

@@ -26,7 +26,7 @@ class LaneDialect final : public sql::WriterDialect {
                     std::int64_t more) override;
   void keep_context(task::ContextKey context) override;
   void claim_context(task::ContextKey context) override;
-  void wake_deliveries(const Waiting& waiting, base::Timestamp now) override;
+  void wake_deliveries(const Waiting& waiting) override;
 
  private:
   struct Block {

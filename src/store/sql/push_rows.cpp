@@ -161,7 +161,8 @@ int add_deliveries(WriteState& state, TaskRow& task, task::EventNumber event, co
   int written = 0;
   for (const TaskRow::Config& config : state.configs(task)) {
     if (!task::webhook_hears(config.version, body)) continue;
-    const bool first = !state.has_noted_waiting(config.key) && !has_waiting(state, config.key);
+    // On a shared database the end of the group says which is due: asking would hold up all decisions.
+    const bool first = !state.node() && !has_waiting(state, config.key);
     connection.run(
         "INSERT INTO deliveries (delivery_key, config_key, task_key, event_number, state, due_ms, "
         "created_ms, attempts, error, sender) VALUES (?1, ?2, ?3, ?4, 'waiting', CASE WHEN ?5 <> 0 THEN ?6 "

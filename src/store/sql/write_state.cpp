@@ -66,7 +66,7 @@ void WriteState::count(const task::TaskHead& head, std::int64_t tasks) {
 }
 
 void WriteState::finish() {
-  if (!waiting_.empty()) dialect_.wake_deliveries(waiting_, now());
+  if (!waiting_.empty()) dialect_.wake_deliveries(waiting_);
   waiting_.clear();
   change_deliveries();
   for (const auto& [whose, more] : totals_) {

@@ -52,8 +52,8 @@ class WriteState {
     for (const TaskRow::Config& config : configs(task)) resent_.insert(config.key);
   }
   // Whether deliveries of the config that wait may lie before others that do not.
-  bool may_resend(PushConfigKey config) const { return node() || resent_.contains(config); }
-  // Notes that deliveries of the config may wait from this event on, and that another node may not know.
+  bool may_resend(PushConfigKey config) const { return resent_.contains(config); }
+  // Notes that deliveries of the config may wait from this event on, and that no node may know which is due.
   void note_waiting(PushConfigKey config, task::EventNumber event) {
     if (!node()) return;
     task::EventNumber& first = waiting_.try_emplace(config, event).first->second;
@@ -69,10 +69,6 @@ class WriteState {
     expected_.clear();
     deliveries_.clear();
   }
-
-  // Whether it was noted in the open transaction. What is added to the config then waits behind it, whether
-  // or not another delivery is due meanwhile.
-  bool has_noted_waiting(PushConfigKey config) const { return waiting_.contains(config); }
 
   void keep_context(task::ContextKey context) { dialect_.keep_context(context); }
   void claim_context(task::ContextKey context) { dialect_.claim_context(context); }

@@ -76,9 +76,10 @@ class WriterDialect {
   // want to keep it wait.
   virtual void claim_context(task::ContextKey context) = 0;
   // Call last in a group. Of each config the event from which on deliveries may wait without one that is due,
-  // as another node has added one to the config, or has had its last one end: the first of them is due now.
+  // as the group has added one, another node has, or has had the last one end: the first of them is due since
+  // it was made.
   using Waiting = std::map<PushConfigKey, task::EventNumber>;
-  virtual void wake_deliveries(const Waiting& waiting, base::Timestamp now) = 0;
+  virtual void wake_deliveries(const Waiting& waiting) = 0;
 };
 
 }  // namespace baton::store::sql

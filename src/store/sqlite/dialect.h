@@ -31,7 +31,7 @@ class Dialect final : public sql::WriterDialect {
                     std::int64_t more) override;
   void keep_context(task::ContextKey) override {}
   void claim_context(task::ContextKey) override {}
-  void wake_deliveries(const Waiting&, base::Timestamp) override {}
+  void wake_deliveries(const Waiting&) override {}
 
  private:
   Connection& connection_;
