@@ -47,7 +47,7 @@ constexpr std::array<std::string_view, 6> kLogLevels{"trace", "debug", "info", "
 // In the order of ChatOptions::SendMessage.
 constexpr std::array<std::string_view, 3> kSendMessage{"auto", "ag-ui", "ag-kit"};
 constexpr std::array<std::string_view, 2> kResponseEvents{"response", "message"};
-constexpr std::array<std::string_view, 2> kLogFormats{"json", "text"};
+constexpr std::array<std::string_view, 3> kLogFormats{"json", "text", "terminal"};
 
 // The rules of the table are in settings.h. Order: as in the help text.
 constexpr Setting kSettings[] = {
@@ -77,9 +77,11 @@ constexpr Setting kSettings[] = {
      "Whether calls without a token are served; without it, only if no token is configured"},
     {"allow_readable_secrets", &to<&Config::allow_readable_secrets>,
      "Whether files with tokens may be readable by every user of the machine"},
-    {"dev", &to<&Config::cards, &CommonRules::verbose_errors>,
-     "Show callers the last line of a failed agent's standard error, and print a link to the console with an "
-     "operator's token"},
+    {"dev", &to<&Config::cards, &CommonRules::dev>,
+     "While agents are written: read them again when their files change, log what tasks come to, show "
+     "callers "
+     "the last line of a failed agent's standard error, and print a link to the console with an operator's "
+     "token"},
 
     {"cors.enabled", server<&ServerOptions::cors>, "Whether pages of other origins may call"},
     {"cors.origins", server<&ServerOptions::cors_origins>,
@@ -97,6 +99,8 @@ constexpr Setting kSettings[] = {
      0, kDay},
     {"chat.answers_max", chat<&ChatOptions::answers_max>, "Answers to an agent's questions in one request", 1,
      10'000},
+    {"chat.page", chat<&ChatOptions::page>,
+     "Whether the page /chat is served, for people to use agents with"},
     {"chat.old_reasoning", chat<&ChatOptions::old_reasoning>,
      "Show reasoning by THINKING_* to AG-UI clients that name no version: those before 0.0.45 fail on "
      "REASONING_*"},
@@ -256,6 +260,8 @@ constexpr Setting kSettings[] = {
 
     {"log.level", &to<&Config::log, &LogOptions::level>, "What is logged", 1, 16, kLogLevels},
     {"log.format", &to<&Config::log, &LogOptions::format>, "How", 1, 16, kLogFormats},
+    {"log.agents", &to<&Config::log, &LogOptions::agents>,
+     "Whether what agents write to standard error is logged at any level; otherwise it is at level info"},
     {"log.access", &to<&Config::log, &LogOptions::access>,
      "Whether each request gets a line, once it is answered"},
 

@@ -3,22 +3,15 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "base/trace_context.h"
 #include "http/http_text.h"
 #include "server/hosts.h"
+#include "server/page_tokens.h"
 
 namespace baton::server {
 namespace {
-
-bool equal_in_constant_time(std::string_view given, std::string_view secret) {
-  unsigned difference = given.size() == secret.size() ? 0 : 1;
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    const char other = secret.empty() ? '\0' : secret[i % secret.size()];
-    difference |= static_cast<unsigned>(static_cast<unsigned char>(given[i] ^ other));
-  }
-  return difference == 0;
-}
 
 std::string_view bearer_token(std::string_view authorization) {
   constexpr std::string_view kScheme = "bearer ";
@@ -54,7 +47,27 @@ bool has_two_authorizations(const http::Request& request) {
   return std::ranges::count_if(request.headers, is_authorization) > 1;
 }
 
+// A page's token; empty: the request has none.
+std::string_view page_token(const http::Request& request) {
+  const std::string_view authorization = request.header("Authorization");
+  if (const std::string_view given = bearer_token(authorization); is_page_token(given)) return given;
+  if (!authorization.empty() || request.method != "GET") return {};
+  for (const auto& [name, value] : request.query) {
+    if (name == "access_token" && is_page_token(value)) return value;
+  }
+  return {};
+}
+
 }  // namespace
+
+bool equal_in_constant_time(std::string_view given, std::string_view secret) {
+  unsigned difference = given.size() == secret.size() ? 0 : 1;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const char other = secret.empty() ? '\0' : secret[i % secret.size()];
+    difference |= static_cast<unsigned>(static_cast<unsigned char>(given[i] ^ other));
+  }
+  return difference == 0;
+}
 
 bool TokenList::has_callers() const {
   return std::ranges::any_of(now(), [](const Token& token) { return token.role == Role::calls; });
@@ -77,6 +90,8 @@ base::Result<task::Caller> authenticate(const ServerOptions& options, const http
     return base::fail(base::ErrorCode::unauthenticated, "more than one Authorization header");
   }
   const std::vector<Token>& tokens = options.tokens.now();
+  if (const std::string_view of_page = page_token(request); !of_page.empty() && options.tokens.has_callers())
+    return caller_of_page(tokens, of_page, agent, base::SystemClock().now());
   if (options.anonymous && authorization.empty()) return task::kAnonymous;
   const Token* known = find_token(tokens, authorization);
   // Without callers' tokens an unknown one is ignored: many clients send one anyway.
@@ -88,6 +103,12 @@ base::Result<task::Caller> authenticate(const ServerOptions& options, const http
                                                             agent.value) != known->agents.end();
   if (!good_here) return base::fail(base::ErrorCode::permission_denied, "this token is not for this agent");
   return known->caller;
+}
+
+const Token* own_token(const ServerOptions& options, const http::Request& request) {
+  if (has_two_authorizations(request)) return nullptr;
+  const Token* known = find_token(options.tokens.now(), request.header("Authorization"));
+  return known != nullptr && known->role == Role::calls ? known : nullptr;
 }
 
 base::Result<Operator> authenticate_operator(const ServerOptions& options, const http::Request& request) {
@@ -124,6 +145,8 @@ std::string trace_of(const http::Request& request) {
 bool may_send_body(const ServerOptions& options, const http::Request& head) {
   const std::vector<Token>& tokens = options.tokens.now();
   if (tokens.empty() || (options.anonymous && !options.tokens.has_callers())) return true;
+  if (const std::string_view of_page = page_token(head); !of_page.empty())
+    return caller_of_page(tokens, of_page, {}, base::SystemClock().now()).has_value();
   const std::string_view authorization = head.header("Authorization");
   return authorization.empty() ? options.anonymous : find_token(tokens, authorization) != nullptr;
 }

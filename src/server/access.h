@@ -9,11 +9,17 @@
 
 namespace baton::server {
 
-// The caller identified by the request's bearer token, or kAnonymous. Fails with unauthenticated (no token or
-// an unknown one) or permission_denied (a token for other agents, or for looking only). Tokens are compared
-// in time independent of where they differ.
+// The caller identified by the request's bearer token, or kAnonymous. A page's token (page_tokens.h) may
+// stand in the query of a GET instead, as `access_token`: browsers' EventSource and images have no headers.
+// Fails with unauthenticated (no token or an unknown one) or permission_denied (a token for other agents, or
+// for looking only). Tokens are compared in time independent of where they differ.
 base::Result<task::Caller> authenticate(const ServerOptions& options, const http::Request& request,
                                         const task::AgentName& agent);
+
+// The caller's own token that the request has; null: it has none that is good for calling.
+const Token* own_token(const ServerOptions& options, const http::Request& request);
+
+bool equal_in_constant_time(std::string_view given, std::string_view secret);
 
 // Somebody who runs this server.
 struct Operator {

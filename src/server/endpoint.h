@@ -23,7 +23,7 @@ struct Endpoint {
 struct Admitted {
   const Services& services;
   Endpoint endpoint;
-  task::Caller caller;       // who calls, without a tenant
+  task::Caller caller;       // who calls; in a tenant if it is a page
   RequestNotePtr note = {};  // null: nobody wants to know of requests
 };
 

@@ -61,6 +61,7 @@ struct ChatOptions {
   std::string response_event = "response";  // the event name of Agent Server's response objects
   int answers_max = 100;                    // answers to questions in one request
   bool old_reasoning = false;               // as in protocol::chat::RunFacts
+  bool page = true;                         // the page /chat is served
 };
 
 struct ServerOptions {

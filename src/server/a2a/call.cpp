@@ -10,6 +10,10 @@ namespace baton::server::a2a {
 
 base::Result<void> Call::enter_tenant(std::string_view name) {
   if (const auto good = check_tenant(name); !good) return good;
+  if (name.empty()) return {};
+  const std::string_view own = task::tenant_of(caller);  // a page's token is one user's, who is a tenant
+  if (!own.empty() && name != own)
+    return base::fail(base::ErrorCode::permission_denied, "this token is another tenant's");
   tenant = name;
   caller = caller_in(name, identity);
   return {};

@@ -48,7 +48,7 @@ class Call {
       : services(by.services),
         endpoint(by.endpoint),
         agent(*endpoint.agent),
-        identity(by.caller),
+        identity{std::string(task::account_of(by.caller))},
         caller(std::move(by.caller)),
         rules(of_version),
         binding(over),
@@ -60,9 +60,9 @@ class Call {
   const Services& services;
   const Endpoint endpoint;
   const agents::Agent& agent;   // the endpoint's
-  const task::Caller identity;  // who calls
+  const task::Caller identity;  // who calls, without a tenant
   task::Caller caller;          // the identity within the tenant: the owner of the tasks
-  std::string tenant;           // 1.0 only; empty: none
+  std::string tenant;           // that the request names; 1.0 only; empty: none
   const protocol::a2a::Rules rules;
   const Binding binding;
   const RequestNotePtr note;  // null: nobody wants to know of requests
@@ -71,7 +71,8 @@ class Call {
   CallerShares::Hold hold;  // for this call's stream or waiting reply
 
   task::TaskRef ref(const task::TaskId& id) const { return {caller, agent.name, id}; }
-  // Moves the call into the tenant; an empty one changes nothing. Fails with invalid_argument.
+  // Moves the call into the tenant; an empty one changes nothing. Fails with invalid_argument, or
+  // permission_denied (the caller is a page's, which is in another one).
   base::Result<void> enter_tenant(std::string_view name);
   // Whether A2A-Version, if given, agrees with the version that a path or a package has named.
   base::Result<void> check_version() const;

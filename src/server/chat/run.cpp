@@ -173,7 +173,7 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
     AnswerBudget* const answers = call->services.answers;
     if (answers == nullptr || log_bytes <= kSmallLog) return ready(nullptr);
     answers->enter(
-        call->caller.value, 2 * log_bytes,
+        std::string(task::account_of(call->caller)), 2 * log_bytes,
         [self = shared_from_this(), ready = std::move(ready)](AnswerBudget::SharePtr share) {
           if (share) return ready(std::move(share));
           self->refuse({ErrorCode::overloaded, "too many large answers are on their way; ask again", {}});
@@ -270,7 +270,7 @@ base::Result<void> make_room(RunAnswer& answer) {
       call.agent.name.value + '\0' + call.caller.value + '\0' + answer.conversation.value;
   answer.claim = call.claims.claim(name, answer.request.run);
   if (!answer.claim) return fail(busy);
-  auto shared = call.tasks().claim_from_others(call.caller, name);
+  auto shared = call.tasks().claim_from_others({std::string(task::account_of(call.caller))}, name);
   if (!shared) return fail(shared.error());
   answer.shared_claim = std::move(*shared);
   if (!answer.shared_claim) return fail(busy);

@@ -11,12 +11,13 @@
 namespace baton::server::console {
 namespace {
 
-constexpr std::string_view kRoot = "/console";
-constexpr const char* kIndex = "console/index.html";
+constexpr std::string_view kConsole = "/console", kChat = "/chat";
+constexpr const char *kConsolePage = "console/index.html", *kChatPage = "console/chat.html";
 
-// Pictures of plans come from the API with a token, so they are shown from blobs.
+// Pictures of plans and of agents come with a token, so they are shown from blobs.
 constexpr const char* kPolicy =
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src "
+    "'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
     "trusted-types 'none'";
 
@@ -39,10 +40,17 @@ const char* type_of(std::string_view name) {
   return nullptr;
 }
 
+bool is_at_or_below(std::string_view path, std::string_view root) {
+  return path.starts_with(root) && (path.size() == root.size() || path[root.size()] == '/');
+}
+
 // Names of agents in the paths of views have no dots that could look like these endings.
 std::string file_of(std::string_view path) {
-  const std::string_view name = path.substr(std::min(path.size(), kRoot.size() + 1));
-  return type_of(name) == nullptr ? kIndex : "console/" + std::string(name);
+  const bool is_chat = is_at_or_below(path, kChat);
+  const std::size_t root = (is_chat ? kChat : kConsole).size();
+  const std::string_view name = path.substr(std::min(path.size(), root + 1));
+  if (type_of(name) != nullptr) return "console/" + std::string(name);
+  return is_chat ? kChatPage : kConsolePage;
 }
 
 http::Reply with_protection(http::Reply reply) {
@@ -57,7 +65,12 @@ http::Reply with_protection(http::Reply reply) {
 }  // namespace
 
 bool serves(std::string_view path) {
-  return path.starts_with(kRoot) && (path.size() == kRoot.size() || path[kRoot.size()] == '/');
+  return is_at_or_below(path, kConsole);
+}
+
+bool serves_chat(std::string_view path) {
+  return path == kChat || path == std::string(kChat) + "/" ||
+         (is_at_or_below(path, kChat) && type_of(path) != nullptr);
 }
 
 http::Reply reply_to(const http::Request& request) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "json/writer.h"
 #include "server/a2a/cards.h"
 #include "server/a2a/json_rpc.h"
 #include "server/a2a/rest.h"
@@ -9,6 +10,7 @@
 #include "server/answers.h"
 #include "server/console/console.h"
 #include "server/hosts.h"
+#include "server/page_tokens.h"
 #include "server/pipeline/metrics.h"
 #include "server/plan_views.h"
 
@@ -22,7 +24,7 @@ constexpr std::string_view kNoDefault =
     "no agent is the default one; GET /agents lists them, each at /agents/<name>/";
 constexpr std::string_view kV02ExtendedCard = "/agent/authenticatedExtendedCard";
 constexpr std::string_view kPlan = "/plan.svg";
-constexpr std::string_view kMetrics = "/metrics";
+constexpr std::string_view kMetrics = "/metrics", kTokens = "/tokens";
 constexpr std::size_t kSmallBody = 16 << 10;
 
 http::Reply method_not_allowed(std::string_view allow) {
@@ -127,6 +129,11 @@ void Pipeline::route(const ExchangePtr& exchange) const {
   if (!is_open_.load(std::memory_order_acquire)) return exchange->reply(plain_error(503, "starting"));
   if (request.path == "/agents" || request.path == kAgents) {
     return exchange->block([this, exchange] { serve_agents(exchange); });
+  }
+  if (request.path == kTokens) return serve_tokens(exchange);
+  if (services_.options.chat.page && console::serves_chat(request.path)) {
+    exchange->leave_headers();
+    return exchange->reply(console::reply_to(request));
   }
   const Target target = target_of(request);
   if (!target.agent) {
@@ -261,6 +268,29 @@ void Pipeline::serve_agents(const ExchangePtr& exchange) const {
   if (answer.status != 401) return exchange->reply(std::move(answer));
   refuse_caller(request, {base::ErrorCode::unauthenticated, {}, {}},
                 [exchange, answer] { exchange->reply(answer); });
+}
+
+// Not by a page of another origin: a page has no token of its own.
+void Pipeline::serve_tokens(const ExchangePtr& exchange) const {
+  const http::Request& request = exchange->request();
+  if (request.method != "POST") return exchange->reply(method_not_allowed("POST"));
+  if (!is_of_own_page(services_.options, request))
+    return exchange->reply(plain_error(403, "pages of other origins may not call"));
+  const Token* const by = own_token(services_.options, request);
+  if (by == nullptr) {
+    const base::Error error{base::ErrorCode::unauthenticated, "a caller's own bearer token is needed", {}};
+    return refuse_caller(request, error, [exchange, error] { exchange->reply(refusal(error)); });
+  }
+  const auto grant = read_page_grant(request.body, *by, base::SystemClock().now());
+  if (!grant) return exchange->reply(plain_error(400, grant.error().for_caller));
+  http::Reply reply;
+  reply.headers.emplace_back("Cache-Control", "no-store");
+  json::Writer out(reply.body);
+  out.object([&] {
+    out.member("token", make_page_token(*grant, by->secret));
+    out.member("expiresAt", base::to_rfc3339(grant->until));
+  });
+  exchange->reply(std::move(reply));
 }
 
 void Pipeline::serve_card(const ExchangePtr& exchange, const Target& target) const {

@@ -27,7 +27,9 @@
 //   GET  [/agents/<name>]/agent/authenticatedExtendedCard     its extended card, for A2A 0.2
 //   GET  [/agents/<name>]/plan.svg                            the picture of an agent that is a plan
 //   GET  /agents                                              the agents that the caller may call
+//   POST /tokens                                              a token for a page (server/page_tokens.h)
 //   GET  /healthz  /health  /readyz  /metrics                 for operators
+//   GET  /chat, /chat/<file>                                  the page for callers (server/console/)
 //   GET  /console...                                          the operators' page (server/console/)
 //   /operate/v1/...                                           the operator API (server/operate/)
 //   OPTIONS anything                                          for browsers
@@ -108,6 +110,7 @@ class Pipeline {
   void serve_operators(const ExchangePtr& exchange, const ServerOptions& options) const;
   Target target_of(const http::Request& request) const;
   void serve_agents(const ExchangePtr& exchange) const;
+  void serve_tokens(const ExchangePtr& exchange) const;
   void serve_card(const ExchangePtr& exchange, const Target& target) const;
   void serve_plan(const ExchangePtr& exchange, const Target& target) const;
   // For A2A 0.2.

@@ -1,0 +1,63 @@
+"""Tokens that a page's server has made for its users: one user's tasks, one agent, a short time."""
+import json
+import urllib.parse
+
+import client
+import harness
+
+
+class PageTokens(harness.ServerCase):
+    AGENTS = ["joke", "slow"]
+    OWN, OTHER = "the-shops-own-token", "the-desks-own-token"
+    CONFIG = {"tokens": [{"caller": "shop", "token": OWN}, {"caller": "desk", "token": OTHER, "agents": ["joke"]}]}
+
+    def made(self, token=OWN, **asked):
+        return self.server.http("POST", "/tokens", json.dumps(asked).encode(), self.server.headers_of(token, {}))
+
+    def token(self, user, **asked):
+        return self.made(user=user, **asked).body["token"]
+
+    def test_users_have_tasks_of_their_own_that_the_server_finds_in_their_tenant(self):
+        ann, bob = self.token("ann"), self.token("bob")
+        task = self.server.send("x", token=ann)["id"]
+        self.assertEqual(self.server.get(task, token=ann)["id"], task)
+        for other in (bob, self.OWN, self.OTHER):
+            self.assertEqual(self.server.rpc("tasks/get", {"id": task}, token=other).body["error"]["code"], -32001)
+        in_tenant = {"id": task, "tenant": "ann"}
+        found = self.server.rpc("GetTask", in_tenant, token=self.OWN, headers={"A2A-Version": "1.0"})
+        self.assertEqual(found.body["result"]["id"], task)
+        refused = self.server.rpc("GetTask", in_tenant, token=bob, headers={"A2A-Version": "1.0"})
+        self.assertEqual(refused.body["error"]["code"], 403)
+
+    def test_a_token_for_an_agent_opens_no_other_one_and_names_its_end(self):
+        answer = self.made(user="ann", agent="joke", seconds=60)
+        self.assertEqual((answer.status, answer.headers["Cache-Control"]), (200, "no-store"))
+        self.assertRegex(answer.body["expiresAt"], r"\A20\d\d-.*Z\Z")
+        token = answer.body["token"]
+        self.server.send("x", token=token)
+        self.assertEqual(self.server.rpc("tasks/get", {"id": "t"}, agent="slow", token=token).status, 403)
+
+    def test_a_token_whose_time_is_over_is_refused(self):
+        token = self.token("ann", seconds=1)
+        def refused():
+            return self.server.rpc("tasks/get", {"id": "t"}, token=token).status == 401
+        harness.wait_for(refused, 20, "the token's end")
+
+    def test_only_a_callers_own_token_makes_one(self):
+        self.assertEqual(self.made(token=None, user="ann").status, 401)
+        self.assertEqual(self.made(token=self.token("ann"), user="bob").status, 401)
+        self.assertEqual(self.made(token=self.OTHER, user="ann", agent="slow").status, 400)
+        page = self.server.http("POST", "/tokens", b'{"user":"ann"}',
+                                self.server.headers_of(self.OWN, {"Origin": "http://localhost:3000"}))
+        self.assertEqual(page.status, 403)
+        self.assertEqual(self.server.http("GET", "/tokens").status, 405)
+
+    def test_a_stream_takes_it_in_its_url_and_no_log_shows_it(self):
+        token = self.token("ann")
+        task = client.new_id()
+        self.server.send("x", task, token=token)
+        at = f"/agents/joke/v1/tasks/{task}?access_token={urllib.parse.quote(token)}"
+        self.assertEqual(self.server.http("GET", at).body["id"], task)
+        own = f"/agents/joke/v1/tasks/{task}?access_token={urllib.parse.quote(self.OWN)}"
+        self.assertEqual(self.server.http("GET", own).status, 401)
+        self.assertNotIn(token, self.server.log_text())

@@ -1,0 +1,107 @@
+#include "server/page_tokens.h"
+
+#include <doctest/doctest.h>
+
+#include "server/access.h"
+
+namespace page_tokens_test {
+
+using namespace baton;
+using namespace std::chrono_literals;
+using base::ErrorCode;
+
+namespace {
+
+const base::Timestamp kNow(1'700'000'000'000ms);
+const std::vector<server::Token> kTokens{{"shop-secret", {"shop"}, {}},
+                                         {"desk-secret", {"desk"}, {"echo"}},
+                                         {"eye-secret", {"eye"}, {}, server::Role::views}};
+
+std::string token_of(std::string caller, std::string agent, const std::string& secret,
+                     std::string user = "ann") {
+  return server::make_page_token({{std::move(caller)}, std::move(user), std::move(agent), kNow + 60s},
+                                 secret);
+}
+
+std::string caller_at(const std::string& token, const std::string& agent, base::Timestamp now = kNow) {
+  const auto caller = server::caller_of_page(kTokens, token, {agent}, now);
+  if (caller) return std::string(task::tenant_of(*caller)) + " of " + std::string(task::account_of(*caller));
+  return caller.error().code == ErrorCode::unauthenticated ? "unknown" : "denied";
+}
+
+std::string refusal(const std::string& body) {
+  const auto grant = server::read_page_grant(body, kTokens[1], kNow);
+  return grant ? "" : grant.error().for_caller;
+}
+
+}  // namespace
+
+TEST_CASE("Page token: it stands for its user within the caller, until its time is over") {
+  const std::string token = token_of("shop", "", "shop-secret");
+  CHECK(server::is_page_token(token));
+  CHECK(token.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") ==
+        std::string::npos);
+  CHECK(caller_at(token, "echo") == "ann of shop");
+  CHECK(caller_at(token, "echo", kNow + 60s - 1ms) == "ann of shop");
+  CHECK(caller_at(token, "echo", kNow + 60s) == "unknown");
+}
+
+TEST_CASE("Page token: it is for its agent, as far as its caller's own token is") {
+  CHECK(caller_at(token_of("shop", "echo", "shop-secret"), "echo") == "ann of shop");
+  CHECK(caller_at(token_of("shop", "echo", "shop-secret"), "tools") == "denied");
+  CHECK(caller_at(token_of("desk", "", "desk-secret"), "tools") == "denied");
+  CHECK(caller_at(token_of("desk", "tools", "desk-secret"), "tools") == "denied");
+}
+
+TEST_CASE("Page token: what its caller has not signed is unknown") {
+  const std::string token = token_of("shop", "", "shop-secret");
+  CHECK(caller_at(token_of("desk", "", "shop-secret"), "echo") == "unknown");
+  CHECK(caller_at(token_of("nobody", "", "shop-secret"), "echo") == "unknown");
+  CHECK(caller_at(token_of("eye", "", "eye-secret"), "echo") == "unknown");
+  for (std::size_t i = 0; i < token.size(); ++i) {
+    std::string other = token;
+    other[i] = other[i] == 'A' ? 'B' : 'A';
+    CAPTURE(other);
+    CHECK(caller_at(other, "echo") == "unknown");
+    CHECK(caller_at(token.substr(0, i), "echo") == "unknown");
+  }
+}
+
+TEST_CASE("Page token: a user that no tenant could be is unknown, whoever has signed it") {
+  for (const std::string user : {"", "a/b",
+                                 "a\x1f"
+                                 "b",
+                                 "a\n"})
+    CHECK(caller_at(token_of("shop", "", "shop-secret", user), "echo") == "unknown");
+}
+
+TEST_CASE("Page token: what is asked for is checked") {
+  CHECK(refusal(R"({"user":"ann"})").empty());
+  CHECK(refusal(R"({"user":"ann","agent":"echo","seconds":86400})").empty());
+  CHECK(refusal(R"([])") == "the body must be an object");
+  CHECK(refusal(R"({"user":""})").starts_with("user: "));
+  CHECK(refusal(R"({"user":"a/b"})").starts_with("user: "));
+  CHECK(refusal(R"({"user":"ann","agent":"tools"})").starts_with("agent: "));
+  CHECK(refusal(R"({"user":"ann","seconds":0})").starts_with("seconds: "));
+  CHECK(refusal(R"({"user":"ann","seconds":86401})").starts_with("seconds: "));
+  CHECK(refusal(R"({"user":"ann","second":1})") == "second: is unknown");
+}
+
+TEST_CASE("Access: a page's token is taken in the query of a GET alone, another one is not") {
+  server::ServerOptions options;
+  options.anonymous = false;
+  options.tokens = kTokens;
+  http::Request request;
+  request.method = "GET";
+  const auto far = std::chrono::floor<std::chrono::seconds>(base::SystemClock().now()) + 60s;
+  request.query = {{"access_token", server::make_page_token({{"shop"}, "ann", "", far}, "shop-secret")}};
+  CHECK(server::authenticate(options, request, {"echo"}));
+  request.method = "POST";
+  CHECK_FALSE(server::authenticate(options, request, {"echo"}));
+  request.method = "GET";
+  request.query = {{"access_token", "shop-secret"}};
+  CHECK_FALSE(server::authenticate(options, request, {"echo"}));
+  CHECK_FALSE(server::authenticate_operator(options, request));
+}
+
+}  // namespace page_tokens_test
