@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "agents/delegate_urls.h"
+#include "agents/files_digest.h"
 #include "agents/plan.h"
 #include "agents/read_settings.h"
 #include "json/document.h"
@@ -127,6 +128,7 @@ class Loader {
     const auto changed = fs::last_write_time(card.file, error);
     if (!error)
       agent.changed = std::chrono::time_point_cast<base::Duration>(std::chrono::file_clock::to_sys(changed));
+    if (rules_.dev) agent.files = files_digest(subfolder);
     auto text = read(card.file);
     if (!text) return problem(card, {"", text.error().for_log});
     card.text = std::move(*text);
@@ -162,7 +164,7 @@ class Loader {
   }
 
   void apply_rules(AgentSettings& settings, std::vector<SchemaProblem>& problems) const {
-    settings.verbose_errors = settings.verbose_errors || rules_.verbose_errors;
+    settings.verbose_errors = settings.verbose_errors || rules_.dev;
     for (const std::string& name : settings.env_from) {
       const auto& secret = rules_.secret_variables;
       if (std::find(secret.begin(), secret.end(), name) == secret.end()) continue;
@@ -280,7 +282,7 @@ base::Result<Catalogue::Reloaded> Catalogue::reload(const fs::path& folder, cons
   now.warnings = std::move(loader.warnings);
   for (Agent& agent : loader.agents) {
     const Agent* old = find(agent.name);
-    const bool is_same = old != nullptr && old->card_text == agent.card_text;
+    const bool is_same = old != nullptr && old->card_text == agent.card_text && old->files == agent.files;
     if (!is_same) ++(old != nullptr ? reloaded.changed : reloaded.added);
     now.agents.push_back(is_same ? old : keep(std::move(agent)));
   }

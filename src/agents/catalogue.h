@@ -9,6 +9,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -35,6 +36,7 @@ struct Agent {
   std::chrono::sys_seconds read_at{};  // when the card was read; the epoch for agents without a folder
   base::Timestamp changed{};           // when the card's file was; 0 for agents without a folder
   std::string card_text;               // as read
+  std::uint64_t files = 0;             // files_digest of the folder, with CommonRules::dev; else 0
   std::unique_ptr<Executor> executor;
 
   // The card to show: valid as long as what is returned, and as this.
@@ -46,8 +48,10 @@ struct Agent {
 
 // Rules for all agents.
 struct CommonRules {
-  std::vector<std::string> secret_variables;    // never passed on to an agent
-  bool verbose_errors = false;                  // as if every card said "errors": "verbose"
+  std::vector<std::string> secret_variables;  // never passed on to an agent
+  // Their authors are at work: as if every card said "errors": "verbose", and `reload` takes an agent for
+  // changed if any file of its folder is.
+  bool dev = false;
   bool strict = false;                          // `load` fails if a single card is wrong
   std::vector<std::string> delegate_urls = {};  // agents elsewhere without cards: see delegate_urls.h
 };
@@ -93,8 +97,9 @@ class Catalogue {
   static base::Result<Catalogue> load(const std::filesystem::path& folder, const Make& make,
                                       const Builtins& builtins = {}, const CommonRules& rules = {});
 
-  // Reads the cards again. An agent stays as it is if its card has the same text or is wrong now. The running
-  // turns of a changed agent finish with their old executor. Fails and changes nothing if no card is right.
+  // Reads the cards again. An agent stays as it is if its card has the same text, or is wrong now. The
+  // running turns of a changed agent finish with their old executor. Fails and changes nothing if no card is
+  // right.
   struct Reloaded {
     int added = 0, changed = 0, removed = 0;
     std::vector<CardReport> wrong;  // the cards that are wrong now

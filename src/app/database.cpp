@@ -10,6 +10,7 @@
 #include "store/sqlite/archive.h"
 #include "store/sqlite/backup.h"
 #include "store/sqlite/copy_sides.h"
+#include "store/sqlite/replay.h"
 
 namespace baton::app {
 namespace {
@@ -76,6 +77,16 @@ base::Result<std::vector<std::pair<std::string, std::int64_t>>> measure_database
     return not_sqlite("psql counts rows, and SELECT pg_database_size(current_database()) tells its size");
   }
   return store::sqlite::measure(database);
+}
+
+base::Result<PreparedTurn> prepare_replay(const std::string& database, const std::string& copy,
+                                          const TurnChoice& choice) {
+  if (is_postgres(database)) return not_sqlite("`baton db copy` makes a SQLite database of it");
+  if (const auto copied = store::sqlite::back_up(database, copy); !copied) return base::fail(copied.error());
+  const auto turn =
+      store::sqlite::prepare_replay(copy, {choice.task, choice.agent, choice.turn}, base::SystemClock());
+  if (!turn) return base::fail(turn.error());
+  return PreparedTurn{turn->agent.value, turn->message.value, turn->turn, turn->turns};
 }
 
 base::Result<MovedTasks> export_tasks(const std::string& database, const TaskChoice& choice,

@@ -39,6 +39,21 @@ base::Result<MovedTasks> export_tasks(const std::string& database, const TaskCho
 base::Result<MovedTasks> import_tasks(const std::string& database,
                                       const std::function<std::optional<std::string>()>& next_line);
 
+// A turn of a task that has run.
+struct TurnChoice {
+  std::string task, agent;  // its id; the agent is empty if there is one task of that id
+  int turn = 0;             // by its message, the first one is 1; 0: the last
+};
+struct PreparedTurn {
+  std::string agent;
+  std::int64_t message = 0;  // the number of the event after which it runs
+  int turn = 0, turns = 0;
+};
+// Makes a new database with the task as it was when that turn's message came, of one that a server may be
+// using: a server of `copy` alone runs the turn again.
+base::Result<PreparedTurn> prepare_replay(const std::string& database, const std::string& copy,
+                                          const TurnChoice& choice);
+
 // A database as the command line says it, or as the first line of a file does, such as a URL with a password.
 struct NamedDatabase {
   std::string database, file;

@@ -22,7 +22,8 @@ namespace {
 
 constexpr std::string_view kTokens = "tokens";
 // Baton's variables that are not settings.
-const std::vector<std::string> kOtherVariables{"BATON_CONFIG", "BATON_URL", "BATON_TOKEN", "BATON_AGENT"};
+const std::vector<std::string> kOtherVariables{"BATON_CONFIG", "BATON_URL", "BATON_TOKEN", "BATON_AGENT",
+                                               "BATON_PUSH_KEY"};
 
 std::string last_name(std::string_view path) {
   return std::string(path.substr(path.rfind('.') + 1));
@@ -44,9 +45,10 @@ class Loader {
   explicit Loader(const Sources& sources) : sources_(sources) {}
 
   LoadedConfig load() {
+    take_given(sources_.defaults, Source::none);
     if (!sources_.file_name.empty()) take_file();
     take_environment();
-    take_flags();
+    take_given(sources_.flags, Source::flags);
     take_database_file();
     check_whole();
     return std::move(loaded_);
@@ -201,11 +203,11 @@ class Loader {
     }
   }
 
-  void take_flags() {
-    for (const auto& [path, text] : sources_.flags) {
+  void take_given(const std::vector<std::pair<std::string, std::string>>& given, Source source) {
+    for (const auto& [path, text] : given) {
       const Setting* setting = find_setting(path);
       if (!setting) continue;
-      note_given(*setting, Source::flags);
+      note_given(*setting, source);
       if (const auto problem = set_from_text(config(), *setting, text)) wrong(flag_of(*setting), *problem);
     }
   }

@@ -17,6 +17,8 @@ struct Sources {
   std::string file_text;  // JSON with comments
   std::map<std::string, std::string> environment;
   std::vector<std::pair<std::string, std::string>> flags;  // path of the setting and what was given
+  // Instead of the table's own defaults: paths of settings and what they are.
+  std::vector<std::pair<std::string, std::string>> defaults = {};
 };
 
 struct LoadedConfig {

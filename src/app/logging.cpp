@@ -2,10 +2,14 @@
 
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "base/clock.h"
@@ -54,6 +58,60 @@ class JsonFormatter final : public spdlog::formatter {
   std::unique_ptr<spdlog::formatter> clone() const override { return std::make_unique<JsonFormatter>(); }
 };
 
+// The beginning of a task's id tells it from others in one terminal.
+constexpr std::size_t kIdShown = 8;
+constexpr std::string_view kReset = "\x1b[0m", kDim = "\x1b[2m", kYellow = "\x1b[33m", kRed = "\x1b[31m";
+
+class TerminalFormatter final : public spdlog::formatter {
+ public:
+  explicit TerminalFormatter(bool in_colour) : in_colour_(in_colour) {}
+
+  void format(const spdlog::details::log_msg& entry, spdlog::memory_buf_t& to) override {
+    std::string agent = "baton", task, others;
+    for (const base::LogMember& member : base::current_log_members()) {
+      if (member.name == "agent") {
+        agent = member.value;
+      } else if (member.name == "task") {
+        task = member.value.substr(0, kIdShown);
+      } else {
+        others.append(member.name).append("=").append(member.value).append(" ");
+      }
+    }
+    const bool is_bad = entry.level >= spdlog::level::warn;
+    const std::string time =
+        base::to_rfc3339(std::chrono::time_point_cast<base::Duration>(entry.time)).substr(11, 8);
+    std::string line = styled(kDim, time) + " " + styled(style_of(agent), agent) + " " + styled(kDim, task);
+    if (!task.empty()) line += ' ';
+    if (is_bad) {
+      line += styled(entry.level == spdlog::level::warn ? kYellow : kRed,
+                     entry.level == spdlog::level::warn ? "warning: " : "error: ") +
+              others;
+    }
+    std::string_view text(entry.payload.data(), entry.payload.size());
+    constexpr std::string_view kFromAgent = "agent-stderr ";
+    if (text.starts_with(kFromAgent)) text.remove_prefix(kFromAgent.size());
+    line.append(text).append("\n");
+    to.append(line.data(), line.data() + line.size());
+  }
+  std::unique_ptr<spdlog::formatter> clone() const override {
+    return std::make_unique<TerminalFormatter>(in_colour_);
+  }
+
+ private:
+  std::string styled(std::string_view style, std::string_view text) const {
+    if (!in_colour_ || text.empty()) return std::string(text);
+    return std::string(style) + std::string(text) + std::string(kReset);
+  }
+  // Each agent has one of five colours for as long as its name is the same.
+  static std::string style_of(const std::string& agent) {
+    constexpr std::array<int, 5> kColours{32, 34, 35, 36, 94};
+    if (agent == "baton") return std::string(kDim);
+    return "\x1b[" + std::to_string(kColours[std::hash<std::string>{}(agent) % kColours.size()]) + "m";
+  }
+
+  const bool in_colour_;
+};
+
 void log_exception(const char* pool, const char* what) noexcept {
   try {
     spdlog::error("a function of the threads \"{}\" broke: {}", pool, what);
@@ -63,14 +121,23 @@ void log_exception(const char* pool, const char* what) noexcept {
 
 }  // namespace
 
-std::unique_ptr<spdlog::formatter> log_formatter(const LogOptions& options) {
+bool shows_colours(int file) {
+  const char* const term = std::getenv("TERM");
+  return ::isatty(file) == 1 && std::getenv("NO_COLOR") == nullptr && term != nullptr &&
+         std::string_view(term) != "dumb";
+}
+
+std::unique_ptr<spdlog::formatter> log_formatter(const LogOptions& options, bool in_colour) {
   if (options.format == "json") return std::make_unique<JsonFormatter>();
+  if (options.format == "terminal") return std::make_unique<TerminalFormatter>(in_colour);
   return base::text_log_formatter();
 }
 
 void set_up_logging(const LogOptions& options) {
-  auto logger = std::make_shared<spdlog::logger>("baton", std::make_shared<spdlog::sinks::stderr_sink_mt>());
-  logger->set_formatter(log_formatter(options));
+  const auto sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
+  sink->set_formatter(log_formatter(options, shows_colours(STDERR_FILENO)));
+  if (options.agents) spdlog::register_logger(std::make_shared<spdlog::logger>(base::kAgentsLogger, sink));
+  auto logger = std::make_shared<spdlog::logger>("baton", sink);
   logger->set_level(spdlog::level::from_str(options.level));
   logger->flush_on(spdlog::level::warn);
   spdlog::set_default_logger(std::move(logger));

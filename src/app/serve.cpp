@@ -255,7 +255,7 @@ int serve(const Config& config, const std::function<LoadedConfig()>& read_again)
   if (!store && config.store.postgres_standby && is_asked_to_stop()) return 0;
   if (!store) return cannot_start(store.error());
   agents::ProcessHost processes(true);
-  if (config.cards.verbose_errors)
+  if (config.cards.dev)
     spdlog::warn("--dev: callers see what agents write to standard error; not for production");
   http::outbound::Breakers breakers;
   std::optional<base::SpanQueue> spans;

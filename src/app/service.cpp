@@ -10,7 +10,9 @@
 #include <utility>
 
 #include "app/database_url.h"
+#include "app/folder_watch.h"
 #include "app/process_metrics.h"
+#include "app/task_log.h"
 #include "app/version.h"
 #include "server/access.h"
 #include "server/answers.h"
@@ -40,6 +42,7 @@ engine::EngineOptions engine_options(const Config& config, const Dependencies& d
     spdlog::critical("{}; ending, as nothing more can be promised", error.for_log);
     spdlog::shutdown();
   };
+  if (config.cards.dev) options.on_stored = log_task;
   options.push_enabled = config.webhooks.enabled;
   options.check_push = [policy = config.webhooks.policy](const task::PushConfig& push) {
     return notify::check_webhook(push, policy);
@@ -130,7 +133,7 @@ Service::Service(const Config& config, const Dependencies& dependencies, const h
                 &pages_,
                 &requests_,
                 {dependencies.spans, config.log.access}},
-      dev_token_(config.cards.verbose_errors ? base::random_hex(16) : std::string()),
+      dev_token_(config.cards.dev ? base::random_hex(16) : std::string()),
       operator_options_(operator_options(config, options_)),
       operator_readers_("operate", kOperatorThreads, kOperatorRequestsMax),
       operator_pages_(kOperatorPagesMax, kOperatorRequestsMax, kAnswerWait, operator_readers_,
@@ -220,6 +223,8 @@ base::Result<void> Service::serve(const Servers& servers, const std::function<Lo
   dependencies_.supervisor.is_ready();
   keep_alive();
 
+  std::optional<FolderWatch> authors;
+  if (config_.cards.dev) authors.emplace(config_.agents_folder, [] { kill(getpid(), SIGHUP); });
   for (int signal = SIGHUP; signal == SIGHUP;) {
     sigwait(&signals, &signal);
     if (signal != SIGHUP) continue;
@@ -306,7 +311,7 @@ void Service::look_at_cards() const {
   for (const agents::Agent* agent : dependencies_.catalogue.all()) (void)agent->shown_card();
 }
 
-// At SIGHUP.
+// At SIGHUP, which the watch over agents' folders sends, too.
 void Service::reload(const LoadedConfig& loaded) {
   std::vector<std::string> problems = loaded.problems;
   // Whether any token is a caller's decides whether callers need one.
@@ -317,24 +322,24 @@ void Service::reload(const LoadedConfig& loaded) {
   if (problems.empty() && loaded.config.cards.secret_variables != config_.cards.secret_variables) {
     problems.emplace_back("another token_env needs a restart");
   }
-  for (const std::string& problem : problems) spdlog::error("SIGHUP: {}", problem);
-  if (!problems.empty()) return spdlog::error("SIGHUP: nothing was changed");
+  for (const std::string& problem : problems) spdlog::error("reload: {}", problem);
+  if (!problems.empty()) return spdlog::error("reload: nothing was changed");
   const auto cards =
       dependencies_.catalogue.reload(config_.agents_folder, dependencies_.make_executor, {}, config_.cards);
   if (!cards) {
-    spdlog::error("SIGHUP: {}", cards.error().for_log);
-    return spdlog::error("SIGHUP: nothing was changed");
+    spdlog::error("reload: {}", cards.error().for_log);
+    return spdlog::error("reload: nothing was changed");
   }
   for (const agents::Catalogue::CardReport& wrong : cards->wrong) {
-    spdlog::error("SIGHUP: a card is wrong, and its agent as it was: {}", wrong.text());
+    spdlog::error("reload: a card is wrong, and its agent as it was: {}", wrong.text());
   }
   if (const auto taken = engine_.catalogue_changed(); !taken) {
-    spdlog::error("SIGHUP: the schedules stay as they were: {}", taken.error().for_log);
+    spdlog::error("reload: the schedules stay as they were: {}", taken.error().for_log);
   }
   nodes_.announce();
   look_at_cards();
   admit(loaded.config);
-  spdlog::info("SIGHUP: {} tokens are good now; of the agents {} are new, {} changed, {} gone",
+  spdlog::info("reload: {} tokens are good now; of the agents {} are new, {} changed, {} gone",
                loaded.config.tokens.size(), cards->added, cards->changed, cards->removed);
 }
 

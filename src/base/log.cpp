@@ -43,6 +43,12 @@ LogMembersScope::~LogMembersScope() {
   current_members = &kNoMembers;
 }
 
+void log_agent(const LogMembers& members, std::string_view line) {
+  const LogMembersScope scope(members);
+  const auto own = spdlog::get(kAgentsLogger);
+  (own ? own.get() : spdlog::default_logger_raw())->info("agent-stderr | {}", line);
+}
+
 std::unique_ptr<spdlog::formatter> text_log_formatter() {
   auto formatter = std::make_unique<spdlog::pattern_formatter>();
   formatter->add_flag<MembersFlag>('*').set_pattern("%Y-%m-%d %H:%M:%S.%e %l %*%v");

@@ -57,6 +57,9 @@ template <class... Args>
 void log_info(const LogMembers& members, spdlog::format_string_t<Args...> text, Args&&... args) {
   log(spdlog::level::info, members, text, std::forward<Args>(args)...);
 }
+// A line that an agent has written, at level info; the logger `kAgentsLogger` takes it if there is one.
+inline constexpr const char* kAgentsLogger = "agents";
+void log_agent(const LogMembers& members, std::string_view line);
 template <class... Args>
 void log_warn(const LogMembers& members, spdlog::format_string_t<Args...> text, Args&&... args) {
   log(spdlog::level::warn, members, text, std::forward<Args>(args)...);

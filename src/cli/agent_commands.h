@@ -32,6 +32,7 @@ struct ChatOptions {
   ClientOptions client;
   std::string context;  // that it goes on with; empty: a new one
   SaveOptions save;
+  bool server_ends = false;  // with the conversation: nobody can go on with its tasks
 };
 // Says what standard input says, a message a line. The exit code is that of the last message.
 int chat_command(const ChatOptions& options);
@@ -52,6 +53,18 @@ struct RunOptions {
 };
 // Serves the program as an agent for a conversation (`chat_command`), with its tasks in memory.
 int run_command(const RunOptions& options);
+
+struct ReplayOptions {
+  std::string database = "baton.db";
+  std::string agents = "agent-cards";  // whose agent runs, as it is now
+  std::string task;
+  std::string agent;  // whose task it is; empty: there is one of that id
+  int turn = 0;       // by its message, the first one is 1; 0: the last
+  bool json = false;
+};
+// Runs a turn again that a server has run, with what it was given then. Nothing of it is kept. The exit code
+// is the turn's.
+int replay_command(const ReplayOptions& options);
 
 // Adds these commands. `ran`: gets the exit code of the one that was run.
 void add_agent_commands(CLI::App& app, std::function<void(int)> ran);

@@ -14,6 +14,7 @@ class AgentProgram {
     add_test();
     add_run();
     add_chat();
+    add_replay();
   }
 
  private:
@@ -23,6 +24,7 @@ class AgentProgram {
     TestOptions test;
     RunOptions run;
     ChatOptions chat;
+    ReplayOptions replay;
   };
 
   template <class Command>
@@ -73,6 +75,26 @@ class AgentProgram {
     add_save(*command, options_->chat.save);
     add_client(*command, options_->chat.client);
     on_run(command, [](const Options& options) { return chat_command(options.chat); });
+  }
+
+  void add_replay() {
+    CLI::App* command = app_.add_subcommand(
+        "replay", "Run a turn of a task again, with the agent as it is now; nothing is kept");
+    ReplayOptions& replay = options_->replay;
+    command->add_option("task", replay.task, "The task's whole id")->required();
+    command->add_option("--turn", replay.turn, "Which one: its first is 1; without it, the last")
+        ->check(CLI::PositiveNumber);
+    command->add_option("--agent", replay.agent, "Whose task it is, if several agents have one of this id");
+    command
+        ->add_option("--db", replay.database, "The SQLite database, which a server may be using (baton.db)")
+        ->envname("BATON_DB");
+    command->add_option("--agents", replay.agents, "Folder with one folder for each agent (agent-cards)");
+    command->add_flag("--json", replay.json, "JSON lines, also on a terminal");
+    command->footer(
+        "Children that it delegates to are made anew, and webhooks are not called. What a client sent "
+        "along of its\nown history is not there any more: the turn gets Baton's record.\n" +
+        std::string(kExitCodes));
+    on_run(command, [](const Options& options) { return replay_command(options.replay); });
   }
 
   void add_run() {

@@ -9,9 +9,11 @@
 
 #include "base/id.h"
 #include "cli/agent_commands.h"
+#include "cli/answer_form.h"
 #include "cli/exit_code.h"
 #include "cli/printable.h"
 #include "cli/session.h"
+#include "json/document.h"
 
 namespace baton::cli {
 namespace {
@@ -60,6 +62,7 @@ class Chat {
       : session_(options.client, options.save, {}),
         lines_(session_.interrupt().fd()),
         context_{options.context},
+        server_ends_(options.server_ends),
         prompts_(session_.console().for_people() && ::isatty(STDIN_FILENO) == 1) {}
 
   int run() {
@@ -68,13 +71,17 @@ class Chat {
     if (remotes_.empty()) return exit_code;
     if (prompts_) session_.console().note("type a message; /help for more");
     while (!is_over_) {
+      if (prompts_ && form_) {
+        if (!fill_in(exit_code)) break;
+        continue;
+      }
       if (prompts_) session_.console().text(waiting_.empty() ? "> " : "answer> ");
       const auto line = lines_.next();
       if (!line) break;
       if (line->starts_with('/')) {
         command(*line);
       } else if (line->find_first_not_of(" \t\r") != std::string::npos) {
-        exit_code = say(*line);
+        exit_code = say(parts_of(*line));
       }
     }
     if (prompts_) session_.console().end();
@@ -92,6 +99,7 @@ class Chat {
     } else if (word == "/new") {
       context_ = {};
       waiting_ = {};
+      form_.reset();
       console.note("a new conversation");
     } else if (word == "/task") {
       console.note(last_.empty() ? "there is none yet" : last_.value);
@@ -102,10 +110,40 @@ class Chat {
     }
   }
 
+  // An answer to a question that has a form may be JSON, as programs write it.
+  OutgoingParts parts_of(const std::string& line) const {
+    if (form_ && json::Document::parse_view(line)) return {.data = {line}};
+    return {.text = {line == "-" ? " -" : line}};
+  }
+
+  // Asks for the answer field by field, and sends it, unless a command comes instead. False: the lines have
+  // ended.
+  bool fill_in(int& exit_code) {
+    Console& console = session_.console();
+    std::vector<std::string> values;
+    while (values.size() < form_->fields().size()) {
+      const AnswerForm::Field& field = form_->fields()[values.size()];
+      console.text(AnswerForm::prompt(field));
+      const auto line = lines_.next();
+      if (!line) return false;
+      if (line->starts_with('/')) {
+        command(*line);
+        if (is_over_ || !form_) return true;
+        continue;
+      }
+      auto value = AnswerForm::value(field, *line);
+      if (value) {
+        values.push_back(std::move(*value));
+      } else {
+        console.note(field.title + " " + value.error().for_caller);
+      }
+    }
+    exit_code = say({.data = {form_->answer(values)}});
+    return true;
+  }
+
   // Returns the exit code, should it be the last.
-  int say(const std::string& text) {
-    OutgoingParts parts;
-    parts.text = {text == "-" ? " -" : text};
+  int say(OutgoingParts parts) {
     parts.files = std::exchange(files_, {});
     const auto message = make_message(parts);
     if (!message) {
@@ -121,10 +159,16 @@ class Chat {
     context_ = session_.context();
     if (!end.task.empty()) last_ = end.task;
     is_over_ = end.stopped;
-    if (end.stopped || end.error) return session_.report(end);
+    const bool goes_on_elsewhere = end.error || (end.stopped && !server_ends_);
+    if (goes_on_elsewhere) return session_.report(end);
     session_.console().end();
+    if (end.stopped) return kExitInterrupted;
     const task::State state = end.state.value_or(task::State::completed);
-    if (task::is_waiting(state)) waiting_ = end.task;
+    form_.reset();
+    if (task::is_waiting(state)) {
+      waiting_ = end.task;
+      if (session_.said()) form_ = AnswerForm::of(*session_.said());
+    }
     return exit_code_for(state);
   }
 
@@ -132,9 +176,10 @@ class Chat {
   Lines lines_;
   std::vector<client::Remote> remotes_;
   task::ContextId context_;
-  task::TaskId waiting_, last_;  // waiting: for an answer; empty: none does
+  task::TaskId waiting_, last_;     // waiting: for an answer; empty: none does
+  std::optional<AnswerForm> form_;  // of the question that waits
   std::vector<std::string> files_;
-  const bool prompts_;
+  const bool server_ends_, prompts_;
   bool is_over_ = false;
 };
 

@@ -79,6 +79,13 @@ struct CardOptions {
 };
 int card_command(const CardOptions& options);
 
+// Whether the server at `url` takes requests (/readyz), with what it says of itself: 0 it does, 4 it does
+// not.
+int health_command(const std::string& url);
+
+// The server's agents that the caller may speak to.
+int agents_command(const ClientOptions& options);
+
 // The form in which `list` and `tree` show a task's id.
 std::string_view short_id(std::string_view id);
 

@@ -7,9 +7,9 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
-#include <cstdlib>
 #include <mutex>
 
+#include "app/logging.h"
 #include "cli/printable.h"
 
 namespace baton::cli {
@@ -27,11 +27,6 @@ std::size_t terminal_columns() {
   return std::max<std::size_t>(size.ws_col, kLeast);
 }
 
-bool colours_wanted() {
-  const char* term = std::getenv("TERM");
-  return !std::getenv("NO_COLOR") && term && std::string_view(term) != "dumb";
-}
-
 }  // namespace
 
 SlowNotice::SlowNotice(std::string text)
@@ -46,7 +41,7 @@ SlowNotice::SlowNotice(std::string text)
 Console::Console(bool json)
     : for_people_(!json && isatty(STDOUT_FILENO) == 1),
       columns_(terminal_columns()),
-      colours_(colours_wanted()),
+      colours_(app::shows_colours(STDOUT_FILENO)),
       view_(colours_, columns_) {}
 
 std::size_t Console::rows() const {

@@ -1,6 +1,6 @@
 // LocalServer: this program's own `serve` as a child process, for commands that try an agent: on a free port
-// of loopback, with its tasks in memory, told nothing by the configuration of a server in the environment.
-// Of its log errors alone are shown, on standard error; what agents write there is not.
+// of loopback, with its tasks in memory unless a database is named, told nothing by the configuration of a
+// server in the environment. On standard error it shows what agents write there, and errors.
 //
 // Threads: one at a time; made before others are. It ends with this program, however that ends.
 #pragma once
@@ -17,7 +17,8 @@ namespace baton::cli {
 class LocalServer {
  public:
   // Returns once it listens. Fails with unavailable; why is on standard error.
-  static base::Result<std::unique_ptr<LocalServer>> start(const std::string& agents_folder);
+  static base::Result<std::unique_ptr<LocalServer>> start(const std::string& agents_folder,
+                                                          const std::string& database = ":memory:");
   ~LocalServer();
   LocalServer(const LocalServer&) = delete;
   LocalServer& operator=(const LocalServer&) = delete;

@@ -11,10 +11,10 @@
 namespace baton::cli {
 
 struct OutgoingParts {
-  std::vector<std::string> text;       // words; a single "-" means standard input
-  std::vector<std::string> files;      // sent with their bytes; "name" or "name:media/type"
-  std::vector<std::string> file_uris;  // sent as they are, for the agent to fetch
-  std::vector<std::string> data;       // JSON texts
+  std::vector<std::string> text = {};       // words; a single "-" means standard input
+  std::vector<std::string> files = {};      // sent with their bytes; "name" or "name:media/type"
+  std::vector<std::string> file_uris = {};  // sent as they are, for the agent to fetch
+  std::vector<std::string> data = {};       // JSON texts
 };
 
 // Reads standard input and files as needed. Fails with invalid_argument, which says what is wrong.

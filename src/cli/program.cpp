@@ -37,6 +37,8 @@ constexpr const char* kServeHelp =
     "the program was started in. A flag that is yes or no may have a value: --strict, --strict=false.\n";
 
 struct ServeOptions {
+  std::vector<std::pair<std::string, std::string>> defaults;  // that differ from those of `serve`
+  std::string folder;                                         // of agents; empty: as the settings say
   std::string config_file;
   std::map<std::string, std::string> given;  // by path; only those that were given count
   bool print_schema = false;
@@ -59,6 +61,8 @@ int serve_command(const CLI::App& command, const ServeOptions& options) {
     return kExitDone;
   }
   app::Sources sources;
+  sources.defaults = options.defaults;
+  if (!options.folder.empty()) sources.flags.emplace_back("agents", options.folder);
   sources.environment = app::process_environment();
   for (const app::Setting& setting : app::settings()) {
     if (command.count(app::flag_of(setting)) == 0) continue;
@@ -100,13 +104,16 @@ class Program {
  public:
   Program() : app_("Baton: a durable front door for agents.", "baton") {
     app_.require_subcommand(1);
-    app_.set_version_flag("--version", std::string(app::kVersion));
+    app_.set_version_flag("--version", app::version_text());
     add_serve();
+    add_dev();
     add_send();
     add_watch();
     add_get_and_cancel();
     add_tree();
     add_list();
+    add_health();
+    add_agents();
     add_card();
     add_agent_commands(app_, [this](int code) { exit_code_ = code; });
     add_ops(app_, [this](int code) { exit_code_ = code; });
@@ -157,13 +164,29 @@ class Program {
 
   void add_serve() {
     CLI::App* command = app_.add_subcommand("serve", "Serve agents until SIGTERM or Ctrl-C");
-    command->add_option("--config", serve_.config_file, "Configuration file (BATON_CONFIG)")
-        ->envname("BATON_CONFIG");
     command->add_flag("--config-schema", serve_.print_schema, "Print the JSON Schema of the file and end");
-    for (const app::Setting& setting : app::settings())
-      add_setting(*command, setting, serve_.given[std::string(setting.path)]);
+    add_settings(command, serve_);
     command->footer(kServeHelp);
-    on_run(command, [this, command] { return serve_command(*command, serve_); });
+  }
+
+  void add_dev() {
+    CLI::App* command = app_.add_subcommand(
+        "dev", "Serve agents while you write them: changes are taken up, and all that happens is shown");
+    command->add_option("folder", dev_.folder, "Folder with one folder for each agent (agent-cards)");
+    dev_.defaults = {{"dev", "true"}, {"db", ":memory:"}, {"log.format", "terminal"}};
+    add_settings(command, dev_);
+    command->footer(
+        "As `serve --dev --db :memory: --log-format terminal`; with --db FILE tasks outlive the program.\n"
+        "An agent is read again when a file of its folder changes; its running turns finish as they "
+        "began.\n");
+  }
+
+  void add_settings(CLI::App* command, ServeOptions& options) {
+    command->add_option("--config", options.config_file, "Configuration file (BATON_CONFIG)")
+        ->envname("BATON_CONFIG");
+    for (const app::Setting& setting : app::settings())
+      add_setting(*command, setting, options.given[std::string(setting.path)]);
+    on_run(command, [command, &options] { return serve_command(*command, options); });
   }
 
   void add_send() {
@@ -237,6 +260,20 @@ class Program {
         ->check(CLI::NonNegativeNumber);
     add_client(*command, list_.client);
     on_run(command, [this] { return list_command(list_); });
+  }
+
+  void add_health() {
+    CLI::App* command = app_.add_subcommand("health", "Ask a server whether it takes requests");
+    command->add_option("--url", health_url_, "The server (" + health_url_ + ")")
+        ->envname("BATON_URL")
+        ->check(url_problem);
+    on_run(command, [this] { return health_command(health_url_); });
+  }
+
+  void add_agents() {
+    CLI::App* command = app_.add_subcommand("agents", "List the agents that you may speak to (Baton only)");
+    add_client(*command, agents_);
+    on_run(command, [this] { return agents_command(agents_); });
   }
 
   void add_card() {
@@ -324,13 +361,15 @@ class Program {
   CLI::App app_;
   DbOptions db_;
   DbCopyOptions db_copy_;
-  ServeOptions serve_;
+  ServeOptions serve_, dev_;
   SendOptions send_;
   WatchOptions watch_;
   TaskOptions get_;
   TaskOptions cancel_;
   TreeOptions tree_;
   ListOptions list_;
+  std::string health_url_ = ClientOptions().url;
+  ClientOptions agents_;
   CardOptions card_;
   std::string shell_;
   int exit_code_ = kExitDone;

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <regex>
 #include <utility>
 
 #include "base/id.h"
@@ -11,6 +12,7 @@
 #include "cli/exit_code.h"
 #include "cli/local_server.h"
 #include "cli/printable.h"
+#include "cli/scratch_folder.h"
 #include "json/document.h"
 #include "json/pretty_json.h"
 #include "json/writer.h"
@@ -22,28 +24,6 @@ namespace fs = std::filesystem;
 using base::ErrorCode;
 using base::fail;
 using base::Result;
-
-// A folder that goes with this object.
-class ScratchFolder {
- public:
-  static Result<ScratchFolder> make() {
-    std::string name = (fs::temp_directory_path() / "baton-run-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr)
-      return fail(ErrorCode::unavailable, name + ": the folder cannot be made");
-    return ScratchFolder(name);
-  }
-  ScratchFolder(ScratchFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-  ScratchFolder& operator=(ScratchFolder&&) = delete;
-  ~ScratchFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  const fs::path& path() const { return path_; }
-
- private:
-  explicit ScratchFolder(fs::path path) : path_(std::move(path)) {}
-  fs::path path_;
-};
 
 // What runs a file that does not run by itself.
 std::optional<std::string> interpreter_of(const fs::path& file) {
@@ -87,15 +67,15 @@ Result<Script> read_program(const std::vector<std::string>& words) {
   return program;
 }
 
-// Whether the source speaks of lines of the line protocol, or of what writes them.
+// Whether the source writes a line that ends a turn of the line protocol, {"type": "done"} in whatever
+// language, or has a library write it. Other programs have "type" and "text" in their JSON, too.
 bool knows_lines(const fs::path& file) {
+  static const std::regex kSign(
+      "type[\"'\\\\]*\\s*(:|=|=>|,)\\s*[\"'\\\\]+(done|fail|reject|ask|auth)\\b|"
+      "(import|from) baton\\b|require\\([\"']baton[\"']\\)|from [\"']baton[\"']|baton/index");
   std::ifstream stream(file, std::ios::binary);
   const std::string source{std::istreambuf_iterator<char>(stream), {}};
-  for (const char* sign : {"\"type\"", "'type'", "import baton", "from baton", "require(\"baton\")",
-                           "require('baton')", "baton/index"}) {
-    if (source.find(sign) != std::string::npos) return true;
-  }
-  return false;
+  return std::regex_search(source, kSign);
 }
 
 std::string name_of(const Script& program) {
@@ -182,6 +162,7 @@ int run_command(const RunOptions& options) {
   ChatOptions chat;
   chat.client.url = (*server)->url();
   chat.client.json = options.json;
+  chat.server_ends = true;
   return chat_command(chat);
 }
 

@@ -127,6 +127,8 @@ int Session::report(const FollowEnd& end) {
 void Session::show(std::string_view result, const Update& update) {
   const task::ContextId context = std::visit([](const auto& item) { return item.context; }, update);
   if (!context.empty()) context_ = context;
+  if (const auto* status = std::get_if<protocol::a2a::StatusUpdate>(&update)) said_ = status->status.message;
+  if (const auto* task = std::get_if<task::Task>(&update)) said_ = task->status.message;
   if (watcher_) return watcher_(update);
   console_.event(result, update);
   if (!saver_) return;

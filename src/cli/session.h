@@ -44,6 +44,8 @@ class Session {
   // Says how it has ended, and how to go on. Returns the exit code.
   int report(const client::FollowEnd& end);
 
+  // The message of the status that was heard of last, if it had one: of a task that waits, its question.
+  const std::optional<task::Message>& said() const { return said_; }
   // The context that was heard of last; empty: none.
   const task::ContextId& context() const { return context_; }
   app::Interrupt& interrupt() { return interrupt_; }
@@ -66,6 +68,7 @@ class Session {
   std::unique_ptr<FileSaver> saver_;
   std::string url_;
   task::ContextId context_;
+  std::optional<task::Message> said_;
   Watcher watcher_;
 };
 

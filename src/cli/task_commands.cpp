@@ -1,5 +1,6 @@
-// `get`, `cancel` and `card`: one question, one answer.
+// `get`, `cancel`, `agents` and `card`: one question, one answer.
 #include <algorithm>
+#include <cstdio>
 #include <optional>
 
 #include "base/text.h"
@@ -7,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/exit_code.h"
+#include "cli/ops_table.h"
 #include "cli/printable.h"
 #include "client/endpoint.h"
 #include "client/remote.h"
@@ -85,6 +87,31 @@ int cancel_command(TaskOptions options) {
   if (!state) return state.error();
   if (*state == task::State::canceled) return kExitDone;
   return task::is_terminal(*state) ? kExitNoAnswer : kExitRunning;
+}
+
+int health_command(const std::string& url) {
+  std::string ready = url;
+  while (ready.ends_with('/')) ready.pop_back();
+  const auto answer = client::http_get(ready + "/readyz", {}, "");
+  const std::string said = answer ? answer->text : answer.error().text + "\n";
+  std::fputs(printable(said).c_str(), answer ? stdout : stderr);
+  return answer ? kExitDone : kExitNoAnswer;
+}
+
+int agents_command(const ClientOptions& options) {
+  Console console(options.json);
+  const auto list = client::agent_list(options);
+  if (!list) {
+    console.error(describe(list.error(), options.card_url()));
+    return kExitNoAnswer;
+  }
+  OpsTable table(console, {{"AGENT", [](json::Value row) { return text_in(row, "name"); }},
+                           {"TITLE", [](json::Value row) { return text_in(row, "title"); }},
+                           {"WHAT IT DOES", [](json::Value row) { return text_in(row, "description"); }}});
+  const auto document = json::Document::view_of(*list);
+  for (const json::Value agent : document.root()["agents"]) table.add(agent);
+  table.flush();
+  return kExitDone;
 }
 
 int card_command(const CardOptions& options) {

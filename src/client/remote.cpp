@@ -111,16 +111,22 @@ std::optional<CallError> no_such_agent(const Target& target, int stop_fd) {
 
 }  // namespace
 
-tl::expected<std::vector<std::string>, CallError> agent_names(const Target& target, int stop_fd) {
+tl::expected<std::string, CallError> agent_list(const Target& target, int stop_fd) {
   std::string url = target.card_url();
   while (url.ends_with('/')) url.pop_back();
-  const auto fetched = http_get(url + "/agents", target.access, "", stop_fd);
+  auto fetched = http_get(url + "/agents", target.access, "", stop_fd);
   if (!fetched) return tl::unexpected(fetched.error());
-  const auto document = json::Document::view_of(fetched->text);
-  const json::Value list = document.root()["agents"];
-  if (!list.is_array()) return failed("the server has no list of agents");
+  if (!json::Document::view_of(fetched->text).root()["agents"].is_array())
+    return failed("the server has no list of agents");
+  return std::move(fetched->text);
+}
+
+tl::expected<std::vector<std::string>, CallError> agent_names(const Target& target, int stop_fd) {
+  const auto list = agent_list(target, stop_fd);
+  if (!list) return tl::unexpected(list.error());
+  const auto document = json::Document::view_of(*list);
   std::vector<std::string> names;
-  for (const json::Value agent : list) {
+  for (const json::Value agent : document.root()["agents"]) {
     if (!agent["name"].string().empty()) names.push_back(agent["name"].str());
   }
   return names;

@@ -48,7 +48,9 @@ tl::expected<std::vector<Remote>, CallError> find_remotes(const Target& target, 
                                                           int stop_fd = -1,
                                                           std::optional<Fetched>* card = nullptr);
 
-// The names of the server's agents. Fails if the server does not list them: only Baton does.
+// The server's agents as JSON, {"agents": [{"name", "title", ...}]}, and their names. Fail if the server does
+// not list them: only Baton does.
+tl::expected<std::string, CallError> agent_list(const Target& target, int stop_fd = -1);
 tl::expected<std::vector<std::string>, CallError> agent_names(const Target& target, int stop_fd = -1);
 
 // An agent whose tasks can be listed.

@@ -43,6 +43,7 @@ Engine::Engine(store::TaskStore& store, store::DeliveryStore& deliveries, store:
       schedules_(store, tasks_, inbox_, catalogue, background_, clock, options_.retention),
       actions_(operators, reader_, inbox_, tasks_, turns_, background_, options_.peers),
       jobs_(operators, actions_, inbox_, background_, options_.peers) {
+  live_.tell_all(options_.on_stored);
   if (options_.peers == nullptr) return;
   live_.share(
       {options_.peers->self(),

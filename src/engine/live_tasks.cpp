@@ -258,6 +258,7 @@ void LiveTasks::make_room(State& state, Dropped& dropped) const {
 
 void LiveTasks::publish(const store::Committed& committed, std::optional<task::RequestData> request,
                         const task::Json* metadata) {
+  if (listener_) listener_(committed);
   const task::TaskHead& head = committed.head;
   std::size_t more = bytes_of(request);
   for (const task::EventPtr& event : committed.events) more += bytes_of(event);

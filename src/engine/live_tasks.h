@@ -96,6 +96,8 @@ class LiveTasks {
   };
   // Once, before anything else.
   void share(Sharing sharing) { sharing_ = std::move(sharing); }
+  // Once, before anything else: called with each change that is published, before anybody hears of it.
+  void tell_all(std::function<void(const store::Committed&)> listener) { listener_ = std::move(listener); }
   // The tasks that have subscribers, with the last event that those have heard of.
   std::vector<store::Grown> followed() const;
 
@@ -174,6 +176,7 @@ class LiveTasks {
 
   const std::size_t young_bytes_max_;
   std::optional<Sharing> sharing_;
+  std::function<void(const store::Committed&)> listener_;  // may be empty
   base::Guarded<State> state_;
 };
 

@@ -9,6 +9,7 @@
 #include "base/id.h"
 #include "base/span.h"
 #include "store/peers.h"
+#include "store/task_store.h"
 #include "task/task.h"
 
 namespace baton::engine {
@@ -58,6 +59,9 @@ struct EngineOptions {
   store::Peers* peers = nullptr;
   // Called when an operator wants this node to drain; must not block.
   std::function<void()> on_asked_to_drain = [] {};
+  // Called with each change of a task once it is durable, in order; must not block for long. Empty: nobody
+  // listens.
+  std::function<void(const store::Committed&)> on_stored;
   // Called with the error when a flush has failed, before the program ends.
   std::function<void(const base::Error&)> on_flush_failed = [](const base::Error&) {};
 };

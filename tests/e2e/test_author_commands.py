@@ -283,7 +283,7 @@ class Chat(Commands, harness.ServerCase):
     def test_the_next_line_answers_a_question(self):
         code, out, said = self.chat("ask which one?\nthis\n")
         # An answer may come in several updates.
-        self.assertEqual((code, "".join(self.texts(out))), (DONE, "which one?answered: this"), said)
+        self.assertEqual((code, "".join(self.texts(out)).partition("one?")[2]), (DONE, "answered: this"), said)
 
     def test_a_question_that_is_left_open_is_the_exit_code(self):
         self.assertEqual(self.chat("ask which one?\n")[0], WAITS)

@@ -214,10 +214,10 @@ class Reload(harness.unittest.TestCase):
         return server
 
     def hang_up(self, server):
-        before = server.log_text().count("SIGHUP: ")
+        before = server.log_text().count("reload: ")
         server.process.send_signal(signal.SIGHUP)
         def told():
-            said = server.log_text().split("SIGHUP: ")[before + 1:]
+            said = server.log_text().split("reload: ")[before + 1:]
             return said and ("nothing was changed" in said[-1] or "are good now" in said[-1]) and said
         return "".join(harness.wait_for(told, what="the reload"))
 

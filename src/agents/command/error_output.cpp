@@ -53,7 +53,7 @@ void ErrorOutput::log_left_out() {
 
 void ErrorOutput::log_line() {
   if (!line_.empty() && may_log()) {
-    base::log_info(line_members_, "agent-stderr | {}{}", escaped(line_, kLineMax), cut_ ? " ..." : "");
+    base::log_agent(line_members_, escaped(line_, kLineMax) + (cut_ ? " ..." : ""));
     if (recent_) recent_->add(line_);
   }
   line_.clear();

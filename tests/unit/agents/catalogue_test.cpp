@@ -331,6 +331,25 @@ TEST_CASE("Catalogue: cards that are read again show what changed, and keep the 
   CHECK(other->settings.concurrency != 7);
 }
 
+TEST_CASE("Catalogue: an agent with another file has changed while authors are at work, and not otherwise") {
+  Bench bench;
+  bench.folder.write("a/card.json", card(R"({"executor":"command","command":["x"]})"));
+  bench.folder.write("a/agent.py", "1");
+  const agents::Catalogue::Make make = agents::command_executors(bench.host);
+  for (const bool dev : {true, false}) {
+    auto loaded = Catalogue::load(bench.folder.path(), make, {}, {{}, dev});
+    REQUIRE(loaded.has_value());
+    const auto changed = [&] { return loaded->reload(bench.folder.path(), make, {}, {{}, dev})->changed; };
+    CHECK(changed() == 0);
+    bench.folder.write("a/agent.log", "left out");
+    bench.folder.write("a/.agent.py.swp", "left out");
+    CHECK(changed() == 0);
+    bench.folder.write("a/lib/more.py", dev ? "one" : "three");
+    CHECK(changed() == (dev ? 1 : 0));
+    CHECK(changed() == 0);
+  }
+}
+
 TEST_CASE("Catalogue: an agent whose card is wrong when it is read again stays as it was") {
   Bench bench;
   const std::string text = card(R"({"executor":"command","command":["x"]})");

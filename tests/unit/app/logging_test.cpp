@@ -55,6 +55,15 @@ TEST_CASE("Log line: whatever the message and its members hold, it is one line o
         kBegin + R"("info","task":"a\\x20b\\x0Ac","message":""})" + "\n");
 }
 
+TEST_CASE("Log line: for a terminal, time, agent and the beginning of the task's id come first") {
+  CHECK(line_of("terminal", {{"agent", "echo"}, {"task", "0123456789"}, {"attempt", 1}},
+                "agent-stderr | hi") == "22:13:20 echo 01234567 | hi\n");
+  CHECK(line_of("terminal", {}, "listening") == "22:13:20 baton listening\n");
+  CHECK(line_of("terminal", {{"agent", "echo"}, {"worker", 1}}, "killed", spdlog::level::warn) ==
+        "22:13:20 echo warning: worker=1 killed\n");
+  CHECK(line_of("terminal", {}, "lost", spdlog::level::err) == "22:13:20 baton error: lost\n");
+}
+
 TEST_CASE("Log line: members belong to one line") {
   CHECK(line_of("json", {{"task", "t1"}}, "x").find("t1") != std::string::npos);
   CHECK(base::current_log_members().empty());

@@ -1,0 +1,19 @@
+# Has the program say what it was built from: its commit, which is looked up in each build, the libraries and the compiler.
+# A build that is no checkout says "unknown", or what BATON_COMMIT names.
+set(BATON_COMMIT "" CACHE STRING "The commit that this is built from; empty: as git says")
+set(libraries "SQLite ${SQLite3_VERSION}, OpenSSL ${OPENSSL_VERSION}, cpp-httplib ${httplib_VERSION}, spdlog ${spdlog_VERSION}")
+if(libpq_VERSION)
+  string(APPEND libraries ", libpq ${libpq_VERSION}")
+endif()
+if(BATON_WITH_GRPC)
+  string(APPEND libraries ", gRPC ${grpcpp_grpc++_VERSION}")
+endif()
+set(facts ${PROJECT_BINARY_DIR}/facts/facts.h)
+add_custom_target(baton_facts
+  COMMAND ${CMAKE_COMMAND} -DFOLDER=${PROJECT_SOURCE_DIR} -DOUTPUT=${facts} "-DCOMMIT=${BATON_COMMIT}"
+          "-DLIBRARIES=${libraries}" "-DCOMPILER=${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}"
+          -P ${PROJECT_SOURCE_DIR}/cmake/write_facts.cmake
+  BYPRODUCTS ${facts})
+set_source_files_properties(src/app/version.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON
+  INCLUDE_DIRECTORIES ${PROJECT_BINARY_DIR}/facts)
+add_dependencies(baton_app baton_facts)

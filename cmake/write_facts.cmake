@@ -1,0 +1,13 @@
+# cmake -DFOLDER=<project> -DOUTPUT=<file.h> -DCOMMIT=<commit> -DLIBRARIES=<text> -DCOMPILER=<text> -P write_facts.cmake
+# Leaves the file as it is if it says the same.
+if(NOT COMMIT)
+  execute_process(COMMAND git rev-parse --short=12 HEAD WORKING_DIRECTORY ${FOLDER} OUTPUT_VARIABLE COMMIT
+    OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE status)
+  if(NOT status EQUAL 0)
+    set(COMMIT unknown)
+  endif()
+endif()
+file(CONFIGURE OUTPUT ${OUTPUT} CONTENT "#define BATON_COMMIT \"@COMMIT@\"
+#define BATON_LIBRARIES \"@LIBRARIES@\"
+#define BATON_COMPILER \"@COMPILER@\"
+" @ONLY)

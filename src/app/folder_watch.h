@@ -1,0 +1,22 @@
+// FolderWatch: tells that files below a folder have changed, once they rest (agents::files_digest). It looks
+// four times a second, since not every file system tells.
+//
+// Threads: one of its own, which calls.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <thread>
+
+namespace baton::app {
+
+class FolderWatch {
+ public:
+  // Compares with what is there now. `on_change` is not called any more once this is destroyed.
+  FolderWatch(const std::filesystem::path& folder, std::function<void()> on_change);
+
+ private:
+  std::jthread thread_;
+};
+
+}  // namespace baton::app

@@ -1,0 +1,159 @@
+#include "cli/answer_form.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "cli/printable.h"
+#include "json/document.h"
+#include "json/writer.h"
+
+namespace baton::cli {
+namespace {
+
+using Field = AnswerForm::Field;
+using FieldKind = Field::Kind;
+
+std::string_view without_spaces(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r") + 1 - first);
+}
+
+// A choice as people read and write it: a text without its quotes.
+std::string shown(std::string_view json) {
+  const auto value = json::Document::view_of(json);
+  return printable_line(value.root().is_string() ? value.root().string() : json);
+}
+
+FieldKind kind_of(json::Value schema) {
+  if (schema["enum"].is_array()) return FieldKind::choice;
+  std::string_view type = schema["type"].string();
+  for (const json::Value one : schema["type"]) {
+    if (schema["type"].is_array() && one.string() != "null") type = one.string();
+  }
+  if (type == "string") return FieldKind::text;
+  if (type == "integer") return FieldKind::whole_number;
+  if (type == "number") return FieldKind::number;
+  return type == "boolean" ? FieldKind::yes_or_no : FieldKind::json;
+}
+
+Field field_of(std::string name, json::Value schema) {
+  Field field;
+  field.title = printable_line(schema["title"].string().empty() ? name : schema["title"].string());
+  field.name = std::move(name);
+  field.about = printable_line(schema["description"].string());
+  field.kind = kind_of(schema);
+  if (field.kind == FieldKind::choice) {
+    for (const json::Value one : schema["enum"]) field.choices.emplace_back(one.raw());
+  }
+  if (!schema["default"].missing()) field.normal = schema["default"].raw();
+  return field;
+}
+
+// A choice by its number, from 1, or by its text.
+base::Result<std::string> chosen(const Field& field, std::string_view line) {
+  const auto by_text = std::ranges::find(field.choices, line, shown);
+  if (by_text != field.choices.end()) return *by_text;
+  const auto number = base::number_in<std::size_t>(line);
+  if (number && *number >= 1 && *number <= field.choices.size()) return field.choices[*number - 1];
+  return base::fail(base::ErrorCode::invalid_argument,
+                    "is one of 1 to " + std::to_string(field.choices.size()));
+}
+
+base::Result<std::string> yes_or_no(std::string_view line) {
+  for (const std::string_view yes : {"y", "yes", "true"}) {
+    if (base::same_word(line, yes)) return std::string("true");
+  }
+  for (const std::string_view no : {"n", "no", "false"}) {
+    if (base::same_word(line, no)) return std::string("false");
+  }
+  return base::fail(base::ErrorCode::invalid_argument, "is yes or no");
+}
+
+std::string quoted(std::string_view text) {
+  std::string json;
+  json::Writer(json).string(text);
+  return json;
+}
+
+// The line itself, if it is JSON of the kind.
+base::Result<std::string> as_json(FieldKind kind, std::string_view line) {
+  const auto document = json::Document::parse_view(line);
+  const bool is_fit = document && (kind == FieldKind::json || document->root().is_number()) &&
+                      (kind != FieldKind::whole_number || document->root().integer());
+  if (is_fit) return std::string(line);
+  if (kind == FieldKind::json) return base::fail(base::ErrorCode::invalid_argument, "is JSON");
+  return base::fail(base::ErrorCode::invalid_argument,
+                    kind == FieldKind::number ? "is a number" : "is a whole number");
+}
+
+}  // namespace
+
+std::optional<AnswerForm> AnswerForm::of(const task::Message& question) {
+  if (question.parts.empty() || question.parts.back().kind != task::Part::Kind::data) return std::nullopt;
+  const auto data = json::Document::view_of(question.parts.back().content);
+  const json::Value schema = data.root()["schema"];
+  if (!schema.is_object()) return std::nullopt;
+  AnswerForm form;
+  for (const json::Value property : schema["properties"])
+    form.fields_.push_back(field_of(std::string(property.key()), property));
+  for (const json::Value name : schema["required"]) {
+    const auto field = std::ranges::find(form.fields_, name.string(), &Field::name);
+    if (field != form.fields_.end()) field->is_required = true;
+  }
+  if (form.fields_.empty()) {
+    form.fields_.push_back(field_of({}, schema));
+    form.fields_.back().is_required = true;
+    if (form.fields_.back().title.empty()) form.fields_.back().title = "answer";
+  }
+  return form;
+}
+
+std::string AnswerForm::prompt(const Field& field) {
+  std::string text = field.title;
+  if (!field.about.empty()) text += " (" + field.about + ")";
+  if (field.kind == FieldKind::yes_or_no) text += ", yes or no";
+  if (field.kind == FieldKind::json) text += ", as JSON";
+  for (std::size_t i = 0; i < field.choices.size(); ++i)
+    text += "\n  " + std::to_string(i + 1) + "  " + shown(field.choices[i]);
+  if (!field.choices.empty()) text += "\nwhich";
+  if (!field.normal.empty()) text += " [" + shown(field.normal) + "]";
+  if (field.normal.empty() && !field.is_required) text += " [none]";
+  return text + ": ";
+}
+
+base::Result<std::string> AnswerForm::value(const Field& field, std::string_view line) {
+  const std::string_view word = without_spaces(line);
+  if (word.empty() && !field.normal.empty()) return field.normal;
+  if (word.empty() && field.is_required && field.kind != FieldKind::text)
+    return base::fail(base::ErrorCode::invalid_argument, "must be said");
+  if (word.empty()) return field.is_required ? quoted(line) : std::string();
+  switch (field.kind) {
+    case FieldKind::text:
+      return quoted(line);
+    case FieldKind::choice:
+      return chosen(field, word);
+    case FieldKind::yes_or_no:
+      return yes_or_no(word);
+    case FieldKind::whole_number:
+    case FieldKind::number:
+    case FieldKind::json:
+      break;
+  }
+  return as_json(field.kind, word);
+}
+
+std::string AnswerForm::answer(const std::vector<std::string>& values) const {
+  if (fields_.front().name.empty()) return values.front();
+  std::string json;
+  json::Writer out(json);
+  out.object([&] {
+    for (std::size_t i = 0; i < fields_.size(); ++i) {
+      if (!values[i].empty()) out.key(fields_[i].name).raw(values[i]);
+    }
+  });
+  return json;
+}
+
+}  // namespace baton::cli

@@ -1,0 +1,178 @@
+"""`baton dev`: what authors change is taken up without a loss, and what happens is shown as it does; and other
+commands about a server."""
+import json
+import os
+import pty
+import re
+import subprocess
+import threading
+import unittest
+
+import client
+import harness
+
+CARD = {"name": "Waiter", "description": "Waits for a file.", "version": "1.0.0",
+        "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"],
+        "skills": [{"id": "wait", "name": "Wait", "description": "Waits for a file.", "tags": ["demo"]}],
+        "baton": {"executor": "command", "command": ["python3", "agent.py"], "mode": "worker", "workers": 1,
+                  "default": True}}
+AGENT = '''import pathlib, sys
+from baton import agent
+
+@agent
+def answer(turn):
+    print("asked:", turn.prompt, file=sys.stderr, flush=True)
+    while turn.prompt.startswith("/") and not pathlib.Path(turn.prompt).exists():
+        turn.sleep(0.01)
+    return "FIRST"
+
+answer.run()
+'''
+
+
+class DevServer(harness.Server):
+    def command(self):
+        return [self.program, "dev", str(self.agents_folder), "--port", str(self.port or 0), *self.options]
+
+
+class Dev(unittest.TestCase):
+    def setUp(self):
+        self.server = DevServer([])
+        self.addCleanup(self.server.discard)
+        self.write("card.json", json.dumps(CARD))
+        self.write("agent.py", AGENT)
+        self.server.start()
+
+    def write(self, name, text, agent="waiter"):
+        (self.server.agents_folder / agent).mkdir(exist_ok=True)
+        (self.server.agents_folder / agent / name).write_text(text, encoding="utf-8")
+
+    def await_log(self, pattern):
+        return harness.wait_for(lambda: re.search(pattern, self.server.log_text()), 20, f"{pattern} in the log")
+
+    def said(self, task):
+        return "".join(part["text"] for artifact in task["artifacts"] for part in artifact["parts"])
+
+    def test_a_changed_program_is_taken_up_and_a_running_turn_finishes_as_it_began(self):
+        gate = self.server.folder / "gate"
+        old = []
+        running = threading.Thread(target=lambda: old.append(self.server.send(str(gate))))
+        running.start()
+        self.addCleanup(running.join)
+        self.addCleanup(gate.touch)
+        self.await_log(r"waiter \w+ \| asked: /")
+        self.write("agent.py", AGENT.replace("FIRST", "SECOND"))
+        self.await_log(r"baton reload: .* 1 changed")
+        self.assertEqual(self.said(self.server.send("now")), "SECOND")
+        self.assertEqual(old, [])
+        gate.touch()
+        running.join()
+        self.assertEqual(self.said(old[0]), "FIRST")
+
+    def test_a_card_that_is_wrong_leaves_the_agent_as_it_was_and_says_where(self):
+        self.write("card.json", '{\n  "name": 5}')
+        self.await_log(r"error: reload: .*card\.json:2:\d+: /name")
+        self.assertEqual(self.said(self.server.send("now")), "FIRST")
+
+    def test_an_agent_that_is_added_is_served(self):
+        self.write("card.json", json.dumps(CARD | {"baton": CARD["baton"] | {"default": False}}), "second")
+        self.write("agent.py", AGENT, "second")
+        self.await_log(r"1 are new")
+        self.assertEqual(self.said(self.server.send("now", agent="second")), "FIRST")
+
+    def test_what_agents_write_and_what_tasks_come_to_is_shown_beside_the_task(self):
+        task = client.new_id()
+        self.server.send("hello\nthere", task)
+        self.await_log(rf"(?m)^\d\d:\d\d:\d\d waiter {task[:8]} completed$")
+        lines = [line[9:] for line in self.server.log_text().splitlines() if task[:8] in line]
+        self.assertEqual([line.removeprefix(f"waiter {task[:8]} ") for line in lines if "|" not in line],
+                         ["submitted", "< hello there", "working", "> FIRST", "completed"])
+        self.assertIn(f"waiter {task[:8]} | asked: hello", lines)
+
+    def test_the_console_is_offered_and_nothing_is_kept(self):
+        self.assertTrue(any(line.startswith("console http://127.0.0.1:") for line in self.server.lines))
+        self.assertEqual([file.name for file in self.server.folder.iterdir() if "db" in file.name], [])
+
+
+class Agents(harness.ServerCase):
+    AGENTS = ["chat"]
+
+    def test_they_are_listed_with_what_they_do(self):
+        done = subprocess.run([harness.PROGRAM, "agents", "--url", f"http://127.0.0.1:{self.server.port}"],
+                              capture_output=True, text=True, check=True, env=harness.program_environment())
+        self.assertEqual([json.loads(line)["name"] for line in done.stdout.splitlines()], ["chat"])
+
+
+class Health(harness.ServerCase):
+    AGENTS = ["chat"]
+
+    def health(self, port):
+        return subprocess.run([harness.PROGRAM, "health", "--url", f"http://127.0.0.1:{port}"], capture_output=True,
+                              text=True, check=False, env=harness.program_environment())
+
+    def test_a_server_that_takes_requests_is_healthy_and_nobody_is_not(self):
+        done = self.health(self.server.port)
+        self.assertEqual((done.returncode, done.stdout), (0, "ready\n"))
+        done = self.health(1)
+        self.assertEqual((done.returncode, done.stdout), (4, ""))
+
+
+class Terminal:
+    """`baton chat` in a terminal of its own."""
+
+    def __init__(self, words, folder):
+        self.screen = ""
+        pid, self.file = pty.fork()
+        if pid == 0:
+            os.chdir(folder)
+            os.execve(harness.PROGRAM, [harness.PROGRAM, *words], harness.program_environment() | {"TERM": "dumb"})
+        self.pid = pid
+
+    def await_text(self, text):
+        """Reads until the terminal shows it; returns what it has shown since the last time."""
+        while text not in self.screen:
+            self.screen += os.read(self.file, 4096).decode("utf-8", "replace")
+        shown, self.screen = self.screen.split(text, 1)
+        return shown
+
+    def say(self, line):
+        os.write(self.file, line.encode() + b"\n")
+
+    def close(self):
+        os.close(self.file)
+        os.waitpid(self.pid, 0)
+
+
+class Forms(unittest.TestCase):
+    ASKER = """import json, sys
+turn = json.loads(sys.stdin.readline())
+if "resume" in turn:
+    said = [part["data"] for part in turn["message"]["parts"]]
+    print(json.dumps({"type": "done", "message": "got " + json.dumps(said)}), flush=True)
+else:
+    schema = {"required": ["go", "size"], "properties": {"go": {"type": "boolean"}, "size": {"enum": ["small", "large"]},
+              "why": {"type": "string"}}}
+    print(json.dumps({"type": "ask", "message": "Shall I?", "schema": schema}), flush=True)
+"""
+
+    def test_a_question_with_a_schema_is_asked_field_by_field(self):
+        server = harness.Server([])
+        self.addCleanup(server.discard)
+        (server.folder / "asker.py").write_text(self.ASKER, encoding="utf-8")
+        terminal = Terminal(["run", "asker.py"], server.folder)
+        self.addCleanup(terminal.close)
+        terminal.await_text("> ")
+        terminal.say("begin")
+        self.assertIn("Shall I?", terminal.await_text("go, yes or no: "))
+        terminal.say("maybe")
+        self.assertIn("go is yes or no", terminal.await_text("go, yes or no: "))
+        terminal.say("yes")
+        self.assertIn("2  large", terminal.await_text("which: "))
+        terminal.say("2")
+        terminal.await_text("why [none]: ")
+        terminal.say("")
+        terminal.await_text('got [{"go": true, "size": "large"}]')
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,80 @@
+#include "cli/answer_form.h"
+
+#include <doctest/doctest.h>
+
+namespace answer_form_test {
+
+using baton::cli::AnswerForm;
+using baton::task::Message;
+using baton::task::Part;
+
+namespace {
+
+AnswerForm form(const std::string& schema) {
+  Message question;
+  question.parts = {Part::of_text("Well?"), Part::of_data({R"({"schema":)" + schema + "}"})};
+  return AnswerForm::of(question).value();
+}
+
+std::string value(const AnswerForm& form, std::size_t field, std::string_view line) {
+  const auto read = AnswerForm::value(form.fields()[field], line);
+  return read ? *read : "! " + read.error().for_caller;
+}
+
+}  // namespace
+
+TEST_CASE("AnswerForm: a question without a schema has none") {
+  Message question;
+  CHECK_FALSE(AnswerForm::of(question));
+  question.parts = {Part::of_text("Well?")};
+  CHECK_FALSE(AnswerForm::of(question));
+  question.parts = {Part::of_data({R"({"table":1})"})};
+  CHECK_FALSE(AnswerForm::of(question));
+}
+
+TEST_CASE("AnswerForm: each kind of field reads its own lines and refuses others") {
+  const AnswerForm made =
+      form(R"({"type":"object","required":["yes","whole","real","word","any"],"properties":{
+    "yes":{"type":"boolean"},"whole":{"type":"integer"},"real":{"type":["null","number"]},"word":{"type":"string"},
+    "any":{"type":"object"}}})");
+  CHECK(value(made, 0, "Yes") == "true");
+  CHECK(value(made, 0, " n ") == "false");
+  CHECK(value(made, 0, "perhaps") == "! is yes or no");
+  CHECK(value(made, 0, "") == "! must be said");
+  CHECK(value(made, 1, "42") == "42");
+  CHECK(value(made, 1, "4.5") == "! is a whole number");
+  CHECK(value(made, 1, "\"4\"") == "! is a whole number");
+  CHECK(value(made, 2, "4.5") == "4.5");
+  CHECK(value(made, 2, "four") == "! is a number");
+  CHECK(value(made, 3, "say \"hi\"") == R"("say \"hi\"")");
+  CHECK(value(made, 3, "") == R"("")");
+  CHECK(value(made, 4, R"({"a":1})") == R"({"a":1})");
+  CHECK(value(made, 4, "{a") == "! is JSON");
+}
+
+TEST_CASE("AnswerForm: a choice is taken by its number or its text") {
+  const AnswerForm made = form(R"({"properties":{"size":{"enum":["small","large",3],"default":"small"}}})");
+  CHECK(AnswerForm::prompt(made.fields()[0]) == "size\n  1  small\n  2  large\n  3  3\nwhich [small]: ");
+  CHECK(value(made, 0, "2") == R"("large")");
+  CHECK(value(made, 0, "large") == R"("large")");
+  CHECK(value(made, 0, "3") == "3");
+  CHECK(value(made, 0, "0") == "! is one of 1 to 3");
+  CHECK(value(made, 0, "") == R"("small")");
+}
+
+TEST_CASE("AnswerForm: what is not required may be left out of the answer") {
+  const AnswerForm made = form(R"({"required":["a"],"properties":{"a":{"type":"integer"},"b":{"type":"string",
+    "title":"Why\u001b[2J","description":"in a word"}}})");
+  CHECK(AnswerForm::prompt(made.fields()[1]) == "Why^[[2J (in a word) [none]: ");
+  CHECK(made.answer({"1", value(made, 1, "")}) == R"({"a":1})");
+  CHECK(made.answer({"1", value(made, 1, "so")}) == R"({"a":1,"b":"so"})");
+}
+
+TEST_CASE("AnswerForm: a schema that is no object's is one field, the whole answer") {
+  const AnswerForm made = form(R"({"type":"boolean"})");
+  REQUIRE(made.fields().size() == 1);
+  CHECK(AnswerForm::prompt(made.fields()[0]) == "answer, yes or no: ");
+  CHECK(made.answer({value(made, 0, "yes")}) == "true");
+}
+
+}  // namespace answer_form_test
