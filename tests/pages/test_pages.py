@@ -2,6 +2,7 @@
 
 BATON_PROGRAM names the program (default build/release/baton); BATON_TIME_SCALE stretches every bound on waiting."""
 import dataclasses
+import functools
 import os
 import pathlib
 import pty
@@ -12,6 +13,7 @@ import signal
 import subprocess
 import tempfile
 import termios
+import threading
 import time
 import unittest
 
@@ -105,6 +107,7 @@ def pattern_of(expected):
     return re.compile("".join(r"(?:.*\n)*?" if line.strip() == "..." else of_line(line) for line in expected.splitlines()))
 
 
+@functools.cache
 def network():
     """What gives a command a network of its own; nothing where the system does not allow it."""
     for words in (["unshare", "--net"], ["unshare", "--map-root-user", "--net"]):
@@ -114,35 +117,31 @@ def network():
 
 
 class Server:
-    """A process that serves until it is stopped, and what it has printed."""
+    """A process that serves until it is stopped, and what it has printed. `fifo`: where it prints."""
 
     def __init__(self, fifo):
         os.mkfifo(fifo)
-        self.output = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
-        self.text = b""
         self.pid = 0
+        self.text = b""
+        self.over = False  # it has closed its output
+        self.changed = threading.Condition()
+        threading.Thread(target=self._read, args=[fifo], daemon=True).start()
 
-    def read_until(self, condition):
+    def _read(self, fifo):
+        with open(fifo, "rb", buffering=0) as output:
+            while piece := output.read(65536):
+                with self.changed:
+                    self.text += piece
+                    self.changed.notify_all()
+        with self.changed:
+            self.over = True
+            self.changed.notify_all()
+
+    def wait_for(self, condition):
         """Whether the condition comes true before the time or the process is over."""
-        deadline = time.monotonic() + WAIT_S
-        while not condition():
-            left = deadline - time.monotonic()
-            if left <= 0 or not select.select([self.output], [], [], left)[0]:
-                return False
-            piece = os.read(self.output, 65536)
-            if not piece:
-                return False
-            self.text += piece
-        return True
-
-    def is_over(self):
-        """Whether it has closed its output."""
-        while select.select([self.output], [], [], 0)[0]:
-            piece = os.read(self.output, 65536)
-            if not piece:
-                return True
-            self.text += piece
-        return False
+        with self.changed:
+            self.changed.wait_for(lambda: condition() or self.over, WAIT_S)
+            return condition()
 
     def stop(self):
         for number in (signal.SIGTERM, signal.SIGKILL):
@@ -150,9 +149,8 @@ class Server:
                 os.killpg(self.pid, number)
             except ProcessLookupError:
                 pass
-            if not self.read_until(lambda: False) and self.is_over():
-                break
-        os.close(self.output)
+            if self.wait_for(lambda: self.over):
+                return
 
 
 class Shell:
@@ -195,7 +193,8 @@ class Shell:
                 read += os.read(self.terminal, 65536)
             except OSError:
                 return -1, 0, shown(read) + "[the shell has ended]\n"
-        return int(done[1]), int(done[2]), shown(read[:done.start()])
+        said = shown(read[:done.start()])
+        return int(done[1]), int(done[2]), said + "\n" if said and not said.endswith("\n") else said
 
     def run(self, block):
         return self._do("block", block)
@@ -208,7 +207,7 @@ class Shell:
         server = Server(self.folder / f"output-{self.count}")
         _, server.pid, problem = self._do("server", block, self.folder / f"output-{self.count}")
         self.servers[words[0]] = server
-        if server.pid and server.read_until(lambda: b"listening on " in server.text):
+        if server.pid and server.wait_for(lambda: b"listening on " in server.text):
             return None
         return problem + shown(server.text) + "[it does not listen]\n"
 
@@ -251,7 +250,7 @@ class Pages(unittest.TestCase):
             elif block.info[:2] == ["text", "from"]:
                 self.await_text(name, shell.servers[block.info[2]], block)
         for word, server in shell.servers.items():
-            self.assertFalse(server.is_over(), f"{name}: {word} has ended: {shown(server.text)[-2000:]}")
+            self.assertFalse(server.over, f"{name}: {word} has ended: {shown(server.text)[-2000:]}")
 
     def run_block(self, name, lines, shell, block, expected):
         wanted = int(block.info[2]) if block.info[1:2] == ["exits"] else 0
@@ -264,14 +263,12 @@ class Pages(unittest.TestCase):
 
     def await_text(self, name, server, block):
         pattern = pattern_of(block.text)
-        if not server.read_until(lambda: pattern.search(shown(server.text))):
+        if not server.wait_for(lambda: pattern.search(shown(server.text))):
             self.fail(f"{name}:{block.line}: is to be printed\n{block.text}but this is\n{shown(server.text)}")
 
     @staticmethod
     def logs(shell):
         """The ends of what the servers have printed."""
-        for server in shell.servers.values():
-            server.is_over()
         return "".join(f"-- {word}: {shown(server.text)[-1500:]}\n" for word, server in shell.servers.items())
 
 
@@ -336,7 +333,8 @@ class Runner(unittest.TestCase):
         first = self.shell.servers["sh"]
         self.assertIsNone(self.shell.start(block))
         self.assertIsNot(self.shell.servers["sh"], first)
-        self.assertRaises(ProcessLookupError, os.killpg, first.pid, 0)
+        self.assertTrue(first.over)
+        self.assertFalse(self.shell.servers["sh"].over)
 
     def test_a_server_that_does_not_listen_is_a_problem(self):
         self.assertIn("no\n[it does not listen]", self.shell.start(Block(1, ["sh", "server"], "echo no\n")))
