@@ -96,6 +96,13 @@ def shown(raw):
 KINDS = [r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", r"\b[0-9a-f]{12}\b", r"\b\d\d:\d\d:\d\d\b", r"\b\d+\.\d+ ?s\b"]
 
 
+def in_order(text):
+    """With the children of a tree in the order of their names: they begin in any."""
+    lines = [line.rstrip() for line in text.split("\n")]
+    children = iter(sorted(line for line in lines if line.startswith("├─ ")))
+    return "\n".join(next(children) if line.startswith("├─ ") else line for line in lines)
+
+
 def pattern_of(expected):
     """`...` stands for anything in a line, a line of it for any lines."""
     def of_line(line):
@@ -104,7 +111,8 @@ def pattern_of(expected):
             kind = next((kind for kind in KINDS if re.fullmatch(kind, piece)), ".*" if piece == "..." else None)
             pieces[number] = kind or re.escape(piece)
         return "".join(pieces) + r"\n"
-    return re.compile("".join(r"(?:.*\n)*?" if line.strip() == "..." else of_line(line) for line in expected.splitlines()))
+    return re.compile("".join(r"(?:.*\n)*?" if line.strip() == "..." else of_line(line)
+                              for line in in_order(expected).splitlines()))
 
 
 @functools.cache
@@ -258,7 +266,7 @@ class Pages(unittest.TestCase):
         if status != wanted:
             command = lines[line - 1] if line else block.text
             self.fail(f"{name}:{line or block.line}: exit status {status}, not {wanted}: {command}\n{said}{self.logs(shell)}")
-        if expected and not pattern_of(expected.text).fullmatch(said):
+        if expected and not pattern_of(expected.text).fullmatch(in_order(said)):
             self.fail(f"{name}:{expected.line}: {block.text}is to print\n{expected.text}but prints\n{said}")
 
     def await_text(self, name, server, block):
@@ -305,6 +313,9 @@ class Blocks(unittest.TestCase):
 
     def test_dots_stand_for_anything_in_a_line_and_for_lines(self):
         pattern = pattern_of("a ... b\n...\nend.\n")
+        children = pattern_of("a\n├─ b\n├─ c\n└─ d\n")
+        self.assertTrue(children.fullmatch(in_order("a\n├─ c\n├─ b\n└─ d\n")))
+        self.assertFalse(children.fullmatch(in_order("a\n├─ c\n├─ c\n└─ d\n")))
         tree = pattern_of("echo  10:00:00  0.0s  c85dbe3ff37b\n")
         self.assertTrue(tree.fullmatch("echo  23:59:00  1.2s  000000000000\n"))
         self.assertFalse(tree.fullmatch("echo  23:59:00  1.2s  00000000000\n"))
