@@ -32,7 +32,7 @@ class TaskTree {
 
   // Reads about a hundred more tasks; returns whether all are read.
   base::Result<bool> read_some();
-  // What README's "The tree of a task" describes.
+  // What "The tree of a task" in schema/README.md describes.
   // With the store's keys, for operators.
   enum class Keys { hidden, shown };
   std::string to_json(base::Timestamp now, Keys keys = Keys::hidden) const;

@@ -133,7 +133,7 @@ export const copilotTool = {
 };
 
 export const readme = {
-  name: "the README's page: question, answer, approval, error",
+  name: "the example page: question, answer, approval, error",
   page: "chat.html",
   agent: "approval",
   door: "ag-ui",
@@ -152,7 +152,7 @@ const asks = (schema) => JSON.stringify({ type: "ask", message: "What shall it b
 const object = (properties, ...required) => asks({ type: "object", properties, required });
 
 export const readmeInputs = {
-  name: "the README's page: inputs that fit what is asked",
+  name: "the example page: inputs that fit what is asked",
   page: "chat.html",
   agent: "stage",
   door: "ag-ui",
@@ -198,7 +198,7 @@ export const readmeInputs = {
 };
 
 export const readmeReload = {
-  name: "the README's page: its thread is there again after a reload, in the midst of a run too",
+  name: "the example page: its thread is there again after a reload, in the midst of a run too",
   page: "chat.html",
   agent: "approval",
   door: "ag-ui",
@@ -228,7 +228,7 @@ export const readmeReload = {
 };
 
 export const readmePhone = {
-  name: "the README's page: on a phone",
+  name: "the example page: on a phone",
   page: "chat.html",
   agent: "stage",
   door: "ag-ui",
@@ -252,7 +252,7 @@ export const readmePhone = {
 };
 
 export const readmeTool = {
-  name: "the README's page: a tool of the agent's",
+  name: "the example page: a tool of the agent's",
   page: "chat.html",
   agent: "tools",
   door: "ag-ui",
@@ -265,7 +265,7 @@ export const readmeTool = {
 };
 
 export const readmeError = {
-  name: "the README's page: an agent that is not there",
+  name: "the example page: an agent that is not there",
   page: "chat.html",
   agent: "nobody",
   door: "ag-ui",

@@ -1,4 +1,4 @@
-// Makes pictures of the console over a thousand tasks: node pictures.mjs [FOLDER]. Without FOLDER the README's, else every
+// Makes pictures of the console over a thousand tasks: node pictures.mjs [FOLDER]. Without FOLDER the pages', else every
 // view, at both widths and in both themes, to be looked at.
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";

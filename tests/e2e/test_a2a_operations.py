@@ -1,5 +1,5 @@
-"""Every operation in every generation and binding: the README's table of versions and transports is what this
-test prints."""
+"""Every operation in every generation and binding: the table of versions and transports in
+schema/README.md is what this test prints."""
 import a2a_case
 import client
 

@@ -1,6 +1,6 @@
-"""The project's own scripts: a check whose tool is missing fails, test counts name tests and checks apart, the README's
-table of figures is written between its markers, its promises name their tests, a program that is not hardened is found out, and the
-simulator's planted faults can still be planted."""
+"""The project's own scripts and pages: a check whose tool is missing fails, test counts name tests and checks apart, the
+table of figures is written between its markers, promises name their tests, links lead somewhere, a program that is not
+hardened is found out, and the simulator's planted faults can still be planted."""
 import contextlib
 import importlib.machinery
 import io
@@ -169,8 +169,8 @@ class Table(Case):
             with self.assertRaises(ValueError):
                 readme.replaced(text, [], FIGURES)
 
-    def test_the_readme_has_the_markers_and_says_for_each_row_what_ran(self):
-        text = (ROOT / "README.md").read_text(encoding="utf-8")
+    def test_the_page_has_the_markers_and_says_for_each_row_what_ran(self):
+        text = (ROOT / "scripts/README.md").read_text(encoding="utf-8")
         self.assertNotEqual(readme.replaced(text, [], FIGURES), text)
         between = text.split(readme.BEGIN)[1].split(readme.END)[0]
         rows = [line for line in between.splitlines() if line.startswith("| ")]
@@ -178,7 +178,7 @@ class Table(Case):
         for row in rows[1:]:
             self.assertTrue(row.split("|")[2].strip(), f"nothing says what ran: {row}")
 
-    def test_figures_of_a_part_or_of_a_quick_run_do_not_get_into_the_readme(self):
+    def test_figures_of_a_part_or_of_a_quick_run_do_not_get_into_the_page(self):
         for option in ("--quick", "--only=get"):
             done = self.run_script(sys.executable, "-B", "tests/bench/run.py", "--readme", option)
             self.assertEqual(done.returncode, 2, done.stdout)
@@ -211,6 +211,51 @@ class Promises(Case):
             self.assertTrue(tests, f"no test: {promise}")
             for test in tests:
                 self.assertTrue((ROOT / test).is_file(), f"there is no {test}")
+
+
+def anchors_of(text):
+    """The anchors of a page's headings, as GitHub and others make them."""
+    anchors = set()
+    for heading in re.findall(r"(?m)^#{1,6} +(.*?)\s*$", text):
+        words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
+        name = re.sub(r"[^\w\- ]", "", words).replace(" ", "-")
+        anchors.add(name if name not in anchors else next(f"{name}-{n}" for n in range(1, 99) if f"{name}-{n}" not in anchors))
+    return anchors
+
+
+def without_code(text):
+    return re.sub(r"`[^`\n]*`", "", re.sub(r"(?ms)^ *(`{3,}).*?^ *\1$", "", text))
+
+
+class Links(Case):
+    def pages(self):
+        known = self.run_script("git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md").stdout.split()
+        found = [pathlib.Path(name) for name in known] or [
+            path.relative_to(ROOT) for path in ROOT.rglob("*.md") if not {"node_modules", "build"} & set(path.parts)]
+        return {page: (ROOT / page).read_text(encoding="utf-8") for page in found if (ROOT / page).is_file()}
+
+    def test_each_relative_link_leads_to_a_file_and_each_anchor_to_a_heading(self):
+        pages = self.pages()
+        self.assertIn(pathlib.Path("scripts/README.md"), pages)
+        for page, text in pages.items():
+            for target in re.findall(r"\]\(([^)\s]+)\)", without_code(text)):
+                if re.match(r"\w+:", target):
+                    continue
+                name, _, anchor = target.partition("#")
+                path = pathlib.Path(os.path.normpath(page.parent / name)) if name else page
+                with self.subTest(page=str(page), link=target):
+                    self.assertTrue((ROOT / path).exists(), f"there is no {path}")
+                    if anchor:
+                        self.assertIn(anchor, anchors_of(re.sub(r"(?ms)^```.*?^```$", "", pages[path])))
+
+    def test_anchors_are_made_of_headings_as_github_does(self):
+        text = "# A, b!\n## `grpc/`: the *messages*\n## Same\n## Same\n## See [x](y.md)\n"
+        self.assertEqual(anchors_of(text), {"a-b", "grpc-the-messages", "same", "same-1", "see-x"})
+
+    def test_the_readme_is_short(self):
+        lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+        self.assertLessEqual(len(lines), 200)
+        self.assertLessEqual(max(len(line) for line in lines), 130)
 
 
 class Hardening(Case):

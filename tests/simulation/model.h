@@ -1,4 +1,4 @@
-// Model: what the store was given, in order, and the promises held against it (README, "Promises"). It learns
+// Model: what the store was given, in order, and the promises held against it (README.md). It learns
 // of every group when that is committed and when it is flushed, and whoever is shown something asks it
 // whether that is durable and true. The first broken promise ends the run (Fibers::fail).
 #pragma once

@@ -1,5 +1,5 @@
 // Baton's extension of A2A: its URI, and its members in the metadata of requests and of shown events. All of
-// it is public; README describes it.
+// it is public; schema/README.md describes it.
 //
 // A card has it with the parameters {"idempotentSend": true}: a send that is repeated with the same message,
 // its id and its content, is one task (README, promise 6).

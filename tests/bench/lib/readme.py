@@ -1,4 +1,4 @@
-"""The README's table of figures: what the suites found, between two markers."""
+"""The table of figures of scripts/README.md: what the suites found, between two markers."""
 import dataclasses
 import pathlib
 
@@ -28,12 +28,12 @@ def text_of(facts, figures):
                       "", ""])
 
 
-def replaced(readme, facts, figures):
-    """The README with these figures. ValueError if it has not each marker once, in order."""
-    before, begin, rest = readme.partition(BEGIN)
+def replaced(page, facts, figures):
+    """The page with these figures. ValueError if it has not each marker once, in order."""
+    before, begin, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end or BEGIN in rest or END in after:
-        raise ValueError(f"README.md must have one line {BEGIN.strip()} and, after it, one {END.strip()}")
+        raise ValueError(f"scripts/README.md must have one line {BEGIN.strip()} and, after it, one {END.strip()}")
     return before + BEGIN + text_of(facts, figures) + END + after
 
 

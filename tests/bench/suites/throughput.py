@@ -139,7 +139,7 @@ HEAD = ["connections", "server", "per second", "p50 ms", "p99 ms", "rate, to SDK
         "CPU µs each", "resident MiB", "threads", "refused"]
 
 
-# The numbers of connections that the README shows, beside 64.
+# The numbers of connections that scripts/README.md shows, beside 64.
 SHOWN = {"send": (1, 64), "stream": (64, 256)}
 RAN = {INSIDE: "an agent inside the program", SHIPPED: "the shipped echo, in Python"}
 

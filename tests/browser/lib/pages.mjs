@@ -1,4 +1,4 @@
-// The pages that are tested: the React pages, bundled, and the one that the README shows.
+// The pages that are tested: the React pages, bundled, and the one that schema/README.md shows.
 import { build } from "esbuild";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -23,10 +23,10 @@ async function bundled(name) {
 
 const html = readFileSync(join(here, "page/index.html"), "utf8");
 
-function ofReadme() {
-  const readme = readFileSync(join(here, "../../README.md"), "utf8");
-  const found = readme.match(/<!-- the example page[^\n]*-->\n```html\n([^]*?)```\n<!-- end of the page -->/);
-  if (!found) throw new Error("the README has no example page between its marks");
+function ofPage() {
+  const text = readFileSync(join(here, "../..", "schema/README.md"), "utf8");
+  const found = text.match(/<!-- the example page[^\n]*-->\n```html\n([^]*?)```\n<!-- end of the page -->/);
+  if (!found) throw new Error("schema/README.md has no example page between its marks");
   return found[1];
 }
 
@@ -35,5 +35,5 @@ export const pages = async () => ({
   "page.js": await bundled("page.jsx"),
   "copilot.html": html.replace("page.js", "copilot.js"),
   "copilot.js": await bundled("copilot.jsx"),
-  "chat.html": ofReadme(),
+  "chat.html": ofPage(),
 });
