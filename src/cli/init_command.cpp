@@ -153,7 +153,7 @@ int init_command(const InitOptions& options) {
   if (kind->name == "openai")
     std::printf("  MODEL_URL=http://127.0.0.1:11434/v1 MODEL_NAME=... baton check %s --turn Hello\n",
                 shown.c_str());
-  std::printf("  baton serve --agents %s\n", agents.c_str());
+  std::printf("  baton dev %s\n", agents.c_str());
   return kExitDone;
 }
 

@@ -103,7 +103,7 @@ std::string card_of(const Script& program, const std::string& name, const std::s
     });
     out.key("baton").object([&] {
       out.member("executor", "command").key("command").strings(program.command);
-      out.member("mode", "turn").member("io", io).member("default", true);
+      out.member("mode", "turn").member("io", io);
     });
   });
   const auto document = json::Document::parse(std::move(card));

@@ -132,7 +132,10 @@ std::string manual_of(const CLI::App& program, const std::string& version) {
     if (!app.get_footer().empty()) page += ".PP\n.nf\n" + roff(app.get_footer()) + "\n.fi\n";
   });
   return page + ".SH SEE ALSO\n" +
-         roff("The pages beside the source: README.md, agent-cards/README.md, schema/README.md.") + "\n";
+         roff(
+             "The pages beside the source: README.md, agent-cards/README.md, schema/README.md, "
+             "scripts/README.md.") +
+         "\n";
 }
 
 }  // namespace baton::cli

@@ -81,7 +81,8 @@ void check_growth(const Case& one) {
   CHECK_MESSAGE(!grows_too_fast(), one.name, ": ", best[0], " s, ", best[1], " s, ", best[2], " s");
 }
 
-// Memory that is given back and had again costs what the machine takes for a page, which is no part of the growth.
+// Memory that is given back and had again costs what the machine takes for a page, which is no part of the
+// growth.
 void keep_memory() {
   constexpr int kMuch = 1 << 30;
   mallopt(M_MMAP_THRESHOLD, kMuch);
