@@ -1,10 +1,12 @@
 # What `cmake --install build/release --prefix /usr` puts where: the program, what agents use, its pages for man and
 # shells, and the unit for systemd.
 include(GNUInstallDirs)
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME baton)
 set(shared ${CMAKE_INSTALL_DATADIR}/baton)
 install(TARGETS baton RUNTIME)
 install(DIRECTORY schema agent-cards/lib DESTINATION ${shared} PATTERN __pycache__ EXCLUDE)
-install(DIRECTORY agent-cards/ DESTINATION ${shared}/agent-cards PATTERN __pycache__ EXCLUDE PATTERN lib EXCLUDE PATTERN templates EXCLUDE)
+install(DIRECTORY agent-cards/ DESTINATION ${shared}/agent-cards COMPONENT agents
+  PATTERN __pycache__ EXCLUDE PATTERN lib EXCLUDE PATTERN templates EXCLUDE)
 install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 foreach(folder agent-cards schema scripts)
   install(FILES ${folder}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/${folder})
@@ -21,6 +23,7 @@ install(CODE [[
     message(STATUS "Installing: ${to}/${file}")
   endfunction()
   write(${mandir}/man1/baton.1 manual)
+  execute_process(COMMAND gzip -9nf ${to}/${mandir}/man1/baton.1 COMMAND_ERROR_IS_FATAL ANY)
   write(${datadir}/bash-completion/completions/baton completion bash)
   write(${datadir}/zsh/vendor-completions/_baton completion zsh)
   write(${datadir}/fish/vendor_completions.d/baton.fish completion fish)
