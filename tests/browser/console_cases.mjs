@@ -1,11 +1,9 @@
 // What an operator does and sees in the console. Each case opens a view of the real program.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { faultsOf } from "./lib/axe.mjs";
 import { Office } from "./lib/office.mjs";
 import { walk } from "./lib/walk.mjs";
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const narrow = { viewport: { width: 390, height: 844 } };
 const views = ["", "/tasks", "/waiting", "/deliveries", "/agents", "/plans", "/schedules", "/audit", "/playground"];
 
@@ -24,15 +22,6 @@ async function confirms(page, verb) {
   await page.fill("dialog [name=reason]", "a test");
   await page.click(`dialog button:has-text("${verb}")`);
   await page.locator("dialog").waitFor({ state: "detached" });
-}
-
-// The page's own policy forbids scripts from elsewhere, so this one comes by the debugger.
-async function faultsOf(page) {
-  await page.evaluate(axe);
-  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
-  return violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target).join("; ")}`);
 }
 
 async function visitsAll(page, server, look) {

@@ -3,9 +3,8 @@ import js from "@eslint/js";
 
 const browser = Object.fromEntries(
   [
-    ..."AbortController Blob DOMException Event FormData HTMLElement HTMLInputElement HTMLSelectElement Element Node".split(
-      " ",
-    ),
+    ..."AbortController Blob CustomEvent DOMException Event EventTarget FileReader FormData HTMLElement".split(" "),
+    ..."HTMLInputElement HTMLSelectElement Element Node TextDecoder atob matchMedia removeEventListener".split(" "),
     ..."TextDecoderStream URL URLSearchParams addEventListener clearTimeout crypto customElements dispatchEvent".split(
       " ",
     ),

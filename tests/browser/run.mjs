@@ -8,6 +8,7 @@ import { chromium } from "playwright-core";
 import { scaled } from "../interop/lib/bounds.mjs";
 import { Server } from "../interop/lib/server.mjs";
 import * as cases from "./cases.mjs";
+import * as chatCases from "./chat_cases.mjs";
 import * as consoleCases from "./console_cases.mjs";
 import { ConsoleServer } from "./lib/console.mjs";
 import { pages } from "./lib/pages.mjs";
@@ -32,8 +33,15 @@ function watch(page, complaints) {
   });
 }
 
-// Where a case begins: a page of the site that talks to an agent, or a view of the console.
+// The program that a case is about: one for everybody, or one with tokens and operators.
+const serverOf = (each) => (each.page || (each.chat && !each.withTokens) ? server : operated);
+
+// Where a case begins: a page of the site that talks to an agent, the chat page with an agent, or a view of the console.
 function placeOf(each, site) {
+  if (each.chat) {
+    const opened = new URLSearchParams({ ...(each.token && { token: each.token }), agent: each.chat });
+    return `http://${serverOf(each).address}/chat#${opened}`;
+  }
   if (each.page) return site.url(each.page, `${server.base(each.agent)}${each.door ?? "send-message"}`);
   return operated.view(each.path ?? "", each.role);
 }
@@ -47,7 +55,7 @@ async function runOne(name, each, { browser, site }) {
   try {
     const response = await page.goto(placeOf(each, site));
     if (!response.ok()) throw new Error(`the page: HTTP ${response.status()}`);
-    await each.run(page, { server: each.page ? server : operated, scaled });
+    await each.run(page, { server: serverOf(each), scaled });
     if (!each.expectsErrors && complaints.length > 0) throw new Error(complaints.join("\n"));
   } finally {
     const path = join(pictures, `${name}.png`);
@@ -71,7 +79,7 @@ async function runAll() {
     timeout: scaled(30),
   });
   try {
-    for (const [name, each] of Object.entries({ ...cases, ...consoleCases })) {
+    for (const [name, each] of Object.entries({ ...cases, ...chatCases, ...consoleCases })) {
       if (!each.name.includes(wanted)) continue;
       try {
         await runOne(name, each, { browser, site });

@@ -37,9 +37,10 @@ export const stuckQuery = { turn: "queued,running", age_min_s: "600", order: "ol
 /**
  * A state with its colour; one that is not known has none.
  * @param {string} name
+ * @param {string} [shown] what it is called here
  */
-export function state(name) {
-  return h("span", { class: `state ${tones[name] ?? "odd"}` }, name);
+export function state(name, shown = name) {
+  return h("span", { class: `state ${tones[name] ?? "odd"}` }, shown);
 }
 
 /**

@@ -1,0 +1,236 @@
+// What the chat page asks of the server: A2A 1.0 over JSON-RPC, as a caller. The token is another one than the console's.
+import { newId } from "./bits.js";
+import { frames } from "./sse.js";
+
+/**
+ * @typedef {import("./api.js").Part} Part
+ * @typedef {{name: string, title: string, description: string, path: string, origin: string, default: boolean}} Agent
+ * @typedef {{
+ *   messageId: string, role: string, parts: Part[], contextId?: string, taskId?: string, metadata?: Record<string, any>
+ * }} Message
+ * @typedef {{state: string, message?: Message, timestamp?: string}} Status
+ * @typedef {{artifactId: string, name?: string, description?: string, parts: Part[]}} Artifact
+ * @typedef {{id: string, contextId: string, status: Status, artifacts?: Artifact[], history?: Message[]}} Task
+ * @typedef {{status: Status, metadata?: Record<string, any>}} StatusUpdate
+ * @typedef {{artifact: Artifact, append?: boolean, lastChunk?: boolean}} ArtifactUpdate
+ * @typedef {{
+ *   task?: Task, message?: Message, statusUpdate?: StatusUpdate & {taskId: string}, artifactUpdate?: ArtifactUpdate
+ * }} Item what a stream has
+ * @typedef {{tasks: Task[], nextPageToken?: string}} TaskPage
+ */
+
+const place = "baton-chat-token";
+// The error of a method that the agent does not have.
+const unsupported = -32004;
+/** The name of Baton's extension, under which its members stand in metadata. */
+export const extension = "urn:baton:a2a:1";
+
+/** What went wrong, in words for who uses the page. `passing`: the same may work a moment later. `code`: of JSON-RPC. */
+export class Trouble extends Error {
+  constructor(/** @type {string} */ message, { passing = false, code = 0 } = {}) {
+    super(message);
+    this.passing = passing;
+    this.code = code;
+  }
+}
+
+/** The bearer token, in this tab's session storage alone. */
+export const token = {
+  get: () => sessionStorage.getItem(place) ?? "",
+  set: (/** @type {string} */ value) => sessionStorage.setItem(place, value),
+  forget: () => sessionStorage.removeItem(place),
+};
+
+/** Moves a token from the address (#token=...) to where it is kept; the rest of the address stays. Returns whether
+ * there was one. */
+export function takeToken() {
+  const given = new URLSearchParams(location.hash.slice(1));
+  const value = given.get("token");
+  if (value === null) return false;
+  given.delete("token");
+  const rest = given.toString();
+  history.replaceState(null, "", location.pathname + location.search + (rest ? `#${rest}` : ""));
+  if (value) token.set(value);
+  return true;
+}
+
+/** @type {(hadOne: boolean) => Promise<void>} */
+let asker = () => Promise.reject(new Trouble("A token is needed."));
+/** @type {Promise<void> | null} */
+let asking = null;
+
+/**
+ * Says who asks for a token when the server wants one. `who` is told whether there was one, which the server no longer
+ * takes; it resolves once there is another.
+ * @param {(hadOne: boolean) => Promise<void>} who
+ */
+export function askBy(who) {
+  asker = who;
+}
+
+/** @param {string} used the token that was refused */
+async function anotherToken(used) {
+  if (token.get() !== used) return; // Another request has asked for it already.
+  asking ??= asker(used !== "").finally(() => {
+    asking = null;
+  });
+  await asking;
+}
+
+/**
+ * Fetches with the token; where the server wants another one, asks for that and goes on.
+ * @param {string} path
+ * @param {RequestInit} [how]
+ */
+export async function call(path, how = {}) {
+  for (;;) {
+    const used = token.get();
+    const headers = { ...how.headers, ...(used ? { Authorization: `Bearer ${used}` } : {}) };
+    const response = await fetch(path, { ...how, headers, credentials: "omit", cache: "no-store" }).catch((error) => {
+      if (error.name === "AbortError") throw error;
+      throw new Trouble("The server cannot be reached.", { passing: true });
+    });
+    if (response.ok) return response;
+    const text = await response.text().catch(() => "");
+    if (response.status !== 401) throw troubleOf(response.status, text);
+    await anotherToken(used);
+  }
+}
+
+/**
+ * @param {number} status
+ * @param {string} text
+ */
+function troubleOf(status, text) {
+  if (status === 403) return new Trouble("This token may not do this.");
+  if (status === 413) return new Trouble("This is more than the server takes in one message.");
+  if (status === 429 || status === 503) {
+    return new Trouble("The server has too much to do just now. Try again in a moment.", { passing: true });
+  }
+  return new Trouble(said(text) || `The server answered with an error (HTTP ${status}).`, { passing: status >= 500 });
+}
+
+/** @param {string} text */
+function said(text) {
+  try {
+    const { error } = JSON.parse(text);
+    return String(typeof error === "string" ? error : (error?.message ?? ""));
+  } catch {
+    return "";
+  }
+}
+
+/** @param {AbortSignal} [signal] @returns {Promise<Agent[]>} */
+export async function agents(signal) {
+  const { agents: all } = await (await call("/agents", { signal })).json();
+  return all.map((/** @type {any} */ one) => {
+    const url = new URL(one.url, location.href);
+    // The page speaks to its own origin alone, whatever name the server goes by elsewhere.
+    return { ...one, title: one.title || one.name, path: url.pathname, origin: url.origin };
+  });
+}
+
+/**
+ * @param {Agent} agent
+ * @param {string} method
+ * @param {object} params
+ * @param {{signal?: AbortSignal, after?: number, streams?: boolean}} [how]
+ */
+function post(agent, method, params, { signal, after, streams } = {}) {
+  /** @type {Record<string, string>} */
+  const headers = { "Content-Type": "application/json", "A2A-Version": "1.0" };
+  if (streams) headers.Accept = "text/event-stream";
+  if (after !== undefined) headers["Last-Event-ID"] = String(after);
+  const body = JSON.stringify({ jsonrpc: "2.0", id: newId(), method, params });
+  return call(agent.path, { method: "POST", headers, body, signal });
+}
+
+/** @param {any} body */
+function resultOf(body) {
+  if (!body.error) return body.result;
+  const { code, message } = body.error;
+  throw new Trouble(message || `The server answered with error ${code}.`, { passing: code === -32603, code });
+}
+
+/**
+ * @param {Agent} agent
+ * @param {string} method
+ * @param {object} params
+ * @param {AbortSignal} [signal]
+ */
+async function ask(agent, method, params, signal) {
+  return resultOf(await (await post(agent, method, params, { signal })).json());
+}
+
+/** @type {(agent: Agent, filter: object, signal?: AbortSignal) => Promise<TaskPage>} */
+export const listTasks = (agent, filter, signal) => ask(agent, "ListTasks", filter, signal);
+/** @type {(agent: Agent, id: string, signal?: AbortSignal) => Promise<Task>} */
+export const getTask = (agent, id, signal) => ask(agent, "GetTask", { id }, signal);
+/** @type {(agent: Agent, id: string) => Promise<Task>} */
+export const cancelTask = (agent, id) => ask(agent, "CancelTask", { id });
+
+/**
+ * What stands for a stream where the agent has streaming switched off: the task as it is.
+ * @param {Agent} agent
+ * @param {string} method
+ * @param {object} params
+ * @param {AbortSignal} signal
+ * @returns {Promise<Item>}
+ */
+async function still(agent, method, params, signal) {
+  if (method === "SendStreamingMessage") return ask(agent, "SendMessage", params, signal);
+  return { task: await ask(agent, "GetTask", params, signal) };
+}
+
+/**
+ * The items of a stream, each with its number in the task's log; 0: it has none.
+ * @param {Agent} agent
+ * @param {string} method
+ * @param {object} params
+ * @param {{signal: AbortSignal, after?: number}} how `after`: the last number that is known already
+ * @returns {AsyncGenerator<{number: number, item: Item}>}
+ */
+export async function* stream(agent, method, params, how) {
+  const response = await post(agent, method, params, { ...how, streams: true });
+  if (!response.headers.get("Content-Type")?.startsWith("text/event-stream") || !response.body) {
+    const body = await response.json();
+    const isOff = body.error?.code === unsupported;
+    yield { number: 0, item: isOff ? await still(agent, method, params, how.signal) : resultOf(body) };
+    return;
+  }
+  for await (const { id, data } of frames(response.body)) {
+    yield { number: Number(id) || 0, item: resultOf(JSON.parse(data)) };
+  }
+}
+
+/**
+ * What the agent thought and did beside its answer, as events of AG-UI: A2A has no words for it.
+ * @param {Agent} agent
+ * @param {Task | {id: string, contextId: string}} task
+ * @param {string} after the id of the last event that is known
+ * @param {AbortSignal} signal
+ */
+export async function* asides(agent, { contextId }, after, signal) {
+  const headers = { "Content-Type": "application/json", Accept: "text/event-stream", "Last-Event-ID": after };
+  const body = JSON.stringify({ threadId: contextId, runId: newId(), messages: [], tools: [], context: [] });
+  const response = await call(`${agent.path}ag-ui`, { method: "POST", headers, body, signal });
+  if (!response.body) return;
+  for await (const { id, data } of frames(response.body)) yield { id, event: JSON.parse(data) };
+}
+
+/** A state as people read it: "input-required".
+ * @param {string | undefined} state */
+export function stateName(state) {
+  return String(state ?? "")
+    .replace(/^TASK_STATE_/, "")
+    .toLowerCase()
+    .replaceAll("_", "-");
+}
+
+/** @param {unknown} error */
+export function told(error) {
+  return error instanceof Trouble ? error.message : `Something went wrong: ${String(error)}`;
+}
+
+/** @param {unknown} error */
+export const isAbort = (error) => error instanceof DOMException && error.name === "AbortError";

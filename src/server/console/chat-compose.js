@@ -1,0 +1,171 @@
+// Where the user writes: a text and files, by keyboard, button, pasting or dragging.
+import { bytes } from "./bits.js";
+import { told } from "./chat-api.js";
+import { fill, h, say } from "./dom.js";
+
+/**
+ * @typedef {import("./api.js").Part} Part
+ * @typedef {{file: File, part: Promise<Part>}} Attached
+ */
+
+// Of one part, the server's limit unless it is set otherwise; of all, what fits into one request as base64.
+const partMost = 4 * 1024 * 1024;
+const allMost = 5.5 * 1024 * 1024;
+
+/** @param {File} file
+ * @returns {Promise<Part>} */
+function partOf(file) {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.addEventListener("error", () => reject(new Error(`${file.name} cannot be read.`)));
+    reader.addEventListener("load", () => {
+      const url = String(reader.result);
+      const raw = url.slice(url.indexOf(",") + 1);
+      resolve({ raw, filename: file.name, mediaType: file.type || "application/octet-stream" });
+    });
+    reader.readAsDataURL(file);
+  });
+}
+
+export class Compose {
+  /**
+   * @param {(parts: Part[]) => Promise<unknown>} send rejects if the message was not taken: what was typed comes back
+   * @param {() => void} stop
+   */
+  constructor(send, stop) {
+    this.send = send;
+    /** @type {Attached[]} */
+    this.files = [];
+    // Until there is somebody to write to.
+    this.isBusy = true;
+    this.shown = "";
+    this.words = h("textarea", { rows: 1, "aria-label": "Message", placeholder: "Write a message", name: "message" });
+    this.picker = h("input", { type: "file", multiple: true, class: "unseen", tabIndex: -1, "aria-label": "Files" });
+    this.chips = h("ul", { class: "chips", "aria-label": "Files to send" });
+    this.problem = h("p", { class: "problem", role: "alert", hidden: true });
+    this.button = h("button", { type: "submit", class: "primary", disabled: true }, "Send");
+    this.halt = h("button", { type: "button", hidden: true }, "Stop");
+    const attach = h("button", { type: "button", title: "Add files", "aria-label": "Add files" }, "+");
+    attach.addEventListener("click", () => this.picker.click());
+    this.halt.addEventListener("click", stop);
+    const row = h("div", { class: "compose-row" }, attach, this.picker, this.words, this.halt, this.button);
+    this.form = h("form", { class: "compose" }, this.problem, this.chips, row);
+    this.listen();
+  }
+
+  listen() {
+    this.form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.submit();
+    });
+    this.words.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+      event.preventDefault();
+      this.form.requestSubmit();
+    });
+    this.words.addEventListener("paste", (event) => {
+      const files = event.clipboardData?.files;
+      if (!files?.length) return;
+      event.preventDefault();
+      this.add(files);
+    });
+    this.picker.addEventListener("change", () => {
+      this.add(this.picker.files ?? []);
+      this.picker.value = "";
+    });
+  }
+
+  /** Takes files that are dragged onto `place`.
+   * @param {HTMLElement} place */
+  takeDropsOn(place) {
+    let depth = 0;
+    const mark = (/** @type {number} */ change) => {
+      depth = Math.max(0, depth + change);
+      place.classList.toggle("is-dropping", depth > 0);
+    };
+    const listen = (/** @type {"dragenter" | "dragleave" | "dragover" | "drop"} */ name, /** @type {number} */ change) =>
+      place.addEventListener(name, (event) => {
+        if (!event.dataTransfer?.types.includes("Files")) return;
+        event.preventDefault();
+        mark(name === "drop" ? -depth : change);
+        if (name === "drop") this.add(event.dataTransfer.files);
+      });
+    listen("dragenter", 1);
+    listen("dragleave", -1);
+    listen("dragover", 0);
+    listen("drop", 0);
+  }
+
+  /** @param {Iterable<File>} files */
+  add(files) {
+    this.tell("");
+    for (const file of files) {
+      const sum = this.files.reduce((all, one) => all + one.file.size, file.size);
+      if (file.size > partMost) this.tell(`${file.name} has ${bytes(file.size)}. A file may have ${bytes(partMost)} at most.`);
+      else if (sum > allMost) this.tell(`The files have more than ${bytes(allMost)} together. Send them one after another.`);
+      else this.files.push({ file, part: partOf(file) });
+    }
+    this.showFiles();
+    this.words.focus();
+  }
+
+  showFiles() {
+    const chips = this.files.map((each) => {
+      const away = h("button", { type: "button", class: "link", "aria-label": `Remove ${each.file.name}` }, "×");
+      away.addEventListener("click", () => {
+        this.files = this.files.filter((one) => one !== each);
+        this.showFiles();
+      });
+      return h("li", { class: "chip" }, h("span", { class: "file-name" }, each.file.name), h("small", null, bytes(each.file.size)), away);
+    });
+    fill(this.chips, ...chips);
+  }
+
+  async submit() {
+    const text = this.words.value;
+    const files = this.files;
+    if (this.isBusy || (text.trim() === "" && files.length === 0)) return;
+    this.tell("");
+    this.words.value = "";
+    this.files = [];
+    this.showFiles();
+    this.words.focus();
+    try {
+      const parts = await Promise.all(files.map(({ part }) => part));
+      await this.send([...(text.trim() === "" ? [] : [{ text }]), ...parts]);
+    } catch (error) {
+      this.tell(told(error));
+      this.words.value ||= text;
+      this.files = [...files, ...this.files];
+      this.showFiles();
+    }
+  }
+
+  /** @param {string} text */
+  tell(text) {
+    say(this.problem, text);
+    this.problem.hidden = text === "";
+  }
+
+  /**
+   * @param {{isBusy: boolean, isAsking: boolean}} now whether an answer is under way, which may be stopped, or a
+   *   question is open, which the next message answers
+   */
+  reflect({ isBusy, isAsking }) {
+    const now = `${isBusy} ${isAsking}`;
+    if (now === this.shown) return; // It is told of every piece of an answer.
+    this.shown = now;
+    this.isBusy = isBusy;
+    this.halt.hidden = !isBusy;
+    this.button.hidden = isBusy;
+    this.button.disabled = false;
+    this.words.placeholder = isAsking ? "Your answer" : "Write a message";
+  }
+
+  clear() {
+    this.tell("");
+    this.words.value = "";
+    this.files = [];
+    this.showFiles();
+  }
+}

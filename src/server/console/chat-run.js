@@ -1,0 +1,384 @@
+// One task in a conversation: what the user said, what the agent answers, uses, makes and asks.
+import { extension, getTask, stateName, told } from "./chat-api.js";
+import { questionForm, wordsOf } from "./chat-ask.js";
+import { Follower, hasEnded, isAsking } from "./chat-follow.js";
+import { Markdown } from "./chat-markdown.js";
+import { ownParts, partView } from "./chat-parts.js";
+import { Problem } from "./chat-problem.js";
+import { Thoughts } from "./chat-thoughts.js";
+import { Tools } from "./chat-tools.js";
+import { newId } from "./bits.js";
+import { fill, h, say } from "./dom.js";
+
+/**
+ * @typedef {import("./api.js").Part} Part
+ * @typedef {import("./chat-api.js").Message} Message
+ * @typedef {{place: HTMLElement, text: Markdown | null, isDone: boolean}} Shown an artifact's place, and its text that grows
+ */
+
+/** Events: `changed` when its state or its height has changed. */
+export class Run extends EventTarget {
+  /**
+   * @param {import("./chat-api.js").Agent} agent
+   * @param {string} context
+   */
+  constructor(agent, context) {
+    super();
+    this.agent = agent;
+    this.context = context;
+    this.follower = new Follower(agent, this);
+    this.body = h("div", { class: "run-body" });
+    this.progress = h("div", { class: "run-progress", hidden: true });
+    this.notice = h("p", { class: "faint", role: "status", hidden: true });
+    this.thoughts = new Thoughts(agent, () => ({ id: this.follower.task, contextId: this.context }));
+    this.thoughts.element.hidden = true;
+    this.element = h("section", { class: "run" }, this.body, this.progress, this.notice, this.thoughts.element);
+    /** @type {Map<string, Shown>} */
+    this.artifacts = new Map();
+    this.tools = new Tools(this.body);
+    /** @type {Message[]} */
+    this.unshown = [];
+    /** @type {Set<string>} */
+    this.said = new Set();
+    /** @type {HTMLElement | null} */
+    this.question = null;
+    /** @type {HTMLElement | null} */
+    this.answered = null;
+    this.asked = "";
+    this.ask = "";
+    this.state = "";
+    this.isPast = false;
+    this.isFollowed = false;
+    /** @type {Part[]} */
+    this.lastSaid = [];
+  }
+
+  get isBusy() {
+    return !this.isPast && !hasEnded(this.state) && !isAsking(this.state);
+  }
+
+  get isAsking() {
+    return isAsking(this.state) && this.question !== null;
+  }
+
+  stop() {
+    this.follower.stop();
+    this.thoughts.stop();
+  }
+
+  /** A task that waits for its user is not followed while nobody looks: a browser has few connections to a server.
+   * @param {boolean} isSeen */
+  see(isSeen) {
+    if (!this.isAsking || !this.isFollowed) return;
+    if (isSeen) this.goOn();
+    else this.follower.stop();
+  }
+
+  /** Follows the task from where it is known.
+   * @returns {Promise<void>} */
+  async goOn() {
+    this.isFollowed = true;
+    try {
+      await this.follower.follow();
+    } catch (error) {
+      this.trouble(told(error), () => this.goOn());
+    }
+  }
+
+  changed() {
+    this.dispatchEvent(new Event("changed"));
+  }
+
+  // ---- what the user does
+
+  /**
+   * Begins the task by saying something. Resolves when it has ended.
+   * @param {Part[]} parts
+   */
+  begin(parts) {
+    /** @type {Message} */
+    const message = { messageId: newId(), role: "ROLE_USER", parts, contextId: this.context };
+    this.isFollowed = true;
+    this.mine(message);
+    this.enter("submitted");
+    return this.send(message);
+  }
+
+  /** @param {Message} message
+   * @returns {Promise<void>} */
+  async send(message) {
+    try {
+      await this.follower.send(message);
+    } catch (error) {
+      this.enter("failed");
+      this.trouble(told(error), () => {
+        this.enter("submitted");
+        return this.send(message);
+      });
+    }
+  }
+
+  /**
+   * Answers what the task asks. Resolves when it has ended; rejects if the answer was not taken, and asks again.
+   * @param {Part[]} parts
+   */
+  async answer(parts) {
+    const message = { messageId: newId(), role: "ROLE_USER", parts, contextId: this.context, taskId: this.follower.task };
+    const state = this.state;
+    this.isFollowed = true;
+    this.answered = this.question;
+    this.question = null;
+    this.answered?.classList.add("is-answered");
+    const bubble = this.mine(message);
+    this.enter("submitted");
+    try {
+      await this.follower.send(message, this.ask || undefined);
+    } catch (error) {
+      if (!this.answered) return this.trouble(told(error), () => this.goOn());
+      bubble?.remove();
+      this.question = this.answered;
+      this.question.classList.remove("is-answered");
+      this.answered = null;
+      this.enter(state);
+      throw error;
+    }
+  }
+
+  /**
+   * Takes up a task that is known already, from its beginning.
+   * @param {import("./chat-api.js").Task} task
+   */
+  async restore(task) {
+    this.follower.task = task.id;
+    this.unshown = (task.history ?? []).filter(({ role }) => role === "ROLE_USER");
+    this.nextOfUser();
+    this.enter(stateName(task.status.state));
+    this.isPast = hasEnded(this.state);
+    await this.goOn();
+  }
+
+  /**
+   * Shows a task as it is now, without following it.
+   * @param {import("./chat-api.js").Task} task
+   */
+  async look(task) {
+    try {
+      const whole = await getTask(this.agent, task.id);
+      for (const message of whole.history ?? []) if (message.role === "ROLE_USER") this.mine(message);
+      this.follower.take(0, { task: whole });
+    } catch (error) {
+      this.trouble(told(error), () => this.look(task));
+    }
+  }
+
+  // ---- what is heard of the task
+
+  /** @param {import("./chat-api.js").Task} task */
+  whole(task) {
+    for (const artifact of task.artifacts ?? []) {
+      if (!this.artifacts.get(artifact.artifactId)?.isDone) this.artifact({ artifact });
+    }
+    this.status(task);
+  }
+
+  /** @param {Message} message */
+  message(message) {
+    this.speak(message.parts);
+    this.enter("completed");
+  }
+
+  /** @param {import("./chat-api.js").StatusUpdate} update */
+  status({ status, metadata }) {
+    const before = this.state;
+    const state = stateName(status.state);
+    this.answered?.querySelector("form")?.remove();
+    this.answered = null;
+    if (this.question && !isAsking(state)) {
+      this.closeQuestion();
+      this.nextOfUser();
+    }
+    const parts = status.message?.parts ?? [];
+    if (isAsking(state)) this.asks(state, status.message);
+    else if (hasEnded(state)) this.ends(state, parts);
+    else this.note(parts, metadata);
+    if (state !== before || hasEnded(state)) this.enter(state);
+  }
+
+  /** @param {import("./chat-api.js").ArtifactUpdate} update */
+  artifact({ artifact, append: goesOn, lastChunk }) {
+    const known = this.artifacts.get(artifact.artifactId);
+    const shown = known ?? this.openArtifact(artifact);
+    if (known && !goesOn) {
+      shown.text?.clear();
+      fill(shown.place, shown.text?.element);
+    }
+    for (const part of artifact.parts) this.addPart(shown, part);
+    if (lastChunk) shown.text?.end();
+    shown.isDone = Boolean(lastChunk);
+    this.changed();
+  }
+
+  /** @param {boolean} isConnected */
+  connected(isConnected) {
+    this.notice.hidden = isConnected;
+    if (!isConnected) say(this.notice, "The connection was lost. Trying again…");
+  }
+
+  // ---- how it is shown
+
+  /** A state, with what the page offers in it.
+   * @param {string} state */
+  enter(state) {
+    this.state = state;
+    this.element.dataset.state = state;
+    this.thoughts.element.hidden = this.follower.task === "";
+    if (!this.isBusy) this.progress.hidden = true;
+    else if (this.progress.hidden) this.showProgress("", undefined);
+    this.changed();
+  }
+
+  /** @param {Message} message */
+  mine(message) {
+    if (this.said.has(message.messageId)) return null;
+    this.said.add(message.messageId);
+    this.lastSaid = message.parts;
+    const bubble = h("div", { class: "bubble mine" }, ...ownParts(message.parts, this.agent));
+    this.body.append(bubble);
+    this.changed();
+    return bubble;
+  }
+
+  /** Shows the next message of the user's that the log has here; one that this page has not heard of is asked for. */
+  async nextOfUser() {
+    const next = this.unshown.shift();
+    if (next) return void this.mine(next);
+    const task = await getTask(this.agent, this.follower.task).catch(() => null);
+    for (const message of task?.history ?? []) if (message.role === "ROLE_USER") this.mine(message);
+  }
+
+  /** @param {import("./chat-api.js").Artifact} artifact */
+  openArtifact(artifact) {
+    const name = artifact.name ?? "";
+    const place = h("div", { class: "artifact-parts" });
+    const about = artifact.description ? h("small", null, artifact.description) : null;
+    const head = name ? h("div", { class: "name" }, name, about) : null;
+    this.body.append(h("div", { class: name ? "artifact" : "theirs" }, head, place));
+    /** @type {Shown} */
+    const shown = { place, text: null, isDone: false };
+    this.artifacts.set(artifact.artifactId, shown);
+    return shown;
+  }
+
+  /** Texts that follow each other in an artifact are one text.
+   * @param {Shown} shown
+   * @param {Part} part */
+  addPart(shown, part) {
+    const isProse = typeof part.text === "string" && (!part.mediaType || /^text\/(plain|markdown)\b/.test(part.mediaType));
+    if (!isProse) {
+      shown.text?.end();
+      shown.text = null;
+      shown.place.append(partView(part, this.agent));
+      return;
+    }
+    if (!shown.text) {
+      shown.text = new Markdown();
+      shown.place.append(shown.text.element);
+    }
+    shown.text.add(part.text ?? "");
+  }
+
+  /** @param {Part[]} parts */
+  speak(parts) {
+    if (parts.length === 0) return;
+    this.body.append(h("div", { class: "theirs" }, ...parts.map((part) => partView(part, this.agent))));
+  }
+
+  /**
+   * What is told on the way: a tool that is used, or how far the work is.
+   * @param {Part[]} parts
+   * @param {Record<string, any>} [metadata]
+   */
+  note(parts, metadata) {
+    const rest = parts.filter((part) => !this.tools.take(part.data));
+    const text = rest.map((part) => part.text ?? "").join("");
+    const part = typeof metadata?.progress === "number" ? metadata.progress : undefined;
+    if (!this.isPast && (text || part !== undefined)) this.showProgress(text, part);
+    for (const other of rest) if (other.text === undefined) this.body.append(partView(other, this.agent));
+    this.changed();
+  }
+
+  /** @param {string} text
+   * @param {number | undefined} part */
+  showProgress(text, part) {
+    const bar =
+      part === undefined
+        ? h("span", { class: "busy-mark", "aria-hidden": "true" })
+        : h("progress", { max: 1, value: part, "aria-label": "Progress" });
+    fill(this.progress, bar, h("span", { class: "faint", dir: "auto" }, text || "Working…"));
+    this.progress.hidden = false;
+  }
+
+  /**
+   * @param {string} state
+   * @param {Message} [message]
+   */
+  asks(state, message) {
+    const id = message?.messageId ?? "";
+    if (this.question && this.asked === id) return;
+    this.question?.remove();
+    this.asked = id;
+    const parts = message?.parts ?? [];
+    this.ask = message?.metadata?.[extension]?.ask ?? "";
+    const words = wordsOf(parts).map((part) => partView(part, this.agent));
+    const asked = state === "auth-required" ? "Access is needed" : "The agent asks";
+    const form = questionForm(parts, (answer) => this.answer(answer));
+    this.question = h("div", { class: "question-box" }, h("div", { class: "name" }, asked), ...words, form);
+    this.body.append(this.question);
+  }
+
+  /** What was asked stays as said; the form goes. */
+  closeQuestion() {
+    if (!this.question) return;
+    this.question.classList.add("is-answered");
+    this.question.querySelector("form")?.remove();
+    this.question = null;
+  }
+
+  /**
+   * @param {string} state
+   * @param {Part[]} parts
+   */
+  ends(state, parts) {
+    for (const { text } of this.artifacts.values()) text?.end();
+    for (const message of this.unshown.splice(0)) this.mine(message);
+    this.tools.end();
+    if (state === "completed") return this.speak(parts);
+    const text = parts.map((part) => part.text ?? "").join("\n");
+    if (state === "canceled") {
+      this.body.append(h("p", { class: "faint" }, text ? `Stopped: ${text}` : "Stopped."));
+      return;
+    }
+    const silent = state === "rejected" ? "The agent declines this." : "The agent failed, and does not say why.";
+    const said = this.lastSaid;
+    this.trouble(text || silent, async () => {
+      this.dispatchEvent(new CustomEvent("again", { detail: said }));
+    });
+  }
+
+  /**
+   * Says what went wrong, with a way to try it again.
+   * @param {string} text
+   * @param {() => Promise<unknown>} retry
+   */
+  trouble(text, retry) {
+    const problem = new Problem();
+    problem.element.classList.add("run-problem");
+    problem.tell(text, () => {
+      problem.element.remove();
+      retry().catch((error) => this.trouble(told(error), retry));
+    });
+    this.body.append(problem.element);
+    this.notice.hidden = true;
+    this.changed();
+  }
+}

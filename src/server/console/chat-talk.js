@@ -1,0 +1,201 @@
+// The conversation that is open: its tasks one below the other, the newest last.
+import { cancelTask, isAbort, listTasks, stateName, told } from "./chat-api.js";
+import { hasEnded } from "./chat-follow.js";
+import { Problem } from "./chat-problem.js";
+import { Run } from "./chat-run.js";
+import { newId } from "./bits.js";
+import { fill, h } from "./dom.js";
+
+/** @typedef {import("./api.js").Part} Part */
+
+const pageSize = 10;
+// Streams that stay open: a browser has six connections to a server.
+const followedMost = 2;
+const nearEndPx = 80;
+
+/** Events: `changed` when it is busy or not, or asks. */
+export class Talk extends EventTarget {
+  constructor() {
+    super();
+    this.runs = h("div", { class: "runs" });
+    this.older = h("button", { type: "button", hidden: true }, "Earlier messages");
+    this.problem = new Problem("alert");
+    this.welcome = h("div", { class: "welcome" });
+    this.element = h(
+      "div",
+      { class: "talk", role: "log", "aria-label": "Conversation", tabIndex: 0 },
+      this.older,
+      this.problem.element,
+      this.welcome,
+      this.runs,
+    );
+    /** @type {Run[]} */
+    this.all = [];
+    /** @type {import("./chat-api.js").Agent | null} */
+    this.agent = null;
+    this.context = "";
+    this.next = "";
+    this.ended = new AbortController();
+    this.isAtEnd = true;
+    this.drawing = 0;
+    this.element.addEventListener("scroll", () => this.noteScroll(), { passive: true });
+    this.older.addEventListener("click", () => this.showOlder());
+    document.addEventListener("visibilitychange", () => {
+      for (const run of this.all) run.see(!document.hidden);
+    });
+  }
+
+  get isBusy() {
+    return this.all.some((run) => run.isBusy);
+  }
+
+  /** The id of the newest task; empty until the server has given it one. */
+  get newest() {
+    return this.all.at(-1)?.follower.task ?? "";
+  }
+
+  get asking() {
+    return this.all.findLast((run) => run.isAsking);
+  }
+
+  /**
+   * Shows a conversation; a new one if `context` is empty.
+   * @param {import("./chat-api.js").Agent} agent
+   * @param {string} context
+   */
+  async open(agent, context) {
+    this.close();
+    this.agent = agent;
+    this.context = context;
+    this.isAtEnd = true;
+    if (!context) this.greet(agent);
+    else await this.load();
+  }
+
+  close() {
+    this.ended.abort();
+    this.ended = new AbortController();
+    for (const run of this.all) run.stop();
+    this.all = [];
+    this.next = "";
+    this.older.hidden = true;
+    this.problem.tell("");
+    fill(this.runs);
+    fill(this.welcome);
+  }
+
+  /** @param {import("./chat-api.js").Agent} agent */
+  greet(agent) {
+    fill(this.welcome, h("h2", null, agent.title), h("p", { class: "faint", dir: "auto" }, agent.description));
+  }
+
+  /**
+   * Says something here. Rejects if it was the answer to a question and was not taken.
+   * @param {Part[]} parts
+   */
+  say(parts) {
+    const { agent, asking } = this;
+    if (!agent) return Promise.resolve();
+    this.isAtEnd = true;
+    return asking ? asking.answer(parts) : this.begin(agent, parts);
+  }
+
+  /** @param {import("./chat-api.js").Agent} agent
+   * @param {Part[]} parts */
+  begin(agent, parts) {
+    this.isAtEnd = true;
+    if (!this.context) {
+      this.context = newId();
+      this.dispatchEvent(new Event("begun"));
+    }
+    fill(this.welcome);
+    const run = this.add(agent);
+    this.runs.append(run.element);
+    return run.begin(parts);
+  }
+
+  /** Stops what is under way. */
+  async halt() {
+    const { agent } = this;
+    if (!agent) return;
+    for (const run of this.all.filter((one) => one.isBusy && one.follower.task)) {
+      await cancelTask(agent, run.follower.task).catch((error) => this.problem.tell(told(error)));
+    }
+  }
+
+  /** @param {import("./chat-api.js").Agent} agent
+   * @param {number} [at] */
+  add(agent, at = this.all.length) {
+    const run = new Run(agent, this.context);
+    run.addEventListener("changed", () => this.changed());
+    run.addEventListener("again", (event) => this.begin(agent, /** @type {CustomEvent<Part[]>} */ (event).detail));
+    this.all.splice(at, 0, run);
+    return run;
+  }
+
+  changed() {
+    this.dispatchEvent(new Event("changed"));
+    if (this.drawing) return;
+    this.drawing = requestAnimationFrame(() => {
+      this.drawing = 0;
+      if (this.isAtEnd) this.element.scrollTop = this.element.scrollHeight;
+    });
+  }
+
+  noteScroll() {
+    const { scrollTop, scrollHeight, clientHeight } = this.element;
+    this.isAtEnd = scrollHeight - scrollTop - clientHeight < nearEndPx;
+  }
+
+  async load() {
+    const { agent, context } = this;
+    const { signal } = this.ended;
+    if (!agent) return;
+    const filter = { contextId: context, pageSize, ...(this.next ? { pageToken: this.next } : {}) };
+    try {
+      const page = await listTasks(agent, filter, signal);
+      if (signal.aborted) return;
+      this.next = page.nextPageToken ?? "";
+      this.older.hidden = this.next === "";
+      this.problem.tell("");
+      if (this.all.length === 0 && page.tasks.length === 0) {
+        return fill(this.welcome, h("p", { class: "faint" }, "Nothing was said here yet."));
+      }
+      this.restore(agent, page.tasks, signal);
+    } catch (error) {
+      if (!isAbort(error) && !signal.aborted) this.problem.tell(told(error), () => this.load());
+    }
+  }
+
+  async showOlder() {
+    const before = this.element.scrollHeight - this.element.scrollTop;
+    this.older.hidden = true;
+    await this.load();
+    this.element.scrollTop = this.element.scrollHeight - before;
+  }
+
+  /**
+   * Takes up tasks, the newest first: those that go on at once, the others one after another.
+   * @param {import("./chat-api.js").Agent} agent
+   * @param {import("./chat-api.js").Task[]} tasks the newest first
+   * @param {AbortSignal} signal
+   */
+  async restore(agent, tasks, signal) {
+    const pairs = tasks.map((task) => {
+      const run = this.add(agent, 0);
+      this.runs.prepend(run.element);
+      return { task, run };
+    });
+    const goesOn = pairs.filter(({ task }) => !hasEnded(stateName(task.status.state)));
+    for (const { task, run } of goesOn.slice(0, followedMost)) run.restore(task);
+    for (const { task, run } of goesOn.slice(followedMost)) run.look(task);
+    const past = pairs.filter((pair) => !goesOn.includes(pair)).values();
+    const lane = async () => {
+      for (const { task, run } of past) {
+        if (signal.aborted) return;
+        await run.restore(task);
+      }
+    };
+    await Promise.all([lane(), lane()]);
+  }
+}

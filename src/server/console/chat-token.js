@@ -1,0 +1,40 @@
+// Asks for a token over the page, which stays as it is: nothing that was typed is lost.
+import { Trouble, token } from "./chat-api.js";
+import { h } from "./dom.js";
+
+/**
+ * Resolves once a token was given; rejects if the dialog was left.
+ * @param {boolean} hadOne whether there was a token, which the server no longer takes
+ * @returns {Promise<void>}
+ */
+export function askForToken(hadOne) {
+  const field = h("input", { type: "password", required: true, id: "token", autocomplete: "current-password" });
+  const why = hadOne
+    ? "Your token is not known here, or it has run out. Give another one to go on."
+    : "This server asks for a token. Whoever runs it can give you one.";
+  const form = h(
+    "form",
+    null,
+    h("h2", null, "Sign in"),
+    h("p", { id: "why" }, why),
+    h("label", { for: "token" }, "Token"),
+    field,
+    h("div", { class: "buttons" }, h("button", { type: "submit", class: "primary" }, "Go on")),
+  );
+  const dialog = h("dialog", { class: "token", "aria-label": "Sign in", "aria-describedby": "why" }, form);
+  document.body.append(dialog);
+  dialog.showModal();
+  field.focus();
+  return new Promise((resolve, reject) => {
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      token.set(field.value.trim());
+      dialog.close();
+      resolve();
+    });
+    dialog.addEventListener("close", () => {
+      dialog.remove();
+      reject(new Trouble("A token is needed to go on."));
+    });
+  });
+}

@@ -1,0 +1,157 @@
+// The page for people who use agents: the conversations, the one that is open, and where to write. What is open stands
+// in the address: #agent=echo&context=...
+import { agents, askBy, isAbort, takeToken, token, told } from "./chat-api.js";
+import { Compose } from "./chat-compose.js";
+import { Conversations } from "./chat-list.js";
+import { Talk } from "./chat-talk.js";
+import { Problem } from "./chat-problem.js";
+import { askForToken } from "./chat-token.js";
+import { fill, h, say } from "./dom.js";
+import { theme } from "./theme.js";
+
+/** @param {string} agent
+ * @param {string} [context] */
+function addressOf(agent, context) {
+  const query = new URLSearchParams({ agent });
+  if (context) query.set("context", context);
+  return `#${query}`;
+}
+
+class Chat extends HTMLElement {
+  constructor() {
+    super();
+    this.list = new Conversations(addressOf);
+    this.talk = new Talk();
+    this.compose = new Compose(
+      (parts) => this.talk.say(parts),
+      () => this.talk.halt(),
+    );
+    this.choice = h("select", { "aria-label": "Agent", name: "agent" });
+    this.heading = h("h1", { dir: "auto" }, "Chat");
+    this.problem = new Problem("alert");
+    this.leave = h("button", { type: "button", class: "link" }, "Sign out");
+    this.drawer = h("nav", { class: "side-list", id: "conversations", "aria-label": "Conversations" });
+    this.opener = h("button", { type: "button", class: "opener", "aria-controls": "conversations" }, "☰");
+    /** @type {import("./chat-api.js").Agent[]} */
+    this.agents = [];
+    this.known = "";
+  }
+
+  connectedCallback() {
+    takeToken();
+    askBy(askForToken);
+    this.build();
+    this.listen();
+    this.begin();
+  }
+
+  build() {
+    const fresh = h("button", { type: "button", class: "fresh" }, "New conversation");
+    fresh.addEventListener("click", () => this.go(addressOf(this.choice.value)));
+    fill(
+      this.drawer,
+      h("label", { class: "agent-choice" }, h("span", null, "Agent"), this.choice),
+      fresh,
+      this.list.element,
+      h("div", { class: "foot" }, theme(), this.leave),
+    );
+    const top = h("header", { class: "chat-top" }, this.opener, this.heading);
+    const main = h("main", null, top, this.problem.element, this.talk.element, this.compose.form);
+    this.compose.takeDropsOn(this);
+    fill(this, this.drawer, h("div", { class: "veil" }), main);
+    this.openDrawer(false);
+  }
+
+  listen() {
+    addEventListener("hashchange", () => {
+      if (takeToken()) this.begin();
+      else this.show();
+    });
+    addEventListener("visibilitychange", () => document.hidden || this.list.renew());
+    this.choice.addEventListener("change", () => this.go(addressOf(this.choice.value)));
+    this.opener.addEventListener("click", () => this.openDrawer(!this.classList.contains("is-open")));
+    this.querySelector(".veil")?.addEventListener("click", () => this.openDrawer(false));
+    this.drawer.addEventListener("click", (event) => {
+      if (/** @type {Element} */ (event.target).closest("a, .fresh")) this.openDrawer(false);
+    });
+    this.addEventListener("keydown", (event) => {
+      if (event.key === "Escape" && this.classList.contains("is-open")) this.openDrawer(false);
+    });
+    this.leave.addEventListener("click", () => {
+      token.forget();
+      location.reload();
+    });
+    this.talk.addEventListener("begun", () => {
+      history.pushState(null, "", addressOf(this.choice.value, this.talk.context));
+      this.list.select(this.talk.context);
+    });
+    this.talk.addEventListener("changed", () => this.reflect());
+    this.list.addEventListener("changed", () => this.entitle());
+  }
+
+  /** Asks which agents there are, and opens what the address says. */
+  async begin() {
+    this.problem.tell("");
+    try {
+      this.agents = await agents();
+      this.leave.hidden = token.get() === "";
+      fill(this.choice, ...this.agents.map(({ name, title }) => h("option", { value: name }, title)));
+      if (this.agents.length === 0) return this.problem.tell("There is no agent that you may use.");
+      this.show();
+    } catch (error) {
+      if (!isAbort(error)) this.problem.tell(told(error), () => this.begin());
+    }
+  }
+
+  /** @param {string} address */
+  go(address) {
+    if (location.hash === address) return this.show();
+    location.hash = address;
+  }
+
+  /** Opens what the address says. */
+  show() {
+    const query = new URLSearchParams(location.hash.slice(1));
+    const wanted = query.get("agent");
+    const usual = this.agents.find((one) => one.default) ?? this.agents[0];
+    const agent = wanted ? this.agents.find(({ name }) => name === wanted) : usual;
+    if (!agent) {
+      this.talk.close();
+      return this.problem.tell(`There is no agent “${wanted}”, or you may not use it.`);
+    }
+    this.problem.tell("");
+    const context = query.get("context") ?? "";
+    this.choice.value = agent.name;
+    this.list.open(agent);
+    this.list.select(context);
+    this.compose.clear();
+    this.talk.open(agent, context);
+    this.entitle();
+    this.reflect();
+    if (matchMedia("(min-width: 761px)").matches) this.compose.words.focus();
+  }
+
+  reflect() {
+    const { isBusy, asking } = this.talk;
+    this.compose.reflect({ isBusy, isAsking: asking !== undefined });
+    // The list has something new once the server has taken a message, and when it has answered.
+    const now = `${isBusy} ${this.talk.newest}`;
+    if (this.known !== now) this.list.renew();
+    this.known = now;
+  }
+
+  entitle() {
+    const agent = this.agents.find(({ name }) => name === this.choice.value);
+    const title = this.list.titleOf(this.list.current) || agent?.title || "Chat";
+    say(this.heading, title);
+    document.title = agent ? `${title} · ${agent.title}` : title;
+  }
+
+  /** @param {boolean} isOpen */
+  openDrawer(isOpen) {
+    this.classList.toggle("is-open", isOpen);
+    this.opener.setAttribute("aria-expanded", String(isOpen));
+    this.opener.setAttribute("aria-label", isOpen ? "Hide the conversations" : "Show the conversations");
+  }
+}
+customElements.define("baton-chat", Chat);

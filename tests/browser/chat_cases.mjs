@@ -1,0 +1,378 @@
+// What a person sees and does on the chat page. Each case opens it with an agent of the real program.
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { waitFor } from "../interop/lib/bounds.mjs";
+import { Proxy } from "../interop/lib/proxy.mjs";
+import { faultsOf } from "./lib/axe.mjs";
+import { tokens } from "./lib/console.mjs";
+
+const phone = { viewport: { width: 360, height: 640 }, isMobile: true, hasTouch: true, deviceScaleFactor: 3 };
+const hostile = '<img src=x onerror="document.title=1"> [press](javascript:document.title=2) **<b onclick=x>bold</b>**';
+// The smallest picture there is.
+const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+const sees = (page, selector, text) =>
+  page
+    .locator(selector, text ? { hasText: text } : {})
+    .first()
+    .waitFor();
+const textsOf = (page, selector) => page.locator(selector).allInnerTexts();
+const ready = (page) => page.locator(".compose button.primary:enabled").waitFor();
+
+// Writes a message and sends it by the keyboard.
+async function says(page, text) {
+  await ready(page);
+  await page.fill("[name=message]", text);
+  await page.press("[name=message]", "Enter");
+}
+
+const line = (object) => JSON.stringify(object);
+
+export const chatStreamed = {
+  name: "Chat: an answer as it comes, by the keyboard, with a list of conversations beside it",
+  chat: "stage",
+  async run(page, { server }) {
+    const gate = randomUUID();
+    await page.fill("[name=message]", "say one");
+    await page.press("[name=message]", "Shift+Enter");
+    await page.locator("[name=message]").pressSequentially(`hold ${gate}`);
+    await page.press("[name=message]", "Shift+Enter");
+    await page.locator("[name=message]").pressSequentially("say two");
+    await page.press("[name=message]", "Enter");
+    await sees(page, ".mine", "say one");
+    await sees(page, ".theirs", "one");
+    await sees(page, ".run-progress", "Working…");
+    await sees(page, ".conversations a[aria-current] .title", "say one");
+    assert.equal(await page.inputValue("[name=message]"), "");
+    assert.ok(await page.locator(".compose >> text=Stop").isVisible());
+    server.open(gate, "stage");
+    await sees(page, ".theirs", /one\s*two/);
+    await ready(page);
+    await sees(page, "h1", "say one");
+    assert.deepEqual(await faultsOf(page), []);
+  },
+};
+
+export const chatStopped = {
+  name: "Chat: an answer that is under way is stopped",
+  chat: "stage",
+  async run(page) {
+    await says(page, `say one\nhold ${randomUUID()}`);
+    await sees(page, ".theirs", "one");
+    await page.click(".compose >> text=Stop");
+    await sees(page, ".run-body", "Stopped");
+    await ready(page);
+  },
+};
+
+export const chatReloaded = {
+  name: "Chat: a page that is loaded again in the middle of an answer goes on with it",
+  chat: "stage",
+  async run(page, { server }) {
+    const gate = randomUUID();
+    await says(page, `say first`);
+    await sees(page, ".theirs", "first");
+    await says(page, `say one\nhold ${gate}\nsay two`);
+    await sees(page, ".theirs", "one");
+    await page.reload();
+    await sees(page, ".theirs", "first");
+    await sees(page, ".theirs", "one");
+    server.open(gate, "stage");
+    await sees(page, ".theirs", /one\s*two/);
+    await ready(page);
+    assert.deepEqual(await textsOf(page, ".theirs"), ["first", "onetwo"]);
+    assert.equal(await page.locator(".mine").count(), 2);
+  },
+};
+
+export const chatCut = {
+  name: "Chat: a connection that is cut is taken up again, and nothing is shown twice",
+  chat: "stage",
+  // The browser tells of the connection that it lost.
+  expectsErrors: true,
+  async run(page, { server }) {
+    const proxy = await new Proxy(server.address).start();
+    const gate = randomUUID();
+    try {
+      await page.goto(`http://${proxy.address}/chat#agent=stage`);
+      await says(page, `say one \nhold ${gate}\nsay two`);
+      await sees(page, ".theirs", "one");
+      proxy.cut();
+      server.open(gate, "stage");
+      await sees(page, ".theirs", /one\s*two/);
+      await ready(page);
+      assert.deepEqual(await textsOf(page, ".theirs"), ["one two"]);
+      assert.equal(await page.locator(".mine").count(), 1);
+    } finally {
+      await page.goto("about:blank");
+      await proxy.stop();
+    }
+  },
+};
+
+export const chatApproval = {
+  name: "Chat: a question is answered by a form, one by words, and both are there again after a reload",
+  chat: "approval",
+  async run(page) {
+    await says(page, "Delete the logs");
+    await sees(page, ".question-box", 'Shall I do this: "Delete the logs"?');
+    assert.deepEqual(await faultsOf(page), []);
+    await page.getByRole("button", { name: "Yes" }).click();
+    await sees(page, ".theirs", "Done: Delete the logs");
+    await sees(page, ".artifact", "What was approved and done");
+    assert.equal(await page.locator(".question-box form").count(), 0);
+    await says(page, "Delete the backups");
+    await sees(page, ".question-box", "Delete the backups");
+    await page.reload();
+    await sees(page, ".question-box form", "No");
+    await sees(page, ".theirs", "Done: Delete the logs");
+    await says(page, "no");
+    await sees(page, ".run-problem", "not approved");
+    await ready(page);
+    await page.reload();
+    await sees(page, ".run-problem", "not approved");
+    await sees(page, ".theirs", "Done: Delete the logs");
+    const said = await textsOf(page, ".mine");
+    assert.equal(said.length, 4);
+    assert.deepEqual([said[0], said[2], said[3]], ["Delete the logs", "Delete the backups", "no"]);
+    assert.equal(await page.locator(".question-box form").count(), 0);
+  },
+};
+
+export const chatForm = {
+  name: "Chat: a question with a schema gets inputs that fit",
+  chat: "stage",
+  async run(page) {
+    const properties = { size: { type: "integer", title: "Size" }, color: { enum: ["red", "green"], title: "Color" } };
+    await says(page, line({ type: "ask", message: "Which one?", schema: { type: "object", properties, required: ["size"] } }));
+    await sees(page, ".question-box", "Which one?");
+    await page.getByLabel("Size").fill("42");
+    await page.getByLabel("Color").selectOption({ label: "green" });
+    await page.click(".question-box >> text=Answer");
+    await sees(page, ".theirs", 'The answer was [{"size": 42, "color": "green"}]');
+    await says(page, line({ type: "ask", message: "And your name?" }));
+    await page.getByLabel("Your answer").fill("Ada");
+    await page.press("[aria-label='Your answer']", "Enter");
+    await sees(page, ".theirs", 'The answer was ["Ada"]');
+  },
+};
+
+export const chatUpload = {
+  name: "Chat: files are sent, shown with their sizes and downloaded, and one that is too large is refused",
+  chat: "stage",
+  async run(page) {
+    await ready(page);
+    const [picker] = await Promise.all([page.waitForEvent("filechooser"), page.click("[aria-label='Add files']")]);
+    await picker.setFiles([
+      { name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("a few words") },
+      { name: "dot.png", mimeType: "image/png", buffer: Buffer.from(pixel, "base64") },
+    ]);
+    await sees(page, ".chip", "11 B");
+    await page.setInputFiles(".compose input[type=file]", {
+      name: "big.bin",
+      mimeType: "application/octet-stream",
+      buffer: Buffer.alloc(4 * 1024 * 1024 + 1),
+    });
+    await sees(page, ".compose .problem", "big.bin has 4.0 MiB. A file may have 4.0 MiB at most.");
+    assert.equal(await page.locator(".chip").count(), 2);
+    assert.deepEqual(await faultsOf(page), []);
+    await says(page, "told message");
+    await sees(page, ".theirs", '"filename": "notes.txt"');
+    await ready(page);
+    await page.reload();
+    await sees(page, ".theirs", '"filename": "notes.txt"');
+    await page.locator(".mine img.picture").waitFor();
+    const [saved] = await Promise.all([
+      page.waitForEvent("download"),
+      page.locator(".mine .attached", { hasText: "notes.txt" }).locator("text=Download").click(),
+    ]);
+    assert.equal(saved.suggestedFilename(), "notes.txt");
+  },
+};
+
+export const chatDropped = {
+  name: "Chat: a file is dropped on the page",
+  chat: "stage",
+  async run(page) {
+    await ready(page);
+    await page.evaluate(() => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File(["dropped words"], "dropped.txt", { type: "text/plain" }));
+      const place = document.querySelector("main");
+      for (const name of ["dragenter", "dragover", "drop"]) {
+        place.dispatchEvent(new DragEvent(name, { dataTransfer, bubbles: true, cancelable: true }));
+      }
+    });
+    await sees(page, ".chip", "dropped.txt");
+    await says(page, "say thanks");
+    await sees(page, ".mine", "dropped.txt");
+    await sees(page, ".theirs", "thanks");
+  },
+};
+
+export const chatConversations = {
+  name: "Chat: a second conversation, and back to the first",
+  chat: "stage",
+  async run(page) {
+    const [first, second] = [`say first ${randomUUID()}`, `say second ${randomUUID()}`];
+    await says(page, first);
+    await sees(page, ".theirs", first.slice(4));
+    await ready(page);
+    await page.click("text=New conversation");
+    await page.locator(".mine").waitFor({ state: "detached" });
+    await says(page, second);
+    await sees(page, ".theirs", second.slice(4));
+    await ready(page);
+    await page.click(`.conversations a:has-text("${first}")`);
+    await sees(page, ".theirs", first.slice(4));
+    assert.deepEqual(await textsOf(page, ".mine"), [first]);
+    await page.goBack();
+    await sees(page, ".theirs", second.slice(4));
+    assert.deepEqual(await textsOf(page, ".mine"), [second]);
+  },
+};
+
+async function signsIn(page, token) {
+  await sees(page, "dialog.token");
+  await page.fill("dialog.token input", token);
+  await page.click("dialog.token button");
+}
+
+export const chatTokens = {
+  name: "Chat: a wrong token is refused in words, a right one opens the page, and one that runs out loses nothing",
+  chat: "lab",
+  withTokens: true,
+  // The browser tells of every 401.
+  expectsErrors: true,
+  async run(page, { server }) {
+    await sees(page, "dialog.token", "This server asks for a token.");
+    assert.deepEqual(await faultsOf(page), []);
+    await signsIn(page, "nobody's");
+    await sees(page, "dialog.token", "not known here");
+    await signsIn(page, tokens.caller);
+    await says(page, "echo good morning");
+    await sees(page, ".theirs", "good morning");
+    await ready(page);
+    await page.evaluate(() => sessionStorage.setItem("baton-chat-token", "run out"));
+    await says(page, "echo good evening");
+    await sees(page, "dialog.token", "run out");
+    await signsIn(page, tokens.caller);
+    await sees(page, ".theirs", "good evening");
+    await page.goto("about:blank");
+    await page.goto(`http://${server.address}/chat#token=${tokens.caller}&agent=lab`);
+    await ready(page);
+    assert.equal(new URL(page.url()).hash, "#agent=lab");
+    assert.deepEqual(await page.context().cookies(), []);
+  },
+};
+
+export const chatPhone = {
+  name: "Chat: on a phone the conversations are a drawer, and nothing scrolls sideways",
+  chat: "stage",
+  device: phone,
+  async run(page) {
+    const rows = [{ name: "x".repeat(60), figure: 1, more: "y".repeat(60) }];
+    const artifact = { artifactId: "wide", name: "wide", parts: [{ data: { rows, note: "z".repeat(200) } }] };
+    await says(page, `say ${"long".repeat(100)}\n${line({ type: "artifact", artifact, lastChunk: true })}`);
+    await sees(page, ".artifact table");
+    await ready(page);
+    assert.equal(await page.locator(".side-list").isVisible(), false);
+    const seen = await page.evaluate(() => ({
+      page: document.scrollingElement.scrollWidth,
+      screen: innerWidth,
+      text: parseFloat(getComputedStyle(document.querySelector("[name=message]")).fontSize),
+    }));
+    assert.equal(seen.screen, 360, "the page is as wide as the phone");
+    assert.ok(seen.page <= seen.screen, "nothing to scroll sideways");
+    assert.ok(seen.text >= 16, "phones zoom into smaller inputs");
+    await page.tap("[aria-label='Show the conversations']");
+    await page.locator(".side-list").waitFor();
+    assert.deepEqual(await faultsOf(page), []);
+    await page.tap(".side-list .fresh");
+    await page.locator(".side-list").waitFor({ state: "hidden" });
+    await page.locator(".mine").waitFor({ state: "detached" });
+    await page.tap("[aria-label='Show the conversations']");
+    await page.locator(".conversations a", { hasText: "longlong" }).first().tap();
+    await sees(page, ".mine", "longlong");
+  },
+};
+
+export const chatHostile = {
+  name: "Chat: markup and links to scripts in what is said are text",
+  chat: "stage",
+  async run(page) {
+    const artifact = { artifactId: "bad", name: hostile, parts: [{ data: [{ [hostile]: hostile }] }, { url: "javascript:alert(1)", filename: hostile }] };
+    const call = { type: "tool-call", id: "c1", name: hostile, arguments: { a: hostile } };
+    const script = [`say ${hostile}`, line({ type: "artifact", artifact, lastChunk: true }), line(call), line({ type: "fail", error: hostile })];
+    await says(page, script.join("\n"));
+    await sees(page, ".run-problem", "<img src=x");
+    await sees(page, ".theirs", "[press](javascript:document.title=2)");
+    await sees(page, ".theirs strong", "<b onclick=x>bold</b>");
+    assert.equal(await page.locator("main img, main b[onclick], a[href^='javascript:']").count(), 0);
+    assert.ok(!["1", "2"].includes(await page.title()));
+    await says(page, "say see [the page](https://example.org/a) and `code`");
+    const link = page.locator(".theirs a");
+    assert.equal(await link.getAttribute("href"), "https://example.org/a");
+    assert.match(await link.getAttribute("rel"), /noopener/);
+    await sees(page, ".theirs code", "code");
+  },
+};
+
+export const chatShown = {
+  name: "Chat: tools, progress, thoughts, tables and charts of the agents that ship with the program",
+  chat: "tools",
+  async run(page) {
+    await says(page, "How is the weather in Berlin?");
+    await sees(page, ".theirs", "The weather in Berlin");
+    await page.click(".tool summary");
+    await sees(page, ".tool", "get_weather");
+    await sees(page, ".tool .facts", "14");
+    await ready(page);
+    await says(page, "plan a trip to Oslo");
+    await sees(page, ".theirs", "Pack:");
+    await ready(page);
+    await page.locator(".thinking:visible summary").last().click();
+    await sees(page, ".thoughts", "first look at the weather, then decide what to pack.");
+    await sees(page, ".thoughts .activity", "Look at the weather");
+    assert.deepEqual(await textsOf(page, ".thoughts .step .mark"), ["done", "done"]);
+    assert.deepEqual(await faultsOf(page), []);
+  },
+};
+
+export const chatCharts = {
+  name: "Chat: a table is sent, and its statistics and chart are shown",
+  chat: "table-report",
+  withTokens: true,
+  token: tokens.caller,
+  device: { colorScheme: "dark" },
+  async run(page) {
+    await ready(page);
+    await page.setInputFiles(".compose input[type=file]", {
+      name: "sales.csv",
+      mimeType: "text/csv",
+      buffer: Buffer.from("region,sold\nnorth,10\nsouth,20\n"),
+    });
+    await sees(page, ".chip", "sales.csv");
+    await page.click(".compose >> text=Send");
+    await sees(page, ".artifact table", "sold");
+    await page.locator(".artifact img.picture").waitFor();
+    const isDrawn = () => page.locator(".artifact img.picture").evaluate((image) => image.naturalWidth > 0);
+    await waitFor("the chart to be drawn", isDrawn);
+    await sees(page, ".theirs", "2 rows, 2 columns.");
+    await ready(page);
+    assert.deepEqual(await faultsOf(page), []);
+  },
+};
+
+export const chatAgain = {
+  name: "Chat: what failed is tried again by a button",
+  chat: "stage",
+  async run(page) {
+    await says(page, line({ type: "fail", error: "It broke." }));
+    await sees(page, ".run-problem", "It broke.");
+    await page.click(".run-problem >> text=Try again");
+    await page.locator(".mine").nth(1).waitFor();
+    await sees(page, ".run-problem", "It broke.");
+    await ready(page);
+  },
+};
