@@ -7,21 +7,13 @@
 #include <cstdio>
 #include <span>
 
+#include "base/code_points.h"
 #include "base/text.h"
 
 namespace baton::cli {
 namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
-
-bool is_c1(std::uint32_t value) {
-  return value >= 0x80 && value <= 0x9F;
-}
-
-// Whether the character changes the text direction: such characters can disguise what a line says.
-bool turns_direction(std::uint32_t value) {
-  return (value >= 0x202A && value <= 0x202E) || (value >= 0x2066 && value <= 0x2069);
-}
 
 struct Range {
   std::uint32_t first, last;
@@ -51,7 +43,7 @@ void append_printable(std::string& out, std::string_view bytes, std::uint32_t va
     out += {'^', static_cast<char>(value + '@')};
   } else if (value == 0x7F) {
     out += "^?";
-  } else if (is_c1(value) || turns_direction(value)) {
+  } else if (base::is_control(value) || base::turns_direction(value)) {
     out += kReplacement;
   } else {
     out += bytes;
@@ -90,8 +82,9 @@ std::string json_line(std::string_view json) {
     const std::size_t bytes = std::max<std::size_t>(next.bytes, 1);
     if (next.value == '\n' || next.value == '\r') {
       out += ' ';
-    } else if (next.bytes > 0 && (next.value == 0x7F || is_c1(next.value) || turns_direction(next.value))) {
-      char escape[8];
+    } else if (next.bytes > 0 &&
+               (next.value >= 0x7F && (base::is_control(next.value) || base::turns_direction(next.value)))) {
+      char escape[12];
       std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(next.value));
       out += escape;
     } else {
@@ -108,10 +101,10 @@ std::string safe_characters(std::string_view text, std::string_view special) {
   while (!text.empty()) {
     const base::CodePoint next = base::first_code_point(text);
     const std::size_t bytes = std::max<std::size_t>(next.bytes, 1);
-    const bool marks_direction = turns_direction(next.value) || next.value == kLeftToRight ||
+    const bool marks_direction = base::turns_direction(next.value) || next.value == kLeftToRight ||
                                  next.value == kRightToLeft || next.value == kArabicLetter;
-    const bool replaced = next.bytes == 0 || next.value < 0x20 || next.value == 0x7F || is_c1(next.value) ||
-                          marks_direction || special.find(text[0]) != std::string_view::npos;
+    const bool replaced = next.bytes == 0 || base::is_control(next.value) || marks_direction ||
+                          special.find(text[0]) != std::string_view::npos;
     out += replaced ? std::string_view("_") : text.substr(0, bytes);
     text.remove_prefix(bytes);
   }

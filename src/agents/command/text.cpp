@@ -3,6 +3,9 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "base/code_points.h"
+#include "base/text.h"
+
 namespace baton::agents {
 namespace {
 
@@ -80,8 +83,9 @@ std::string escaped(std::string_view bytes, std::size_t size_max) {
   std::string text;
   while (!bytes.empty()) {
     const Sequence sequence = next_sequence(bytes);
-    const bool plain = sequence.kind == Sequence::Kind::character &&
-                       static_cast<unsigned char>(bytes[0]) >= 0x20 && bytes[0] != 0x7f;
+    const std::uint32_t value = base::first_code_point(bytes).value;
+    const bool plain = sequence.kind == Sequence::Kind::character && !base::is_control(value) &&
+                       !base::turns_direction(value);
     std::string piece(bytes.substr(0, plain ? sequence.size : 1));
     if (!plain) {
       char code[8];

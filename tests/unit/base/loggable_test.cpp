@@ -12,6 +12,17 @@ TEST_CASE("loggable: control characters cannot begin a line and length is bounde
   CHECK(loggable(std::string(1000, 'x')).size() == 203);
 }
 
+TEST_CASE("loggable: what terminals obey or readers are misled by is shown as its bytes") {
+  CHECK(loggable("\xc2\x9b"
+                 "2J") ==
+        "\\xC2\\x9B"
+        "2J");
+  CHECK(loggable("\xe2\x80\xae"
+                 "x\xff") == "\\xE2\\x80\\xAEx\\xFF");
+  CHECK(loggable("\xc3\xa4") == "\xc3\xa4");
+  CHECK(loggable(std::string(199, 'x') + "\xc3\xa4") == std::string(199, 'x') + "...");
+}
+
 TEST_CASE("loggable_word: what a caller chose cannot look like another fact") {
   CHECK(loggable_word("t1 task=t2") == "t1\\x20task=t2");
 }
