@@ -87,6 +87,7 @@ class Entry {
     if (!secret) return {};
     const bool sendable = std::ranges::all_of(*secret, [](char c) { return c > ' ' && c < 0x7f; });
     if (secret->empty() || !sendable) wrong(member, "must be printable ASCII without spaces, and not empty");
+    if (secret->starts_with("bp1.")) wrong(member, "must not begin with bp1. as the tokens of pages do");
     return *secret;
   }
 

@@ -86,6 +86,9 @@ base::Result<void> check_webhook(const task::PushConfig& config,
                                  const http::outbound::AddressPolicy& policy) {
   const auto url = http::outbound::parse_url(config.url);
   if (!url) return base::fail(url.error());
+  if (is_key(config) && config.credentials.empty())
+    return base::fail(base::ErrorCode::invalid_argument,
+                      "authentication: HMAC-SHA256 needs a key as credentials");
   return http::outbound::check_target(*url, policy);
 }
 

@@ -50,7 +50,8 @@ struct Outcome {
 http::outbound::HttpRequest webhook_request(const store::Delivery& delivery, const task::TaskId& task,
                                             Body body, base::Timestamp now);
 
-// Fails for an invalid URL, and for a target that is forbidden whatever its name resolves to.
+// Fails for an invalid URL, a signature without a key, and a target that is forbidden whatever its name
+// resolves to.
 base::Result<void> check_webhook(const task::PushConfig& config, const http::outbound::AddressPolicy& policy);
 
 // 2xx is delivered. 410 and errors that no repetition can fix (a forbidden address, an invalid URL or header)

@@ -1,7 +1,9 @@
 #include "server/page_tokens.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstdint>
 #include <limits>
 
 #include "base/base64.h"
@@ -19,12 +21,16 @@ using Seconds = std::chrono::seconds;
 
 constexpr std::string_view kBegin = "bp1.";
 constexpr std::size_t kUserMax = 256, kTokenMax = 4096;
+// Whoever has a page's token can try to guess what it was signed with, as fast as his machines go.
+constexpr std::size_t kSecretMin = 32;
 constexpr Seconds kNormalTime{900}, kTimeMax{86'400};
 
 // As a tenant has to be that stands in a path (a2a/negotiation.h).
 bool is_user(std::string_view user) {
+  constexpr std::array<std::string_view, 5> kTaken{"v1", "tasks", "agents", ".", ".."};
   const auto is_odd = [](unsigned char c) { return c < 0x20 || c == 0x7f || c == '/'; };
-  return !user.empty() && user.size() <= kUserMax && std::ranges::none_of(user, is_odd);
+  return !user.empty() && user.size() <= kUserMax && std::ranges::none_of(user, is_odd) &&
+         std::ranges::find(kTaken, user) == kTaken.end();
 }
 
 std::string base64url(std::string_view bytes) {
@@ -44,8 +50,8 @@ std::optional<PageGrant> claims_of(std::string_view payload) {
   if (!document) return std::nullopt;
   const json::Value said = document->root();
   const auto until = said["until"].integer();
-  const bool is_late = until && *until > std::numeric_limits<std::int32_t>::max() * std::int64_t{2};
-  if (!until || is_late || !is_user(said["user"].string())) return std::nullopt;
+  const bool is_time = until && *until >= 0 && *until <= std::numeric_limits<std::uint32_t>::max();
+  if (!is_time || !is_user(said["user"].string())) return std::nullopt;
   return PageGrant{
       {said["caller"].str()}, said["user"].str(), said["agent"].str(), base::Timestamp(Seconds(*until))};
 }
@@ -79,7 +85,7 @@ base::Result<task::Caller> caller_of_page(const std::vector<Token>& tokens, std:
   const auto grant = claims_of(token.substr(kBegin.size(), end - kBegin.size()));
   if (!grant) return unknown;
   const auto signer = std::ranges::find_if(tokens, [&](const Token& one) {
-    return one.role == Role::calls && one.caller == grant->caller &&
+    return one.role == Role::calls && one.secret.size() >= kSecretMin && one.caller == grant->caller &&
            equal_in_constant_time(token.substr(end + 1), base::hmac_sha256(one.secret, token.substr(0, end)));
   });
   if (signer == tokens.end()) return unknown;
@@ -91,6 +97,10 @@ base::Result<task::Caller> caller_of_page(const std::vector<Token>& tokens, std:
 }
 
 base::Result<PageGrant> read_page_grant(std::string_view body, const Token& by, base::Timestamp now) {
+  if (by.secret.size() < kSecretMin)
+    return fail(ErrorCode::invalid_argument, "your own token is too short to sign others with: it needs " +
+                                                 std::to_string(kSecretMin) +
+                                                 " characters that nobody can guess");
   const auto document = json::Document::parse_view(body);
   if (!document) return fail(document.error());
   const json::Value root = document->root();
@@ -101,7 +111,8 @@ base::Result<PageGrant> read_page_grant(std::string_view body, const Token& by, 
   }
   const json::Value user = root["user"], agent = root["agent"], time = root["seconds"];
   if (!is_user(user.string()))
-    return fail(ErrorCode::invalid_argument, "user: must be a text of 1 to 256 bytes without a slash");
+    return fail(ErrorCode::invalid_argument,
+                "user: must be a text of 1 to 256 bytes without a slash, and none of v1, tasks, agents");
   if (!agent.absent() && (agent.string().empty() || !is_for(by, agent.str())))
     return fail(ErrorCode::invalid_argument, "agent: must be one that your own token is for");
   const auto wanted = time.absent() ? std::optional(kNormalTime.count()) : time.integer();

@@ -1,6 +1,7 @@
 // Tokens for pages: a page's server has one made with its own token for each of its users, and gives that to
 // the user's browser; its own token stays with it. They are signed with that token and stored nowhere, so
-// every node knows them, and they are good until their time is over or the server's own token is gone.
+// every node knows them, and they are good until their time is over or the server's own token is gone. A
+// stream that is open then goes on.
 //
 // A token is "bp1.<payload>.<signature>": the payload is base64url of JSON (caller, user, agent, until in
 // seconds since 1970), the signature HMAC-SHA256 of "bp1.<payload>" in hexadecimal, its key the secret of the

@@ -8,7 +8,7 @@ import harness
 
 class PageTokens(harness.ServerCase):
     AGENTS = ["joke", "slow"]
-    OWN, OTHER = "the-shops-own-token", "the-desks-own-token"
+    OWN, OTHER = "the-shops-own-token-is-long-enough", "the-desks-own-token-is-long-enough"
     CONFIG = {"tokens": [{"caller": "shop", "token": OWN}, {"caller": "desk", "token": OTHER, "agents": ["joke"]}]}
 
     def made(self, token=OWN, **asked):

@@ -223,8 +223,10 @@ void Pipeline::note_refusal(const http::Request& request, std::string_view reaso
 std::chrono::milliseconds Pipeline::note_wrong_token(const http::Request& request,
                                                      const base::Error& error) const {
   // Only unknown tokens count: not a missing one, nor a valid one for another agent.
-  const bool tried =
-      error.code == base::ErrorCode::unauthenticated && !request.header("Authorization").empty();
+  const auto in_query = [](const auto& member) { return member.first == "access_token"; };
+  const bool names_token =
+      !request.header("Authorization").empty() || std::ranges::any_of(request.query, in_query);
+  const bool tried = error.code == base::ErrorCode::unauthenticated && names_token;
   if (!tried) {
     const bool has_token = error.code == base::ErrorCode::permission_denied;
     note_refusal(request, has_token ? "its token is not for this agent" : "it has no token");

@@ -13,9 +13,12 @@ using base::ErrorCode;
 namespace {
 
 const base::Timestamp kNow(1'700'000'000'000ms);
-const std::vector<server::Token> kTokens{{"shop-secret", {"shop"}, {}},
-                                         {"desk-secret", {"desk"}, {"echo"}},
-                                         {"eye-secret", {"eye"}, {}, server::Role::views}};
+const std::string kShop = "shop-secret-of-enough-characters", kDesk = "desk-secret-of-enough-characters",
+                  kEye = "eye-secret-of-enough-characters.";
+const std::vector<server::Token> kTokens{{kShop, {"shop"}, {}},
+                                         {kDesk, {"desk"}, {"echo"}},
+                                         {kEye, {"eye"}, {}, server::Role::views},
+                                         {"short-secret", {"short"}, {}}};
 
 std::string token_of(std::string caller, std::string agent, const std::string& secret,
                      std::string user = "ann") {
@@ -37,7 +40,7 @@ std::string refusal(const std::string& body) {
 }  // namespace
 
 TEST_CASE("Page token: it stands for its user within the caller, until its time is over") {
-  const std::string token = token_of("shop", "", "shop-secret");
+  const std::string token = token_of("shop", "", kShop);
   CHECK(server::is_page_token(token));
   CHECK(token.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") ==
         std::string::npos);
@@ -47,17 +50,18 @@ TEST_CASE("Page token: it stands for its user within the caller, until its time 
 }
 
 TEST_CASE("Page token: it is for its agent, as far as its caller's own token is") {
-  CHECK(caller_at(token_of("shop", "echo", "shop-secret"), "echo") == "ann of shop");
-  CHECK(caller_at(token_of("shop", "echo", "shop-secret"), "tools") == "denied");
-  CHECK(caller_at(token_of("desk", "", "desk-secret"), "tools") == "denied");
-  CHECK(caller_at(token_of("desk", "tools", "desk-secret"), "tools") == "denied");
+  CHECK(caller_at(token_of("shop", "echo", kShop), "echo") == "ann of shop");
+  CHECK(caller_at(token_of("shop", "echo", kShop), "tools") == "denied");
+  CHECK(caller_at(token_of("desk", "", kDesk), "tools") == "denied");
+  CHECK(caller_at(token_of("desk", "tools", kDesk), "tools") == "denied");
 }
 
 TEST_CASE("Page token: what its caller has not signed is unknown") {
-  const std::string token = token_of("shop", "", "shop-secret");
-  CHECK(caller_at(token_of("desk", "", "shop-secret"), "echo") == "unknown");
-  CHECK(caller_at(token_of("nobody", "", "shop-secret"), "echo") == "unknown");
-  CHECK(caller_at(token_of("eye", "", "eye-secret"), "echo") == "unknown");
+  const std::string token = token_of("shop", "", kShop);
+  CHECK(caller_at(token_of("desk", "", kShop), "echo") == "unknown");
+  CHECK(caller_at(token_of("nobody", "", kShop), "echo") == "unknown");
+  CHECK(caller_at(token_of("eye", "", kEye), "echo") == "unknown");
+  CHECK(caller_at(token_of("short", "", "short-secret"), "echo") == "unknown");
   for (std::size_t i = 0; i < token.size(); ++i) {
     std::string other = token;
     other[i] = other[i] == 'A' ? 'B' : 'A';
@@ -68,11 +72,11 @@ TEST_CASE("Page token: what its caller has not signed is unknown") {
 }
 
 TEST_CASE("Page token: a user that no tenant could be is unknown, whoever has signed it") {
-  for (const std::string user : {"", "a/b",
+  for (const std::string user : {"", "..", "tasks", "a/b",
                                  "a\x1f"
                                  "b",
                                  "a\n"})
-    CHECK(caller_at(token_of("shop", "", "shop-secret", user), "echo") == "unknown");
+    CHECK(caller_at(token_of("shop", "", kShop, user), "echo") == "unknown");
 }
 
 TEST_CASE("Page token: what is asked for is checked") {
@@ -85,6 +89,9 @@ TEST_CASE("Page token: what is asked for is checked") {
   CHECK(refusal(R"({"user":"ann","seconds":0})").starts_with("seconds: "));
   CHECK(refusal(R"({"user":"ann","seconds":86401})").starts_with("seconds: "));
   CHECK(refusal(R"({"user":"ann","second":1})") == "second: is unknown");
+  const auto by_short = server::read_page_grant(R"({"user":"ann"})", kTokens[3], kNow);
+  REQUIRE_FALSE(by_short);
+  CHECK(by_short.error().for_caller.starts_with("your own token is too short"));
 }
 
 TEST_CASE("Access: a page's token is taken in the query of a GET alone, another one is not") {
@@ -94,12 +101,12 @@ TEST_CASE("Access: a page's token is taken in the query of a GET alone, another 
   http::Request request;
   request.method = "GET";
   const auto far = std::chrono::floor<std::chrono::seconds>(base::SystemClock().now()) + 60s;
-  request.query = {{"access_token", server::make_page_token({{"shop"}, "ann", "", far}, "shop-secret")}};
+  request.query = {{"access_token", server::make_page_token({{"shop"}, "ann", "", far}, kShop)}};
   CHECK(server::authenticate(options, request, {"echo"}));
   request.method = "POST";
   CHECK_FALSE(server::authenticate(options, request, {"echo"}));
   request.method = "GET";
-  request.query = {{"access_token", "shop-secret"}};
+  request.query = {{"access_token", kShop}};
   CHECK_FALSE(server::authenticate(options, request, {"echo"}));
   CHECK_FALSE(server::authenticate_operator(options, request));
 }
