@@ -1,5 +1,12 @@
 # cmake -DFOLDER=<project> -DOUTPUT=<file.h> -DCOMMIT=<commit> -DLIBRARIES=<text> -DCOMPILER=<text> -P write_facts.cmake
 # Leaves the file as it is if it says the same.
+# A folder within another checkout is none itself.
+execute_process(COMMAND git rev-parse --show-toplevel WORKING_DIRECTORY ${FOLDER} OUTPUT_VARIABLE top
+  OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+file(REAL_PATH ${FOLDER} here)
+if(NOT COMMIT AND NOT top STREQUAL here)
+  set(COMMIT unknown)
+endif()
 if(NOT COMMIT)
   execute_process(COMMAND git rev-parse --short=12 HEAD WORKING_DIRECTORY ${FOLDER} OUTPUT_VARIABLE COMMIT
     OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE status)

@@ -97,9 +97,9 @@ class Catalogue {
   static base::Result<Catalogue> load(const std::filesystem::path& folder, const Make& make,
                                       const Builtins& builtins = {}, const CommonRules& rules = {});
 
-  // Reads the cards again. An agent stays as it is if its card has the same text, or is wrong now. The
-  // running turns of a changed agent finish with their old executor. Fails and changes nothing if no card is
-  // right.
+  // Reads the cards again. An agent stays as it is if its card (with `dev` also its files) is as before, or
+  // is wrong now. The running turns of a changed agent finish with their old executor. Fails and changes
+  // nothing if no card is right.
   struct Reloaded {
     int added = 0, changed = 0, removed = 0;
     std::vector<CardReport> wrong;  // the cards that are wrong now

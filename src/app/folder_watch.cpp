@@ -15,9 +15,9 @@ constexpr std::chrono::milliseconds kPause(250);
 
 }  // namespace
 
-FolderWatch::FolderWatch(const std::filesystem::path& folder, std::function<void()> on_change)
-    : thread_([folder, told = agents::files_digest(folder),
-               on_change = std::move(on_change)](const std::stop_token& stop) mutable {
+FolderWatch::FolderWatch(const std::filesystem::path& folder, std::uint64_t known,
+                         std::function<void()> on_change)
+    : thread_([folder, told = known, on_change = std::move(on_change)](const std::stop_token& stop) mutable {
         std::mutex mutex;
         std::condition_variable_any stopped;
         std::unique_lock lock(mutex);

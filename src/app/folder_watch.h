@@ -4,6 +4,7 @@
 // Threads: one of its own, which calls.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <thread>
@@ -12,8 +13,9 @@ namespace baton::app {
 
 class FolderWatch {
  public:
-  // Compares with what is there now. `on_change` is not called any more once this is destroyed.
-  FolderWatch(const std::filesystem::path& folder, std::function<void()> on_change);
+  // `known`: the digest of the files that were read. `on_change` is not called any more once this is
+  // destroyed.
+  FolderWatch(const std::filesystem::path& folder, std::uint64_t known, std::function<void()> on_change);
 
  private:
   std::jthread thread_;

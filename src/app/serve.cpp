@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -15,6 +16,7 @@
 #include <utility>
 
 #include "agents/catalogue.h"
+#include "agents/files_digest.h"
 #include "app/config.h"
 #include "app/database_url.h"
 #include "app/executors.h"
@@ -280,6 +282,7 @@ int serve(const Config& config, const std::function<LoadedConfig()>& read_again)
                                   steady,
                                   choose};
   const agents::Catalogue::Make make = executors(services);
+  const std::uint64_t agent_files = config.cards.dev ? agents::files_digest(config.agents_folder) : 0;
   auto catalogue = agents::Catalogue::load(config.agents_folder, make, {}, config.cards);
   if (!catalogue) return cannot_start(catalogue.error());
   add_hidden_agents(*catalogue, services, config.cards.delegate_urls);
@@ -288,7 +291,7 @@ int serve(const Config& config, const std::function<LoadedConfig()>& read_again)
   Service service(config,
                   {clock, steady, *store->tasks, *store->deliveries, *store->retention, *store->operators,
                    make, *catalogue, supervisor, store->server_name, breakers, traced, store->peers,
-                   exporter ? &*exporter : nullptr},
+                   exporter ? &*exporter : nullptr, agent_files},
                   http_limits(config, *catalogue, descriptors));
   const auto served = service.run(read_again, signals);
   return served ? 0 : cannot_start(served.error());

@@ -224,7 +224,8 @@ base::Result<void> Service::serve(const Servers& servers, const std::function<Lo
   keep_alive();
 
   std::optional<FolderWatch> authors;
-  if (config_.cards.dev) authors.emplace(config_.agents_folder, [] { kill(getpid(), SIGHUP); });
+  if (config_.cards.dev)
+    authors.emplace(config_.agents_folder, dependencies_.agent_files, [] { kill(getpid(), SIGHUP); });
   for (int signal = SIGHUP; signal == SIGHUP;) {
     sigwait(&signals, &signal);
     if (signal != SIGHUP) continue;

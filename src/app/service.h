@@ -6,6 +6,7 @@
 
 #include <signal.h>
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -49,6 +50,7 @@ struct Dependencies {
   base::SpanQueue* spans = nullptr;          // of traces; outlives the service; null: none
   store::Peers* peers = nullptr;             // the nodes that share the store; null: nobody does
   const TraceExporter* exporter = nullptr;   // for metrics; null: none
+  std::uint64_t agent_files = 0;             // with --dev: agents::files_digest before the cards were read
 };
 
 class Service {

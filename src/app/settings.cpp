@@ -166,6 +166,7 @@ constexpr Setting kSettings[] = {
      "Seconds ahead at which a task may be asked to begin", 0, 3660 * kDay},
     {"engine.delayed_max", engine<&EngineOptions::delayed_max>,
      "Tasks of this program that wait for the time of their beginning", 0, 10'000'000},
+    {"engine.schedules", engine<&EngineOptions::schedules>, "Whether agents' schedules begin tasks"},
     {"engine.queue_share", &to<&Config::queue_share>,
      "Where there are several callers, what each may have of this program's waiting turns, waiting replies "
      "and "

@@ -27,7 +27,7 @@ std::string shown(std::string_view json) {
 }
 
 FieldKind kind_of(json::Value schema) {
-  if (schema["enum"].is_array()) return FieldKind::choice;
+  if (schema["enum"].is_array() && schema["enum"].size() > 0) return FieldKind::choice;
   std::string_view type = schema["type"].string();
   for (const json::Value one : schema["type"]) {
     if (schema["type"].is_array() && one.string() != "null") type = one.string();
@@ -145,7 +145,7 @@ base::Result<std::string> AnswerForm::value(const Field& field, std::string_view
 }
 
 std::string AnswerForm::answer(const std::vector<std::string>& values) const {
-  if (fields_.front().name.empty()) return values.front();
+  if (fields_.size() == 1 && fields_.front().name.empty()) return values.front();
   std::string json;
   json::Writer out(json);
   out.object([&] {

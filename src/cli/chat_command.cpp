@@ -2,6 +2,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <optional>
@@ -90,6 +91,12 @@ class Chat {
   }
 
  private:
+  // A field's value may begin with a slash, too.
+  static bool is_command(const std::string& line) {
+    constexpr std::array<std::string_view, 5> kWords{"/file", "/new", "/task", "/quit", "/help"};
+    return std::ranges::find(kWords, line.substr(0, line.find(' '))) != kWords.end();
+  }
+
   void command(const std::string& line) {
     Console& console = session_.console();
     const std::size_t space = line.find(' ');
@@ -126,7 +133,7 @@ class Chat {
       console.text(AnswerForm::prompt(field));
       const auto line = lines_.next();
       if (!line) return false;
-      if (line->starts_with('/')) {
+      if (is_command(*line)) {
         command(*line);
         if (is_over_ || !form_) return true;
         continue;
@@ -154,6 +161,7 @@ class Chat {
     send.submission.message = *message;
     send.submission.message.id.value = base::make_uuid();
     send.submission.task = std::exchange(waiting_, {});
+    form_.reset();
     send.submission.context = context_;
     const client::FollowEnd end = session_.send(remotes_, send);
     context_ = session_.context();
@@ -164,7 +172,6 @@ class Chat {
     session_.console().end();
     if (end.stopped) return kExitInterrupted;
     const task::State state = end.state.value_or(task::State::completed);
-    form_.reset();
     if (task::is_waiting(state)) {
       waiting_ = end.task;
       if (session_.said()) form_ = AnswerForm::of(*session_.said());

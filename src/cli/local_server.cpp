@@ -70,9 +70,10 @@ std::string read_url(int from) {
 
 base::Result<std::unique_ptr<LocalServer>> LocalServer::start(const std::string& agents_folder,
                                                               const std::string& database) {
-  std::vector<std::string> words{"baton",     "dev",    agents_folder, "--host",
-                                 "127.0.0.1", "--port", "0",           "--log-level",
-                                 "error",     "--db",   database,      "--log-agents"};
+  std::vector<std::string> words{"baton",       "dev",    agents_folder, "--host",
+                                 "127.0.0.1",   "--port", "0",           "--log-level",
+                                 "error",       "--db",   database,      "--engine-schedules=false",
+                                 "--log-agents"};
   std::vector<std::string> variables = environment();
   const std::vector<char*> word_list = pointers(words), variable_list = pointers(variables);
   std::array<int, 2> pipe{};

@@ -22,6 +22,10 @@ int not_replayed(const base::Error& error, int exit_code) {
 }  // namespace
 
 int replay_command(const ReplayOptions& options) {
+  ClientOptions client;
+  client.json = options.json;
+  const SaveOptions nowhere;
+  Session session(client, nowhere, {});  // from now on Ctrl-C does not end the program: the copy must go
   const auto scratch = ScratchFolder::make();
   if (!scratch) return not_replayed(scratch.error(), kExitFailed);
   const std::string copy = scratch->path() / "replay.db";
@@ -29,14 +33,11 @@ int replay_command(const ReplayOptions& options) {
   if (!turn) return not_replayed(turn.error(), kExitUsage);
   std::fprintf(stderr, "turn %d of %d at %s; its conversation is as Baton has it\n", turn->turn, turn->turns,
                turn->agent.c_str());
+  if (session.interrupt().pending()) return kExitInterrupted;
   const auto server = LocalServer::start(options.agents, copy);
   if (!server) return not_replayed(server.error(), kExitFailed);
-  ClientOptions client;
   client.url = (*server)->url();
   client.agent = turn->agent;
-  client.json = options.json;
-  const SaveOptions nowhere;
-  Session session(client, nowhere, {});
   int exit_code = kExitDone;
   const auto remotes = session.find(exit_code);
   if (remotes.empty()) return exit_code;

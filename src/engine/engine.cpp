@@ -72,7 +72,7 @@ base::Result<int> Engine::start() {
   const auto found = recovery_.run();
   if (!found) return base::fail(found.error());
   if (auto gone_on = go_on(*found); !gone_on) return base::fail(std::move(gone_on.error()));
-  if (auto taken = schedules_.take(); !taken) return base::fail(std::move(taken.error()));
+  if (auto taken = take_schedules(); !taken) return base::fail(std::move(taken.error()));
   if (leaving_) leaving_->retention.start();
   if (auto resumed = jobs_.start(); !resumed) return base::fail(std::move(resumed.error()));
   if (others_) others_->start();
@@ -143,7 +143,11 @@ void Engine::set_retention(store::RetentionStore& store) {
 
 base::Result<void> Engine::catalogue_changed() {
   turns_.take_limits();
-  return schedules_.take();
+  return take_schedules();
+}
+
+base::Result<void> Engine::take_schedules() {
+  return options_.schedules ? schedules_.take() : base::Result<void>();
 }
 
 void Engine::drain() {

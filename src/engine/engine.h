@@ -90,6 +90,7 @@ class Engine {
 
  private:
   base::Result<void> go_on(const Recovery::Found& found);
+  base::Result<void> take_schedules();
   void look_at_others();
   void await_stored();
   void count_after(std::chrono::milliseconds pause);

@@ -43,6 +43,7 @@ struct EngineOptions {
   // How far ahead a task may be asked to begin, and how many such tasks may wait for their time.
   std::chrono::milliseconds start_delay_max{31'536'000'000};
   int delayed_max = 100'000;
+  bool schedules = true;  // agents' schedules begin tasks
   // How long a run goes on after its client has left (Leaving::cancels); 0: it is never canceled.
   std::chrono::milliseconds hang_up_grace{60'000};
   RetentionOptions retention;

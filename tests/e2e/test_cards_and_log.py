@@ -30,7 +30,7 @@ class Startup(StartCase):
                   "allow_anonymous": True}
         with harness.Server(["echo", "approval"], config) as server:
             first = self.line_with(server, ", database ")
-            version = subprocess.run([harness.PROGRAM, "--version"], capture_output=True, text=True, check=True).stdout.strip()
+            version = subprocess.run([harness.PROGRAM, "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
             self.assertIn(f"baton {version}", first["message"])
             self.assertIn(server.database.shown, first["message"])
             self.assertEqual(self.line_with(server, "agents: ")["message"], "agents: approval, echo (default)")

@@ -21,6 +21,23 @@ else:
     print(json.dumps({"type": "ask", "message": "OLD asks about " + said}))
 """
 
+PARENT = """from baton import agent
+
+@agent
+def answer(turn):
+    return "PARENT of " + turn.delegate("child", turn.prompt).result().text
+
+answer.run()
+"""
+CHILD = """from baton import agent
+
+@agent
+def answer(turn):
+    return "OLD CHILD"
+
+answer.run()
+"""
+
 
 @databases.needs_sqlite("it reads a SQLite database")
 class Replay(unittest.TestCase):
@@ -33,21 +50,24 @@ class Replay(unittest.TestCase):
         for text in ("one", "two", "end"):
             self.server.send(text, self.task)
         self.changed = self.server.folder / "changed"
-        self.write(self.changed, AGENT.replace("OLD", "NEW"))
+        self.write(self.changed, AGENT.replace("OLD", "NEW"), child="NEW")
 
     @staticmethod
-    def write(folder, agent):
-        (folder / "asker").mkdir(parents=True)
-        (folder / "asker/card.json").write_text(json.dumps(CARD), encoding="utf-8")
-        (folder / "asker/agent.py").write_text(agent, encoding="utf-8")
+    def write(folder, agent, child="OLD"):
+        for name, text in (("asker", agent), ("parent", PARENT), ("child", CHILD.replace("OLD", child))):
+            (folder / name).mkdir(parents=True)
+            card = CARD | {"baton": CARD["baton"] | {"default": name == "asker"}}
+            (folder / name / "card.json").write_text(json.dumps(card), encoding="utf-8")
+            (folder / name / "agent.py").write_text(text, encoding="utf-8")
 
     def replay(self, *options, task=None):
         done = subprocess.run([harness.PROGRAM, "replay", task or self.task, "--db", self.server.folder / "baton.db",
                                "--agents", self.changed, "--json", *options], capture_output=True, text=True,
                               check=False, timeout=client.scaled(60), env=harness.program_environment())
-        texts = []
+        texts, self.artifacts = [], []
         for line in map(json.loads, done.stdout.splitlines()):
             for update in (one for one in line.values() if isinstance(one, dict)):
+                self.artifacts += [part["text"] for part in update.get("artifact", {}).get("parts", []) if "text" in part]
                 status = update.get("status")
                 message = status.get("message") if isinstance(status, dict) else None
                 texts += [part["text"] for part in (message or {}).get("parts", []) if "text" in part]
@@ -63,6 +83,17 @@ class Replay(unittest.TestCase):
         self.assertEqual((code, texts[-1:]), (3, ["NEW asks about one"]), said)
         code, texts, said = self.replay("--turn", "2")
         self.assertEqual((code, texts[-1:]), (3, ["NEW asks about two"]), said)
+
+    def test_a_child_is_made_anew_by_the_changed_code(self):
+        task = self.server.send("x", agent="parent")
+        self.assertEqual(self.said(task), "PARENT of OLD CHILD")
+        code, _, said = self.replay(task=task["id"])
+        self.assertEqual(code, 0, said)
+        self.assertEqual("".join(self.artifacts), "PARENT of NEW CHILD")
+
+    @staticmethod
+    def said(task):
+        return "".join(part["text"] for artifact in task["artifacts"] for part in artifact["parts"])
 
     def test_what_the_server_has_stays_as_it_is(self):
         before = self.server.get(self.task, historyLength=10)

@@ -6,7 +6,7 @@
 
 namespace baton::store::sql {
 void WriteState::start() {
-  if (node()) return;  // others have had deliveries sent again, too
+  if (node()) return;  // may_resend is not asked there
   Query resent = connection_.query(
       "SELECT d.config_key FROM deliveries d WHERE d.due_ms IS NOT NULL AND (SELECT l.state FROM deliveries "
       "l "

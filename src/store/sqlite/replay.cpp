@@ -23,7 +23,7 @@ Result<task::TaskKey> find_task(Connection& connection, const ReplayChoice& choi
   if (!query.step()) return fail(ErrorCode::not_found, "there is no such task in the database");
   const task::TaskKey key{query.integer(0)};
   if (query.step())
-    return fail(ErrorCode::invalid_argument, "several agents have a task of this id: --agent names one");
+    return fail(ErrorCode::invalid_argument, "several tasks have this id: --agent may tell them apart");
   return key;
 }
 
@@ -41,7 +41,10 @@ std::vector<task::EventPtr> messages_in(const std::vector<task::EventPtr>& log) 
 // Nothing but what is prepared may begin, and nobody is told of it.
 void silence(Connection& connection, task::TaskKey task) {
   for (const char* all : {"DELETE FROM deliveries", "DELETE FROM push_configs", "DELETE FROM agent_controls",
-                          "DELETE FROM bulk_jobs", "DELETE FROM bulk_items"})
+                          "DELETE FROM bulk_jobs", "DELETE FROM bulk_items",
+                          // Without them children are made anew, and nobody's children are left to cancel.
+                          "DELETE FROM sends", "DELETE FROM send_slices", "DELETE FROM send_slice_pages",
+                          "UPDATE tasks SET parent_key = NULL WHERE parent_key IS NOT NULL"})
     connection.run(all);
   connection.run("UPDATE tasks SET turn_state = 'none' WHERE task_key <> ?", task);
 }
@@ -71,7 +74,8 @@ void hand_over(Connection& connection, const task::TaskHead& head) {
 void queue_turn(Connection& connection, task::TaskKey task, const task::Event& message,
                 task::EventNumber status) {
   connection.run(
-      "UPDATE tasks SET state = 'submitted', status_event = ?2, last_event = ?3, turn_state = 'queued', "
+      "UPDATE tasks SET state = 'submitted', status_event = ?2, last_event = ?3, turn = turn + 1, turn_state "
+      "= 'queued', "
       "attempt = 0, turn_message = ?3, turn_begin = ?3, awaited = 0, waiting_messages = 0, cancel_requested "
       "= 0, "
       "ask = '', indexed = 0, hidden = 0, waits_open_max = 0, waits_on_failure = 0, waits_until_ms = NULL, "
