@@ -41,7 +41,7 @@ struct Words {
     return "calls the tool " + base::loggable_word(call.name) + " " + on_one_line(call.arguments.text);
   }
   std::string operator()(const task::ToolResult& result) const {
-    return "has of the tool " + on_one_line(result.error.empty() ? result.content.text : result.error);
+    return "the tool returns " + on_one_line(result.error.empty() ? result.content.text : result.error);
   }
   std::string operator()(const task::Step& step) const {
     return step.phase == task::Step::Phase::start ? "step " + on_one_line(step.name) : "";

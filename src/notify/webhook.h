@@ -45,8 +45,8 @@ struct Outcome {
 // A POST with the config's token and credentials, and the headers by which a receiver recognises a
 // repetition: X-Baton-Delivery (task id, percent-encoded, and event number) and X-Baton-Attempt. If the task
 // has a trace, `traceparent` with a span of this attempt. Where the config's scheme is HMAC-SHA256, its
-// credentials are a key that is not sent: X-Baton-Signature is `t=<now in seconds>,v1=<HMAC-SHA256 of "<t>.
-// <X-Baton-Delivery>.<body>", without the space>`.
+// credentials are a key that is not sent, and X-Baton-Signature is `t=<time>,v1=<code>`: the time in seconds
+// since 1970, and the HMAC-SHA256 of time, X-Baton-Delivery and body with a dot between them.
 http::outbound::HttpRequest webhook_request(const store::Delivery& delivery, const task::TaskId& task,
                                             Body body, base::Timestamp now);
 

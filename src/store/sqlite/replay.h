@@ -1,6 +1,6 @@
 // Replay: makes of a copy of a database one in which a turn of one task waits to run again, for whoever looks
 // for a fault in an agent. Of the task and its conversation it has what there was when the turn's message
-// came; nothing else in it runs or calls a webhook.
+// came. A server of it that takes no schedules (engine.schedules) runs nothing else and calls no webhook.
 //
 // Threads: any. Blocks.
 #pragma once
