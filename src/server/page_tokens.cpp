@@ -1,7 +1,6 @@
 #include "server/page_tokens.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <limits>
@@ -11,6 +10,7 @@
 #include "json/document.h"
 #include "json/writer.h"
 #include "server/access.h"
+#include "server/tenants.h"
 
 namespace baton::server {
 namespace {
@@ -20,17 +20,13 @@ using base::fail;
 using Seconds = std::chrono::seconds;
 
 constexpr std::string_view kBegin = "bp1.";
-constexpr std::size_t kUserMax = 256, kTokenMax = 4096;
+constexpr std::size_t kTokenMax = 4096;
 // Whoever has a page's token can try to guess what it was signed with, as fast as his machines go.
 constexpr std::size_t kSecretMin = 32;
 constexpr Seconds kNormalTime{900}, kTimeMax{86'400};
 
-// As a tenant has to be that stands in a path (a2a/negotiation.h).
 bool is_user(std::string_view user) {
-  constexpr std::array<std::string_view, 5> kTaken{"v1", "tasks", "agents", ".", ".."};
-  const auto is_odd = [](unsigned char c) { return c < 0x20 || c == 0x7f || c == '/'; };
-  return !user.empty() && user.size() <= kUserMax && std::ranges::none_of(user, is_odd) &&
-         std::ranges::find(kTaken, user) == kTaken.end();
+  return !user.empty() && check_tenant(user).has_value();
 }
 
 std::string base64url(std::string_view bytes) {
@@ -93,7 +89,7 @@ base::Result<task::Caller> caller_of_page(const std::vector<Token>& tokens, std:
   const bool is_other = !grant->agent.empty() && grant->agent != agent.value;
   if (!agent.empty() && (is_other || !is_for(*signer, agent.value)))
     return fail(ErrorCode::permission_denied, "this token is not for this agent");
-  return task::Caller{grant->user + task::kTenantEnd + grant->caller.value};
+  return caller_in(grant->user, grant->caller);
 }
 
 base::Result<PageGrant> read_page_grant(std::string_view body, const Token& by, base::Timestamp now) {

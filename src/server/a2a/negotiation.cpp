@@ -15,7 +15,6 @@ using base::fail;
 using task::ProtocolVersion;
 
 constexpr std::string_view kOldExtensions = "X-A2A-Extensions";  // until 0.3
-constexpr std::size_t kTenantMax = 256;
 
 std::string_view without_patch(std::string_view version) {
   const std::size_t first = version.find('.');
@@ -64,25 +63,6 @@ Extensions extensions_of(const http::Request& request, const task::AgentCard& ca
 bool is_json(const http::Request& request) {
   const std::string_view type = http::media_type(request.header("Content-Type"));
   return http::same_word(type, "application/json") || http::same_word(type, "application/a2a+json");
-}
-
-base::Result<void> check_tenant(std::string_view tenant) {
-  const bool readable = std::none_of(tenant.begin(), tenant.end(),
-                                     [](unsigned char c) { return c < 0x20 || c == 0x7f || c == '/'; });
-  if (!readable || tenant.size() > kTenantMax) {
-    return fail(ErrorCode::invalid_argument, "tenant: must be at most 256 characters without a slash");
-  }
-  // Reserved: these have another meaning as the first segment of a path.
-  for (const std::string_view taken : {"v1", "tasks", "agents", ".", ".."}) {
-    if (tenant == taken)
-      return fail(ErrorCode::invalid_argument, "tenant: " + std::string(taken) + " is taken");
-  }
-  return {};
-}
-
-task::Caller caller_in(std::string_view tenant, const task::Caller& caller) {
-  if (tenant.empty()) return caller;
-  return {std::string(tenant) + task::kTenantEnd + caller.value};
 }
 
 }  // namespace baton::server::a2a

@@ -31,9 +31,4 @@ Extensions extensions_of(const http::Request& request, const task::AgentCard& ca
 // Whether the Content-Type is application/json or application/a2a+json.
 bool is_json(const http::Request& request);
 
-// Fails with invalid_argument for a tenant that cannot be part of a path.
-base::Result<void> check_tenant(std::string_view tenant);
-// The caller within a tenant. Tasks of one tenant are not visible in another (protocol/a2a/README.md, 2).
-task::Caller caller_in(std::string_view tenant, const task::Caller& caller);
-
 }  // namespace baton::server::a2a

@@ -2,10 +2,12 @@
 
 #include <doctest/doctest.h>
 
+#include "server/tenants.h"
+
 namespace negotiation_test {
 
 using namespace baton;
-using server::a2a::caller_in;
+using server::caller_in;
 using server::a2a::extensions_of;
 using server::a2a::version_of;
 using task::ProtocolVersion;
@@ -95,11 +97,11 @@ TEST_CASE("caller_in: tenants do not share a caller, and no name runs into a ten
   CHECK(caller_in("", caller) == caller);
   CHECK_FALSE(caller_in("t", caller) == caller);
   CHECK_FALSE(caller_in("t", caller) == caller_in("u", caller));
-  CHECK_FALSE(server::a2a::check_tenant("a\x1f"));
-  CHECK_FALSE(server::a2a::check_tenant("a/b"));
-  CHECK_FALSE(server::a2a::check_tenant("v1"));
-  CHECK_FALSE(server::a2a::check_tenant(std::string(257, 'x')));
-  CHECK(server::a2a::check_tenant("Firma Müller"));
+  CHECK_FALSE(server::check_tenant("a\x1f"));
+  CHECK_FALSE(server::check_tenant("a/b"));
+  CHECK_FALSE(server::check_tenant("v1"));
+  CHECK_FALSE(server::check_tenant(std::string(257, 'x')));
+  CHECK(server::check_tenant("Firma Müller"));
 }
 
 }  // namespace negotiation_test

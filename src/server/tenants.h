@@ -1,0 +1,16 @@
+// Tenants: a caller's tasks in one are not visible in another (protocol/a2a/README.md, 2). Pure.
+#pragma once
+
+#include <string_view>
+
+#include "base/error.h"
+#include "task/ids.h"
+
+namespace baton::server {
+
+// Fails with invalid_argument for a tenant that cannot be part of a path.
+base::Result<void> check_tenant(std::string_view tenant);
+// The caller within a tenant; the caller itself if that is empty.
+task::Caller caller_in(std::string_view tenant, const task::Caller& caller);
+
+}  // namespace baton::server
