@@ -28,6 +28,8 @@ using std::chrono::steady_clock;
 // may have to make its tables first.
 constexpr milliseconds kAlonePatience(2'000), kSharedPatience(10'000), kTryEvery(20);
 constexpr milliseconds kLookEvery(100), kAwayPause(200);
+// What the node that had the database needs to connect again once it is back.
+constexpr milliseconds kReturn(3'000);
 
 constexpr char kStopOthers[] =
     "the database's tables are of an older Baton, and one has them open: stop all others first, then start "
@@ -128,7 +130,7 @@ bool wait_until_free(const Address& address, const std::function<bool()>& waits)
   std::unique_ptr<Link> link;
   std::string last;
   auto unchanged_since = steady_clock::now();
-  auto back_since = unchanged_since - kGoneAfter;
+  auto back_since = unchanged_since - kReturn;
   while (true) {
     milliseconds pause = kLookEvery;
     try {
@@ -138,8 +140,10 @@ bool wait_until_free(const Address& address, const std::function<bool()>& waits)
       if (is_held || found.last != last) unchanged_since = steady_clock::now();
       last = found.last;
       // While the database was away nobody could renew a lease.
-      const bool is_over = found.is_over && steady_clock::now() - back_since >= kGoneAfter;
-      const bool is_gone = is_over || steady_clock::now() - unchanged_since >= kGoneAfter;
+      const bool may_judge = steady_clock::now() - back_since >= kReturn;
+      const bool is_over = found.is_over && may_judge;
+      const bool is_gone =
+          is_over || (may_judge && steady_clock::now() - unchanged_since >= kGoneAfter);
       if (!is_held && is_gone) return true;
       if (!found.last.empty() && is_over) end_lock_holders(*link);
     } catch (const sql::Failure&) {
