@@ -1,11 +1,15 @@
-"""What a caller sends costs no more than in proportion to its size: the program's CPU time for a request with a body of
-1, 2 and 4 MiB less than triples each time. The unit tests hold each decoder to the same (decoder_time_test.cpp)."""
+"""What a caller sends costs no more than in proportion to its size: a request with a body of 4 MiB takes the program less
+than 24 times the CPU time of one with 512 KiB, where the square would be 64. The unit tests hold each decoder to the same
+(decoder_time_test.cpp)."""
 import json
 import time
 
 import harness
 
 MIB = 1 << 20
+STEP = 8  # from the smaller body to the larger one
+# Not just above STEP: memory of the larger body is new to the program, which some machines charge for.
+MOST = 3 * STEP
 TRIES = 20  # others on the machine may disturb a measurement; what is not linear fails all of them
 
 
@@ -23,11 +27,11 @@ class Growth(harness.ServerCase):
         return self.cpu_time() - begin
 
     def assert_grows_linearly(self, path, body_of, headers=None):
-        bodies = [body_of(size * MIB) for size in (1, 2, 4)]
-        best = [float("inf")] * 3
+        bodies = [body_of(4 * MIB // STEP), body_of(4 * MIB)]
+        best = [float("inf")] * 2
         for _ in range(TRIES):
             best = [min(old, self.cost(path, body, headers or {})) for old, body in zip(best, bodies)]
-            if best[1] < 3 * best[0] and best[2] < 3 * best[1]:
+            if best[1] < MOST * best[0]:
                 return
         self.fail(f"{path}: {best} s")
 
