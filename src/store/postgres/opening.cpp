@@ -142,8 +142,7 @@ bool wait_until_free(const Address& address, const std::function<bool()>& waits)
       // While the database was away nobody could renew a lease.
       const bool may_judge = steady_clock::now() - back_since >= kReturn;
       const bool is_over = found.is_over && may_judge;
-      const bool is_gone =
-          is_over || (may_judge && steady_clock::now() - unchanged_since >= kGoneAfter);
+      const bool is_gone = is_over || (may_judge && steady_clock::now() - unchanged_since >= kGoneAfter);
       if (!is_held && is_gone) return true;
       if (!found.last.empty() && is_over) end_lock_holders(*link);
     } catch (const sql::Failure&) {
