@@ -18,8 +18,9 @@ const { cases } = await import("./cases/all.mjs");
 const { chats } = await import("./chat/all.mjs");
 const { chains, cases: links } = await import("./chain/all.mjs");
 const { models } = await import("./model/all.mjs");
+const { pages } = await import("./page/all.mjs");
 
-const behind = [...chains.map((each) => ({ ...each, cases: links })), ...models];
+const behind = [...chains.map((each) => ({ ...each, cases: links })), ...models, ...pages];
 
 const tokens = [
   { caller: "ann", token: "secret-of-ann" },

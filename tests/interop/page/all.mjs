@@ -1,0 +1,92 @@
+// The SDK's executor that the page of comparisons moves to Baton (scripts/COMPARISON.md), served as the SDK's users do.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { DefaultRequestHandler, InMemoryTaskStore } from "a2a-sdk-03/server";
+import { UserBuilder, agentCardHandler, jsonRpcHandler } from "a2a-sdk-03/server/express";
+import express from "express";
+import { assembled, collect, lastState, polled, using } from "../cases/tools.mjs";
+import { v03 } from "../clients/v03.mjs";
+
+const page = new URL("../../../scripts/COMPARISON.md", import.meta.url);
+
+// The first block of JavaScript is the SDK's, the second Baton's.
+async function executorOfPage() {
+  const [, source] = readFileSync(page, "utf8").match(/^```js\n(.*?)^```$/ms);
+  const folder = mkdtempSync(join(tmpdir(), "baton-interop-page-"));
+  const file = join(folder, "slowly.mjs");
+  try {
+    writeFileSync(file, source);
+    return (await import(pathToFileURL(file).href)).Slowly;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const card = (url) => ({
+  name: "Slowly",
+  description: "Says a text word by word.",
+  url,
+  preferredTransport: "JSONRPC",
+  version: "1.0.0",
+  protocolVersion: "0.3.0",
+  capabilities: { streaming: true, pushNotifications: false },
+  defaultInputModes: ["text/plain"],
+  defaultOutputModes: ["text/plain"],
+  skills: [{ id: "slowly", name: "Slowly", description: "Says a text word by word.", tags: ["text"] }],
+});
+
+class Served {
+  #listener;
+
+  async start() {
+    const Slowly = await executorOfPage();
+    const app = express();
+    this.#listener = app.listen(0, "127.0.0.1");
+    await once(this.#listener, "listening");
+    this.url = `http://127.0.0.1:${this.#listener.address().port}/`;
+    const requestHandler = new DefaultRequestHandler(card(this.url), new InMemoryTaskStore(), new Slowly());
+    app.use("/.well-known/agent-card.json", agentCardHandler({ agentCardProvider: requestHandler }));
+    app.use("/", jsonRpcHandler({ requestHandler, userBuilder: UserBuilder.noAuthentication }));
+  }
+
+  async stop() {
+    this.kill();
+    await once(this.#listener, "close");
+  }
+
+  kill() {
+    this.#listener?.closeAllConnections();
+    this.#listener?.close();
+  }
+
+  using(run) {
+    return using(v03[0], this.url, {}, run);
+  }
+}
+
+const cases = [
+  {
+    operation: "the executor says its words one by one",
+    run: (served) =>
+      served.using(async (client) => {
+        const events = await collect(client.stream("one two three"));
+        assert.equal(assembled(v03[0], events), "one\ntwo\nthree\n");
+        assert.equal(lastState(events), "completed");
+      }),
+  },
+  {
+    operation: "the executor can be canceled",
+    run: (served) =>
+      served.using(async (client) => {
+        const { id } = await client.send("word ".repeat(1000), { blocking: false });
+        await client.cancel(id);
+        await polled(client, id, "canceled");
+      }),
+  },
+];
+
+export const pages = [{ ...v03[0], api: "executor of the page of comparisons", chain: new Served(), cases }];
