@@ -71,12 +71,6 @@ base::Result<std::string> yes_or_no(std::string_view line) {
   return base::fail(base::ErrorCode::invalid_argument, "is yes or no");
 }
 
-std::string quoted(std::string_view text) {
-  std::string json;
-  json::Writer(json).string(text);
-  return json;
-}
-
 // The line itself, if it is JSON of the kind.
 base::Result<std::string> as_json(FieldKind kind, std::string_view line) {
   const auto document = json::Document::parse_view(line);
@@ -128,10 +122,10 @@ base::Result<std::string> AnswerForm::value(const Field& field, std::string_view
   if (word.empty() && !field.normal.empty()) return field.normal;
   if (word.empty() && field.is_required && field.kind != FieldKind::text)
     return base::fail(base::ErrorCode::invalid_argument, "must be said");
-  if (word.empty()) return field.is_required ? quoted(line) : std::string();
+  if (word.empty()) return field.is_required ? json::string_of(line) : std::string();
   switch (field.kind) {
     case FieldKind::text:
-      return quoted(line);
+      return json::string_of(line);
     case FieldKind::choice:
       return chosen(field, word);
     case FieldKind::yes_or_no:

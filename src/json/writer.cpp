@@ -134,4 +134,10 @@ Writer& Writer::raw(std::string_view json) {
   return *this;
 }
 
+std::string string_of(std::string_view text) {
+  std::string json;
+  append_quoted(json, text);
+  return json;
+}
+
 }  // namespace baton::json

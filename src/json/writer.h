@@ -77,4 +77,7 @@ class Writer {
   bool after_key_ = false;
 };
 
+// The text as a JSON string.
+std::string string_of(std::string_view text);
+
 }  // namespace baton::json

@@ -238,12 +238,6 @@ void read_position(Fields& in, TaskRequest& read) {
   read_wish(in, read.numbers, read_numbers_wish);
 }
 
-std::string quoted(std::string_view text) {
-  std::string json;
-  json::Writer(json).string(text);
-  return json;
-}
-
 task::Json with_member(const task::Json& object, std::string_view name, std::string_view json) {
   const auto document = json::Document::parse_view(object.text);
   if (document && !document->root()[name].missing()) return object;

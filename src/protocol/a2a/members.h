@@ -144,8 +144,6 @@ void read_metadata(Fields& in, SendRequest& read);
 // Reads lastEventId and Baton's extension from the `metadata` of a request about a task.
 void read_position(Fields& in, TaskRequest& read);
 
-// The text as a JSON string.
-std::string quoted(std::string_view text);
 // The object with one more member, or unchanged if it has that member.
 task::Json with_member(const task::Json& object, std::string_view name, std::string_view json);
 

@@ -1,4 +1,5 @@
 #include "base/base64.h"
+#include "json/writer.h"
 #include "protocol/a2a/members.h"
 
 namespace baton::protocol::a2a {
@@ -103,8 +104,8 @@ task::Json metadata_before_v1(const Part& part, bool marks_wrapped) {
     }
     if (!is_object(part)) metadata = with_member(metadata, kWrapped, "true");
   }
-  if (!part.media_type.empty()) metadata = with_member(metadata, "mediaType", quoted(part.media_type));
-  if (!part.filename.empty()) metadata = with_member(metadata, "filename", quoted(part.filename));
+  if (!part.media_type.empty()) metadata = with_member(metadata, "mediaType", json::string_of(part.media_type));
+  if (!part.filename.empty()) metadata = with_member(metadata, "filename", json::string_of(part.filename));
   return metadata;
 }
 

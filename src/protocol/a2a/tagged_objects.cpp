@@ -1,5 +1,6 @@
 #include "protocol/a2a/tagged_objects.h"
 
+#include "json/writer.h"
 #include "protocol/a2a/members.h"
 #include "protocol/a2a/v1_objects.h"
 
@@ -26,7 +27,7 @@ task::Message message_with_state(const task::Status& status, const task::TaskId&
   message.role = task::Role::agent;
   if (message.id.empty()) message.id.value = task.value + "-" + name;
   if (message.parts.empty()) message.parts.push_back(Part::of_text(name));
-  message.metadata = with_member(message.metadata, "state", quoted(name));
+  message.metadata = with_member(message.metadata, "state", json::string_of(name));
   return message;
 }
 

@@ -22,7 +22,7 @@ using base::Result;
 task::Json content_of(const std::string& text) {
   const auto document = json::Document::view_of(text);
   const json::Value content = document.root();
-  return content.is_object() || content.is_array() ? content.json() : task::Json{a2a::quoted(text)};
+  return content.is_object() || content.is_array() ? content.json() : task::Json{json::string_of(text)};
 }
 
 Result<chat::ClientResult> read_result(json::Value message, const std::string& name) {

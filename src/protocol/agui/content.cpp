@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/base64.h"
+#include "json/writer.h"
 #include "protocol/a2a/members.h"
 
 namespace baton::protocol::agui {
@@ -192,7 +193,7 @@ Result<task::Json> read_result_content(json::Value content, const std::string& n
   if (!parts) return fail(std::move(parts.error()));
   const bool texts = std::ranges::all_of(*parts, [](const Part& p) { return p.kind == Part::Kind::text; });
   if (!texts || parts->size() != content.size()) return content.json();
-  return task::Json{a2a::quoted(task::text_of(*parts))};
+  return task::Json{json::string_of(task::text_of(*parts))};
 }
 
 bool shows_in_content(const Part& part) {

@@ -6,7 +6,6 @@
 
 #include "json/json_patch.h"
 #include "json/writer.h"
-#include "protocol/a2a/members.h"
 #include "protocol/a2a/v1_objects.h"
 
 namespace baton::protocol::agui {
@@ -24,7 +23,7 @@ task::Json json_of(Value value) {
 
 task::Json arguments_of(const std::string& text) {
   if (text.empty()) return {"{}"};
-  return json::Document::parse_view(text) ? task::Json{text} : task::Json{a2a::quoted(text)};
+  return json::Document::parse_view(text) ? task::Json{text} : task::Json{json::string_of(text)};
 }
 
 std::string text_of(Value content) {
@@ -120,7 +119,7 @@ bool RunReader::take_call(std::string_view type, Value event, Pieces& out) {
   } else if (type == "TOOL_CALL_RESULT") {
     end_call(id, out);
     const Value content = event["content"];
-    out.push_back(EventBody{task::ToolResult{id, {a2a::quoted(text_of(content))}, event["error"].str()}});
+    out.push_back(EventBody{task::ToolResult{id, {json::string_of(text_of(content))}, event["error"].str()}});
   }
   return true;
 }

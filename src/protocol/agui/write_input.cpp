@@ -2,7 +2,6 @@
 
 #include "json/document.h"
 #include "json/writer.h"
-#include "protocol/a2a/members.h"
 #include "protocol/agui/run_frames.h"
 
 namespace baton::protocol::agui {
@@ -42,7 +41,7 @@ chat::Answer answer_in(const task::Message& message) {
     if (!answer.cancelled) answer.payload.text = part.content;
     return answer;
   }
-  answer.payload.text = a2a::quoted(task::text_of(message));
+  answer.payload.text = json::string_of(task::text_of(message));
   return answer;
 }
 
