@@ -85,7 +85,10 @@ class PostgresDatabase:
 
     def drop(self):
         """With the connections of a server that was killed."""
-        psql(self.cluster, f"DROP DATABASE IF EXISTS {self.name} WITH (FORCE)")
+        # Not WITH (FORCE): that fails while autovacuum is at work there.
+        psql(self.cluster, "DO $$ BEGIN PERFORM pg_terminate_backend(pid) FROM pg_stat_activity "
+                           f"WHERE datname = '{self.name}' AND usename = current_user; END $$")
+        psql(self.cluster, f"DROP DATABASE IF EXISTS {self.name}")
 
 
 def of_folder(folder):
