@@ -160,7 +160,7 @@ int run_command(const RunOptions& options) {
   auto server = LocalServer::start(scratch->path());
   if (!server) return failed(server.error(), kExitFailed);
   ChatOptions chat;
-  chat.client.url = (*server)->url();
+  (*server)->let_in(chat.client);
   chat.client.json = options.json;
   chat.server_ends = true;
   return chat_command(chat);

@@ -1,10 +1,13 @@
 """What authors of agents run: check, run and chat, as a script sees them."""
 import json
+import os
 import pathlib
 import re
 import subprocess
 import tempfile
 import unittest
+import urllib.error
+import urllib.request
 import xml.etree.ElementTree
 
 import client
@@ -185,6 +188,61 @@ class Run(FolderCase):
         done = subprocess.run([harness.PROGRAM, "run", "--io", "text", "--", "cat"], input="x\n", capture_output=True,
                               text=True, check=False, timeout=client.scaled(60), env=environment, cwd=self.folder)
         self.assertEqual((done.returncode, "".join(self.texts(done.stdout)).strip()), (DONE, "x"), done.stderr)
+
+
+class RunAlone(FolderCase):
+    """Whoever else uses the machine while a program is tried."""
+
+    def setUp(self):
+        super().setUp()
+        self.process = subprocess.Popen([harness.PROGRAM, "run", "--io", "text", "--", "cat"], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True, env=harness.program_environment(), cwd=self.folder)
+        self.addCleanup(self.end)
+        self.process.stdin.write("hello\n")
+        self.process.stdin.flush()
+        for line in self.process.stdout:
+            if "TASK_STATE_COMPLETED" in line:
+                break
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.stdout.close()
+        self.process.wait(client.scaled(30))
+
+    def server(self):
+        """The process that serves."""
+        return int(pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text("ascii").split()[0])
+
+    def port(self):
+        """Where it listens."""
+        ours = {os.readlink(file) for file in pathlib.Path(f"/proc/{self.server()}/fd").iterdir()}
+        for line in pathlib.Path("/proc/net/tcp").read_text("ascii").splitlines()[1:]:
+            _, address, _, state, *_, inode = line.split()[:10]
+            if state == "0A" and f"socket:[{inode}]" in ours:
+                return int(address.split(":")[1], 16)
+        raise AssertionError("it does not listen")
+
+    def status(self, path, **headers):
+        request = urllib.request.Request(f"http://127.0.0.1:{self.port()}{path}", headers=headers)
+        try:
+            with urllib.request.urlopen(request, timeout=client.scaled(20)) as answer:
+                return answer.status
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code
+
+    def test_requests_without_its_token_are_refused(self):
+        for path in ("/agents/cat/tasks", "/agents", "/operate/v1/tasks"):
+            self.assertEqual(self.status(path), 401, path)
+            self.assertEqual(self.status(path, Authorization="Bearer guessed"), 401, path)
+
+    def test_the_token_is_in_the_environment_which_is_the_users_own_and_not_on_the_command_line(self):
+        facts = pathlib.Path(f"/proc/{self.server()}")
+        variables = dict(one.split("=", 1) for one in (facts / "environ").read_text("ascii").split("\0") if "=" in one)
+        token = json.loads(variables["BATON_TOKENS"])[0]["token"]
+        self.assertRegex(token, "[0-9a-f]{32}")
+        self.assertNotIn(token, (facts / "cmdline").read_text("ascii"))
+        self.assertEqual(self.status("/agents/cat/tasks", Authorization="Bearer " + token), 200)
 
 
 class Test(FolderCase):
