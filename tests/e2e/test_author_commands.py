@@ -150,18 +150,48 @@ class Run(FolderCase):
         code, out, said = self.run_baton("run", "--io", "text", "--", "tr", "a-z", "A-Z", stdin="one\ntwo\n")
         self.assertEqual((code, "".join(self.texts(out)).split()), (DONE, ["ONE", "TWO"]), said)
 
-    def test_a_program_that_speaks_the_line_protocol_is_known_by_its_source(self):
+    def test_a_program_whose_first_line_is_one_of_the_line_protocol_speaks_it(self):
         (self.folder / "agent.py").write_text(LINES_AGENT, encoding="utf-8")
         code, out, said = self.run_baton("run", "./agent.py", stdin="this\nyes\n")
         self.assertEqual((code, self.texts(out)), (DONE, ["Is this right?", "so yes; said before: 2"]), said)
-        self.assertIn("taken to speak the line protocol", said)
+        self.assertEqual(said.count("taken to speak the line protocol, by its first line of output; --io text if that is wrong"), 1, said)
 
-    def test_a_program_without_the_protocol_reads_and_writes_text(self):
+    def test_a_program_whose_first_line_is_another_reads_and_writes_text(self):
         (self.folder / "agent.sh").write_text("read -r name; cat data.txt; echo \"$name\"\n", encoding="utf-8")
         (self.folder / "data.txt").write_text("beside it: ", encoding="utf-8")
         code, out, said = self.run_baton("run", "agent.sh", stdin="me\n")
         self.assertEqual((code, "".join(self.texts(out))), (DONE, "beside it: me\n"), said)
-        self.assertIn("taken to read and write plain text", said)
+        self.assertEqual(said.count("taken to read and write plain text, by its first line of output; --io lines if that is wrong"), 1, said)
+
+    def test_json_that_is_no_line_of_the_protocol_is_a_plain_answer(self):
+        answer = '{"answer": 42, "type": "number"}\n'
+        (self.folder / "agent.sh").write_text(f"cat >/dev/null; printf '%s' '{answer}'\n", encoding="utf-8")
+        code, out, said = self.run_baton("run", "agent.sh", stdin="what\n")
+        self.assertEqual((code, "".join(self.texts(out))), (DONE, answer), said)
+        self.assertIn("plain text", said)
+
+    def test_the_first_line_counts_more_than_how_the_source_looks_and_nothing_is_run_twice(self):
+        # Their sources look like the other kind.
+        plain = "# {\"type\": \"done\"}\necho run >>RUNS; read -r input; echo \"plain ${input:0:5}\"\n"
+        lines = ("echo run >>RUNS; read -r input; it='\"ty''pe\"'; [[ $input == {* ]] && was=turn || was=words\n"
+                 "echo \"{$it: \\\"text\\\", \\\"delta\\\": \\\"given $was \\\"}\"; echo \"{$it: \\\"do\"\"ne\\\"}\"\n")
+        for name, source, first, second in (("plain", plain, 'plain {"typ\n', "plain two\n"),
+                                            ("lines", lines, "given words ", "given turn ")):
+            with self.subTest(name):
+                folder = self.folder / name
+                folder.mkdir()
+                (folder / "agent.sh").write_text(source.replace("RUNS", f"'{folder}/runs'"), encoding="utf-8")
+                code, out, said = self.run_baton("run", f"{name}/agent.sh", "--save", f"saved/{name}", stdin="one\ntwo\n")
+                self.assertEqual((code, "".join(self.texts(out))), (DONE, first + second), said)
+                self.assertEqual((folder / "runs").read_text(encoding="utf-8"), "run\nrun\n")
+                card = json.loads((self.folder / f"saved/{name}/card.json").read_text(encoding="utf-8"))
+                self.assertEqual(card["baton"]["io"], "text" if name == "plain" else "lines")
+
+    def test_io_that_is_given_is_not_guessed(self):
+        code, out, said = self.run_baton("run", "--io", "text", "--save", "mine", "--", "echo", '{"type": "done"}', stdin="x\n")
+        self.assertEqual((code, "".join(self.texts(out))), (DONE, '{"type": "done"}\n'), said)
+        self.assertNotIn("taken to", said)
+        self.assertIn('"io": "text"', (self.folder / "mine/card.json").read_text(encoding="utf-8"))
 
     def test_a_turn_that_fails_is_the_exit_code_and_says_what_the_program_said(self):
         (self.folder / "agent.py").write_text(LINES_AGENT, encoding="utf-8")
