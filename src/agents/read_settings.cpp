@@ -303,8 +303,10 @@ AgentSettings read_settings(Value baton, const std::filesystem::path& folder,
   }
   if (baton["mode"].string() == "worker") settings.mode = AgentSettings::Mode::worker;
   if (baton["io"].string() == "text") settings.io = AgentSettings::Io::text;
-  if (settings.io == AgentSettings::Io::text && settings.mode == AgentSettings::Mode::worker) {
-    problems.push_back({"/baton/io", "\"text\" needs mode \"turn\": its input ends with the turn"});
+  if (baton["io"].string() == "guess") settings.io = AgentSettings::Io::guess;
+  if (settings.io != AgentSettings::Io::lines && settings.mode == AgentSettings::Mode::worker) {
+    problems.push_back(
+        {"/baton/io", "\"" + baton["io"].str() + "\" needs mode \"turn\": a worker speaks lines"});
   }
   settings.workers = integer_or(baton["workers"], settings.workers);
   settings.concurrency = integer_or(baton["concurrency"], settings.concurrency);

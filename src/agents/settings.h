@@ -73,7 +73,7 @@ struct ModelSettings {
 struct AgentSettings {
   enum class Kind { command, builtin, a2a, openai, ag_ui, workflow };
   enum class Mode { turn, worker };      // a process for each turn, or long-lived ones that take many
-  enum class Io { lines, text };         // the line protocol, or plain text in and out
+  enum class Io { lines, text, guess };  // the line protocol, plain text in and out, or as it turns out
   enum class Recovery { resume, fail };  // what happens to a turn that a crash broke off
   enum class Reply { blocking, at_once };
   // Where A2A clients find the agent's streamed text: in an artifact, in the message of the status that ends

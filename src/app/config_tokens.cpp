@@ -6,7 +6,6 @@
 
 #include "app/files.h"
 #include "base/text.h"
-#include "task/ids.h"
 
 namespace baton::app {
 namespace {
@@ -59,7 +58,6 @@ class Entry {
     const bool readable =
         std::none_of(name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
     if (!readable) wrong("/caller", "must not hold control characters");
-    if (name == task::kAnonymous.value) wrong("/caller", "is the name of callers without a token");
     return caller.str();
   }
 

@@ -16,6 +16,7 @@
 #include "http/outbound/http_client.h"
 #include "json/document.h"
 #include "server/hosts.h"
+#include "task/ids.h"
 
 namespace baton::app {
 namespace {
@@ -272,6 +273,13 @@ class Loader {
     check_secrets();
     if (!c.anonymous_allowed() && c.tokens.empty()) {
       wrong("allow_anonymous", "is false and no token is configured: nobody could call");
+    }
+    const bool names_them = std::ranges::any_of(
+        c.tokens, [](const ConfiguredToken& token) { return token.caller == task::kAnonymous.value; });
+    if (c.anonymous_allowed() && names_them) {
+      wrong("allow_anonymous",
+            "is true, and a token is for the caller " + task::kAnonymous.value +
+                ": that is the name of callers without a token, who would share its tasks");
     }
     if (c.engine.part_bytes_max > c.engine.artifact_bytes_max)
       wrong("limits.part_max", "must not be above limits.artifact_max");

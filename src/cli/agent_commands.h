@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "protocol/a2a/client/updates.h"
 
 namespace baton::cli {
 
@@ -33,6 +34,7 @@ struct ChatOptions {
   std::string context;  // that it goes on with; empty: a new one
   SaveOptions save;
   bool server_ends = false;  // with the conversation: nobody can go on with its tasks
+  std::function<void(const protocol::a2a::Update&)> on_update;  // is told what comes; may be empty
 };
 // Says what standard input says, a message a line. The exit code is that of the last message.
 int chat_command(const ChatOptions& options);
@@ -47,7 +49,7 @@ int test_command(const TestOptions& options);
 
 struct RunOptions {
   std::vector<std::string> command;  // a program's file, or a command with its arguments
-  std::string io;                    // "text" or "lines", as in a card; empty: as the source looks
+  std::string io;                    // "text" or "lines", as in a card; empty: as the first turn shows
   std::string save;                  // a new folder for an agent with a card; empty: none
   bool json = false;
 };

@@ -103,7 +103,8 @@ class AgentProgram {
         ->add_option("command", options_->run.command, "A program's file, or -- and a command with arguments")
         ->required();
     command
-        ->add_option("--io", options_->run.io, "text or lines, as in a card; without it, as the source looks")
+        ->add_option("--io", options_->run.io,
+                     "text or lines, as in a card; without it, as the first turn shows")
         ->check(CLI::IsMember({"text", "lines"}));
     command->add_option("--save", options_->run.save,
                         "New folder for the agent with a card, to serve it later");

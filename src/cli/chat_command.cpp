@@ -64,7 +64,9 @@ class Chat {
         lines_(session_.interrupt().fd()),
         context_{options.context},
         server_ends_(options.server_ends),
-        prompts_(session_.console().for_people() && ::isatty(STDIN_FILENO) == 1) {}
+        prompts_(session_.console().for_people() && ::isatty(STDIN_FILENO) == 1) {
+    if (options.on_update) session_.watch_too(options.on_update);
+  }
 
   int run() {
     int exit_code = kExitDone;

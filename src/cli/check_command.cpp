@@ -54,7 +54,7 @@ int run_turn(const CheckOptions& options, const std::string& agent) {
     return kExitFailed;
   }
   SendOptions send;
-  send.client.url = (*server)->url();
+  (*server)->let_in(send.client);
   send.client.agent = agent;
   send.client.json = options.json;
   send.parts.text = {options.turn};

@@ -55,12 +55,14 @@ struct TaskOptions {
 int get_command(TaskOptions options);
 int cancel_command(TaskOptions options);
 
-struct TreeOptions {
+struct ViewOptions {
   ClientOptions client;
   std::string task;
   bool follow = false;  // until the task ends
 };
-int tree_command(TreeOptions options);
+// The tasks below a task, and its log, each event as a line: views that a Baton has.
+int tree_command(ViewOptions options);
+int logs_command(ViewOptions options);
 
 struct ListOptions {
   ClientOptions client;

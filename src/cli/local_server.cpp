@@ -13,16 +13,20 @@
 #include <utility>
 #include <vector>
 
+#include "base/id.h"
 #include "base/unique_fd.h"
+#include "task/ids.h"
 
 namespace baton::cli {
 namespace {
 
 constexpr std::string_view kListening = "listening on ";
 
-// This program's environment without Baton's settings: they are another server's.
-std::vector<std::string> environment() {
-  std::vector<std::string> kept;
+// This program's environment with the token in place of Baton's settings, which are another server's. Only
+// this user can read it. The token is that of callers without a name, whose task a replay is.
+std::vector<std::string> environment(const std::string& token) {
+  std::vector<std::string> kept{R"(BATON_TOKENS=[{"caller": ")" + task::kAnonymous.value +
+                                R"(", "token": ")" + token + R"("}])"};
   for (char** each = environ; *each != nullptr; ++each) {
     if (!std::string_view(*each).starts_with("BATON_")) kept.emplace_back(*each);
   }
@@ -74,7 +78,8 @@ base::Result<std::unique_ptr<LocalServer>> LocalServer::start(const std::string&
                                  "127.0.0.1",   "--port", "0",           "--log-level",
                                  "error",       "--db",   database,      "--engine-schedules=false",
                                  "--log-agents"};
-  std::vector<std::string> variables = environment();
+  const std::string token = base::random_hex(16);
+  std::vector<std::string> variables = environment(token);
   const std::vector<char*> word_list = pointers(words), variable_list = pointers(variables);
   std::array<int, 2> pipe{};
   if (::pipe2(pipe.data(), O_CLOEXEC) != 0)
@@ -86,9 +91,14 @@ base::Result<std::unique_ptr<LocalServer>> LocalServer::start(const std::string&
   if (process == 0) become_server(out.get(), parent, word_list.data(), variable_list.data());
   out.reset();
   const std::string url = read_url(in.get());
-  std::unique_ptr<LocalServer> server(new LocalServer(process, url));
+  std::unique_ptr<LocalServer> server(new LocalServer(process, url, token));
   if (url.empty()) return base::fail(base::ErrorCode::unavailable, "the agent cannot be served");
   return server;
+}
+
+void LocalServer::let_in(client::Target& client) const {
+  client.url = url_;
+  client.access.token = token_;
 }
 
 LocalServer::~LocalServer() {

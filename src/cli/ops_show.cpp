@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "cli/event_line.h"
 #include "cli/exit_code.h"
 #include "cli/ops_session.h"
 #include "cli/ops_table.h"
@@ -10,41 +11,6 @@
 
 namespace baton::cli {
 namespace {
-
-std::string words_of(json::Value message) {
-  std::string words;
-  for (const json::Value part : message["parts"]) {
-    const std::string text = part["text"].str();
-    words += (words.empty() || text.empty() ? "" : " ") + text;
-  }
-  return words;
-}
-
-// What an event says, as far as one line tells.
-std::string content_of(json::Value event) {
-  const std::string type = event["type"].str();
-  if (type == "status") return event["state"].str() + " " + words_of(event["message"]);
-  if (type == "message") return words_of(event["message"]);
-  if (type == "artifact") return event["artifact"]["name"].str() + " " + words_of(event["artifact"]);
-  if (type == "child") return event["phase"].str() + " " + event["name"].str() + " " + event["error"].str();
-  if (type == "intervention") {
-    const std::string detail = event["detail"].str();
-    return event["action"].str() + " by " + event["actor"].str() +
-           (detail.empty() ? std::string() : " (" + detail + ")") + ": " + event["reason"].str();
-  }
-  for (const char* member : {"text", "name", "phase", "arguments", "content", "used", "state"}) {
-    if (!event[member].absent()) return text_in(event, member);
-  }
-  return {};
-}
-
-std::string event_line(json::Value event, std::size_t columns) {
-  const std::string at = event["at"].str();
-  const std::string head = text_in(event, "number") + "  " + (at.size() > 11 ? at.substr(11, 12) : at) +
-                           "  " + event["type"].str() + "  ";
-  const std::string line = printable_line(head + content_of(event));
-  return shortened(line, columns) + "\n";
-}
 
 void show_member(std::string& text, std::string_view name, const std::string& value) {
   if (value.empty()) return;

@@ -110,7 +110,7 @@ class Program {
     add_send();
     add_watch();
     add_get_and_cancel();
-    add_tree();
+    add_views();
     add_list();
     add_health();
     add_agents();
@@ -237,14 +237,20 @@ class Program {
     on_run(cancel, [this] { return cancel_command(cancel_); });
   }
 
-  void add_tree() {
-    CLI::App* command = app_.add_subcommand(
-        "tree",
-        "Show a task and the tasks it has delegated to: states, times, attempts, tokens (Baton only)");
-    command->add_option("id", tree_.task, "The task")->required();
-    command->add_flag("--follow", tree_.follow, "Go on until the task ends");
-    add_client(*command, tree_.client);
-    on_run(command, [this] { return tree_command(tree_); });
+  void add_view(const std::string& name, const std::string& help, ViewOptions& view,
+                int (*run_it)(ViewOptions)) {
+    CLI::App* command = app_.add_subcommand(name, help + " (Baton only)");
+    command->add_option("id", view.task, "The task")->required();
+    command->add_flag("--follow", view.follow, "Go on until the task ends");
+    add_client(*command, view.client);
+    on_run(command, [&view, run_it] { return run_it(view); });
+  }
+
+  void add_views() {
+    add_view("tree", "Show a task and the tasks it has delegated to: states, times, attempts, tokens", tree_,
+             tree_command);
+    add_view("logs", "Show a task's log, event by event: messages, states, tools, results, children", logs_,
+             logs_command);
   }
 
   void add_list() {
@@ -366,7 +372,8 @@ class Program {
   WatchOptions watch_;
   TaskOptions get_;
   TaskOptions cancel_;
-  TreeOptions tree_;
+  ViewOptions tree_;
+  ViewOptions logs_;
   ListOptions list_;
   std::string health_url_ = ClientOptions().url;
   ClientOptions agents_;

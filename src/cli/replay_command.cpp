@@ -36,7 +36,7 @@ int replay_command(const ReplayOptions& options) {
   if (session.interrupt().pending()) return kExitInterrupted;
   const auto server = LocalServer::start(options.agents, copy);
   if (!server) return not_replayed(server.error(), kExitFailed);
-  client.url = (*server)->url();
+  (*server)->let_in(client);
   client.agent = turn->agent;
   int exit_code = kExitDone;
   const auto remotes = session.find(exit_code);

@@ -2,10 +2,9 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <optional>
-#include <regex>
 #include <utility>
+#include <variant>
 
 #include "base/id.h"
 #include "cli/agent_commands.h"
@@ -67,17 +66,6 @@ Result<Script> read_program(const std::vector<std::string>& words) {
   return program;
 }
 
-// Whether the source writes a line that ends a turn of the line protocol, {"type": "done"} in whatever
-// language, or has a library write it. Other programs have "type" and "text" in their JSON, too.
-bool knows_lines(const fs::path& file) {
-  static const std::regex kSign(
-      "type[\"'\\\\]*\\s*(:|=|=>|,)\\s*[\"'\\\\]+(done|fail|reject|ask|auth)\\b|"
-      "(import|from) baton\\b|require\\([\"']baton[\"']\\)|from [\"']baton[\"']|baton/index");
-  std::ifstream stream(file, std::ios::binary);
-  const std::string source{std::istreambuf_iterator<char>(stream), {}};
-  return std::regex_search(source, kSign);
-}
-
 std::string name_of(const Script& program) {
   std::string name;
   for (const char c : program.file.empty() ? program.command.front() : program.file.stem().string()) {
@@ -132,38 +120,50 @@ int failed(const base::Error& error, int exit_code) {
   return exit_code;
 }
 
+// What the server has found out about the program's first line (agents::GuessTurn); empty: nothing new.
+std::string io_shown_in(const protocol::a2a::Update& update) {
+  const auto* status = std::get_if<protocol::a2a::StatusUpdate>(&update);
+  if (status == nullptr || status->metadata.empty()) return {};
+  return json::Document::view_of(status->metadata.text).root()["io"].str();
+}
+
+void say_guess(const std::string& io) {
+  const bool is_lines = io == "lines";
+  std::fprintf(stderr, "taken to %s, by its first line of output; --io %s if that is wrong\n",
+               is_lines ? "speak the line protocol" : "read and write plain text",
+               is_lines ? "text" : "lines");
+}
+
 }  // namespace
 
 int run_command(const RunOptions& options) {
   const auto program = read_program(options.command);
   if (!program) return failed(program.error(), kExitUsage);
-  const bool guesses = options.io.empty();
-  const bool is_lines = guesses ? knows_lines(program->file) : options.io == "lines";
-  const std::string io = is_lines ? "lines" : "text", name = name_of(*program);
-  const std::string card = card_of(*program, name, io);
-  if (!options.save.empty()) {
-    if (fs::exists(options.save))
-      return failed({ErrorCode::already_exists, options.save + " is there already", {}}, kExitUsage);
-    if (const auto saved = make_folder(options.save, *program, card, true); !saved)
-      return failed(saved.error(), kExitNotSaved);
-    std::fprintf(stderr, "%s: saved; baton check %s says what is wrong with it\n", options.save.c_str(),
-                 shell_word(options.save).c_str());
-  }
+  if (!options.save.empty() && fs::exists(options.save))
+    return failed({ErrorCode::already_exists, options.save + " is there already", {}}, kExitUsage);
+  const std::string name = name_of(*program), io = options.io.empty() ? "guess" : options.io;
   const auto scratch = ScratchFolder::make();
   if (!scratch) return failed(scratch.error(), kExitFailed);
-  if (const auto made = make_folder(scratch->path() / name, *program, card, false); !made)
+  if (const auto made = make_folder(scratch->path() / name, *program, card_of(*program, name, io), false);
+      !made)
     return failed(made.error(), kExitFailed);
-  if (guesses)
-    std::fprintf(stderr, "taken to %s; --io %s if that is wrong\n",
-                 is_lines ? "speak the line protocol" : "read and write plain text",
-                 is_lines ? "text" : "lines");
   auto server = LocalServer::start(scratch->path());
   if (!server) return failed(server.error(), kExitFailed);
+  std::string spoken = io;
   ChatOptions chat;
-  chat.client.url = (*server)->url();
+  (*server)->let_in(chat.client);
   chat.client.json = options.json;
   chat.server_ends = true;
-  return chat_command(chat);
+  chat.on_update = [&spoken](const protocol::a2a::Update& update) {
+    if (const std::string shown = io_shown_in(update); !shown.empty()) say_guess(spoken = shown);
+  };
+  const int exit_code = chat_command(chat);
+  if (options.save.empty()) return exit_code;
+  if (const auto saved = make_folder(options.save, *program, card_of(*program, name, spoken), true); !saved)
+    return failed(saved.error(), kExitNotSaved);
+  std::fprintf(stderr, "%s: saved with \"io\": \"%s\"; baton check %s says what is wrong with it\n",
+               options.save.c_str(), spoken.c_str(), shell_word(options.save).c_str());
+  return exit_code;
 }
 
 }  // namespace baton::cli

@@ -129,6 +129,7 @@ void Session::show(std::string_view result, const Update& update) {
   if (!context.empty()) context_ = context;
   if (const auto* status = std::get_if<protocol::a2a::StatusUpdate>(&update)) said_ = status->status.message;
   if (const auto* task = std::get_if<task::Task>(&update)) said_ = task->status.message;
+  if (companion_) companion_(update);
   if (watcher_) return watcher_(update);
   console_.event(result, update);
   if (!saver_) return;

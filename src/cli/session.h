@@ -41,6 +41,9 @@ class Session {
   using Watcher = std::function<void(const protocol::a2a::Update&)>;
   void watch_instead(Watcher watcher) { watcher_ = std::move(watcher); }
 
+  // From now on `watcher` is told what comes, before it is shown.
+  void watch_too(Watcher watcher) { companion_ = std::move(watcher); }
+
   // Says how it has ended, and how to go on. Returns the exit code.
   int report(const client::FollowEnd& end);
 
@@ -69,7 +72,7 @@ class Session {
   std::string url_;
   task::ContextId context_;
   std::optional<task::Message> said_;
-  Watcher watcher_;
+  Watcher watcher_, companion_;
 };
 
 }  // namespace baton::cli

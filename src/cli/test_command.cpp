@@ -33,8 +33,8 @@ struct Outcome {
 // Runs conversations at a server.
 class Runner {
  public:
-  explicit Runner(const std::string& url, const std::string& agent) {
-    client_.url = url;
+  Runner(const LocalServer& server, const std::string& agent) {
+    server.let_in(client_);
     client_.agent = agent;
     client_.json = true;
   }
@@ -130,7 +130,7 @@ int test_command(const TestOptions& options) {
   if (!conversations) return wrong(file + ":" + conversations.error().for_caller);
   const auto server = LocalServer::start(agents);
   if (!server) return wrong(server.error().for_caller);
-  Runner runner((*server)->url(), agent);
+  Runner runner(**server, agent);
   std::vector<Outcome> outcomes;
   for (const Conversation& conversation : *conversations) {
     outcomes.push_back(runner.run(conversation));

@@ -1,10 +1,13 @@
 """What authors of agents run: check, run and chat, as a script sees them."""
 import json
+import os
 import pathlib
 import re
 import subprocess
 import tempfile
 import unittest
+import urllib.error
+import urllib.request
 import xml.etree.ElementTree
 
 import client
@@ -147,18 +150,48 @@ class Run(FolderCase):
         code, out, said = self.run_baton("run", "--io", "text", "--", "tr", "a-z", "A-Z", stdin="one\ntwo\n")
         self.assertEqual((code, "".join(self.texts(out)).split()), (DONE, ["ONE", "TWO"]), said)
 
-    def test_a_program_that_speaks_the_line_protocol_is_known_by_its_source(self):
+    def test_a_program_whose_first_line_is_one_of_the_line_protocol_speaks_it(self):
         (self.folder / "agent.py").write_text(LINES_AGENT, encoding="utf-8")
         code, out, said = self.run_baton("run", "./agent.py", stdin="this\nyes\n")
         self.assertEqual((code, self.texts(out)), (DONE, ["Is this right?", "so yes; said before: 2"]), said)
-        self.assertIn("taken to speak the line protocol", said)
+        self.assertEqual(said.count("taken to speak the line protocol, by its first line of output; --io text if that is wrong"), 1, said)
 
-    def test_a_program_without_the_protocol_reads_and_writes_text(self):
+    def test_a_program_whose_first_line_is_another_reads_and_writes_text(self):
         (self.folder / "agent.sh").write_text("read -r name; cat data.txt; echo \"$name\"\n", encoding="utf-8")
         (self.folder / "data.txt").write_text("beside it: ", encoding="utf-8")
         code, out, said = self.run_baton("run", "agent.sh", stdin="me\n")
         self.assertEqual((code, "".join(self.texts(out))), (DONE, "beside it: me\n"), said)
-        self.assertIn("taken to read and write plain text", said)
+        self.assertEqual(said.count("taken to read and write plain text, by its first line of output; --io lines if that is wrong"), 1, said)
+
+    def test_json_that_is_no_line_of_the_protocol_is_a_plain_answer(self):
+        answer = '{"answer": 42, "type": "number"}\n'
+        (self.folder / "agent.sh").write_text(f"cat >/dev/null; printf '%s' '{answer}'\n", encoding="utf-8")
+        code, out, said = self.run_baton("run", "agent.sh", stdin="what\n")
+        self.assertEqual((code, "".join(self.texts(out))), (DONE, answer), said)
+        self.assertIn("plain text", said)
+
+    def test_the_first_line_counts_more_than_how_the_source_looks_and_nothing_is_run_twice(self):
+        # Their sources look like the other kind.
+        plain = "# {\"type\": \"done\"}\necho run >>RUNS; read -r input; echo \"plain ${input:0:5}\"\n"
+        lines = ("echo run >>RUNS; read -r input; it='\"ty''pe\"'; [[ $input == {* ]] && was=turn || was=words\n"
+                 "echo \"{$it: \\\"text\\\", \\\"delta\\\": \\\"given $was \\\"}\"; echo \"{$it: \\\"do\"\"ne\\\"}\"\n")
+        for name, source, first, second in (("plain", plain, 'plain {"typ\n', "plain two\n"),
+                                            ("lines", lines, "given words ", "given turn ")):
+            with self.subTest(name):
+                folder = self.folder / name
+                folder.mkdir()
+                (folder / "agent.sh").write_text(source.replace("RUNS", f"'{folder}/runs'"), encoding="utf-8")
+                code, out, said = self.run_baton("run", f"{name}/agent.sh", "--save", f"saved/{name}", stdin="one\ntwo\n")
+                self.assertEqual((code, "".join(self.texts(out))), (DONE, first + second), said)
+                self.assertEqual((folder / "runs").read_text(encoding="utf-8"), "run\nrun\n")
+                card = json.loads((self.folder / f"saved/{name}/card.json").read_text(encoding="utf-8"))
+                self.assertEqual(card["baton"]["io"], "text" if name == "plain" else "lines")
+
+    def test_io_that_is_given_is_not_guessed(self):
+        code, out, said = self.run_baton("run", "--io", "text", "--save", "mine", "--", "echo", '{"type": "done"}', stdin="x\n")
+        self.assertEqual((code, "".join(self.texts(out))), (DONE, '{"type": "done"}\n'), said)
+        self.assertNotIn("taken to", said)
+        self.assertIn('"io": "text"', (self.folder / "mine/card.json").read_text(encoding="utf-8"))
 
     def test_a_turn_that_fails_is_the_exit_code_and_says_what_the_program_said(self):
         (self.folder / "agent.py").write_text(LINES_AGENT, encoding="utf-8")
@@ -185,6 +218,61 @@ class Run(FolderCase):
         done = subprocess.run([harness.PROGRAM, "run", "--io", "text", "--", "cat"], input="x\n", capture_output=True,
                               text=True, check=False, timeout=client.scaled(60), env=environment, cwd=self.folder)
         self.assertEqual((done.returncode, "".join(self.texts(done.stdout)).strip()), (DONE, "x"), done.stderr)
+
+
+class RunAlone(FolderCase):
+    """Whoever else uses the machine while a program is tried."""
+
+    def setUp(self):
+        super().setUp()
+        self.process = subprocess.Popen([harness.PROGRAM, "run", "--io", "text", "--", "cat"], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True, env=harness.program_environment(), cwd=self.folder)
+        self.addCleanup(self.end)
+        self.process.stdin.write("hello\n")
+        self.process.stdin.flush()
+        for line in self.process.stdout:
+            if "TASK_STATE_COMPLETED" in line:
+                break
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.stdout.close()
+        self.process.wait(client.scaled(30))
+
+    def server(self):
+        """The process that serves."""
+        return int(pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text("ascii").split()[0])
+
+    def port(self):
+        """Where it listens."""
+        ours = {os.readlink(file) for file in pathlib.Path(f"/proc/{self.server()}/fd").iterdir()}
+        for line in pathlib.Path("/proc/net/tcp").read_text("ascii").splitlines()[1:]:
+            _, address, _, state, *_, inode = line.split()[:10]
+            if state == "0A" and f"socket:[{inode}]" in ours:
+                return int(address.split(":")[1], 16)
+        raise AssertionError("it does not listen")
+
+    def status(self, path, **headers):
+        request = urllib.request.Request(f"http://127.0.0.1:{self.port()}{path}", headers=headers)
+        try:
+            with urllib.request.urlopen(request, timeout=client.scaled(20)) as answer:
+                return answer.status
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code
+
+    def test_requests_without_its_token_are_refused(self):
+        for path in ("/agents/cat/tasks", "/agents", "/operate/v1/tasks"):
+            self.assertEqual(self.status(path), 401, path)
+            self.assertEqual(self.status(path, Authorization="Bearer guessed"), 401, path)
+
+    def test_the_token_is_in_the_environment_which_is_the_users_own_and_not_on_the_command_line(self):
+        facts = pathlib.Path(f"/proc/{self.server()}")
+        variables = dict(one.split("=", 1) for one in (facts / "environ").read_text("ascii").split("\0") if "=" in one)
+        token = json.loads(variables["BATON_TOKENS"])[0]["token"]
+        self.assertRegex(token, "[0-9a-f]{32}")
+        self.assertNotIn(token, (facts / "cmdline").read_text("ascii"))
+        self.assertEqual(self.status("/agents/cat/tasks", Authorization="Bearer " + token), 200)
 
 
 class Test(FolderCase):

@@ -20,7 +20,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = pathlib.Path(os.environ.get("BATON_PROGRAM", ROOT / "build/release/baton")).resolve()
 WAIT_S = 30 * float(os.environ.get("BATON_TIME_SCALE", "1"))
-PAGES = ["README.md", "agent-cards/README.md", "schema/README.md", "scripts/README.md", "scripts/COMPARISON.md",
+PAGES = ["README.md", "agent-cards/README.md", "agent-cards/GUIDES.md", "schema/README.md", "scripts/README.md", "scripts/COMPARISON.md",
          *sorted(str(path.relative_to(ROOT)) for folder in ("agent-cards/lib", "agent-cards")
                  for path in (ROOT / folder).glob("*/README.md"))]
 # What a block may be besides sh and console: text, and examples of these.

@@ -1,7 +1,6 @@
 #include "agents/command/command_executor.h"
 
-#include "agents/command/line_turn.h"
-#include "agents/command/text_turn.h"
+#include "agents/command/guess_turn.h"
 #include "agents/command/worker_group.h"
 
 namespace baton::agents {
@@ -11,7 +10,9 @@ CommandExecutor::CommandExecutor(ProcessHost& host, task::AgentName agent, Agent
     : facts_(std::make_shared<LaunchFacts>(
           LaunchFacts{host, std::move(agent), settings, command_of(settings, folder)})),
       workers_(settings.mode == AgentSettings::Mode::worker ? std::make_shared<WorkerGroup>(facts_)
-                                                            : nullptr) {}
+                                                            : nullptr),
+      guess_(settings.io == AgentSettings::Io::guess ? std::make_shared<IoGuess>(settings.command, folder)
+                                                     : nullptr) {}
 
 CommandExecutor::~CommandExecutor() {
   if (workers_ != nullptr) facts_->host.post([workers = workers_] { workers->shut_down(); });
@@ -27,13 +28,15 @@ void CommandExecutor::retire() {
 }
 
 std::unique_ptr<Execution> CommandExecutor::start(Turn turn, std::shared_ptr<TurnSink> sink) {
-  if (workers_ != nullptr) {
-    return run_turn(facts_->host, std::make_shared<WorkerTurn>(workers_, turn, std::move(sink)));
+  auto gate = std::make_shared<SinkGate>(std::move(sink));
+  if (workers_ != nullptr)
+    return run_turn(facts_->host, std::make_shared<WorkerTurn>(workers_, turn, std::move(gate)));
+  if (guess_ != nullptr && guess_->is_open()) {
+    return run_turn(facts_->host,
+                    std::make_shared<GuessTurn>(guess_, facts_, std::move(turn), std::move(gate)));
   }
-  if (facts_->settings.io == AgentSettings::Io::text) {
-    return run_turn(facts_->host, std::make_shared<TextTurn>(facts_, turn, std::move(sink)));
-  }
-  return run_turn(facts_->host, std::make_shared<LineTurn>(facts_, turn, std::move(sink)));
+  const AgentSettings::Io io = guess_ != nullptr ? guess_->io() : facts_->settings.io;
+  return run_turn(facts_->host, turn_with_process(io, facts_, turn, std::move(gate)));
 }
 
 std::vector<std::string> CommandExecutor::error_lines() const {

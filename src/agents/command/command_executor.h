@@ -14,6 +14,7 @@
 
 namespace baton::agents {
 
+class IoGuess;
 class ProcessHost;
 class WorkerGroup;
 struct LaunchFacts;
@@ -38,6 +39,7 @@ class CommandExecutor final : public Executor {
  private:
   const std::shared_ptr<const LaunchFacts> facts_;  // shared with its turns
   const std::shared_ptr<WorkerGroup> workers_;      // shared with its turns and workers; null in turn mode
+  const std::shared_ptr<IoGuess> guess_;            // shared with its turns; null: the card says it
 };
 
 // Makes them for a catalogue. The host must outlive it.

@@ -17,7 +17,7 @@ class ProcessHost;
 
 class CommandTurn {
  public:
-  explicit CommandTurn(std::shared_ptr<TurnSink> sink) : gate_(std::move(sink)) {}
+  explicit CommandTurn(std::shared_ptr<SinkGate> gate) : gate_(std::move(gate)) {}
   virtual ~CommandTurn() = default;
 
   virtual void begin() = 0;
@@ -26,10 +26,13 @@ class CommandTurn {
   // The engine has dropped the turn: its gate is closed, and its process must end.
   virtual void abandon() = 0;
 
-  SinkGate& gate() { return gate_; }
+  SinkGate& gate() { return *gate_; }
+
+ protected:
+  const std::shared_ptr<SinkGate>& shared_gate() const { return gate_; }
 
  private:
-  SinkGate gate_;
+  const std::shared_ptr<SinkGate> gate_;  // shared with a turn that goes on with this one's process
 };
 
 // Call after a turn's own process has printed: releases the held output, and pauses the process until the

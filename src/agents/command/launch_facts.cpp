@@ -52,7 +52,7 @@ Command command_of(const AgentSettings& settings, const fs::path& folder) {
     if (!library.empty()) append_path(variables[name], library);
   }
   // Makes Python's output visible when it is printed, not when a buffer is full.
-  if (settings.io == AgentSettings::Io::text) variables.try_emplace("PYTHONUNBUFFERED", "1");
+  if (settings.io != AgentSettings::Io::lines) variables.try_emplace("PYTHONUNBUFFERED", "1");
   Command command{settings.command, {}, folder.string(), settings.limits};
   command.errors = std::make_shared<RecentLines>();
   for (const auto& [name, value] : variables) command.environment.push_back(name + "=" + value);

@@ -4,39 +4,11 @@
 
 namespace baton::agents {
 
-LineTurn::LineTurn(std::shared_ptr<const LaunchFacts> facts, const Turn& turn, std::shared_ptr<TurnSink> sink)
-    : CommandTurn(std::move(sink)),
-      facts_(std::move(facts)),
-      log_members_(log_members(facts_->agent, turn)),
-      task_(turn.task),
+LineTurn::LineTurn(std::shared_ptr<const LaunchFacts> facts, const Turn& turn, std::shared_ptr<SinkGate> gate)
+    : ProcessTurn(std::move(facts), turn, std::move(gate)),
       id_(turn.id),
-      command_(command_for(*facts_, turn)),
       input_(turn_lines(turn)),
-      output_(turn, facts_->settings, gate()),
       lines_(facts_->settings.line_max) {}
-
-void LineTurn::begin() {
-  if (abandoned_ || output_.ended()) return;
-  auto launched = facts_->host.launch(command_, log_members_, shared_from_this());
-  if (!launched && launched.error().code == base::ErrorCode::overloaded) {
-    facts_->host.after(ProcessHost::kLaunchRetry, [self = shared_from_this()] { self->begin(); });
-    return;
-  }
-  if (!launched) return output_.fail(std::move(launched.error().for_caller));
-  process_ = std::move(*launched);
-  write(std::move(input_));
-  if (facts_->settings.first_output.count() > 0) expect_output();
-}
-
-// The turn fails if the agent has not said anything within `first_output`.
-void LineTurn::expect_output() {
-  facts_->host.after(facts_->settings.first_output, [self = weak_from_this()] {
-    const auto turn = self.lock();
-    if (turn == nullptr || turn->process_ == nullptr || turn->output_.spoke()) return;
-    turn->output_.fail(said_nothing(turn->facts_->settings));
-    turn->process_->kill();
-  });
-}
 
 void LineTurn::write(std::string text) {
   if (process_ == nullptr || winding_up_ || process_->write(std::move(text))) return;
@@ -103,8 +75,8 @@ void LineTurn::wind_up() {
 }
 
 void LineTurn::kill_after(std::chrono::milliseconds grace) {
-  facts_->host.after(grace, [self = weak_from_this()] {
-    const auto turn = self.lock();
+  facts_->host.after(grace, [weak = weak_from_this()] {
+    const auto turn = std::static_pointer_cast<LineTurn>(weak.lock());
     if (turn != nullptr && turn->process_ != nullptr) turn->process_->kill();
   });
 }

@@ -2,14 +2,8 @@
 
 namespace baton::agents {
 
-TextTurn::TextTurn(std::shared_ptr<const LaunchFacts> facts, const Turn& turn, std::shared_ptr<TurnSink> sink)
-    : CommandTurn(std::move(sink)),
-      facts_(std::move(facts)),
-      log_members_(log_members(facts_->agent, turn)),
-      task_(turn.task),
-      command_(command_for(*facts_, turn)),
-      input_(task::text_of(turn.message)),
-      output_(turn, facts_->settings, gate()) {
+TextTurn::TextTurn(std::shared_ptr<const LaunchFacts> facts, const Turn& turn, std::shared_ptr<SinkGate> gate)
+    : ProcessTurn(std::move(facts), turn, std::move(gate)), input_(task::text_of(turn.message)) {
   if (!input_.empty() && input_.back() != '\n') input_ += '\n';
   const auto written = files_.write(turn.message);
   command_.words.insert(command_.words.end(), files_.paths().begin(), files_.paths().end());
@@ -21,29 +15,18 @@ TextTurn::TextTurn(std::shared_ptr<const LaunchFacts> facts, const Turn& turn, s
 }
 
 void TextTurn::begin() {
-  if (abandoned_ || output_.ended()) return;
-  if (wrong_) return output_.finish(std::move(*wrong_));
-  auto launched = facts_->host.launch(command_, log_members_, shared_from_this());
-  if (!launched && launched.error().code == base::ErrorCode::overloaded) {
-    facts_->host.after(ProcessHost::kLaunchRetry, [self = shared_from_this()] { self->begin(); });
-    return;
-  }
-  if (!launched) return output_.fail(std::move(launched.error().for_caller));
-  process_ = std::move(*launched);
+  if (wrong_ && !abandoned_ && !output_.ended()) return output_.finish(std::move(*wrong_));
+  ProcessTurn::begin();
+}
+
+void TextTurn::on_launch() {
   // This is the only write, so it cannot be refused.
   [[maybe_unused]] const bool queued = process_->write(std::move(input_));
   process_->close_input();
-  if (facts_->settings.first_output.count() > 0) expect_output();
 }
 
-// The turn fails if the agent has not said anything within `first_output`.
-void TextTurn::expect_output() {
-  facts_->host.after(facts_->settings.first_output, [self = weak_from_this()] {
-    const auto turn = self.lock();
-    if (turn == nullptr || turn->process_ == nullptr || turn->output_.spoke()) return;
-    turn->output_.fail(said_nothing(turn->facts_->settings));
-    turn->process_->kill();
-  });
+void TextTurn::on_adoption() {
+  process_->close_input();
 }
 
 void TextTurn::cancel() {

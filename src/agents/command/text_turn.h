@@ -8,20 +8,15 @@
 
 #include <optional>
 
-#include "agents/command/agent_output.h"
-#include "agents/command/command_turn.h"
-#include "agents/command/launch_facts.h"
 #include "agents/command/part_files.h"
+#include "agents/command/process_turn.h"
 #include "agents/command/text.h"
-#include "base/log.h"
 
 namespace baton::agents {
 
-class TextTurn final : public CommandTurn,
-                       public ProcessHandler,
-                       public std::enable_shared_from_this<TextTurn> {
+class TextTurn final : public ProcessTurn {
  public:
-  TextTurn(std::shared_ptr<const LaunchFacts> facts, const Turn& turn, std::shared_ptr<TurnSink> sink);
+  TextTurn(std::shared_ptr<const LaunchFacts> facts, const Turn& turn, std::shared_ptr<SinkGate> gate);
 
   void begin() override;
   void cancel() override;
@@ -33,19 +28,13 @@ class TextTurn final : public CommandTurn,
   void on_exit(const ProcessExit& exit) override;
 
  private:
-  void expect_output();
+  void on_launch() override;
+  void on_adoption() override;
 
-  const std::shared_ptr<const LaunchFacts> facts_;  // shared with the executor and its other turns
-  const base::LogMembers log_members_;
-  const task::TaskId task_;
-  Command command_;
   std::string input_;             // until it is written
   PartFiles files_;               // kept while the program may read them
   std::optional<Outcome> wrong_;  // a problem with the files: the program is not started
-  AgentOutput output_;
   Utf8Stream text_;
-  std::shared_ptr<Process> process_;  // shared with the host; null before the launch and after the exit
-  bool abandoned_ = false;
   bool canceling_ = false;
 };
 

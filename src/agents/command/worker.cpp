@@ -17,14 +17,14 @@ constexpr const char* kNotStopped = "its worker was ended because another turn d
 }  // namespace
 
 WorkerTurn::WorkerTurn(const std::shared_ptr<WorkerGroup>& group, const Turn& turn,
-                       std::shared_ptr<TurnSink> sink)
-    : CommandTurn(std::move(sink)),
+                       std::shared_ptr<SinkGate> gate)
+    : CommandTurn(std::move(gate)),
       group_(group),
       task_(turn.task),
       id_(turn.id),
       log_members_(log_members(turn)),
       lines_(turn_lines(turn)),
-      output_(turn, group->facts()->settings, gate()),
+      output_(turn, group->facts()->settings, this->gate()),
       begins_again_(turn.again) {}
 
 void WorkerTurn::begin() {

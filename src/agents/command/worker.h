@@ -31,7 +31,7 @@ class WorkerGroup;
 
 class WorkerTurn final : public CommandTurn, public std::enable_shared_from_this<WorkerTurn> {
  public:
-  WorkerTurn(const std::shared_ptr<WorkerGroup>& group, const Turn& turn, std::shared_ptr<TurnSink> sink);
+  WorkerTurn(const std::shared_ptr<WorkerGroup>& group, const Turn& turn, std::shared_ptr<SinkGate> gate);
 
   void begin() override;
   void cancel() override;

@@ -26,6 +26,7 @@ enum class Operation {
   artifact_bytes,
   message_bytes,
   task_tree,
+  task_log,
   plan_picture,
 };
 constexpr bool answers_with_stream(Operation operation) {
@@ -45,7 +46,7 @@ struct TaskRequest {
   task::TaskId id;
   std::optional<int> history_length = 0;
   bool says_history = false;  // historyLength was given; set only by TaggedDialect
-  // metadata.lastEventId, for clients that cannot set a Last-Event-ID header.
+  // metadata.lastEventId, for clients that cannot set a Last-Event-ID header; `after` of a log.
   std::optional<task::EventNumber> last_event;
   NumbersWish numbers;
 };

@@ -127,6 +127,7 @@ base::Result<Request> decode(const Dialect& dialect, Operation operation,
     case Operation::cancel:
     case Operation::subscribe:
     case Operation::task_tree:
+    case Operation::task_log:
     case Operation::plan_picture:
       return request_of(dialect.read_task_request(params));
     case Operation::list:

@@ -114,6 +114,8 @@ void start(const CallPtr& call, Operation operation, Request request) {
       return message_bytes(call, std::get<protocol::a2a::ContentRequest>(std::move(request)));
     case Operation::task_tree:
       return task_tree(call, std::get<TaskRequest>(request));
+    case Operation::task_log:
+      return task_log(call, std::get<TaskRequest>(request));
     case Operation::plan_picture:
       return plan_picture(call, std::get<TaskRequest>(request));
   }
@@ -121,7 +123,7 @@ void start(const CallPtr& call, Operation operation, Request request) {
 
 // As A2A 1.0 calls it, whatever the version.
 std::string_view name_of(Operation operation) {
-  constexpr std::array<std::string_view, 15> kNames{"SendMessage",
+  constexpr std::array<std::string_view, 16> kNames{"SendMessage",
                                                     "SendStreamingMessage",
                                                     "GetTask",
                                                     "ListTasks",
@@ -135,6 +137,7 @@ std::string_view name_of(Operation operation) {
                                                     "artifact bytes",
                                                     "message bytes",
                                                     "task tree",
+                                                    "task log",
                                                     "plan picture"};
   return kNames[static_cast<std::size_t>(operation)];
 }

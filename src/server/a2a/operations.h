@@ -33,8 +33,9 @@ void extended_card(const CallPtr& call);
 // The bytes of an artifact or message, or of one of its parts, as a download.
 void artifact_bytes(const CallPtr& call, protocol::a2a::ContentRequest request);
 void message_bytes(const CallPtr& call, protocol::a2a::ContentRequest request);
-// The task with its children as JSON, and the run of a plan as a picture.
+// The task with its children and its log as JSON, and the run of a plan as a picture.
 void task_tree(const CallPtr& call, const protocol::a2a::TaskRequest& request);
+void task_log(const CallPtr& call, const protocol::a2a::TaskRequest& request);
 void plan_picture(const CallPtr& call, const protocol::a2a::TaskRequest& request);
 
 }  // namespace baton::server::a2a

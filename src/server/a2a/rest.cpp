@@ -44,6 +44,8 @@ constexpr std::array kRows{
     Row{"/tasks/{t}/messages/{a}/parts/{n}", "HEAD", Operation::message_bytes, false, true},
     Row{"/tasks/{t}/tree", "GET", Operation::task_tree, false, true},
     Row{"/tasks/{t}/tree", "HEAD", Operation::task_tree, false, true},
+    Row{"/tasks/{t}/log", "GET", Operation::task_log, false, true},
+    Row{"/tasks/{t}/log", "HEAD", Operation::task_log, false, true},
     Row{"/tasks/{t}/plan.svg", "GET", Operation::plan_picture, false, true},
     Row{"/tasks/{t}/plan.svg", "HEAD", Operation::plan_picture, false, true},
     Row{"/card", "GET", Operation::extended_card, true, false},
@@ -205,6 +207,12 @@ base::Result<Request> read_request(const protocol::a2a::Dialect& dialect, const 
   auto request = decode(dialect, operation, params);
   if (request && operation == Operation::set_push) {
     std::get<protocol::a2a::PushRequest>(*request).task = target.task;
+  }
+  if (const auto after = params["after"]; request && operation == Operation::task_log && !after.absent()) {
+    const auto number = base::number_in<std::int64_t>(after.string());
+    if (!number || *number < 0)
+      return base::fail(ErrorCode::invalid_argument, "after: must be a whole number from 0");
+    std::get<protocol::a2a::TaskRequest>(*request).last_event = task::EventNumber{*number};
   }
   return request;
 }

@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "json/writer.h"
 #include "protocol/a2a/v1_objects.h"
-#include "server/operate/event_json.h"
+#include "server/event_json.h"
 #include "server/operate/handlers.h"
 #include "server/operate/rows.h"
 #include "server/plan_views.h"

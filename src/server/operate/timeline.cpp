@@ -5,8 +5,8 @@
 #include "base/text.h"
 #include "http/http_text.h"
 #include "json/writer.h"
+#include "server/event_json.h"
 #include "server/log_stream.h"
-#include "server/operate/event_json.h"
 #include "server/operate/handlers.h"
 
 namespace baton::server::operate {
@@ -16,54 +16,36 @@ using base::ErrorCode;
 using base::fail;
 
 constexpr std::int64_t kNumberMax = std::int64_t{1} << 28;
-constexpr int kWindow = 500, kWindowMax = 1'000;
-constexpr std::size_t kWindowBytesMax = 4 << 20;
-
-struct Window {
-  std::int64_t after = 0;
-  int limit = kWindow;
-};
+constexpr int kWindowMax = 1'000;
 
 // `last`: the last number of the log.
-base::Result<Window> read_window(const http::Request& request, std::int64_t last) {
+base::Result<LogWindow> read_window(const http::Request& request, std::int64_t last) {
   Query query(request.query);
-  Window window;
+  LogWindow window;
   const auto after = query.number("after", 0, kNumberMax);
   const auto before = query.number("before", 0, kNumberMax);
-  window.limit = static_cast<int>(query.number("limit", 1, kWindowMax).value_or(kWindow));
+  window.limit = static_cast<int>(query.number("limit", 1, kWindowMax).value_or(window.limit));
   if (after && before) query.wrong("before", "cannot be there together with after");
   if (const auto good = query.checked(); !good) return fail(good.error());
-  window.after = after.value_or(0);
+  window.after.value = after.value_or(0);
   if (before) {
     const std::int64_t end = std::min(*before, last + 1);
-    window.after = std::max<std::int64_t>(0, end - 1 - window.limit);
-    window.limit = static_cast<int>(std::max<std::int64_t>(0, end - 1 - window.after));
+    window.after.value = std::max<std::int64_t>(0, end - 1 - window.limit);
+    window.limit = static_cast<int>(std::max<std::int64_t>(0, end - 1 - window.after.value));
   }
   return window;
 }
 
-// The store's pages may be shorter than asked for.
 base::Result<std::string> window_of(const CallPtr& call, const task::TaskHead& head) {
   const auto window = read_window(call->request(), head.last_event.value);
   if (!window) return fail(window.error());
-  std::string events = "[";
-  std::int64_t first = 0, at = window->after;
-  for (int left = window->limit; left > 0 && events.size() < kWindowBytesMax;) {
-    const auto page = call->facts.services.engine.tasks().events(head.key, {at}, left);
-    if (!page) return fail(page.error());
-    if (page->empty()) break;
-    for (const task::Event& event : *page) {
-      if (first == 0) first = event.number.value;
-      if (events.size() > 1) events += ',';
-      append_event(events, event);
-    }
-    at = page->back().number.value;
-    left -= static_cast<int>(page->size());
-  }
+  const auto piece = read_log(call->facts.services, head.key, *window);
+  if (!piece) return fail(piece.error());
   std::string text;
   json::Writer out(text);
   out.object([&] {
-    out.key("events").raw(events + "]").member("first", first).member("last", head.last_event.value);
+    out.key("events").raw(piece->events).member("first", piece->first.value);
+    out.member("last", head.last_event.value);
   });
   return text;
 }
@@ -92,8 +74,7 @@ void stream(const CallPtr& call, const task::TaskHead& head) {
   start.after = {*after};
   start.ended_there = task::is_terminal(head.state) && *after >= head.last_event.value;
   start.view = [](const task::Event& event, bool, task::EventNumber, std::string& item) {
-    append_event(item, event);
-    return true;
+    return append_event(item, event);
   };
   call->exchange->open_stream(
       {{"Cache-Control", "no-store"}},

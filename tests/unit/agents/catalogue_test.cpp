@@ -229,7 +229,7 @@ TEST_CASE("Catalogue: everything wrong with all cards is in one report") {
       "/b/card.json: /baton/worker: is unknown; did you mean \"workers\"?",
       "/b/card.json: /baton/mode: must be one of \"turn\", \"worker\"",
       "/c/card.json: /baton: executor \"command\" needs \"command\": [\"program\", \"argument\", ...]",
-      "/c/card.json: /baton/io: \"text\" needs mode \"turn\": its input ends with the turn",
+      "/c/card.json: /baton/io: \"text\" needs mode \"turn\": a worker speaks lines",
       "/e/card.json: /baton/default: agent \"d\" is the default already",
       "/g/card.json: /baton/command: is only for executor \"command\"",
       "/h/card.json: /baton/plain_answers: must be of type \"boolean\"",

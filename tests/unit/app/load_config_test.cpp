@@ -231,13 +231,21 @@ TEST_CASE("Configuration: anonymous calls beside tokens must be asked for") {
   CHECK(loaded.config.anonymous_allowed());
 }
 
+TEST_CASE("Configuration: a token is for callers without a name only where they need it") {
+  const char* tokens = R"([{"caller": "anonymous", "token": "t"}])";
+  const LoadedConfig closed = load_config({"", "", {{"BATON_TOKENS", tokens}}, {}});
+  CHECK(closed.problems.empty());
+  CHECK_FALSE(closed.config.anonymous_allowed());
+  const LoadedConfig open = load_config({"", "", {{"BATON_TOKENS", tokens}}, {{"allow_anonymous", "true"}}});
+  CHECK(has_problem(open, "allow_anonymous: is true, and a token is for the caller anonymous"));
+}
+
 TEST_CASE("Configuration: wrong tokens are reported without their secrets") {
   const std::string secret = "sEcReT";
   const std::vector<std::pair<std::string, std::string>> table{
       {R"({"caller": "ann"})", "/tokens/0: must have exactly one of token, token_file and token_env"},
       {R"({"caller": "ann", "token": "sEcReT", "token_env": "X"})", "/tokens/0: must have exactly one"},
       {R"({"token": "sEcReT"})", "/tokens/0/caller: must be the caller's name"},
-      {R"({"caller": "anonymous", "token": "sEcReT"})", "/tokens/0/caller: is the name of callers without"},
       {R"({"caller": "ann", "token": "sEcReT with space"})", "/tokens/0/token: must be printable ASCII"},
       {R"({"caller": "ann", "token": ["sEcReT"]})", "/tokens/0/token: must be a text"},
       {R"({"caller": "ann", "token_file": "/nowhere/at/all"})", "/tokens/0/token_file: cannot read the file"},

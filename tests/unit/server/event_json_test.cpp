@@ -1,4 +1,4 @@
-#include "server/operate/event_json.h"
+#include "server/event_json.h"
 
 #include <doctest/doctest.h>
 
@@ -7,13 +7,13 @@
 namespace event_json_test {
 
 using namespace baton;
-using server::operate::kEventContentMax;
+using server::kEventContentMax;
 
 namespace {
 
 json::Document shown(task::EventBody body) {
   std::string text;
-  server::operate::append_event(text, task::Event{{7}, base::from_ms(0), std::move(body)});
+  server::append_event(text, task::Event{{7}, base::from_ms(0), std::move(body)});
   auto document = json::Document::parse(std::move(text));
   REQUIRE(document);
   return std::move(*document);
@@ -64,6 +64,25 @@ TEST_CASE("EventJson: of a message the parts share the room, and a file that doe
   CHECK((*part)["raw"].str().empty());
   CHECK((*++part)["text"].str() == "short too");
   CHECK(event.root()["cutBytes"].integer() == static_cast<std::int64_t>(kEventContentMax));
+}
+
+TEST_CASE("EventJson: callers see neither operators' actions, nor agents' own state, nor keys of tasks") {
+  const auto written = [](task::EventBody body) {
+    std::string text = "before";
+    const task::Event event{{7}, base::from_ms(0), std::move(body)};
+    const bool is_shown = server::append_event(text, event, server::LogReaders::callers);
+    CHECK(is_shown == (text != "before"));
+    return text.substr(std::string("before").size());
+  };
+  CHECK(written(task::Intervention{"otto", "cancel", "it hangs", ""}).empty());
+  CHECK(written(task::ExecutorState{{R"({"n":1})"}}).empty());
+  task::Subagent child;
+  child.id = "c1";
+  child.name = "hand";
+  child.task = {42};
+  const std::string shown_child = written(child);
+  CHECK(shown_child.find(R"("name":"hand")") != std::string::npos);
+  CHECK(shown_child.find("42") == std::string::npos);
 }
 
 }  // namespace event_json_test

@@ -1,4 +1,4 @@
-#include "server/operate/event_json.h"
+#include "server/event_json.h"
 
 #include <algorithm>
 #include <string_view>
@@ -8,7 +8,7 @@
 #include "json/writer.h"
 #include "protocol/a2a/v1_objects.h"
 
-namespace baton::server::operate {
+namespace baton::server {
 namespace {
 
 using json::Writer;
@@ -16,7 +16,7 @@ using json::Writer;
 // Writes the members of one event, with as much of its content as there is room for.
 class EventWriter {
  public:
-  explicit EventWriter(Writer& out) : out_(out) {}
+  EventWriter(Writer& out, LogReaders readers) : out_(out), readers_(readers) {}
 
   std::size_t cut() const { return cut_; }
 
@@ -101,7 +101,8 @@ class EventWriter {
     out_.member("type", "child").member("id", event.id).member("name", event.name);
     out_.member("phase", kPhases[static_cast<std::size_t>(event.phase)]);
     out_.optional("error", shown(event.error));
-    if (event.task) out_.member("task", std::to_string(event.task.value));
+    if (event.task && readers_ == LogReaders::operators)
+      out_.member("task", std::to_string(event.task.value));
     flag("detached", event.is_detached);
     counted("tokens", event.tokens);
     counted("children", event.children);
@@ -170,20 +171,50 @@ class EventWriter {
   }
 
   Writer& out_;
+  const LogReaders readers_;
   std::size_t room_ = kEventContentMax;
   std::size_t cut_ = 0;
 };
 
+bool is_for(LogReaders readers, const task::EventBody& body) {
+  if (readers == LogReaders::operators) return true;
+  return !std::holds_alternative<task::Intervention>(body) &&
+         !std::holds_alternative<task::ExecutorState>(body);
+}
+
 }  // namespace
 
-void append_event(std::string& out, const task::Event& event) {
+bool append_event(std::string& out, const task::Event& event, LogReaders readers) {
+  if (!is_for(readers, event.body)) return false;
   Writer writer(out);
   writer.object([&] {
     writer.member("number", event.number.value).member("at", base::to_rfc3339(event.at));
-    EventWriter members(writer);
+    EventWriter members(writer, readers);
     std::visit(members, event.body);
     if (members.cut() > 0) writer.member("cutBytes", static_cast<std::int64_t>(members.cut()));
   });
+  return true;
 }
 
-}  // namespace baton::server::operate
+// The store's pages may be shorter than asked for.
+base::Result<LogPiece> read_log(const Services& services, task::TaskKey task, const LogWindow& window,
+                                LogReaders readers) {
+  LogPiece piece{"[", {}, window.after};
+  for (int left = window.limit; left > 0 && piece.events.size() < window.bytes_max;) {
+    const auto page = services.engine.tasks().events(task, piece.through, left);
+    if (!page) return base::fail(page.error());
+    if (page->empty()) break;
+    if (piece.first.value == 0) piece.first = page->front().number;
+    for (const task::Event& event : *page) {
+      const std::size_t before = piece.events.size();
+      if (before > 1) piece.events += ',';
+      if (!append_event(piece.events, event, readers)) piece.events.resize(before);
+    }
+    piece.through = page->back().number;
+    left -= static_cast<int>(page->size());
+  }
+  piece.events += ']';
+  return piece;
+}
+
+}  // namespace baton::server

@@ -1,0 +1,45 @@
+// ProcessTurn: a turn with a process of its own: its launch, and the wait for its first output.
+#pragma once
+
+#include <memory>
+
+#include "agents/command/agent_output.h"
+#include "agents/command/command_turn.h"
+#include "agents/command/launch_facts.h"
+#include "base/log.h"
+
+namespace baton::agents {
+
+class ProcessTurn : public CommandTurn,
+                    public ProcessHandler,
+                    public std::enable_shared_from_this<ProcessTurn> {
+ public:
+  void begin() override;
+  // Goes on with the process of a turn that was begun as one of another kind. `other` hears no more of it.
+  void adopt(ProcessTurn& other);
+  // `handler` hears of the process first, and passes on what is for this turn. Before `begin`.
+  void put_behind(std::weak_ptr<ProcessHandler> handler) { handler_ = std::move(handler); }
+
+ protected:
+  ProcessTurn(std::shared_ptr<const LaunchFacts> facts, const Turn& turn, std::shared_ptr<SinkGate> gate);
+
+  // The process is there and has been given nothing yet.
+  virtual void on_launch() = 0;
+  // The process is there, and was given what a turn of another kind gets.
+  virtual void on_adoption() {}
+
+  const std::shared_ptr<const LaunchFacts> facts_;  // shared with the executor and its other turns
+  const base::LogMembers log_members_;
+  const task::TaskId task_;
+  Command command_;
+  AgentOutput output_;
+  std::shared_ptr<Process> process_;  // shared with the host; null before the launch and after the exit
+  bool abandoned_ = false;
+
+ private:
+  void expect_output();
+
+  std::weak_ptr<ProcessHandler> handler_;  // empty: this turn
+};
+
+}  // namespace baton::agents

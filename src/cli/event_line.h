@@ -1,0 +1,17 @@
+// An event of a task's log (server/event_json.h) as a line for people: its number, its time of day in UTC,
+// what it is, and as much of what it says as fits.
+//
+// Pure. Text from the server is made harmless (printable.h).
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "json/document.h"
+
+namespace baton::cli {
+
+// With a line end.
+std::string event_line(json::Value event, std::size_t columns);
+
+}  // namespace baton::cli

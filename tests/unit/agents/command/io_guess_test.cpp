@@ -1,0 +1,36 @@
+#include "agents/command/io_guess.h"
+
+#include <doctest/doctest.h>
+
+namespace io_guess_test {
+
+using namespace baton;
+using Io = agents::AgentSettings::Io;
+
+TEST_CASE("IoGuess: the first line that is not blank tells, once it is whole") {
+  CHECK(agents::spoken_in("", false) == std::nullopt);
+  CHECK(agents::spoken_in(" \r\n\n", true) == std::nullopt);
+  CHECK(agents::spoken_in("\n{\"type\":\"do", false) == std::nullopt);
+  CHECK(agents::spoken_in("\n{\"type\":\"done\"}\nmore", false) == Io::lines);
+  CHECK(agents::spoken_in("{\"type\":\"done\"}", true) == Io::lines);
+  CHECK(agents::spoken_in("{\"type\":\"do", true) == Io::text);
+}
+
+TEST_CASE("IoGuess: what cannot become a line of the protocol is text at once") {
+  CHECK(agents::spoken_in("Hel", false) == Io::text);
+  CHECK(agents::spoken_in("[1]", false) == Io::text);
+  CHECK(agents::spoken_in("{\"type\":\"number\"}\n", false) == Io::text);
+  CHECK(agents::spoken_in("{\"answer\":42}\n{\"type\":\"done\"}\n", false) == Io::text);
+}
+
+TEST_CASE("IoGuess: the first turn that tells counts") {
+  agents::IoGuess guess({"no-such-file"}, "/");
+  CHECK(guess.io() == Io::text);
+  CHECK(guess.is_open());
+  CHECK(guess.learn(Io::lines));
+  CHECK_FALSE(guess.learn(Io::text));
+  CHECK(guess.io() == Io::lines);
+  CHECK_FALSE(guess.is_open());
+}
+
+}  // namespace io_guess_test
