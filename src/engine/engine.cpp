@@ -38,6 +38,7 @@ Engine::Engine(store::TaskStore& store, store::DeliveryStore& deliveries, store:
       delegation_(reader_, tasks_, turns_, background_, options_),
       turns_(reader_, inbox_, catalogue, delegation_, background_, clock, options_, stats_),
       tasks_(store, reader_, inbox_, live_, turns_, catalogue, background_, clock, options_),
+      conversations_(store, reader_, tasks_, inbox_),
       recovery_(store, inbox_, catalogue, clock, options_.peers ? options_.peers->self() : store::NodeId(),
                 [this](task::TaskKey task) { return turns_.runs(task); }),
       schedules_(store, tasks_, inbox_, catalogue, background_, clock, options_.retention),

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "engine/bulk_jobs.h"
+#include "engine/conversations.h"
 #include "engine/delegation.h"
 #include "engine/deliveries.h"
 #include "engine/erasure.h"
@@ -63,6 +64,7 @@ class Engine {
   void settle() { inbox_.settle(); }
 
   TaskService& tasks() { return tasks_; }
+  Conversations& conversations() { return conversations_; }
   LiveTasks& live() { return live_; }
   const TaskReader& reader() const { return reader_; }
   // For whoever runs the server. What `operator_store` reads may not be durable before `settle_reads`.
@@ -109,6 +111,7 @@ class Engine {
   Delegation delegation_;  // uses the next two once they are there
   TurnRunner turns_;
   TaskService tasks_;
+  Conversations conversations_;
   Recovery recovery_;
   Schedules schedules_;
   struct Leaving {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -33,9 +34,9 @@ Result<void> check_actor(const Actor& actor) {
 
 // What was asked for, and what it has come to.
 struct Erasure::Order {
-  task::TaskKey task;             // or
-  Chooses chooses;                // of all tasks
-  bool chooses_children = false;  // also all tasks below those it chooses
+  task::TaskKey task;                       // or
+  std::optional<task::ContextRef> context;  // or
+  std::string caller;
   task::AuditEntry entry;
   Done done;
 };
@@ -48,23 +49,19 @@ void Erasure::erase_task(task::TaskKey key, Actor actor, Done done) {
   begin(std::move(order), std::move(actor), std::move(done));
 }
 
-void Erasure::erase_context(const task::AgentName& agent, const task::Caller& caller,
-                            const task::ContextId& context, Actor actor, Done done) {
+void Erasure::erase_context(const task::ContextRef& context, Actor actor, Done done) {
   auto order = std::make_shared<Order>();
-  order->chooses = [agent, caller, context](const task::TaskHead& head) {
-    return head.agent == agent && head.caller == caller && head.context == context;
-  };
+  order->context = context;
   order->entry.action = "delete-context";
-  order->entry.agent = agent;
-  order->entry.caller = caller;
-  order->entry.detail = "context " + context.value;
+  order->entry.agent = context.agent;
+  order->entry.caller = context.caller;
+  order->entry.detail = "context " + context.id.value;
   begin(std::move(order), std::move(actor), std::move(done));
 }
 
 void Erasure::erase_caller(const std::string& name, Actor actor, Done done) {
   auto order = std::make_shared<Order>();
-  order->chooses = [name](const task::TaskHead& head) { return task::account_of(head.caller) == name; };
-  order->chooses_children = true;
+  order->caller = name;
   order->entry.action = "delete-caller";
   order->entry.caller = {name};
   begin(std::move(order), std::move(actor), std::move(done));
@@ -96,34 +93,45 @@ void Erasure::stop() {
 
 // All tasks that are meant, in no order, each once.
 Result<std::vector<task::TaskHead>> Erasure::chosen(const Order& order) const {
+  if (order.task) return with_trees({order.task});
+  return order.context ? in_context(*order.context) : of_caller(order.caller);
+}
+
+Result<std::vector<task::TaskHead>> Erasure::in_context(const task::ContextRef& context) const {
+  const auto heads = store_.in_context(context);
+  if (!heads) return fail(heads.error());
+  std::vector<task::TaskKey> roots;
+  for (const task::TaskHead& head : *heads) {
+    if (!is_mark(head)) roots.push_back(head.key);
+  }
+  return with_trees(roots);
+}
+
+Result<std::vector<task::TaskHead>> Erasure::with_trees(const std::vector<task::TaskKey>& roots) const {
   std::map<task::TaskKey, task::TaskHead> found;
-  const auto add_tree = [&](task::TaskKey root) -> Result<void> {
-    if (found.contains(root)) return {};
+  for (const task::TaskKey root : roots) {
+    if (found.contains(root)) continue;
     auto tree = store_.tree(root, kErasedMax);
     if (!tree) return fail(std::move(tree.error()));
     for (store::TreeMember& member : *tree) found.try_emplace(member.head.key, std::move(member.head));
-    return {};
-  };
-  if (order.task) {
-    if (auto added = add_tree(order.task); !added) return fail(std::move(added.error()));
-  }
-  for (task::TaskKey after; order.chooses;) {
-    const auto page = store_.all_tasks(after, kErasurePage);
-    if (!page) return fail(page.error());
-    if (page->empty()) break;
-    after = page->back().key;
-    for (const task::TaskHead& head : *page) {
-      if (!order.chooses(head) || is_mark(head)) continue;
-      if (order.chooses_children) {
-        found.try_emplace(head.key, head);
-      } else if (auto added = add_tree(head.key); !added) {
-        return fail(std::move(added.error()));
-      }
-    }
   }
   std::vector<task::TaskHead> heads;
   for (auto& [key, head] : found) heads.push_back(std::move(head));
   return heads;
+}
+
+// With all the caller's tenants. What is below a task is its caller's, too.
+Result<std::vector<task::TaskHead>> Erasure::of_caller(const std::string& name) const {
+  std::vector<task::TaskHead> heads;
+  for (task::TaskKey after;;) {
+    auto page = store_.all_tasks(after, kErasurePage);
+    if (!page) return fail(std::move(page.error()));
+    if (page->empty()) return heads;
+    after = page->back().key;
+    for (task::TaskHead& head : *page) {
+      if (task::account_of(head.caller) == name && !is_mark(head)) heads.push_back(std::move(head));
+    }
+  }
 }
 
 Result<void> Erasure::check(const std::vector<task::TaskHead>& heads) const {

@@ -1,4 +1,5 @@
-// Erasure: removes one task, one context or everything of a caller for an operator, whatever their age.
+// Erasure: removes one task, one context or everything of a caller, whatever their age: for an operator, and
+// a context for its caller.
 //
 // Refused with conflict while something of it has not ended, or stands below a task that has not: cancel that
 // first, since an agent's work cannot be taken back from under it. Webhooks that wait go as well. What is
@@ -39,8 +40,9 @@ class Erasure {
   // is done, as its parent may have been before it; nor are pages given back then: call `tidy` after the job.
   void erase_task(task::TaskKey key, Actor actor, Done done);
   // All tasks of a context, and those below them. Fails with not_found, conflict.
-  void erase_context(const task::AgentName& agent, const task::Caller& caller, const task::ContextId& context,
-                     Actor actor, Done done);
+  void erase_context(const task::ContextRef& context, Actor actor, Done done);
+  // What that would remove. Blocks on the disk.
+  base::Result<std::vector<task::TaskHead>> in_context(const task::ContextRef& context) const;
   // All tasks of a caller at all agents, with all its tenants. Fails with not_found, conflict.
   void erase_caller(const std::string& name, Actor actor, Done done);
 
@@ -55,11 +57,12 @@ class Erasure {
  private:
   struct Order;
   using OrderPtr = std::shared_ptr<Order>;
-  using Chooses = std::function<bool(const task::TaskHead&)>;
 
   void begin(OrderPtr order, Actor actor, Done done);
   void answer(const OrderPtr& order, base::Result<Erased> outcome);
   base::Result<std::vector<task::TaskHead>> chosen(const Order& order) const;
+  base::Result<std::vector<task::TaskHead>> with_trees(const std::vector<task::TaskKey>& roots) const;
+  base::Result<std::vector<task::TaskHead>> of_caller(const std::string& name) const;
   base::Result<void> check(const std::vector<task::TaskHead>& heads) const;
   void erase(const OrderPtr& order);
   void note(const OrderPtr& order, const base::Result<void>& result);

@@ -163,6 +163,12 @@ Result<store::ListPage> TaskReader::list(const task::ListFilter& filter) const {
   return page;
 }
 
+Result<store::Opening> TaskReader::opening(const task::ContextRef& context) const {
+  auto opening = store_.opening(context);
+  inbox_.settle_reads();
+  return opening;
+}
+
 Result<std::vector<task::PushConfig>> TaskReader::configs(task::TaskKey task) const {
   return durable(task, deliveries_.configs(task));
 }

@@ -52,6 +52,7 @@ class TaskReader {
   // Another node has changed the task; see LiveTasks.
   void changed_elsewhere(task::TaskKey task, task::EventNumber last) const;
   base::Result<store::ListPage> list(const task::ListFilter& filter) const;
+  base::Result<store::Opening> opening(const task::ContextRef& context) const;
   base::Result<std::vector<task::PushConfig>> configs(task::TaskKey task) const;
   base::Result<std::vector<store::Delivery>> due_deliveries(base::Timestamp now, int limit) const;
 

@@ -13,6 +13,8 @@
 namespace baton::server {
 namespace {
 
+constexpr std::string_view kMethods = "GET, POST, PATCH, DELETE, OPTIONS";
+
 std::string_view bearer_token(std::string_view authorization) {
   constexpr std::string_view kScheme = "bearer ";
   const bool is_bearer = base::same_word(authorization.substr(0, kScheme.size()), kScheme);
@@ -172,9 +174,9 @@ http::Reply preflight(const ServerOptions& options, const http::Request& request
   reply.status = 204;
   reply.content_type.clear();
   reply.headers = cors_headers(options, request);
-  reply.headers.emplace_back("Allow", "GET, POST, DELETE, OPTIONS");
+  reply.headers.emplace_back("Allow", std::string(kMethods));
   if (reply.headers.size() == 1) return reply;
-  reply.headers.emplace_back("Access-Control-Allow-Methods", "GET, POST, DELETE, OPTIONS");
+  reply.headers.emplace_back("Access-Control-Allow-Methods", std::string(kMethods));
   reply.headers.emplace_back("Access-Control-Allow-Headers",
                              "Content-Type, Authorization, Accept, Last-Event-ID, If-None-Match, "
                              "A2A-Version, A2A-Extensions, X-A2A-Extensions, "

@@ -108,7 +108,8 @@ base::Result<PageGrant> read_page_grant(std::string_view body, const Token& by, 
   const json::Value user = root["user"], agent = root["agent"], time = root["seconds"];
   if (!is_user(user.string()))
     return fail(ErrorCode::invalid_argument,
-                "user: must be a text of 1 to 256 bytes without a slash, and none of v1, tasks, agents");
+                "user: must be a text of 1 to 256 bytes without a slash, and none of v1, tasks, agents, "
+                "conversations");
   if (!agent.absent() && (agent.string().empty() || !is_for(by, agent.str())))
     return fail(ErrorCode::invalid_argument, "agent: must be one that your own token is for");
   const auto wanted = time.absent() ? std::optional(kNormalTime.count()) : time.integer();

@@ -18,7 +18,7 @@ base::Result<void> check_tenant(std::string_view tenant) {
                       "tenant: must be at most 256 characters without a slash");
   }
   // Reserved: these have another meaning as the first segment of a path.
-  for (const std::string_view taken : {"v1", "tasks", "agents", ".", ".."}) {
+  for (const std::string_view taken : {"v1", "tasks", "agents", "conversations", ".", ".."}) {
     if (tenant == taken)
       return base::fail(base::ErrorCode::invalid_argument, "tenant: " + std::string(taken) + " is taken");
   }

@@ -94,6 +94,10 @@ Result<Committed> FaultyStore::apply(task::Change& change, TaskRow& row) {
   return writing([&] { return tasks_.apply(change, row); });
 }
 
+Result<void> FaultyStore::entitle(const task::ContextRef& context, const std::string& title) {
+  return writing([&] { return tasks_.entitle(context, title); });
+}
+
 Result<void> FaultyStore::record(const DeliveryResult& result) {
   return writing([&] { return deliveries_.record(result); });
 }

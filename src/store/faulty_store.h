@@ -18,7 +18,8 @@ namespace baton::store {
 
 // What goes wrong with one group. An empty commit is a group too.
 struct GroupFaults {
-  // So many changes, delivery results and removals are applied. The next one fails, and the group is gone.
+  // So many changes, titles, delivery results and removals are applied. The next one fails, and the group is
+  // gone.
   std::optional<int> applied_max;
   base::ErrorCode failure = base::ErrorCode::unavailable;  // of that one; or internal
   // The commit fails before anything has happened.
@@ -64,6 +65,7 @@ class FaultyStore final : public TaskStore,
   void set_retention(RetentionStore& store) { retention_ = &store; }
 
   base::Result<Committed> apply(task::Change& change, TaskRow& row) override;
+  base::Result<void> entitle(const task::ContextRef& context, const std::string& title) override;
   base::Result<void> commit() override;
   base::Result<void> flush() override;
   base::Result<void> record(const DeliveryResult& result) override;
@@ -86,6 +88,9 @@ class FaultyStore final : public TaskStore,
                                       task::EventNumber unanswered, int limit) const override {
     if (plan_.context_fails()) return base::fail(base::ErrorCode::unavailable, "a fault of the plan");
     return tasks_.context(context, task, unanswered, limit);
+  }
+  base::Result<Opening> opening(const task::ContextRef& context) const override {
+    return tasks_.opening(context);
   }
   base::Result<std::optional<Stop>> stop_after(task::TaskKey key, task::EventNumber number) const override {
     return tasks_.stop_after(key, number);
@@ -146,6 +151,9 @@ class FaultyStore final : public TaskStore,
   }
   base::Result<std::vector<TreeMember>> tree(task::TaskKey root, int most) const override {
     return retention_->tree(root, most);
+  }
+  base::Result<std::vector<task::TaskHead>> in_context(const task::ContextRef& context) const override {
+    return retention_->in_context(context);
   }
   bool kept_before() const override { return retention_->kept_before(); }
   base::Result<std::vector<Removed>> remove(const Removal& removal) override;

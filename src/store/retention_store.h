@@ -13,6 +13,7 @@
 #include "task/head.h"
 #include "task/ids.h"
 #include "task/state.h"
+#include "task/task.h"
 
 namespace baton::store {
 
@@ -55,6 +56,8 @@ class RetentionStore {
   virtual base::Result<task::TaskKey> last_made(base::Timestamp time) const = 0;
   // The task and all below it, parents first; empty if there is none. Fails with too_large past `most`.
   virtual base::Result<std::vector<TreeMember>> tree(task::TaskKey root, int most) const = 0;
+  // All tasks of a context, hidden ones too.
+  virtual base::Result<std::vector<task::TaskHead>> in_context(const task::ContextRef& context) const = 0;
   // Whether the database had tasks before this program knew retention.
   virtual bool kept_before() const = 0;
 

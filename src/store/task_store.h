@@ -6,9 +6,9 @@
 // no trace and does not disturb its group; one that is refused alone begins none. After `unavailable` (the
 // disk) or `internal` (this write) nothing of the open group is left: its writer has to apply it again or to
 // refuse it. A store that cannot tell whether a commit has happened finds out before `commit` returns.
-// Threads: `apply`, `record` and `commit` on one thread; `flush` on one thread, which may be another; reads
-// on any. Everything but `apply` and `record` may block on the disk. Reads see what was committed, which may
-// not be flushed.
+// Threads: `apply`, `entitle`, `record` and `commit` on one thread; `flush` on one thread, which may be
+// another; reads on any. Everything but `apply`, `entitle` and `record` may block on the disk. Reads see what
+// was committed, which may not be flushed.
 #pragma once
 
 #include <cstdint>
@@ -89,6 +89,13 @@ struct ContextRecord {
   std::vector<std::string> call_ids;  // of tool calls and questions; unordered, possibly with duplicates
 };
 
+// How a conversation began, and what its caller calls it.
+struct Opening {
+  std::string title;                     // empty: none was given
+  base::Timestamp at{};                  // of the message
+  std::optional<task::Message> message;  // the first of the caller's that is still there
+};
+
 // The status with which a task stopped: ended, or waiting for its caller.
 struct Stop {
   task::State state = task::State::completed;
@@ -105,6 +112,9 @@ class TaskStore {
   // (the parent), invalid_argument (an illegal transition), too_large; unavailable, internal and raced end
   // the group.
   virtual base::Result<Committed> apply(task::Change& change, TaskRow& row) = 0;
+  // Adds to the open group, as `apply` does a change, what the caller calls the context; empty: nothing any
+  // more. Fails with not_found if nothing is in the context. The title goes with the last task.
+  virtual base::Result<void> entitle(const task::ContextRef& context, const std::string& title) = 0;
   // Ends the group; writes to the disk even if it is empty, which tells whether a failed store is writable
   // again. Fails with unavailable, internal and raced.
   virtual base::Result<void> commit() = 0;
@@ -128,6 +138,8 @@ class TaskStore {
   // turn; the agent's replies since then are included.
   virtual base::Result<ContextRecord> context(task::ContextKey context, task::TaskKey task,
                                               task::EventNumber unanswered, int limit) const = 0;
+  // Of a context; empty if nothing is in it.
+  virtual base::Result<Opening> opening(const task::ContextRef& context) const = 0;
   // The first stop after event `number`.
   virtual base::Result<std::optional<Stop>> stop_after(task::TaskKey key, task::EventNumber number) const = 0;
   // The number of the last stop before event `number`, or 0.

@@ -64,6 +64,13 @@ struct TaskRef {
   TaskId id;
 };
 
+// A context, likewise.
+struct ContextRef {
+  Caller caller;
+  AgentName agent;
+  ContextId id;
+};
+
 // What a send to a task that has ended does.
 enum class WhenEnded { refuse, reopen };
 // What the client waits for: to hear that the message is stored, or what the run that it begins has come to.

@@ -232,6 +232,69 @@ export const chatConversations = {
   },
 };
 
+const rowOf = (page, title) => page.locator(".conversations li", { hasText: title });
+
+export const chatRenamed = {
+  name: "Chat: a conversation is renamed in place, by the keyboard, and keeps its title",
+  chat: "stage",
+  async run(page) {
+    const [words, title] = [`say ${randomUUID()}`, `Named ${randomUUID()} <b>`];
+    await says(page, words);
+    await ready(page);
+    await rowOf(page, words).locator("a").focus();
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    const field = page.locator(".renaming input");
+    assert.equal(await field.inputValue(), words);
+    assert.deepEqual(await faultsOf(page), []);
+    await page.keyboard.type("dropped");
+    await page.keyboard.press("Escape");
+    await rowOf(page, words).waitFor();
+    assert.match(await page.evaluate(() => document.activeElement.className), /rename/);
+    await page.keyboard.press("Enter");
+    await page.keyboard.type(title);
+    await page.keyboard.press("Enter");
+    await sees(page, ".conversations a[aria-current] .title", title);
+    await sees(page, "h1", title);
+    await page.reload();
+    await sees(page, "h1", title);
+    await rowOf(page, title).locator(".rename").click();
+    await page.locator(".renaming input").fill("");
+    await page.keyboard.press("Enter");
+    await sees(page, "h1", words);
+  },
+};
+
+export const chatDeleted = {
+  name: "Chat: a conversation is deleted once that is confirmed, also in the middle of an answer, and stays gone",
+  chat: "stage",
+  async run(page) {
+    const [kept, deleted] = [`say kept ${randomUUID()}`, `say deleted ${randomUUID()}`];
+    await says(page, kept);
+    await ready(page);
+    await page.click("text=New conversation");
+    await page.locator(".mine").waitFor({ state: "detached" });
+    await says(page, `${deleted}\nhold ${randomUUID()}`);
+    await sees(page, ".theirs", deleted.slice(4));
+    const row = rowOf(page, deleted);
+    await row.locator(".remove").click();
+    await sees(page, "dialog.deleting", deleted);
+    assert.deepEqual(await faultsOf(page), []);
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), "Keep it");
+    await page.keyboard.press("Enter");
+    await page.locator("dialog").waitFor({ state: "detached" });
+    assert.equal(await row.count(), 1);
+    await row.locator(".remove").click();
+    await page.click("dialog.deleting .danger");
+    await row.waitFor({ state: "detached" });
+    await page.locator(".mine").waitFor({ state: "detached" });
+    await sees(page, ".conversations .title", kept);
+    await page.reload();
+    await sees(page, ".conversations .title", kept);
+    assert.equal(await row.count(), 0);
+  },
+};
+
 async function signsIn(page, token) {
   await sees(page, "dialog.token");
   await page.fill("dialog.token input", token);
@@ -292,6 +355,9 @@ export const chatPhone = {
     await page.locator(".side-list").waitFor({ state: "hidden" });
     await page.locator(".mine").waitFor({ state: "detached" });
     await page.tap("[aria-label='Show the conversations']");
+    await rowOf(page, "longlong").first().locator(".rename").tap();
+    assert.ok((await page.locator(".renaming input").boundingBox()).width > 150, "there is room to write");
+    await page.keyboard.press("Escape");
     await page.locator(".conversations a", { hasText: "longlong" }).first().tap();
     await sees(page, ".mine", "longlong");
   },

@@ -114,6 +114,9 @@ class NodeView final : public store::TaskStore,
   Result<std::vector<store::TaskEnd>> ends(const std::vector<task::TaskKey>& tasks) const;
 
   Result<store::Committed> apply(task::Change& change, store::TaskRow& row) override;
+  Result<void> entitle(const task::ContextRef&, const std::string&) override {
+    return base::fail(base::ErrorCode::unsupported, "callers give no titles here");
+  }
   Result<void> commit() override;
   Result<void> flush() override { return {}; }
   Result<void> record(const store::DeliveryResult& result) override;
@@ -138,6 +141,9 @@ class NodeView final : public store::TaskStore,
   Result<store::ContextRecord> context(task::ContextKey context, task::TaskKey task,
                                        task::EventNumber unanswered, int limit) const override {
     return read().context(context, task, unanswered, limit);
+  }
+  Result<store::Opening> opening(const task::ContextRef& context) const override {
+    return read().opening(context);
   }
   Result<std::optional<store::Stop>> stop_after(task::TaskKey key, task::EventNumber number) const override {
     return read().stop_after(key, number);
@@ -186,6 +192,9 @@ class NodeView final : public store::TaskStore,
   Result<task::TaskKey> last_made(base::Timestamp time) const override { return read().last_made(time); }
   Result<std::vector<store::TreeMember>> tree(task::TaskKey root, int most) const override {
     return read().tree(root, most);
+  }
+  Result<std::vector<task::TaskHead>> in_context(const task::ContextRef& context) const override {
+    return read().in_context(context);
   }
   bool kept_before() const override { return false; }
 

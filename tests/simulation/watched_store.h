@@ -24,6 +24,9 @@ class WatchedStore final : public store::TaskStore,
     if (committed) model_.applied(*committed, reopens);
     return committed;
   }
+  Result<void> entitle(const task::ContextRef& context, const std::string& title) override {
+    return store_.entitle(context, title);
+  }
   Result<void> commit() override {
     auto committed = store_.commit();
     model_.committed();
@@ -53,6 +56,9 @@ class WatchedStore final : public store::TaskStore,
   Result<std::vector<store::TreeMember>> tree(task::TaskKey root, int most) const override {
     return store_.tree(root, most);
   }
+  Result<std::vector<task::TaskHead>> in_context(const task::ContextRef& context) const override {
+    return store_.in_context(context);
+  }
   bool kept_before() const override { return store_.kept_before(); }
   void roll_back() {
     store_.roll_back();
@@ -75,6 +81,9 @@ class WatchedStore final : public store::TaskStore,
   Result<store::ContextRecord> context(task::ContextKey context, task::TaskKey task,
                                        task::EventNumber unanswered, int limit) const override {
     return store_.context(context, task, unanswered, limit);
+  }
+  Result<store::Opening> opening(const task::ContextRef& context) const override {
+    return store_.opening(context);
   }
   Result<std::optional<store::Stop>> stop_after(task::TaskKey key, task::EventNumber number) const override {
     return store_.stop_after(key, number);

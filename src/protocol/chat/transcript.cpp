@@ -120,6 +120,7 @@ void Transcript::forget(const std::string& source) {
 // ---- Tools.
 
 void Transcript::add_one(const task::ToolCall& event) {
+  if (tools_ == Tools::left_out) return;
   task::ToolCall call = event;
   answered_.erase(event.id);
   if (event.by_client) {
@@ -138,6 +139,7 @@ void Transcript::add_one(const task::ToolCall& event) {
 }
 
 void Transcript::add_one(const task::ToolResult& event) {
+  if (tools_ == Tools::left_out) return;
   if (client_calls_.contains(event.id) || !answered_.insert(event.id).second) return;
   const auto [call, unknown] = calls_.try_emplace(event.id, event.id);
   if (unknown) (void)names_.fresh(event.id);

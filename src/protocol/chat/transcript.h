@@ -20,7 +20,11 @@ namespace baton::protocol::chat {
 
 class Transcript {
  public:
-  explicit Transcript(task::TaskId task) : task_(std::move(task)) {}
+  // left_out: the calls that the agent made and their results are not shown. Results that its client has sent
+  // are messages of the client.
+  enum class Tools { shown, left_out };
+  explicit Transcript(task::TaskId task, Tools tools = Tools::shown)
+      : task_(std::move(task)), tools_(tools) {}
 
   // Adds an event. Takes every event of the task, in order.
   void add(const task::Event& event);
@@ -63,6 +67,7 @@ class Transcript {
   void end_run();
 
   const task::TaskId task_;
+  const Tools tools_;
   std::vector<Line> lines_;
   base::Timestamp at_{};
   task::EventNumber number_;  // of the event being added

@@ -32,13 +32,12 @@ int status_of(ErrorCode code) {
 
 }  // namespace
 
-void ChatCall::refuse(const base::Error& error) const {
+http::Reply error_reply(const base::Error& error, const task::AgentName& agent) {
   const int status = status_of(error.code);
   if (status == 500 || error.code == ErrorCode::unavailable) {
-    base::log_error({{"agent", agent.name.value}}, "{} {}", error.for_caller, error.for_log);
+    base::log_error({{"agent", agent.value}}, "{} {}", error.for_caller, error.for_log);
   }
-  http::Reply reply = plain_error(status, error.for_caller.empty() ? "internal error" : error.for_caller);
-  exchange->reply(std::move(reply));
+  return plain_error(status, error.for_caller.empty() ? "internal error" : error.for_caller);
 }
 
 void ChatCall::reply(int status, std::string body, AnswerBudget::SharePtr share) const {

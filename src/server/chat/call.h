@@ -16,6 +16,9 @@
 
 namespace baton::server::chat {
 
+// HTTP status and {"error": "..."}. Logs what is not the client's fault.
+http::Reply error_reply(const base::Error& error, const task::AgentName& agent);
+
 struct ChatCall {
   ChatCall(std::shared_ptr<http::Exchange> way_back, const Services& program, RunClaims& begins,
            const agents::Agent& to, task::Caller who, json::Document parsed)
@@ -37,8 +40,7 @@ struct ChatCall {
 
   engine::TaskService& tasks() const { return services.engine.tasks(); }
 
-  // HTTP status and {"error": "..."}.
-  void refuse(const base::Error& error) const;
+  void refuse(const base::Error& error) const { exchange->reply(error_reply(error, agent.name)); }
   // `share`: the answer's share of the budget of large answers.
   void reply(int status, std::string body, AnswerBudget::SharePtr share = nullptr) const;
   void open_stream(http::StreamOpener opener);

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <map>
+#include <limits>
+#include <utility>
 
 #include "json/schema.h"
 #include "protocol/chat/tools.h"
-#include "protocol/chat/transcript.h"
 
 namespace baton::server::chat {
 namespace {
@@ -137,8 +137,8 @@ constexpr std::size_t kBytesMax = 4 << 20;
 constexpr int kReplayPage = 128;
 
 base::Result<std::vector<Transcript::Entry>> read_task(const engine::TaskService& tasks,
-                                                       const task::TaskHead& head) {
-  Transcript transcript(head.id);
+                                                       const task::TaskHead& head, Transcript::Tools tools) {
+  Transcript transcript(head.id, tools);
   task::EventNumber position{std::max<std::int64_t>(head.last_event.value - kEventsMax, 0)};
   while (position < head.last_event) {
     const auto events = tasks.events(head.key, position, kReplayPage);
@@ -150,23 +150,17 @@ base::Result<std::vector<Transcript::Entry>> read_task(const engine::TaskService
   return transcript.take();
 }
 
-std::size_t weight_of(const std::vector<Transcript::Entry>& entries) {
-  std::size_t weight = 0;
-  for (const Transcript::Entry& entry : entries) weight += task::weight_of(entry.message);
-  return weight;
-}
-
 // The newest messages within kBytesMax, at least one.
-std::vector<task::Message> newest_of(std::vector<Transcript::Entry> entries) {
+std::vector<task::Message> newest_of(std::vector<SaidPage::Line> lines) {
   std::size_t weight = 0;
-  auto first = entries.end();
-  while (first != entries.begin()) {
+  auto first = lines.end();
+  while (first != lines.begin()) {
     weight += task::weight_of(std::prev(first)->message);
-    if (weight > kBytesMax && first != entries.end()) break;
+    if (weight > kBytesMax && first != lines.end()) break;
     --first;
   }
   std::vector<task::Message> messages;
-  for (auto entry = first; entry != entries.end(); ++entry) messages.push_back(std::move(entry->message));
+  for (auto line = first; line != lines.end(); ++line) messages.push_back(std::move(line->message));
   return messages;
 }
 
@@ -223,16 +217,19 @@ base::Result<std::vector<task::Submission>> submissions_for(RunRequest& request,
   return std::vector{std::move(answer)};
 }
 
-base::Result<Said> said_in(const engine::TaskService& tasks, const task::Caller& caller,
-                           const task::AgentName& agent, const task::ContextId& context) {
+base::Result<Said> said_in(const engine::TaskService& tasks, const task::ContextRef& context,
+                           std::optional<task::ListPosition> after) {
   task::ListFilter newest;
-  newest.caller = caller;
-  newest.agent = agent;
-  newest.context = context;
+  newest.caller = context.caller;
+  newest.agent = context.agent;
+  newest.context = context.id;
+  newest.after = std::move(after);
   newest.limit = kReplayedTasksMax;
   auto page = tasks.heads(newest);
   if (!page) return fail(page.error());
   Said said;
+  if (std::ssize(page->heads) == newest.limit)
+    said.next = task::ListPosition{page->heads.back().status_at, page->heads.back().id};
   std::size_t all = 0, largest = 0;
   for (task::TaskHead& head : page->heads) {
     if (head.parent) continue;  // what the agent delegated to itself was said to nobody
@@ -244,28 +241,41 @@ base::Result<Said> said_in(const engine::TaskService& tasks, const task::Caller&
   return said;
 }
 
+base::Result<SaidPage> page_of(const engine::TaskService& tasks, const Said& read_from, std::size_t wanted,
+                               Transcript::Tools tools) {
+  SaidPage page;
+  page.next = read_from.next;
+  std::size_t weight = 0;
+  const task::TaskHead* last = nullptr;
+  for (const task::TaskHead& head : read_from.tasks) {
+    if (weight > kBytesMax || page.lines.size() >= wanted) {
+      page.next = task::ListPosition{last->status_at, last->id};
+      break;
+    }
+    auto read = read_task(tasks, head, tools);
+    if (!read) return fail(read.error());
+    for (Transcript::Entry& entry : *read) {
+      weight += task::weight_of(entry.message);
+      page.lines.push_back({entry.at, head.key, head.id, std::move(entry.message)});
+    }
+    last = &head;
+  }
+  // Runs of several tasks may overlap, and a task may continue long after it began.
+  std::ranges::stable_sort(page.lines, {},
+                           [](const SaidPage::Line& line) { return std::pair(line.at, line.key); });
+  return page;
+}
+
 base::Result<std::vector<task::Message>> messages_of(const engine::TaskService& tasks,
                                                      const Said& read_from) {
-  std::map<task::TaskKey, std::vector<Transcript::Entry>> by_task;
-  std::size_t weight = 0;
-  for (const task::TaskHead& head : read_from.tasks) {
-    if (weight > kBytesMax) break;
-    auto read = read_task(tasks, head);
-    if (!read) return fail(read.error());
-    weight += weight_of(*read);
-    by_task.emplace(head.key, std::move(*read));
-  }
-  std::vector<Transcript::Entry> entries;
-  for (auto& [key, said] : by_task) std::ranges::move(said, std::back_inserter(entries));
-  // Sort by time: runs of several tasks may overlap, and a task may continue long after it began.
-  std::ranges::stable_sort(entries, {}, &Transcript::Entry::at);
-  return newest_of(std::move(entries));
+  auto page = page_of(tasks, read_from, std::numeric_limits<std::size_t>::max(), Transcript::Tools::shown);
+  if (!page) return fail(std::move(page.error()));
+  return newest_of(std::move(page->lines));
 }
 
 base::Result<std::vector<task::Message>> messages_in(const engine::TaskService& tasks,
-                                                     const task::Caller& caller, const task::AgentName& agent,
-                                                     const task::ContextId& context) {
-  const auto said = said_in(tasks, caller, agent, context);
+                                                     const task::ContextRef& context) {
+  const auto said = said_in(tasks, context);
   if (!said) return fail(said.error());
   return messages_of(tasks, *said);
 }

@@ -4,10 +4,12 @@
 // Threads: any; reads the store.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/task_service.h"
+#include "protocol/chat/transcript.h"
 #include "server/chat/call.h"
 
 namespace baton::server::chat {
@@ -37,18 +39,33 @@ base::Result<std::vector<task::Submission>> submissions_for(protocol::chat::RunR
 
 // Restores a conversation for a client that has none of it.
 
-// The tasks of a conversation, newest first.
+// The newest tasks of a conversation that come after a place in its list, newest first.
 struct Said {
   std::vector<task::TaskHead> tasks;
-  std::size_t bytes = 0;  // of logs in memory at once while the conversation is read
+  std::optional<task::ListPosition> next;  // where older ones follow; unset: there are none
+  std::size_t bytes = 0;                   // of logs in memory at once while the conversation is read
 };
-base::Result<Said> said_in(const engine::TaskService& tasks, const task::Caller& caller,
-                           const task::AgentName& agent, const task::ContextId& context);
+base::Result<Said> said_in(const engine::TaskService& tasks, const task::ContextRef& context,
+                           std::optional<task::ListPosition> after = {});
 
 // The conversation's messages, oldest first; omits the oldest ones if they are too many.
 base::Result<std::vector<task::Message>> messages_in(const engine::TaskService& tasks,
-                                                     const task::Caller& caller, const task::AgentName& agent,
-                                                     const task::ContextId& context);
+                                                     const task::ContextRef& context);
 base::Result<std::vector<task::Message>> messages_of(const engine::TaskService& tasks, const Said& read_from);
+
+// A page of a conversation, oldest message first: those of whole tasks, as many as it takes for `wanted`
+// messages or for about 4 MiB.
+struct SaidPage {
+  struct Line {
+    base::Timestamp at{};
+    task::TaskKey key;
+    task::TaskId task;
+    task::Message message;
+  };
+  std::vector<Line> lines;
+  std::optional<task::ListPosition> next;  // the page of older messages begins after it
+};
+base::Result<SaidPage> page_of(const engine::TaskService& tasks, const Said& read_from, std::size_t wanted,
+                               protocol::chat::Transcript::Tools tools);
 
 }  // namespace baton::server::chat

@@ -73,7 +73,7 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
       show_messages(nullptr, waiting, nullptr);
       return {};
     }
-    auto said = said_in(call->tasks(), call->caller, call->agent.name, conversation);
+    auto said = said_in(call->tasks(), {call->caller, call->agent.name, conversation});
     if (!said) return base::fail(said.error());
     const std::size_t bytes = said->bytes;
     with_room(bytes,
@@ -340,7 +340,7 @@ base::Result<void> drop_old_answers(RunAnswer& answer) {
   RunRequest& request = answer.request;
   if (request.answers.empty() || request.message.parts.empty()) return {};
   const ChatCall& call = *answer.call;
-  const auto said = messages_in(call.tasks(), call.caller, call.agent.name, answer.conversation);
+  const auto said = messages_in(call.tasks(), {call.caller, call.agent.name, answer.conversation});
   if (!said) return fail(said.error());
   const task::MessageId& id = request.message.id;
   const bool is_new = id.empty() || std::ranges::find(*said, id, &task::Message::id) == said->end();

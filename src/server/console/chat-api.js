@@ -1,4 +1,5 @@
-// What the chat page asks of the server: A2A 1.0 over JSON-RPC, as a caller. The token is another one than the console's.
+// What the chat page asks of the server: A2A 1.0 over JSON-RPC, and the list of conversations, as a caller. The token is
+// another one than the console's.
 import { newId } from "./bits.js";
 import { frames } from "./sse.js";
 
@@ -17,6 +18,8 @@ import { frames } from "./sse.js";
  *   task?: Task, message?: Message, statusUpdate?: StatusUpdate & {taskId: string}, artifactUpdate?: ArtifactUpdate
  * }} Item what a stream has
  * @typedef {{tasks: Task[], nextPageToken?: string}} TaskPage
+ * @typedef {{id: string, title: string, createdAt?: string, updatedAt: string, state: string}} Conversation
+ * @typedef {{conversations: Conversation[], nextPageToken?: string}} ConversationPage
  */
 
 const place = "baton-chat-token";
@@ -168,6 +171,37 @@ export const listTasks = (agent, filter, signal) => ask(agent, "ListTasks", filt
 export const getTask = (agent, id, signal) => ask(agent, "GetTask", { id }, signal);
 /** @type {(agent: Agent, id: string) => Promise<Task>} */
 export const cancelTask = (agent, id) => ask(agent, "CancelTask", { id });
+
+/**
+ * @param {Agent} agent
+ * @param {string} [id]
+ */
+const conversationPath = (agent, id) => `${agent.path}conversations${id ? `/${encodeURIComponent(id)}` : ""}`;
+
+/**
+ * @param {Agent} agent
+ * @param {Record<string, string>} page `pageSize` and `pageToken`
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<ConversationPage>}
+ */
+export async function listConversations(agent, page, signal) {
+  return (await call(`${conversationPath(agent)}?${new URLSearchParams(page)}`, { signal })).json();
+}
+
+/**
+ * @param {Agent} agent
+ * @param {string} id
+ * @param {string | null} title null: what it was called before anybody gave it a title
+ * @returns {Promise<Conversation>}
+ */
+export async function renameConversation(agent, id, title) {
+  const headers = { "Content-Type": "application/json" };
+  const body = JSON.stringify({ title });
+  return (await call(conversationPath(agent, id), { method: "PATCH", headers, body })).json();
+}
+
+/** @type {(agent: Agent, id: string) => Promise<unknown>} */
+export const deleteConversation = (agent, id) => call(conversationPath(agent, id), { method: "DELETE" });
 
 /**
  * What stands for a stream where the agent has streaming switched off: the task as it is.

@@ -1,43 +1,16 @@
-// The conversations with an agent, the newest first: the tasks of a context are one.
-import { isAbort, listTasks, stateName, told } from "./chat-api.js";
-import { state as stateMark } from "./bits.js";
+// The conversations with an agent, the newest first, as the server lists them.
+import { deleteConversation, isAbort, listConversations, renameConversation, told } from "./chat-api.js";
 import { Problem } from "./chat-problem.js";
+import { fieldFor, isDeleted, linkTo } from "./chat-row.js";
 import { h, keyed } from "./dom.js";
-import { when } from "./when.js";
 
-/**
- * @typedef {{context: string, title: string, state: string, at: string, oldest: string}} Entry `at`: of its newest task,
- *   `oldest`: of its oldest known one, whose first message is the title
- */
+/** @typedef {import("./chat-api.js").Conversation} Conversation */
 
-const pageSize = 25;
-// A long conversation fills pages without a new entry.
-const pagesMost = 4;
-const entriesWanted = 12;
-const titleMost = 90;
-/** What a conversation's state is called; one that is well has no mark.
- * @type {Record<string, string>} */
-const stateWords = {
-  submitted: "waits",
-  working: "at work",
-  "input-required": "asks you",
-  "auth-required": "needs access",
-  canceled: "stopped",
-  rejected: "declined",
-};
+const pageSize = "25";
+// The server looks at so many tasks for a page: where a conversation has very many, a page may be empty.
+const emptyPagesMost = 10;
 
-/**
- * What a task is called: the first words of its user; empty if they are not known.
- * @param {import("./chat-api.js").Message | undefined} message
- */
-export function titleOf(message) {
-  const parts = message?.parts ?? [];
-  const text = parts.map((part) => part.text ?? "").join(" ").replace(/\s+/g, " ").trim();
-  const title = text || parts.find((part) => part.filename)?.filename || "";
-  return title.length > titleMost ? `${title.slice(0, titleMost)}…` : title;
-}
-
-/** Events: `changed` when there is something new of a conversation. */
+/** Events: `changed` when there is something new of a conversation, `gone` when the open one was deleted. */
 export class Conversations extends EventTarget {
   /** @param {(agent: string, context: string) => string} addressOf */
   constructor(addressOf) {
@@ -47,11 +20,12 @@ export class Conversations extends EventTarget {
     this.more = h("button", { type: "button", hidden: true }, "Older conversations");
     this.problem = new Problem("alert");
     this.element = h("div", { class: "list" }, this.problem.element, this.rows, this.more);
-    /** @type {Map<string, Entry>} */
+    /** @type {Map<string, Conversation>} */
     this.entries = new Map();
     /** @type {import("./chat-api.js").Agent | null} */
     this.agent = null;
     this.current = "";
+    this.renamed = "";
     this.next = "";
     this.reading = new AbortController();
     this.more.addEventListener("click", () => this.load(this.next));
@@ -64,21 +38,24 @@ export class Conversations extends EventTarget {
     this.reading = new AbortController();
     this.agent = agent;
     this.entries.clear();
-    this.next = "";
+    this.next = this.renamed = "";
     this.draw();
     this.load("");
   }
 
-  /** What has changed since. What was said is asked for only where a conversation is new here. */
+  /** What has changed since. */
   async renew() {
     const { agent } = this;
     const { signal } = this.reading;
     if (!agent) return;
     try {
-      const { tasks } = await listTasks(agent, { pageSize: 10, historyLength: 0 }, signal);
-      const fresh = new Set(tasks.map(({ contextId }) => contextId).filter((context) => !this.entries.has(context)));
-      for (const contextId of fresh) this.take((await listTasks(agent, { contextId, pageSize: 10 }, signal)).tasks);
-      this.take(tasks);
+      const { conversations, nextPageToken } = await listConversations(agent, { pageSize }, signal);
+      const there = new Set(conversations.map(({ id }) => id));
+      const oldest = nextPageToken ? (conversations.at(-1)?.updatedAt ?? "") : "";
+      // What the page would have and has not was deleted elsewhere.
+      const isGone = (/** @type {Conversation} */ { id, updatedAt }) => !there.has(id) && updatedAt > oldest;
+      for (const entry of [...this.entries.values()]) if (isGone(entry)) this.entries.delete(entry.id);
+      this.take(conversations);
     } catch {
       // The list stays as it was; it is asked for again when something happens.
     }
@@ -90,14 +67,14 @@ export class Conversations extends EventTarget {
     const { signal } = this.reading;
     if (!agent) return;
     this.more.disabled = true;
-    const wanted = this.entries.size + entriesWanted;
     try {
-      for (let pages = 0; pages < pagesMost; ++pages) {
-        const { tasks, nextPageToken } = await listTasks(agent, { pageSize, ...(page ? { pageToken: page } : {}) }, signal);
+      for (let pages = 0; pages < emptyPagesMost; ++pages) {
+        const wanted = { pageSize, ...(page ? { pageToken: page } : {}) };
+        const { conversations, nextPageToken } = await listConversations(agent, wanted, signal);
         if (signal.aborted) return;
         this.next = page = nextPageToken ?? "";
-        this.take(tasks);
-        if (!page || this.entries.size >= wanted) break;
+        this.take(conversations);
+        if (!page || conversations.length > 0) break;
       }
       this.problem.tell("");
     } catch (error) {
@@ -107,26 +84,10 @@ export class Conversations extends EventTarget {
     this.more.hidden = this.next === "";
   }
 
-  /** @param {import("./chat-api.js").Task[]} tasks */
-  take(tasks) {
-    for (const task of tasks) {
-      const first = task.history?.find(({ role }) => role === "ROLE_USER");
-      this.note(task.contextId, stateName(task.status.state), task.status.timestamp ?? "", titleOf(first));
-    }
+  /** @param {Conversation[]} conversations */
+  take(conversations) {
+    for (const one of conversations) this.entries.set(one.id, one);
     this.draw();
-  }
-
-  /**
-   * @param {string} context
-   * @param {string} state
-   * @param {string} at when the task entered the state
-   * @param {string} title what it is called, if the task is the oldest known one
-   */
-  note(context, state, at, title) {
-    const entry = this.entries.get(context) ?? { context, title, state, at, oldest: at };
-    if (at >= entry.at) Object.assign(entry, { state, at });
-    if (title && (at < entry.oldest || !entry.title)) Object.assign(entry, { title, oldest: at });
-    this.entries.set(context, entry);
   }
 
   /** @param {string} context the conversation that is open */
@@ -140,22 +101,79 @@ export class Conversations extends EventTarget {
     return this.entries.get(context)?.title ?? "";
   }
 
-  draw() {
+  /** @param {string} id of the conversation whose title is to be changed; empty: of none any more */
+  edit(id) {
+    const before = this.renamed;
+    this.renamed = id;
+    this.draw();
+    const field = this.rows.querySelector("input");
+    field?.select();
+    if (!id) this.focus(before, ".rename");
+  }
+
+  /**
+   * @param {string} id
+   * @param {string | null} title
+   */
+  async rename(id, title) {
     const { agent } = this;
-    const sorted = [...this.entries.values()].sort((one, other) => (one.at < other.at ? 1 : -1));
-    const shown = sorted.map((entry) => ({ ...entry, isCurrent: entry.context === this.current }));
-    keyed(this.rows, shown, ({ context }) => context, ({ context, title, state, at, isCurrent }) => {
-      const mark = state === "completed" ? null : stateMark(state, stateWords[state]);
-      const about = h("span", { class: "about" }, mark, when(at));
-      const link = h(
-        "a",
-        { href: this.addressOf(agent?.name ?? "", context), "aria-current": isCurrent ? "true" : undefined },
-        h("span", { class: "title", dir: "auto" }, title || "Conversation"),
-        about,
-      );
-      return h("li", null, link);
+    if (!agent) return;
+    const renamed = await renameConversation(agent, id, title);
+    if (agent !== this.agent) return;
+    this.entries.set(id, renamed);
+    this.edit("");
+  }
+
+  /** @param {string} id */
+  async remove(id) {
+    const { agent } = this;
+    if (!agent || !(await isDeleted(this.titleOf(id), () => deleteConversation(agent, id)))) return;
+    if (agent !== this.agent) return;
+    const order = this.sorted().map((one) => one.id);
+    const place = order.indexOf(id);
+    this.entries.delete(id);
+    this.draw();
+    this.focus(order[place + 1] ?? order[place - 1] ?? "", "a");
+    if (id === this.current) this.dispatchEvent(new Event("gone"));
+  }
+
+  /**
+   * @param {string} id
+   * @param {string} what a selector within its row
+   */
+  focus(id, what) {
+    const place = this.sorted().findIndex((one) => one.id === id);
+    /** @type {HTMLElement | null | undefined} */ (this.rows.children[place]?.querySelector(what))?.focus();
+  }
+
+  sorted() {
+    return [...this.entries.values()].sort((one, other) => (one.updatedAt < other.updatedAt ? 1 : -1));
+  }
+
+  draw() {
+    const shown = this.sorted().map(({ id, title, state, updatedAt }) => {
+      // A field stays as it is, whatever happens meanwhile.
+      if (id === this.renamed) return { id, title: "", state: "", at: "", isCurrent: false, isRenamed: true };
+      return { id, title, state, at: updatedAt, isCurrent: id === this.current, isRenamed: false };
     });
+    keyed(this.rows, shown, ({ id }) => id, (row) => this.row(row));
     this.rows.hidden = shown.length === 0;
     this.dispatchEvent(new Event("changed"));
+  }
+
+  /** @param {import("./chat-row.js").Row} row */
+  row(row) {
+    const { id } = row;
+    if (row.isRenamed) {
+      const acts = {
+        keep: (/** @type {string | null} */ title) => this.rename(id, title),
+        leave: () => this.edit(""),
+      };
+      return fieldFor({ ...row, title: this.titleOf(id) }, acts);
+    }
+    return linkTo(row, this.addressOf(this.agent?.name ?? "", id), {
+      rename: () => this.edit(id),
+      remove: () => this.remove(id),
+    });
   }
 }

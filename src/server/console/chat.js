@@ -87,6 +87,7 @@ class Chat extends HTMLElement {
     });
     this.talk.addEventListener("changed", () => this.reflect());
     this.list.addEventListener("changed", () => this.entitle());
+    this.list.addEventListener("gone", () => this.go(addressOf(this.choice.value)));
   }
 
   /** Asks which agents there are, and opens what the address says. */

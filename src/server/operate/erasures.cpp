@@ -49,7 +49,7 @@ void erase_context(const CallPtr& call) {
     query.wrong("context", "needs its agent, caller and context");
   if (const auto good = query.checked(); !good) return answer(call, fail(good.error()));
   erase_with(call, [&](engine::Erasure& erasure, const engine::Actor& actor) {
-    erasure.erase_context(agent, caller, context, actor, erased(call));
+    erasure.erase_context({caller, agent, context}, actor, erased(call));
   });
 }
 

@@ -147,6 +147,8 @@ void Pipeline::route(const ExchangePtr& exchange) const {
   if (is_plan) return serve_plan(exchange, target);
   if (is_extended) return serve_extended_card(exchange, target);
   if (const chat::Door door = chat::find_door(target.rest)) return serve_chat(exchange, target, door);
+  if (const auto path = chat::read_conversation_path(target.raw_rest))
+    return serve_conversations(exchange, target, *path);
   serve_call(exchange, target);
 }
 
@@ -342,6 +344,20 @@ void Pipeline::serve_chat(const ExchangePtr& exchange, const Target& target, cha
   if (!by) return;
   exchange->block([this, exchange, agent = target.agent, caller = std::move(by->caller), door] {
     chat::handle(services_, *claims_, exchange, *agent, caller, door, exchange->note());
+  });
+}
+
+void Pipeline::serve_conversations(const ExchangePtr& exchange, const Target& target,
+                                   const chat::ConversationPath& path) const {
+  const http::Request& request = exchange->request();
+  if (!chat::has_method(path, request.method)) return exchange->reply(method_not_allowed(path.methods));
+  if (request.body.size() > kSmallBody) return exchange->reply(plain_error(413, "the body is too large"));
+  exchange->reached(*target.agent, Protocol::other);
+  auto by =
+      admitted(exchange, target, [exchange](const base::Error& error) { exchange->reply(refusal(error)); });
+  if (!by) return;
+  exchange->block([this, exchange, agent = target.agent, caller = std::move(by->caller), path] {
+    chat::handle_conversations(services_, exchange, {caller, agent->name, path.id});
   });
 }
 

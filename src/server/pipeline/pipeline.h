@@ -22,6 +22,8 @@
 //   [/agents/<name>]/v1/message:send, /v1/tasks/...           A2A 0.3 over REST (server/a2a/rest.cpp)
 //   [/agents/<name>][/<tenant>]/message:send, /tasks/...      A2A 1.0 over REST
 //   POST [/agents/<name>]/send-message, /ag-ui, /process, ... chat protocols (server/chat/routes.cpp)
+//   [/agents/<name>]/conversations[/<id>]                     what a chat page lists
+//                                                             (server/chat/conversation_paths.h)
 //   POST /v1/aibot/bots/<name>/send-message                   the same, as hosted AG-Kit agents have it
 //   GET  [/agents/<name>]/.well-known/agent-card.json         the agent's card; agent.json is the same
 //   GET  [/agents/<name>]/agent/authenticatedExtendedCard     its extended card, for A2A 0.2
@@ -45,6 +47,7 @@
 #include <optional>
 
 #include "http/http_server.h"
+#include "server/chat/conversation_paths.h"
 #include "server/chat/routes.h"
 #include "server/endpoint.h"
 #include "server/nodes.h"
@@ -116,6 +119,8 @@ class Pipeline {
   // For A2A 0.2.
   void serve_extended_card(const ExchangePtr& exchange, const Target& target) const;
   void serve_chat(const ExchangePtr& exchange, const Target& target, chat::Door door) const;
+  void serve_conversations(const ExchangePtr& exchange, const Target& target,
+                           const chat::ConversationPath& path) const;
   // An A2A operation: over JSON-RPC at the agent's own URL, or over REST.
   void serve_call(const ExchangePtr& exchange, const Target& target) const;
 

@@ -20,6 +20,7 @@ constexpr Line kLines[] = {
     {"landmarks", 1, 0, "event_key"},
     {"artifacts", 2, 0, "task_key public_id$ ordinal withdrawn"},
     {"conversation", 4, 0, "context_key at_ms task_key number"},
+    {"titles", 3, 0, "agent$ caller$ context$ title$"},
     {"calls", 2, 0, "context_key call_id$"},
     {"turn_requests", 2, 0,
      "task_key number metadata$ tools$ client_state$ extensions$ history$ hops$ trace$"},

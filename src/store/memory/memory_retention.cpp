@@ -22,6 +22,10 @@ Result<std::vector<TreeMember>> MemoryStore::tree(task::TaskKey root, int most) 
   return base::fail(base::ErrorCode::too_large, "the tree is too large");
 }
 
+Result<std::vector<task::TaskHead>> MemoryStore::in_context(const task::ContextRef& context) const {
+  return state_.with([&](const State& state) { return state.tables.in_context(context); });
+}
+
 // Not what the open group has to do with.
 bool MemoryStore::may_go(const memory::Tables& tables, const Removal::One& one, bool erases) const {
   const MemoryTask* task = tables.task(one.task);

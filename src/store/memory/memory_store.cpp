@@ -356,6 +356,19 @@ Result<ListPage> MemoryStore::list(const task::ListFilter& filter) const {
   return state_.with([&](const State& state) { return state.tables.list(filter); });
 }
 
+Result<Opening> MemoryStore::opening(const task::ContextRef& context) const {
+  return state_.with([&](const State& state) { return state.tables.opening(context); });
+}
+
+Result<void> MemoryStore::entitle(const task::ContextRef& context, const std::string& title) {
+  const memory::Tables::ContextName name{context.agent, context.caller, context.id};
+  const bool is_there = has([&](const Group& group) { return group.contexts.contains(name); },
+                            [&](const memory::Tables& tables) { return tables.context(name).value != 0; });
+  if (!is_there) return fail(ErrorCode::not_found, "there is no such conversation");
+  group_.entries.emplace_back(memory::Title{context, title});
+  return {};
+}
+
 Result<std::vector<task::TaskHead>> MemoryStore::open_tasks(Open which, task::TaskKey key, int limit) const {
   return state_.with([&](const State& state) { return state.tables.open_tasks(which, key, limit); });
 }

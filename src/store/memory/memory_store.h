@@ -37,6 +37,7 @@ class MemoryStore final : public TaskStore,
   explicit MemoryStore(const base::Clock& clock, const MemoryOptions& options = {});
 
   base::Result<Committed> apply(task::Change& change, TaskRow& row) override;
+  base::Result<void> entitle(const task::ContextRef& context, const std::string& title) override;
   base::Result<void> commit() override;
   base::Result<void> flush() override;
   // Takes the open group back, as if nothing of it had been applied. On the thread of `apply`.
@@ -54,6 +55,7 @@ class MemoryStore final : public TaskStore,
   base::Result<TurnInput> turn_input(task::TaskKey key, task::EventNumber message) const override;
   base::Result<ContextRecord> context(task::ContextKey context, task::TaskKey task,
                                       task::EventNumber unanswered, int limit) const override;
+  base::Result<Opening> opening(const task::ContextRef& context) const override;
   base::Result<std::optional<Stop>> stop_after(task::TaskKey key, task::EventNumber number) const override;
   base::Result<task::EventNumber> stop_before(task::TaskKey key, task::EventNumber number) const override;
   base::Result<EarlierSend> earlier_send(const task::SendDigest& digest) const override;
@@ -70,6 +72,7 @@ class MemoryStore final : public TaskStore,
   base::Result<std::vector<task::TaskHead>> all_tasks(task::TaskKey after, int limit) const override;
   base::Result<task::TaskKey> last_made(base::Timestamp time) const override;
   base::Result<std::vector<TreeMember>> tree(task::TaskKey root, int most) const override;
+  base::Result<std::vector<task::TaskHead>> in_context(const task::ContextRef& context) const override;
   bool kept_before() const override { return false; }
   base::Result<std::vector<Removed>> remove(const Removal& removal) override;
   base::Result<bool> tidy(std::int64_t) override { return false; }

@@ -4,6 +4,8 @@
 #include <array>
 #include <iterator>
 
+#include "task/fold.h"
+
 namespace baton::store::memory {
 namespace {
 
@@ -56,11 +58,19 @@ void Tables::take(const Gone& gone) {
     if (in_context_.at(head.context_key).empty()) {
       in_context_.erase(head.context_key);
       contexts_.erase({head.agent, head.caller, head.context});
+      titles_.erase({head.agent, head.caller, head.context});
     }
     if (head.parent) std::erase(children_[head.parent], key);
     children_.erase(key);
     tasks_.erase(key);
   }
+}
+
+void Tables::take(const Title& title) {
+  const ContextName name{title.context.agent, title.context.caller, title.context.id};
+  titles_.erase(name);
+  // The same group may have removed all that was in it.
+  if (!title.title.empty() && contexts_.contains(name)) titles_.emplace(name, title.title);
 }
 
 // The new task, without what the step does to it.
@@ -146,6 +156,28 @@ std::optional<EarlierSend> Tables::send(const task::SendDigest& digest, base::Ti
   const auto found = sends_.find({digest.high, digest.low});
   if (found == sends_.end() || found->second.at <= now - send_retention_) return std::nullopt;
   return found->second.send;
+}
+
+Opening Tables::opening(const task::ContextRef& context) const {
+  Opening opening;
+  const ContextName name{context.agent, context.caller, context.id};
+  if (const auto title = titles_.find(name); title != titles_.end()) opening.title = title->second;
+  for (const auto& [key, event] : events_in(this->context(name))) {
+    const task::Message* message = task::message_in(event->body);
+    if (message == nullptr || message->role != task::Role::user) continue;
+    opening.at = event->at;
+    opening.message = *message;
+    break;
+  }
+  return opening;
+}
+
+std::vector<task::TaskHead> Tables::in_context(const task::ContextRef& context) const {
+  std::vector<task::TaskHead> heads;
+  const auto keys = in_context_.find(this->context({context.agent, context.caller, context.id}));
+  if (keys == in_context_.end()) return heads;
+  for (const task::TaskKey key : keys->second) heads.push_back(tasks_.at(key).head);
+  return heads;
 }
 
 // The visible tasks of the filter's context, in its state.

@@ -47,12 +47,17 @@ struct Recorded {
 struct Gone {
   std::vector<task::TaskKey> tasks;
 };
+// What a caller calls a context; empty: nothing any more.
+struct Title {
+  task::ContextRef context;
+  std::string title;
+};
 // What an operator has written.
 struct OperatorEntry {
   OperatorWrite write;
   base::Timestamp at{};
 };
-using Entry = std::variant<Step, Recorded, Gone, OperatorEntry>;
+using Entry = std::variant<Step, Recorded, Gone, Title, OperatorEntry>;
 
 // What a step does to webhooks and their deliveries.
 void follow(const Step& step, DeliveryTable& deliveries);
@@ -89,11 +94,13 @@ class Tables {
 
   // As TaskStore has them.
   ListPage list(const task::ListFilter& filter) const;
+  Opening opening(const task::ContextRef& context) const;
   std::vector<task::TaskHead> open_tasks(TaskStore::Open which, task::TaskKey key, int limit) const;
   // As RetentionStore has them.
   std::vector<task::TaskHead> all_tasks(task::TaskKey after, int limit) const;
   task::TaskKey last_made(base::Timestamp time) const;
   std::vector<TreeMember> tree(task::TaskKey root) const;
+  std::vector<task::TaskHead> in_context(const task::ContextRef& context) const;
   bool has_children(task::TaskKey key, const std::set<task::TaskKey>& but) const;
 
   const DeliveryTable& deliveries() const { return deliveries_; }
@@ -119,6 +126,7 @@ class Tables {
   void take(const Step& step);
   void take(const Recorded& recorded) { deliveries_.record(recorded.result, recorded.at); }
   void take(const Gone& gone);
+  void take(const Title& title);
   void take(const OperatorEntry& entry) { operators_.take(entry.write, entry.at); }
   std::optional<TaskLine> line_if_passing(const TaskFilter& filter, const MemoryTask& task) const;
   DeliveryLine line_of(const DeliveryTable::Row& row) const;
@@ -132,6 +140,7 @@ class Tables {
   std::map<task::TaskKey, MemoryTask> tasks_;
   std::map<std::tuple<task::AgentName, task::Caller, task::TaskId>, task::TaskKey> ids_;
   std::map<ContextName, task::ContextKey> contexts_;
+  std::map<ContextName, std::string> titles_;
   std::map<task::ContextKey, std::vector<task::TaskKey>> in_context_;
   std::map<task::TaskKey, std::vector<task::TaskKey>> children_;
   std::map<ListName, List> lists_;  // of tasks that are not hidden

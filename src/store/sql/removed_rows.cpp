@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "store/event_codec.h"
-#include "store/sql/context_rows.h"
+#include "store/sql/conversation_rows.h"
 #include "store/sql/failure.h"
 #include "store/sql/head_rows.h"
 #include "store/sql/log_rows.h"
@@ -104,6 +104,7 @@ Result<void> leave_context(WriteState& state, const TaskRow& row) {
   if (is_context_in_use(connection, head.context_key)) return delete_calls(connection, head);
   connection.run("DELETE FROM calls WHERE context_key = ?", head.context_key);
   connection.run("DELETE FROM contexts WHERE context_key = ?", head.context_key);
+  delete_title(connection, head);
   return {};
 }
 
@@ -135,7 +136,9 @@ Result<void> delete_task(WriteState& state, const TaskRow& row) {
   connection.run("DELETE FROM task_metadata WHERE task_key = ?", key);
   if (row.indexed) connection.run("DELETE FROM artifacts WHERE task_key = ?", key);
   delete_head(connection, row);
-  return row.alone ? Result<void>() : leave_context(state, row);
+  if (!row.alone) return leave_context(state, row);
+  delete_title(connection, row.head);
+  return {};
 }
 
 // Deletes more of one log. Returns whether one was there.

@@ -5,6 +5,7 @@
 #include "store/sql/apply_change.h"
 #include "store/sql/connection_pool.h"
 #include "store/sql/context_rows.h"
+#include "store/sql/conversation_rows.h"
 #include "store/sql/delivery_rows.h"
 #include "store/sql/failure.h"
 #include "store/sql/operator_rows.h"
@@ -70,6 +71,10 @@ Result<void> Store::in_group(const char* doing, const std::function<Result<void>
 
 Result<Committed> Store::apply(task::Change& change, TaskRow& row) {
   return writing("applying a change", [&] { return apply_change(state(), change, row); });
+}
+
+Result<void> Store::entitle(const task::ContextRef& context, const std::string& title) {
+  return writing("writing a title", [&] { return write_title(state(), context, title); });
 }
 
 Result<void> Store::record(const DeliveryResult& result) {
@@ -141,6 +146,11 @@ Result<ContextRecord> Store::context(task::ContextKey context, task::TaskKey tas
   });
 }
 
+Result<Opening> Store::opening(const task::ContextRef& context) const {
+  return reading("reading how a conversation began",
+                 [&](auto& connection) { return read_opening(connection, context); });
+}
+
 Result<std::optional<Stop>> Store::stop_after(task::TaskKey key, task::EventNumber number) const {
   return reading("finding where a task stopped",
                  [&](auto& connection) { return sql::stop_after(connection, key, number); });
@@ -205,6 +215,12 @@ Result<task::TaskKey> Store::last_made(base::Timestamp time) const {
 
 Result<std::vector<TreeMember>> Store::tree(task::TaskKey root, int most) const {
   return reading("reading a tree", [&](auto& connection) { return read_tree(connection, root, most); });
+}
+
+Result<std::vector<task::TaskHead>> Store::in_context(const task::ContextRef& context) const {
+  return reading(
+      "reading the tasks of a context",
+      [&](auto& connection) -> Result<std::vector<task::TaskHead>> { return heads_in(connection, context); });
 }
 
 Result<std::vector<Removed>> Store::remove(const Removal& removal) {

@@ -21,6 +21,7 @@ class WriteState;
 class Store : public TaskStore, public DeliveryStore, public OperatorStore, public RetentionStore {
  public:
   base::Result<Committed> apply(task::Change& change, TaskRow& row) override;
+  base::Result<void> entitle(const task::ContextRef& context, const std::string& title) override;
   base::Result<void> commit() override;
   base::Result<TaskRow> row(task::TaskKey key) const override;
   base::Result<task::TaskHead> find(const task::TaskRef& ref) const override;
@@ -31,6 +32,7 @@ class Store : public TaskStore, public DeliveryStore, public OperatorStore, publ
   base::Result<TurnInput> turn_input(task::TaskKey key, task::EventNumber message) const override;
   base::Result<ContextRecord> context(task::ContextKey context, task::TaskKey task,
                                       task::EventNumber unanswered, int limit) const override;
+  base::Result<Opening> opening(const task::ContextRef& context) const override;
   base::Result<std::optional<Stop>> stop_after(task::TaskKey key, task::EventNumber number) const override;
   base::Result<task::EventNumber> stop_before(task::TaskKey key, task::EventNumber number) const override;
   base::Result<EarlierSend> earlier_send(const task::SendDigest& digest) const override;
@@ -48,6 +50,7 @@ class Store : public TaskStore, public DeliveryStore, public OperatorStore, publ
   base::Result<std::vector<task::TaskHead>> all_tasks(task::TaskKey after, int limit) const override;
   base::Result<task::TaskKey> last_made(base::Timestamp time) const override;
   base::Result<std::vector<TreeMember>> tree(task::TaskKey root, int most) const override;
+  base::Result<std::vector<task::TaskHead>> in_context(const task::ContextRef& context) const override;
   base::Result<std::vector<Removed>> remove(const Removal& removal) override;
   base::Result<bool> tidy(std::int64_t spare_pages) override;
   base::Result<TaskPage> page(const TaskQuery& query) const override;

@@ -94,6 +94,13 @@ constexpr Promise kPromises[] = {
     {"context: nothing is in it",
      "SELECT context_key FROM contexts c WHERE context_key <> 0 AND NOT EXISTS (SELECT 1 FROM conversation v "
      "WHERE v.context_key = c.context_key) AND context_key NOT IN (SELECT context_key FROM tasks)"},
+    {"title: nothing is in its context",
+     "SELECT agent || ' ' || caller || ' ' || context FROM titles t WHERE NOT EXISTS (SELECT 1 FROM contexts "
+     "c "
+     "WHERE c.agent = t.agent AND c.caller = t.caller AND c.public_id = t.context) AND NOT EXISTS (SELECT 1 "
+     "FROM tasks k WHERE k.agent = t.agent AND k.caller = t.caller AND k.context_key = 0 AND "
+     // See own_context.h.
+     "k.public_id = substr(t.context, 1, 14) || '7' || substr(t.context, 16))"},
     {"context: says what no task said",
      "SELECT DISTINCT context_key FROM conversation v WHERE NOT EXISTS (SELECT 1 FROM events WHERE event_key "
      "= "

@@ -40,7 +40,7 @@ class Bench : public EngineBench {
   }
   Outcome erase_context(const task::TaskHead& head) {
     return outcome_of([&](engine::Erasure& erasure, auto done) {
-      erasure.erase_context(head.agent, head.caller, head.context, kOlga, done);
+      erasure.erase_context({head.caller, head.agent, head.context}, kOlga, done);
     });
   }
 
@@ -75,6 +75,9 @@ class BusyStore final : public store::RetentionStore {
   }
   base::Result<std::vector<store::TreeMember>> tree(task::TaskKey root, int most) const override {
     return inner_.tree(root, most);
+  }
+  base::Result<std::vector<task::TaskHead>> in_context(const task::ContextRef& context) const override {
+    return inner_.in_context(context);
   }
   bool kept_before() const override { return inner_.kept_before(); }
   base::Result<std::vector<store::Removed>> remove(const store::Removal&) override {

@@ -46,7 +46,8 @@ agents::Asked question(const std::string& text) {
 
 Lines texts(EngineBench& bench, const std::string& caller = "anonymous",
             const std::string& context = "thread") {
-  const auto messages = server::chat::messages_in(bench.engine().tasks(), {caller}, {"scripted"}, {context});
+  const auto messages =
+      server::chat::messages_in(bench.engine().tasks(), {{caller}, {"scripted"}, {context}});
   REQUIRE(messages);
   Lines lines;
   for (const task::Message& message : *messages) lines.push_back(task::text_of(message));

@@ -1,0 +1,65 @@
+// Conversations: a caller's contexts at one agent, as a chat page lists them.
+//
+// A context is one as soon as its caller has a visible task in it that nobody has delegated. It stands where
+// the newest of these stands among the caller's tasks, and has its state.
+// Threads: any. Methods block on the disk; callbacks come once, on any thread, and must not block.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "engine/erasure.h"
+#include "engine/task_service.h"
+
+namespace baton::engine {
+
+struct Conversation {
+  task::ContextId id;
+  std::string title;  // in one line; the caller's own, or the first words; empty: there are none
+  base::Timestamp created{}, updated{};
+  task::State state = task::State::submitted;
+};
+
+class Conversations {
+ public:
+  static constexpr std::size_t kTitleMax = 200;  // code points
+
+  Conversations(store::TaskStore& store, const TaskReader& reader, TaskService& tasks, Inbox& inbox)
+      : store_(store), reader_(reader), tasks_(tasks), inbox_(inbox) {}
+
+  struct Page {
+    std::vector<Conversation> conversations;  // newest first
+    std::optional<task::ListPosition> next;   // the next page begins after it; unset on the last page
+  };
+  // Looks at a bounded number of tasks, so a page may have fewer than `limit`, or none, and others follow.
+  base::Result<Page> list(const task::Caller& caller, const task::AgentName& agent,
+                          std::optional<task::ListPosition> after, int limit) const;
+
+  // Fails with not_found.
+  base::Result<Conversation> find(const task::ContextRef& ref) const;
+
+  // Gives it a title, which is brought into one line, or takes it away. Fails with invalid_argument (it is
+  // empty then, or longer than kTitleMax), not_found, unavailable.
+  using Renamed = std::function<void(base::Result<Conversation>)>;
+  void rename(const task::ContextRef& ref, const std::optional<std::string>& title, Renamed done);
+
+  // Cancels what has not ended of it, waits a moment for its end, and removes it as Erasure::erase_context
+  // does. Fails with not_found, conflict (some of it is still at work, or new), unavailable.
+  using Gone = std::function<void(base::Result<void>)>;
+  void erase(const task::ContextRef& ref, Erasure& erasure, Gone done);
+
+ private:
+  base::Result<std::optional<task::TaskHead>> newest_in(const task::ContextRef& ref) const;
+  base::Result<task::TaskHead> head_of(const task::ContextRef& ref) const;
+  void end_all(const std::vector<task::TaskHead>& heads, const std::function<void()>& then);
+
+  store::TaskStore& store_;
+  const TaskReader& reader_;
+  TaskService& tasks_;
+  Inbox& inbox_;
+};
+
+}  // namespace baton::engine

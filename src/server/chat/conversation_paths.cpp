@@ -1,0 +1,217 @@
+#include "server/chat/conversation_paths.h"
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "json/document.h"
+#include "json/writer.h"
+#include "protocol/a2a/v1_list.h"
+#include "protocol/a2a/v1_objects.h"
+#include "protocol/agui/run_frames.h"
+#include "server/answer_budget.h"
+#include "server/chat/call.h"
+#include "server/chat/conversation.h"
+
+namespace baton::server::chat {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+using engine::Conversation;
+using protocol::chat::Transcript;
+
+constexpr std::string_view kConversations = "/conversations";
+constexpr int kPageUsual = 50, kPageMax = 100;
+// Answers from less than this do not count in the budget of large answers.
+constexpr std::size_t kSmallAnswer = 1 << 20;
+
+// One request.
+struct Asked {
+  const Services& services;
+  std::shared_ptr<http::Exchange> exchange;
+  task::ContextRef context;
+
+  engine::Conversations& conversations() const { return services.engine.conversations(); }
+  void refuse(const base::Error& error) const { exchange->reply(error_reply(error, context.agent)); }
+  void reply(std::string body, AnswerBudget::SharePtr share = nullptr) const {
+    http::Reply reply;
+    reply.body = std::move(body);
+    if (share) share->shrink(reply.body.capacity());
+    reply.held = std::move(share);
+    exchange->reply(std::move(reply));
+  }
+};
+
+// What a page is asked for.
+struct Wanted {
+  int size = kPageUsual;
+  std::optional<task::ListPosition> after;
+  bool is_ag_ui = false;  // the shape of messages
+};
+
+base::Result<Wanted> read_wanted(const http::Request& request) {
+  Wanted wanted;
+  for (const auto& [name, value] : request.query) {
+    if (name == "pageSize") {
+      const auto size = base::number_in<int>(value);
+      if (!size || *size < 1 || *size > kPageMax)
+        return fail(ErrorCode::invalid_argument, "pageSize: must be 1 to " + std::to_string(kPageMax));
+      wanted.size = *size;
+    } else if (name == "pageToken") {
+      auto after = protocol::a2a::read_page_token(value);
+      if (!after) return fail(std::move(after.error()));
+      wanted.after = std::move(*after);
+    } else if (name == "shape") {
+      wanted.is_ag_ui = value == "ag-ui";
+      if (!wanted.is_ag_ui && value != "a2a")
+        return fail(ErrorCode::invalid_argument, "shape: must be a2a or ag-ui");
+    }
+  }
+  return wanted;
+}
+
+// {"title": "..."} or {"title": null}.
+base::Result<std::optional<std::string>> read_title(std::string_view body) {
+  const auto document = json::Document::parse_view(body);
+  if (!document) return fail(document.error());
+  const json::Value root = document->root(), title = root["title"];
+  if (!root.is_object()) return fail(ErrorCode::invalid_argument, "the body must be an object");
+  for (const json::Value member : root) {
+    if (member.key() != "title")
+      return fail(ErrorCode::invalid_argument, std::string(member.key()) + ": is unknown");
+  }
+  if (title.is_null()) return std::optional<std::string>();
+  if (!title.is_string()) return fail(ErrorCode::invalid_argument, "title: must be a string or null");
+  return std::optional(title.str());
+}
+
+void write_members(json::Writer& out, const Conversation& shown) {
+  out.member("id", shown.id.value).member("title", shown.title);
+  if (shown.created != base::Timestamp()) out.member("createdAt", base::to_rfc3339(shown.created));
+  out.member("updatedAt", base::to_rfc3339(shown.updated)).member("state", task::name_of(shown.state));
+}
+
+void write_next(json::Writer& out, const std::optional<task::ListPosition>& next) {
+  if (next) out.member("nextPageToken", protocol::a2a::page_token(*next));
+}
+
+void list(const Asked& asked) {
+  const auto wanted = read_wanted(asked.exchange->request());
+  if (!wanted) return asked.refuse(wanted.error());
+  const auto page =
+      asked.conversations().list(asked.context.caller, asked.context.agent, wanted->after, wanted->size);
+  if (!page) return asked.refuse(page.error());
+  std::string body;
+  json::Writer out(body);
+  out.object([&] {
+    out.key("conversations").each(page->conversations, [&](const Conversation& shown) {
+      out.object([&] { write_members(out, shown); });
+    });
+    write_next(out, page->next);
+  });
+  asked.reply(std::move(body));
+}
+
+void write_messages(json::Writer& out, const Asked& asked, SaidPage& page, bool is_ag_ui) {
+  if (!is_ag_ui) {
+    out.each(page.lines, [&](const SaidPage::Line& line) {
+      protocol::v1::write_message(out, line.message, line.task, asked.context.id);
+    });
+    return;
+  }
+  std::vector<task::Message> messages;
+  for (SaidPage::Line& line : page.lines) messages.push_back(std::move(line.message));
+  protocol::agui::write_messages(out, messages, true);
+}
+
+void show(const Asked& asked, const Conversation& shown, const Said& said, const Wanted& wanted,
+          AnswerBudget::SharePtr share) {
+  // A2A has no words for what an agent does with its tools.
+  const auto tools = wanted.is_ag_ui ? Transcript::Tools::shown : Transcript::Tools::left_out;
+  auto page = page_of(asked.services.engine.tasks(), said, static_cast<std::size_t>(wanted.size), tools);
+  if (!page) return asked.refuse(page.error());
+  std::string body;
+  json::Writer out(body);
+  out.object([&] {
+    write_members(out, shown);
+    write_messages(out.key("messages"), asked, *page, wanted.is_ag_ui);
+    write_next(out, page->next);
+  });
+  asked.reply(std::move(body), std::move(share));
+}
+
+void get(const Asked& asked) {
+  const auto wanted = read_wanted(asked.exchange->request());
+  if (!wanted) return asked.refuse(wanted.error());
+  auto shown = asked.conversations().find(asked.context);
+  if (!shown) return asked.refuse(shown.error());
+  auto said = said_in(asked.services.engine.tasks(), asked.context, wanted->after);
+  if (!said) return asked.refuse(said.error());
+  AnswerBudget* const answers = asked.services.answers;
+  if (answers == nullptr || said->bytes <= kSmallAnswer) return show(asked, *shown, *said, *wanted, nullptr);
+  const std::size_t bytes = 2 * said->bytes;
+  answers->enter(
+      std::string(task::account_of(asked.context.caller)), bytes,
+      [asked, shown = std::move(*shown), said = std::move(*said),
+       wanted = *wanted](AnswerBudget::SharePtr share) {
+        if (share) return show(asked, shown, said, wanted, std::move(share));
+        asked.refuse({ErrorCode::overloaded, "too many large answers are on their way; ask again", {}});
+      });
+}
+
+void rename(const Asked& asked) {
+  const auto title = read_title(asked.exchange->request().body);
+  if (!title) return asked.refuse(title.error());
+  asked.conversations().rename(asked.context, *title, [asked](const base::Result<Conversation>& renamed) {
+    if (!renamed) return asked.refuse(renamed.error());
+    std::string body;
+    json::Writer out(body);
+    out.object([&] { write_members(out, *renamed); });
+    asked.reply(std::move(body));
+  });
+}
+
+void erase(const Asked& asked) {
+  engine::Erasure* const erasure = asked.services.engine.erasure();
+  if (erasure == nullptr) return asked.refuse({ErrorCode::unsupported, "this store deletes nothing", {}});
+  asked.conversations().erase(asked.context, *erasure, [asked](const base::Result<void>& gone) {
+    if (!gone) return asked.refuse(gone.error());
+    http::Reply reply;
+    reply.status = 204;
+    reply.content_type.clear();
+    asked.exchange->reply(std::move(reply));
+  });
+}
+
+}  // namespace
+
+std::optional<ConversationPath> read_conversation_path(std::string_view raw) {
+  if (!raw.starts_with(kConversations)) return std::nullopt;
+  raw.remove_prefix(kConversations.size());
+  if (raw.empty() || raw == "/") return ConversationPath{{}, "GET"};
+  if (raw.front() != '/' || raw.find('/', 1) != std::string_view::npos) return std::nullopt;
+  auto id = base::percent_decoded(raw.substr(1));
+  if (!id || !base::is_utf8(*id)) return std::nullopt;
+  return ConversationPath{{std::move(*id)}, "GET, PATCH, DELETE"};
+}
+
+bool has_method(const ConversationPath& path, std::string_view method) {
+  const bool is_read = method == "GET" || method == "HEAD";
+  return is_read || (!path.id.empty() && (method == "PATCH" || method == "DELETE"));
+}
+
+void handle_conversations(const Services& services, const std::shared_ptr<http::Exchange>& exchange,
+                          const task::ContextRef& context) {
+  const Asked asked{services, exchange, context};
+  const std::string& method = exchange->request().method;
+  if (method == "PATCH") return rename(asked);
+  if (method == "DELETE") return erase(asked);
+  context.id.empty() ? list(asked) : get(asked);
+}
+
+}  // namespace baton::server::chat

@@ -1,0 +1,35 @@
+// Conversations as pages list them, below each agent:
+//
+//   GET    /conversations       the caller's, newest first: pageSize, pageToken
+//   GET    /conversations/<id>  one with its messages, the newest page first: shape (a2a or ag-ui), pageSize,
+//                               pageToken
+//   PATCH  /conversations/<id>  {"title": "..."} gives it a title, null takes that away
+//   DELETE /conversations/<id>  removes it with all its tasks; what is under way is canceled first
+//
+// Threads: any; reads the store.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "http/http_server.h"
+#include "server/services.h"
+#include "task/task.h"
+
+namespace baton::server::chat {
+
+struct ConversationPath {
+  task::ContextId id;  // empty: all of them
+  std::string_view methods;
+};
+
+// `raw`: the path below the agent, percent-encoded. Nothing: it is another path.
+std::optional<ConversationPath> read_conversation_path(std::string_view raw);
+bool has_method(const ConversationPath& path, std::string_view method);
+
+// Answers an authenticated caller's request with one of the path's methods. The context's id is the path's.
+void handle_conversations(const Services& services, const std::shared_ptr<http::Exchange>& exchange,
+                          const task::ContextRef& context);
+
+}  // namespace baton::server::chat

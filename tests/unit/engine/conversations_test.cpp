@@ -1,0 +1,132 @@
+// Lists, titles and deletions of conversations, over an engine with scripted agents.
+#include "engine/conversations.h"
+
+#include <doctest/doctest.h>
+
+#include <future>
+
+#include "support/engine_bench.h"
+
+namespace conversations_test {
+
+using namespace baton;
+using base::ErrorCode;
+using test::EngineBench;
+
+namespace {
+
+const task::AgentName kAgent{"scripted"};
+
+class Bench : public EngineBench {
+ public:
+  Bench() : EngineBench(with_retention()) {}
+
+  static Options with_retention() {
+    Options options;
+    options.retention = true;
+    return options;
+  }
+
+  task::TaskHead begun(const std::string& text, const std::string& context,
+                       const std::string& caller = "ann") {
+    task::Submission submission = message(text);
+    submission.caller = {caller};
+    submission.context = {context};
+    const auto accepted = submit(std::move(submission));
+    REQUIRE(accepted);
+    return engine().tasks().find(accepted->key).value();
+  }
+  task::TaskHead ended(const std::string& text, const std::string& context,
+                       const std::string& caller = "ann") {
+    const task::TaskHead head = begun(text, context, caller);
+    scripted().next()->sink->finish(agents::Done{});
+    REQUIRE(wait(head.key));
+    return head;
+  }
+  engine::Conversations& conversations() { return engine().conversations(); }
+  engine::Conversations::Page list(int limit, std::optional<task::ListPosition> after = {}) {
+    auto page = conversations().list({"ann"}, kAgent, std::move(after), limit);
+    REQUIRE(page);
+    return std::move(*page);
+  }
+  base::Result<engine::Conversation> rename(const std::string& context, std::optional<std::string> title) {
+    std::promise<base::Result<engine::Conversation>> renamed;
+    conversations().rename(ref(context), title, [&](auto result) { renamed.set_value(std::move(result)); });
+    return renamed.get_future().get();
+  }
+  base::Result<void> erase(const std::string& context) {
+    std::promise<base::Result<void>> erased;
+    conversations().erase(ref(context), *engine().erasure(),
+                          [&](auto result) { erased.set_value(std::move(result)); });
+    return erased.get_future().get();
+  }
+  static task::ContextRef ref(const std::string& context) { return {{"ann"}, kAgent, {context}}; }
+};
+
+std::vector<std::string> ids_of(const engine::Conversations::Page& page) {
+  std::vector<std::string> ids;
+  for (const engine::Conversation& one : page.conversations) ids.push_back(one.id.value);
+  return ids;
+}
+
+using Ids = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("Conversations: each is listed once, where its newest task is, and on one page") {
+  Bench bench;
+  for (const char* context : {"c1", "c2", "c1", "c3", "c2"}) bench.ended("hello", context);
+  bench.ended("not hers", "c4", "ben");
+  CHECK(ids_of(bench.list(10)) == Ids{"c2", "c3", "c1"});
+  CHECK(!bench.list(10).next);
+  CHECK(!bench.list(3).next);
+  const auto first = bench.list(2);
+  CHECK(ids_of(first) == Ids{"c2", "c3"});
+  REQUIRE(first.next);
+  const auto second = bench.list(2, first.next);
+  CHECK(ids_of(second) == Ids{"c1"});
+  CHECK(!second.next);
+}
+
+TEST_CASE("Conversations: a title is the caller's, else the first words, and cannot be nothing") {
+  Bench bench;
+  bench.ended("good day", "c1");
+  CHECK(bench.conversations().find(Bench::ref("c1"))->title == "good day");
+  CHECK(bench.rename("c1", "  Weather\n")->title == "Weather");
+  CHECK(bench.list(1).conversations.front().title == "Weather");
+  for (const std::string& wrong : {std::string(), std::string(" \n"), std::string(201, 'x')})
+    CHECK(bench.rename("c1", wrong).error().code == ErrorCode::invalid_argument);
+  CHECK(bench.rename("c1", std::nullopt)->title == "good day");
+  CHECK(bench.rename("c2", "Weather").error().code == ErrorCode::not_found);
+}
+
+TEST_CASE("Conversations: one that waits for its caller is canceled and goes, and no other does") {
+  Bench bench;
+  const task::TaskHead kept = bench.ended("kept", "c2");
+  bench.ended("one", "c1");
+  const task::TaskHead asks = bench.begun("two", "c1");
+  bench.scripted().next()->sink->finish(agents::Asked{"q1", false, {}});
+  REQUIRE(bench.wait(asks.key));
+  CHECK(bench.erase("c1").has_value());
+  CHECK(ids_of(bench.list(10)) == Ids{"c2"});
+  CHECK(bench.engine().tasks().find(asks.key).error().code == ErrorCode::task_not_found);
+  CHECK(bench.engine().tasks().find(kept.key).has_value());
+  CHECK(bench.erase("c1").error().code == ErrorCode::not_found);
+}
+
+TEST_CASE("Conversations: one that is at work ends first, and then goes") {
+  Bench bench;
+  const task::TaskHead head = bench.begun("work", "c1");
+  const auto run = bench.scripted().next();
+  std::promise<base::Result<void>> erased;
+  bench.conversations().erase(Bench::ref("c1"), *bench.engine().erasure(),
+                              [&](auto result) { erased.set_value(std::move(result)); });
+  auto outcome = erased.get_future();
+  REQUIRE(bench.scripted().wait_for([&] { return run->canceled; }));
+  CHECK(outcome.wait_for(std::chrono::seconds(0)) != std::future_status::ready);
+  run->sink->finish(agents::Canceled{});
+  CHECK(outcome.get().has_value());
+  CHECK(bench.engine().tasks().find(head.key).error().code == ErrorCode::task_not_found);
+}
+
+}  // namespace conversations_test
