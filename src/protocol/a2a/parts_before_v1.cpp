@@ -104,7 +104,8 @@ task::Json metadata_before_v1(const Part& part, bool marks_wrapped) {
     }
     if (!is_object(part)) metadata = with_member(metadata, kWrapped, "true");
   }
-  if (!part.media_type.empty()) metadata = with_member(metadata, "mediaType", json::string_of(part.media_type));
+  if (!part.media_type.empty())
+    metadata = with_member(metadata, "mediaType", json::string_of(part.media_type));
   if (!part.filename.empty()) metadata = with_member(metadata, "filename", json::string_of(part.filename));
   return metadata;
 }
