@@ -90,7 +90,8 @@ class Dev(unittest.TestCase):
         self.assertIn(f"waiter {task[:8]} | asked: hello", lines)
 
     def test_the_console_is_offered_and_nothing_is_kept(self):
-        self.assertTrue(any(line.startswith("console http://127.0.0.1:") for line in self.server.lines))
+        harness.wait_for(lambda: any(line.startswith("console http://127.0.0.1:") for line in self.server.lines), 20,
+                         "a link to the console")
         self.assertEqual([file.name for file in self.server.folder.iterdir() if "db" in file.name], [])
 
 
