@@ -19,7 +19,7 @@ async function quietly(warned, run) {
 }
 
 export const titleOf = ({ sdk, protocol, transport, api }) =>
-  `SDK ${sdk} ${api}, ${/^\d/.test(protocol) ? "A2A " : ""}${protocol} over ${transport}`;
+  `SDK ${sdk ? `${sdk} ` : ""}${api}, ${/^\d/.test(protocol) ? "A2A " : ""}${protocol} over ${transport}`;
 
 // What went wrong and where in these files.
 function describe(error) {

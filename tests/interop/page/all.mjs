@@ -89,4 +89,6 @@ const cases = [
   },
 ];
 
-export const pages = [{ ...v03[0], api: "executor of the page of comparisons", chain: new Served(), cases }];
+// Without an SDK's number: no client of it speaks to Baton here, so the table of versions counts none of this.
+const { sdk } = v03[0];
+export const pages = [{ ...v03[0], sdk: "", api: `of ${sdk} on the page of comparisons`, chain: new Served(), cases }];
