@@ -1,3 +1,4 @@
+cmake_minimum_required(VERSION 3.23)
 # cmake -DFOLDER=<project> -DOUTPUT=<file.h> -DCOMMIT=<commit> -DLIBRARIES=<text> -DCOMPILER=<text> -P write_facts.cmake
 # Leaves the file as it is if it says the same.
 # A folder within another checkout is none itself.

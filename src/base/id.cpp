@@ -7,10 +7,10 @@
 #include <cstdlib>
 #include <mutex>
 
+#include "base/hex.h"
+
 namespace baton::base {
 namespace {
-
-constexpr char kHex[] = "0123456789abcdef";
 
 void fill_random(unsigned char* bytes, int size) {
   // Without randomness ids would be guessable: better to abort.
@@ -46,8 +46,8 @@ std::string make_uuid() {
   text.reserve(36);
   for (std::size_t i = 0; i < raw.size(); ++i) {
     if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    text += kHex[raw[i] >> 4];
-    text += kHex[raw[i] & 0x0f];
+    text += kLowerHex[raw[i] >> 4];
+    text += kLowerHex[raw[i] & 0x0f];
   }
   return text;
 }
@@ -57,8 +57,8 @@ std::string random_hex(int bytes) {
   fill_random(reinterpret_cast<unsigned char*>(raw.data()), bytes);
   std::string text;
   for (unsigned char byte : raw) {
-    text += kHex[byte >> 4];
-    text += kHex[byte & 0x0f];
+    text += kLowerHex[byte >> 4];
+    text += kLowerHex[byte & 0x0f];
   }
   return text;
 }

@@ -7,10 +7,10 @@
 #include <cstring>
 #include <utility>
 
+#include "base/hex.h"
+
 namespace baton::base {
 namespace {
-
-constexpr char kHex[] = "0123456789abcdef";
 
 // Aborts unless `works`: OpenSSL is broken without its digests, and a wrong digest could equal another.
 void require(bool works) {
@@ -73,7 +73,7 @@ std::string uuid_of(std::initializer_list<std::string_view> texts) {
   std::string text;
   for (std::size_t i = 0; i < 32; ++i) {
     if (i == 8 || i == 12 || i == 16 || i == 20) text += '-';
-    text += kHex[((i < 16 ? high : low) >> (60 - 4 * (i % 16))) & 0xf];
+    text += kLowerHex[((i < 16 ? high : low) >> (60 - 4 * (i % 16))) & 0xf];
   }
   return text;
 }
@@ -86,8 +86,8 @@ std::string hmac_sha256(std::string_view key, std::string_view text) {
                &size) != nullptr);
   std::string hex;
   for (unsigned int i = 0; i < size; ++i) {
-    hex += kHex[bytes[i] >> 4];
-    hex += kHex[bytes[i] & 0xf];
+    hex += kLowerHex[bytes[i] >> 4];
+    hex += kLowerHex[bytes[i] & 0xf];
   }
   return hex;
 }

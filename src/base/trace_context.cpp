@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/hex.h"
+
 namespace baton::base {
 namespace {
 
@@ -10,8 +12,6 @@ namespace {
 constexpr std::size_t kTraceAt = 3, kTraceDigits = 32, kParentAt = 36, kParentDigits = 16, kFlagsAt = 53,
                       kTraceparentSize = 55;
 constexpr int kKnownFlags = 3;
-
-constexpr std::string_view kLowerHex = "0123456789abcdef";
 
 bool is_lower_hex(std::string_view text) {
   return text.find_first_not_of(kLowerHex) == std::string_view::npos;

@@ -9,7 +9,7 @@
 namespace baton::cli {
 namespace {
 
-constexpr std::size_t kNumberColumns = 4, kTypeColumns = 11;
+constexpr std::size_t kEventColumns = 4, kTypeColumns = 11;
 
 std::string joined(std::initializer_list<std::string> words) {
   std::string all;
@@ -66,8 +66,7 @@ std::string padded(const std::string& text, std::size_t columns) {
 std::string event_line(json::Value event, std::size_t columns) {
   const std::string number = text_in(event, "number"), at = event["at"].str();
   const std::string time = at.size() > 11 ? at.substr(11, 12) : at;
-  std::string line =
-      std::string(kNumberColumns - std::min(kNumberColumns, number.size()), ' ') + number + "  ";
+  std::string line = std::string(kEventColumns - std::min(kEventColumns, number.size()), ' ') + number + "  ";
   line += time + "  " + padded(event["type"].str(), kTypeColumns) + "  " + content_of(event);
   line = shortened(printable_line(line), columns);
   while (line.ends_with(' ')) line.pop_back();

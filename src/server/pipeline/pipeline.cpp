@@ -147,7 +147,8 @@ void Pipeline::route(const ExchangePtr& exchange) const {
   if (is_plan) return serve_plan(exchange, target);
   if (is_extended) return serve_extended_card(exchange, target);
   if (const chat::Door door = chat::find_door(target.rest)) return serve_chat(exchange, target, door);
-  if (const auto path = chat::read_conversation_path(target.raw_rest))
+  const bool is_rpc = target.rest.empty() || target.rest == "/";
+  if (const auto path = is_rpc ? std::nullopt : chat::read_conversation_path(target.raw_rest))
     return serve_conversations(exchange, target, *path);
   serve_call(exchange, target);
 }
