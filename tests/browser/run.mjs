@@ -69,6 +69,20 @@ async function runOne(name, each, { browser, site }) {
 let passed = 0;
 let failed = 0;
 
+async function runThose(of, among) {
+  for (const [name, each] of Object.entries({ ...cases, ...chatCases, ...consoleCases })) {
+    if (serverOf(each) !== of || !each.name.includes(wanted)) continue;
+    try {
+      await runOne(name, each, among);
+      ++passed;
+      console.log(`passed: ${each.name}`);
+    } catch (error) {
+      ++failed;
+      console.log(`FAILED ${each.name}\n${String(error.stack ?? error).replace(/^/gm, "    ")}`);
+    }
+  }
+}
+
 async function runAll() {
   mkdirSync(pictures, { recursive: true });
   const site = await new Site(await pages()).start();
@@ -79,17 +93,8 @@ async function runAll() {
     timeout: scaled(30),
   });
   try {
-    for (const [name, each] of Object.entries({ ...cases, ...chatCases, ...consoleCases })) {
-      if (!each.name.includes(wanted)) continue;
-      try {
-        await runOne(name, each, { browser, site });
-        ++passed;
-        console.log(`passed: ${each.name}`);
-      } catch (error) {
-        ++failed;
-        console.log(`FAILED ${each.name}\n${String(error.stack ?? error).replace(/^/gm, "    ")}`);
-      }
-    }
+    // Those about one program one after another, as each changes what it has; both programs' beside each other.
+    await Promise.all([server, operated].map((of) => runThose(of, { browser, site })));
   } finally {
     await browser.close();
     await site.stop();
