@@ -93,7 +93,7 @@ async function runAll() {
     timeout: scaled(30),
   });
   try {
-    // Those about one program one after another, as each changes what it has; both programs' beside each other.
+    // A case changes its program's state, so those of one program run in turn; the two programs' run side by side.
     await Promise.all([server, operated].map((of) => runThose(of, { browser, site })));
   } finally {
     await browser.close();

@@ -26,6 +26,12 @@ class EngineBench {
     store::FaultPlan faults = {};  // of what is read
   };
 
+  static Options with_retention() {
+    Options options;
+    options.retention = true;
+    return options;
+  }
+
   EngineBench() : EngineBench(Options{}) {}
   explicit EngineBench(Options options);
   ~EngineBench();

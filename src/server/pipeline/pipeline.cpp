@@ -147,8 +147,7 @@ void Pipeline::route(const ExchangePtr& exchange) const {
   if (is_plan) return serve_plan(exchange, target);
   if (is_extended) return serve_extended_card(exchange, target);
   if (const chat::Door door = chat::find_door(target.rest)) return serve_chat(exchange, target, door);
-  const bool is_rpc = target.rest.empty() || target.rest == "/";
-  if (const auto path = is_rpc ? std::nullopt : chat::read_conversation_path(target.raw_rest))
+  if (const auto path = target.is_rpc() ? std::nullopt : chat::read_conversation_path(target.raw_rest))
     return serve_conversations(exchange, target, *path);
   serve_call(exchange, target);
 }
@@ -364,7 +363,7 @@ void Pipeline::serve_conversations(const ExchangePtr& exchange, const Target& ta
 
 void Pipeline::serve_call(const ExchangePtr& exchange, const Target& target) const {
   const http::Request& request = exchange->request();
-  const bool is_rpc = target.rest.empty() || target.rest == "/";
+  const bool is_rpc = target.is_rpc();
   auto rest = is_rpc ? std::nullopt : a2a::match_rest(request.method, target.raw_rest);
   if (!is_rpc && !rest) return exchange->reply(plain_error(404, "nothing is served at this path"));
   if (is_rpc && request.method != "POST") return exchange->reply(method_not_allowed("POST"));

@@ -104,6 +104,8 @@ class Pipeline {
   struct Target : Endpoint {
     std::string_view rest;
     std::string_view raw_rest;  // percent-encoded, as received
+
+    bool is_rpc() const { return rest.empty() || rest == "/"; }
   };
   // The answer to a GET of this path; empty: it is no path of health checks.
   std::optional<http::Reply> health_at(std::string_view path) const;

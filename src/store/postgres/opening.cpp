@@ -28,7 +28,7 @@ using std::chrono::steady_clock;
 // may have to make its tables first.
 constexpr milliseconds kAlonePatience(2'000), kSharedPatience(10'000), kTryEvery(20);
 constexpr milliseconds kLookEvery(100), kAwayPause(200);
-// What the node that had the database needs to connect again once it is back.
+// How long the node that had the database may take to connect again once it is back.
 constexpr milliseconds kReturn(3'000);
 
 constexpr char kStopOthers[] =

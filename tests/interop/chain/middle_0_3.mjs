@@ -2,6 +2,7 @@
 import { ClientFactory } from "a2a-sdk-03/client";
 import { DefaultRequestHandler, InMemoryTaskStore } from "a2a-sdk-03/server";
 import { UserBuilder, agentCardHandler, jsonRpcHandler } from "a2a-sdk-03/server/express";
+import { cardOf } from "../lib/card_0_3.mjs";
 import { far, Relay, serve, skills } from "./middle.mjs";
 
 const client = await new ClientFactory().createFromUrl(far);
@@ -28,18 +29,7 @@ const sdk = {
   cancel: (id) => client.cancelTask({ id }),
 };
 
-const card = (url) => ({
-  name: "Middle",
-  description: "Asks another agent.",
-  url,
-  preferredTransport: "JSONRPC",
-  version: "1.0.0",
-  protocolVersion: "0.3.0",
-  capabilities: { streaming: true, pushNotifications: false },
-  defaultInputModes: ["text/plain"],
-  defaultOutputModes: ["text/plain"],
-  skills,
-});
+const card = (url) => cardOf(url, "Middle", "Asks another agent.", skills);
 
 serve((app, url) => {
   const requestHandler = new DefaultRequestHandler(card(url), new InMemoryTaskStore(), new Relay(sdk));

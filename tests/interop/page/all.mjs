@@ -10,6 +10,7 @@ import { UserBuilder, agentCardHandler, jsonRpcHandler } from "a2a-sdk-03/server
 import express from "express";
 import { assembled, collect, lastState, polled, using } from "../cases/tools.mjs";
 import { v03 } from "../clients/v03.mjs";
+import { cardOf } from "../lib/card_0_3.mjs";
 
 const page = new URL("../../../scripts/COMPARISON.md", import.meta.url);
 
@@ -26,18 +27,9 @@ async function executorOfPage() {
   }
 }
 
-const card = (url) => ({
-  name: "Slowly",
-  description: "Says a text word by word.",
-  url,
-  preferredTransport: "JSONRPC",
-  version: "1.0.0",
-  protocolVersion: "0.3.0",
-  capabilities: { streaming: true, pushNotifications: false },
-  defaultInputModes: ["text/plain"],
-  defaultOutputModes: ["text/plain"],
-  skills: [{ id: "slowly", name: "Slowly", description: "Says a text word by word.", tags: ["text"] }],
-});
+const description = "Says a text word by word.";
+const card = (url) =>
+  cardOf(url, "Slowly", description, [{ id: "slowly", name: "Slowly", description, tags: ["text"] }]);
 
 class Served {
   #listener;

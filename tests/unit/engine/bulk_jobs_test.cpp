@@ -27,12 +27,6 @@ engine::BulkRequest request(BulkAction action, std::int64_t expected, store::Tas
   return made;
 }
 
-EngineBench::Options with_retention() {
-  EngineBench::Options options;
-  options.retention = true;
-  return options;
-}
-
 // Tasks that wait for their time.
 std::vector<task::TaskKey> delayed(EngineBench& bench, int count) {
   std::vector<task::TaskKey> keys;
@@ -151,7 +145,7 @@ TEST_CASE(
 }
 
 TEST_CASE("BulkJobs: what has ended is deleted with an outcome for each task, what has not is refused") {
-  EngineBench bench(with_retention());
+  EngineBench bench(EngineBench::with_retention());
   std::vector<task::TaskKey> ended;
   for (int i = 0; i < 3; ++i) {
     ended.push_back(bench.submit(EngineBench::message("work"))->key);
@@ -174,7 +168,7 @@ TEST_CASE("BulkJobs: what has ended is deleted with an outcome for each task, wh
 }
 
 TEST_CASE("BulkJobs: deleting goes on after a restart, and what is gone by then is done") {
-  EngineBench bench(with_retention());
+  EngineBench bench(EngineBench::with_retention());
   std::vector<task::TaskKey> keys;
   for (int i = 0; i < 2; ++i) {
     keys.push_back(bench.submit(EngineBench::message("work"))->key);

@@ -21,12 +21,6 @@ class Bench : public EngineBench {
  public:
   Bench() : EngineBench(with_retention()) {}
 
-  static Options with_retention() {
-    Options options;
-    options.retention = true;
-    return options;
-  }
-
   task::TaskHead begun(const std::string& text, const std::string& context,
                        const std::string& caller = "ann") {
     task::Submission submission = message(text);

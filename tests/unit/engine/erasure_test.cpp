@@ -21,11 +21,6 @@ class Bench : public EngineBench {
  public:
   Bench() : EngineBench(with_retention()) {}
 
-  static Options with_retention() {
-    Options options;
-    options.retention = true;
-    return options;
-  }
   template <class Erase>
   Outcome outcome_of(Erase&& erase) {
     std::promise<Outcome> promise;
