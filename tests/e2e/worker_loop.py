@@ -20,18 +20,20 @@ def gates():
 def serve(begin, look_at_gates, waiting=None):
     """Gives each turn to `begin`, and calls `look_at_gates` again and again. A turn in `waiting` that is canceled is
     taken out and fails. Returns when there will be no more turns."""
-    rest = b""
+    begun = []  # pieces of a line, which may be long
     while True:
         if select.select([0], [], [], 0.02)[0]:
             read = os.read(0, 1 << 20)
             if not read:
                 return
-            *lines, rest = (rest + read).split(b"\n")
-            for line in lines:
-                order = json.loads(line)
+            *ends, rest = read.split(b"\n")
+            for end in ends:
+                order = json.loads(b"".join([*begun, end]))
+                begun = []
                 if order["type"] == "turn":
                     begin(order)
                 elif order["type"] == "cancel" and waiting and waiting.pop(order["turn"], None):
                     say(order["turn"], type="fail", error="stopped")
+            begun.append(rest)
         look_at_gates()
         sys.stdout.flush()
