@@ -47,7 +47,9 @@ struct TaskQuery {
   bool oldest_first = false;
   std::optional<TaskPlace> after;  // a TaskPage's `next`
   int limit = 50;
-  std::chrono::milliseconds time_max{50};
+  // A page is cut behind the first row that does not pass after `time_max`, or that does after
+  // `found_time_max`: a server may be a millisecond away, and a page of a few rows is of no use.
+  std::chrono::milliseconds time_max{50}, found_time_max{500};
 };
 
 // A task in a list.

@@ -55,7 +55,7 @@ Texts listed(const StoreBench& bench, const store::TaskFilter& filter, bool olde
   store::TaskQuery query;
   query.filter = filter;
   query.oldest_first = oldest_first;
-  query.time_max = std::chrono::minutes(1);
+  query.time_max = query.found_time_max = std::chrono::minutes(1);
   const auto page = bench.operators->page(query);
   succeed(page);
   CHECK(!page->next);
@@ -144,7 +144,7 @@ TEST_CASE_TEMPLATE("OperatorStore: pages follow each other without a gap, also w
       query.filter = filter;
       query.oldest_first = oldest_first;
       query.limit = 2;
-      query.time_max = std::chrono::minutes(1);
+      query.time_max = query.found_time_max = std::chrono::minutes(1);
       do {
         const auto page = bench.operators->page(query);
         succeed(page);

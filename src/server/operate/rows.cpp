@@ -58,6 +58,7 @@ base::Result<store::TaskCount> counted_one_by_one(const store::OperatorStore& st
   store::TaskCount count{0, true};
   do {
     query.time_max = std::chrono::duration_cast<std::chrono::milliseconds>(end - base::SteadyTime::now());
+    query.found_time_max = query.time_max;
     if (query.time_max <= std::chrono::milliseconds(0)) return store::TaskCount{count.tasks, false};
     const auto page = store.page(query);
     if (!page) return base::fail(page.error());

@@ -32,9 +32,10 @@ struct Candidate {
 struct Reading {
   bool oldest_first = false;
   std::optional<TaskPlace> after;
-  base::SteadyTime::time_point until{};
+  base::SteadyTime::time_point until{}, found_until{};  // by TaskQuery's time_max and found_time_max
 
   bool is_over() const { return base::SteadyTime::now() >= until; }
+  bool is_over_for_found() const { return base::SteadyTime::now() >= found_until; }
 };
 
 class PageSource {

@@ -215,7 +215,9 @@ std::optional<TaskPlace> beginning_of(const TaskQuery& query) {
 }  // namespace
 
 TaskPage read_page(Connection& connection, const TaskQuery& query) {
-  const Reading reading{query.oldest_first, beginning_of(query), base::SteadyTime::now() + query.time_max};
+  const auto now = base::SteadyTime::now();
+  const Reading reading{query.oldest_first, beginning_of(query), now + query.time_max,
+                        now + query.found_time_max};
   Sources sources(connection, query, reading);
   TaskPage page;
   std::optional<TaskPlace> seen;
@@ -234,8 +236,10 @@ TaskPage read_page(Connection& connection, const TaskQuery& query) {
       break;
     }
     seen = place;
+    const bool is_found = line.has_value();
     if (line && !is_twice) page.lines.push_back(std::move(*line));
-    if ((passes_so_far || looked_at % 64 == 0) && reading.is_over()) {
+    if (is_found ? reading.is_over_for_found()
+                 : (passes_so_far || looked_at % 64 == 0) && reading.is_over()) {
       page.is_cut = sources.peek() != nullptr;
       break;
     }
