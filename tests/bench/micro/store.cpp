@@ -50,6 +50,8 @@ class FlushedCommits final : public store::TaskStore {
   Result<task::EventNumber> stop_before(task::TaskKey, task::EventNumber) const override { abort(); }
   Result<store::EarlierSend> earlier_send(const task::SendDigest&) const override { abort(); }
   Result<store::ListPage> list(const task::ListFilter&) const override { abort(); }
+  Result<void> entitle(const task::ContextRef&, const std::string&) override { abort(); }
+  Result<store::Opening> opening(const task::ContextRef&) const override { abort(); }
   Result<std::vector<task::TaskHead>> open_tasks(Open, task::TaskKey, int) const override { abort(); }
 
  private:
