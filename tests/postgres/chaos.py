@@ -6,7 +6,6 @@ import signal
 import threading
 import time
 
-import databases
 import gates
 import nodes
 import postgres_cluster
@@ -85,22 +84,6 @@ class Cluster(postgres_cluster.Cluster):
         self.starter.shutdown()
 
 
-class Database(databases.PostgresDatabase):
-    """The nodes reach it through a gate, the test past it."""
-
-    def __init__(self, gate):
-        super().__init__()
-        self.gate = gate
-
-    def drop(self):
-        """It goes with its cluster."""
-
-    def words(self):
-        words = super().words()
-        words[1] = words[1].replace(f":{self.gate.before}/", f":{self.gate.port}/")
-        return words
-
-
 class Supervised(nodes.Node):
     """Started again whenever it has ended, until `rest`. `on_end(node, said)`: it has, and not by a kill of ours."""
 
@@ -144,7 +127,7 @@ class Chaos:
         self.cluster, self.random, self.seconds = cluster, random, seconds
         self.done, self.wrong = collections.Counter(), Wrong()
         self.gate = gates.DatabaseGate(cluster.port)
-        self.nodes = nodes.Nodes(count, agents, config, [], kind=Supervised, database=Database(self.gate))
+        self.nodes = nodes.Nodes(count, agents, config, [], kind=Supervised, database=nodes.GatedDatabase(self.gate))
         self.proxy = self.nodes.proxy
         self.over = threading.Event()
         self.on_database = threading.Lock()  # one restart or full disk at a time

@@ -86,13 +86,14 @@ class Gate:
 
 
 class DatabaseGate(Gate):
-    """Before a server at `port`, whatever it speaks."""
+    """Before a server at `port`, whatever it speaks. `connect_s`: what a connection takes to come about."""
 
-    def __init__(self, port):
-        self.before = port
+    def __init__(self, port, connect_s=0):
+        self.before, self.connect_s = port, connect_s
         super().__init__()
 
     async def serve(self, reader, writer):
+        await asyncio.sleep(self.connect_s)
         try:
             source, target = await asyncio.open_connection("127.0.0.1", self.before)
         except OSError:

@@ -11,6 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/e2e"))
 
 import client
+import databases
 import harness
 import new_generations
 import old_generations
@@ -21,6 +22,22 @@ CONFIG = {"engine": {"drain_grace_s": 0.2},
 GENERATIONS = (old_generations.Rpc01, old_generations.Rpc03, new_generations.Rpc10)
 # A turn that lost its node is to run again within so many seconds.
 KILLED_S, FROZEN_S, STOPPED_S = 2, 7, 2
+
+
+class GatedDatabase(databases.PostgresDatabase):
+    """The nodes reach it through a gate, the test past it. Whoever has made it, or its cluster, drops it."""
+
+    def __init__(self, gate, url=None):
+        super().__init__(url)
+        self.gate = gate
+
+    def drop(self):
+        pass
+
+    def words(self):
+        words = super().words()
+        words[1] = words[1].replace(f":{self.gate.before}/", f":{self.gate.port}/")
+        return words
 
 
 class Node(harness.Server):

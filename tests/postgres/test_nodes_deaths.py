@@ -3,10 +3,12 @@ import http.client
 import pathlib
 import sys
 import unittest
+import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
 
 import client
+import gates
 import generations
 import harness
 import nodes
@@ -207,6 +209,14 @@ class Joining(nodes.NodesCase):
         self.nodes.gate("player", long)
         self.assertEqual(following.rest()[-1].state, "completed")
         self.assertEqual(self.nodes.attempt(long), 1)
+
+    def test_a_node_whose_connections_take_as_long_as_its_lease_joins(self):
+        url = self.nodes.database.url
+        gate = gates.DatabaseGate(urllib.parse.urlsplit(url).port, connect_s=1.5)
+        self.addCleanup(gate.end)
+        self.nodes[1].database = nodes.GatedDatabase(gate, url)
+        self.nodes.start([self.nodes[1]])
+        self.assertEqual(self.at(0).get(self.at(1).send("end").id).state, "completed")
 
     def test_a_node_that_is_alone_again_has_what_the_others_did(self):
         for _ in range(2):

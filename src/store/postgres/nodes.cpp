@@ -97,6 +97,12 @@ std::int64_t enter(Link& link, const NewNode& node) {
   const std::string me = link.ask_text("SELECT nextval('node_ids')");
   return in_transaction(link, [&] {
     link.ask("DELETE FROM nodes WHERE state = 'left'");
+    close_lanes(link, me);
+    fold_totals(link);
+    adopt_deliveries(link, me);
+    adopt_tasks(link, std::stoll(me), nullptr);
+    link.ask("INSERT INTO lanes (node_id, lane, last_group) VALUES (" + me + ", 1, 0)");
+    // Last of all: others see the row from the commit on, and its lease is to last from there.
     const std::array values{Parameter(std::stoll(me)), Parameter(base::to_ms(node.started)),
                             Parameter(node.lease.count()), Parameter(node.name), Parameter(node.version)};
     link.send(
@@ -104,11 +110,6 @@ std::int64_t enter(Link& link, const NewNode& node) {
         "clock_timestamp() + $3 * interval '1 millisecond', $4, $5, 'joining', $1)",
         values);
     link.finish();
-    link.ask("INSERT INTO lanes (node_id, lane, last_group) VALUES (" + me + ", 1, 0)");
-    close_lanes(link, me);
-    fold_totals(link);
-    adopt_deliveries(link, me);
-    adopt_tasks(link, std::stoll(me), nullptr);
     return std::stoll(me);
   });
 }

@@ -58,7 +58,7 @@ struct PostgresStore::Parts {
   sql::WriteState state;
   std::string server_name;
   bool kept_before = false;
-  std::optional<sql::ConnectionPool> readers, operators;
+  sql::ConnectionPool readers, operators;
   std::optional<postgres::NodePeers> peers;
 };
 
@@ -114,15 +114,16 @@ Result<std::unique_ptr<PostgresStore>> PostgresStore::open_now(const PostgresOpt
     parts->server_name = link.ask_text("SELECT name FROM server");
     parts->kept_before = link.ask_text("SELECT kept_before FROM retention") != "0";
     parts->writer.take({*node, 1});
-    const auto check = [&writer = parts->writer](Link& other) { writer.check(other); };
-    const auto connect = [&at = parts->address, check] { return std::make_unique<Reader>(at, check); };
-    parts->readers.emplace(options.readers, connect);
-    parts->operators.emplace(kOperatorReaders, connect);
+    // First of all: the lease runs since the node has entered, and connections may take long.
     parts->peers.emplace(postgres::NodePeers::Place{parts->address,
                                                     parts->writer,
-                                                    *parts->readers,
-                                                    *parts->operators,
+                                                    parts->readers,
+                                                    parts->operators,
                                                     {options.lease, options.lease_renewal}});
+    const auto check = [&writer = parts->writer](Link& other) { writer.check(other); };
+    const auto connect = [&at = parts->address, check] { return std::make_unique<Reader>(at, check); };
+    parts->readers.open(options.readers, connect);
+    parts->operators.open(kOperatorReaders, connect);
     if (auto joined = parts->peers->join(); !joined) return fail(sql::about(name.name(), joined.error()));
     // What others have written is read from here on.
     parts->start(clock.now());
@@ -185,11 +186,11 @@ const sql::RecentSends& PostgresStore::recent_sends() const {
 }
 
 sql::ConnectionPool& PostgresStore::readers() const {
-  return *parts_->readers;
+  return parts_->readers;
 }
 
 sql::ConnectionPool& PostgresStore::operators() const {
-  return *parts_->operators;
+  return parts_->operators;
 }
 
 }  // namespace baton::store

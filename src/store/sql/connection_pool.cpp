@@ -4,10 +4,10 @@
 
 namespace baton::store::sql {
 
-ConnectionPool::ConnectionPool(int connections, const std::function<std::unique_ptr<Connection>()>& make) {
+void ConnectionPool::open(int connections, const std::function<std::unique_ptr<Connection>()>& make) {
   for (int i = 0; i < std::max(connections, 1); ++i) {
     connections_.push_back(make());
-    free_.push_back(connections_.back().get());
+    give_back(*connections_.back());
   }
 }
 

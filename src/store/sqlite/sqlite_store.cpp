@@ -66,8 +66,8 @@ struct SqliteStore::Parts {
       reader->database().exec(kReaderPragmas);
       return reader;
     };
-    readers.emplace(options.readers, open_reader);
-    operators.emplace(kOperatorReaders, open_reader);
+    readers.open(options.readers, open_reader);
+    operators.open(kOperatorReaders, open_reader);
   }
 
   sqlite::FileLock lock;
@@ -76,7 +76,7 @@ struct SqliteStore::Parts {
   sql::WriteState state;
   std::string server_name;
   bool kept_before = false;
-  std::optional<sql::ConnectionPool> readers, operators;
+  sql::ConnectionPool readers, operators;
   std::optional<sqlite::WalFile> wal;
   std::optional<sqlite::Checkpoints> checkpoints;
 };
@@ -139,11 +139,11 @@ const sql::RecentSends& SqliteStore::recent_sends() const {
 }
 
 sql::ConnectionPool& SqliteStore::readers() const {
-  return *parts_->readers;
+  return parts_->readers;
 }
 
 sql::ConnectionPool& SqliteStore::operators() const {
-  return *parts_->operators;
+  return parts_->operators;
 }
 
 }  // namespace baton::store
