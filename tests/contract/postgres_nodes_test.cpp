@@ -148,7 +148,11 @@ TEST_CASE("Peers: nodes say what they are, what they do and which agents they ha
     return nodes.size() == 2 ? nodes[1] : store::Node();
   };
   const store::NodeReport report{3, 2, true, std::chrono::milliseconds(40)};
-  CHECK(comes([&] { return of_second().report == report && of_second().database.count() > 0; }));
+  // Its agents it says after its report.
+  CHECK(comes([&] {
+    const store::Node now = of_second();
+    return now.report == report && now.database.count() > 0 && !now.agents.empty();
+  }));
   const store::Node told = of_second();
   CHECK(told.id.value == second.number());
   CHECK(told.name == "the second");
