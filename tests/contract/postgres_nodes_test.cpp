@@ -148,7 +148,7 @@ TEST_CASE("Peers: nodes say what they are, what they do and which agents they ha
     return nodes.size() == 2 ? nodes[1] : store::Node();
   };
   const store::NodeReport report{3, 2, true, std::chrono::milliseconds(40)};
-  // Its agents it says after its report.
+  // A node says which agents it has after it has reported.
   CHECK(comes([&] {
     const store::Node now = of_second();
     return now.report == report && now.database.count() > 0 && !now.agents.empty();

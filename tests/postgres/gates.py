@@ -86,7 +86,7 @@ class Gate:
 
 
 class DatabaseGate(Gate):
-    """Before a server at `port`, whatever it speaks. `connect_s`: what a connection takes to come about."""
+    """Before a server at `port`, whatever it speaks. `connect_s`: how long it takes to connect."""
 
     def __init__(self, port, connect_s=0):
         self.before, self.connect_s = port, connect_s

@@ -27,8 +27,8 @@ class NodePeers final : public Peers {
   using Take = std::function<Taken(const std::vector<task::AgentName>& agents, int most)>;
   struct Place {
     const Address& address;
-    Writer& writer;  // which has its lane
-    sql::ConnectionPool &readers, &operators;
+    Writer& writer;                            // which has its lane
+    sql::ConnectionPool &readers, &operators;  // which may be opened later
     LeaseTimes times;
   };
 

@@ -102,7 +102,7 @@ std::int64_t enter(Link& link, const NewNode& node) {
     adopt_deliveries(link, me);
     adopt_tasks(link, std::stoll(me), nullptr);
     link.ask("INSERT INTO lanes (node_id, lane, last_group) VALUES (" + me + ", 1, 0)");
-    // Last of all: others see the row from the commit on, and its lease is to last from there.
+    // Last of all: others see the row once it is committed, and little of its lease may be over by then.
     const std::array values{Parameter(std::stoll(me)), Parameter(base::to_ms(node.started)),
                             Parameter(node.lease.count()), Parameter(node.name), Parameter(node.version)};
     link.send(

@@ -114,7 +114,7 @@ Result<std::unique_ptr<PostgresStore>> PostgresStore::open_now(const PostgresOpt
     parts->server_name = link.ask_text("SELECT name FROM server");
     parts->kept_before = link.ask_text("SELECT kept_before FROM retention") != "0";
     parts->writer.take({*node, 1});
-    // First of all: the lease runs since the node has entered, and connections may take long.
+    // Before the readers: the lease has been running since `enter`, and connections may take long.
     parts->peers.emplace(postgres::NodePeers::Place{parts->address,
                                                     parts->writer,
                                                     parts->readers,
