@@ -54,6 +54,14 @@ task::ListPosition position_of(const task::TaskHead& head) {
   return {head.status_at, head.id};
 }
 
+// What the removal of a conversation that was there has come to.
+Result<void> gone_by(const Result<Erasure::Erased>& erased) {
+  const ErrorCode code = erased ? ErrorCode::conflict : erased.error().code;
+  if (code == ErrorCode::not_found || (erased && erased->left == 0)) return {};
+  if (code != ErrorCode::conflict) return fail(erased.error());
+  return fail(code, "the conversation is still at work: delete it again in a moment");
+}
+
 }  // namespace
 
 // One more than is shown tells whether there is another page.
@@ -164,15 +172,10 @@ void Conversations::erase(const task::ContextRef& ref, Erasure& erasure, Gone do
   if (!heads) return done(fail(heads.error()));
   end_all(*heads, [ref, &erasure, done = std::move(done)] {
     const Actor caller{std::string(task::account_of(ref.caller)), "its caller has deleted the conversation"};
-    erasure.erase_context(ref, caller, [done](base::Result<Erasure::Erased> erased) {
-      const bool is_busy = erased ? erased->left > 0 : erased.error().code == ErrorCode::conflict;
-      if (is_busy) {
-        done(fail(ErrorCode::conflict, "the conversation is still at work: delete it again in a moment"));
-      } else if (!erased) {
-        done(fail(std::move(erased.error())));
-      } else {
-        done({});
-      }
+    erasure.erase_context(ref, caller, [ref, caller, &erasure, done](base::Result<Erasure::Erased> erased) {
+      if (!erased || erased->left == 0) return done(gone_by(erased));
+      // What stayed has begun anew, or another deletion was quicker, which only a second look tells.
+      erasure.erase_context(ref, caller, [done](base::Result<Erasure::Erased> rest) { done(gone_by(rest)); });
     });
   });
 }

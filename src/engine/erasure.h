@@ -29,7 +29,7 @@ class Erasure {
   using Audit = std::function<base::Result<void>(const task::AuditEntry&)>;
   struct Erased {
     std::int64_t tasks = 0;  // that are gone
-    std::int64_t left = 0;   // that began anew meanwhile, and stay
+    std::int64_t left = 0;   // that began anew meanwhile and stay, or that another erasure removed
   };
   using Done = std::function<void(base::Result<Erased>)>;
 

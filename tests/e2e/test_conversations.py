@@ -1,4 +1,5 @@
 """Conversations as chat pages list them: GET, PATCH and DELETE below /agents/<name>/conversations."""
+import concurrent.futures
 import json
 import urllib.parse
 
@@ -312,6 +313,16 @@ class Deletes(ConversationCase):
                 harness.wait_for(begun, what=state)
                 self.assertEqual(self.ask("DELETE", task["contextId"]).status, 204)
                 self.assertEqual((self.titles(), self.tasks()), ([], set()))
+
+    def test_two_deletions_at_once_both_succeed(self):
+        for _ in range(10):
+            # Both wait for the end of its turn.
+            context = self.said("wait", at_once=True)["contextId"]
+            with concurrent.futures.ThreadPoolExecutor(2) as both:
+                answers = list(both.map(lambda _, context=context: self.ask("DELETE", context), range(2)))
+            # One that came after the other's end has found nothing.
+            self.assertIn(sorted(answer.status for answer in answers), ([204, 204], [204, 404]))
+            self.assertEqual(self.tasks(), set())
 
     def test_children_at_work_go_with_it(self):
         work = json.dumps({"all": ['{"hold": "on"}', '{"use": 1}']})
