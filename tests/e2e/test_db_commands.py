@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import subprocess
 import threading
+import urllib.parse
 
 import a2a_case
 import client
@@ -160,6 +161,23 @@ class Move(a2a_case.A2aCase):
             self.assertIn("in use", err)
             self.assertEqual(other.get(first["id"])["status"]["state"], "completed")
             self.assertEqual(other.send("end", first["id"] + "-next")["status"]["state"], "completed")
+
+    def test_titles_of_conversations_move_with_their_tasks(self):
+        server = self.server
+        own = self.g4.send("end").raw["contextId"]  # of a task that is alone in it
+        shared = self.g4.send("end", context="the trip").raw["contextId"]
+        self.g4.send("end", context="nameless")
+        for context, title in ((own, "Alone ☂"), (shared, "Rome")):
+            renamed = server.http("PATCH", f"/agents/player/conversations/{urllib.parse.quote(context)}",
+                                  json.dumps({"title": title}).encode())
+            self.assertEqual(renamed.status, 200, renamed.raw)
+        export, moved = server.folder / "titles.jsonl", server.folder / "titles.db"
+        self.assertEqual(db("export", "--db", server.folder / "baton.db", "--out", export)[0], 0)
+        self.assertEqual(db("import", "--db", moved, export)[0], 0)
+        self.assertEqual(db("check", moved), (0, f"{moved}: no faults\n", ""))
+        with contextlib.closing(sqlite3.connect(moved)) as database:
+            titles = dict(database.execute("SELECT context, title FROM titles"))
+        self.assertEqual(titles, {own: "Alone ☂", shared: "Rome"})
 
     def test_what_no_export_has_written_is_refused_with_its_line(self):
         for lines, said in (("nonsense", "line 1"), ('{"baton": 1}\n{"event": {"task": 3}}', "line 2"),

@@ -1,7 +1,7 @@
 // Archive: tasks as JSON lines, out of one database and into another. Each line is an object with one member:
 //
 //   {"baton": 1}                                 the first: the version of this format
-//   {"task": {"key", "parent"?, "context", "metadata"?, ...}}   its head, as TaskHead has it
+//   {"task": {"key", "parent"?, "context"?, "metadata"?, "title"?, ...}}   its head, as TaskHead has it
 //   {"event": {"task", "number", "kind", "at_ms", "body"}}      `body` as event_codec writes it
 //   {"request": {"task", "number", ...}}         what came with a message (task::RequestData)
 //   {"webhook": {"task", ...}}                   a push config, with its credentials

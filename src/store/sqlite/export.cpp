@@ -57,10 +57,14 @@ class Exporter {
  public:
   using Write = std::function<bool(const std::string&)>;
   Exporter(SQLite::Database& database, const Write& write)
-      : task_(database, "SELECT t.task_key, t.parent_key, c.public_id, m.metadata, t.context_key, " +
-                            columns_of(kTaskColumns, "t.") +
-                            " FROM tasks t JOIN contexts c ON c.context_key = t.context_key LEFT JOIN "
-                            "task_metadata m ON m.task_key = t.task_key WHERE t.task_key = ?"),
+      : task_(database,
+              "SELECT t.task_key, t.parent_key, c.public_id, m.metadata, t.context_key, t.public_id, " +
+                  columns_of(kTaskColumns, "t.") +
+                  " FROM tasks t JOIN contexts c ON c.context_key = t.context_key LEFT JOIN "
+                  "task_metadata m ON m.task_key = t.task_key WHERE t.task_key = ?"),
+        title_(database,
+               "SELECT n.title FROM tasks t JOIN titles n ON n.agent = t.agent AND n.caller = t.caller "
+               "WHERE t.task_key = ? AND n.context = ?"),
         events_(database,
                 "SELECT event_key & 268435455, kind, at_ms, body FROM events WHERE event_key BETWEEN "
                 "?1 << 28 AND (?1 << 28) + 268435455 ORDER BY event_key"),
@@ -91,14 +95,21 @@ class Exporter {
   bool add_head(std::int64_t key) {
     restart(task_, key);
     if (!task_.executeStep()) return true;
+    // The own context of a task that is alone in it follows from the task's id.
+    const bool is_own = task_.getColumn(4).getInt64() == 0;
+    const std::string context =
+        is_own ? own_context({task_.getColumn(5).getString()}).value : task_.getColumn(2).getString();
+    restart(title_, key);
+    title_.bind(2, context);
+    const bool has_title = title_.executeStep();
     return line([&](json::Writer& out) {
       out.key("task").object([&] {
         out.member("key", key);
         if (!task_.isColumnNull(1)) out.member("parent", task_.getColumn(1).getInt64());
-        // The own context of a task that is alone in it follows from the task's id.
-        if (task_.getColumn(4).getInt64() != 0) out.member("context", task_.getColumn(2).getString());
+        if (!is_own) out.member("context", context);
         if (!task_.isColumnNull(3)) out.key("metadata").string(task_.getColumn(3).getString());
-        write_columns(out, task_, kTaskColumns, 5);
+        if (has_title) out.key("title").string(title_.getColumn(0).getString());
+        write_columns(out, task_, kTaskColumns, 6);
       });
     });
   }
@@ -139,7 +150,7 @@ class Exporter {
     statement.bind(1, key);
   }
 
-  SQLite::Statement task_, events_, requests_, webhooks_;
+  SQLite::Statement task_, title_, events_, requests_, webhooks_;
   const Write& write_;
   std::string text_;
 };

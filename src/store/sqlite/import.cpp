@@ -171,6 +171,11 @@ class Importer {
       connection_.run("INSERT INTO task_metadata (task_key, metadata) VALUES (?, ?)", key_,
                       value["metadata"].str());
     }
+    if (!value["title"].missing()) {
+      // A context that is there already keeps the title it has.
+      connection_.run("INSERT OR IGNORE INTO titles (agent, caller, context, title) VALUES (?, ?, ?, ?)",
+                      head_.agent, head_.caller, head_.context, value["title"].str());
+    }
     if (!head_.hidden) dialect_.add_to_total(head_.agent, head_.caller, head_.state, 1);
   }
 
