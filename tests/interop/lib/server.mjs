@@ -34,7 +34,8 @@ export class Server {
   #database;
   #ended;
 
-  // `agents`: folders beside this one, or of the examples that ship with the program. `cards`: further agents'.
+  // `agents`: folders beside this one, or of the examples that ship with the program. `cards`: further agents', which
+  // may have files in their folders already.
   // `variables`: of the program's environment.
   constructor(config = {}, agents = ["desk", "quiet", "strict", "brief"], cards = {}, variables = {}) {
     this.config = config;
@@ -47,7 +48,7 @@ export class Server {
 
   // Cards that name `node` get the one that runs this.
   #copyAgents() {
-    mkdirSync(this.agents);
+    mkdirSync(this.agents, { recursive: true });
     symlinkSync(join(here, "../../agent-cards/lib"), join(this.agents, "lib"));
     for (const name of this.names) {
       const own = join(here, "agents", name);
@@ -59,7 +60,7 @@ export class Server {
       writeFileSync(path, JSON.stringify(card));
     }
     for (const [name, card] of Object.entries(this.cards)) {
-      mkdirSync(join(this.agents, name));
+      mkdirSync(join(this.agents, name), { recursive: true });
       writeFileSync(join(this.agents, name, "card.json"), JSON.stringify(card));
     }
   }

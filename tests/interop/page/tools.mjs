@@ -1,0 +1,14 @@
+// What the cases of pages need.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const project = fileURLToPath(new URL("../../..", import.meta.url));
+
+// The first block of JavaScript after these words of the page.
+export function blockOf(page, words) {
+  const text = readFileSync(join(project, page), "utf8");
+  const at = text.indexOf(words);
+  if (at < 0) throw new Error(`${page} does not say "${words}"`);
+  return text.slice(at).match(/^```js\n(.*?)^```$/ms)[1];
+}
