@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/cron.h"
@@ -13,12 +14,12 @@ using base::TimeZone;
 
 namespace {
 
-const TimeZone& zone(const std::string& name) {
+const TimeZone& zone(std::string_view name) {
   static std::vector<std::pair<std::string, std::unique_ptr<TimeZone>>> known;
   for (const auto& [other, kept] : known) {
     if (other == name) return *kept;
   }
-  auto loaded = TimeZone::load(name);
+  auto loaded = TimeZone::load(std::string(name));
   REQUIRE(loaded);
   known.emplace_back(name, std::make_unique<TimeZone>(std::move(*loaded)));
   return *known.back().second;
