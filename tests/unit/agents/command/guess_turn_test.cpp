@@ -1,0 +1,73 @@
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+#include "support/agent_bench.h"
+
+namespace guess_turn_test {
+
+using namespace baton;
+using baton::test::AgentBench;
+
+namespace {
+
+// A program of which nobody knows what it speaks. It makes the file `ready` before it prints anything.
+struct GuessBench : AgentBench {
+  explicit GuessBench(std::string_view source) {
+    settings.io = agents::AgentSettings::Io::guess;
+    python(source);
+  }
+  bool wait_ready() {
+    const auto until = std::chrono::steady_clock::now() + test::patience();
+    while (!std::filesystem::exists(folder.path() / "ready")) {
+      if (std::chrono::steady_clock::now() > until) return false;
+      std::this_thread::yield();
+    }
+    return true;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("GuessTurn: a turn taken for text, and canceled before its first line, ends as one of lines") {
+  GuessBench bench(R"PY(
+import json, pathlib, signal, sys, time
+def stop(*_):
+    print(json.dumps({"type": "text", "delta": "I stop"}))
+    sys.exit(0)
+signal.signal(signal.SIGTERM, stop)
+pathlib.Path("ready").touch()
+while True:
+    time.sleep(0.01)
+)PY");
+  auto running = bench.start(AgentBench::turn_of("x"));
+  REQUIRE(bench.wait_ready());
+  running.turn->cancel();
+  REQUIRE(running.sink->wait_finished());
+  CHECK(running.sink->ending() == "canceled");
+  CHECK(running.sink->all_text() == "I stop");
+  CHECK(bench.wait_processes(0));
+}
+
+TEST_CASE("GuessTurn: a turn taken for lines, and canceled before its first line, ends as one of text") {
+  GuessBench bench(R"PY(
+import json, pathlib, sys, time
+sys.stdin.readline()
+pathlib.Path("ready").touch()
+if "cancel" in sys.stdin.readline():
+    print("I stop")
+else:
+    print(json.dumps({"type": "done"}))
+while True:
+    time.sleep(0.01)
+)PY");
+  auto running = bench.start(AgentBench::turn_of("x"));
+  REQUIRE(bench.wait_ready());
+  running.turn->cancel();
+  REQUIRE(running.sink->wait_finished());
+  CHECK(running.sink->ending() == "canceled");
+  CHECK(running.sink->all_text() == "I stop\n");
+  CHECK(bench.wait_processes(0));
+}
+
+}  // namespace guess_turn_test
