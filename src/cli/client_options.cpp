@@ -18,10 +18,18 @@ std::string url_problem(const std::string& url) {
   return url + what + "; did you mean " + (secure ? "https://" : "http://") + rest + "?";
 }
 
+// Without a check of CLI11's: later versions drop a variable's value that fails it, and say nothing.
+void add_url(CLI::App& command, std::string& url, const std::string& what) {
+  const auto take = [&url](const std::string& given) {
+    const std::string problem = url_problem(given);
+    if (!problem.empty()) throw CLI::ValidationError("--url", problem);
+    url = given;
+  };
+  command.add_option_function<std::string>("--url", take, what + " (" + url + ")")->envname("BATON_URL");
+}
+
 void add_client(CLI::App& command, ClientOptions& client) {
-  command.add_option("--url", client.url, "The server, or an agent anywhere (" + client.url + ")")
-      ->envname("BATON_URL")
-      ->check(url_problem);
+  add_url(command, client.url, "The server, or an agent anywhere");
   command.add_option("--agent", client.agent, "Which of the server's agents; without it, its default one")
       ->envname("BATON_AGENT");
   command.add_option("--token", client.access.token, "Bearer token; better given as BATON_TOKEN")

@@ -16,6 +16,8 @@ inline constexpr const char* kExitCodes =
 // What is wrong with a URL on the command line, with the right URL if it can be guessed; empty: nothing.
 std::string url_problem(const std::string& url);
 
+// Adds --url, for which BATON_URL may stand. `what`: what it is the address of.
+void add_url(CLI::App& command, std::string& url, const std::string& what);
 // Adds those that say which agent is meant, and the exit codes.
 void add_client(CLI::App& command, ClientOptions& client);
 void add_save(CLI::App& command, SaveOptions& save);

@@ -3,6 +3,7 @@
 #include <deque>
 #include <memory>
 
+#include "cli/client_options.h"
 #include "cli/ops_commands.h"
 
 namespace baton::cli {
@@ -63,8 +64,7 @@ class OpsProgram {
   CLI::App* add(const std::string& name, const std::string& help) {
     CLI::App* command = ops_.add_subcommand(name, help);
     OpsTarget& target = options_->target;
-    command->add_option("--url", target.url, "The server, or its operators' listener (" + target.url + ")")
-        ->envname("BATON_URL");
+    add_url(*command, target.url, "The server, or its operators' listener");
     command
         ->add_option("--token", target.access.token,
                      "An operator's or a viewer's; better given as BATON_TOKEN")

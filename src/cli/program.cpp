@@ -270,9 +270,7 @@ class Program {
 
   void add_health() {
     CLI::App* command = app_.add_subcommand("health", "Ask a server whether it takes requests");
-    command->add_option("--url", health_url_, "The server (" + health_url_ + ")")
-        ->envname("BATON_URL")
-        ->check(url_problem);
+    add_url(*command, health_url_, "The server");
     on_run(command, [this] { return health_command(health_url_); });
   }
 

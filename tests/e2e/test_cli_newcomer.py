@@ -79,7 +79,8 @@ class Sending(NewcomerCase):
     def test_an_address_without_a_scheme_is_answered_with_the_right_one(self):
         for url, meant in (("127.0.0.1:8080", "http://127.0.0.1:8080"), ("localhost:1/x", "http://localhost:1/x"),
                            ("agents.example.com", "https://agents.example.com"), ("htps://a.example", "https://a.example")):
-            for words in (["send", "hi", "--url", url], ["get", "x", "--endpoint", url], ["card", "--url", url]):
+            for words in (["send", "hi", "--url", url], ["get", "x", "--endpoint", url], ["card", "--url", url],
+                          ["ops", "nodes", "--url", url]):
                 with self.subTest(words):
                     code, _, complaints = self.run_baton(*words, at_server=False)
                     self.assertEqual((code, f"did you mean {meant}?" in complaints), (USAGE, True), complaints)
