@@ -252,6 +252,14 @@ class Links(Case):
         text = "# A, b!\n## `grpc/`: the *messages*\n## Same\n## Same\n## See [x](y.md)\n"
         self.assertEqual(anchors_of(text), {"a-b", "grpc-the-messages", "same", "same-1", "see-x"})
 
+    def test_the_top_level_has_what_belongs_there(self):
+        listed = subprocess.run(["git", "ls-tree", "--name-only", "HEAD"], cwd=ROOT, stdout=subprocess.PIPE, text=True,
+                                check=False).stdout.split()
+        names = set(listed or os.listdir(ROOT)) - {".git", "build"}
+        self.assertEqual(names, {"CMakeLists.txt", "src", "schema", "agent-cards", "tests", "scripts", "README.md", "CHANGELOG.md",
+                                 "CMakePresets.json", "cmake", ".ci", ".clang-format", ".clang-tidy", ".editorconfig", ".gitignore",
+                                 ".npmrc"})
+
     def test_the_readme_is_short(self):
         lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
         self.assertLessEqual(len(lines), 200)
