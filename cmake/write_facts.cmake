@@ -15,6 +15,10 @@ if(NOT COMMIT)
     set(COMMIT unknown)
   endif()
 endif()
+# As git shortens it, so that whoever names it in full builds the same program.
+if(COMMIT MATCHES "^[0-9a-f]+$")
+  string(SUBSTRING "${COMMIT}" 0 12 COMMIT)
+endif()
 file(CONFIGURE OUTPUT ${OUTPUT} CONTENT "#define BATON_COMMIT \"@COMMIT@\"
 #define BATON_LIBRARIES \"@LIBRARIES@\"
 #define BATON_COMPILER \"@COMPILER@\"
