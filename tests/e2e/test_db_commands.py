@@ -114,6 +114,19 @@ class Backup(a2a_case.A2aCase):
                 self.assertEqual(code, 1, out)
                 self.assertIn(said, out)
 
+    def test_a_database_of_an_earlier_version_is_copied_and_otherwise_refused_with_what_to_do(self):
+        old, copy = self.server.folder / "old.db", self.server.folder / "old-copy.db"
+        self.server.send("end")
+        self.assertEqual(db("backup", "--db", self.server.folder / "baton.db", old)[0], 0)
+        change(old, "DROP TABLE titles")
+        change(old, "PRAGMA user_version = 14")
+        self.assertEqual(db("backup", "--db", old, copy)[0], 0)
+        for words in (["check", copy], ["stats", "--db", copy], ["export", "--db", copy]):
+            with self.subTest(words[0]):
+                code, out, err = db(*words)
+                self.assertEqual((code, out), (4, ""), err)
+                self.assertIn("old-copy.db: has the tables of an earlier version", err)
+
     def test_stats_count_what_is_there(self):
         self.server.send("end")
         code, out, _ = db("stats", "--json", "--db", self.server.folder / "baton.db")

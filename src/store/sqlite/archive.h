@@ -31,6 +31,7 @@ struct Archived {
 };
 
 // Calls `write` with each line, without its end; stops and fails with unavailable if that returns false.
+// Fails as open_newest does.
 base::Result<Archived> export_tasks(const std::string& database, const ArchiveFilter& filter,
                                     const std::function<bool(const std::string&)>& write);
 

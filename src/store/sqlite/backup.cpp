@@ -10,9 +10,11 @@
 #include <optional>
 #include <system_error>
 
+#include "base/embedded.h"
 #include "base/unique_fd.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/errors.h"
+#include "store/sqlite/migrations.h"
 
 namespace baton::store::sqlite {
 namespace {
@@ -171,6 +173,15 @@ constexpr Figure kFigures[] = {
 
 }  // namespace
 
+Result<std::unique_ptr<Connection>> open_newest(const std::string& database) {
+  auto connection = open_to_read(database);
+  if (!connection) return connection;
+  auto newest =
+      catching("reading the database", [&] { return check_newest(**connection, base::embedded_files()); });
+  if (!newest) return about(database, std::move(newest.error()));
+  return connection;
+}
+
 bool flush_with_folder(const std::string& file) {
   const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
   return flush_file(file, O_RDWR) && flush_file(folder.string(), O_RDONLY | O_DIRECTORY);
@@ -200,7 +211,7 @@ Result<std::int64_t> back_up(const std::string& database, const std::string& cop
 }
 
 Result<std::vector<std::string>> check(const std::string& database) {
-  auto connection = open_to_read(database);
+  auto connection = open_newest(database);
   if (!connection) return fail(std::move(connection.error()));
   return catching("checking the database", [&]() -> Result<std::vector<std::string>> {
     const Snapshot snapshot(**connection);
@@ -209,7 +220,7 @@ Result<std::vector<std::string>> check(const std::string& database) {
 }
 
 Result<Figures> measure(const std::string& database) {
-  auto connection = open_to_read(database);
+  auto connection = open_newest(database);
   if (!connection) return fail(std::move(connection.error()));
   return catching("measuring the database", [&]() -> Result<Figures> {
     const Snapshot snapshot(**connection);

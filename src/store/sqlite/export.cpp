@@ -1,12 +1,12 @@
 #include <sqlite3.h>
 
-#include <filesystem>
 #include <span>
 
 #include "json/writer.h"
 #include "store/own_context.h"
 #include "store/sqlite/archive.h"
 #include "store/sqlite/archive_columns.h"
+#include "store/sqlite/backup.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/errors.h"
 
@@ -159,11 +159,10 @@ class Exporter {
 
 Result<Archived> export_tasks(const std::string& database, const ArchiveFilter& filter,
                               const std::function<bool(const std::string&)>& write) {
-  if (!std::filesystem::exists(database)) {
-    return fail(ErrorCode::not_found, "there is no such file", database + ": there is no such file");
-  }
+  const auto opened = open_newest(database);
+  if (!opened) return fail(opened.error());
+  Connection& connection = **opened;
   return catching("exporting tasks", [&]() -> Result<Archived> {
-    Connection connection(database, Connection::Mode::read);
     const Snapshot snapshot(connection);
     Exporter exporter(connection.database(), write);
     const auto own = task_of_own_context({filter.context});
