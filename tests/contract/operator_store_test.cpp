@@ -158,6 +158,34 @@ TEST_CASE_TEMPLATE("OperatorStore: pages follow each other without a gap, also w
   CHECK(listed(bench, {}).size() == all.size());
 }
 
+TEST_CASE_TEMPLATE("OperatorStore: a page whose time is up says where the next begins, and none is left out",
+                   Bench, EACH_STORE) {
+  Bench bench;
+  for (int i = 0; i < 9; ++i) {
+    const auto head = make(bench, {"t" + std::to_string(i), i % 3 == 0 ? "plan" : "echo", "ann"});
+    if (i % 2 != 0) end(bench, head, State::completed);
+    if (i % 4 != 3) bench.clock.advance(std::chrono::seconds(1));
+  }
+  for (const bool oldest_first : {false, true}) {
+    for (const store::TaskFilter& filter :
+         {store::TaskFilter{}, store::TaskFilter{.agent = {"echo"}}, store::TaskFilter{.caller = {"bob"}}}) {
+      Texts paged;
+      store::TaskQuery query;
+      query.filter = filter;
+      query.oldest_first = oldest_first;
+      query.time_max = query.found_time_max = {};
+      do {
+        const auto page = bench.operators->page(query);
+        succeed(page);
+        REQUIRE((!page->is_cut || page->next));
+        for (const std::string& id : ids_of(*page)) paged.push_back(id);
+        query.after = page->next;
+      } while (query.after);
+      CHECK(paged == listed(bench, filter, oldest_first));
+    }
+  }
+}
+
 TEST_CASE_TEMPLATE("OperatorStore: tasks are found by the age of their status and by their attempts", Bench,
                    EACH_STORE) {
   Bench bench;
