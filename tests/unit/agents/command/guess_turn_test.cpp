@@ -55,7 +55,7 @@ import json, pathlib, sys, time
 sys.stdin.readline()
 pathlib.Path("ready").touch()
 if "cancel" in sys.stdin.readline():
-    print("I stop")
+    sys.stdout.write("I stop\n")  # at once: what is said tells, and a text's program is ended then
 else:
     print(json.dumps({"type": "done"}))
 while True:
