@@ -56,10 +56,10 @@ task::ListPosition position_of(const task::TaskHead& head) {
 
 // What the removal of a conversation that was there has come to.
 Result<void> gone_by(const Result<Erasure::Erased>& erased) {
-  const ErrorCode code = erased ? ErrorCode::conflict : erased.error().code;
-  if (code == ErrorCode::not_found || (erased && erased->left == 0)) return {};
-  if (code != ErrorCode::conflict) return fail(erased.error());
-  return fail(code, "the conversation is still at work: delete it again in a moment");
+  const bool is_gone = erased ? erased->left == 0 : erased.error().code == ErrorCode::not_found;
+  if (is_gone) return {};
+  if (!erased && erased.error().code != ErrorCode::conflict) return fail(erased.error());
+  return fail(ErrorCode::conflict, "the conversation is still at work: delete it again in a moment");
 }
 
 }  // namespace

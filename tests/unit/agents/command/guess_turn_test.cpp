@@ -17,6 +17,18 @@ struct GuessBench : AgentBench {
     settings.io = agents::AgentSettings::Io::guess;
     python(source);
   }
+  // Runs a turn, cancels it once `ready` is there, and returns what the program says then.
+  std::string said_when_canceled() {
+    auto running = start(turn_of("x"));
+    REQUIRE(wait_ready());
+    running.turn->cancel();
+    REQUIRE(running.sink->wait_finished());
+    CHECK(running.sink->ending() == "canceled");
+    CHECK(wait_processes(0));
+    return running.sink->all_text();
+  }
+
+ private:
   bool wait_ready() {
     const auto until = std::chrono::steady_clock::now() + test::patience();
     while (!std::filesystem::exists(folder.path() / "ready")) {
@@ -40,13 +52,7 @@ pathlib.Path("ready").touch()
 while True:
     time.sleep(0.01)
 )PY");
-  auto running = bench.start(AgentBench::turn_of("x"));
-  REQUIRE(bench.wait_ready());
-  running.turn->cancel();
-  REQUIRE(running.sink->wait_finished());
-  CHECK(running.sink->ending() == "canceled");
-  CHECK(running.sink->all_text() == "I stop");
-  CHECK(bench.wait_processes(0));
+  CHECK(bench.said_when_canceled() == "I stop");
 }
 
 TEST_CASE("GuessTurn: a turn taken for lines, and canceled before its first line, ends as one of text") {
@@ -55,19 +61,13 @@ import json, pathlib, sys, time
 sys.stdin.readline()
 pathlib.Path("ready").touch()
 if "cancel" in sys.stdin.readline():
-    sys.stdout.write("I stop\n")  # at once: what is said tells, and a text's program is ended then
+    sys.stdout.write("I stop\n")  # in one write: at its first character the program is taken for one of text, and ended
 else:
     print(json.dumps({"type": "done"}))
 while True:
     time.sleep(0.01)
 )PY");
-  auto running = bench.start(AgentBench::turn_of("x"));
-  REQUIRE(bench.wait_ready());
-  running.turn->cancel();
-  REQUIRE(running.sink->wait_finished());
-  CHECK(running.sink->ending() == "canceled");
-  CHECK(running.sink->all_text() == "I stop\n");
-  CHECK(bench.wait_processes(0));
+  CHECK(bench.said_when_canceled() == "I stop\n");
 }
 
 }  // namespace guess_turn_test
