@@ -176,6 +176,7 @@ class Shell:
         # What ./scripts/up does where everything is installed and built.
         (self.home / "scripts/up").write_text('#!/bin/sh\nexec build/release/baton serve "$@"\n', encoding="ascii")
         self.servers = {}
+        self.takes_up = False  # one of them is `baton dev`
         self.count = 0
         self.terminal, its = pty.openpty()
         termios.tcsetwinsize(its, (ROWS, COLUMNS))
@@ -215,9 +216,15 @@ class Shell:
         server = Server(self.folder / f"output-{self.count}")
         _, server.pid, problem = self._do("server", block, self.folder / f"output-{self.count}")
         self.servers[words[0]] = server
+        self.takes_up = self.takes_up or words[:2] == ["baton", "dev"]
         if server.pid and server.wait_for(lambda: b"listening on " in server.text):
             return None
         return problem + shown(server.text) + "[it does not listen]\n"
+
+    def await_agents(self, block):
+        """`baton dev` takes up a new agent a moment after its files are there; a reader needs longer than that to go on."""
+        for agent in sorted(set(re.findall(r"--agent ([\w-]+)", block.text))) if self.takes_up else []:
+            self.run(Block(1, ["sh"], f"for ((i = 0; i < 100; ++i)); do baton card {agent} &>/dev/null && break; sleep 0.1; done\n"))
 
     def close(self):
         for server in self.servers.values():
@@ -262,6 +269,7 @@ class Pages(unittest.TestCase):
 
     def run_block(self, name, lines, shell, block, expected):
         wanted = int(block.info[2]) if block.info[1:2] == ["exits"] else 0
+        shell.await_agents(block)
         status, line, said = shell.run(block)
         if status != wanted:
             command = lines[line - 1] if line else block.text
