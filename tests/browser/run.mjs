@@ -55,7 +55,7 @@ async function runOne(name, each, { browser, site }) {
   try {
     const response = await page.goto(placeOf(each, site));
     if (!response.ok()) throw new Error(`the page: HTTP ${response.status()}`);
-    await each.run(page, { server: serverOf(each), scaled });
+    await each.run(page, { server: serverOf(each) });
     if (!each.expectsErrors && complaints.length > 0) throw new Error(complaints.join("\n"));
   } finally {
     const path = join(pictures, `${name}.png`);
