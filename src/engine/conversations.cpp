@@ -21,7 +21,6 @@ constexpr int kHeadsAtOnce = 100;
 // For one page. A context of very many tasks takes several pages to pass.
 constexpr int kHeadsMax = 2'000;
 constexpr std::size_t kOpeningBytesMax = 16 << 20;  // of the messages that are read for one page
-constexpr std::chrono::seconds kEndWait{10};        // of what is deleted while it is at work
 constexpr std::size_t kWordsMax = 80;               // code points of a title that nobody gave
 constexpr std::size_t kWordsBytesMax = 4 << 10;     // that are looked at for it
 
@@ -152,7 +151,8 @@ void Conversations::rename(const task::ContextRef& ref, const std::optional<std:
 
 // A child ends with its parent, which may have something to undo before: only what has no parent, or outlives
 // it, is canceled here.
-void Conversations::end_all(const std::vector<task::TaskHead>& heads, const std::function<void()>& then) {
+void Conversations::end_all(const std::vector<task::TaskHead>& heads, std::chrono::milliseconds patience,
+                            const std::function<void()>& then) {
   const auto left = std::make_shared<std::atomic<std::size_t>>(1);
   const auto one_ended = [left, then] {
     if (left->fetch_sub(1) == 1) then();
@@ -161,16 +161,17 @@ void Conversations::end_all(const std::vector<task::TaskHead>& heads, const std:
     if (store::has_ended(head)) continue;
     left->fetch_add(1);
     if (!head.parent || head.detached) tasks_.cancel(head.key, [](const base::Result<task::TaskKey>&) {});
-    tasks_.wait(head.key, head.last_event, kEndWait, [one_ended](const auto&) { one_ended(); });
+    tasks_.wait(head.key, head.last_event, patience, [one_ended](const auto&) { one_ended(); });
   }
   one_ended();
 }
 
-void Conversations::erase(const task::ContextRef& ref, Erasure& erasure, Gone done) {
+void Conversations::erase(const task::ContextRef& ref, Erasure& erasure, std::chrono::milliseconds patience,
+                          Gone done) {
   if (const auto head = head_of(ref); !head) return done(fail(head.error()));
   const auto heads = erasure.in_context(ref);
   if (!heads) return done(fail(heads.error()));
-  end_all(*heads, [ref, &erasure, done = std::move(done)] {
+  end_all(*heads, patience, [ref, &erasure, done = std::move(done)] {
     const Actor caller{std::string(task::account_of(ref.caller)), "its caller has deleted the conversation"};
     erasure.erase_context(ref, caller, [ref, caller, &erasure, done](base::Result<Erasure::Erased> erased) {
       if (!erased || erased->left == 0) return done(gone_by(erased));

@@ -5,6 +5,7 @@
 // Threads: any. Methods block on the disk; callbacks come once, on any thread, and must not block.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
@@ -46,15 +47,17 @@ class Conversations {
   using Renamed = std::function<void(base::Result<Conversation>)>;
   void rename(const task::ContextRef& ref, const std::optional<std::string>& title, Renamed done);
 
-  // Cancels what has not ended of it, waits a moment for its end, and removes it as Erasure::erase_context
-  // does. Fails with not_found, conflict (some of it is still at work, or new), unavailable.
+  // Cancels what has not ended of it, waits up to `patience` for each to end, and removes it as
+  // Erasure::erase_context does. Fails with not_found, conflict (some of it is still at work, or new),
+  // unavailable.
   using Gone = std::function<void(base::Result<void>)>;
-  void erase(const task::ContextRef& ref, Erasure& erasure, Gone done);
+  void erase(const task::ContextRef& ref, Erasure& erasure, std::chrono::milliseconds patience, Gone done);
 
  private:
   base::Result<std::optional<task::TaskHead>> newest_in(const task::ContextRef& ref) const;
   base::Result<task::TaskHead> head_of(const task::ContextRef& ref) const;
-  void end_all(const std::vector<task::TaskHead>& heads, const std::function<void()>& then);
+  void end_all(const std::vector<task::TaskHead>& heads, std::chrono::milliseconds patience,
+               const std::function<void()>& then);
 
   store::TaskStore& store_;
   const TaskReader& reader_;

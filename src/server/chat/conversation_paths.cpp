@@ -1,6 +1,7 @@
 #include "server/chat/conversation_paths.h"
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <string>
 #include <utility>
@@ -27,6 +28,7 @@ using protocol::chat::Transcript;
 
 constexpr std::string_view kConversations = "/conversations";
 constexpr int kPageUsual = 50, kPageMax = 100;
+constexpr std::chrono::seconds kEndWait{10};  // of what is deleted while it is at work
 // Answers from less than this do not count in the budget of large answers.
 constexpr std::size_t kSmallAnswer = 1 << 20;
 
@@ -179,7 +181,7 @@ void rename(const Asked& asked) {
 void erase(const Asked& asked) {
   engine::Erasure* const erasure = asked.services.engine.erasure();
   if (erasure == nullptr) return asked.refuse({ErrorCode::unsupported, "this store deletes nothing", {}});
-  asked.conversations().erase(asked.context, *erasure, [asked](const base::Result<void>& gone) {
+  asked.conversations().erase(asked.context, *erasure, kEndWait, [asked](const base::Result<void>& gone) {
     if (!gone) return asked.refuse(gone.error());
     http::Reply reply;
     reply.status = 204;

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <future>
 
 #include "support/engine_bench.h"
@@ -12,6 +13,7 @@ namespace conversations_test {
 using namespace baton;
 using base::ErrorCode;
 using test::EngineBench;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -48,9 +50,9 @@ class Bench : public EngineBench {
     conversations().rename(ref(context), title, [&](auto result) { renamed.set_value(std::move(result)); });
     return renamed.get_future().get();
   }
-  base::Result<void> erase(const std::string& context) {
+  base::Result<void> erase(const std::string& context, std::chrono::milliseconds patience = 1min) {
     std::promise<base::Result<void>> erased;
-    conversations().erase(ref(context), *engine().erasure(),
+    conversations().erase(ref(context), *engine().erasure(), patience,
                           [&](auto result) { erased.set_value(std::move(result)); });
     return erased.get_future().get();
   }
@@ -113,13 +115,28 @@ TEST_CASE("Conversations: one that is at work ends first, and then goes") {
   const task::TaskHead head = bench.begun("work", "c1");
   const auto run = bench.scripted().next();
   std::promise<base::Result<void>> erased;
-  bench.conversations().erase(Bench::ref("c1"), *bench.engine().erasure(),
+  bench.conversations().erase(Bench::ref("c1"), *bench.engine().erasure(), 1min,
                               [&](auto result) { erased.set_value(std::move(result)); });
   auto outcome = erased.get_future();
   REQUIRE(bench.scripted().wait_for([&] { return run->canceled; }));
   CHECK(outcome.wait_for(std::chrono::seconds(0)) != std::future_status::ready);
   run->sink->finish(agents::Canceled{});
   CHECK(outcome.get().has_value());
+  CHECK(bench.engine().tasks().find(head.key).error().code == ErrorCode::task_not_found);
+}
+
+TEST_CASE("Conversations: one whose work does not end in time stays until that has ended") {
+  Bench bench;
+  const task::TaskHead ended = bench.ended("one", "c1");
+  const task::TaskHead head = bench.begun("work", "c1");
+  const auto run = bench.scripted().next();
+  CHECK(bench.erase("c1", 10ms).error().code == ErrorCode::conflict);
+  REQUIRE(bench.scripted().wait_for([&] { return run->canceled; }));
+  CHECK(bench.engine().tasks().find(head.key).has_value());
+  run->sink->finish(agents::Canceled{});
+  REQUIRE(bench.wait(head.key));
+  CHECK(bench.erase("c1").has_value());
+  CHECK(bench.engine().tasks().find(ended.key).error().code == ErrorCode::task_not_found);
   CHECK(bench.engine().tasks().find(head.key).error().code == ErrorCode::task_not_found);
 }
 
