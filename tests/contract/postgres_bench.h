@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "base/id.h"
@@ -32,22 +33,29 @@ class Schema {
     const std::string server = server_url();
     return server + (server.find('?') == std::string::npos ? "?" : "&") + "options=-csearch_path%3D" + name_;
   }
-  // The first value of what a statement returns; statements are in this schema.
+  // The first value of what the last statement returns; statements are in this schema.
   std::string ask(const std::string& sql) const {
-    const auto address = store::postgres::Address::read(server_url());
-    REQUIRE(address);
-    store::postgres::Link link(*address);
-    link.ask("SET search_path = " + name_);
+    // One for all schemas: to connect takes the server longer than most statements.
+    static std::unique_ptr<store::postgres::Link> link;
+    static std::mutex is_asking;
+    std::lock_guard lock(is_asking);
+    if (!link || link->is_lost()) link = connected();
+    link->ask("SET search_path = " + name_);
     std::string answer;
     for (std::size_t at = 0; at < sql.size();) {
       const std::size_t end = std::min(sql.find("; ", at), sql.size());
-      answer = link.ask_text(sql.substr(at, end - at));
+      answer = link->ask_text(sql.substr(at, end - at));
       at = end + 2;
     }
     return answer;
   }
 
  private:
+  static std::unique_ptr<store::postgres::Link> connected() {
+    const auto address = store::postgres::Address::read(server_url());
+    REQUIRE(address);
+    return std::make_unique<store::postgres::Link>(*address);
+  }
   static std::string server_url() {
     const char* url = std::getenv("BATON_TEST_POSTGRES");
     if (url == nullptr) FAIL("BATON_TEST_POSTGRES names no server: postgresql://user@host:port/database");
@@ -63,6 +71,7 @@ class PostgresBench : public StoreBench {
     settings.send_retention = send_retention;
     settings.url = schema.url();
     settings.allows = {"fsync=off"};
+    settings.readers = 1;
     open();
   }
 
@@ -101,6 +110,7 @@ class GatedBench : public StoreBench {
                          "@127.0.0.1:" + std::to_string(gate.port()));
     settings.allows = {"fsync=off"};
     settings.on_lost = [](const std::string&) {};
+    settings.readers = 1;
     settings.lease = lease;
     open();
   }
