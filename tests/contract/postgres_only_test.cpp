@@ -372,9 +372,7 @@ TEST_CASE("PostgresStore: a node whose lane another one has taken away writes no
   bench.reopen();
   const task::TaskHead head = bench.create("t1");
   // Whoever takes over has a lane of its own, with a higher number.
-  bench.schema.ask(
-      "INSERT INTO lanes (node_id, lane, last_group) VALUES (1000, 1, 0); "
-      "DELETE FROM lanes WHERE node_id < 1000");
+  bench.schema.ask("INSERT INTO lanes VALUES (1000, 1, 0); DELETE FROM lanes WHERE node_id < 1000");
   task::Change change = StoreBench::change(head, {delta("r", "one")});
   // Another connection of the store may notice before this one does.
   const auto applied = bench.apply(change);
