@@ -2,7 +2,9 @@
 // URL. That server may have fsync=off: it is faster.
 #pragma once
 
+#include <chrono>
 #include <cstdlib>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -14,6 +16,12 @@
 #include "support/tcp_gate.h"
 
 namespace baton::test {
+
+// What somebody has been told, once that is there; empty: nothing in time.
+inline std::string heard(std::promise<std::string>& told) {
+  auto what = told.get_future();
+  return what.wait_for(std::chrono::seconds(20)) == std::future_status::ready ? what.get() : "";
+}
 
 // Dropped with all that is in it.
 class Schema {
@@ -35,7 +43,7 @@ class Schema {
   }
   // The first value of what the last statement returns; statements are in this schema.
   std::string ask(const std::string& sql) const {
-    // One for all schemas: to connect takes the server longer than most statements.
+    // One for all schemas: connecting takes the server longer than most statements.
     static std::unique_ptr<store::postgres::Link> link;
     static std::mutex is_asking;
     std::lock_guard lock(is_asking);
@@ -71,7 +79,7 @@ class PostgresBench : public StoreBench {
     settings.send_retention = send_retention;
     settings.url = schema.url();
     settings.allows = {"fsync=off"};
-    settings.readers = 1;
+    settings.readers = 1;  // as connecting takes long
     open();
   }
 

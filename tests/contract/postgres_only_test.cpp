@@ -81,7 +81,7 @@ TEST_CASE("PostgresStore: one whose lease is over is replaced, and writes nothin
   task::Change late = StoreBench::creation("t2", {status(State::submitted), user("m")});
   const bool is_stored = bench.apply(late) && bench.tasks->commit();
   CHECK_FALSE(is_stored);
-  CHECK(told.get_future().get() == "another Baton has taken over the database");
+  CHECK(heard(told) == "another Baton has taken over the database");
   CHECK((*opened)->find({{"ann"}, {"echo"}, {"t1"}}));
   CHECK_FALSE((*opened)->find({{"ann"}, {"echo"}, {"t2"}}));
 }
@@ -360,9 +360,7 @@ TEST_CASE("PostgresStore: one that does nothing is told of a database that has l
   bench.create("t1");
   bench.schema.ask("UPDATE lanes SET last_group = last_group - 1");
   end_connections(bench.schema);
-  auto why = told.get_future();
-  REQUIRE(why.wait_for(std::chrono::seconds(20)) == std::future_status::ready);
-  CHECK(why.get().find("lost what it had confirmed") != std::string::npos);
+  CHECK(heard(told).find("lost what it had confirmed") != std::string::npos);
 }
 
 TEST_CASE("PostgresStore: a node whose lane another one has taken away writes nothing more") {
@@ -378,7 +376,7 @@ TEST_CASE("PostgresStore: a node whose lane another one has taken away writes no
   const auto applied = bench.apply(change);
   CHECK((applied ? bench.tasks->commit().error() : applied.error()).code == ErrorCode::unavailable);
   CHECK(bench.tasks->flush().error().for_log.find("taken over") != std::string::npos);
-  CHECK(told.get_future().get().find("taken over") != std::string::npos);
+  CHECK(heard(told).find("taken over") != std::string::npos);
   CHECK(bench.schema.ask("SELECT count(*) FROM events") == "2");
 }
 

@@ -121,7 +121,7 @@ class Going(nodes.SharedNodesCase):
         for number in range(20):
             self.at(1).answer(task, "ask", wait=False)
             following.until("input-required")
-        self.assertLess(time.monotonic() - began, client.scaled(15))  # a look for each would take 20
+        self.assertLess(time.monotonic() - began, client.scaled(5))
         self.at(number % 3).cancel(task)
         self.assertEqual(following.rest()[-1].state, "canceled")
 
@@ -137,7 +137,7 @@ class Going(nodes.SharedNodesCase):
             canceled = self.at(1, agent="slow").cancel(task)
             self.assertEqual(stream.rest()[-1].status["state"], "canceled")
             self.assertEqual(following.rest()[-1].status["state"], "canceled")
-            self.assertLess(time.monotonic() - began, client.scaled(20))  # the grace is 60
+            self.assertLess(time.monotonic() - began, client.scaled(2))
             self.assertIn(canceled.state, ("canceled", "working"))
             self.assertEqual(self.at(1, agent="slow").get(task).state, "canceled")
             # The worker's only place is free again, so it has stopped; and it is the same one.
