@@ -14,6 +14,6 @@ add_custom_target(baton_facts
           "-DLIBRARIES=${libraries}" "-DCOMPILER=${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}"
           -P ${PROJECT_SOURCE_DIR}/cmake/write_facts.cmake
   BYPRODUCTS ${facts})
-set_source_files_properties(src/app/version.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON
-  INCLUDE_DIRECTORIES ${PROJECT_BINARY_DIR}/facts)
+baton_compile_alone(src/app/version.cpp)
+set_source_files_properties(src/app/version.cpp PROPERTIES INCLUDE_DIRECTORIES ${PROJECT_BINARY_DIR}/facts)
 add_dependencies(baton_app baton_facts)

@@ -14,13 +14,16 @@ if(BATON_GRPC STREQUAL "ON" OR (BATON_GRPC STREQUAL "AUTO" AND NOT BATON_SANITIZ
 endif()
 message(STATUS "gRPC: ${BATON_WITH_GRPC}")
 
-# The sources that are left out, and the libraries of the three layers that have such sources. Without gRPC a server
-# and a channel take the place of the real ones that refuse to start.
+# The sources that each kind of build leaves out, and the libraries of the three layers that have such sources. Without
+# gRPC a server and a channel take the place of the real ones that refuse to start.
+set(with_grpc "grpc/a2a_call.cpp" "grpc/call.cpp" "grpc/grpc_server.cpp" "grpc/read_.*.cpp" "grpc/schema.cpp"
+  "grpc/struct_json.cpp" "grpc/write_answers.cpp" "grpc_channel.cpp")
+set(without_grpc "grpc/absent.cpp" "grpc_absent.cpp")
+baton_sources_exist(${with_grpc} ${without_grpc})
 if(BATON_WITH_GRPC)
   set(BATON_GRPC_LIBRARIES PkgConfig::grpcpp)
-  set(BATON_GRPC_WITHOUT "grpc/absent.cpp" "grpc_absent.cpp")
+  set(BATON_GRPC_WITHOUT ${without_grpc})
 else()
   set(BATON_GRPC_LIBRARIES)
-  set(BATON_GRPC_WITHOUT "grpc/a2a_call.cpp" "grpc/call.cpp" "grpc/grpc_server.cpp" "grpc/proto_json.cpp"
-    "grpc/read_.*.cpp" "grpc/schema.cpp" "grpc/struct_json.cpp" "grpc/write_answers.cpp" "grpc_channel.cpp")
+  set(BATON_GRPC_WITHOUT ${with_grpc})
 endif()

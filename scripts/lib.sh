@@ -143,13 +143,13 @@ build() {
   cmake --build "build/$preset" -j "$(nproc)" ${1:+--target "$@"}
 }
 
-# Installs the packages of tests/browser when the lock file is not the one that was installed.
-install_browser_packages() {
+# install_npm_packages FOLDER: installs the packages of tests/FOLDER when its lock file is not the one that was installed.
+install_npm_packages() {
   (
-    cd tests/browser
+    cd "tests/$1"
     if cmp -s package-lock.json node_modules/.baton-lock; then exit 0; fi
     npm ci --silent --no-audit --no-fund --ignore-scripts ||
-      die "The browser's packages could not be installed (npm ci in tests/browser)."
+      die "The packages of tests/$1 could not be installed (npm ci)."
     cp package-lock.json node_modules/.baton-lock
   )
 }

@@ -24,7 +24,7 @@ def programs():
     """The newest version that Debian's packages have installed."""
     versions = sorted(pathlib.Path("/usr/lib/postgresql").glob("[0-9]*/bin/initdb"), key=lambda file: int(file.parts[4]))
     if not versions:
-        raise NoCluster("PostgreSQL is missing: scripts/test --store postgres installs it (scripts/packages)")
+        raise NoCluster("PostgreSQL is missing: scripts/test installs it (scripts/packages)")
     return versions[-1].parent
 
 

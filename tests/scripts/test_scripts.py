@@ -1,4 +1,4 @@
-"""The project's own scripts and pages: a check whose tool is missing fails, test counts name tests and checks apart, the
+"""The project's own scripts and pages: a check whose tool is missing fails, steps are counted and remembered, the
 table of figures is written between its markers, promises name their tests, links lead somewhere, a program that is not
 hardened is found out, and the simulator's planted faults can still be planted."""
 import contextlib
@@ -66,30 +66,81 @@ class MissingTools(Case):
             self.assertIn(package, listed)
 
 
-class Counts(Case):
-    """The functions of scripts/test that count, on steps that are made up."""
+class Steps(Case):
+    """scripts/run_steps on steps that are made up."""
 
-    def count(self, steps):
-        text = (ROOT / "scripts/test").read_text(encoding="utf-8")
-        functions = text[:text.index("# A step that hangs")].replace('"${BASH_SOURCE[0]}"', str(ROOT / "scripts/test"))
-        script = self.folder / "test"
-        script.write_text(functions + steps + "\nfinish || true\n", encoding="utf-8")
-        return self.run_script("bash", str(script)).stdout.splitlines()[-2:]
+    def setUp(self):
+        super().setUp()
+        self.module = importlib.machinery.SourceFileLoader("run_steps", str(ROOT / "scripts/run_steps")).load_module()
+        self.module.ROOT = self.folder
+        (self.folder / "scripts").mkdir()
+        for script in ("lib.sh", "what_failed"):
+            shutil.copy(ROOT / "scripts" / script, self.folder / "scripts")
 
-    def test_tests_and_checks_are_named_apart_and_repeated_runs_are_counted_once(self):
-        lines = self.count("step tests contract echo '5 passed, 0 failed'\n"
-                           "step again 'contract from disk' echo '5 passed, 0 failed'\n"
-                           "step checks format echo '3 passed, 0 failed'\n")
-        self.assertEqual(lines, ["tests: 5 passed, 0 failed; checks: 3 passed, 0 failed", "8 passed, 0 failed"])
+    def step(self, name, said, status=0, **how):
+        return self.module.Step(name, ["bash", "-c", f"printf '%s' '{said}'; exit {status}"], **how)
 
-    def test_a_repeated_run_that_fails_is_a_failure(self):
-        lines = self.count("step tests contract echo '5 passed, 0 failed'\n"
-                           "step again 'contract from disk' echo '4 passed, 1 failed'\n")
-        self.assertEqual(lines, ["tests: 5 passed, 1 failed; checks: 0 passed, 0 failed", "5 passed, 1 failed"])
+    def run_ring(self, *steps, ring="whole", words=()):
+        """The exit status and the lines that are printed where these are the ring's steps."""
+        self.module.whole = self.module.everything = lambda: list(steps)
+        said = io.StringIO()
+        arguments, sys.argv = sys.argv, ["run_steps", ring, *words]
+        try:
+            with contextlib.redirect_stdout(said):
+                status = self.module.main()
+        finally:
+            sys.argv = arguments
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+        return status, said.getvalue().splitlines()
 
-    def test_a_step_without_tests_is_a_failure(self):
-        lines = self.count("step checks nothing true\n")
-        self.assertEqual(lines, ["tests: 0 passed, 0 failed; checks: 0 passed, 1 failed", "0 passed, 1 failed"])
+    def test_tests_and_checks_are_counted_apart(self):
+        status, lines = self.run_ring(self.step("contract", "5 passed, 0 failed\n"),
+                                      self.step("format", "3 passed, 0 failed\n", kind="checks"))
+        self.assertEqual(status, 0, lines)
+        self.assertEqual(lines[-2:], ["tests: 5 passed, 0 failed; checks: 3 passed, 0 failed", "8 passed, 0 failed"])
+
+    def test_a_step_that_runs_no_test_is_a_failure(self):
+        status, lines = self.run_ring(self.step("nothing", "all is well\n"))
+        self.assertEqual((status, lines[-1]), (1, "0 passed, 1 failed"))
+
+    def test_a_step_that_ends_badly_without_a_failed_test_is_a_failure(self):
+        status, lines = self.run_ring(self.step("broken", "5 passed, 0 failed\n", status=139))
+        self.assertEqual((status, lines[-1]), (1, "5 passed, 1 failed"))
+        self.assertIn("-- broken (exit status 139)", lines)
+
+    def test_a_step_that_hangs_is_ended_and_a_failure(self):
+        status, lines = self.run_ring(self.module.Step("slow", ["sleep", "1000"], bound=1))
+        self.assertEqual((status, lines[-1]), (1, "0 passed, 1 failed"))
+        self.assertIn("-- slow (took more than 1 s)", lines)
+
+    def test_a_batch_of_seeds_is_one_test_and_says_its_size(self):
+        status, lines = self.run_ring(self.step("simulation", "3500 passed, 0 failed\n", seeds=True))
+        self.assertEqual((status, lines[-1]), (0, "1 passed, 0 failed"))
+        self.assertIn("(3500 seeds)", lines[0])
+
+    def test_a_step_waits_for_those_that_it_comes_after(self):
+        mark = self.folder / "mark"
+        first = self.module.Step("first", ["bash", "-c", f"sleep 0.2; touch {mark}; echo 1 passed, 0 failed"], weight=1)
+        then = self.module.Step("then", ["bash", "-c", f"test -e {mark} && echo 1 passed, 0 failed"], weight=99, after=("first",))
+        self.assertEqual(self.run_ring(then, first)[0], 0)
+
+    def test_everything_remembers_what_passed_for_a_commit_and_says_what_is_missing(self):
+        for words in (["init", "--quiet"], ["add", "scripts"],
+                      ["-c", "user.name=Ann", "-c", "user.email=ann@example.com", "commit", "--quiet", "--message", "Begin"]):
+            subprocess.run(["git", *words], cwd=self.folder, check=True)
+        good, bad = self.step("good", "1 passed, 0 failed\n"), self.step("bad", "0 passed, 1 failed\n", status=1)
+        status, lines = self.run_ring(good, bad, ring="all")
+        self.assertEqual(status, 1)
+        self.assertIn("   missing: bad", lines)
+        self.assertNotIn("   missing: good", lines)
+        status, lines = self.run_ring(good, self.step("bad", "2 passed, 0 failed\n"), ring="all")
+        self.assertEqual((status, lines[-1]), (0, "2 passed, 0 failed"), "what has passed is not run again")
+        self.assertEqual(self.run_ring(good, bad, ring="all", words=["--missing"])[0], 0)
+        status, lines = self.run_ring(good, bad, ring="all")
+        self.assertEqual((status, lines[-1]), (0, "3 passed, 0 failed"), "nothing is left to be run")
+        (self.folder / "scripts/lib.sh").write_text("changed", encoding="ascii")
+        self.assertEqual(self.run_ring(good, bad, ring="all", words=["--missing"])[0], 1, "changes are another state")
 
 
 class UnitTests(Case):
