@@ -8,10 +8,20 @@
 #include <exception>
 #include <iterator>
 
+// AddressSanitizer has to be told of each change of the stack.
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+
 namespace baton::simulation {
 namespace {
 
+#ifdef __SANITIZE_ADDRESS__
+constexpr std::size_t kStack = 2 << 20, kGuard = 4096;
+#else
 constexpr std::size_t kStack = 256 << 10, kGuard = 4096;
+#endif
 
 Fibers* the_fibers = nullptr;
 
@@ -25,6 +35,10 @@ char* take_stack() {
   if (!free_stacks().empty()) {
     char* stack = free_stacks().back();
     free_stacks().pop_back();
+#ifdef __SANITIZE_ADDRESS__
+    // A fiber that was killed has left its frames.
+    ASAN_UNPOISON_MEMORY_REGION(stack + kGuard, kStack - kGuard);
+#endif
     return stack;
   }
   void* stack = mmap(nullptr, kStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
@@ -46,6 +60,7 @@ struct Fibers::Fiber {
   WaitList* list = nullptr;                          // it waits in
   std::optional<std::pair<Time, std::uint64_t>> at;  // it sleeps until
   WaitList joined;
+  void* asan_frames = nullptr;  // AddressSanitizer's, while another stack is in use
 };
 
 Fibers& fibers() {
@@ -85,9 +100,29 @@ Fibers::Fiber* Fibers::spawn(std::function<void()> body, std::optional<int> proc
   return all_.back().get();
 }
 
+// From `from` to `to`, until something changes back.
+void Fibers::change(Fiber& from, Fiber& to) {
+#ifdef __SANITIZE_ADDRESS__
+  const void* stack = to.stack == nullptr ? outside_stack_ : to.stack;
+  const std::size_t size = to.stack == nullptr ? outside_stack_size_ : kStack;
+  __sanitizer_start_switch_fiber(from.state == Fiber::State::over ? nullptr : &from.asan_frames, stack, size);
+#endif
+  swapcontext(&from.context, &to.context);
+  changed(from);
+}
+
+// The first thing after a change to `fiber`.
+void Fibers::changed([[maybe_unused]] Fiber& fiber) {
+#ifdef __SANITIZE_ADDRESS__
+  const bool inside = fiber.stack != nullptr;
+  __sanitizer_finish_switch_fiber(fiber.asan_frames, inside ? &outside_stack_ : nullptr, inside ? &outside_stack_size_ : nullptr);
+#endif
+}
+
 void Fibers::enter(unsigned high, unsigned low) {
   auto* fiber = reinterpret_cast<Fiber*>((static_cast<std::uintptr_t>(high) << 32) | low);
   Fibers& all = fibers();
+  all.changed(*fiber);
   try {
     fiber->body();
     fiber->body = nullptr;
@@ -96,7 +131,7 @@ void Fibers::enter(unsigned high, unsigned low) {
   }
   fiber->state = Fiber::State::over;
   all.wake_all(fiber->joined);
-  swapcontext(&fiber->context, &all.outside_->context);
+  all.change(*fiber, *all.outside_);
   std::abort();
 }
 
@@ -112,7 +147,7 @@ int Fibers::process() const {
 void Fibers::leave() {
   if (held_ != 0) fail("a lock is held over a wait");
   Fiber* self = current_;
-  swapcontext(&self->context, &outside_->context);
+  change(*self, *outside_);
 }
 
 bool Fibers::wait(WaitList& list, std::optional<Time> until) {
@@ -207,7 +242,7 @@ void Fibers::fail(std::string what) {
   held_ = 0;
   if (current_ == nullptr) throw Violation{*failure_};
   current_->state = Fiber::State::waiting;  // for ever
-  swapcontext(&current_->context, &outside_->context);
+  change(*current_, *outside_);
 }
 
 void Fibers::thaw(int process) {
@@ -242,7 +277,7 @@ bool Fibers::step() {
   note(static_cast<std::uint64_t>(now_.count()));
   fiber->state = Fiber::State::running;
   current_ = fiber;
-  swapcontext(&outside_->context, &fiber->context);
+  change(*outside_, *fiber);
   current_ = nullptr;
   if (fiber->state == Fiber::State::over) retire(fiber);
   if (failure_) throw Violation{*failure_};

@@ -110,6 +110,8 @@ class Fibers {
 
  private:
   static void enter(unsigned high, unsigned low);
+  void change(Fiber& from, Fiber& to);
+  void changed(Fiber& fiber);
   void give_way();
   void leave();
   void make_runnable(Fiber* fiber);
@@ -125,6 +127,8 @@ class Fibers {
   std::map<std::pair<Time, std::uint64_t>, Fiber*> sleeping_;
   Fiber* current_ = nullptr;
   std::unique_ptr<Fiber> outside_;
+  const void* outside_stack_ = nullptr;  // known under AddressSanitizer only
+  std::size_t outside_stack_size_ = 0;
   Time now_{0};
   std::uint64_t last_id_ = 0, trace_ = 0, sleeps_ = 0;
   std::int64_t steps_ = 0;
