@@ -317,6 +317,7 @@ AgentSettings read_settings(Value baton, const std::filesystem::path& folder,
   settings.reply_as = read_reply_as(baton["reply_as"].string());
   settings.plain_answers = baton["plain_answers"].boolean();
   settings.confirm_tool = baton["confirm_tool"].str();
+  settings.answers_need_data = baton["answers"].string() == "data";
   if (!baton["hang_up_grace_s"].absent()) settings.hang_up_grace = seconds_or(baton["hang_up_grace_s"], {});
   read_env(baton["env"], settings, problems);
   read_env_from(baton["env_from"], settings, problems);

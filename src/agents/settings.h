@@ -110,6 +110,8 @@ struct AgentSettings {
   // confirm_tool: in chat protocols, the client's tool that asks it, if the client offers that; empty: none.
   bool plain_answers = false;
   std::string confirm_tool;
+  // A question with a schema is answered with data, also where the schema leaves a text several meanings.
+  bool answers_need_data = false;
   // How long a run goes on after its chat client has hung up; 0: to its end; unset: the server's setting.
   std::optional<std::chrono::milliseconds> hang_up_grace;
   std::map<std::string, std::string> env;  // added to the few variables that all agents get

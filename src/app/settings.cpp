@@ -8,6 +8,7 @@ namespace baton::app {
 namespace {
 
 using agents::CommonRules;
+using agents::QuestionLimits;
 using engine::EngineOptions;
 using engine::RetentionOptions;
 using http::Limits;
@@ -33,6 +34,8 @@ template <auto... Path>
 constexpr auto engine = &to<&Config::engine, Path...>;
 template <auto... Path>
 constexpr auto retention = &to<&Config::engine, &EngineOptions::retention, Path...>;
+template <auto... Path>
+constexpr auto questions = &to<&Config::engine, &EngineOptions::questions, Path...>;
 template <auto... Path>
 constexpr auto webhooks = &to<&Config::webhooks, Path...>;
 template <auto... Path>
@@ -184,6 +187,14 @@ constexpr Setting kSettings[] = {
      "Tasks below a task, if its budget does not say", 0, 10'000'000},
     {"engine.send_retention_s", &to<&Config::store, &StoreOptions::send_retention>,
      "Seconds in which the same message sent again is the same task and not a second one", 0.1, 365 * kDay},
+
+    {"questions.schema_bytes_max", questions<&QuestionLimits::bytes_max>,
+     "Bytes of the JSON Schema of an agent's question", 1, kMib},
+    {"questions.schema_depth_max", questions<&QuestionLimits::depth_max>,
+     "How deep schemas may be within each other in it, references included", 1, 100},
+    {"questions.schema_nodes_max", questions<&QuestionLimits::nodes_max>, "Schemas within it", 1, 20'000},
+    {"questions.answer_steps_max", questions<&QuestionLimits::steps_max>,
+     "Steps that the check of one answer may take, of a microsecond or less each", 1, 10'000'000},
 
     {"retention.completed_s", retention<&RetentionOptions::completed>,
      "Seconds a task is kept after it has completed; 0 is for ever", 0, kCentury},

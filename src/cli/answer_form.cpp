@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "cli/printable.h"
+#include "json/bounded_schema.h"
 #include "json/document.h"
 #include "json/writer.h"
 
@@ -102,6 +103,20 @@ std::optional<AnswerForm> AnswerForm::of(const task::Message& question) {
     if (form.fields_.back().title.empty()) form.fields_.back().title = "answer";
   }
   return form;
+}
+
+std::string AnswerForm::example(const task::Message& question) {
+  constexpr std::size_t kLengthMax = 300;
+  for (auto part = question.parts.rbegin(); part != question.parts.rend(); ++part) {
+    if (part->kind != task::Part::Kind::data) continue;
+    const auto data = json::Document::view_of(part->content);
+    if (data.root().size() != 1 || !data.root()["schema"].is_object()) continue;
+    const auto schema = json::BoundedSchema::parse(data.root()["schema"].raw());
+    const std::string example = schema ? schema->example() : std::string();
+    const bool is_short = example.size() <= kLengthMax && example == printable_line(example);
+    return is_short ? example : std::string();
+  }
+  return {};
 }
 
 std::string AnswerForm::prompt(const Field& field) {

@@ -30,6 +30,10 @@ class AnswerForm {
   // there is no such part.
   static std::optional<AnswerForm> of(const task::Message& question);
 
+  // An answer as JSON that fits the schema of a question, on one line; empty: the question has none, or it is
+  // not easy to tell.
+  static std::string example(const task::Message& question);
+
   const std::vector<Field>& fields() const { return fields_; }
   // What is asked for a field, such as "approved, yes or no: ".
   static std::string prompt(const Field& field);

@@ -119,9 +119,11 @@ class Chat {
     }
   }
 
-  // An answer to a question that has a form may be JSON, as programs write it.
+  // An answer to a question that has a form may be JSON, as programs write it. The server reads plain words
+  // such as true and 3 by the question's schema.
   OutgoingParts parts_of(const std::string& line) const {
-    if (form_ && json::Document::parse_view(line)) return {.data = {line}};
+    const auto json = form_ ? json::Document::view_of(line) : json::Document::view_of({});
+    if (json.root().is_object() || json.root().is_array() || json.root().is_string()) return {.data = {line}};
     return {.text = {line == "-" ? " -" : line}};
   }
 
@@ -162,12 +164,18 @@ class Chat {
     protocol::a2a::SendRequest send;
     send.submission.message = *message;
     send.submission.message.id.value = base::make_uuid();
-    send.submission.task = std::exchange(waiting_, {});
-    form_.reset();
+    const task::TaskId answered = std::exchange(waiting_, {});
+    send.submission.task = answered;
+    const auto form = std::exchange(form_, std::nullopt);
     send.submission.context = context_;
     const client::FollowEnd end = session_.send(remotes_, send);
     context_ = session_.context();
     if (!end.task.empty()) last_ = end.task;
+    // A refused answer can be given again.
+    if (end.error && !end.state && !end.unknown) {
+      waiting_ = answered;
+      form_ = form;
+    }
     is_over_ = end.stopped;
     const bool goes_on_elsewhere = end.error || (end.stopped && !server_ends_);
     if (goes_on_elsewhere) return session_.report(end);

@@ -13,15 +13,25 @@ namespace {
 
 constexpr std::chrono::milliseconds kLook{300};
 
-std::string message_of(const std::string& text) {
+// Of a text, of data as JSON, or of both.
+std::string message_of(const std::string& text, const std::string& data = {}) {
   std::string json;
   json::Writer out(json);
   out.object([&] {
     out.member("role", "ROLE_USER").key("parts").array([&] {
-      out.object([&] { out.member("text", text); });
+      if (!text.empty()) out.object([&] { out.member("text", text); });
+      if (!data.empty()) out.object([&] { out.key("data").raw(data); });
     });
   });
   return json;
+}
+
+// Why an answer cannot be sent as it was given; empty: it can.
+std::string wrong_in_answer(const OpsActOptions& options) {
+  if (options.text.empty() && options.data.empty()) return "there is no answer: give a text or --data";
+  if (options.data.empty()) return {};
+  const auto data = json::Document::parse_view(options.data);
+  return data ? std::string() : "--data is not JSON: " + data.error().for_caller;
 }
 
 std::string body_of(const OpsActOptions& options) {
@@ -30,7 +40,9 @@ std::string body_of(const OpsActOptions& options) {
   out.object([&] {
     out.member("reason", options.reason).optional("ask", options.ask);
     if (!options.text.empty() && options.action == "retry") out.key("message").raw(message_of(options.text));
-    if (options.action == "answer") out.member("text", options.text);
+    const bool answers = options.action == "answer";
+    if (answers && options.data.empty()) out.member("text", options.text);
+    if (answers && !options.data.empty()) out.key("message").raw(message_of(options.text, options.data));
     if (options.workers) out.member("workers", *options.workers);
     if (options.concurrency) out.member("concurrency", *options.concurrency);
   });
@@ -152,6 +164,11 @@ int show_count(OpsSession& session, const OpsBulkOptions& options) {
 
 int ops_act(const OpsActOptions& options) {
   OpsSession session(options.target);
+  const std::string wrong = options.action == "answer" ? wrong_in_answer(options) : std::string();
+  if (!wrong.empty()) {
+    session.console().error(wrong);
+    return kExitUsage;
+  }
   const auto answer = session.post(action_path(options), body_of(options));
   if (!answer) return session.code();
   show_result(session.console(), answer->root());

@@ -59,6 +59,7 @@ struct OpsActOptions {
   std::string action;  // the last segment of its path
   std::string reason;
   std::string text;  // of an answer, or instead of a task's message; empty: none
+  std::string data;  // of an answer, as JSON; empty: none
   std::string ask;
   std::optional<int> workers, concurrency;  // to scale an agent to
 };

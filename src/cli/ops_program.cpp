@@ -172,7 +172,9 @@ class OpsProgram {
     retry->add_option("--text", options_->acts.back().text, "Send this instead");
     CLI::App* answer =
         add_action("answer", "tasks", "answer", "Answer the question that a task waits with", ops_act);
-    answer->add_option("text", options_->acts.back().text, "The answer")->required();
+    answer->add_option("text", options_->acts.back().text, "The answer in words");
+    answer->add_option("--data", options_->acts.back().data,
+                       "The answer as JSON, which must fit the question's schema");
     answer->add_option("--ask", options_->acts.back().ask, "The question's id; else the one it waits with");
     add_action("requeue", "tasks", "requeue", "Break a task's turn off, and have it begin again", ops_act);
     add_action("resend", "deliveries", "resend", "Send a webhook again, now", ops_act);

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "base/id.h"
+#include "cli/answer_form.h"
 #include "cli/exit_code.h"
 
 namespace baton::cli {
@@ -155,8 +156,13 @@ FollowWorld Session::world_of(const client::RemoteEndpoint& endpoint) {
 
 int Session::report_state(task::State state, const std::string& task) {
   console_.end();
-  if (task::is_waiting(state))
-    console_.note("to answer: " + command_line(client_, {"send", "--task", task, "YOUR ANSWER"}));
+  if (task::is_waiting(state)) {
+    const std::string data = said_ ? AnswerForm::example(*said_) : std::string();
+    std::vector<std::string> words{"send", "--task", task};
+    if (data.empty()) words.emplace_back("YOUR ANSWER");
+    if (!data.empty()) words.insert(words.end(), {"--data", data});
+    console_.note("to answer: " + command_line(client_, words));
+  }
   if (state == task::State::completed && saver_ && !saver_->all_saved()) return kExitNotSaved;
   return exit_code_for(state);
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 
+#include "agents/questions.h"
 #include "base/error.h"
 #include "base/id.h"
 #include "base/span.h"
@@ -33,6 +34,7 @@ struct EngineOptions {
   std::size_t part_bytes_max = 4 << 20;           // of one part's content in a caller's message
   std::size_t task_bytes_max = 64 << 20;          // of one task's log
   int history_max = 10'000;                       // messages of one task
+  agents::QuestionLimits questions;               // of the schemas of agents' questions
   int conversation_max = 50;                      // earlier messages an agent is given
   int delegation_depth_max = 8;
   int delegation_children_max = 10'000;  // tasks below a task whose budget does not say

@@ -35,6 +35,8 @@ RunningTurn::RunningTurn(const Services& services, task::TaskHead head, const ag
       tokens_before_(head.tokens),
       answers_whole_(settings.acts_outside()),
       cancel_grace_(settings.cancel_grace),
+      is_elsewhere_(settings.executor == agents::AgentSettings::Kind::a2a ||
+                    settings.executor == agents::AgentSettings::Kind::ag_ui),
       is_short_(settings.executor == agents::AgentSettings::Kind::workflow),
       undoes_(settings.plan && settings.plan->undoes),
       state_(std::in_place, std::move(head), services.options, settings.reply_as) {}
@@ -172,7 +174,34 @@ bool RunningTurn::ready(std::function<void()> when_ready) {
   });
 }
 
+// Checks the schema of a question before it is asked. One of an agent elsewhere is taken out if it has a
+// fault; one of our own agent's is the reason for which its turn fails, which is returned.
+std::string RunningTurn::heed_schema(task::Message& question) const {
+  const agents::QuestionLimits& limits = services_.options.questions;
+  const agents::SchemaReport report = agents::check_schema(question, limits);
+  const auto warn = [this](const json::SchemaProblem& problem, const char* consequence) {
+    const task::TaskHead head = this->head();
+    spdlog::warn("task={} agent={} the question's schema{}: {} {}", base::loggable_word(head.id.value),
+                 head.agent.value, consequence, base::loggable(problem.pointer),
+                 base::loggable(problem.reason));
+  };
+  for (const json::SchemaProblem& pattern : report.unenforced) warn(pattern, "");
+  if (!report.fault) return {};
+  if (!is_elsewhere_) {
+    const std::string& pointer = report.fault->pointer;
+    return "the schema of the agent's question cannot be used: " + (pointer.empty() ? "it" : pointer) + " " +
+           report.fault->reason;
+  }
+  warn(*report.fault, " cannot be used, so it is shown without");
+  agents::remove_schema(question, limits);
+  return {};
+}
+
 void RunningTurn::finish(agents::Outcome outcome) {
+  if (auto* asked = std::get_if<agents::Asked>(&outcome)) {
+    if (std::string fault = heed_schema(asked->message); !fault.empty())
+      outcome = agents::Failed{std::move(fault)};
+  }
   state_.with([&](State& state) {
     if (state.phase == Phase::over || state.outcome) return;
     auto* waits = std::get_if<agents::Waits>(&outcome);

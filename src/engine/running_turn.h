@@ -193,6 +193,7 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
   bool fits(State& state, std::size_t bytes);
   static bool may_wait(const State& state, agents::Waits& waits);
   static bool may_end(const State& state);
+  std::string heed_schema(task::Message& question) const;
   static bool may_log_children(const State& state);
   void tell(agents::DelegateResult result);
   void force(agents::Outcome outcome);
@@ -228,8 +229,9 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
   const std::int64_t tokens_before_;                  // that the task had used when the turn began
   const bool answers_whole_;                          // a model's last answer counts, though it used too much
   const std::chrono::milliseconds cancel_grace_;
-  const bool is_short_;  // never waits while it runs, so it keeps its slot
-  const bool undoes_;    // it is a plan's that undoes what it has done if it is canceled
+  const bool is_elsewhere_;  // its agent is a server of somebody else
+  const bool is_short_;      // never waits while it runs, so it keeps its slot
+  const bool undoes_;        // it is a plan's that undoes what it has done if it is canceled
   base::Guarded<State> state_;
 };
 

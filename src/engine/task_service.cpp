@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "agents/questions.h"
 #include "base/id.h"
 #include "engine/interventions.h"
 #include "engine/message_checks.h"
@@ -57,6 +58,9 @@ struct TaskService::Pending {
   Scheduler::Room room = Scheduler::Room::none;  // what it has reserved
   std::shared_ptr<RunningTurn> run;              // its turn, if that has begun
   bool came_late = false;                        // the task that its context had waiting waits no more
+  task::EventNumber fitted;  // the question whose schema the message fits; none: it was to answer none
+  bool must_fit = false;     // the task waits with another question: the message has to be checked first
+  std::optional<std::vector<task::Part>> given;  // the message's parts, if `fit` has replaced them
   std::optional<ChildQuestion> answers;          // the question that it answers, marked as answered
   bool wants_question = false;                   // that another node has: it has to be learned first
   bool has_learned = false;
@@ -64,6 +68,8 @@ struct TaskService::Pending {
   task::TaskKey asked;  // the task that showed it, and since when
   task::EventNumber asked_at;
   int tries = 0;
+
+  bool checks_answer() const { return !terms.question; }
 };
 
 TaskService::TaskService(const store::TaskStore& store, const TaskReader& reader, Inbox& inbox,
@@ -136,10 +142,12 @@ void TaskService::submit(ForChild terms, task::Submission submission, std::optio
 
 // Has the engine's thread decide on the submission, for the task that it concerns.
 void TaskService::route(const PendingPtr& pending) {
+  pending->came_late = pending->must_fit = false;
   const auto target = target_of(pending->submission);
   if (!target) return refuse(pending, target.error());
+  if (auto fits = fit(*pending, *target); !fits) return refuse(pending, std::move(fits.error()));
   Decision decision;
-  decision.task = *target;
+  if (*target) decision.task = (*target)->key;
   decision.bytes = task::weight_of(pending->submission);
   decision.answers = pending->submission.waits_for == task::WaitsFor::acknowledgement;
   decision.decide = [this, pending](const store::TaskRow& now) { return decide(*pending, now); };
@@ -148,15 +156,49 @@ void TaskService::route(const PendingPtr& pending) {
   inbox_.post(std::move(decision));
 }
 
-// None: a new task.
-base::Result<task::TaskKey> TaskService::target_of(const task::Submission& submission) const {
+base::Result<TaskService::Target> TaskService::target_of(const task::Submission& submission) const {
   if (submission.task.empty()) return waiting_in_context(submission);
-  const auto head = reader_.head({submission.caller, submission.agent, submission.task});
-  if (head) return head->key;
+  auto head = reader_.head({submission.caller, submission.agent, submission.task});
+  if (head) return Target(std::move(*head));
   const bool creates =
       head.error().code == ErrorCode::task_not_found && submission.when_unknown == task::WhenUnknown::create;
-  if (creates) return task::TaskKey();
+  if (creates) return Target();
   return fail(head.error());
+}
+
+// Checks an answer against the schema of the question that the task waits with, and makes data of its text
+// where it can. The question may come from a child: then the child's card says whether it has to be data.
+base::Result<void> TaskService::fit(const task::TaskHead& target, task::Message& answer) const {
+  const auto events = reader_.events(target.key, {target.status_event.value - 1}, 1);
+  if (!events) return fail(events.error());
+  const task::StatusChanged* asked = events->empty() ? nullptr : task::status_in(events->front());
+  if (asked == nullptr || !asked->status.message) return {};
+  const std::vector<task::Asker>& askers = asked->status.asked_by;
+  const agents::Agent* agent = catalogue_.find(askers.empty() ? target.agent : askers.back().agent);
+  const bool needs_data = agent != nullptr && agent->settings.answers_need_data;
+  return agents::fit_answer(*asked->status.message, options_.questions, needs_data, answer);
+}
+
+// On the thread that submits, as schemas and answers are others'. The decision checks that the task still
+// waits with this question. What a parent passes on was checked when it was given to the parent.
+base::Result<void> TaskService::fit(Pending& pending, const Target& target) const {
+  task::Submission& submission = pending.submission;
+  if (pending.given) submission.message.parts = std::move(*std::exchange(pending.given, std::nullopt));
+  pending.fitted = {};
+  if (!target || !task::is_waiting(target->state) || !pending.checks_answer()) return {};
+  std::vector<task::Part> given = submission.message.parts;
+  if (auto fits = fit(*target, submission.message); !fits) return fits;
+  if (given != submission.message.parts) pending.given = std::move(given);
+  pending.fitted = target->status_event;
+  return {};
+}
+
+base::Result<void> TaskService::check_answer(const task::Submission& submission) const {
+  const auto target = target_of(submission);
+  if (!target) return fail(target.error());
+  if (!*target || !task::is_waiting((*target)->state)) return {};
+  task::Message answer = submission.message;
+  return fit(**target, answer);
 }
 
 base::Result<task::Change> TaskService::decide(Pending& pending, const store::TaskRow& now) {
@@ -265,8 +307,8 @@ void TaskService::forget_learned(const Pending& pending) {
 // An earlier send of the same message may be the reason for the refusal: its answer is this one's too.
 void TaskService::refuse(const PendingPtr& pending, base::Error error) {
   // Another send has made or answered the task that this one looked for, or the question is another node's.
-  const bool may_pass =
-      error.code == ErrorCode::already_exists || pending->came_late || pending->wants_question;
+  const bool may_pass = error.code == ErrorCode::already_exists || pending->came_late || pending->must_fit ||
+                        pending->wants_question;
   const bool looks_again = may_pass && ++pending->tries < kTriesMax;
   if (!pending->digest && !looks_again) return pending->done(fail(std::move(error)));
   const bool runs = background_.run([this, pending, looks_again, error]() mutable {
@@ -333,6 +375,9 @@ base::Result<task::Change> TaskService::go_on(Pending& pending, const store::Tas
   if (question && question != head.status_event) {
     return fail(ErrorCode::conflict, "the question is no longer open");
   }
+  pending.must_fit =
+      task::is_waiting(head.state) && pending.checks_answer() && pending.fitted != head.status_event;
+  if (pending.must_fit) return fail(ErrorCode::conflict, "the task has asked another question");
   const bool has_turn = head.turn_state != task::TurnState::none;
   if (has_turn && task::is_waiting(head.state)) {
     pending.asked = head.key;

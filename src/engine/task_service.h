@@ -53,6 +53,10 @@ class TaskService {
   };
   void submit_child(ForChild terms, task::Submission submission, task::SendDigest digest, Submitted done);
 
+  // Whether the submission, if it is an answer to a question with a schema, fits that (agents/questions.h).
+  // `submit` checks the same; this is for whoever has several to submit. May block.
+  base::Result<void> check_answer(const task::Submission& submission) const;
+
   // Calls `done` when the task stops (ends, or waits for its caller) after event `after`, whether that has
   // happened already or not; with nothing when `bound` has passed or the program drains.
   void wait(task::TaskKey task, task::EventNumber after, std::chrono::milliseconds bound,
@@ -163,8 +167,12 @@ class TaskService {
   void submit(ForChild terms, task::Submission submission, std::optional<task::SendDigest> digest,
               Submitted done);
   void route(const PendingPtr& pending);
-  base::Result<task::TaskKey> target_of(const task::Submission& submission) const;
-  base::Result<task::TaskKey> waiting_in_context(const task::Submission& submission) const;
+  // Nothing: a new task.
+  using Target = std::optional<task::TaskHead>;
+  base::Result<Target> target_of(const task::Submission& submission) const;
+  base::Result<Target> waiting_in_context(const task::Submission& submission) const;
+  base::Result<void> fit(const task::TaskHead& target, task::Message& answer) const;
+  base::Result<void> fit(Pending& pending, const Target& target) const;
   base::Result<task::Change> decide(Pending& pending, const store::TaskRow& now);
   base::Result<task::Change> create(const Pending& pending) const;
   bool is_later(const task::Submission& submission) const {

@@ -119,17 +119,17 @@ bool TaskService::is_abandoned(task::TaskKey key, task::EventNumber before) cons
 }
 
 // The task that a message answers without naming it: the only one that waits in its context.
-base::Result<task::TaskKey> TaskService::waiting_in_context(const task::Submission& submission) const {
-  if (!submission.answers_context || submission.context.empty()) return task::TaskKey();
+base::Result<TaskService::Target> TaskService::waiting_in_context(const task::Submission& submission) const {
+  if (!submission.answers_context || submission.context.empty()) return Target();
   task::ListFilter filter;
   filter.caller = submission.caller;
   filter.agent = submission.agent;
   filter.context = submission.context;
   filter.state = task::State::input_required;
   filter.limit = 2;
-  const auto page = reader_.list(filter);
+  auto page = reader_.list(filter);
   if (!page) return fail(page.error());
-  return page->heads.size() == 1 ? page->heads.front().key : task::TaskKey();
+  return page->heads.size() == 1 ? Target(std::move(page->heads.front())) : Target();
 }
 
 }  // namespace baton::engine

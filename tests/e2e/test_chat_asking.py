@@ -2,6 +2,7 @@
 import json
 
 import client
+import databases
 from chat_case import ChatCase, for_each
 from chat_doors import AgentApi, AgentServer, AgKit, AgUi, AgUi10
 
@@ -196,8 +197,85 @@ class Interrupts(ChatCase):
         self.assertEqual((after.text, after.task), ("answered: this one", run.task))
 
 
+DEPLOY = {"type": "object", "required": ["environment", "replicas"], "properties": {
+    "environment": {"enum": ["staging", "production"]}, "replicas": {"type": "integer", "maximum": 10}}}
+# Each ended the program, or took a core, when somebody answered.
+HOSTILE = ({"$ref": "#"}, {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}},
+           {"allOf": [{"$ref": "#"}]}, {"anyOf": ["x", 3]}, {"properties": [1]})
+
+
+class Schemas(ChatCase):
+    """Whatever an answer comes by, it is checked against the question's schema."""
+
+    def ask(self, schema):
+        asked = self.server.send("lines " + json.dumps([{"type": "ask", "message": "well?", "schema": schema}]), agent="chat")
+        return asked["id"], asked["status"]
+
+    def answer(self, task, part, version="1.0"):
+        if version == "0.1":
+            return self.server.rpc("tasks/send", {"id": task, "message": {"role": "user", "parts": [part]}}, agent="chat")
+        message = {"messageId": client.new_id(), "taskId": task, "role": "ROLE_USER", "parts": [part]}
+        body = self.server.envelope("SendMessage", {"message": message}, 1)
+        return self.server.http("POST", self.server.path_of("chat"), body, self.server.headers_of(None, {"A2A-Version": version}))
+
+    def refused(self, task, part, version="1.0"):
+        error = self.answer(task, part, version).body["error"]
+        self.assertEqual((error["code"], self.state_of(task)), (-32602, "input-required"))
+        return json.dumps(error)
+
+    def test_a_wrong_answer_is_refused_and_the_task_keeps_waiting(self):
+        task, _ = self.ask(DEPLOY)
+        wrong = {"environment": "moon", "replicas": 99}
+        self.assertIn("/environment must be one of", self.refused(task, {"data": wrong}))
+        self.assertIn("/environment must be one of", self.refused(task, {"type": "data", "data": wrong}, "0.1"))
+        done = self.answer(task, {"data": {"environment": "staging", "replicas": 2}})
+        self.assertEqual(done.body["result"]["task"]["status"]["state"], "TASK_STATE_COMPLETED")
+
+    def test_a_text_is_read_by_the_schema_or_refused_with_the_choices(self):
+        task, _ = self.ask(APPROVED)
+        self.assertIn("yes or no", self.refused(task, {"text": "moon"}))
+        self.assertIn("yes or no", self.refused(task, {"type": "text", "text": "moon"}, "0.1"))
+        self.answer(task, {"text": "yes"})
+        self.assertIn('answered: {"approved": true}', json.dumps(self.a2a.get(task).raw, ensure_ascii=False).replace('\\"', '"'))
+
+    @for_each(AgKit, AgentApi, AgentServer)
+    def test_words_in_chat_are_read_by_the_schema(self, door):
+        context = client.new_id()
+        run = door.run(door.say("form sure?", context))
+        self.assertEqual(self.refusal(door.run, door.say("moon", context)).status, 409)
+        self.assertEqual(self.state_of(run.task), "input-required")
+        after = door.run(door.say("yes", context))
+        self.assertEqual((after.text, after.task), ('answered: {"approved": true}', run.task))
+
+    def test_a_faulty_schema_fails_the_turn_and_nothing_else(self):
+        for schema in (*HOSTILE, {"patternProperties": {}}):
+            with self.subTest(schema):
+                _, status = self.ask(schema)
+                self.assertEqual(status["state"], "failed")
+                self.assertIn("schema", status["message"]["parts"][0]["text"])
+        task, status = self.ask({"type": "string", "pattern": "a{4000000000}"})
+        self.assertIn(status["state"], ("input-required", "failed"))
+        self.answer(task, {"text": "b"})
+        self.assertTrue(self.server.running())
+
+    @databases.needs_sqlite("changes what is stored")
+    def test_a_stored_schema_with_a_fault_counts_as_none(self):
+        """As a database of an earlier version may hold it."""
+        for version in ("1.0", "0.1"):
+            task, _ = self.ask({"type": "object", "properties": {}, "tref": "#"})
+            self.server.stop()
+            path = self.server.database.path
+            stored = path.read_bytes()
+            self.assertIn(b'"tref"', stored)
+            path.write_bytes(stored.replace(b'"tref"', b'"$ref"'))
+            self.server.start()
+            done = self.answer(task, {"type": "text", "text": "so"} if version == "0.1" else {"text": "so"}, version)
+            self.assertNotIn("error", done.body)
+            self.wait_for_state(task, "completed")
+
+
 class Configured(ChatCase):
-    COPIES = {"plain": {"plain_answers": True}, "confirming": {"confirm_tool": "confirmAction"}}
+    COPIES = {"plain": {"plain_answers": True}, "strict": {"answers": "data"}, "confirming": {"confirm_tool": "confirmAction"}}
 
     @for_each(AgUi, AgUi10, agent="plain")
     def test_plain_answers(self, door):
@@ -217,8 +295,16 @@ class Configured(ChatCase):
         self.assertEqual(run.ending, "tool")
         self.assertEqual([call.name for call in run.calls], ["confirmAction"])
         self.assertEqual(json.loads(run.calls[0].arguments), {"message": "sure?", "schema": APPROVED})
-        after = door.run(door.give(run, "confirmed", context, tools=["confirmAction"]))
-        self.assertEqual((after.ending, after.text, after.task), ("completed", "answered: confirmed", run.task))
+        after = door.run(door.give(run, '{"approved":true}', context, tools=["confirmAction"]))
+        self.assertEqual((after.ending, after.text, after.task), ("completed", 'answered: {"approved": true}', run.task))
+
+    def test_answers_that_must_be_data(self):
+        ask = "lines " + json.dumps([{"type": "ask", "message": "well?", "schema": DEPLOY}])
+        task = self.server.send(ask, agent="strict")["id"]
+        words = {"id": task, "message": {"role": "user", "parts": [{"type": "text", "text": "staging, twice"}]}}
+        error = self.assert_error(self.server.rpc("tasks/send", words, agent="strict"), -32602)
+        self.assertIn("environment", json.dumps(error))
+        self.assertEqual(self.server.get(task, agent="strict")["status"]["state"], "input-required")
 
     @for_each(AgUi, AgUi10, AgKit, agent="confirming")
     def test_a_tool_that_is_not_offered_is_not_called(self, door):

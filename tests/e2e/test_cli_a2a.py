@@ -94,7 +94,8 @@ class EachVersion(CliCase):
                 self.assertEqual((code, self.last_state(lines)), (WAITS, "input-required"))
                 told = next(line for line in complaints.splitlines() if line.startswith("to answer: baton "))
                 words = shlex.split(told.removeprefix("to answer: baton "))
-                words[words.index("YOUR ANSWER")] = "yes"
+                # The printed example fits the question's schema.
+                self.assertEqual(words[words.index("--data") + 1], '{"approved":true}')
                 code, lines, complaints = self.run_line(words)
                 self.assertEqual((code, self.last_state(lines)), (DONE, "completed"), complaints)
 

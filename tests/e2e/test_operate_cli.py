@@ -11,6 +11,8 @@ DONE, USAGE, NO_ANSWER = 0, 2, 4
 
 
 class Ops(operate_case.OperateCase):
+    AGENTS = [*operate_case.OperateCase.AGENTS, "chat"]
+
     def ops(self, *words, token=operate_case.OPERATOR):
         """Runs a command; returns its exit code, the JSON of each line it printed, and its complaints."""
         environment = {**harness.program_environment(), "BATON_TOKEN": token,
@@ -39,6 +41,20 @@ class Ops(operate_case.OperateCase):
         self.wait_row(made, "input-required")
         self.good("answer", made, "Android", "--reason", "for the caller")
         self.assertEqual({row["action"] for row in self.good("audit", "--task", key)}, {"cancel", "retry"})
+
+    def test_answer_as_data(self):
+        ask = "lines " + json.dumps([{"type": "ask", "message": "how many?", "schema": {
+            "type": "object", "required": ["n", "m"], "properties": {"n": {"type": "integer"}, "m": {"type": "integer"}}}}])
+        key = self.key_of(self.send(ask, "chat"))
+        self.wait_row(key, "input-required")
+        code, _, complaints = self.ops("answer", key, "--data", '{"n": "x", "m": 1}', "--reason", "wrong")
+        self.assertEqual(code, NO_ANSWER)
+        self.assertIn("/n must be an integer", complaints)
+        for words in (("--data", "{"), ()):
+            self.assertEqual(self.ops("answer", key, *words, "--reason", "wrong")[0], 2)
+        self.wait_row(key, "input-required")
+        self.good("answer", key, "--data", '{"n": 1, "m": 2}', "--reason", "for the caller")
+        self.wait_row(key, "completed")
 
     def test_drain_and_resume(self):
         self.good("drain", "joke", "--reason", "upgrade")

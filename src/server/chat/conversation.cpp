@@ -6,7 +6,6 @@
 #include <limits>
 #include <utility>
 
-#include "json/schema.h"
 #include "protocol/chat/tools.h"
 
 namespace baton::server::chat {
@@ -48,8 +47,11 @@ Part part_of(const task::Json& content) {
   return Part::of_data(content);
 }
 
-Part part_of(const Answer& answer) {
+// A payload for a question with a schema is data, whatever it is.
+Part part_of(const Answer& answer, const protocol::chat::Question& question) {
   if (answer.cancelled) return Part::of_data({R"({"cancelled":true})"});
+  if (!question.schema.empty())
+    return Part::of_data(answer.payload.empty() ? task::Json{"null"} : answer.payload);
   return part_of(answer.payload.empty() ? task::Json{"{}"} : answer.payload);
 }
 
@@ -79,17 +81,6 @@ const WaitingTask* waiting_for(const Waiting& waiting, const std::string& id) {
   return found == waiting.end() ? nullptr : &*found;
 }
 
-base::Result<void> check_payload(const Answer& answer, const protocol::chat::Question& question) {
-  if (answer.cancelled || question.schema.empty()) return {};
-  const auto schema = json::Schema::parse(question.schema.text);
-  if (!schema) return {};  // not one that can be checked
-  const auto problems = schema->check(answer.payload.empty() ? "null" : answer.payload.text);
-  if (problems.empty()) return {};
-  const json::SchemaProblem& first = problems.front();
-  return fail(ErrorCode::conflict,
-              "the answer to " + answer.ask + " does not fit: payload" + first.pointer + " " + first.reason);
-}
-
 base::Result<std::vector<task::Submission>> answers_to(const Waiting& waiting, RunRequest& request) {
   const std::vector<Answer>& answers = request.answers;
   std::vector<task::Submission> all;
@@ -101,8 +92,7 @@ base::Result<std::vector<task::Submission>> answers_to(const Waiting& waiting, R
     if (asked == nullptr || asked->question.for_tool) {
       return fail(ErrorCode::conflict, "no open interrupt has the id " + answer.ask);
     }
-    if (auto good = check_payload(answer, asked->question); !good) return fail(good.error());
-    all.push_back(to(*asked, {part_of(answer)}, request));
+    all.push_back(to(*asked, {part_of(answer, asked->question)}, request));
   }
   for (const WaitingTask& one : waiting) {
     const bool answered = std::ranges::find(answers, one.head.ask, &Answer::ask) != answers.end();

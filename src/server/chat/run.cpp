@@ -92,6 +92,12 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
     call->refuse(error);
   }
 
+  // The same for an answer: one that does not fit its question is at odds with the conversation.
+  void refuse_answer(base::Error error) const {
+    if (error.code == ErrorCode::invalid_argument) error.code = ErrorCode::conflict;
+    refuse(error);
+  }
+
  private:
   protocol::chat::RunFacts facts(const task::TaskId& task, const task::ContextId& context,
                                  task::EventNumber before) const {
@@ -310,7 +316,9 @@ void submit(const RunAnswerPtr& answer, std::shared_ptr<std::vector<task::Submis
   fill_in(submission, *answer);
   const bool last = next + 1 == all->size();
   if (last) submission.name = name_of(answer->request);
+  const bool is_answer = !submission.task.empty();
   answer->call->tasks().submit(std::move(submission), [=](base::Result<engine::Accepted> accepted) {
+    if (!accepted && is_answer) return answer->refuse_answer(accepted.error());
     if (!accepted) return answer->refuse(accepted.error());
     if (last) return answer->accepted(*accepted);
     const auto go_on = [=] { submit(answer, all, next + 1); };
@@ -318,6 +326,18 @@ void submit(const RunAnswerPtr& answer, std::shared_ptr<std::vector<task::Submis
       answer->refuse({ErrorCode::overloaded, "too many answers are waiting; ask again", {}});
     }
   });
+}
+
+// Of several answers either all are given or none. Fails unless each fits its question.
+base::Result<void> check_answers(const RunAnswer& answer, const std::vector<task::Submission>& all) {
+  if (all.size() < 2) return {};
+  for (const task::Submission& one : all) {
+    task::Submission asked_of = one;
+    asked_of.caller = answer.call->caller;
+    asked_of.agent = answer.call->agent.name;
+    if (auto fits = answer.call->tasks().check_answer(asked_of); !fits) return fits;
+  }
+  return {};
 }
 
 // For a request that says nothing new: shows the newest run in progress, or else the conversation and the
@@ -375,6 +395,10 @@ base::Result<void> begin(const RunAnswerPtr& answer) {
     const auto room = make_room(*answer);
     // The run in progress may be this one, just started by a repetition.
     if (!room) return repeat(answer) ? base::Result<void>() : room;
+  }
+  if (const auto fit = check_answers(*answer, *submissions); !fit) {
+    answer->refuse_answer(fit.error());
+    return {};
   }
   submit(answer, std::make_shared<std::vector<task::Submission>>(std::move(*submissions)), 0);
   return {};

@@ -77,4 +77,21 @@ TEST_CASE("AnswerForm: a schema that is no object's is one field, the whole answ
   CHECK(made.answer({value(made, 0, "yes")}) == "true");
 }
 
+TEST_CASE("AnswerForm: an example fits the question's schema and is one short printable line") {
+  const auto example = [](const std::string& data) {
+    Message question;
+    question.parts = {Part::of_text("Well?"), Part::of_data({data}), Part::of_data({R"({"table":1})"})};
+    return AnswerForm::example(question);
+  };
+  CHECK(
+      example(
+          R"({"schema":{"type":"object","required":["approved"],"properties":{"approved":{"type":"boolean"}}}})") ==
+      R"({"approved":true})");
+  CHECK(example(R"({"schema":{"type":"string","pattern":"^x9$"}})") == "");
+  CHECK(example(R"({"schema":{"$ref":"#"}})") == "");
+  CHECK(example(R"({"schema":{"const":")" + std::string(400, 'x') + "\"}}") == "");
+  CHECK(example("{\"schema\":{\"const\":\"\u0085\"}}") == "");
+  CHECK(example(R"({"rows":3})") == "");
+}
+
 }  // namespace answer_form_test

@@ -87,17 +87,21 @@ TEST_CASE("Submissions: an answer goes to the task that asked, a text as text an
 
   RunRequest cancelled;
   cancelled.answers.push_back({"a1", true, {}});
-  CHECK(good(cancelled, {asking("t1", "a1")})[0].message.parts[0].content == R"({"cancelled":true})");
+  CHECK(good(cancelled, {asking("t1", "a1", "{}")})[0].message.parts[0].content == R"({"cancelled":true})");
 }
 
-TEST_CASE("Submissions: answers must be to what is open, to all of it, and fit its schema") {
+TEST_CASE("Submissions: answers must be to what is open and to all of it") {
   const std::string schema = R"({"type":"object","required":["approved"]})";
   CHECK(refused(answering("a2", "{}"), {asking("t1", "a1")}).find("a2") != std::string::npos);
   CHECK(refused(answering("a1", "{}"), {calling("t1", "a1")}).find("a1") != std::string::npos);
   CHECK(refused(answering("a1", "{}"), {asking("t1", "a1"), asking("t2", "a2")}).find("a2") !=
         std::string::npos);
-  CHECK(refused(answering("a1", "{}"), {asking("t1", "a1", schema)}).find("payload") != std::string::npos);
-  CHECK(good(answering("a1", R"({"approved":false})"), {asking("t1", "a1", schema)}).size() == 1);
+  // Whether it fits is the engine's to say: there a payload is data, whatever it is.
+  for (const char* payload : {R"({"approved":false})", R"("yes")"}) {
+    const auto checked = good(answering("a1", payload), {asking("t1", "a1", schema)});
+    REQUIRE(checked.size() == 1);
+    CHECK(checked[0].message.parts[0] == task::Part::of_data({payload}));
+  }
 
   RunRequest both = answering("a1", "1");
   both.answers.push_back({"a2", false, {"2"}});

@@ -1,0 +1,153 @@
+#include "agents/questions.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace baton::agents {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+using json::BoundedSchema;
+using task::Part;
+
+// What a part holds besides its schema: the member's name, brackets and spaces.
+constexpr std::size_t kAroundSchema = 1024;
+
+void skip_spaces(std::string_view& text) {
+  text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+}
+
+// Whether the part is data that begins with a member "schema". Looks at its beginning only.
+bool begins_schema(const Part& part) {
+  if (part.kind != Part::Kind::data) return false;
+  std::string_view text = part.content;
+  skip_spaces(text);
+  if (!text.starts_with('{')) return false;
+  text.remove_prefix(1);
+  skip_spaces(text);
+  return text.starts_with("\"schema\"");
+}
+
+// The schema in a part; empty: the part has none.
+std::string schema_in(const Part& part) {
+  if (!begins_schema(part)) return {};
+  const auto data = json::Document::view_of(part.content);
+  const json::Value schema = data.root()["schema"];
+  return data.root().size() == 1 && schema.is_object() ? std::string(schema.raw()) : std::string();
+}
+
+bool is_too_large(const Part& part, const QuestionLimits& limits) {
+  return begins_schema(part) && part.content.size() > limits.bytes_max + kAroundSchema;
+}
+
+// The schema that counts; nothing: there is none, or it has a fault.
+std::optional<BoundedSchema> schema_of(const task::Message& question, const QuestionLimits& limits) {
+  for (auto part = question.parts.rbegin(); part != question.parts.rend(); ++part) {
+    if (is_too_large(*part, limits)) return std::nullopt;
+    const std::string text = schema_in(*part);
+    if (text.empty()) continue;
+    auto schema = BoundedSchema::parse(text, limits);
+    if (!schema) return std::nullopt;
+    return std::move(*schema);
+  }
+  return std::nullopt;
+}
+
+tl::unexpected<base::Error> refuse(const std::string& reason) {
+  return fail(ErrorCode::invalid_argument, "message.parts: " + reason);
+}
+
+std::string shown(const json::SchemaProblem& problem) {
+  return problem.pointer.empty() ? "it " + problem.reason : problem.pointer + " " + problem.reason;
+}
+
+bool has_kind(const task::Message& message, Part::Kind kind) {
+  return std::ranges::find(message.parts, kind, &Part::kind) != message.parts.end();
+}
+
+// Puts data in the place of the texts.
+void replace_texts(task::Message& answer, std::string data) {
+  const auto first = std::ranges::find(answer.parts, Part::Kind::text, &Part::kind);
+  first->kind = Part::Kind::data;
+  first->content = std::move(data);
+  first->filename.clear();
+  first->media_type.clear();
+  answer.parts.erase(std::remove_if(std::next(first), answer.parts.end(),
+                                    [](const Part& part) { return part.kind == Part::Kind::text; }),
+                     answer.parts.end());
+}
+
+// Whether the caller says that nobody will answer.
+bool declines(const task::Message& answer) {
+  if (answer.parts.size() != 1 || answer.parts.front().kind == Part::Kind::raw) return false;
+  const auto data = json::Document::view_of(answer.parts.front().content);
+  return data.root().size() == 1 && data.root()["cancelled"].boolean();
+}
+
+base::Result<void> fit_text(const BoundedSchema& schema, const BoundedSchema::Reading& reading,
+                            task::Message& answer) {
+  const std::string expected = "the question wants " + reading.expected();
+  if (!has_kind(answer, Part::Kind::text)) return refuse(expected + ", as text or as data");
+  const std::string text = task::text_of(answer);
+  // Clients' tools return text, which may be the data itself.
+  if (text.starts_with('{') && !schema.check_text(text)) {
+    replace_texts(answer, text);
+    return {};
+  }
+  auto data = reading.value(text);
+  if (!data) return refuse(expected);
+  if (const auto problem = schema.check_text(*data)) return refuse(expected + ": " + shown(*problem));
+  replace_texts(answer, std::move(*data));
+  return {};
+}
+
+}  // namespace
+
+SchemaReport check_schema(const task::Message& question, const QuestionLimits& limits) {
+  SchemaReport report;
+  for (const Part& part : question.parts) {
+    if (is_too_large(part, limits)) {
+      report.fault = json::SchemaProblem{"", "is larger than " + std::to_string(limits.bytes_max) + " bytes"};
+      return report;
+    }
+    const std::string text = schema_in(part);
+    if (text.empty()) continue;
+    const auto schema = BoundedSchema::parse(text, limits);
+    if (!schema) {
+      report.fault = schema.error();
+      return report;
+    }
+    report.unenforced.insert(report.unenforced.end(), schema->unenforced().begin(),
+                             schema->unenforced().end());
+  }
+  return report;
+}
+
+void remove_schema(task::Message& question, const QuestionLimits& limits) {
+  std::erase_if(question.parts,
+                [&](const Part& part) { return is_too_large(part, limits) || !schema_in(part).empty(); });
+  if (question.parts.empty()) question.parts.push_back(Part::of_text("The agent waits for an answer."));
+}
+
+base::Result<void> fit_answer(const task::Message& question, const QuestionLimits& limits, bool needs_data,
+                              task::Message& answer) {
+  const auto schema = schema_of(question, limits);
+  if (!schema || declines(answer)) return {};
+  bool has_data = false;
+  for (const Part& part : answer.parts) {
+    if (part.kind != Part::Kind::data) continue;
+    has_data = true;
+    if (const auto problem = schema->check_text(part.content))
+      return refuse("the answer does not fit the question's schema: " + shown(*problem));
+  }
+  if (has_data) return {};
+  if (const auto reading = schema->reading()) return fit_text(*schema, *reading, answer);
+  if (!needs_data) return {};
+  const std::string example = schema->example();
+  constexpr std::size_t kExampleMax = 300;
+  const bool is_shown = !example.empty() && example.size() <= kExampleMax;
+  return refuse("the question wants data that fits its schema" + (is_shown ? ", such as " + example : ""));
+}
+
+}  // namespace baton::agents
