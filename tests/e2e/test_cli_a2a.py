@@ -272,9 +272,9 @@ class LostConnection(CliCase):
                 code, lines, complaints = self.run_baton("send", "--task", task, "yes", url=between.url)
                 self.assertEqual((code, self.last_state(lines)), (DONE, "completed"), complaints)
                 _, lines, _ = self.run_baton("get", task, "--history", "99", "--agent", "approval")
-                said = [text for message in lines[0]["history"] if message["role"] == "ROLE_USER"
-                        for text in generations.texts_in(message)]
-                self.assertEqual(said, ["Delete it", "yes"])
+                said = [part.get("text") or part["data"] for message in lines[0]["history"] if message["role"] == "ROLE_USER"
+                        for part in message["parts"]]
+                self.assertEqual(said, ["Delete it", {"approved": True}])
 
     def test_without_ids_an_answer_that_may_have_arrived_is_not_repeated(self):
         with relay.Relay(self.server, [("JSONRPC", "0.1")], agent="approval") as between:
