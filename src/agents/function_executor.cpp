@@ -160,16 +160,39 @@ void FunctionTurn::hush() {
 }
 
 void FunctionTurn::text(std::string delta) {
-  shared_->gate.use([&](TurnSink& sink) { sink.text(std::move(delta)); });
-  Shared::wait_for_room(shared_);
+  stream(Streamed::text, std::move(delta));
 }
 
 void FunctionTurn::reasoning(std::string delta) {
-  shared_->gate.use([&](TurnSink& sink) { sink.reasoning(std::move(delta)); });
+  stream(Streamed::reasoning, std::move(delta));
+}
+
+void FunctionTurn::stream(Streamed kind, std::string delta) {
+  if (kind != streamed_) end_stream();
+  streamed_ = kind;
+  if (!mask_) return tell(kind, std::move(delta));
+  if (!pieces_) pieces_.emplace(mask_());
+  std::string shown = pieces_->next(delta);
+  if (!shown.empty()) tell(kind, std::move(shown));
+}
+
+void FunctionTurn::end_stream() {
+  if (!pieces_) return;
+  std::string rest = pieces_->end();
+  pieces_.reset();
+  if (!rest.empty()) tell(streamed_, std::move(rest));
+}
+
+void FunctionTurn::tell(Streamed kind, std::string delta) {
+  shared_->gate.use([&](TurnSink& sink) {
+    if (kind == Streamed::text) sink.text(std::move(delta));
+    if (kind == Streamed::reasoning) sink.reasoning(std::move(delta));
+  });
   Shared::wait_for_room(shared_);
 }
 
 void FunctionTurn::emit(task::EventBody body) {
+  end_stream();
   shared_->gate.use([&](TurnSink& sink) { sink.emit(std::move(body)); });
   Shared::wait_for_room(shared_);
 }
@@ -181,6 +204,7 @@ DelegateResult FunctionTurn::delegate(DelegateRequest request) {
 }
 
 void FunctionTurn::begin_delegate(DelegateRequest request) {
+  end_stream();
   shared_->gate.use([&](TurnSink& sink) { sink.delegate(std::move(request)); });
 }
 
@@ -190,6 +214,12 @@ DelegateResult FunctionTurn::result_of(const std::string& id) {
 }
 
 void FunctionTurn::finish(Outcome outcome) {
+  end_stream();
+  // An error may be put together from parts, in each of which no secret was seen.
+  if (const auto mask = mask_ ? mask_() : nullptr) {
+    if (auto* failed = std::get_if<Failed>(&outcome)) failed->error = mask->masked(failed->error);
+    if (auto* rejected = std::get_if<Rejected>(&outcome)) rejected->reason = mask->masked(rejected->reason);
+  }
   shared_->gate.use([&](TurnSink& sink) { sink.finish(std::move(outcome)); });
 }
 

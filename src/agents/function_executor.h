@@ -8,8 +8,11 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "agents/executor.h"
+#include "base/secret_mask.h"
 #include "base/worker_pool.h"
 
 namespace baton::agents {
@@ -35,6 +38,12 @@ class FunctionTurn {
   // turn was dropped.
   void hush();
 
+  // From now on streamed text, reasoning and errors are shown without what `mask` hides, even if it comes in
+  // pieces; the function is asked where a text begins, and may return null. For agents elsewhere, whose other
+  // answers are masked as they are read.
+  using Mask = std::function<std::shared_ptr<const base::SecretMask>()>;
+  void hide(Mask mask) { mask_ = std::move(mask); }
+
   // These block while the sink has no room.
   void text(std::string delta);
   void reasoning(std::string delta);
@@ -52,7 +61,16 @@ class FunctionTurn {
 
  private:
   const Turn& input_;
+  // A text that comes in pieces, whose end may be kept back.
+  enum class Streamed { text, reasoning };
+  void stream(Streamed kind, std::string delta);
+  void end_stream();
+  void tell(Streamed kind, std::string delta);
+
   const std::shared_ptr<Shared> shared_;  // shared with the Execution
+  Mask mask_;
+  std::optional<base::SecretMask::Pieces> pieces_;  // of the open text
+  Streamed streamed_ = Streamed::text;
 };
 
 class FunctionExecutor final : public Executor {

@@ -77,7 +77,10 @@ CallError from_answer(const protocol::a2a::ClientDialect* dialect, int status, s
   }
   if (!good)
     return {"the server answered with HTTP status " + std::to_string(status), 0, is_busy(status), status};
-  return {"the server's answer is not of the protocol: " + std::string(body.substr(0, 200)), 0, false};
+  // Foreign bytes say nothing to people, and may hold anything.
+  return {"the server's answer is not of the protocol (HTTP status " + std::to_string(status) + ", " +
+              std::to_string(body.size()) + " bytes)",
+          0, false};
 }
 
 // The same for an answer over HTTP, which says more.
@@ -154,6 +157,16 @@ tl::expected<task::Json, CallError> result_in(const protocol::a2a::ClientDialect
   return result->result.json();
 }
 
+std::shared_ptr<const base::SecretMask> mask_of(const Access& access) {
+  return access.tokens && access.tokens->mask ? access.tokens->mask() : nullptr;
+}
+
+// The JSON of a gRPC message, which stands for the message's bytes.
+std::string shown_text(const Access& access, std::string_view json) {
+  const auto mask = mask_of(access);
+  return mask ? mask->masked(json) : std::string(json);
+}
+
 // Makes a call over gRPC under the breaker of its origin. For a stream, a connection is answer enough.
 template <class Make>
 base::Result<ChannelAnswer> guarded(const Remote& remote, ChannelCall& call, bool is_stream,
@@ -189,7 +202,7 @@ StreamEnd grpc_stream(const GrpcChannel& channel, const Remote& remote, ChannelC
   Progress progress;
   const auto on_message = [&](std::string_view json) {
     end.opened = true;
-    const auto document = json::Document::parse_view(json);
+    const auto document = json::Document::parse(shown_text(remote.access, json));
     const auto item = document ? dialect.read_answer(document->root(), true) : base::fail(document.error());
     if (!item) end.error = CallError{item.error().for_caller, 0, false};
     return item && on_event(0, item->result.raw());
@@ -198,7 +211,7 @@ StreamEnd grpc_stream(const GrpcChannel& channel, const Remote& remote, ChannelC
                               [&](const ChannelCall& made) { return channel.stream(made, on_message); });
   if (!end.error && !answer) end.error = from_net(answer.error(), progress);
   if (!end.error && answer->http_status != 200)
-    end.error = from_answer(&dialect, answer->http_status, answer->body);
+    end.error = from_answer(&dialect, answer->http_status, shown_text(remote.access, answer->body));
   return end;
 }
 
@@ -216,6 +229,7 @@ http::outbound::HttpRequest basic_request(std::string url, const Access& access,
   request.breakers = access.breakers;
   request.despite_breaker = access.despite_breaker;
   request.stop_fd = stop_fd;
+  request.mask = mask_of(access);
   if (!version.empty()) request.headers.emplace_back("A2A-Version", version);
   if (!token.empty()) request.headers.push_back(token_header(access, token));
   if (!trace.empty()) request.headers.emplace_back("traceparent", trace);
@@ -298,6 +312,7 @@ tl::expected<task::Json, CallError> RemoteEndpoint::call(const protocol::a2a::Cl
       remote_.access, stop_fd_, [&](const std::string& token) {
         return call(request, timeout, {token, timer.trace()});
       });
+  if (!result) result.error().text = shown_text(remote_.access, result.error().text);
   if (timer.wants(!result)) timer.end(call_span(remote_, error_in(result)));
   return result;
 }
@@ -311,7 +326,7 @@ tl::expected<task::Json, CallError> RemoteEndpoint::call(const protocol::a2a::Cl
     const auto answer =
         guarded(remote_, out, false, progress, [&](const ChannelCall& made) { return channel_->call(made); });
     if (!answer) return tl::unexpected(from_net(answer.error(), progress));
-    return result_in(dialect(), answer->http_status, answer->body);
+    return result_in(dialect(), answer->http_status, shown_text(remote_.access, answer->body));
   }
   http::outbound::HttpRequest out = http(request, shown);
   out.total_timeout = timeout;
@@ -330,6 +345,8 @@ StreamEnd RemoteEndpoint::stream(const StreamRequest& request, const OnStreamEve
   StreamEnd end = with_token<StreamEnd>(remote_.access, stop_fd_, [&](const std::string& token) {
     return stream(request, on_event, {token, timer.trace()});
   });
+  // A status of gRPC and an error that was put together from parts have not been masked as bytes.
+  if (end.error) end.error->text = shown_text(remote_.access, end.error->text);
   const CallError* const error = end.error ? &*end.error : nullptr;
   if (timer.wants(error != nullptr)) timer.end(call_span(remote_, error));
   return end;

@@ -11,6 +11,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
+#include "base/secret_mask.h"
 #include "base/span.h"
 #include "client/grpc_channel.h"
 #include "http/outbound/http_client.h"
@@ -44,6 +45,8 @@ struct TokenSource {
   std::function<tl::expected<std::string, CallError>(int stop_fd, bool despite_breaker)> find;
   // The server has refused this one: whether another may help.
   std::function<bool(const std::string& token)> renew;
+  // What hides those that were sent in what the server answers; null: nothing does.
+  std::function<std::shared_ptr<const base::SecretMask>()> mask = {};
 };
 
 // What goes along to a server, and which addresses may be reached.

@@ -1,5 +1,6 @@
 """Agents elsewhere and language models that want a token: it is had for the card's own secret, kept while it is good,
 and renewed once when it is refused. The secret goes to the token endpoint and nowhere else."""
+import base64
 import json
 import threading
 
@@ -19,7 +20,7 @@ class Guarded:
 
     def __init__(self, site):
         outer, base = self, site.http.RequestHandlerClass
-        self.bad, self.seen = set(), []
+        self.bad, self.seen, self.echoes = set(), [], False
 
         class Handler(base):
             def parse_request(self):
@@ -27,6 +28,12 @@ class Guarded:
                     return False
                 token = self.headers.get("Authorization")
                 outer.seen.append(token)
+                if outer.echoes and self.command == "POST":
+                    self.body()
+                    encoded = base64.b64encode(f"all: {outer.seen}".encode()).decode()
+                    error = {"code": -32000, "message": f"no {token} {encoded}"}
+                    self.say(json.dumps({"jsonrpc": "2.0", "id": 1, "error": error}).encode(), status=400)
+                    return False
                 if token in outer.bad or "all" in outer.bad:
                     self.body()
                     self.say(json.dumps(REFUSED).encode(), status=401)
@@ -135,6 +142,22 @@ class OAuth(harness.ServerCase):
                 before = self.tokens.asked
                 self.assertIn("HTTP status 401", self.run_task(agent, "failed"))
                 self.assertEqual(self.tokens.asked, before + 1, "not again and again")
+
+    def test_a_server_that_echoes_tokens_old_and_new_shows_none(self):
+        self.start()
+        for agent, guard in self.guards.items():
+            with self.subTest(agent=agent):
+                self.run_task(agent)
+                guard.bad.add(f"Bearer token-{self.tokens.asked}")
+                self.run_task(agent)
+                guard.seen.append("Basic " + token_server.BASIC)
+                guard.echoes = True
+                said = self.run_task(agent, "failed")
+                self.assertIn("no Bearer *** ", said)
+                encoded = base64.b64decode(said.split("***", 1)[1].split()[0] + "==", validate=False)
+                for secret in (b"token-", b"s3cret", token_server.BASIC.encode()):
+                    self.assertNotIn(secret, encoded)
+        self.assertNotIn("token-", self.server.log_text())
 
     def test_many_turns_that_want_a_token_share_one(self):
         self.start()

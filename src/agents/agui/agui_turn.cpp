@@ -244,6 +244,7 @@ class AguiTurn {
 
 void run_agui_turn(const AgentSettings& settings, const OutboundRules& rules, Credentials& credentials,
                    FunctionTurn& turn) {
+  turn.hide([&credentials] { return credentials.mask(); });
   AguiTurn(settings, rules, credentials, turn).run();
 }
 

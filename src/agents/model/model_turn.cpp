@@ -309,6 +309,7 @@ class ModelTurn {
 
 void run_model_turn(const AgentSettings& settings, const OutboundRules& rules, Credentials& credentials,
                     FunctionTurn& turn) {
+  turn.hide([&credentials] { return credentials.mask(); });
   ModelTurn(settings, rules, credentials, turn).run();
 }
 

@@ -26,6 +26,8 @@ constexpr std::size_t kTokenMax = std::size_t{16} << 10;
 constexpr std::int64_t kLifetime = 300;            // of a token without expires_in, in seconds
 constexpr std::int64_t kLifetimeMax = 24 * 3'600;  // after which it is had anew whatever it says
 constexpr std::int64_t kLifeMargin = 30;           // before its end, but no more than a tenth of its life
+constexpr std::size_t kHiddenMax = 8;              // secrets and tokens that answers do not show
+constexpr std::size_t kQueryValueMin = 16;         // in a URL's query; shorter ones are words
 constexpr milliseconds kLook{50};                  // how soon one who waits hears that its turn is to stop
 
 std::string first_line(const std::filesystem::path& file) {
@@ -71,6 +73,20 @@ std::string form(const Endpoint& endpoint, const std::string& secret) {
   return body;
 }
 
+// The values in a URL's query that may be keys.
+std::vector<std::string> keys_in(std::string_view url) {
+  std::vector<std::string> keys;
+  for (std::size_t at = url.find('?'); at != std::string_view::npos; at = url.find('&', at + 1)) {
+    std::string_view pair = url.substr(at + 1);
+    pair = pair.substr(0, pair.find_first_of("&#"));
+    const std::size_t equals = pair.find('=');
+    if (equals == std::string_view::npos || pair.size() - equals <= kQueryValueMin) continue;
+    keys.push_back(
+        base::percent_decoded(pair.substr(equals + 1)).value_or(std::string(pair.substr(equals + 1))));
+  }
+  return keys;
+}
+
 bool is_token(std::string_view text) {
   return !text.empty() && text.size() <= kTokenMax &&
          std::ranges::all_of(text, [](unsigned char c) { return c > 0x20 && c < 0x7f; });
@@ -79,7 +95,9 @@ bool is_token(std::string_view text) {
 }  // namespace
 
 Credentials::Credentials(Endpoint endpoint, OutboundRules rules)
-    : endpoint_(std::move(endpoint)), rules_(std::move(rules)) {}
+    : endpoint_(std::move(endpoint)), rules_(std::move(rules)) {
+  for (const std::string& key : keys_in(endpoint_.url)) hide(key);
+}
 
 bool Credentials::missing() const {
   return wanted() && !endpoint_.secret_optional && secret_of(endpoint_).empty();
@@ -90,6 +108,7 @@ Credentials::Token Credentials::find(int stop_fd, bool despite_breaker) {
   if (endpoint_.auth == Endpoint::Auth::oauth) return find_token(stop_fd, despite_breaker);
   std::string secret = secret_of(endpoint_);
   if (secret.empty() && !endpoint_.secret_optional) return refused("its key is missing");
+  hide(secret);
   return secret;
 }
 
@@ -98,6 +117,22 @@ bool Credentials::renew(const std::string& token) {
   const std::lock_guard lock(mutex_);
   if (kept_.token == token) kept_ = {};
   return true;
+}
+
+std::shared_ptr<const base::SecretMask> Credentials::mask() const {
+  const std::lock_guard lock(mutex_);
+  return mask_;
+}
+
+// Those that were hidden first are forgotten first.
+void Credentials::hide(const std::string& secret) {
+  if (secret.empty()) return;
+  const std::lock_guard lock(mutex_);
+  if (!hidden_.empty() && hidden_.back() == secret) return;
+  std::erase(hidden_, secret);
+  hidden_.push_back(secret);
+  if (hidden_.size() > kHiddenMax) hidden_.erase(hidden_.begin());
+  mask_ = std::make_shared<const base::SecretMask>(hidden_);
 }
 
 // Who waits for another's fetch takes what came of it, unless that was stopped.
@@ -119,6 +154,7 @@ Credentials::Token Credentials::find_token(int stop_fd, bool despite_breaker) {
   kept_ = {};
   lock.unlock();
   auto fetched = fetch(stop_fd, despite_breaker);
+  if (fetched) hide(fetched->token);
   lock.lock();
   fetching_ = false;
   ++fetches_;
@@ -130,9 +166,10 @@ Credentials::Token Credentials::find_token(int stop_fd, bool despite_breaker) {
   return fetched->token;
 }
 
-tl::expected<Credentials::Kept, CallError> Credentials::fetch(int stop_fd, bool despite_breaker) const {
+tl::expected<Credentials::Kept, CallError> Credentials::fetch(int stop_fd, bool despite_breaker) {
   const std::string secret = secret_of(endpoint_);
   if (secret.empty()) return refused("its key is missing");
+  hide(secret);
   HttpRequest request;
   request.url = endpoint_.token_url;
   request.policy = rules_.policy_for(request.url);

@@ -8,13 +8,16 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <tl/expected.hpp>
+#include <vector>
 
 #include "agents/outbound/outbound.h"
 #include "agents/settings.h"
+#include "base/secret_mask.h"
 #include "client/endpoint.h"
 
 namespace baton::agents {
@@ -35,23 +38,30 @@ class Credentials {
   // The other side has refused this token: returns whether `find` will have another one.
   bool renew(const std::string& token);
 
+  // Hides what the other side was lately sent to show who calls, in what it answers: secrets and tokens,
+  // those that are no longer good included, and long values in its URL's query. Null: nothing was.
+  std::shared_ptr<const base::SecretMask> mask() const;
+
  private:
   struct Kept {
     std::string token;
     std::chrono::steady_clock::time_point until{};
   };
   Token find_token(int stop_fd, bool despite_breaker);
-  tl::expected<Kept, client::CallError> fetch(int stop_fd, bool despite_breaker) const;
+  tl::expected<Kept, client::CallError> fetch(int stop_fd, bool despite_breaker);
+  void hide(const std::string& secret);
 
   const Endpoint endpoint_;
   const OutboundRules rules_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   // Under the mutex.
   Kept kept_;
   bool fetching_ = false;
-  int fetches_ = 0;                          // that have ended
-  std::optional<client::CallError> failed_;  // why the last one did
+  int fetches_ = 0;                               // that have ended
+  std::optional<client::CallError> failed_;       // why the last one did
+  std::vector<std::string> hidden_;               // secrets and tokens, the newest at the end
+  std::shared_ptr<const base::SecretMask> mask_;  // shared with calls that go on
 };
 
 }  // namespace baton::agents

@@ -34,8 +34,8 @@ PostEnd kind_of(const base::Error& error, bool was_connected) {
   return was_connected ? PostEnd::lost : PostEnd::unreachable;
 }
 
-Posted post_once(const Endpoint& endpoint, const OutboundRules& rules, const Post& post, std::string token,
-                 const std::function<bool(std::string_view)>& on_data) {
+Posted post_once(const Endpoint& endpoint, const OutboundRules& rules, const Credentials& credentials,
+                 const Post& post, std::string token, const std::function<bool(std::string_view)>& on_data) {
   http::outbound::HttpRequest request;
   request.url = post.url;
   request.policy = rules.policy_for(post.url);
@@ -50,6 +50,7 @@ Posted post_once(const Endpoint& endpoint, const OutboundRules& rules, const Pos
   if (!post.trace.empty()) request.headers.emplace_back("traceparent", post.trace);
   request.total_timeout = std::max(post.time_max, milliseconds(1));
   request.answer_max = kErrorBodyMax;
+  request.mask = credentials.mask();
   request.stop_fd = post.stop_fd;
   bool was_connected = false;
   Posted posted;
@@ -80,7 +81,7 @@ Posted send_post(const Endpoint& endpoint, const OutboundRules& rules, Credentia
   for (bool is_second = false;; is_second = true) {
     const auto token = credentials.find(post.stop_fd, post.despite_breaker);
     if (!token) return without_token(token.error());
-    Posted posted = post_once(endpoint, rules, post, *token, on_data);
+    Posted posted = post_once(endpoint, rules, credentials, post, *token, on_data);
     if (posted.answer.status != kUnauthorized || is_second || !credentials.renew(*token)) return posted;
   }
 }

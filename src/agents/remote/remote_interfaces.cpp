@@ -93,7 +93,8 @@ RemoteInterfaces::Remotes RemoteInterfaces::fetch(std::optional<client::Fetched>
   if (credentials_->wanted()) {
     target.access.tokens = client::TokenSource{
         [from = credentials_](int stop, bool despite) { return from->find(stop, despite); },
-        [from = credentials_](const std::string& token) { return from->renew(token); }};
+        [from = credentials_](const std::string& token) { return from->renew(token); },
+        [from = credentials_] { return from->mask(); }};
   }
   target.access.key_header = endpoint_.auth_header;
   target.access.policy = rules_.policy_for(target.url);

@@ -35,6 +35,8 @@ class RemoteInterfaces {
   bool begin_refresh() const;
   Remotes refresh(int stop_fd, bool despite_breaker = false) const;
 
+  // Hides what was sent to show who calls; null: nothing was.
+  std::shared_ptr<const base::SecretMask> mask() const { return credentials_->mask(); }
   // Whether the secret, if one is wanted, is there.
   bool has_secret() const;
 

@@ -394,6 +394,7 @@ class RemoteTurn {
 }  // namespace
 
 void run_remote_turn(const RemoteInterfaces& interfaces, const AgentSettings& settings, FunctionTurn& turn) {
+  turn.hide([&interfaces] { return interfaces.mask(); });
   RemoteTurn(interfaces, settings, turn).run();
 }
 

@@ -118,10 +118,13 @@ bool has_no_body(int status) {
   return status < 200 || status == 204 || status == 304;
 }
 
-void take_head(const httplib::Response& from, HttpAnswer& answer) {
+void take_head(const httplib::Response& from, const base::SecretMask* mask, HttpAnswer& answer) {
   answer.status = from.status;
   answer.content_type = from.get_header_value("Content-Type");
   answer.headers.assign(from.headers.begin(), from.headers.end());
+  if (mask == nullptr) return;
+  answer.content_type = mask->masked(answer.content_type);
+  for (auto& [name, value] : answer.headers) value = mask->masked(value);
 }
 
 // Reports a call to its origin's breaker, once: when the head of the answer is there, or at the call's end.
@@ -161,22 +164,26 @@ class BreakerReport {
 base::Result<HttpAnswer> converse(const HttpRequest& request, const Url& url, Channel& channel,
                                   HttpAnswer& answer, const BodySink& sink, BreakerReport& report) {
   AnswerStream stream(channel);
+  base::SecretMask::Pieces shown(request.mask);
   bool over = false;  // ended by us, with what we wanted
   httplib::Request out = to_library(request, url);
   out.response_handler = [&](const httplib::Response& head) {
     stream.end_head();
-    take_head(head, answer);
+    take_head(head, request.mask.get(), answer);
     report.answered(answer);
     over = has_no_body(head.status);
     return !over;
   };
   out.content_receiver = [&](const char* data, std::size_t size, std::uint64_t, std::uint64_t) {
-    over = !sink(answer.status, {data, size});
+    const std::string_view piece(data, size);
+    over = !(request.mask ? sink(answer.status, shown.next(piece)) : sink(answer.status, piece));
     return !over;
   };
   httplib::Response in;
   const bool complete = Roundtrip(url).run(stream, out, in);
-  if (complete && answer.status == 0) take_head(in, answer);  // 204: the library does not show its head
+  if (complete && answer.status == 0)
+    take_head(in, request.mask.get(), answer);  // 204: the library does not show its head
+  if (const std::string rest = shown.end(); complete && !rest.empty()) (void)sink(answer.status, rest);
   const bool enough = request.head_suffices && answer.status != 0;
   if (complete || over || enough) return std::move(answer);
   if (stream.failure()) return fail(*stream.failure());

@@ -7,12 +7,14 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/secret_mask.h"
 #include "http/outbound/address.h"
 #include "http/outbound/breakers.h"
 
@@ -51,6 +53,8 @@ struct HttpRequest {
   // Asked whether the origin may be called, and told how that went; null: none. Must outlive the call.
   Breakers* breakers = nullptr;
   bool despite_breaker = false;  // goes out even if the breaker is open
+  // Hides secrets in the answer's head and body; null: none. Shared with their owner, who may learn more.
+  std::shared_ptr<const base::SecretMask> mask;
   // Called when the breaker holds the request back, with the time after which it may be made; the call then
   // fails with `unavailable`. May be empty.
   std::function<void(std::chrono::milliseconds)> on_held;

@@ -48,6 +48,22 @@ TEST_CASE("FunctionExecutor: what a function thinks aloud is told apart from wha
   CHECK(running.sink->all_text() == "hello");
 }
 
+TEST_CASE("FunctionExecutor: a secret is hidden in streamed text, however it is cut, and in an error") {
+  base::WorkerPool pool("functions", 1, 10);
+  Running running(pool, [](FunctionTurn& turn) {
+    turn.hide(
+        [] { return std::make_shared<const base::SecretMask>(std::vector<std::string>{"s3cret-token"}); });
+    for (const char* piece : {"your s3", "cret-", "token, s3cret"}) turn.text(piece);
+    turn.reasoning("s3cret-t");
+    turn.reasoning("oken");
+    turn.finish(agents::Failed{"refused: s3cret-token"});
+  });
+  REQUIRE(running.sink->wait_finished());
+  CHECK(running.sink->all_text() == "your ***, s3cret");
+  CHECK(running.sink->all_reasoning() == "***");
+  CHECK(running.sink->ending() == "refused: ***");
+}
+
 TEST_CASE("FunctionExecutor: what a function throws fails the turn without its text") {
   base::WorkerPool pool("functions", 1, 10);
   Running running(pool, [](FunctionTurn&) { throw std::runtime_error("/secret/path"); });

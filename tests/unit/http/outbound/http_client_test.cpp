@@ -107,6 +107,21 @@ TEST_CASE("http_request: the Host header keeps the name from the URL and nothing
   CHECK(server.requests().find("Accept-Encoding") == std::string::npos);
 }
 
+TEST_CASE("http_request: an answer that echoes a secret comes without it, in its head and body") {
+  RawServer server([](RawServer&, int connection) {
+    RawServer::say(connection,
+                   std::string(kOk) + "X-Echo: Bearer s3cret-token\r\nTransfer-Encoding: chunked\r\n\r\n");
+    RawServer::say(connection, "6\r\na s3cr\r\n");
+    RawServer::say(connection, "9\r\net-token \r\n6\r\ns3cret\r\n0\r\n\r\n");
+  });
+  HttpRequest request = request_to(server.url());
+  request.mask = std::make_shared<const baton::base::SecretMask>(std::vector<std::string>{"s3cret-token"});
+  const auto answer = http_request(request);
+  REQUIRE(answer.has_value());
+  CHECK(answer->body == "a *** s3cret");
+  CHECK(baton::http::outbound::header_of(*answer, "X-Echo") == "Bearer ***");
+}
+
 TEST_CASE("http_request: a redirect is an answer and is not followed") {
   WebhookReceiver target;
   WebhookReceiver receiver;
