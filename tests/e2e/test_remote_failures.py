@@ -255,10 +255,19 @@ class RemoteFailures(harness.unittest.TestCase):
             self.failed(self.run_with(there))
             self.assertEqual(inner.headers, [])
 
+    def test_an_origin_that_is_open_for_one_card_is_not_open_for_anothers_answer(self):
+        with Elsewhere([DONE]) as inner, Elsewhere([DONE], far_interface=inner.site.url) as there:
+            both = [there.origin, inner.origin]
+            self.failed(self.run_with(there, both))
+            self.assertEqual(inner.headers, [])
+            self.assertIn("does not name (a2a.endpoint)", self.front.log_text())
+            self.completed(self.run_with(there, both, a2a={"endpoint": inner.site.url}))
+
     def test_the_secret_goes_to_the_cards_origin_and_no_other(self):
         with Elsewhere([DONE]) as inner, Elsewhere([DONE], far_interface=inner.site.url) as there:
             front = Front({"far": {"url": there.site.url, "auth": {"type": "bearer", "secret_file": "token"}}},
-                          [there.origin, inner.origin])
+                          [])
+            front.config["webhooks"] = {"allow_private": True}
             self.addCleanup(front.discard)
             (front.agents_folder / "far" / "token").write_text("s3cret\n", encoding="utf-8")
             front.start()

@@ -16,6 +16,15 @@ http::outbound::AddressPolicy OutboundRules::policy_for(std::string_view url) co
   return is_allowed ? http::outbound::AddressPolicy::any() : policy;
 }
 
+http::outbound::AddressPolicy OutboundRules::policy_for(std::string_view url,
+                                                        std::initializer_list<std::string_view> named) const {
+  const std::string origin = client::origin_of(url);
+  const bool is_named = !origin.empty() && std::ranges::any_of(named, [&](std::string_view own) {
+    return client::origin_of(own) == origin;
+  });
+  return is_named ? policy_for(url) : policy;
+}
+
 std::string OutboundRules::refusal_of(std::string_view url) const {
   const auto parsed = http::outbound::parse_url(url);
   if (!parsed || http::outbound::check_target(*parsed, policy_for(url))) return {};

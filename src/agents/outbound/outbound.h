@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,7 +21,13 @@ struct OutboundRules {
   http::outbound::Breakers* breakers = nullptr;  // of all agents; outlives them. Null: none
   base::SpanQueue* spans = nullptr;              // of calls; as `breakers`
 
+  // Of a URL that the operator has named.
   http::outbound::AddressPolicy policy_for(std::string_view url) const;
+  // Of a URL that an agent elsewhere has named, such as an interface in its card. Only the origins of the
+  // URLs that the operator named for this agent may be in `origins`; others must be public, lest one agent
+  // lead Baton to an address that was opened for another.
+  http::outbound::AddressPolicy policy_for(std::string_view url,
+                                           std::initializer_list<std::string_view> named) const;
 
   // Why `url` may not be called, for the operator. Empty if it may, or if that depends on the address of its
   // host's name.

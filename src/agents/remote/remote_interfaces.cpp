@@ -5,6 +5,7 @@
 
 #include "agents/remote/shown_card.h"
 #include "base/log.h"
+#include "base/loggable.h"
 
 namespace baton::agents {
 namespace {
@@ -105,7 +106,13 @@ RemoteInterfaces::Remotes RemoteInterfaces::fetch(std::optional<client::Fetched>
   auto remotes = client::find_remotes(target, client::Purpose::tasks, stop_fd, &card);
   if (!remotes) return remotes;
   for (client::Remote& remote : *remotes) {
-    remote.access.policy = rules_.policy_for(remote.url);
+    remote.access.policy = rules_.policy_for(remote.url, {endpoint_.url, endpoint_.address});
+    if (remote.access.policy != rules_.policy_for(remote.url))
+      base::log_warn({},
+                     "the card below {} leads to {}, which outbound.origins has but the card here does not "
+                     "name (a2a.endpoint): it may be called only if its address is public",
+                     base::loggable(endpoint_.url.substr(0, endpoint_.url.find('?'))),
+                     base::loggable(client::origin_of(remote.url)));
     remote.access.answer_max = kAnswerMax;
     remote.access.despite_breaker = false;
     // A channel to a checked address does not follow a name that moves, so it serves one turn only.
