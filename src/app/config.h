@@ -28,6 +28,7 @@ struct ConfiguredToken {
   std::string variable;             // the environment variable that holds the secret; empty: none
   std::string file;                 // the file that holds the secret; empty: none
   server::Role role = server::Role::calls;
+  bool binds_children = false;  // what its tasks delegate goes to these agents only
 };
 
 // Where tasks are kept, and how.

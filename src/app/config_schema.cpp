@@ -90,6 +90,11 @@ void write_tokens(Writer& out) {
           out.member("type", "string").member("minLength", 1);
         });
       });
+      out.key("children").object([&] {
+        out.member("description",
+                   "What its tasks delegate goes to any agent (the default), or to its own agents only");
+        out.key("enum").strings({"any", "own"});
+      });
       out.key("role").object([&] {
         out.member("description", "Calls agents (the default), looks at all tasks, or acts on them");
         out.key("enum").strings({"caller", "viewer", "operator"});

@@ -11,7 +11,8 @@ namespace baton::app {
 namespace {
 
 constexpr std::size_t kTokenFileMax = 64 << 10;
-const std::array<std::string, 6> kMembers{"caller", "token", "token_file", "token_env", "agents", "role"};
+const std::array<std::string, 7> kMembers{"caller", "token",    "token_file", "token_env",
+                                          "agents", "children", "role"};
 
 std::string trimmed(std::string text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
@@ -33,6 +34,7 @@ class Entry {
     token.file = file_;
     token.agents = agents();
     token.role = role();
+    token.binds_children = binds_children(token);
     return token;
   }
 
@@ -125,6 +127,14 @@ class Entry {
       wrong("/agents", "must be a list of at least one agent's name");
     }
     return names;
+  }
+
+  bool binds_children(const ConfiguredToken& token) {
+    const json::Value children = object_["children"];
+    if (children.missing() || children.str() == "any") return false;
+    if (children.str() != "own") wrong("/children", "must be own or any");
+    if (token.agents.empty()) wrong("/children", "own needs a list of agents");
+    return true;
   }
 
   server::Role role() {

@@ -21,7 +21,8 @@ struct TokenSources {
   std::string folder;  // relative file names start here; empty: the current folder
 };
 
-// Reads the list: objects with `caller`, one of `token`, `token_file` and `token_env`, and perhaps `agents`.
+// Reads the list: objects with `caller`, one of `token`, `token_file` and `token_env`, and perhaps `agents`,
+// `children` and `role`.
 std::vector<ConfiguredToken> read_tokens(json::Value list, const TokenSources& sources,
                                          const ReportToken& report);
 

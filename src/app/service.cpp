@@ -66,7 +66,8 @@ server::ServerOptions server_options(const Config& config) {
 std::vector<server::Token> tokens_of(const Config& config) {
   std::vector<server::Token> tokens;
   for (const ConfiguredToken& token : config.tokens) {
-    tokens.push_back({token.secret, task::Caller{token.caller}, token.agents, token.role});
+    tokens.push_back(
+        {token.secret, task::Caller{token.caller}, token.agents, token.role, token.binds_children});
   }
   return tokens;
 }

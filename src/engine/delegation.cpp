@@ -48,13 +48,48 @@ std::string Delegation::refusal(const task::TaskHead& head, bool is_new) const {
   return {};
 }
 
+// Detached tasks are below the one that began them, too.
+bool Delegation::is_below(const task::TaskHead& parent, const task::TaskRef& other) const {
+  auto head = reader_.head(other);
+  for (int depth = 0; head && depth <= options_.delegation_depth_max; ++depth) {
+    if (head->parent == parent.key) return true;
+    if (!head->parent) return false;
+    head = reader_.head(head->parent);
+  }
+  return false;
+}
+
+// Leaves out what the message refers to and the turn may not reach. `named`: by the turn's own message.
+// Returns why the submission's task may not be reached; empty: it may.
+std::string Delegation::keep_to_own_tasks(const task::TaskHead& parent,
+                                          const std::vector<task::TaskId>& named,
+                                          task::Submission& submission) const {
+  const auto ref = [&](const task::TaskId& id) { return task::TaskRef{parent.caller, submission.agent, id}; };
+  if (!submission.task.empty() && !is_below(parent, ref(submission.task)))
+    return "there is no such task of the agent \"" + submission.agent.value + "\" below this one";
+  std::erase_if(submission.message.reference_tasks, [&](const task::TaskId& id) {
+    return std::ranges::find(named, id) == named.end() && !is_below(parent, ref(id));
+  });
+  return {};
+}
+
 void Delegation::start(std::shared_ptr<RunningTurn> run, agents::DelegateRequest request, int nth) {
   background_.run([this, run = std::move(run), request = std::move(request), nth]() mutable {
     const task::TaskHead head = run->head();
     const bool is_new = run->asks_anew(request, nth);
-    if (const std::string why = refusal(head, is_new); !why.empty()) {
+    std::string why = refusal(head, is_new);
+    if (why.empty() && head.budget) why = task::refusal_of_agent(*head.budget, request.agent);
+    if (!why.empty()) {
       return run->no_child(request.agent, request.id, why, is_new);
     }
+    task::Submission submission;
+    submission.caller = head.caller;
+    submission.agent = task::AgentName{request.agent};
+    submission.task = request.task;
+    submission.message = std::move(request.message);
+    RunningTurn::Lineage lineage = run->lineage();
+    why = keep_to_own_tasks(head, lineage.references, submission);
+    if (!why.empty()) return run->no_child(request.agent, request.id, why, is_new);
     const auto delegated = std::make_shared<Delegated>();
     delegated->run = std::move(run);
     delegated->parent = head.key;
@@ -66,15 +101,11 @@ void Delegation::start(std::shared_ptr<RunningTurn> run, agents::DelegateRequest
     delegated->subagent.call = std::move(request.id);
     delegated->subagent.asks_agent = request.takes_questions || delegated->goes_on;
     delegated->subagent.is_detached = request.detached;
-    task::Submission submission;
-    submission.caller = head.caller;
-    submission.agent = task::AgentName{request.agent};
-    submission.task = request.task;
-    submission.message = std::move(request.message);
-    RunningTurn::Lineage lineage = delegated->run->lineage();
     submission.hops = std::move(lineage.hops);
     const auto timer = std::make_shared<base::SpanTimer>(options_.spans, std::move(lineage.trace));
     submission.trace = timer->trace();
+    if (head.budget && head.budget->agents)
+      submission.child_agents = std::make_shared<const std::vector<std::string>>(*head.budget->agents);
     if (!delegated->goes_on) submission.budget = delegated->run->left_for_child();
     submission.waits_for = task::WaitsFor::outcome;
     const auto digest = digest_of_call(head, delegated->subagent.call, nth, submission);

@@ -12,6 +12,10 @@
 // passed on level by level: it is in the parent's log before it is sent to the child, which takes one answer
 // to a question. A question that somebody else has answered is withdrawn.
 //
+// What a turn may reach: a task that it continues, and those that its message refers to, must be below its
+// own task; the latter may also be those that its own message referred to. A caller's other tasks are not an
+// agent's.
+//
 // A detached child is no longer the parent's once it is stored: that is its result. Threads: any.
 #pragma once
 
@@ -60,6 +64,9 @@ class Delegation final : public Children {
   using DelegatedPtr = std::shared_ptr<Delegated>;
 
   std::string refusal(const task::TaskHead& head, bool is_new) const;
+  bool is_below(const task::TaskHead& parent, const task::TaskRef& other) const;
+  std::string keep_to_own_tasks(const task::TaskHead& parent, const std::vector<task::TaskId>& named,
+                                task::Submission& submission) const;
   void stored(const DelegatedPtr& delegated, const Accepted& child);
   void follow(const DelegatedPtr& delegated);
   void follow_on(const DelegatedPtr& delegated);

@@ -94,8 +94,9 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
   struct Lineage {
     std::vector<std::string> hops;
     std::string trace;
-    std::string parent = {};  // the trace that the turn's message came with
-    std::string first = {};   // that of the task's first message, if it is another one and known
+    std::string parent = {};                    // the trace that the turn's message came with
+    std::vector<task::TaskId> references = {};  // other tasks that its message named
+    std::string first = {};  // that of the task's first message, if it is another one and known
   };
   void inherit(Lineage lineage);
   Lineage lineage() const;

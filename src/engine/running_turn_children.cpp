@@ -151,9 +151,12 @@ void RunningTurn::delegate(agents::DelegateRequest request) {
     if (state.phase != Phase::running || state.outcome || (is_unaware && !undoes_)) return Next{};
     const int nth = ++state.calls[request.id];
     const bool too_many = state.children + state.awaited_at_begin >= children_max_;
-    std::string refusal = is_unaware ? "the task is being canceled"
-                          : too_many ? "this turn has too many open child tasks"
-                                     : admit(state, request, nth);
+    // Hidden agents ask a plan's own questions.
+    const bool is_hidden = request.agent.starts_with('~') && !is_short_;
+    std::string refusal = is_hidden    ? "there is no agent \"" + request.agent + "\""
+                          : is_unaware ? "the task is being canceled"
+                          : too_many   ? "this turn has too many open child tasks"
+                                       : admit(state, request, nth);
     state.delegated = true;
     ++state.asked_for;
     const bool pauses = ++state.children == 1 && !is_short_;

@@ -396,6 +396,7 @@ base::Result<task::Change> TaskService::go_on(Pending& pending, const store::Tas
   put_push(change, submission, head.id, options_.push_configs_max);
   change.request = request_of(submission);
   change.turn.emplace();
+  bind_children(submission, head, change);
   if (has_turn) {
     if (head.waiting_messages >= kWaitingMessagesMax) {
       return fail(ErrorCode::overloaded, "too many messages are waiting for this task");
@@ -428,6 +429,7 @@ task::Change TaskService::answer(Pending& pending, const task::TaskHead& head) c
   put_push(change, submission, head.id, options_.push_configs_max);
   // Its id stays: so the node that has the task's turn learns that it is answered (see turnover).
   change.turn.emplace().ask = head.ask;
+  bind_children(submission, head, change);
   change.events.push_back(task::StatusChanged{{task::State::working, std::nullopt, clock_.now()}, {}});
   change.events.push_back(task::Subagent{
       pending.ask.subagent, {}, task::Subagent::Phase::passed, {}, {}, {}, pending.ask.number});

@@ -181,6 +181,8 @@ class TaskService {
   std::shared_ptr<const task::Budget> budget_for(const task::Submission& submission,
                                                  const agents::Agent* agent,
                                                  const task::TaskHead* before) const;
+  static void bind_children(const task::Submission& submission, const task::TaskHead& head,
+                            task::Change& change);
   base::Result<void> delay(const task::Submission& submission, task::Change& change) const;
   base::Result<task::Change> go_on(Pending& pending, const store::TaskRow& now);
   task::Change answer(Pending& pending, const task::TaskHead& head) const;

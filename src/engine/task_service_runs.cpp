@@ -57,12 +57,28 @@ std::shared_ptr<const task::Budget> TaskService::budget_for(const task::Submissi
                                                             const task::TaskHead* before) const {
   const bool is_in_card = agent != nullptr && !agent->settings.budget.empty();
   const bool had_one = before != nullptr && before->budget;
-  if (!is_in_card && !submission.budget && !had_one) return nullptr;
+  if (!is_in_card && !submission.budget && !submission.child_agents && !had_one) return nullptr;
   task::Budget limits = is_in_card ? agent->settings.budget : task::Budget();
   if (submission.budget) limits = task::smaller(limits, *submission.budget);
+  if (submission.child_agents) {
+    task::Budget bound;
+    bound.agents = *submission.child_agents;
+    limits = task::smaller(limits, bound);
+  }
   const task::Taken taken = before != nullptr ? task::Taken{before->tokens, before->children} : task::Taken();
   const base::Timestamp begins = is_later(submission) ? *submission.start_at : clock_.now();
   return std::make_shared<const task::Budget>(task::begun(limits, begins, taken));
+}
+
+// What the task delegates from now on is bound by the token of this message, too.
+void TaskService::bind_children(const task::Submission& submission, const task::TaskHead& head,
+                                task::Change& change) {
+  if (!submission.child_agents) return;
+  const task::Budget now = head.budget ? *head.budget : task::Budget();
+  task::Budget bound;
+  bound.agents = *submission.child_agents;
+  bound = task::smaller(now, bound);
+  if (bound != now) change.turn->budget = std::make_shared<const task::Budget>(std::move(bound));
 }
 
 base::Result<Accepted> TaskService::earlier(const task::Caller& caller, const task::AgentName& agent,

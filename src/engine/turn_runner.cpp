@@ -270,7 +270,9 @@ base::Result<agents::Turn> TurnRunner::describe(RunningTurn& run, const agents::
   }
   turn.hops = std::move(input->request.hops);
   turn.trace = base::traceparent_below(input->request.trace, {turn.id, std::to_string(turn.attempt)});
-  if (!turn.hops.empty() || !turn.trace.empty()) run.inherit({turn.hops, turn.trace, input->request.trace});
+  const std::vector<task::TaskId>& named = turn.message.reference_tasks;
+  if (!turn.hops.empty() || !turn.trace.empty() || !named.empty())
+    run.inherit({turn.hops, turn.trace, input->request.trace, named});
   turn.used_ids = std::move(taken);
   return turn;
 }

@@ -42,6 +42,30 @@ const Token* find_token(const std::vector<Token>& tokens, std::string_view autho
   return known;
 }
 
+ChildAgents child_agents_of(const Token& token) {
+  return token.binds_children ? std::make_shared<const std::vector<std::string>>(token.agents) : nullptr;
+}
+
+// Those that clients of our protocols send, and those that the page asks for: its origin is allowed, and SDKs
+// add headers of their own. Nothing of the latter if they are not a list of headers, or a long one.
+std::string allowed_headers(const http::Request& request) {
+  constexpr std::string_view kUsual =
+      "Content-Type, Authorization, Accept, Last-Event-ID, If-None-Match, A2A-Version, A2A-Extensions, "
+      "X-A2A-Extensions, traceparent";
+  constexpr std::size_t kAskedMax = 2'048, kNamesMax = 64;
+  std::string all(kUsual);
+  std::string_view asked = request.header("Access-Control-Request-Headers");
+  if (asked.size() > kAskedMax) return all;
+  for (std::size_t names = 0; !asked.empty(); ++names) {
+    const std::size_t end = std::min(asked.find(','), asked.size());
+    const std::string_view name = http::trimmed(asked.substr(0, end));
+    asked.remove_prefix(std::min(end + 1, asked.size()));
+    if (!base::is_token(name) || names == kNamesMax) return std::string(kUsual);
+    all.append(", ").append(name);
+  }
+  return all;
+}
+
 bool has_two_authorizations(const http::Request& request) {
   const auto is_authorization = [](const auto& header) {
     return http::same_word(header.first, "Authorization");
@@ -84,27 +108,39 @@ TokenList& TokenList::operator=(std::vector<Token> tokens) {
   return *this;
 }
 
-base::Result<task::Caller> authenticate(const ServerOptions& options, const http::Request& request,
-                                        const task::AgentName& agent) {
+base::Result<Identity> identify(const ServerOptions& options, const http::Request& request,
+                                const task::AgentName& agent) {
   const std::string_view authorization = request.header("Authorization");
   // A proxy may have checked the other header. (For HTTP requests the connection layer refuses duplicates.)
   if (has_two_authorizations(request)) {
     return base::fail(base::ErrorCode::unauthenticated, "more than one Authorization header");
   }
   const std::vector<Token>& tokens = options.tokens.now();
-  if (const std::string_view of_page = page_token(request); !of_page.empty() && options.tokens.has_callers())
-    return caller_of_page(tokens, of_page, agent, base::SystemClock().now());
-  if (options.anonymous && authorization.empty()) return task::kAnonymous;
+  if (const std::string_view of_page = page_token(request);
+      !of_page.empty() && options.tokens.has_callers()) {
+    auto page = identify_page(tokens, of_page, agent, base::SystemClock().now());
+    if (!page) return base::fail(std::move(page.error()));
+    return Identity{std::move(page->caller), child_agents_of(page->signer)};
+  }
+  if (options.anonymous && authorization.empty()) return Identity{task::kAnonymous, nullptr};
   const Token* known = find_token(tokens, authorization);
   // Without callers' tokens an unknown one is ignored: many clients send one anyway.
-  if (!known && options.anonymous && !options.tokens.has_callers()) return task::kAnonymous;
+  if (!known && options.anonymous && !options.tokens.has_callers())
+    return Identity{task::kAnonymous, nullptr};
   if (!known) return base::fail(base::ErrorCode::unauthenticated, "a valid bearer token is needed");
   if (known->role == Role::views)
     return base::fail(base::ErrorCode::permission_denied, "this token is for looking, not for calling");
   const bool good_here = known->agents.empty() || std::find(known->agents.begin(), known->agents.end(),
                                                             agent.value) != known->agents.end();
   if (!good_here) return base::fail(base::ErrorCode::permission_denied, "this token is not for this agent");
-  return known->caller;
+  return Identity{known->caller, child_agents_of(*known)};
+}
+
+base::Result<task::Caller> authenticate(const ServerOptions& options, const http::Request& request,
+                                        const task::AgentName& agent) {
+  auto identity = identify(options, request, agent);
+  if (!identity) return base::fail(std::move(identity.error()));
+  return std::move(identity->caller);
 }
 
 const Token* own_token(const ServerOptions& options, const http::Request& request) {
@@ -176,11 +212,9 @@ http::Reply preflight(const ServerOptions& options, const http::Request& request
   reply.headers = cors_headers(options, request);
   reply.headers.emplace_back("Allow", std::string(kMethods));
   if (reply.headers.size() == 1) return reply;
+  reply.headers.emplace_back("Vary", "Access-Control-Request-Headers");
   reply.headers.emplace_back("Access-Control-Allow-Methods", std::string(kMethods));
-  reply.headers.emplace_back("Access-Control-Allow-Headers",
-                             "Content-Type, Authorization, Accept, Last-Event-ID, If-None-Match, "
-                             "A2A-Version, A2A-Extensions, X-A2A-Extensions, "
-                             "traceparent");
+  reply.headers.emplace_back("Access-Control-Allow-Headers", allowed_headers(request));
   reply.headers.emplace_back("Access-Control-Max-Age", "600");
   return reply;
 }

@@ -16,6 +16,14 @@ namespace baton::server {
 base::Result<task::Caller> authenticate(const ServerOptions& options, const http::Request& request,
                                         const task::AgentName& agent);
 
+// The same with what the token says of the tasks that it begins.
+struct Identity {
+  task::Caller caller;
+  ChildAgents child_agents;
+};
+base::Result<Identity> identify(const ServerOptions& options, const http::Request& request,
+                                const task::AgentName& agent);
+
 // The caller's own token that the request has; null: it has none that is good for calling.
 const Token* own_token(const ServerOptions& options, const http::Request& request);
 

@@ -25,6 +25,8 @@ struct Admitted {
   Endpoint endpoint;
   task::Caller caller;       // who calls; in a tenant if it is a page
   RequestNotePtr note = {};  // null: nobody wants to know of requests
+  // The agents to which their tasks may give work (task::Submission::child_agents); null: any.
+  ChildAgents child_agents = {};
 };
 
 }  // namespace baton::server

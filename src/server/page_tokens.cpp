@@ -73,8 +73,8 @@ std::string make_page_token(const PageGrant& grant, std::string_view secret) {
   return text + "." + base::hmac_sha256(secret, text);
 }
 
-base::Result<task::Caller> caller_of_page(const std::vector<Token>& tokens, std::string_view token,
-                                          const task::AgentName& agent, base::Timestamp now) {
+base::Result<PageCaller> identify_page(const std::vector<Token>& tokens, std::string_view token,
+                                       const task::AgentName& agent, base::Timestamp now) {
   const auto unknown = fail(ErrorCode::unauthenticated, "a valid bearer token is needed");
   const std::size_t end = token.rfind('.');
   if (!is_page_token(token) || token.size() > kTokenMax || end < kBegin.size()) return unknown;
@@ -89,7 +89,14 @@ base::Result<task::Caller> caller_of_page(const std::vector<Token>& tokens, std:
   const bool is_other = !grant->agent.empty() && grant->agent != agent.value;
   if (!agent.empty() && (is_other || !is_for(*signer, agent.value)))
     return fail(ErrorCode::permission_denied, "this token is not for this agent");
-  return caller_in(grant->user, grant->caller);
+  return PageCaller{caller_in(grant->user, grant->caller), *signer};
+}
+
+base::Result<task::Caller> caller_of_page(const std::vector<Token>& tokens, std::string_view token,
+                                          const task::AgentName& agent, base::Timestamp now) {
+  auto page = identify_page(tokens, token, agent, now);
+  if (!page) return fail(std::move(page.error()));
+  return std::move(page->caller);
 }
 
 base::Result<PageGrant> read_page_grant(std::string_view body, const Token& by, base::Timestamp now) {

@@ -36,6 +36,14 @@ std::string make_page_token(const PageGrant& grant, std::string_view secret);
 base::Result<task::Caller> caller_of_page(const std::vector<Token>& tokens, std::string_view token,
                                           const task::AgentName& agent, base::Timestamp now);
 
+// The same with the token that has signed it, which is one of `tokens`.
+struct PageCaller {
+  task::Caller caller;
+  const Token& signer;
+};
+base::Result<PageCaller> identify_page(const std::vector<Token>& tokens, std::string_view token,
+                                       const task::AgentName& agent, base::Timestamp now);
+
 // Reads the body of POST /tokens, {"user", "agent"?, "seconds"?}. Fails with invalid_argument.
 base::Result<PageGrant> read_page_grant(std::string_view body, const Token& by, base::Timestamp now);
 

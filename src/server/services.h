@@ -30,7 +30,11 @@ struct Token {
   task::Caller caller;
   std::vector<std::string> agents;  // the agents it is valid for; empty: all
   Role role = Role::calls;
+  bool binds_children = false;  // its tasks may give work to these agents only
 };
+
+// The agents to which a caller's tasks may give work; null: any.
+using ChildAgents = std::shared_ptr<const std::vector<std::string>>;
 
 // TokenList: the valid tokens. They may be replaced while requests are served.
 //

@@ -14,6 +14,10 @@ std::string encode_budget(const task::Budget& budget) {
     if (budget.depth) out.member("d", *budget.depth);
     if (budget.rounds) out.member("r", *budget.rounds);
     if (budget.until) out.member("u", base::to_ms(*budget.until));
+    if (!budget.agents) return;
+    out.key("a").array([&] {
+      for (const std::string& agent : *budget.agents) out.string(agent);
+    });
   });
   return text;
 }
@@ -27,6 +31,10 @@ task::Budget decode_budget(std::string_view text) {
   budget.depth = root["d"].integer();
   budget.rounds = root["r"].integer();
   if (const auto until = root["u"].integer()) budget.until = base::from_ms(*until);
+  if (const json::Value agents = root["a"]; agents.is_array()) {
+    budget.agents.emplace();
+    for (const json::Value agent : agents) budget.agents->push_back(agent.str());
+  }
   return budget;
 }
 

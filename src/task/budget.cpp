@@ -11,6 +11,15 @@ std::optional<T> least(const std::optional<T>& one, const std::optional<T>& othe
   return other ? std::min(*one, *other) : one;
 }
 
+using Names = std::optional<std::vector<std::string>>;
+
+Names common(const Names& one, const Names& other) {
+  if (!one || !other) return one ? one : other;
+  Names both = one;
+  std::erase_if(*both, [&](const std::string& name) { return std::ranges::count(*other, name) == 0; });
+  return both;
+}
+
 void take(std::optional<std::int64_t>& limit, std::int64_t taken) {
   if (limit) limit = std::max<std::int64_t>(*limit - taken, 0);
 }
@@ -18,9 +27,9 @@ void take(std::optional<std::int64_t>& limit, std::int64_t taken) {
 }  // namespace
 
 Budget smaller(const Budget& one, const Budget& other) {
-  return {least(one.tokens, other.tokens), least(one.children, other.children),
-          least(one.depth, other.depth),   least(one.rounds, other.rounds),
-          least(one.wall, other.wall),     least(one.until, other.until)};
+  return {least(one.tokens, other.tokens), least(one.children, other.children), least(one.depth, other.depth),
+          least(one.rounds, other.rounds), least(one.wall, other.wall),         least(one.until, other.until),
+          common(one.agents, other.agents)};
 }
 
 Budget begun(Budget limits, base::Timestamp at, const Taken& before) {
@@ -58,6 +67,11 @@ std::string refusal_of_child(const Budget& budget, const Taken& taken) {
     return "no more than " + std::to_string(*budget.children) + " tasks may be made below it (max_children)";
   }
   return refusal_of_tokens(budget, taken);
+}
+
+std::string refusal_of_agent(const Budget& budget, std::string_view agent) {
+  if (!budget.agents || agent.starts_with('~') || std::ranges::count(*budget.agents, agent) > 0) return {};
+  return "the caller's token is not for the agent \"" + std::string(agent) + "\"";
 }
 
 std::string refusal_of_tokens(const Budget& budget, const Taken& taken) {

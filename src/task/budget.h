@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/clock.h"
 
@@ -27,6 +29,9 @@ struct Budget {
   std::optional<std::int64_t> rounds;    // of a model's tool calls, in each turn
   std::optional<base::Duration> wall;    // from the task's beginning on
   std::optional<base::Timestamp> until;  // the same as a time; a task keeps this one
+  // The agents to which work below the task may be given, because the caller's token is for these only. No
+  // caller or card names them, and no other server is told.
+  std::optional<std::vector<std::string>> agents;
 
   bool empty() const { return *this == Budget(); }
   friend bool operator==(const Budget&, const Budget&) = default;
@@ -38,7 +43,7 @@ inline constexpr std::int64_t kBudgetSecondsMax = 1'000'000'000;
 // What one report may add to a task's counts: their sum does not overflow.
 inline constexpr std::int64_t kReportMax = std::int64_t{1} << 40;
 
-// Of each limit the smaller one.
+// Of each limit the smaller one, and the agents that are in both lists.
 Budget smaller(const Budget& one, const Budget& other);
 
 // The limits as a task keeps them that begins at this time, with what it has taken before that.
@@ -53,6 +58,8 @@ Budget left_for_child(const Budget& budget, const Taken& taken);
 std::string excess(const Budget& budget, const Taken& taken, base::Timestamp now);
 // Why a task may have no further child; empty: it may.
 std::string refusal_of_child(const Budget& budget, const Taken& taken);
+// Why the task may not give work to this agent; empty: it may. Names with "~" are a plan's own questions.
+std::string refusal_of_agent(const Budget& budget, std::string_view agent);
 // Why no model may be asked any more; empty: it may.
 std::string refusal_of_tokens(const Budget& budget, const Taken& taken);
 

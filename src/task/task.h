@@ -99,6 +99,9 @@ struct Submission {
   std::optional<base::Timestamp> start_at;
   // Limits of the task that it makes, besides those of the agent's card; null: none.
   std::shared_ptr<const Budget> budget;
+  // The agents to which the task may give work from now on, as the caller's token says (Budget::agents);
+  // null: any.
+  std::shared_ptr<const std::vector<std::string>> child_agents;
   // The client's idempotency key for this request, unique in the context. A second request of the same name
   // is a repetition, whatever its content. Empty: the message's id and content decide (README, promise 6).
   std::string name;

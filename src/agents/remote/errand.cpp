@@ -100,7 +100,8 @@ std::optional<protocol::a2a::SendRequest> Errand::request(const client::Remote& 
   submission.message.metadata = said->metadata;
   // A task that is there has its budget.
   const bool tells_budget = remote.has_extension && answers_.empty();
-  const task::Budget left = tells_budget ? task::left_of(turn_.budget, turn_.taken) : task::Budget();
+  task::Budget left = tells_budget ? task::left_of(turn_.budget, turn_.taken) : task::Budget();
+  left.agents.reset();  // they are agents of ours
   submission.metadata = protocol::with_hops(turn_.metadata, turn_.hops, left);
   submission.task = answers_;
   const bool names_tasks = remote.dialect->names_tasks();

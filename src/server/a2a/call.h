@@ -52,6 +52,7 @@ class Call {
         caller(std::move(by.caller)),
         rules(of_version),
         binding(over),
+        child_agents(std::move(by.child_agents)),
         note(std::move(by.note)) {}
   virtual ~Call() = default;
   Call(const Call&) = delete;
@@ -65,7 +66,8 @@ class Call {
   std::string tenant;           // that the request names; 1.0 only; empty: none
   const protocol::a2a::Rules rules;
   const Binding binding;
-  const RequestNotePtr note;  // null: nobody wants to know of requests
+  const ChildAgents child_agents;  // see task::Submission
+  const RequestNotePtr note;       // null: nobody wants to know of requests
   Extensions extensions;
   bool streams = false;     // the operation answers with a stream
   CallerShares::Hold hold;  // for this call's stream or waiting reply

@@ -21,12 +21,13 @@ http::Reply error_reply(const base::Error& error, const task::AgentName& agent);
 
 struct ChatCall {
   ChatCall(std::shared_ptr<http::Exchange> way_back, const Services& program, RunClaims& begins,
-           const agents::Agent& to, task::Caller who, json::Document parsed)
+           const agents::Agent& to, task::Caller who, ChildAgents for_children, json::Document parsed)
       : exchange(std::move(way_back)),
         services(program),
         claims(begins),
         agent(to),
         caller(std::move(who)),
+        child_agents(std::move(for_children)),
         document(std::move(parsed)) {}
 
   const std::shared_ptr<http::Exchange> exchange;
@@ -34,9 +35,10 @@ struct ChatCall {
   RunClaims& claims;
   const agents::Agent& agent;
   const task::Caller caller;
-  const json::Document document;  // the body: an object
-  CallerShares::Hold hold;        // for the run's stream
-  RequestNotePtr note;            // null: nobody wants to know of requests
+  const ChildAgents child_agents;  // see task::Submission
+  const json::Document document;   // the body: an object
+  CallerShares::Hold hold;         // for the run's stream
+  RequestNotePtr note;             // null: nobody wants to know of requests
 
   engine::TaskService& tasks() const { return services.engine.tasks(); }
 

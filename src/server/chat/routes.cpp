@@ -127,8 +127,7 @@ Protocol protocol_of(std::string_view path) {
   return route == nullptr ? Protocol::other : route->speaks;
 }
 
-void handle(const Services& services, RunClaims& claims, std::shared_ptr<http::Exchange> exchange,
-            const agents::Agent& agent, task::Caller caller, Door door, RequestNotePtr note) {
+void handle(RunClaims& claims, std::shared_ptr<http::Exchange> exchange, const Admitted& by, Door door) {
   const std::string_view type = http::media_type(exchange->request().header("Content-Type"));
   if (!http::same_word(type, "application/json")) {
     return exchange->reply(plain_error(415, "Content-Type: must be application/json"));
@@ -136,11 +135,11 @@ void handle(const Services& services, RunClaims& claims, std::shared_ptr<http::E
   auto document = json::Document::parse(exchange->take_body());
   if (!document) return exchange->reply(plain_error(400, document.error().for_caller));
   if (!document->root().is_object()) return exchange->reply(plain_error(400, "the body must be an object"));
-  const auto call = std::make_shared<ChatCall>(std::move(exchange), services, claims, agent,
-                                               std::move(caller), std::move(*document));
-  call->note = std::move(note);
+  const auto call = std::make_shared<ChatCall>(std::move(exchange), by.services, claims, *by.endpoint.agent,
+                                               by.caller, by.child_agents, std::move(*document));
+  call->note = by.note;
   // A caller at its stream limit can still stop a run.
-  if (door != &stop) call->hold = services.options.streams.take(call->caller);
+  if (door != &stop) call->hold = by.services.options.streams.take(call->caller);
   if (door != &stop && !call->hold) {
     return call->refuse(
         {base::ErrorCode::overloaded, "this caller has as many runs open as it may; try again later", {}});

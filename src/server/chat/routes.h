@@ -18,8 +18,7 @@ Door find_door(std::string_view path);
 // What a request to such a path speaks.
 Protocol protocol_of(std::string_view path);
 
-// Handles a request to such a path by an authenticated caller.
-void handle(const Services& services, RunClaims& claims, std::shared_ptr<http::Exchange> exchange,
-            const agents::Agent& agent, task::Caller caller, Door door, RequestNotePtr note = {});
+// Handles a request to such a path that has been admitted.
+void handle(RunClaims& claims, std::shared_ptr<http::Exchange> exchange, const Admitted& by, Door door);
 
 }  // namespace baton::server::chat

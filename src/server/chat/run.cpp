@@ -294,6 +294,7 @@ base::Result<void> make_room(RunAnswer& answer) {
 void fill_in(task::Submission& submission, RunAnswer& answer) {
   RunRequest& request = answer.request;
   submission.caller = answer.call->caller;
+  submission.child_agents = answer.call->child_agents;
   submission.agent = answer.call->agent.name;
   submission.context = answer.conversation;
   submission.metadata = request.metadata;

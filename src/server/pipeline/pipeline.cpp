@@ -179,9 +179,9 @@ base::Result<Admitted> Pipeline::admit(const http::Request& head) const {
   }
   const Target target = target_of(head);
   if (!target.agent) return Admitted{services_, target, {}};
-  auto caller = authenticate(services_.options, head, target.agent->name);
+  auto caller = identify(services_.options, head, target.agent->name);
   if (caller) {
-    Admitted by{services_, target, std::move(*caller)};
+    Admitted by{services_, target, std::move(caller->caller), {}, std::move(caller->child_agents)};
     if (!services_.watch) return by;
     by.note = std::make_shared<RequestNote>(services_.watch, head);
     by.note->reached(target.agent->name.value, Protocol::grpc);
@@ -253,10 +253,11 @@ std::optional<Admitted> Pipeline::admitted(const ExchangePtr& exchange, const Ta
     exchange->reply(plain_error(403, "pages of this origin may not call"));
     return std::nullopt;
   }
-  auto caller = authenticate(services_.options, request, target.agent->name);
+  auto caller = identify(services_.options, request, target.agent->name);
   if (caller) {
-    if (exchange->note()) exchange->note()->came_from(*caller);
-    return Admitted{services_, target, std::move(*caller), exchange->note()};
+    if (exchange->note()) exchange->note()->came_from(caller->caller);
+    return Admitted{services_, target, std::move(caller->caller), exchange->note(),
+                    std::move(caller->child_agents)};
   }
   refuse_caller(request, caller.error(), [refuse, error = caller.error()] { refuse(error); });
   return std::nullopt;
@@ -342,9 +343,8 @@ void Pipeline::serve_chat(const ExchangePtr& exchange, const Target& target, cha
   auto by =
       admitted(exchange, target, [exchange](const base::Error& error) { exchange->reply(refusal(error)); });
   if (!by) return;
-  exchange->block([this, exchange, agent = target.agent, caller = std::move(by->caller), door] {
-    chat::handle(services_, *claims_, exchange, *agent, caller, door, exchange->note());
-  });
+  exchange->block(
+      [this, exchange, by = std::move(*by), door] { chat::handle(*claims_, exchange, by, door); });
 }
 
 void Pipeline::serve_conversations(const ExchangePtr& exchange, const Target& target,

@@ -189,7 +189,7 @@ TEST_CASE("Configuration: tokens come inline, from a file and from the environme
   sources.file_text = R"({"tokens": [{"caller": "ann", "token": "inline"},
       {"caller": "bob", "token_file": ")" +
                       file.name + R"("},
-      {"caller": "cid", "token_env": "CID_TOKEN", "agents": ["echo", "tools"]}]})";
+      {"caller": "cid", "token_env": "CID_TOKEN", "agents": ["echo", "tools"], "children": "own"}]})";
   sources.environment["CID_TOKEN"] = "from-environment";
   const LoadedConfig loaded = load_config(sources);
   CHECK(loaded.problems.empty());
@@ -199,6 +199,8 @@ TEST_CASE("Configuration: tokens come inline, from a file and from the environme
   CHECK(loaded.config.tokens[1].secret == "from-the-file");
   CHECK(loaded.config.tokens[2].secret == "from-environment");
   CHECK(loaded.config.tokens[2].agents == std::vector<std::string>{"echo", "tools"});
+  CHECK(loaded.config.tokens[2].binds_children);
+  CHECK_FALSE(loaded.config.tokens[0].binds_children);
   CHECK_FALSE(loaded.config.anonymous_allowed());
 }
 
@@ -243,6 +245,9 @@ TEST_CASE("Configuration: a token is for callers without a name only where they 
 TEST_CASE("Configuration: wrong tokens are reported without their secrets") {
   const std::string secret = "sEcReT";
   const std::vector<std::pair<std::string, std::string>> table{
+      {R"({"caller": "ann", "token": "t", "children": "own"})",
+       "/tokens/0/children: own needs a list of agents"},
+      {R"({"caller": "ann", "token": "t", "children": 1})", "/tokens/0/children: must be own or any"},
       {R"({"caller": "ann"})", "/tokens/0: must have exactly one of token, token_file and token_env"},
       {R"({"caller": "ann", "token": "sEcReT", "token_env": "X"})", "/tokens/0: must have exactly one"},
       {R"({"token": "sEcReT"})", "/tokens/0/caller: must be the caller's name"},

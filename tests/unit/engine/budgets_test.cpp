@@ -97,6 +97,46 @@ TEST_CASE("Budgets: a turn that runs again gets its children though all of the b
   CHECK(names(held.refused("b"), "max_children"));
 }
 
+TEST_CASE("Budgets: a token's agents bind what is delegated at every level, after a restart too") {
+  Held held({});
+  held.parent->sink->finish(agents::Done{});
+  held.bench.wait(held.key);
+  const auto bound = [](const std::string& text, const std::string& id) {
+    auto submission = EngineBench::message(text, id);
+    submission.child_agents =
+        std::make_shared<const std::vector<std::string>>(std::vector<std::string>{"helper"});
+    return submission;
+  };
+  held.key = held.bench.submit(bound("work", "t2"))->key;
+  held.parent = held.bench.scripted().next();
+  const auto child = held.begin("a");
+  child->sink->delegate(call("up", "scripted"));
+  REQUIRE(held.bench.helper().wait_for([&] { return !child->delivered.empty(); }));
+  CHECK(child->delivered.back().error == "the caller's token is not for the agent \"scripted\"");
+  child->sink->finish(agents::Done{});
+  REQUIRE(held.bench.scripted().wait_for([&] { return !held.parent->delivered.empty(); }));
+  held.bench.restart();
+  held.parent = held.bench.scripted().next();
+  held.parent->sink->delegate(call("b", "scripted"));
+  REQUIRE(held.bench.scripted().wait_for([&] { return !held.parent->delivered.empty(); }));
+  CHECK(names(held.parent->delivered.back().error, "is not for the agent"));
+}
+
+TEST_CASE("Budgets: a message by a token that binds binds the task from then on") {
+  EngineBench bench;
+  const auto accepted = bench.submit(EngineBench::message("work", "t1"));
+  bench.scripted().next()->sink->finish(question("which?"));
+  await_state(bench, accepted->key, State::input_required);
+  auto message = EngineBench::message("this", "t1");
+  message.child_agents =
+      std::make_shared<const std::vector<std::string>>(std::vector<std::string>{"scripted"});
+  REQUIRE(bench.submit(std::move(message)));
+  const auto parent = bench.scripted().next();
+  parent->sink->delegate(call("a"));
+  REQUIRE(bench.scripted().wait_for([&] { return !parent->delivered.empty(); }));
+  CHECK(names(parent->delivered.back().error, "is not for the agent \"helper\""));
+}
+
 TEST_CASE("Budgets: a child gets what is left, and no level more than there may be") {
   task::Budget budget;
   budget.children = 5;

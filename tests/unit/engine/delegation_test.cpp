@@ -73,6 +73,69 @@ TEST_CASE(
   CHECK(bench.wait(accepted->key)->state == State::completed);
 }
 
+TEST_CASE("Delegation: a turn reaches no task but those below its own, to answer or to refer to") {
+  EngineBench bench;
+  // A task of the same caller that another agent's task waits for, and one that has ended.
+  auto other = EngineBench::message("other", "other");
+  other.agent.value = "helper";
+  const auto asking = bench.submit(other);
+  task::Message question;
+  question.parts.push_back(task::Part::of_text("how?"));
+  bench.helper().next()->sink->finish(agents::Asked{"a", false, question});
+  other = EngineBench::message("given", "given");
+  other.agent.value = "helper";
+  REQUIRE(bench.submit(other));
+  bench.helper().next()->sink->finish(agents::Done{});
+
+  auto message = EngineBench::message("parent", "t1");
+  message.message.reference_tasks = {{"given"}};
+  REQUIRE(bench.submit(message));
+  const auto parent = bench.scripted().next();
+  REQUIRE(parent);
+  auto answer = request_to("helper", "so");
+  for (const char* task : {"other", "given", "nobody", "t1"}) {
+    CAPTURE(task);
+    const std::size_t before = parent->delivered.size();
+    answer.task = {task};
+    parent->sink->delegate(answer);
+    REQUIRE(bench.scripted().wait_for([&] { return parent->delivered.size() > before; }));
+    CHECK(parent->delivered.back().error == "there is no such task of the agent \"helper\" below this one");
+  }
+  CHECK(bench.engine().tasks().find(asking->key)->state == State::input_required);
+
+  auto work = request_to("helper", "work");
+  work.message.reference_tasks = {{"other"}, {"given"}};
+  parent->sink->delegate(work);
+  const auto child = bench.helper().next();
+  REQUIRE(child);
+  REQUIRE(child->turn.references.size() == 1);
+  CHECK(child->turn.references.front().id.value == "given");
+  child->sink->delegate(request_to("helper", "below"));
+  const auto grandchild = bench.helper().next();
+  grandchild->sink->finish(agents::Done{});
+  REQUIRE(bench.helper().wait_for([&] { return !child->delivered.empty(); }));
+  child->sink->finish(agents::Done{});
+  REQUIRE(bench.scripted().wait_for([&] { return parent->delivered.back().task.has_value(); }));
+  // It is below, so it may be referred to and, if it waits, answered.
+  work.id = "d2";
+  work.message.reference_tasks = {grandchild->turn.task};
+  parent->sink->delegate(work);
+  const auto second = bench.helper().next();
+  REQUIRE(second);
+  CHECK(second->turn.references.size() == 1);
+  second->sink->finish(agents::Done{});
+  parent->sink->finish(agents::Done{});
+}
+
+TEST_CASE("Delegation: the agents that ask a plan's questions are not there for others") {
+  EngineBench bench;
+  REQUIRE(bench.submit(EngineBench::message("parent", "t1")));
+  const auto parent = bench.scripted().next();
+  parent->sink->delegate(request_to("~ask", "x"));
+  REQUIRE(bench.scripted().wait_for([&] { return parent->delivered.size() == 1; }));
+  CHECK(parent->delivered[0].error == "there is no agent \"~ask\"");
+}
+
 TEST_CASE("Delegation: with one slot a parent does not starve its child") {
   EngineBench::Options options;
   options.engine.slots = 1;

@@ -64,6 +64,24 @@ TEST_CASE("Access: a token is good for its agents only") {
   CHECK(elsewhere.error().code == ErrorCode::permission_denied);
 }
 
+TEST_CASE("Access: a token says whether its agents bind what is delegated") {
+  server::ServerOptions options;
+  options.anonymous = true;
+  options.tokens = std::vector<server::Token>{{"own", {"ann"}, {"echo"}, server::Role::calls, true},
+                                              {"any", {"ann"}, {"echo"}}};
+  const auto bound_by = [&](const std::string& authorization) {
+    const auto request =
+        authorization.empty() ? http::Request() : request_with({{"Authorization", authorization}});
+    const auto identity = server::identify(options, request, {"echo"});
+    REQUIRE(identity);
+    return identity->child_agents;
+  };
+  REQUIRE(bound_by("Bearer own"));
+  CHECK(*bound_by("Bearer own") == std::vector<std::string>{"echo"});
+  CHECK_FALSE(bound_by("Bearer any"));
+  CHECK_FALSE(bound_by(""));
+}
+
 TEST_CASE(
     "Access: a server without tokens does not mind one, a wrong one beside anonymous callers is refused") {
   server::ServerOptions open;
@@ -100,6 +118,28 @@ TEST_CASE("Access: a preflight names methods and headers to allowed origins only
   CHECK(value_of(yes.headers, "Access-Control-Allow-Headers").find("Last-Event-ID") != std::string::npos);
   const auto no = server::preflight(options, request_with({{"Origin", "https://other.example"}}));
   CHECK(value_of(no.headers, "Access-Control-Allow-Methods").empty());
+}
+
+TEST_CASE(
+    "Access: a preflight lets an allowed page send the headers that it asks for, if they are a list of "
+    "such") {
+  server::ServerOptions options;
+  options.cors_origins = {"https://chat.example"};
+  const auto allowed = [&](const std::string& asked, const std::string& origin = "https://chat.example") {
+    const auto reply = server::preflight(
+        options, request_with({{"Origin", origin}, {"Access-Control-Request-Headers", asked}}));
+    return value_of(reply.headers, "Access-Control-Allow-Headers");
+  };
+  const std::string usual = allowed("");
+  CHECK(allowed("x-stainless-os, X-Custom") == usual + ", x-stainless-os, X-Custom");
+  CHECK(allowed("x-one,x-two") == usual + ", x-one, x-two");
+  CHECK(allowed("x-one, bad name") == usual);
+  CHECK(allowed("x-one,,x-two") == usual);
+  CHECK(allowed(std::string(3'000, 'x')) == usual);
+  std::string many = "x";
+  for (int i = 0; i < 64; ++i) many += ",x";
+  CHECK(allowed(many) == usual);
+  CHECK(allowed("x-custom", "https://other.example").empty());
 }
 
 TEST_CASE("Access: the origin `loopback` admits pages of the caller's own machine and no others") {

@@ -111,4 +111,18 @@ TEST_CASE("Access: a page's token is taken in the query of a GET alone, another 
   CHECK_FALSE(server::authenticate_operator(options, request));
 }
 
+TEST_CASE("Access: a page's token binds what is delegated as the token that signed it does") {
+  server::ServerOptions options;
+  options.anonymous = false;
+  options.tokens = std::vector<server::Token>{{kShop, {"shop"}, {"echo"}, server::Role::calls, true}};
+  http::Request request;
+  const auto far = std::chrono::floor<std::chrono::seconds>(base::SystemClock().now()) + 60s;
+  request.headers = {
+      {"Authorization", "Bearer " + server::make_page_token({{"shop"}, "ann", "", far}, kShop)}};
+  const auto identity = server::identify(options, request, {"echo"});
+  REQUIRE(identity);
+  REQUIRE(identity->child_agents);
+  CHECK(*identity->child_agents == std::vector<std::string>{"echo"});
+}
+
 }  // namespace page_tokens_test

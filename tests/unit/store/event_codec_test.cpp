@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "store/budget_codec.h"
+
 namespace event_codec_test {
 
 using namespace baton;
@@ -50,6 +52,17 @@ task::Message full_message() {
 }
 
 }  // namespace
+
+TEST_CASE("Budget: it comes back as it was stored, with the agents that work may go to") {
+  task::Budget budget;
+  CHECK(store::codec::decode_budget(store::codec::encode_budget(budget)) == budget);
+  budget.tokens = 3;
+  budget.until = base::from_ms(5);
+  budget.agents = {"desk", "a \"quoted\" one"};
+  CHECK(store::codec::decode_budget(store::codec::encode_budget(budget)) == budget);
+  budget.agents->clear();
+  CHECK(store::codec::decode_budget(store::codec::encode_budget(budget)) == budget);
+}
 
 TEST_CASE("Event codec: a status comes back whole") {
   task::StatusChanged event;

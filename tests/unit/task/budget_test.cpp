@@ -31,6 +31,21 @@ TEST_CASE("Budget: of each limit the smaller holds, and what only one names") {
   CHECK(smaller({}, {}).empty());
 }
 
+TEST_CASE("Budget: work goes to the agents that every list has, at every level below") {
+  Budget one, other;
+  one.agents = {"desk", "echo", "https://a.example/x"};
+  CHECK(smaller(one, Budget()).agents == one.agents);
+  CHECK(smaller(Budget(), one).agents == one.agents);
+  other.agents = {"echo", "tools"};
+  const Budget both = left_for_child(smaller(one, other), {});
+  CHECK(both.agents == std::vector<std::string>{"echo"});
+  CHECK(refusal_of_agent(both, "echo").empty());
+  CHECK(refusal_of_agent(both, "desk") == "the caller's token is not for the agent \"desk\"");
+  CHECK(refusal_of_agent(both, "~ask").empty());
+  CHECK(refusal_of_agent(Budget(), "desk").empty());
+  CHECK_FALSE(both.empty());
+}
+
 TEST_CASE("Budget: a task's time ends at the earlier of its parent's end and its own") {
   Budget limits;
   limits.wall = Duration(100);
