@@ -177,7 +177,10 @@ base::Result<void> Service::run(const std::function<LoadedConfig()>& read_again,
     const auto handle = [&](std::shared_ptr<http::Exchange> exchange) {
       pipeline_.handle(std::move(exchange));
     };
-    http::HttpServer http(limits_, handle, server::Pipeline::connection_error, pipeline_.hooks());
+    const auto error = [&](const http::Request& request, int status, std::string_view reason) {
+      return pipeline_.connection_error(request, status, reason);
+    };
+    http::HttpServer http(limits_, handle, error, pipeline_.hooks());
     const auto default_agent = [&] {
       const agents::Agent* const main = dependencies_.catalogue.default_agent();
       return main ? main->name.value : std::string();
@@ -188,7 +191,7 @@ base::Result<void> Service::run(const std::function<LoadedConfig()>& read_again,
     http::HttpServer operators(
         operator_limits(limits_),
         [&](std::shared_ptr<http::Exchange> exchange) { pipeline_.handle_operator(std::move(exchange)); },
-        server::Pipeline::connection_error, pipeline_.hooks());
+        server::Pipeline::operator_error, pipeline_.hooks());
     return serve({http, grpc, operators}, read_again, signals);
   }();
   operator_readers_.stop();

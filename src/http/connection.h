@@ -38,7 +38,7 @@ struct EventStream {
 
 // What an exchange answers with a stream.
 struct StreamAnswer {
-  std::string path;           // the request's
+  Request about;              // the request, as refusable() leaves it
   bool uses_reserve = false;  // as Exchange::use_reserve
   HeaderList headers;
   StreamOpener opener;

@@ -114,15 +114,16 @@ bool ConnectionLoop::answer_at_once(Connection& connection, const Request& reque
   if (core_->hooks.answer_at_once) reply = core_->hooks.answer_at_once(request);
   if (!reply && !core_->draining) return false;
   if (core_->draining) connection.shape.keep_alive = false;
-  write_answer(connection, reply ? *reply : core_->refusal(request.path, 503, "the server is shutting down"));
+  write_answer(connection, reply ? *reply : core_->refusal(request, 503, "the server is shutting down"));
   return true;
 }
 
 void ConnectionLoop::refuse(Connection& connection, Refusal refusal) {
   const ParsedRequest* const parsed = connection.parser.parsed();
   connection.shape = {parsed && parsed->head_method(), parsed && parsed->http_1_0, false};
-  const std::string_view path = parsed ? std::string_view(parsed->request.path) : std::string_view();
-  write_answer(connection, core_->refusal(path, refusal.status, refusal.reason));
+  Request about = parsed ? refusable(parsed->request) : Request();
+  about.remote_address = connection.remote_address;
+  write_answer(connection, core_->refusal(about, refusal.status, refusal.reason));
 }
 
 ConnectionLoop::Step ConnectionLoop::discard(Connection& connection) {

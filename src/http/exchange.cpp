@@ -83,7 +83,7 @@ void ConnectionExchange::give_back() {
 }
 
 void ConnectionExchange::refuse(int status, std::string_view reason) {
-  answer([&] { return core_->refusal(request_.path, status, reason); });
+  answer([&] { return core_->refusal(request_, status, reason); });
 }
 
 void ConnectionExchange::keep_only(std::initializer_list<std::string_view> headers) {
@@ -92,6 +92,9 @@ void ConnectionExchange::keep_only(std::initializer_list<std::string_view> heade
     const auto is_it = [&](std::string_view name) { return same_word(header.first, name); };
     if (std::ranges::any_of(headers, is_it)) kept.headers.push_back(std::move(header));
   }
+  kept.method = std::move(request_.method);
+  kept.path = std::move(request_.path);
+  kept.raw_path = std::move(request_.raw_path);
   kept.remote_address = std::move(request_.remote_address);
   std::swap(request_, kept);
 }
@@ -102,7 +105,7 @@ void ConnectionExchange::reply(Reply reply) {
 
 void ConnectionExchange::open_stream(HeaderList headers, StreamOpener opener) {
   if (answered_.exchange(true)) return;
-  StreamAnswer answer{request_.path, uses_reserve_, std::move(headers), std::move(opener)};
+  StreamAnswer answer{refusable(request_), uses_reserve_, std::move(headers), std::move(opener)};
   ConnectionLoop::post(core_->loop, connection_,
                        [answer = std::move(answer)](ConnectionLoop& loop, Connection& connection) {
                          loop.open_stream(connection, answer);

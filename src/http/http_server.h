@@ -99,7 +99,8 @@ class Exchange {
   virtual const Request& request() const = 0;
   // Moves the body out; request().body is empty afterwards.
   virtual std::string take_body() = 0;
-  // Frees the request except these headers, for answers that take long. Views into the request end.
+  // Frees the request except its method, path and these headers, for answers that take long. Views into the
+  // request end.
   virtual void keep_only(std::initializer_list<std::string_view> /*headers*/) {}
   // Runs `work` where it may block: at once on a worker's thread, from the loop's thread later on a worker's.
   // Answers 503 instead if too many requests wait for a worker.
@@ -120,9 +121,10 @@ class Exchange {
 };
 
 using Handler = std::function<void(std::shared_ptr<Exchange>)>;
-// Makes the reply for an error the server detects itself (400, 408, 413, 431, 503, ...). `path`: the
-// request's; empty if it is not known.
-using ErrorBody = std::function<Reply(std::string_view path, int status, std::string_view reason)>;
+// Makes the reply for an error the server detects itself (400, 408, 413, 431, 503, ...). `request`: what is
+// known of it, of its headers only those that the form of an answer depends on; without a path, if its first
+// line is not known. Runs on any of the server's threads and must not block.
+using ErrorBody = std::function<Reply(const Request& request, int status, std::string_view reason)>;
 
 // Called by the connection layer before a request is complete, or instead of the handler. They run on the
 // loop's thread and must not block. Any may be empty.

@@ -1,7 +1,9 @@
 #include "http/request_head.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <limits>
 #include <utility>
 
 #include "http/http_text.h"
@@ -65,6 +67,23 @@ bool remove_scheme(std::string_view& target) {
 
 }  // namespace
 
+Request refusable(const Request& request) {
+  constexpr std::size_t kValueMax = 1'024;
+  constexpr std::array<std::string_view, 7> kKept{
+      "Origin", "Host", "X-Forwarded-Host", "X-Forwarded-Proto", "Content-Type", "Accept", "A2A-Version"};
+  Request kept;
+  kept.method = request.method;
+  kept.path = request.path;
+  kept.raw_path = request.raw_path;
+  kept.remote_address = request.remote_address;
+  for (const auto& header : request.headers) {
+    const auto is_it = [&](std::string_view name) { return same_word(header.first, name); };
+    if (header.second.size() <= kValueMax && std::ranges::any_of(kKept, is_it))
+      kept.headers.push_back(header);
+  }
+  return kept;
+}
+
 std::optional<Refusal> HeadParser::add_request_line(std::string_view line, ParsedRequest& parsed) {
   const auto first = line.find(' ');
   const auto last = line.rfind(' ');
@@ -103,7 +122,7 @@ std::optional<Refusal> HeadParser::add_header_line(std::string_view line, Parsed
   const std::string_view name = line.substr(0, colon);
   if (colon == std::string_view::npos || !is_token(name)) return Refusal{400, "a header name is not a token"};
   const std::string_view value = trimmed(line.substr(colon + 1));
-  if (same_word(name, "Content-Length")) return add_content_length(value, parsed, limits);
+  if (same_word(name, "Content-Length")) return add_content_length(value, parsed);
   if (same_word(name, "Transfer-Encoding")) return add_transfer_encoding(value, parsed);
   if (same_word(name, "Expect")) return add_expectation(value, parsed);
   if (same_word(name, "Connection")) {
@@ -125,17 +144,15 @@ std::optional<Refusal> HeadParser::add_header_line(std::string_view line, Parsed
   return std::nullopt;
 }
 
-std::optional<Refusal> HeadParser::add_content_length(std::string_view value, ParsedRequest& parsed,
-                                                      const Limits& limits) {
+std::optional<Refusal> HeadParser::add_content_length(std::string_view value, ParsedRequest& parsed) {
   if (has_length_) return Refusal{400, "more than one Content-Length header"};
   has_length_ = true;
   if (value.empty() || !std::all_of(value.begin(), value.end(), is_digit)) {
     return Refusal{400, "the Content-Length is not a number"};
   }
+  // A body that is too large is refused at the end of the head: the answer's form depends on what follows.
   const auto read = std::from_chars(value.data(), value.data() + value.size(), parsed.body_length);
-  if (read.ec != std::errc() || parsed.body_length > limits.body_max) {
-    return Refusal{413, "the body is too large"};
-  }
+  if (read.ec != std::errc()) parsed.body_length = std::numeric_limits<std::size_t>::max();
   return std::nullopt;
 }
 

@@ -34,6 +34,10 @@ struct ParsedRequest {
   bool head_method() const { return request.method == "HEAD"; }  // the answer has no body
 };
 
+// What the form of a refusal's answer depends on: the request without its body and query, and of its headers
+// those that say which page, host and version it is about, unless they are long.
+Request refusable(const Request& request);
+
 // Parses a head line by line. Pure; one object for each request.
 class HeadParser {
  public:
@@ -46,8 +50,7 @@ class HeadParser {
 
  private:
   std::optional<Refusal> add_target(std::string_view target, Request& request);
-  std::optional<Refusal> add_content_length(std::string_view value, ParsedRequest& parsed,
-                                            const Limits& limits);
+  std::optional<Refusal> add_content_length(std::string_view value, ParsedRequest& parsed);
   std::optional<Refusal> add_transfer_encoding(std::string_view value, ParsedRequest& parsed);
   std::optional<Refusal> add_expectation(std::string_view value, ParsedRequest& parsed);
   std::optional<Refusal> add_host(std::string_view value);

@@ -131,12 +131,8 @@ void RequestParser::refuse(Refusal refusal) {
   refusal_ = refusal;
   owes_continue_ = false;
   line_ = {};
-  // The method, the path and http_1_0 are kept: the answer's form depends on them.
-  if (!parsed_) return;
-  Request rest;
-  rest.method = std::move(parsed_->request.method);
-  rest.path = std::move(parsed_->request.path);
-  parsed_->request = std::move(rest);
+  // What the answer's form depends on is kept, http_1_0 as well.
+  if (parsed_) parsed_->request = refusable(parsed_->request);
 }
 
 bool RequestParser::take_continue() {

@@ -8,11 +8,11 @@
 
 namespace baton::http {
 
-Reply ServerCore::refusal(std::string_view path, int status, std::string_view reason) {
+Reply ServerCore::refusal(const Request& request, int status, std::string_view reason) {
   ++refused;
   Reply reply;
   try {
-    if (error_body) reply = error_body(path, status, reason);
+    if (error_body) reply = error_body(request, status, reason);
   } catch (...) {
     reply = Reply{};  // the status alone then
   }

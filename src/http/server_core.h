@@ -36,8 +36,8 @@ struct ServerCore {
   std::atomic<std::int64_t> requests{0};
   std::atomic<std::int64_t> refused{0};
 
-  // Makes and counts the reply for an error the server detected itself. `path`: as in ErrorBody.
-  Reply refusal(std::string_view path, int status, std::string_view reason);
+  // Makes and counts the reply for an error the server detected itself. `request`: as in ErrorBody.
+  Reply refusal(const Request& request, int status, std::string_view reason);
 };
 
 // Serialises the answer into the connection's output and sends what the socket accepts. Call only as

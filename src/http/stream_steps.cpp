@@ -57,7 +57,7 @@ void ConnectionLoop::open_stream(Connection& connection, const StreamAnswer& ans
   const Limits& limits = core_->limits;
   const bool is_reserved = answer.uses_reserve && reserved_streams_ < limits.reserved_streams_max;
   if (!is_reserved && core_->streams - reserved_streams_ >= limits.streams_max) {
-    write_answer(connection, core_->refusal(answer.path, 503, "too many streams are open"));
+    write_answer(connection, core_->refusal(answer.about, 503, "too many streams are open"));
     return advance(connection);
   }
   if (!connection.shape.head_method) {
@@ -67,7 +67,7 @@ void ConnectionLoop::open_stream(Connection& connection, const StreamAnswer& ans
       if (auto open = to.lock()) post(core->loop, std::move(open), &ConnectionLoop::wake);
     });
     if (!source) {
-      write_answer(connection, core_->refusal(answer.path, 500, "internal error"));
+      write_answer(connection, core_->refusal(answer.about, 500, "internal error"));
       return advance(connection);
     }
     connection.stream = std::make_unique<EventStream>(

@@ -9,6 +9,7 @@ import harness
 
 CRLF = b"\r\n"
 JSON = b"Content-Type: application/json"
+ORIGIN = b"Origin: http://localhost:3000"
 BODY = b'{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"id":"nobody"}}'
 
 
@@ -187,6 +188,14 @@ class BadInput(harness.ServerCase):
     def test_metadata_with_huge_numbers_is_no_error(self):
         answer = self.server.post(bad_bodies.GOOD.replace(b'"\xe7\xba\xbf"', b"1e999"), method="tasks/send")
         self.assertIn(b"1e999", answer.raw)
+
+    def test_an_early_refusal_has_the_form_of_its_protocol_and_may_be_read_by_its_page(self):
+        for form, request in ((b'{"jsonrpc":"2.0","id":null,"error":', head(JSON, b"Content-Length: 9999999", ORIGIN)),
+                              (b'{"error":{"code":431,', head(ORIGIN, b"X: " + b"a" * 70000,
+                                                              first=b"POST /message:send HTTP/1.1"))):
+            answer = exchange(self.server.port, request, half_close=False)
+            self.assertIn(b"\r\nAccess-Control-Allow-Origin: http://localhost:3000\r\n", answer)
+            self.assertTrue(answer.split(CRLF * 2, 1)[1].startswith(form), answer)
 
     def test_pipelined_requests_are_all_answered(self):
         one = CRLF.join([b"POST / HTTP/1.1", b"Host: localhost", b"Content-Type: application/json",

@@ -17,16 +17,8 @@ using protocol::a2a::Dialect;
 constexpr std::string_view kJson = "application/json", kA2aJson = "application/a2a+json",
                            kEventStream = "text/event-stream";
 
-// REST 1.0 answers in the type that Accept names, else in the request's type: released Go clients send plain
-// JSON and read errors only as that.
 std::string_view content_type(const HttpCall& call) {
-  const http::Request& request = call.head();
-  if (call.binding == Binding::json_rpc || !call.rules.is_v1()) return kJson;
-  if (http::names_type(request, kA2aJson) || http::names_type(request, kJson)) {
-    return http::preferred_type(request, {kA2aJson, kJson});
-  }
-  const std::string_view sent = http::media_type(request.header("Content-Type"));
-  return http::same_word(sent, kJson) ? kJson : kA2aJson;
+  return call.binding == Binding::rest ? rest_content_type(call.head(), call.rules.is_v1()) : kJson;
 }
 
 // Writes each answer as its version does.
@@ -152,6 +144,15 @@ void run_or_refuse(const HttpCallPtr& call, Operation operation, base::Result<Re
   if (!is_download) call->forget_request();
   if (!request) return call->refuse(request.error());
   run(CallPtr(call), operation, std::move(*request));
+}
+
+std::string_view rest_content_type(const http::Request& request, bool is_v1) {
+  if (!is_v1) return kJson;
+  if (http::names_type(request, kA2aJson) || http::names_type(request, kJson)) {
+    return http::preferred_type(request, {kA2aJson, kJson});
+  }
+  const std::string_view sent = http::media_type(request.header("Content-Type"));
+  return http::same_word(sent, kJson) ? kJson : kA2aJson;
 }
 
 HttpCall::HttpCall(std::shared_ptr<http::Exchange> exchange, Admitted by, const Dialect& dialect,

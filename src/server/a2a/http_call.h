@@ -51,6 +51,10 @@ class HttpCall final : public Call {
 
 using HttpCallPtr = std::shared_ptr<HttpCall>;  // shared by the binding and the operation
 
+// The media type of REST's answers. 1.0 answers in the type that Accept names, else in the request's type:
+// released Go clients send plain JSON and read errors only as that.
+std::string_view rest_content_type(const http::Request& request, bool is_v1);
+
 // Decodes the request of an operation from JSON and, in REST, the texts around it.
 base::Result<Request> decode(const protocol::a2a::Dialect& dialect, Operation operation,
                              const protocol::a2a::Params& params);

@@ -82,17 +82,22 @@ bool says_v1(const http::Request& request) {
   return version && *version == ProtocolVersion::v1_0;
 }
 
-// Refuses a request for which there is no Call yet.
-void refuse(http::Exchange& exchange, std::string_view id, const base::Error& error, int status) {
+// The answer to a request for which there is no Call yet.
+http::Reply refusal_of(const http::Request& request, std::string_view id, const base::Error& error,
+                       int status) {
   http::Reply reply;
   reply.status = status;
-  if (says_v1(exchange.request())) {
+  if (says_v1(request)) {
     protocol::a2a::write_rpc_error_v1(reply.body, id, error, {});
   } else {
     protocol::write_rpc_error(reply.body, id, error);
   }
   if (status == 401) reply.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"baton\"");
-  exchange.reply(std::move(reply));
+  return reply;
+}
+
+void refuse(http::Exchange& exchange, std::string_view id, const base::Error& error, int status) {
+  exchange.reply(refusal_of(exchange.request(), id, error, status));
 }
 
 // The first A2A clients omitted "jsonrpc". So 0.1 methods may omit it, and so may those that later versions
@@ -148,6 +153,10 @@ void handle_json_rpc(std::shared_ptr<http::Exchange> exchange, Admitted by) {
   if (const auto good = enter_tenant(*call, params); !good) return call->refuse(good.error());
   call->extensions = extensions_of(call->head(), call->agent.card);
   run_or_refuse(call, method->operation, decode(*dialect, method->operation, params));
+}
+
+http::Reply rpc_refusal(const http::Request& request, const base::Error& error, int status) {
+  return refusal_of(request, "null", error, status);
 }
 
 void refuse_json_rpc(http::Exchange& exchange, const base::Error& error) {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "protocol/a2a/errors.h"
 #include "server/a2a/http_call.h"
 #include "server/a2a/negotiation.h"
 
@@ -251,6 +252,17 @@ void handle_rest(std::shared_ptr<http::Exchange> exchange, Admitted by, const Re
   }
   call->extensions = extensions_of(call->head(), call->agent.card);
   run_or_refuse(call, *target.operation, read_request(call->dialect(), target, said.params));
+}
+
+http::Reply rest_refusal(const http::Request& request, const RestTarget& target, const base::Error& error,
+                         int status) {
+  http::Reply reply;
+  reply.status = status;
+  reply.content_type = rest_content_type(request, target.is_v1);
+  if (target.is_v1) protocol::a2a::write_rest_error_v1(reply.body, error, target.task, status);
+  if (!target.is_v1) protocol::a2a::write_rest_error_v0_3(reply.body, error);
+  if (status == 401) reply.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"baton\"");
+  return reply;
 }
 
 void refuse_rest(std::shared_ptr<http::Exchange> exchange, Admitted by, const RestTarget& target,

@@ -34,6 +34,9 @@ std::optional<RestTarget> match_rest(std::string_view method, std::string_view p
 
 // Handles a request to such a path by an admitted caller.
 void handle_rest(std::shared_ptr<http::Exchange> exchange, Admitted by, const RestTarget& target);
+// The answer to a request that has not been read, in the form of its version.
+http::Reply rest_refusal(const http::Request& request, const RestTarget& target, const base::Error& error,
+                         int status);
 // Refuses a request in the form of its version.
 void refuse_rest(std::shared_ptr<http::Exchange> exchange, Admitted by, const RestTarget& target,
                  const base::Error& error);

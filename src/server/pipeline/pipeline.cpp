@@ -41,6 +41,30 @@ http::Reply text(int status, std::string body) {
   return reply;
 }
 
+base::ErrorCode code_of(int status) {
+  using base::ErrorCode;
+  switch (status) {
+    case 401:
+      return ErrorCode::unauthenticated;
+    case 403:
+      return ErrorCode::permission_denied;
+    case 408:
+      return ErrorCode::deadline_exceeded;
+    case 413:
+    case 414:
+    case 431:
+      return ErrorCode::too_large;
+    case 415:
+      return ErrorCode::content_type_not_supported;
+    case 429:
+      return ErrorCode::overloaded;
+    case 503:
+      return ErrorCode::unavailable;
+    default:
+      return status < 500 ? ErrorCode::invalid_request : ErrorCode::internal;
+  }
+}
+
 bool reads(const http::Request& request) {
   return request.method == "GET" || request.method == "HEAD";
 }
@@ -62,8 +86,36 @@ http::Hooks Pipeline::hooks() const {
   return hooks;
 }
 
-http::Reply Pipeline::connection_error(std::string_view path, int status, std::string_view reason) {
-  return operate::serves(path) ? operate::error_reply(status, reason) : plain_error(status, reason);
+http::Reply Pipeline::connection_error(const http::Request& request, int status,
+                                       std::string_view reason) const {
+  if (is_for_operators(request.path)) return operator_error(request, status, reason);
+  http::Reply reply = protocol_error(request, status, reason);
+  for (auto& header : cors_headers(services_.options, request)) reply.headers.push_back(std::move(header));
+  return reply;
+}
+
+http::Reply Pipeline::operator_error(const http::Request& request, int status, std::string_view reason) {
+  return operate::serves(request.path) ? operate::error_reply(status, reason) : plain_error(status, reason);
+}
+
+// In the form of A2A on its paths; the chat protocols have the same form as everything else.
+http::Reply Pipeline::protocol_error(const http::Request& request, int status,
+                                     std::string_view reason) const {
+  http::Reply reply = plain_error(status, reason);
+  const bool is_known = !request.path.empty() && is_open_.load(std::memory_order_acquire) &&
+                        host_is_served(services_.options, request);
+  const Target target = is_known ? target_of(request) : Target();
+  if (target.agent == nullptr) return reply;
+  const base::Error error{code_of(status), std::string(reason), {}};
+  const auto rest = target.is_rpc() ? std::nullopt : a2a::match_rest(request.method, target.raw_rest);
+  if (target.is_rpc() && request.method == "POST") {
+    reply.body = a2a::rpc_refusal(request, error, status).body;
+  } else if (rest && rest->operation && !chat::find_door(target.rest)) {
+    http::Reply other = a2a::rest_refusal(request, *rest, error, status);
+    reply.content_type = std::move(other.content_type);
+    reply.body = std::move(other.body);
+  }
+  return reply;
 }
 
 void Pipeline::handle(std::shared_ptr<http::Exchange> way_back) const {
@@ -72,15 +124,16 @@ void Pipeline::handle(std::shared_ptr<http::Exchange> way_back) const {
   if (auto healthy = health(request.method, request.path)) return exchange->reply(std::move(*healthy));
   if (!host_is_served(services_.options, request)) {
     note_refusal(request, "the host that it named is not served here");
+    exchange->leave_headers();  // the error has them
     return exchange->reply(connection_error(
-        request.path, 403, "this host is not served here: the setting hosts lists those that are"));
+        request, 403, "this host is not served here: the setting hosts lists those that are"));
   }
   // Before the preflight, and without the headers that let other origins read an answer.
   const bool is_preflight = request.method == "OPTIONS", is_for_operator = is_for_operators(request.path);
   if (is_preflight || is_for_operator) exchange->leave_headers();
   if (is_for_operator) {
     if (operators_ && operators_with_callers_) return serve_operators(exchange, services_.options);
-    return exchange->reply(connection_error(request.path, 404, "nothing is served at this path"));
+    return exchange->reply(operator_error(request, 404, "nothing is served at this path"));
   }
   if (is_preflight) return exchange->reply(preflight(services_.options, request));
   route(exchange);
@@ -93,7 +146,7 @@ void Pipeline::handle_operator(std::shared_ptr<http::Exchange> way_back) const {
   if (auto healthy = health(request.method, request.path)) return exchange->reply(std::move(*healthy));
   if (!host_is_served(*operator_options_, request)) {
     note_refusal(request, "the host that it named is not served here");
-    return exchange->reply(connection_error(request.path, 403, "this host is not served here"));
+    return exchange->reply(operator_error(request, 403, "this host is not served here"));
   }
   if (is_for_operators(request.path)) return serve_operators(exchange, *operator_options_);
   exchange->reply(plain_error(404, "nothing is served at this path"));

@@ -69,8 +69,11 @@ class Pipeline {
   // For the server whose handler is `handle`. Small requests are handled on the loop's thread: whatever of
   // them may block calls Exchange::block first.
   http::Hooks hooks() const;
-  // The answer to an error that the connection layer detects, in the operator API's form on its paths.
-  static http::Reply connection_error(std::string_view path, int status, std::string_view reason);
+  // The answer to an error that the connection layer detects, in the form of the protocol that the path is
+  // of, and with the headers that let a page read it. Must not block.
+  http::Reply connection_error(const http::Request& request, int status, std::string_view reason) const;
+  // The same for the paths and the listener of operators: no page of another origin may read it.
+  static http::Reply operator_error(const http::Request& request, int status, std::string_view reason);
   // The stages up to `authenticate` by a head alone; for gRPC, which has it before the message. The path
   // names the agent; the endpoint has none if there is none of that name.
   base::Result<Admitted> admit(const http::Request& head) const;
@@ -110,6 +113,7 @@ class Pipeline {
   // The answer to a GET of this path; empty: it is no path of health checks.
   std::optional<http::Reply> health_at(std::string_view path) const;
   http::Reply readiness() const;
+  http::Reply protocol_error(const http::Request& request, int status, std::string_view reason) const;
 
   void route(const ExchangePtr& exchange) const;
   void serve_operators(const ExchangePtr& exchange, const ServerOptions& options) const;

@@ -50,8 +50,8 @@ TEST_CASE("HttpServer: bad framing is answered, the connection closed, and other
 }
 
 TEST_CASE("HttpServer: whoever makes a refusal's body is told the path, once the request line is read") {
-  const auto with_path = [](std::string_view path, int status, std::string_view) {
-    return plain_error({}, status, "at " + std::string(path));
+  const auto with_path = [](const Request& request, int status, std::string_view) {
+    return plain_error(request, status, "at " + request.path + std::string(request.header("Origin")));
   };
   HttpServer server({}, echo, with_path);
   const int port = server.start("127.0.0.1", 0).value();
@@ -67,6 +67,11 @@ TEST_CASE("HttpServer: whoever makes a refusal's body is told the path, once the
         "413 error: at /a");
   CHECK(answer_to("GET /a HTTP/1.1\r\nHost: h\r\nX: " + std::string(40'000, 'x')) == "431 error: at /a");
   CHECK(answer_to("GET /" + std::string(9'000, 'x')) == "414 error: at ");
+  // Browsers send Origin after Content-Length.
+  CHECK(answer_to("POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 99999999\r\nOrigin: https://o\r\n\r\n") ==
+        "413 error: at /ahttps://o");
+  CHECK(answer_to("GET /a HTTP/1.1\r\nHost: h\r\nOrigin: https://o\r\nX: " + std::string(40'000, 'x')) ==
+        "431 error: at /ahttps://o");
 }
 
 TEST_CASE("HttpServer: a client that sends a too large body to its end can read the 413") {
@@ -83,7 +88,7 @@ TEST_CASE("HttpServer: lack of memory while bodies are bounded costs one connect
   limits.bodies_max = 1'000;
   limits.keep_awake = milliseconds(20);  // looked at often
   std::atomic<int> refusals{0};
-  const auto no_memory = [&](std::string_view, int, std::string_view) {
+  const auto no_memory = [&](const Request&, int, std::string_view) {
     ++refusals;
     Reply reply;
     reply.held = std::make_shared<baton::test::LackOfMemory>();  // until the reply is given up

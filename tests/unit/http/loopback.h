@@ -33,7 +33,7 @@ bool eventually(Condition&& condition) {
   return true;
 }
 
-inline Reply plain_error(std::string_view, int status, std::string_view reason) {
+inline Reply plain_error(const Request&, int status, std::string_view reason) {
   Reply reply;
   reply.status = status;
   reply.content_type = "text/plain";

@@ -85,7 +85,9 @@ TEST_CASE("Pipeline: a node that drains is not ready, and says why") {
 
 TEST_CASE("Pipeline: an error of the connection layer has the operator API's form on its paths") {
   const auto body_at = [](const char* path, int status) {
-    return server::Pipeline::connection_error(path, status, "no").body;
+    http::Request request;
+    request.path = path;
+    return server::Pipeline::operator_error(request, status, "no").body;
   };
   CHECK(body_at("/operate/v1/bulk", 413) == R"({"error":{"code":"too_large","message":"no"}})");
   CHECK(body_at("/operate/v1/me", 503) == R"({"error":{"code":"unavailable","message":"no"}})");
@@ -93,6 +95,38 @@ TEST_CASE("Pipeline: an error of the connection layer has the operator API's for
   CHECK(body_at("/operate/v1/me", 500) == R"({"error":{"code":"internal","message":"no"}})");
   CHECK(body_at("/agents/echo/", 503) == "{\"error\":\"no\"}\n");
   CHECK(body_at("", 503) == "{\"error\":\"no\"}\n");
+}
+
+TEST_CASE("Pipeline: an error of the connection layer has its path's form, and its page may read it") {
+  Bench bench;
+  bench.options.cors_origins = {"https://chat.example"};
+  bench.pipeline.open("http://localhost");
+  http::Request request;
+  request.headers = {{"Host", "localhost"}, {"Origin", "https://chat.example"}};
+  const auto at = [&](const std::string& method, const std::string& path, int status) {
+    request.method = method;
+    request.path = request.raw_path = path;
+    return bench.pipeline.connection_error(request, status, "no");
+  };
+  const auto may_read = [](const Reply& reply) {
+    return std::ranges::count(reply.headers, std::pair<std::string, std::string>{
+                                                 "Access-Control-Allow-Origin", "https://chat.example"});
+  };
+  const std::string agent;  // the default one
+  const Reply rpc = at("POST", agent + "/", 413);
+  CHECK(rpc.status == 413);
+  CHECK(rpc.body.starts_with(R"({"jsonrpc":"2.0","id":null,"error":{"code":)"));
+  CHECK(may_read(rpc) == 1);
+  CHECK(at("POST", agent + "/message:send", 431).body.starts_with(R"({"error":{"code":431,)"));
+  CHECK(at("POST", agent + "/v1/message:send", 408).body.starts_with(R"({"code":)"));
+  CHECK(at("POST", agent + "/ag-ui", 413).body == "{\"error\":\"no\"}\n");
+  CHECK(may_read(at("POST", agent + "/ag-ui", 413)) == 1);
+  CHECK(at("", "", 400).body == "{\"error\":\"no\"}\n");
+  CHECK(may_read(at("GET", "/operate/v1/me", 413)) == 0);
+  CHECK(may_read(at("GET", "/console", 413)) == 0);
+  request.headers.back().second = "https://other.example";
+  CHECK(may_read(at("POST", agent + "/", 413)) == 0);
+  CHECK(at("POST", agent + "/", 413).headers.empty());
 }
 
 TEST_CASE(
