@@ -326,6 +326,11 @@ export const chatTokens = {
     await page.goto(`http://${server.address}/chat#token=${tokens.caller}&agent=lab`);
     await ready(page);
     assert.equal(new URL(page.url()).hash, "#agent=lab");
+    await page.evaluate(() => (location.hash = "token=nobody's"));
+    await sees(page, "dialog.token", "You are signed in as ann. The link has the token of nobody that this server knows.");
+    await page.click("text=Stay signed in");
+    await ready(page);
+    assert.equal(await page.evaluate(() => sessionStorage.getItem("baton-chat-token")), tokens.caller);
     assert.deepEqual(await page.context().cookies(), []);
   },
 };

@@ -1,6 +1,7 @@
 // What an operator does and sees in the console. Each case opens a view of the real program.
 import assert from "node:assert/strict";
 import { faultsOf } from "./lib/axe.mjs";
+import { tokens } from "./lib/console.mjs";
 import { Office } from "./lib/office.mjs";
 import { walk } from "./lib/walk.mjs";
 
@@ -71,6 +72,17 @@ export const token = {
     await sees(page, "baton-overview h1", "Overview");
     assert.ok(!page.url().includes("token"), page.url());
     assert.deepEqual(await page.context().cookies(), []);
+    // A link may come from anybody.
+    const used = () => page.evaluate(() => sessionStorage.getItem("baton-token"));
+    const follows = (given) => page.evaluate((value) => (location.hash = `token=${value}`), given);
+    await follows(tokens.viewer);
+    await sees(page, "dialog.token", "You are signed in as otto (operator). The link has the token of vera (viewer).");
+    await page.click("text=Stay signed in");
+    assert.equal(await used(), tokens.operator);
+    await follows(tokens.viewer);
+    await page.click("text=Use the link’s token");
+    await page.waitForFunction((value) => sessionStorage.getItem("baton-token") === value, tokens.viewer);
+    assert.ok(!page.url().includes("token"), page.url());
     await page.click("text=Sign out");
     await sees(page, "label", "Token of an operator or a viewer");
     assert.equal(await page.evaluate(() => sessionStorage.length), 0);

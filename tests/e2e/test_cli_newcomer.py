@@ -189,6 +189,7 @@ class ListingWithTokens(NewcomerCase):
     def test_the_list_of_agents_is_for_callers_and_shows_theirs(self):
         def names(token):
             answer = self.server.http("GET", "/agents", headers={"Authorization": f"Bearer {token}"} if token else {})
+            self.assertEqual(answer.body.get("caller"), token.removeprefix("of-") if answer.status == 200 else None)
             return answer.status, [agent["name"] for agent in answer.body.get("agents", [])]
         self.assertEqual(names(None), (401, []))
         self.assertEqual(names("wrong"), (401, []))

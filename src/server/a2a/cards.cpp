@@ -105,6 +105,7 @@ http::Reply agents_reply(const Services& services, const http::Request& request,
   http::Reply reply;
   json::Writer out(reply.body);
   bool any = false;
+  task::Caller who;
   const auto write = [&](const agents::Agent& agent) {
     const CardUrls urls = card_urls(services.options, request, {&agent, false, address, &agent == main});
     out.object([&] {
@@ -123,9 +124,13 @@ http::Reply agents_reply(const Services& services, const http::Request& request,
         // A wrong token counts as one attempt, however many agents there are.
         if (!caller && caller.error().code == ErrorCode::unauthenticated) return;
         if (caller) write(agent);
+        if (caller) who = *caller;
         any = any || caller;
       }
     });
+    if (who.empty() || who == task::kAnonymous) return;
+    out.member("caller", task::account_of(who));
+    out.optional("user", std::string(task::tenant_of(who)));
   });
   return refused && !any ? refusal(*refused) : reply;
 }

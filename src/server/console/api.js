@@ -1,5 +1,6 @@
 // The operator API: its shapes (schema/operate.openapi.json) and calls.
 import { frames } from "./sse.js";
+import { tokenInAddress, useLink } from "./token-link.js";
 
 /**
  * @typedef {{
@@ -95,14 +96,21 @@ export const token = {
   forget: () => sessionStorage.removeItem(place),
 };
 
-/** Moves a token from the address (#token=...) to where it is kept, so that no copied address has it.
- * Returns whether there was one. */
-export function takeToken() {
-  const given = new URLSearchParams(location.hash.slice(1)).get("token");
-  if (!given) return false;
-  token.set(given);
-  history.replaceState(null, "", location.pathname + location.search);
+/** Moves a token from the address (#token=...) to where it is kept. Returns whether there was one. */
+export async function takeToken() {
+  const given = tokenInAddress();
+  if (given === null) return false;
+  await useLink(token, given, whose);
   return true;
+}
+
+/** @param {string} value */
+async function whose(value) {
+  const headers = { Authorization: `Bearer ${value}` };
+  const answer = await fetch(`${base}/me`, { headers, credentials: "omit", cache: "no-store" }).catch(() => null);
+  if (answer?.status === 401) return null;
+  const said = answer?.ok ? await answer.json().catch(() => null) : null;
+  return said ? `${said.actor} (${said.role})` : "";
 }
 
 export const authorization = () => ({ Authorization: `Bearer ${token.get()}` });

@@ -57,15 +57,15 @@ class App extends HTMLElement {
     this.shown = "";
   }
 
-  connectedCallback() {
-    takeToken();
+  async connectedCallback() {
     followLinks();
     addEventListener("routed", () => this.show());
     addEventListener("signed-out", () => this.signIn("This token is not known."));
-    addEventListener("hashchange", () => {
-      if (takeToken()) this.begin();
+    addEventListener("hashchange", async () => {
+      if (await takeToken()) this.begin();
     });
     document.addEventListener("keydown", (event) => onKey(event, shownViews()));
+    await takeToken();
     this.begin();
   }
 

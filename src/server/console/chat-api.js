@@ -2,6 +2,7 @@
 // another one than the console's.
 import { newId } from "./bits.js";
 import { frames } from "./sse.js";
+import { tokenInAddress, useLink } from "./token-link.js";
 
 /**
  * @typedef {import("./api.js").Part} Part
@@ -44,17 +45,21 @@ export const token = {
   forget: () => sessionStorage.removeItem(place),
 };
 
-/** Moves a token from the address (#token=...) to where it is kept; the rest of the address stays. Returns whether
- * there was one. */
-export function takeToken() {
-  const given = new URLSearchParams(location.hash.slice(1));
-  const value = given.get("token");
-  if (value === null) return false;
-  given.delete("token");
-  const rest = given.toString();
-  history.replaceState(null, "", location.pathname + location.search + (rest ? `#${rest}` : ""));
-  if (value) token.set(value);
+/** Moves a token from the address (#token=...) to where it is kept. Returns whether there was one. */
+export async function takeToken() {
+  const given = tokenInAddress();
+  if (given === null) return false;
+  await useLink(token, given, whose);
   return true;
+}
+
+/** @param {string} value */
+async function whose(value) {
+  const headers = { Authorization: `Bearer ${value}` };
+  const answer = await fetch("/agents", { headers, credentials: "omit", cache: "no-store" }).catch(() => null);
+  if (answer?.status === 401) return null;
+  const body = answer?.ok ? await answer.json().catch(() => null) : null;
+  return body?.user ? `${body.user} (${body.caller})` : (body?.caller ?? "");
 }
 
 /** @type {(hadOne: boolean) => Promise<void>} */

@@ -37,11 +37,11 @@ class Chat extends HTMLElement {
     this.known = "";
   }
 
-  connectedCallback() {
-    takeToken();
+  async connectedCallback() {
     askBy(askForToken);
     this.build();
     this.listen();
+    await takeToken();
     this.begin();
   }
 
@@ -63,8 +63,8 @@ class Chat extends HTMLElement {
   }
 
   listen() {
-    addEventListener("hashchange", () => {
-      if (takeToken()) this.begin();
+    addEventListener("hashchange", async () => {
+      if (await takeToken()) this.begin();
       else this.show();
     });
     addEventListener("visibilitychange", () => document.hidden || this.list.renew());

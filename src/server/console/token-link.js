@@ -1,0 +1,61 @@
+// Links that carry a token (#token=...). A link may come from anybody, so one in use is replaced only if its owner
+// agrees.
+import { h } from "./dom.js";
+
+/** Removes the token from the address, so that no copied address has it; the rest stays. Null: there is none. */
+export function tokenInAddress() {
+  const given = new URLSearchParams(location.hash.slice(1));
+  const value = given.get("token");
+  if (value === null) return null;
+  given.delete("token");
+  const rest = given.toString();
+  history.replaceState(null, "", location.pathname + location.search + (rest ? `#${rest}` : ""));
+  return value;
+}
+
+/**
+ * Uses the token of a link. `whose` says in words who a token stands for, "" if that cannot be told, and null if the
+ * server does not know it.
+ * @param {{get: () => string, set: (value: string) => void}} token
+ * @param {string} given
+ * @param {(value: string) => Promise<string | null>} whose
+ */
+export async function useLink(token, given, whose) {
+  const used = token.get();
+  if (!given || given === used) return;
+  const owner = used ? await whose(used) : null;
+  if (owner === null || (await replaces(owner, await whose(given)))) token.set(given);
+}
+
+/**
+ * @param {string} now
+ * @param {string | null} then
+ * @returns {Promise<boolean>}
+ */
+function replaces(now, then) {
+  const other = then || (then === null ? "nobody that this server knows" : "somebody (the server does not say who)");
+  const keep = h("button", { type: "button", class: "primary" }, "Stay signed in");
+  const take = h("button", { type: "button", disabled: then === null }, "Use the link’s token");
+  const dialog = h(
+    "dialog",
+    { class: "token", "aria-label": "Another token", "aria-describedby": "whose" },
+    h("h2", null, "Sign in as somebody else?"),
+    h("p", { id: "whose" }, `You are signed in as ${now || "somebody"}. The link has the token of ${other}.`),
+    h("div", { class: "buttons" }, take, keep),
+  );
+  document.body.append(dialog);
+  dialog.showModal();
+  keep.focus();
+  return new Promise((resolve) => {
+    let takes = false;
+    take.addEventListener("click", () => {
+      takes = true;
+      dialog.close();
+    });
+    keep.addEventListener("click", () => dialog.close());
+    dialog.addEventListener("close", () => {
+      dialog.remove();
+      resolve(takes);
+    });
+  });
+}
