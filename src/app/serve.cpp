@@ -226,6 +226,17 @@ http::Limits http_limits(const Config& config, const agents::Catalogue& catalogu
   return limits;
 }
 
+// A core file would hold tokens, secrets and what callers said. The agents' processes inherit it. Not by
+// PR_SET_DUMPABLE, which gives /proc/self to root: then the metrics of a server that is not root's,
+// sanitizers and debuggers see less. The hard limit stays, so that an operator can ask for one core
+// (prlimit).
+void refuse_core_dumps() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_CORE, &limit) != 0) return;
+  limit.rlim_cur = 0;
+  if (setrlimit(RLIMIT_CORE, &limit) != 0) spdlog::warn("core dumps cannot be switched off");
+}
+
 // Read once; a secret that changes needs a restart.
 TraceHeaders trace_headers(const TraceOptions& options) {
   TraceHeaders headers;
@@ -248,6 +259,7 @@ int serve(const Config& config, const std::function<LoadedConfig()>& read_again)
   set_up_logging(config.log);
   const sigset_t signals = block_service_signals();
   const std::size_t descriptors = raise_descriptor_limit();
+  refuse_core_dumps();
   const Supervisor supervisor;
 
   const base::SystemClock clock;

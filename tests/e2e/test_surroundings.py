@@ -46,6 +46,14 @@ class Surroundings(harness.ServerCase):
         self.assertEqual(told["limits"]["NPROC"], [50000, 50000])
         self.assertEqual(told["limits"]["NOFILE"], [100, 100])
 
+    def test_neither_the_server_nor_its_agents_leave_a_core_and_the_metrics_see_the_process(self):
+        limits = pathlib.Path(f"/proc/{self.server.pid}/limits").read_text(encoding="utf-8")
+        core = next(line for line in limits.splitlines() if line.startswith("Max core file size"))
+        self.assertEqual(core.split()[4], "0")
+        metrics = self.server.http("GET", "/metrics").raw.decode()
+        for name in ("process_open_fds", "process_resident_memory_bytes"):
+            self.assertRegex(metrics, rf"(?m)^{name} [1-9]")
+
     def test_a_process_that_left_its_session_ends_with_the_turn(self):
         self.tell("daemon")
         harness.wait_for(lambda: not orphans(self.server.agents_folder / "surroundings"),
