@@ -14,6 +14,7 @@
 #include "app/process_metrics.h"
 #include "app/task_log.h"
 #include "app/version.h"
+#include "base/busy_time.h"
 #include "server/access.h"
 #include "server/answers.h"
 
@@ -380,6 +381,10 @@ void Service::more_metrics(base::MetricsText& out) const {
   const notify::Notifier::Counters sent = notifier_.counters();
   out.family("baton_webhooks_total", Type::counter, "Webhook attempts since start, by outcome.");
   out.value({{"outcome", "delivered"}}, sent.delivered);
+  out.family("baton_thread_busy_seconds", Type::gauge,
+             "The longest that a callback has held up a shared thread in the last one to two minutes.");
+  for (const auto& [thread, longest] : base::BusyTime::all())
+    out.value({{"thread", thread}}, std::chrono::duration<double>(longest).count());
   out.value({{"outcome", "failed"}}, sent.failed_attempts);
   out.value({{"outcome", "given_up"}}, sent.given_up);
   if (const auto counts = dependencies_.deliveries.delivery_counts()) {

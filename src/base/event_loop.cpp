@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/busy_time.h"
+
 namespace baton::base {
 
 thread_local const EventLoop* EventLoop::running_ = nullptr;
@@ -139,6 +141,7 @@ void EventLoop::run_timers() {
 
 void EventLoop::run() {
   running_ = this;
+  BusyTime busy(name_);
   while (!stopping_) {
     const int count = epoll_wait(epoll_.get(), events_.data(), events_.size(), milliseconds_to_wait());
     sleeper_->awake = true;
@@ -153,6 +156,7 @@ void EventLoop::run() {
     run_posted();
     run_timers();
     if (end_round_) next_round_ = end_round_();
+    busy.note(now_.time_since_epoch(), std::chrono::steady_clock::now().time_since_epoch());
   }
 }
 

@@ -227,6 +227,7 @@ void Inbox::write(Group& group) {
   std::size_t next = 0;
   do {
     expect_results(group, next);
+    BusyLaps laps(engine_busy_);
     for (; next < group.works.size(); ++next) {
       Work& work = *group.works[next];
       if (work.refused) continue;
@@ -236,6 +237,7 @@ void Inbox::write(Group& group) {
         continue;
       }
       const auto applied = work.apply(*this);
+      laps.next();
       if (std::exchange(work.looks_again, false)) read_anew(group, next--);
       if (applied) continue;
       if (applied.error().code == ErrorCode::raced) return race(group);
@@ -317,8 +319,11 @@ void Inbox::hand_over(Group group) {
 void Inbox::tell_committed(const std::vector<Work*>& works) {
   {
     const base::Burst together;
+    BusyLaps laps(engine_busy_);
     for (Work* work : works) {
-      if (!work->refused) work->committed();
+      if (work->refused) continue;
+      work->committed();
+      laps.next();
     }
   }
   ++heard_;

@@ -29,6 +29,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/busy_time.h"
 #include "base/histogram.h"
 #include "base/lru.h"
 #include "base/threads.h"
@@ -188,6 +189,7 @@ class Inbox {
   const InboxOptions options_;
   const std::function<void()> deliveries_written_;
   base::Histogram flush_time_{base::kFlushBounds};
+  base::BusyTime engine_busy_{"engine"}, flush_busy_{"engine-flush"};  // each its own thread's
   std::atomic<bool> writable_{true}, probing_{false};
   // Number of the last group that reads may see, and of the last that is durable.
   std::atomic<std::uint64_t> visible_{0}, flushed_{0};

@@ -67,16 +67,22 @@ void Inbox::tell(std::vector<Group>& groups) {
   for (const Group& group : groups) telling_ += group.works.size();
   {
     const base::Burst together;
+    BusyLaps laps(flush_busy_);
     for (const Group& group : groups) {
-      for (const WorkPtr& work : group.works) work->publish(*this);
+      for (const WorkPtr& work : group.works) {
+        work->publish(*this);
+        laps.next();
+      }
     }
     flushed_ = groups.back().number;
     flushed_.notify_all();
     tell_peers();
+    laps.next();
     for (Group& group : groups) {
       for (WorkPtr& work : group.works) {
         work->tell();
         work.reset();
+        laps.next();
         if (--pending_ == 0) pending_.notify_all();
       }
     }

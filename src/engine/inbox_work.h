@@ -18,6 +18,22 @@ inline void wait_for(const std::atomic<std::uint64_t>& count, std::uint64_t leas
   for (std::uint64_t now = count; now < least; now = count) base::wait_for_change(count, now);
 }
 
+// Notes how long each of several callbacks takes that follow each other: call `next` after each.
+class BusyLaps {
+ public:
+  explicit BusyLaps(base::BusyTime& busy) : busy_(busy) {}
+
+  void next() {
+    const auto now = base::SteadyTime::now();
+    busy_.note(begin_.time_since_epoch(), now.time_since_epoch());
+    begin_ = now;
+  }
+
+ private:
+  base::BusyTime& busy_;
+  base::SteadyTime::time_point begin_ = base::SteadyTime::now();
+};
+
 // Errors of the store after which nothing of the open group is left.
 inline bool ends_group(const base::Error& error) {
   using base::ErrorCode;

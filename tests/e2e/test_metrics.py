@@ -102,7 +102,7 @@ class Metrics(harness.ServerCase):
             for labels in samples:
                 self.assertNotIn("nobody", labels.values(), name)
                 self.assertLessEqual(set(labels), {"agent", "protocol", "state", "code", "le", "outcome", "origin",
-                                                   "version", "file"}, name)
+                                                   "version", "file", "thread"}, name)
 
     @databases.needs_sqlite("baton_database_bytes is the size of the file")
     def test_every_part_is_measured(self):
