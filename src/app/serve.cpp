@@ -20,6 +20,7 @@
 #include "app/config.h"
 #include "app/database_url.h"
 #include "app/executors.h"
+#include "app/exit_deadline.h"
 #include "app/service.h"
 #include "app/signals.h"
 #include "app/supervisor.h"
@@ -261,6 +262,7 @@ int serve(const Config& config, const std::function<LoadedConfig()>& read_again)
   const std::size_t descriptors = raise_descriptor_limit();
   refuse_core_dumps();
   const Supervisor supervisor;
+  ExitDeadline exit_deadline;  // counts until everything below is gone
 
   const base::SystemClock clock;
   // Steady, so that setting the clock does not disturb retries, retention or the order of a log.
@@ -302,8 +304,8 @@ int serve(const Config& config, const std::function<LoadedConfig()>& read_again)
   log_start(config, *catalogue);
   Service service(config,
                   {clock, steady, *store->tasks, *store->deliveries, *store->retention, *store->operators,
-                   make, *catalogue, supervisor, store->server_name, breakers, traced, store->peers,
-                   exporter ? &*exporter : nullptr, agent_files},
+                   make, *catalogue, supervisor, exit_deadline, store->server_name, breakers, traced,
+                   store->peers, exporter ? &*exporter : nullptr, agent_files},
                   http_limits(config, *catalogue, descriptors));
   const auto served = service.run(read_again, signals);
   return served ? 0 : cannot_start(served.error());

@@ -239,11 +239,13 @@ base::Result<void> Service::serve(const Servers& servers, const std::function<Lo
     dependencies_.supervisor.is_ready();
   }
   dependencies_.supervisor.is_stopping();
+  dependencies_.exit_deadline.arm(config_.engine.drain_grace);
   spdlog::info("stopping: no new work, running turns may finish");
   nodes_.drain();
   pipeline_.set_ready(false);
   drain(servers, signals);
   engine_.settle();
+  dependencies_.exit_deadline.is_settled();
   notifier_.stop();
   spdlog::info("stopped");
   return {};
@@ -360,6 +362,7 @@ void Service::drain(const Servers& servers, const sigset_t& signals) {
       if (signal != SIGTERM && signal != SIGINT) continue;
       spdlog::warn("asked to stop again: turns that still run go on after the next start");
       hurried = true;
+      dependencies_.exit_deadline.arm({});
       engine_.hurry();
     }
   });

@@ -13,6 +13,7 @@
 
 #include "agents/catalogue.h"
 #include "agents/command/process_host.h"
+#include "app/exit_deadline.h"
 #include "app/grpc_relay.h"
 #include "app/load_config.h"
 #include "app/supervisor.h"
@@ -45,6 +46,7 @@ struct Dependencies {
   const agents::Catalogue::Make& make_executor;
   agents::Catalogue& catalogue;
   const Supervisor& supervisor;
+  ExitDeadline& exit_deadline;
   std::string server_name;                   // to other servers; empty: another one in each run
   const http::outbound::Breakers& breakers;  // for metrics
   base::SpanQueue* spans = nullptr;          // of traces; outlives the service; null: none

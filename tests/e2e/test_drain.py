@@ -1,12 +1,15 @@
 """The end of the program: SIGTERM and SIGINT drain, nothing acknowledged is lost, and a wrong start is told."""
 import json
+import os
 import signal
 import socket
 import subprocess
+import time
 
 import client
 import databases
 import harness
+from test_remote_agents import Front
 
 
 class Drain(harness.unittest.TestCase):
@@ -73,6 +76,26 @@ class Drain(harness.unittest.TestCase):
         again = server.resubscribe(task, seen.number)
         server.gate("slow", task)
         self.assertEqual(again.rest()[-1].status["state"], "completed")
+
+    def test_the_program_ends_in_time_though_a_thread_of_an_agent_is_stuck(self):
+        server = Front({"model": {"executor": "openai", "url": "http://127.0.0.1:9/v1",
+                                  "model": {"name": "m", "system_file": "prompt"}}}, [])
+        self.addCleanup(server.discard)
+        server.config["engine"] = {"drain_grace_s": 0.3}
+        prompt = server.agents_folder / "model" / "prompt"
+        prompt.write_text("be brief", encoding="utf-8")
+        server.start()
+        # Whoever opens a pipe that nobody writes to waits for ever.
+        prompt.unlink()
+        os.mkfifo(prompt)
+        task = client.new_id()
+        server.rpc("message/send", {"message": {"messageId": task, "role": "user", "parts": [{"text": "x"}]},
+                                    "configuration": {"blocking": False}}, agent="model")
+        harness.wait_for(lambda: server.metric("baton_turns_running") == 1, what="the turn to run")
+        began = time.monotonic()
+        self.assertEqual(server.stop(), 0)
+        self.assertLess(time.monotonic() - began, 0.3 + client.scaled(5))
+        self.assertIn("some threads have not ended in time; ending without them", server.log_text())
 
     @databases.needs_sqlite("reads the file by SQLite's own check")
     def test_database_is_whole_afterwards(self):
