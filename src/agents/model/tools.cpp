@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <unordered_set>
 
 #include "json/document.h"
 
@@ -33,11 +34,13 @@ ModelTools::ModelTools(const ModelSettings& settings, const task::Json& client_t
                           "Gives a task to the agent \"" + agent + "\" and returns its answer.",
                           {std::string(kMessageOnly)}});
   }
+  std::unordered_set<std::string> names;
+  for (const ToolFunction& function : functions_) names.insert(function.name);
   const auto document = json::Document::view_of(client_tools.text);
   if (!document.root().is_array()) return;
   for (const json::Value tool : document.root()) {
     const std::string name = tool["name"].str();
-    if (name.empty() || std::ranges::count(functions_, name, &ToolFunction::name) > 0) continue;
+    if (name.empty() || !names.insert(name).second) continue;
     ToolFunction function{name, tool["description"].str(), {}};
     if (tool["parameters"].is_object()) function.parameters = tool["parameters"].json();
     functions_.push_back(std::move(function));

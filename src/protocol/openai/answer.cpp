@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "json/writer.h"
 
@@ -62,11 +63,6 @@ std::optional<std::int64_t> count_in(json::Value number) {
   return count && *count >= 0 ? count : std::nullopt;
 }
 
-bool is_object(std::string_view text) {
-  const auto document = json::Document::parse_view(text);
-  return document && document->root().is_object();
-}
-
 void add_count(json::Writer& out, const char* name, std::optional<std::int64_t> count) {
   if (count) out.member(name, *count);
 }
@@ -117,14 +113,49 @@ base::Result<void> AnswerReader::take_calls(json::Value calls) {
                         "more than " + std::to_string(kCallsMax) + " tool calls at once");
     }
     const json::Value function = piece["function"];
+    const auto bytes = [&] {
+      return call.tool.id.size() + call.tool.name.size() + call.tool.arguments.size();
+    };
+    call_bytes_ -= bytes();
     if (call.tool.id.empty()) call.tool.id = piece["id"].str();
     if (call.tool.name.empty()) call.tool.name = function["name"].str();
     // An object in the place of its text is what some servers send.
     const json::Value arguments = function["arguments"];
-    if (!arguments.absent())
-      call.tool.arguments += arguments.is_string() ? arguments.string() : arguments.raw();
+    if (!arguments.absent()) {
+      const std::string_view text = arguments.is_string() ? arguments.string() : arguments.raw();
+      call.tool.arguments += text;
+      call.brackets.add(text);
+    }
+    call_bytes_ += bytes();
+    if (call_bytes_ > arguments_max_) {
+      return base::fail(base::ErrorCode::too_large, "its tool calls have arguments of more than " +
+                                                        std::to_string(arguments_max_) +
+                                                        " bytes (outbound.tool_arguments_max)");
+    }
   }
   return {};
+}
+
+void AnswerReader::Brackets::add(std::string_view piece) {
+  for (const char c : piece) {
+    if (std::exchange(is_escaped_, false)) continue;
+    if (in_string_) {
+      is_escaped_ = c == '\\';
+      in_string_ = c != '"';
+    } else if (c == '{' || c == '[') {
+      is_more_ = is_more_ || (depth_ == 0 && (has_begun_ || c == '['));
+      has_begun_ = true;
+      ++depth_;
+    } else if (c == '}' || c == ']') {
+      --depth_;
+    } else if (c == '"') {
+      in_string_ = true;
+      is_more_ = is_more_ || depth_ == 0;
+    } else {
+      const bool is_space = c == ' ' || c == '\t' || c == '\n' || c == '\r';
+      is_more_ = is_more_ || (depth_ == 0 && !is_space);
+    }
+  }
 }
 
 // The call that the piece goes on with, or a new one. The index says which it is, but servers leave it out or
@@ -135,7 +166,7 @@ AnswerReader::Call& AnswerReader::call_of(json::Value piece) {
   const bool has_name = !piece["function"]["name"].string().empty();
   const auto goes_on = [&](const Call& call) {
     if (index && call.index) {
-      const bool is_other = !id.empty() ? id != call.tool.id : is_object(call.tool.arguments);
+      const bool is_other = !id.empty() ? id != call.tool.id : call.brackets.are_closed();
       return *index == *call.index && !(has_name && is_other);
     }
     if (!id.empty()) return id == call.tool.id;

@@ -159,4 +159,25 @@ TEST_CASE("read_error: finds the message of a refusal, whatever its body") {
   CHECK(read_error("<html>").message.empty());
 }
 
+TEST_CASE("AnswerReader: a name that comes again begins a new call once the arguments are an object") {
+  Read read({calls(call(R"("index":0)", R"("name":"f","arguments":"{\"a\":\"}\\\"{\"")")),
+             calls(call(R"("index":0)", R"("name":"f","arguments":",\"b\":[{}]}")")),
+             calls(call(R"("index":0)", R"("name":"g","arguments":" {")")),
+             calls(call(R"("index":0)", R"("name":"g","arguments":"}\n")"))});
+  const auto called = read.reader.calls();
+  REQUIRE(called.size() == 2);
+  CHECK(called[0].arguments == R"({"a":"}\"{","b":[{}]})");
+  CHECK(called[1].arguments == " {}\n");
+}
+
+TEST_CASE("AnswerReader: arguments past their limit are refused, and the error names it") {
+  AnswerReader reader(100);
+  const std::string piece = calls(call(R"("index":0)", R"("arguments":")" + std::string(60, 'x') + "\""));
+  CHECK(reader.take(piece));
+  const auto second = reader.take(piece);
+  REQUIRE_FALSE(second);
+  CHECK(second.error().code == base::ErrorCode::too_large);
+  CHECK(second.error().for_caller.find("100 bytes (outbound.tool_arguments_max)") != std::string::npos);
+}
+
 }  // namespace baton::protocol::openai::answer_test
