@@ -43,6 +43,7 @@ struct Turn {
   task::ContextId context;
   // Submission::hops; for executors that act outside with this agent as the last one.
   std::vector<std::string> hops;
+  std::string account;       // whose task it is (task::account_of), where each may have its share only
   std::string conversation;  // the context's name for executors that act outside; different for each caller
   task::State state = task::State::working;
   task::Json task_metadata;

@@ -9,11 +9,13 @@
 #include <vector>
 
 #include "agents/catalogue.h"
+#include "agents/outbound/outbound.h"
 #include "app/logging.h"
 #include "app/trace_exporter.h"
 #include "base/clock.h"
 #include "engine/options.h"
 #include "http/http_server.h"
+#include "http/outbound/byte_budget.h"
 #include "notify/notifier.h"
 #include "server/grpc/limits.h"
 #include "server/services.h"
@@ -54,7 +56,9 @@ struct Config {
   int operate_port = kWithCallers;  // of the operator API and the console: on the callers' listener
   std::string operate_host = "127.0.0.1";
   std::string agents_folder = "agent-cards";
-  std::vector<std::string> outbound_origins;  // of agents elsewhere: these may be at any address
+  std::vector<std::string> outbound_origins;            // of agents elsewhere: these may be at any address
+  http::outbound::ByteBudget::Options outbound_budget;  // for their answers
+  agents::OutboundLimits outbound_limits;
   std::vector<ConfiguredToken> tokens;
   std::optional<bool> allow_anonymous;
   bool allow_readable_secrets = false;  // allow files with tokens that every user can read

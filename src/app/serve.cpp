@@ -274,6 +274,7 @@ int serve(const Config& config, const std::function<LoadedConfig()>& read_again)
   if (config.cards.dev)
     spdlog::warn("--dev: callers see what agents write to standard error; not for production");
   http::outbound::Breakers breakers;
+  http::outbound::ByteBudget answers(config.outbound_budget);
   std::optional<base::SpanQueue> spans;
   std::optional<TraceExporter> exporter;  // ends after the service, whose last spans it sends
   if (!config.traces.endpoint.empty()) {
@@ -290,11 +291,12 @@ int serve(const Config& config, const std::function<LoadedConfig()>& read_again)
     const agents::Agent* agent = chosen_from->find_skilled(skill, tag);
     return agent == nullptr ? std::nullopt : std::optional(agent->name.value);
   };
-  const ExecutorServices services{processes,
-                                  callers,
-                                  {config.outbound_origins, config.webhooks.policy, &breakers, traced},
-                                  steady,
-                                  choose};
+  const ExecutorServices services{
+      processes,
+      callers,
+      {config.outbound_origins, config.webhooks.policy, &breakers, traced, &answers, config.outbound_limits},
+      steady,
+      choose};
   const agents::Catalogue::Make make = executors(services);
   const std::uint64_t agent_files = config.cards.dev ? agents::files_digest(config.agents_folder) : 0;
   auto catalogue = agents::Catalogue::load(config.agents_folder, make, {}, config.cards);
@@ -304,7 +306,7 @@ int serve(const Config& config, const std::function<LoadedConfig()>& read_again)
   log_start(config, *catalogue);
   Service service(config,
                   {clock, steady, *store->tasks, *store->deliveries, *store->retention, *store->operators,
-                   make, *catalogue, supervisor, exit_deadline, store->server_name, breakers, traced,
+                   make, *catalogue, supervisor, exit_deadline, answers, store->server_name, breakers, traced,
                    store->peers, exporter ? &*exporter : nullptr, agent_files},
                   http_limits(config, *catalogue, descriptors));
   const auto served = service.run(read_again, signals);

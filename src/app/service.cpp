@@ -381,13 +381,13 @@ void Service::drain(const Servers& servers, const sigset_t& signals) {
 
 void Service::more_metrics(base::MetricsText& out) const {
   using Type = base::MetricsText::Type;
-  const notify::Notifier::Counters sent = notifier_.counters();
-  out.family("baton_webhooks_total", Type::counter, "Webhook attempts since start, by outcome.");
-  out.value({{"outcome", "delivered"}}, sent.delivered);
   out.family("baton_thread_busy_seconds", Type::gauge,
              "The longest that a callback has held up a shared thread in the last one to two minutes.");
   for (const auto& [thread, longest] : base::BusyTime::all())
     out.value({{"thread", thread}}, std::chrono::duration<double>(longest).count());
+  const notify::Notifier::Counters sent = notifier_.counters();
+  out.family("baton_webhooks_total", Type::counter, "Webhook attempts since start, by outcome.");
+  out.value({{"outcome", "delivered"}}, sent.delivered);
   out.value({{"outcome", "failed"}}, sent.failed_attempts);
   out.value({{"outcome", "given_up"}}, sent.given_up);
   if (const auto counts = dependencies_.deliveries.delivery_counts()) {
@@ -397,6 +397,7 @@ void Service::more_metrics(base::MetricsText& out) const {
              "How long an attempt at a webhook took.");
   out.histogram({}, notifier_.attempt_time().snapshot());
   dependencies_.breakers.add_to(out);
+  dependencies_.answers.add_to(out);
   nodes_.add_to(out);
   if (dependencies_.exporter != nullptr) dependencies_.exporter->add_to(out);
   if (!is_postgres(config_.store.database)) add_database_size(out, config_.store.database);

@@ -22,6 +22,7 @@
 #include "engine/engine.h"
 #include "http/http_server.h"
 #include "http/outbound/breakers.h"
+#include "http/outbound/byte_budget.h"
 #include "notify/notifier.h"
 #include "server/answer_budget.h"
 #include "server/grpc/grpc_server.h"
@@ -47,6 +48,8 @@ struct Dependencies {
   agents::Catalogue& catalogue;
   const Supervisor& supervisor;
   ExitDeadline& exit_deadline;
+  // For metrics.
+  const http::outbound::ByteBudget& answers;
   std::string server_name;                   // to other servers; empty: another one in each run
   const http::outbound::Breakers& breakers;  // for metrics
   base::SpanQueue* spans = nullptr;          // of traces; outlives the service; null: none

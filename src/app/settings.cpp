@@ -8,10 +8,12 @@ namespace baton::app {
 namespace {
 
 using agents::CommonRules;
+using agents::OutboundLimits;
 using agents::QuestionLimits;
 using engine::EngineOptions;
 using engine::RetentionOptions;
 using http::Limits;
+using http::outbound::ByteBudget;
 using notify::Backoff;
 using notify::NotifierOptions;
 using server::ChatOptions;
@@ -217,6 +219,23 @@ constexpr Setting kSettings[] = {
     {"outbound.origins", &to<&Config::outbound_origins>,
      "Origins like https://host:port of agents elsewhere that may be at private and loopback addresses", 0,
      100},
+    {"outbound.bytes_max", &to<&Config::outbound_budget, &ByteBudget::Options::bytes_max>,
+     "Bytes of all answers of agents and models elsewhere that this program holds at the same time; past it "
+     "further ones wait; those of one caller take at most half",
+     4 * kMib, 1024 * kGib},
+    {"outbound.task_bytes_max", &to<&Config::outbound_budget, &ByteBudget::Options::answer_max>,
+     "Bytes of one such answer, and of what decoding makes of it; at most half of outbound.bytes_max counts",
+     kMib, kGib},
+    {"outbound.tool_arguments_max", &to<&Config::outbound_limits, &OutboundLimits::arguments_max>,
+     "Bytes of the arguments that a model or an AG-UI endpoint gives tools in one answer or run", kKib, kGib},
+    {"outbound.items_max",
+     &to<&Config::outbound_limits, &OutboundLimits::items_max>,
+     "Artifacts, messages and parts, together, in one answer of an A2A agent elsewhere",
+     1,
+     10'000'000,
+     {},
+     {},
+     true},
     {"outbound.delegate_urls", &to<&Config::cards, &CommonRules::delegate_urls>,
      "URLs of A2A agents elsewhere that agents and plans may delegate to without a card for them; one that "
      "ends with / allows all below it",

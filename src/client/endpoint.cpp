@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cctype>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
 #include "base/text.h"
 #include "client/call_span.h"
+#include "client/decode.h"
 #include "client/freshness.h"
 #include "client/remote.h"
 #include "http/http_text.h"
@@ -20,6 +22,7 @@ using std::chrono::milliseconds;
 
 // How much is kept of a stream that turns out to be a plain answer.
 constexpr std::size_t kPlainMax = 1 << 20;
+constexpr std::size_t kEventMax = 64 << 20;  // of one event of a stream
 
 // How far a call has come.
 struct Progress {
@@ -83,12 +86,17 @@ CallError from_answer(const protocol::a2a::ClientDialect* dialect, int status, s
           0, false};
 }
 
+// What the head of an answer over HTTP says besides.
+void add_headers(const http::outbound::HttpAnswer& answer, CallError& error) {
+  error.unsent = answer.status == 429 || answer.status == 503;
+  error.retry_after = http::outbound::retry_after(answer);
+}
+
 // The same for an answer over HTTP, which says more.
 CallError from_http(const protocol::a2a::ClientDialect* dialect, const http::outbound::HttpAnswer& answer,
                     std::string_view body) {
   CallError error = from_answer(dialect, answer.status, body);
-  error.unsent = answer.status == 429 || answer.status == 503;
-  error.retry_after = http::outbound::retry_after(answer);
+  add_headers(answer, error);
   return error;
 }
 
@@ -99,8 +107,8 @@ std::int64_t number_of(const std::string& id) {
 // Reads the bytes of one connection.
 class StreamReading {
  public:
-  StreamReading(const protocol::a2a::ClientDialect& dialect, const OnStreamEvent& on_event)
-      : dialect_(dialect), on_event_(on_event) {}
+  StreamReading(const Remote& remote, const OnStreamEvent& on_event)
+      : dialect_(*remote.dialect), intake_(remote.access.intake), on_event_(on_event) {}
 
   bool take(std::string_view piece) {
     opened_ = true;
@@ -108,6 +116,7 @@ class StreamReading {
     const auto going =
         reader_.feed(piece, [&](const protocol::SseEvent& event) { return take_event(event); });
     if (!going) error_ = CallError{going.error().for_caller, 0, false};
+    if (intake_ != nullptr) intake_->keep(reader_.unfinished());
     return going.value_or(false);
   }
 
@@ -124,12 +133,24 @@ class StreamReading {
  private:
   bool take_event(const protocol::SseEvent& event) {
     seen_ = true;
+    const auto right = may_decode(event.data, intake_);
+    if (!right) return refuse(from_net(right.error(), {true, milliseconds(0)}));
+    const auto result = result_of(event);
+    return result && on_event_(event.numbered ? number_of(reader_.last_id()) : 0, *result);
+  }
+
+  // The result's text in the event. What it was parsed to is gone by then, since the reader of the result
+  // parses it, too.
+  std::optional<std::string_view> result_of(const protocol::SseEvent& event) {
     const auto document = json::Document::parse_view(event.data);
-    if (!document) return refuse({"an event of the stream is not JSON", 0, false});
+    if (!document) {
+      refuse({"an event of the stream is not JSON", 0, false});
+      return std::nullopt;
+    }
     const auto answer = dialect_.read_answer(document->root(), event.type != "error");
-    if (!answer) return refuse({answer.error().for_caller, 0, false});
-    if (answer->error) return refuse(from_remote(*answer->error));
-    return on_event_(event.numbered ? number_of(reader_.last_id()) : 0, answer->result.raw());
+    if (answer && !answer->error) return answer->result.raw();
+    refuse(answer ? from_remote(*answer->error) : CallError{answer.error().for_caller, 0, false});
+    return std::nullopt;
   }
 
   bool refuse(CallError error) {
@@ -138,23 +159,34 @@ class StreamReading {
   }
 
   const protocol::a2a::ClientDialect& dialect_;
+  http::outbound::Intake* const intake_;
   const OnStreamEvent& on_event_;
-  protocol::SseReader reader_;
+  // An intake has a bound for all that is kept.
+  protocol::SseReader reader_{intake_ == nullptr ? kEventMax : std::numeric_limits<std::size_t>::max()};
   std::string plain_;
   bool opened_ = false;
   bool seen_ = false;
   std::optional<CallError> error_;
 };
 
-// The result in a complete answer.
-tl::expected<task::Json, CallError> result_in(const protocol::a2a::ClientDialect& dialect, int status,
-                                              std::string_view body) {
-  const bool good = status >= 200 && status <= 299;
-  const auto document = json::Document::parse_view(body);
-  if (!document) return tl::unexpected(from_answer(&dialect, status, body));
-  const auto result = dialect.read_answer(document->root(), good);
-  if (!result || result->error) return tl::unexpected(from_answer(&dialect, status, body));
-  return result->result.json();
+// The result in a complete answer, whose body becomes the result's text.
+tl::expected<task::Json, CallError> result_in(const Remote& remote, int status, std::string& body) {
+  const protocol::a2a::ClientDialect& dialect = *remote.dialect;
+  const auto right = may_decode(body, remote.access.intake);
+  if (!right) return tl::unexpected(from_net(right.error(), {true, milliseconds(0)}));
+  const auto find = [&]() -> std::optional<std::string_view> {
+    const bool good = status >= 200 && status <= 299;
+    const auto document = json::Document::parse_view(body);
+    if (!document) return std::nullopt;
+    const auto result = dialect.read_answer(document->root(), good);
+    return result && !result->error ? std::optional(result->result.raw()) : std::nullopt;
+  };
+  const auto found = find();
+  if (!found) return tl::unexpected(from_answer(&dialect, status, body));
+  const auto begin = static_cast<std::size_t>(found->data() - body.data());
+  body.resize(begin + found->size());
+  body.erase(0, begin);
+  return task::Json{std::move(body)};
 }
 
 std::shared_ptr<const base::SecretMask> mask_of(const Access& access) {
@@ -198,14 +230,22 @@ base::Result<ChannelAnswer> guarded(const Remote& remote, ChannelCall& call, boo
 StreamEnd grpc_stream(const GrpcChannel& channel, const Remote& remote, ChannelCall call,
                       const OnStreamEvent& on_event) {
   const protocol::a2a::ClientDialect& dialect = *remote.dialect;
+  http::outbound::Intake* const intake = remote.access.intake;
   StreamEnd end;
   Progress progress;
   const auto on_message = [&](std::string_view json) {
     end.opened = true;
+    const auto right = may_decode(json, intake);
+    if (!right) {
+      end.error = from_net(right.error(), {true, milliseconds(0)});
+      return false;
+    }
     const auto document = json::Document::parse(shown_text(remote.access, json));
     const auto item = document ? dialect.read_answer(document->root(), true) : base::fail(document.error());
     if (!item) end.error = CallError{item.error().for_caller, 0, false};
-    return item && on_event(0, item->result.raw());
+    const bool goes_on = item && on_event(0, item->result.raw());
+    if (intake != nullptr) intake->keep(0);
+    return goes_on;
   };
   const auto answer = guarded(remote, call, true, progress,
                               [&](const ChannelCall& made) { return channel.stream(made, on_message); });
@@ -225,6 +265,7 @@ http::outbound::HttpRequest basic_request(std::string url, const Access& access,
   http::outbound::HttpRequest request;
   request.url = std::move(url);
   request.answer_max = access.answer_max;
+  request.intake = access.intake;
   request.policy = access.policy;
   request.breakers = access.breakers;
   request.despite_breaker = access.despite_breaker;
@@ -271,6 +312,7 @@ std::shared_ptr<const GrpcChannel> open_channel(const Remote& remote) {
   ChannelTarget target = *remote.over_grpc;
   target.url = remote.url;
   target.policy = remote.access.policy;
+  target.message_max = remote.access.answer_max;
   return std::make_shared<const GrpcChannel>(std::move(target));
 }
 
@@ -279,6 +321,7 @@ RemoteEndpoint::RemoteEndpoint(Remote remote, int stop_fd)
 
 ChannelCall RemoteEndpoint::grpc_call(const protocol::a2a::ClientRequest& request, const Shown& shown) const {
   ChannelCall call{request, {}, {}, stop_fd_};
+  call.intake = remote_.access.intake;
   call.metadata.emplace_back("a2a-version", protocol::name_of(dialect().version()));
   if (!shown.token.empty()) {
     auto [name, value] = token_header(remote_.access, shown.token);
@@ -323,20 +366,21 @@ tl::expected<task::Json, CallError> RemoteEndpoint::call(const protocol::a2a::Cl
     ChannelCall out = grpc_call(request, shown);
     out.timeout = timeout;
     Progress progress;
-    const auto answer =
+    auto answer =
         guarded(remote_, out, false, progress, [&](const ChannelCall& made) { return channel_->call(made); });
     if (!answer) return tl::unexpected(from_net(answer.error(), progress));
-    return result_in(dialect(), answer->http_status, shown_text(remote_.access, answer->body));
+    if (const auto mask = mask_of(remote_.access)) answer->body = mask->masked(answer->body);
+    return result_in(remote_, answer->http_status, answer->body);
   }
   http::outbound::HttpRequest out = http(request, shown);
   out.total_timeout = timeout;
   out.headers.emplace_back("Accept", "application/json");
   Progress progress;
   progress.follow(out);
-  const auto answer = http::outbound::http_request(out);
+  auto answer = http::outbound::http_request(out);
   if (!answer) return tl::unexpected(from_net(answer.error(), progress));
-  auto result = result_in(dialect(), answer->status, answer->body);
-  if (!result) result = tl::unexpected(from_http(&dialect(), *answer, answer->body));
+  auto result = result_in(remote_, answer->status, answer->body);
+  if (!result) add_headers(*answer, result.error());
   return result;
 }
 
@@ -364,7 +408,7 @@ StreamEnd RemoteEndpoint::stream(const StreamRequest& stream_request, const OnSt
   out.total_timeout = milliseconds(0);
   out.headers.emplace_back("Accept", "text/event-stream, application/json");
   if (stream_request.after) out.headers.emplace_back("Last-Event-ID", std::to_string(*stream_request.after));
-  StreamReading reading(dialect(), on_event);
+  StreamReading reading(remote_, on_event);
   Progress progress;
   progress.follow(out);
   const auto answer = http::outbound::http_stream(

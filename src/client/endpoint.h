@@ -61,6 +61,9 @@ struct Access {
   std::optional<TokenSource> tokens = {};  // in place of `token`, for each call
   std::string trace = {};                  // the header `traceparent`; empty: none
   base::SpanQueue* spans = nullptr;        // of the calls, below `trace`; outlives them. Null: none
+  // Where the bytes of answers are counted; they stay held until the caller says what it keeps. Null:
+  // nowhere.
+  http::outbound::Intake* intake = nullptr;
 };
 
 // How to speak to an agent.

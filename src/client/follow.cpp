@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "client/decode.h"
 #include "json/document.h"
 
 namespace baton::client {
@@ -75,10 +76,10 @@ class Following {
     if (number > 0 && number <= seen_before_) return true;
     // The state sent on subscribing has no number, and may be the same as on the last subscription.
     const bool snapshot = number == 0 && !sending_ && std::exchange(first_on_connection_, false);
-    if (snapshot && result == snapshot_) return true;
+    const Snapshot now{result.size(), std::hash<std::string_view>()(snapshot ? result : "")};
+    if (snapshot && now == snapshot_) return true;
     const auto document = json::Document::parse_view(result);
-    const auto update =
-        document ? plan_.dialect->read_update(document->root()) : base::fail(document.error());
+    auto update = document ? plan_.dialect->read_update(document->root()) : base::fail(document.error());
     if (!update) {
       broken_ = CallError{"an event of the stream makes no sense: " + update.error().for_caller, 0, false};
       return false;
@@ -86,10 +87,10 @@ class Following {
     const bool is_first = std::exchange(first_event_, false);
     if (is_first && plan_.answers && sending_ && still_waits(*update)) return heard_ = progress_ = true;
     if (number > 0) after_ = std::max(number, after_.value_or(0));
-    if (snapshot) snapshot_ = result;
+    if (snapshot) snapshot_ = now;
     heard_ = progress_ = true;
-    world_.on_event(result, *update);
     note_state(*update);
+    world_.on_event(result, std::move(*update));
     return !over_;
   }
 
@@ -170,12 +171,14 @@ class Following {
     if (sending_ || !no_stream || !world_.read_task || end_.task.empty()) return false;
     const auto result = world_.read_task(end_.task);
     if (!result) return false;
+    const auto right = may_decode(result->text, plan_.intake);
+    if (!right) return false;
     const auto document = json::Document::parse_view(result->text);
-    const auto task = document ? plan_.dialect->read_task(document->root()) : base::fail(document.error());
+    auto task = document ? plan_.dialect->read_task(document->root()) : base::fail(document.error());
     if (!task) return false;
     end_.state = task->status.state;
     const bool is_over = plan_.until_waiting ? task::is_stopped(*end_.state) : task::is_terminal(*end_.state);
-    if (is_over || plan_.until_waiting) world_.on_event(result->text, *task);
+    if (is_over || plan_.until_waiting) world_.on_event(result->text, std::move(*task));
     alive_ = !is_over && plan_.until_waiting;
     return is_over;
   }
@@ -201,7 +204,12 @@ class Following {
   bool sending_;
   std::optional<std::int64_t> after_;
   std::int64_t seen_before_ = 0;  // the last number of earlier connections
-  std::string snapshot_;
+  // Of the state that was sent on the last subscription. It may be large, so it is not kept itself.
+  struct Snapshot {
+    std::size_t size = 0, hash = 0;
+    friend bool operator==(const Snapshot&, const Snapshot&) = default;
+  };
+  std::optional<Snapshot> snapshot_;
   bool heard_ = false;     // at least one event
   bool progress_ = false;  // on this connection
   bool over_ = false;
@@ -215,14 +223,18 @@ class Following {
 };
 
 void take_answer(const FollowPlan& plan, const FollowWorld& world, const task::Json& result, FollowEnd& end) {
+  const auto right = may_decode(result.text, plan.intake);
+  if (!right) {
+    end.error = CallError{right.error().for_caller, 0, false};
+    return;
+  }
   const auto document = json::Document::parse_view(result.text);
-  const auto update = document ? plan.dialect->read_update(document->root()) : base::fail(document.error());
+  auto update = document ? plan.dialect->read_update(document->root()) : base::fail(document.error());
   if (!update) {
     end.error = CallError{"the server's answer makes no sense: " + update.error().for_caller, 0, false};
     return;
   }
   end.error.reset();
-  world.on_event(result.text, *update);
   end.state = task::State::completed;
   if (const auto* task = std::get_if<task::Task>(&*update)) {
     end.state = task->status.state;
@@ -231,6 +243,7 @@ void take_answer(const FollowPlan& plan, const FollowWorld& world, const task::J
   // A task of 0.1 with little in it looks like an event.
   if (const auto* status = std::get_if<protocol::a2a::StatusUpdate>(&*update))
     end.state = status->status.state;
+  world.on_event(result.text, std::move(*update));
 }
 
 }  // namespace

@@ -36,6 +36,8 @@ struct FollowPlan {
   bool until_waiting = false;
   // The server has answered already, if only with its card: wait for it longer than for one that never did.
   bool is_met = false;
+  // Where the bytes of answers are counted; null: nowhere.
+  const http::outbound::Intake* intake = nullptr;
   // Give up after so long without contact, once a connection was lost.
   std::chrono::milliseconds give_up_after{60'000};
 };
@@ -47,7 +49,7 @@ struct FollowWorld {
   std::function<tl::expected<task::Json, CallError>(const protocol::a2a::ClientRequest&)> send;
   std::function<std::chrono::steady_clock::time_point()> now;
   std::function<bool(std::chrono::milliseconds)> wait;
-  std::function<void(std::string_view result, const protocol::a2a::Update&)> on_event;
+  std::function<void(std::string_view result, protocol::a2a::Update)> on_event;
   // Reads the task, for a server that has no stream of a task that has ended.
   std::function<tl::expected<task::Json, CallError>(const task::TaskId&)> read_task;
   std::function<void(const std::string&)> on_trouble;  // told when a connection is lost

@@ -26,11 +26,13 @@ using base::ErrorCode;
 using ::grpc::ByteBuffer;
 using http::outbound::AddressPolicy;
 
-constexpr int kMessageMax = 256 << 20;
+constexpr std::size_t kMessageMax = 256 << 20;
 // Milliseconds. A connection that does not answer a ping within the timeout is dead.
 constexpr int kKeepaliveInterval = 20'000, kKeepaliveTimeout = 20'000;
 // How often a waiting call checks its stop descriptor.
 constexpr std::chrono::milliseconds kLook{50};
+// How the library's own error begins.
+constexpr std::string_view kTooLarge = "Received message larger than max";
 // For a connection.
 constexpr std::chrono::seconds kConnect{5};
 
@@ -81,7 +83,9 @@ base::Result<std::string> allowed_address(const std::string& target, const Addre
   return address.find(':') == std::string::npos ? "ipv4:" + address + port : "ipv6:[" + address + "]" + port;
 }
 
-base::Result<std::shared_ptr<::grpc::Channel>> open(const std::string& url, const AddressPolicy& policy) {
+base::Result<std::shared_ptr<::grpc::Channel>> open(const ChannelTarget& to) {
+  const std::string& url = to.url;
+  const AddressPolicy& policy = to.policy;
   const bool secure = url.starts_with("https://");
   std::string target = url.substr(url.find("://") == std::string::npos ? 0 : url.find("://") + 3);
   target = target.substr(0, target.find('/'));
@@ -94,7 +98,7 @@ base::Result<std::shared_ptr<::grpc::Channel>> open(const std::string& url, cons
     if (secure) arguments.SetSslTargetNameOverride(host);
     target = std::move(*address);
   }
-  arguments.SetMaxReceiveMessageSize(kMessageMax);
+  arguments.SetMaxReceiveMessageSize(static_cast<int>(std::min(to.message_max, kMessageMax)));
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveInterval);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeout);
@@ -181,8 +185,7 @@ class ChannelConversation {
 
 class GrpcChannel::Impl {
  public:
-  explicit Impl(ChannelTarget target)
-      : target_(std::move(target)), channel_(open(target_.url, target_.policy)) {
+  explicit Impl(ChannelTarget target) : target_(std::move(target)), channel_(open(target_)) {
     if (channel_) stub_ = std::make_unique<::grpc::GenericStub>(*channel_);
   }
 
@@ -208,6 +211,11 @@ class GrpcChannel::Impl {
     bool going = talk.send(*bytes);
     bool enough = false;
     for (std::string message; going && talk.receive(message);) {
+      // The next one is asked for when this one has been taken. It is here twice, as bytes and as JSON.
+      if (call.intake != nullptr) {
+        call.intake->keep(0);
+        if (const auto room = take_room(call, 2 * message.size()); !room) return base::fail(room.error());
+      }
       const auto json = messages_.to_json(method.full(method.response), message);
       if (!json) return base::fail(json.error());
       if (call.on_bytes) call.on_bytes({false, path, message, *json});
@@ -230,11 +238,20 @@ class GrpcChannel::Impl {
     return true;
   }
 
+  static base::Result<void> take_room(const ChannelCall& call, std::size_t bytes) {
+    http::outbound::WaitLimits limits;
+    limits.stop_fd = call.stop_fd;
+    if (call.timeout.count() > 0) limits.deadline = std::chrono::steady_clock::now() + call.timeout;
+    return call.intake->take(bytes, limits);
+  }
+
   base::Result<ChannelAnswer> answer_of(const ::grpc::Status& status) const {
     using Status = ::grpc::StatusCode;
     if (status.ok()) return ChannelAnswer{};
     if (status.error_code() == Status::UNAVAILABLE)
       return base::fail(ErrorCode::unavailable, "no gRPC connection: " + status.error_message());
+    if (status.error_code() == Status::RESOURCE_EXHAUSTED && status.error_message().starts_with(kTooLarge))
+      return base::fail(ErrorCode::too_large, "the answer is larger than allowed: " + status.error_message());
     if (status.error_code() == Status::DEADLINE_EXCEEDED)
       return base::fail(ErrorCode::deadline_exceeded, "there was no answer in time");
     StatusName known{status.error_code(), "INTERNAL", 500};

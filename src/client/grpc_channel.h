@@ -6,6 +6,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -15,6 +16,7 @@
 
 #include "base/error.h"
 #include "http/outbound/address.h"
+#include "http/outbound/byte_budget.h"
 #include "protocol/a2a/client/client_dialect.h"
 #include "task/task.h"
 
@@ -25,6 +27,7 @@ struct ChannelTarget {
   task::ProtocolVersion version = task::ProtocolVersion::v1_0;  // v0_3 or v1_0
   std::string tenant;                                           // 1.0 only; sent in every message
   http::outbound::AddressPolicy policy = http::outbound::AddressPolicy::any();
+  std::size_t message_max = std::size_t{256} << 20;  // bytes of a message that comes
 };
 
 // A message on the wire, without the five bytes that gRPC puts before it.
@@ -45,6 +48,9 @@ struct ChannelCall {
   std::function<void()> on_connected = {};
   // Gets each message that is sent or comes, before `on_message` does. May be empty.
   std::function<void(const ChannelBytes&)> on_bytes = {};
+  // Where the bytes of messages are counted; they stay held until `on_message`, or the caller, says what it
+  // keeps. Null: nowhere.
+  http::outbound::Intake* intake = nullptr;
 };
 
 // The answer that REST would give: a message in ProtoJSON, or an error in the form of google.rpc.Status.
@@ -64,7 +70,7 @@ class GrpcChannel {
   static bool available();
 
   // Fails with unavailable (no connection, a lost one, or told to stop), permission_denied (the address),
-  // deadline_exceeded, unsupported (no such method over gRPC) or invalid_argument.
+  // deadline_exceeded, too_large (a message), unsupported (no such method over gRPC) or invalid_argument.
   base::Result<ChannelAnswer> call(const ChannelCall& call) const;
 
   // The same for a stream: `on_message` gets each message and returns whether to go on. The answer's body is

@@ -17,18 +17,18 @@ auto failed(std::string text) {
 }
 
 // A gRPC call is made from the REST request of its version.
-std::optional<Remote> over_grpc(const protocol::RemoteInterface& place, bool streams) {
+std::optional<Remote> over_grpc(const protocol::RemoteInterface& place, bool streams, std::size_t items_max) {
   if (!GrpcChannel::available()) return std::nullopt;
-  auto dialect = protocol::a2a::client_dialect(place.version, Binding::rest);
+  auto dialect = protocol::a2a::client_dialect(place.version, Binding::rest, {}, items_max);
   if (!dialect || place.url.empty()) return std::nullopt;
   Remote remote{place.url, std::move(dialect), streams};
   remote.over_grpc = ChannelTarget{{}, place.version, place.tenant};
   return remote;
 }
 
-std::optional<Remote> as_remote(const protocol::RemoteInterface& place, bool streams) {
-  if (place.binding == Binding::grpc) return over_grpc(place, streams);
-  auto dialect = protocol::a2a::client_dialect(place.version, place.binding, place.tenant);
+std::optional<Remote> as_remote(const protocol::RemoteInterface& place, bool streams, std::size_t items_max) {
+  if (place.binding == Binding::grpc) return over_grpc(place, streams, items_max);
+  auto dialect = protocol::a2a::client_dialect(place.version, place.binding, place.tenant, items_max);
   if (!dialect || !http::outbound::parse_url(place.url)) return std::nullopt;
   return Remote{place.url, std::move(dialect), streams};
 }
@@ -155,7 +155,7 @@ tl::expected<Fetched, CallError> fetch_card(const Target& target, int stop_fd, c
 }
 
 std::vector<Remote> choose_remotes(const protocol::RemoteCard& card, std::string_view a2a, Purpose purpose,
-                                   std::string_view transport) {
+                                   std::string_view transport, std::size_t items_max) {
   protocol::InterfaceWish wish;
   wish.version = protocol::version_named(a2a);
   if (purpose == Purpose::lists) {
@@ -167,13 +167,13 @@ std::vector<Remote> choose_remotes(const protocol::RemoteCard& card, std::string
     if (!transport.empty() && transport != one.name) continue;
     wish.bindings = {one.binding};
     const auto place = protocol::pick(card, wish);
-    auto remote = place ? as_remote(*place, card.streaming) : std::nullopt;
+    auto remote = place ? as_remote(*place, card.streaming, items_max) : std::nullopt;
     if (!remote) continue;
     remote->repeats_safely = protocol::repeats_safely(card.card);
     remote->has_extension = protocol::has_baton_extension(card.card);
     found.push_back(std::move(*remote));
     const auto older = a2a.empty() ? also_as_v0_1(card, *place) : std::nullopt;
-    if (older) found.push_back(*as_remote(*older, card.streaming));
+    if (older) found.push_back(*as_remote(*older, card.streaming, items_max));
     break;
   }
   return found;
@@ -188,7 +188,7 @@ tl::expected<std::vector<Remote>, CallError> find_remotes(const Target& target, 
       needs_card ? fetch_card(target, stop_fd, known) : tl::expected<Fetched, CallError>();
   if (!needs_card) {
     const ProtocolVersion version = protocol::version_named(target.a2a).value_or(ProtocolVersion::v1_0);
-    auto remote = over_grpc({target.endpoint, Binding::grpc, version, {}}, true);
+    auto remote = over_grpc({target.endpoint, Binding::grpc, version, {}}, true, target.items_max);
     if (!remote) return failed("A2A " + target.a2a + " cannot be spoken over gRPC by this program");
     remote->agent = target.agent;
     remotes.push_back(std::move(*remote));
@@ -198,13 +198,13 @@ tl::expected<std::vector<Remote>, CallError> find_remotes(const Target& target, 
     if (error.lost || is_refused(error) || error.other_agents) return tl::unexpected(error);
     if (!forced) return tl::unexpected(CallError{.text = error.text, .no_card = true});
     const Binding binding = target.transport == "rest" ? Binding::rest : Binding::json_rpc;
-    auto dialect = protocol::a2a::client_dialect(*forced, binding);
+    auto dialect = protocol::a2a::client_dialect(*forced, binding, {}, target.items_max);
     if (!dialect) return failed("A2A " + target.a2a + " has no REST");
     remotes.push_back({endpoint_url(target.card_url(), target.agent), std::move(dialect)});
   } else {
     const auto card = protocol::read_remote_card(fetched->text);
     if (!card) return failed("the agent's card cannot be read: " + card.error().for_caller);
-    remotes = choose_remotes(*card, target.a2a, purpose, target.transport);
+    remotes = choose_remotes(*card, target.a2a, purpose, target.transport, target.items_max);
     if (remotes.empty()) return failed(nothing_fits(*card, target, purpose));
     if (card_kept) *card_kept = *fetched;
   }

@@ -1,6 +1,8 @@
 // Finds out which of an agent's interfaces to speak to, and how: by the agent's card, or as the Target says.
 #pragma once
 
+#include <cstddef>
+#include <limits>
 #include <string>
 #include <tl/expected.hpp>
 #include <vector>
@@ -19,6 +21,8 @@ struct Target {
   std::string transport;    // "jsonrpc", "rest" or "grpc"; empty: the first of these that the card offers
   std::string endpoint;     // where the agent is spoken to, whatever its card says; empty: as the card says
   bool trust_card = false;  // the token goes to any origin that the card names
+  // See protocol::a2a::ObjectReader.
+  std::size_t items_max = std::numeric_limits<std::size_t>::max();
 
   // Where to look for the card: at the endpoint if only that is given.
   std::string card_url() const { return endpoint.empty() || url != Target().url ? url : endpoint; }
@@ -39,7 +43,8 @@ enum class Purpose { tasks, lists };
 // before gRPC, and newer before older. For lists, only interfaces that have them. Empty if Baton and the
 // agent have none in common, or none that was asked for.
 std::vector<Remote> choose_remotes(const protocol::RemoteCard& card, std::string_view a2a, Purpose purpose,
-                                   std::string_view transport = {});
+                                   std::string_view transport = {},
+                                   std::size_t items_max = std::numeric_limits<std::size_t>::max());
 
 // The same for the target; never empty. If the target says how to speak to it, it needs no card. Its token
 // goes only to the origin that the target names, unless trust_card. `card`, if it is not null: the card as it

@@ -254,6 +254,7 @@ base::Result<agents::Turn> TurnRunner::describe(RunningTurn& run, const agents::
   turn.agent = head.agent;
   turn.task = head.id;
   turn.context = head.context;
+  turn.account = task::account_of(head.caller);
   turn.task_metadata = std::move(input->task_metadata);
   turn.message = std::move(input->message);
   turn.history = std::move(earlier.said);

@@ -109,8 +109,11 @@ class Metrics(harness.ServerCase):
         for name in ("baton_turn_queue_duration_seconds_count", "baton_flush_duration_seconds_count",
                      "baton_webhook_attempt_duration_seconds_count", "baton_database_bytes", "baton_build_info",
                      "baton_turns_oldest_queued_seconds", "process_cpu_seconds_total", "process_open_fds",
-                     "process_resident_memory_bytes", "process_start_time_seconds", "baton_spans_total"):
+                     "process_resident_memory_bytes", "process_start_time_seconds", "baton_spans_total", "baton_outbound_bytes",
+                     "baton_outbound_waiting"):
             self.assertIn(name, self.found)
+        threads = {labels["thread"] for labels in self.found["baton_thread_busy_seconds"]}
+        self.assertLessEqual({"engine", "engine-flush", "engine-time", "http-loop", "notify"}, threads)
 
     def assert_uses_what_is_there(self, expression):
         used = USED.findall(expression)

@@ -10,6 +10,7 @@
 #include "agents/agui/run_relay.h"
 #include "agents/outbound/post.h"
 #include "base/log.h"
+#include "client/decode.h"
 #include "json/document.h"
 #include "json/writer.h"
 #include "protocol/sse/sse_reader.h"
@@ -67,7 +68,8 @@ class AguiTurn {
         turn_(turn),
         input_(turn.input()),
         deadline_(Clock::now() + settings.turn_timeout),
-        relay_(turn),
+        relay_(turn, rules.limits.arguments_max),
+        intake_(rules.budget, input_.account, turn.stop_fd()),
         breaks_(breaks_in(input_.kept)) {}
 
   void run() {
@@ -82,6 +84,7 @@ class AguiTurn {
     post_.accept = "text/event-stream";
     post_.trace = input_.trace;
     post_.stop_fd = turn_.stop_fd();
+    post_.intake = &intake_;
     may_have_sent_ = input_.attempt > 1 || breaks_ > 0;
     if (input_.attempt > 1 && settings_.on_unknown() != OnUnknown::resend) return not_known();
     speak();
@@ -120,7 +123,7 @@ class AguiTurn {
   }
 
   RunSpoke ask_once() {
-    reader_ = {};
+    reader_ = RunReader(rules_.limits.arguments_max);
     events_.emplace(settings_.line_max);
     bytes_ = 0;
     nonsense_.clear();
@@ -145,7 +148,9 @@ class AguiTurn {
       case Posted::Kind::unreachable:
         return RunSpoke::unsent;
       case Posted::Kind::forbidden:
-        why_ = "the remote agent cannot be reached: " + why_;
+        why_ = (posted.has_begun ? "the remote agent's answer is not taken: "
+                                 : "the remote agent cannot be reached: ") +
+               why_;
         return RunSpoke::refused;
       case Posted::Kind::lost:
         why_ = "the connection to the remote agent was lost: " + why_;
@@ -177,13 +182,26 @@ class AguiTurn {
     const auto goes_on =
         events_->feed(piece, [&](const protocol::SseEvent& event) { return take_event(event.data); });
     if (!goes_on) return refuse("an event of the remote agent is larger than the card allows");
+    intake_.keep(events_->unfinished() + reader_.held() + relay_.held());
     return *goes_on;
   }
 
   bool take_event(const std::string& data) {
+    const auto right = client::may_decode(data, &intake_);
+    if (!right) return refuse("the remote agent's answer is not taken: " + right.error().for_caller);
     auto pieces = reader_.take(data);
-    if (!pieces) return refuse("the remote agent's answer makes no sense: " + pieces.error().for_caller);
-    for (protocol::agui::RunPiece& piece : *pieces) relay_.tell(std::move(piece));
+    if (!pieces) {
+      const bool is_large = pieces.error().code == base::ErrorCode::too_large;
+      return refuse((is_large ? "the remote agent's answer is not taken: "
+                              : "the remote agent's answer makes no sense: ") +
+                    pieces.error().for_caller);
+    }
+    for (protocol::agui::RunPiece& piece : *pieces) {
+      if (turn_.cancelled()) return false;
+      relay_.tell(std::move(piece));
+      if (!relay_.refusal().empty())
+        return refuse("the remote agent's answer is not taken: " + relay_.refusal());
+    }
     return !reader_.end() && !turn_.cancelled();
   }
 
@@ -225,6 +243,7 @@ class AguiTurn {
   const Turn& input_;
   const Clock::time_point deadline_;
   RunRelay relay_;
+  http::outbound::Intake intake_;
   int breaks_;
   bool may_have_sent_ = false;
   Post post_;

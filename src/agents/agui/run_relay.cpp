@@ -18,7 +18,8 @@ using protocol::agui::RunReasoning;
 using protocol::agui::RunText;
 
 constexpr std::size_t kRunArtifactsMax = 10'000;
-constexpr std::size_t kIdMax = 256;  // bytes of an id of a call or an artifact
+constexpr std::size_t kIdMax = 256;          // bytes of an id of a call or an artifact
+constexpr std::size_t kStepNameMax = 1'024;  // bytes
 
 std::set<std::string> names_in(const task::Json& tools) {
   std::set<std::string> names;
@@ -35,10 +36,17 @@ task::Part data_of(const char* member, const task::Json& value) {
   return task::Part::of_data(std::move(data));
 }
 
+std::size_t bytes_of_call(const task::ToolCall& call) {
+  return 2 * call.id.size() + call.name.size() + call.arguments.text.size();
+}
+
 }  // namespace
 
-RunRelay::RunRelay(FunctionTurn& turn)
-    : turn_(turn), client_tools_(names_in(turn.input().tools)), call_ids_(turn.input().used_ids) {}
+RunRelay::RunRelay(FunctionTurn& turn, std::size_t arguments_max)
+    : turn_(turn),
+      client_tools_(names_in(turn.input().tools)),
+      call_ids_(turn.input().used_ids),
+      arguments_max_(arguments_max) {}
 
 void RunRelay::tell(protocol::agui::RunPiece piece) {
   std::visit([&](auto& one) { tell_one(std::move(one)); }, piece);
@@ -63,24 +71,36 @@ void RunRelay::tell_one(task::EventBody body) {
     if (call->id.size() > kIdMax) return;
     call->by_client = client_tools_.contains(call->name);
     // A call of the client's tool is told once it is known that the endpoint does not run it itself.
-    if (call->by_client) return client_calls_.push_back(std::move(*call));
+    if (call->by_client) return keep_call(std::move(*call));
   }
+  const auto* const step = std::get_if<task::Step>(&body);
+  if (step && step->name.size() > kStepNameMax) return;
   if (auto* result = std::get_if<task::ToolResult>(&body)) return tell_result(std::move(*result));
   if (auto* artifact = std::get_if<task::ArtifactChunk>(&body)) {
     const std::string& id = artifact->artifact.id.value;
-    if (id.size() > kIdMax || artifacts_.size() >= kRunArtifactsMax) return;
-    const bool is_new = artifacts_.insert(id).second;
+    const bool is_new = !artifacts_.contains(id);
+    if (id.size() > kIdMax || (is_new && artifacts_.size() >= kRunArtifactsMax)) return;
+    artifacts_.insert(id);
     artifact->append = artifact->append && !is_new;
   }
   if (open_.take(body).empty()) emit(std::move(body));
 }
 
+void RunRelay::keep_call(task::ToolCall call) {
+  if (!client_call_places_.try_emplace(call.id, next_call_).second) return;  // told twice
+  client_bytes_ += bytes_of_call(call);
+  client_calls_.emplace(next_call_++, std::move(call));
+  if (client_bytes_ <= arguments_max_) return;
+  refusal_ = "its calls of the client's tools have arguments of more than " + std::to_string(arguments_max_) +
+             " bytes (outbound.tool_arguments_max)";
+}
+
 void RunRelay::tell_result(task::ToolResult result) {
-  const auto call = std::ranges::find(client_calls_, result.id, &task::ToolCall::id);
-  if (call != client_calls_.end()) {
-    call->by_client = false;
-    if (open_.take(*call).empty()) emit(*call);
-    client_calls_.erase(call);
+  if (auto place = client_call_places_.extract(result.id)) {
+    task::ToolCall call = std::move(client_calls_.extract(place.mapped()).mapped());
+    client_bytes_ -= bytes_of_call(call);
+    call.by_client = false;
+    if (open_.take(call).empty()) emit(std::move(call));
   }
   if (open_.take(result).empty()) emit(std::move(result));
 }
@@ -121,7 +141,7 @@ Outcome RunRelay::outcome_of(const RunEnd& end) {
   }
   if (!client_calls_.empty()) {
     // One at a time: the endpoint makes the others again if it still wants them.
-    task::ToolCall call = client_calls_.front();
+    task::ToolCall call = client_calls_.begin()->second;
     call.id = call_ids_.begin(call.id);
     task::Message message = message_of(call);
     const std::string id = call.id;

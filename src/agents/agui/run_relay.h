@@ -4,8 +4,12 @@
 // open is closed at the end. Threads: one at a time.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "agents/command/call_ids.h"
@@ -17,7 +21,8 @@ namespace baton::agents {
 
 class RunRelay {
  public:
-  explicit RunRelay(FunctionTurn& turn);
+  // `arguments_max`: bytes of the arguments of the client's tools that are called and wait for the run's end.
+  RunRelay(FunctionTurn& turn, std::size_t arguments_max);
 
   void tell(protocol::agui::RunPiece piece);
   // Closes what is open.
@@ -26,11 +31,16 @@ class RunRelay {
   void finish(const protocol::agui::RunEnd& end);
 
   bool has_told() const { return has_told_; }
+  // Why the run cannot go on; empty if it can.
+  const std::string& refusal() const { return refusal_; }
+  // The bytes that are kept of what was told.
+  std::size_t held() const { return client_bytes_; }
 
  private:
   void tell_one(protocol::agui::RunText text);
   void tell_one(protocol::agui::RunReasoning reasoning);
   void tell_one(task::EventBody body);
+  void keep_call(task::ToolCall call);
   void tell_result(task::ToolResult result);
   void emit(task::EventBody body);
   Outcome outcome_of(const protocol::agui::RunEnd& end);
@@ -40,7 +50,13 @@ class RunRelay {
   std::set<std::string> client_tools_;
   CallIds call_ids_;
   UnfinishedSteps open_;
-  std::vector<task::ToolCall> client_calls_;  // of the client's tools, without a result so far
+  // Of the client's tools, without a result so far, in order; and each one's place by its id.
+  std::map<std::uint64_t, task::ToolCall> client_calls_;
+  std::unordered_map<std::string, std::uint64_t> client_call_places_;
+  std::uint64_t next_call_ = 0;
+  std::size_t client_bytes_ = 0;
+  const std::size_t arguments_max_;
+  std::string refusal_;
   std::set<std::string> artifacts_;
   std::string message_;  // whose text was told last
   bool has_told_ = false;

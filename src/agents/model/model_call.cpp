@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "agents/outbound/post.h"
+#include "client/decode.h"
 #include "protocol/sse/sse_reader.h"
 
 namespace baton::agents {
@@ -23,9 +24,11 @@ constexpr std::array kTrouble{408, 500, 502, 504};
 // Reads the bytes of one answer: a stream of events, or JSON that stands alone.
 class ModelAnswerReading {
  public:
-  ModelAnswerReading(const AgentSettings& settings, AnswerReader& answer, const OnAnswerPiece& on_piece)
+  ModelAnswerReading(const AgentSettings& settings, http::outbound::Intake* intake, AnswerReader& answer,
+                     const OnAnswerPiece& on_piece)
       : line_max_(settings.line_max),
         output_max_(settings.output_max),
+        intake_(intake),
         answer_(answer),
         on_piece_(on_piece),
         events_(settings.line_max) {}
@@ -40,6 +43,7 @@ class ModelAnswerReading {
       return take_event(event.data);
     });
     if (!goes_on) return refuse("a line of the model's answer is longer than the card allows");
+    if (intake_ != nullptr) intake_->keep(events_.unfinished() + plain_.size() + answer_.held());
     return *goes_on;
   }
 
@@ -63,7 +67,10 @@ class ModelAnswerReading {
   }
 
   bool take_json(const std::string& json) {
+    const auto right = client::may_decode(json, intake_);
+    if (!right) return refuse(right.error().for_caller);
     auto piece = answer_.take(json);
+    if (!piece && piece.error().code == base::ErrorCode::too_large) return refuse(piece.error().for_caller);
     if (!piece) {
       end_ = {Kind::broken_off, "the model's answer makes no sense: " + piece.error().for_caller};
       return false;
@@ -89,6 +96,7 @@ class ModelAnswerReading {
 
   const std::size_t line_max_;
   const std::uint64_t output_max_;
+  http::outbound::Intake* const intake_;
   AnswerReader& answer_;
   const OnAnswerPiece& on_piece_;
   protocol::SseReader events_;
@@ -146,11 +154,13 @@ ModelCallEnd call_model(const AgentSettings& settings, const OutboundRules& rule
                   call.time_max,
                   call.stop_fd,
                   call.despite_breaker,
-                  timer.trace()};
-  ModelAnswerReading reading(settings, answer, on_piece);
+                  timer.trace(),
+                  call.intake};
+  ModelAnswerReading reading(settings, call.intake, answer, on_piece);
   const Posted posted = send_post(settings.endpoint, rules, credentials, post,
                                   [&](std::string_view piece) { return reading.take(piece); });
   ModelCallEnd end = end_of(posted, reading);
+  if (call.intake != nullptr) call.intake->keep(0);
   end.held = posted.held;
   if (end.held || end.kind == Kind::busy || posted.kind == Posted::Kind::no_token)
     end.retry_after = posted.retry_after;

@@ -33,7 +33,8 @@ struct ModelCall {
   std::chrono::milliseconds time_max{};  // for all of it
   int stop_fd = -1;                      // these two: see http::outbound::HttpRequest
   bool despite_breaker = false;
-  std::string trace = {};  // as in Post
+  std::string trace = {};                    // as in Post
+  http::outbound::Intake* intake = nullptr;  // as in Post; nothing is held when the call is over
 };
 
 // Gets what a piece of the answer adds, and returns whether to go on.

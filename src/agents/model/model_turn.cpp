@@ -60,6 +60,7 @@ class ModelTurn {
                                            input_.budget.rounds.value_or(task::kBudgetMax))),
         taken_(input_.taken),
         tools_(settings.model, input_.tools),
+        intake_(rules.budget, input_.account, turn.stop_fd()),
         kept_(read_kept_rounds(input_.kept)) {}
 
   void run() {
@@ -108,9 +109,10 @@ class ModelTurn {
     call.body = protocol::openai::write_request(request_);
     call.stop_fd = turn_.stop_fd();
     call.trace = turn_.input().trace;
+    call.intake = &intake_;
     unreachable_since_.reset();
     for (milliseconds pause = kRetryFirst;;) {
-      AnswerReader answer;
+      AnswerReader answer(rules_.limits.arguments_max);
       bool shown = false;
       call.time_max = left();
       const ModelCallEnd end = call_model(settings_, rules_, credentials_, call, answer,
@@ -299,6 +301,7 @@ class ModelTurn {
   const std::int64_t rounds_max_;
   task::Taken taken_;  // by the task, as far as is known here
   const ModelTools tools_;
+  http::outbound::Intake intake_;
   protocol::openai::ChatRequest request_;
   int round_ = 0;  // answers with calls so far
   KeptRounds kept_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -11,8 +12,16 @@
 #include "base/span.h"
 #include "http/outbound/address.h"
 #include "http/outbound/breakers.h"
+#include "http/outbound/byte_budget.h"
 
 namespace baton::agents {
+
+// What the answer of an agent or model elsewhere may have. The memory that all answers take is bounded by a
+// http::outbound::ByteBudget.
+struct OutboundLimits {
+  std::size_t arguments_max = 8u << 20;  // bytes of tool calls' arguments that are collected in a run
+  std::size_t items_max = 100'000;       // artifacts, messages and parts, counted together
+};
 
 // Which addresses agents elsewhere may have.
 struct OutboundRules {
@@ -20,6 +29,8 @@ struct OutboundRules {
   http::outbound::AddressPolicy policy;          // for all others
   http::outbound::Breakers* breakers = nullptr;  // of all agents; outlives them. Null: none
   base::SpanQueue* spans = nullptr;              // of calls; as `breakers`
+  http::outbound::ByteBudget* budget = nullptr;  // for answers; as `breakers`. Null: they are not bounded
+  OutboundLimits limits = {};
 
   // Of a URL that the operator has named.
   http::outbound::AddressPolicy policy_for(std::string_view url) const;

@@ -1,6 +1,9 @@
 #include "agents/remote/relay.h"
 
 #include <algorithm>
+#include <initializer_list>
+#include <iterator>
+#include <ranges>
 #include <utility>
 
 #include "json/document.h"
@@ -48,8 +51,12 @@ std::string joined(const std::vector<task::Part>& parts) {
 }
 
 // In 0.1 artifacts have an index and no id.
+std::string id_of(const task::Artifact& artifact) {
+  return artifact.id.empty() ? "artifact-" + std::to_string(artifact.ordinal) : artifact.id.value;
+}
+
 task::Artifact named(task::Artifact artifact) {
-  if (artifact.id.empty()) artifact.id.value = "artifact-" + std::to_string(artifact.ordinal);
+  artifact.id.value = id_of(artifact);
   artifact.ordinal = 0;
   artifact.in_status = false;
   return artifact;
@@ -77,84 +84,131 @@ std::optional<Outcome> outcome_of(const task::Status& status) {
 
 }  // namespace
 
+void Relay::Mark::add(std::string_view text) {
+  constexpr std::uint64_t kPrime = 0x100000001b3;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * kPrime;
+  size += text.size();
+}
+
+bool Relay::Mark::begins(std::string_view text) const {
+  if (text.size() < size) return false;
+  Mark other;
+  other.add(text.substr(0, size));
+  return other == *this;
+}
+
+Relay::Mark Relay::mark_of(const task::Part& part) {
+  Mark mark;
+  for (const std::string_view text :
+       std::initializer_list<std::string_view>{std::to_string(static_cast<int>(part.kind)), part.content,
+                                               part.filename, part.media_type, part.metadata.text}) {
+    mark.add(text);
+    mark.add(std::string_view("\0", 1));
+  }
+  return mark;
+}
+
 Relay::Relay(FunctionTurn& turn, const std::vector<task::Artifact>& earlier) : turn_(turn) {
   for (const task::Artifact& artifact : earlier) {
-    if (is_reply(artifact)) earlier_replies_.push_back(joined(artifact.parts));
-    if (!is_reply(artifact)) told_.push_back(Told{named(artifact), false, false, false});
+    if (is_reply(artifact)) {
+      earlier_replies_.insert(joined(artifact.parts));
+      continue;
+    }
+    Told& told = told_[id_of(artifact)];
+    told.is_new = false;
+    told.parts.clear();
+    for (const task::Part& part : artifact.parts) told.parts.push_back(mark_of(part));
   }
 }
 
-void Relay::tell(const protocol::a2a::Update& update) {
+void Relay::tell(protocol::a2a::Update& update) {
   if (outcome_) return;
-  if (const auto* task = std::get_if<task::Task>(&update)) return tell_task(*task);
+  if (auto* task = std::get_if<task::Task>(&update)) return tell_task(*task);
   if (const auto* status = std::get_if<protocol::a2a::StatusUpdate>(&update)) {
     return tell_status(status->status, status->metadata);
   }
-  if (const auto* artifact = std::get_if<protocol::a2a::ArtifactUpdate>(&update)) {
-    return tell_artifact(artifact->artifact, artifact->append, artifact->last_chunk);
+  if (auto* artifact = std::get_if<protocol::a2a::ArtifactUpdate>(&update)) {
+    return tell_artifact(std::move(artifact->artifact), artifact->append, artifact->last_chunk);
   }
   outcome_ = Done{own(std::get<protocol::a2a::MessageReply>(update).message)};
 }
 
-void Relay::tell_task(const task::Task& task) {
-  for (const task::Artifact& artifact : task.artifacts) tell_whole(artifact);
-  tell_status(task.status, {});
+void Relay::tell_task(task::Task& task) {
+  for (task::Artifact& artifact : task.artifacts) {
+    if (outcome_ || turn_.dropped()) return;
+    tell_whole(std::move(artifact));
+  }
+  if (!outcome_) tell_status(task.status, {});
 }
 
-// One reply at a time: what else comes meanwhile is an artifact.
-Relay::Told& Relay::place_of(const task::Artifact& piece) {
-  const auto known = std::ranges::find(told_, piece.id, [](const Told& told) { return told.whole.id; });
-  if (known != told_.end()) return *known;
-  if (told_.size() >= kArtifactsMax) outcome_ = Failed{"the remote agent makes too many artifacts"};
-  const bool begins_reply = is_reply(piece) && std::ranges::none_of(told_, &Told::is_open_reply);
-  task::Artifact empty = piece;
-  empty.parts.clear();
-  return told_.emplace_back(Told{std::move(empty), begins_reply, begins_reply, true});
+// One reply at a time: what else comes meanwhile is an artifact. Null: there are too many artifacts.
+Relay::Told* Relay::place_of(const task::Artifact& piece) {
+  const std::string id = id_of(piece);
+  if (const auto known = told_.find(id); known != told_.end()) return &known->second;
+  if (told_.size() >= kArtifactsMax) {
+    outcome_ = Failed{"the remote agent makes more than " + std::to_string(kArtifactsMax) + " artifacts"};
+    return nullptr;
+  }
+  Told& told = told_[id];
+  told.is_reply = is_reply(piece) && open_replies_ == 0;
+  set_open(told, told.is_reply);
+  return &told;
 }
 
-void Relay::tell_artifact(const task::Artifact& artifact, bool append, bool last_chunk) {
-  task::Artifact piece = named(artifact);
-  Told& told = place_of(piece);
-  const bool is_new = std::exchange(told.is_new, false);
-  if (told.is_reply && is_reply(piece)) {
-    told.is_open_reply = !last_chunk;
-    return tell_reply(told, append || is_new ? told.text + joined(piece.parts) : joined(piece.parts));
+void Relay::set_open(Told& told, bool is_open) {
+  if (std::exchange(told.is_open_reply, is_open) == is_open) return;
+  open_replies_ += is_open ? 1 : std::size_t(-1);
+}
+
+void Relay::tell_artifact(task::Artifact artifact, bool append, bool last_chunk) {
+  task::Artifact piece = named(std::move(artifact));
+  Told* const told = place_of(piece);
+  if (told == nullptr) return;
+  const bool is_new = std::exchange(told->is_new, false);
+  if (told->is_reply && is_reply(piece)) {
+    set_open(*told, !last_chunk);
+    std::string text = joined(piece.parts);
+    return append || is_new ? add_to_reply(*told, std::move(text)) : tell_reply(*told, std::move(text));
   }
   has_told_ = true;
   const bool goes_on = append && !is_new;
-  if (!goes_on) told.whole.parts.clear();
-  told.whole.parts.insert(told.whole.parts.end(), piece.parts.begin(), piece.parts.end());
+  if (!goes_on) told->parts.clear();
+  for (const task::Part& part : piece.parts) told->parts.push_back(mark_of(part));
   turn_.emit(task::ArtifactChunk{std::move(piece), goes_on, last_chunk});
 }
 
-// `text`: all of the reply. What was told cannot be taken back, so another text follows it whole.
-void Relay::tell_reply(Told& told, const std::string& text) {
+void Relay::add_to_reply(Told& told, std::string text) {
   has_told_ = true;
-  const bool goes_on = text.starts_with(told.text);
-  turn_.text(goes_on ? text.substr(told.text.size()) : text);
-  told.text = text;
+  told.text.add(text);
+  turn_.text(std::move(text));
+}
+
+// `text`: all of the reply. What was told cannot be taken back, so another text follows it whole.
+void Relay::tell_reply(Told& told, std::string text) {
+  const bool goes_on = told.text.begins(text);
+  if (goes_on) text.erase(0, told.text.size);
+  if (!goes_on) told.text = {};
+  add_to_reply(told, std::move(text));
 }
 
 // An artifact as it is now.
-void Relay::tell_whole(const task::Artifact& artifact) {
-  task::Artifact now = named(artifact);
-  const bool is_known =
-      std::ranges::find(told_, now.id, [](const Told& one) { return one.whole.id; }) != told_.end();
-  if (!is_known && is_reply(now)) {
-    const auto earlier = std::ranges::find(earlier_replies_, joined(now.parts));
-    if (earlier != earlier_replies_.end()) return;
+void Relay::tell_whole(task::Artifact artifact) {
+  task::Artifact now = named(std::move(artifact));
+  const bool is_known = told_.contains(id_of(now));
+  if (!is_known && is_reply(now) && earlier_replies_.contains(joined(now.parts))) return;
+  Told* const told = place_of(now);
+  if (told == nullptr) return;
+  if (told->is_reply && is_reply(now)) {
+    told->is_new = false;
+    return tell_reply(*told, joined(now.parts));
   }
-  Told& told = place_of(now);
-  if (told.is_reply && is_reply(now)) {
-    told.is_new = false;
-    return tell_reply(told, joined(now.parts));
-  }
-  const std::vector<task::Part>& before = told.whole.parts;
-  if (!told.is_new && before == now.parts) return;
-  const bool goes_on = !told.is_new && now.parts.size() > before.size() &&
-                       std::equal(before.begin(), before.end(), now.parts.begin());
-  if (goes_on) now.parts.erase(now.parts.begin(), now.parts.begin() + std::ssize(before));
-  tell_artifact(now, goes_on, false);
+  const std::vector<Mark>& before = told->parts;
+  const bool begins_as_before =
+      !told->is_new && now.parts.size() >= before.size() &&
+      std::ranges::equal(before, now.parts | std::views::take(before.size()), {}, {}, mark_of);
+  if (begins_as_before && now.parts.size() == before.size()) return;
+  if (begins_as_before) now.parts.erase(now.parts.begin(), now.parts.begin() + std::ssize(before));
+  tell_artifact(std::move(now), begins_as_before, false);
 }
 
 void Relay::tell_status(const task::Status& status, const task::Json& metadata) {

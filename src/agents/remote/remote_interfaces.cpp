@@ -15,7 +15,7 @@ namespace {
 constexpr std::chrono::seconds kKept{300}, kKeptMin{5};
 constexpr std::chrono::seconds kFetch{60};  // no fetch takes longer
 constexpr std::size_t kCardMax = 1 << 20;
-// A task may hold 64 MiB by default; JSON takes a little more.
+// Of an answer where no budget says so.
 constexpr std::size_t kAnswerMax = 96 << 20;
 
 }  // namespace
@@ -102,7 +102,10 @@ RemoteInterfaces::Remotes RemoteInterfaces::fetch(std::optional<client::Fetched>
   target.access.breakers = rules_.breakers;
   target.access.spans = rules_.spans;
   target.access.despite_breaker = despite_breaker;
+  http::outbound::Intake intake(rules_.budget, {}, stop_fd);
+  target.access.intake = &intake;
   target.access.answer_max = kCardMax;
+  target.items_max = rules_.limits.items_max;
   auto remotes = client::find_remotes(target, client::Purpose::tasks, stop_fd, &card);
   if (!remotes) return remotes;
   for (client::Remote& remote : *remotes) {
@@ -113,7 +116,8 @@ RemoteInterfaces::Remotes RemoteInterfaces::fetch(std::optional<client::Fetched>
                      "name (a2a.endpoint): it may be called only if its address is public",
                      base::loggable(endpoint_.url.substr(0, endpoint_.url.find('?'))),
                      base::loggable(client::origin_of(remote.url)));
-    remote.access.answer_max = kAnswerMax;
+    remote.access.answer_max = rules_.budget ? rules_.budget->answer_max() : kAnswerMax;
+    remote.access.intake = nullptr;  // each turn has its own
     remote.access.despite_breaker = false;
     // A channel to a checked address does not follow a name that moves, so it serves one turn only.
     const bool goes_anywhere = remote.access.policy == http::outbound::AddressPolicy::any();

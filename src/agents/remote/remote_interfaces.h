@@ -39,6 +39,8 @@ class RemoteInterfaces {
   std::shared_ptr<const base::SecretMask> mask() const { return credentials_->mask(); }
   // Whether the secret, if one is wanted, is there.
   bool has_secret() const;
+  // For the answers of all agents; null: none.
+  http::outbound::ByteBudget* budget() const { return rules_.budget; }
 
  private:
   using Clock = std::chrono::steady_clock;

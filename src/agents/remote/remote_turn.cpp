@@ -10,6 +10,7 @@
 #include "agents/remote/relay.h"
 #include "base/id.h"
 #include "base/log.h"
+#include "client/decode.h"
 #include "client/follow.h"
 #include "json/document.h"
 
@@ -43,7 +44,8 @@ class RemoteTurn {
         deadline_(Clock::now() + time_of(settings, input_.budget)),
         errand_(input_),
         kept_(read_kept(input_.kept)),
-        relay_(turn, input_.artifacts) {}
+        relay_(turn, input_.artifacts),
+        intake_(interfaces.budget(), input_.account, turn.stop_fd()) {}
 
   void run() {
     if (const auto found = find()) speak(*found);
@@ -53,11 +55,14 @@ class RemoteTurn {
   }
 
  private:
-  // With the turn's trace for every call.
-  RemoteInterfaces::Remotes find_traced(bool despite_breaker) const {
+  // With the turn's trace and intake for every call.
+  RemoteInterfaces::Remotes find_traced(bool despite_breaker) {
     auto found = interfaces_.find(turn_.stop_fd(), despite_breaker);
     if (!found) return found;
-    for (Remote& remote : *found) remote.access.trace = input_.trace;
+    for (Remote& remote : *found) {
+      remote.access.trace = input_.trace;
+      remote.access.intake = &intake_;
+    }
     return found;
   }
 
@@ -198,6 +203,7 @@ class RemoteTurn {
     plan.may_send_again = true;
     plan.sends_once = !resends_;
     plan.until_waiting = true;
+    plan.intake = &intake_;
     plan.answers = answers;
     plan.ends_at_gap = true;
     plan.is_met = true;
@@ -210,7 +216,7 @@ class RemoteTurn {
     };
     world.now = [] { return Clock::now(); };
     world.wait = [&](milliseconds time) { return turn_.wait_cancelled(time); };
-    world.on_event = [&](std::string_view, const protocol::a2a::Update& update) { hear(update); };
+    world.on_event = [&](std::string_view, protocol::a2a::Update update) { hear(std::move(update)); };
     world.read_task = [&](const task::TaskId& named) { return get(endpoint, named); };
     world.on_trouble = [&](const std::string& what) { log("lost the connection: " + what); };
     world.jitter = [] { return static_cast<double>(base::random_number() % 1'000'000) / 1e6; };
@@ -228,13 +234,14 @@ class RemoteTurn {
     plan.first_request = endpoint.dialect().write_send(send, false);
     plan.task = send.submission.task;
     plan.sends_once = !resends_;
+    plan.intake = &intake_;
     plan.give_up_after = left();
     client::FollowWorld world;
     // Some wait for the work all the same.
     world.send = [&](const protocol::a2a::ClientRequest& request) { return endpoint.call(request, left()); };
     world.now = [] { return Clock::now(); };
     world.wait = [&](milliseconds time) { return turn_.wait_cancelled(time); };
-    world.on_event = [&](std::string_view, const protocol::a2a::Update& update) { hear(update); };
+    world.on_event = [&](std::string_view, protocol::a2a::Update update) { hear(std::move(update)); };
     client::FollowEnd end = client::send_plain(plan, world);
     if (end.stopped || relay_.outcome()) return end;
     const bool may_be_there = end.error && end.error->lost && endpoint.dialect().names_tasks();
@@ -263,16 +270,23 @@ class RemoteTurn {
   }
 
   void hear(const client::RemoteEndpoint& endpoint, const task::Json& result) {
-    const auto document = json::Document::parse_view(result.text);
-    const auto task =
-        document ? endpoint.dialect().read_task(document->root()) : base::fail(document.error());
-    if (task) return hear(protocol::a2a::Update(*task));
+    const auto right = client::may_decode(result.text, &intake_);
+    if (!right) return fail("the remote agent's answer cannot be read: " + right.error().for_caller);
+    auto task = read_task(endpoint, result);
+    if (task) return hear(protocol::a2a::Update(std::move(*task)));
     fail("the remote agent's answer makes no sense: " + task.error().for_caller);
   }
 
-  void hear(const protocol::a2a::Update& update) {
+  static base::Result<task::Task> read_task(const client::RemoteEndpoint& endpoint,
+                                            const task::Json& result) {
+    const auto document = json::Document::parse_view(result.text);
+    return document ? endpoint.dialect().read_task(document->root()) : base::fail(document.error());
+  }
+
+  void hear(protocol::a2a::Update update) {
     keep(task_in(update));
     relay_.tell(update);
+    intake_.keep(0);
     if (!relay_.outcome() || !speaks_.has_extension) return;
     if (auto counted = count_usage(kept_, update)) turn_.emit(std::move(*counted));
   }
@@ -386,6 +400,7 @@ class RemoteTurn {
   const Errand errand_;
   Kept kept_;  // as the log has it
   Relay relay_;
+  http::outbound::Intake intake_;
   bool resends_ = false;  // a message that may have arrived is sent again
   Remote speaks_;         // the interface in use; without a URL: none yet
   task::TaskId there_;    // the task there, once this run has heard of it

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace baton::http::outbound {
 namespace {
@@ -11,6 +12,8 @@ constexpr std::size_t kLinesMax = 100;
 // The library matches the first line with a recursive regular expression: long ones would exhaust the stack.
 constexpr std::size_t kFirstLineMax = 1024;
 constexpr std::size_t kLineMax = 8 * 1024;
+// A server that holds a part of the budget for bytes by what it has sent must go on within this time.
+constexpr std::chrono::seconds kStallMax{30};
 
 }  // namespace
 
@@ -24,16 +27,24 @@ bool AnswerStream::within_bounds(const char* bytes, std::size_t size) {
   return head_size_ <= kHeadMax && lines_ <= kLinesMax;
 }
 
+base::Result<void> AnswerStream::fill() {
+  const bool holds_much = intake_ != nullptr && intake_->holds_much();
+  if (holds_much != std::exchange(waits_are_bound_, holds_much))
+    channel_.bound_waits(holds_much ? std::chrono::milliseconds(kStallMax) : std::chrono::milliseconds(0));
+  const auto got = channel_.read(buffer_.data(), buffer_.size());
+  if (!got) return base::fail(got.error());
+  begin_ = 0;
+  end_ = *got;
+  return intake_ == nullptr ? base::Result<void>() : intake_->take(*got, limits_);
+}
+
 ssize_t AnswerStream::read(char* to, std::size_t size) {
   if (failure_) return -1;
   if (begin_ == end_) {
-    const auto got = channel_.read(buffer_.data(), buffer_.size());
-    if (!got) {
-      failure_ = got.error();
+    if (const auto filled = fill(); !filled) {
+      failure_ = filled.error();
       return -1;
     }
-    begin_ = 0;
-    end_ = *got;
   }
   const std::size_t count = std::min(size, end_ - begin_);
   if (count == 0) return 0;

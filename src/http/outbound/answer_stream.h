@@ -1,5 +1,6 @@
 // AnswerStream: the stream from which cpp-httplib reads an answer and to which it writes a request. It wraps
-// a Channel and adds what the library lacks: bounds on lines and the head, and the reason for a failure.
+// a Channel and adds what the library lacks: bounds on lines and the head, the budget for bytes, and the
+// reason for a failure.
 #pragma once
 
 #include <httplib.h>
@@ -7,13 +8,16 @@
 #include <array>
 #include <optional>
 
+#include "http/outbound/byte_budget.h"
 #include "http/outbound/socket.h"
 
 namespace baton::http::outbound {
 
 class AnswerStream final : public httplib::Stream {
  public:
-  explicit AnswerStream(Channel& channel) : channel_(channel) {}
+  // `intake`: where bytes are counted; null: nowhere. `limits`: of a wait for the budget.
+  AnswerStream(Channel& channel, Intake* intake, const WaitLimits& limits)
+      : channel_(channel), intake_(intake), limits_(limits) {}
 
   // Tells the stream that the head of the answer is complete: the bound on the head no longer applies.
   void end_head() { in_head_ = false; }
@@ -31,8 +35,13 @@ class AnswerStream final : public httplib::Stream {
  private:
   // Counts these bytes; returns whether the answer is still within its bounds.
   bool within_bounds(const char* bytes, std::size_t size);
+  // Fills the buffer.
+  base::Result<void> fill();
 
   Channel& channel_;
+  Intake* const intake_;
+  const WaitLimits& limits_;
+  bool waits_are_bound_ = false;
   std::array<char, 16 * 1024> buffer_;
   std::size_t begin_ = 0;
   std::size_t end_ = 0;

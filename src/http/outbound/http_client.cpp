@@ -162,8 +162,10 @@ class BreakerReport {
 };
 
 base::Result<HttpAnswer> converse(const HttpRequest& request, const Url& url, Channel& channel,
-                                  HttpAnswer& answer, const BodySink& sink, BreakerReport& report) {
-  AnswerStream stream(channel);
+                                  const WaitLimits& limits, HttpAnswer& answer, const BodySink& sink,
+                                  BreakerReport& report) {
+  if (request.intake != nullptr) request.intake->keep(0);
+  AnswerStream stream(channel, request.intake, limits);
   base::SecretMask::Pieces shown(request.mask);
   bool over = false;  // ended by us, with what we wanted
   httplib::Request out = to_library(request, url);
@@ -208,7 +210,7 @@ base::Result<HttpAnswer> perform(const HttpRequest& request, const WaitLimits& l
       return fail(channel.error());
     }
     if (request.on_connected) request.on_connected();
-    auto result = converse(request, *url, **channel, answer, sink, report);
+    auto result = converse(request, *url, **channel, limits, answer, sink, report);
     if (!result) report.lost(result.error(), true, request.stop_fd);
     if (result) report.answered(*result);
     return result;

@@ -17,6 +17,7 @@
 #include "base/secret_mask.h"
 #include "http/outbound/address.h"
 #include "http/outbound/breakers.h"
+#include "http/outbound/byte_budget.h"
 
 namespace baton::http::outbound {
 
@@ -58,6 +59,9 @@ struct HttpRequest {
   // Called when the breaker holds the request back, with the time after which it may be made; the call then
   // fails with `unavailable`. May be empty.
   std::function<void(std::chrono::milliseconds)> on_held;
+  // Where the bytes of the answer are counted, if they can be many; null: nowhere. They stay held after the
+  // call, until the caller of it says what it keeps. Must outlive the call.
+  Intake* intake = nullptr;
 };
 
 struct HttpAnswer {
@@ -77,12 +81,13 @@ bool is_stopped(int stop_fd);
 std::chrono::seconds retry_after(const HttpAnswer& answer);
 
 // Fails with: invalid_argument (URL, method or header), permission_denied (address), deadline_exceeded,
-// unavailable.
+// unavailable, too_large (Intake).
 base::Result<HttpAnswer> http_request(const HttpRequest& request);
 
 // The same, for long answers: `on_data` gets the body in pieces and returns whether to go on; stopping is not
 // an error. `idle_timeout` bounds each wait. A `total_timeout` of zero means no total deadline; an
-// `idle_timeout` of zero, no bound on a wait. The returned body is empty unless the status is not 2xx.
+// `idle_timeout` of zero, no bound on a wait. The returned body is empty unless the status is not 2xx. With
+// an intake, `on_data` tells it how many bytes it keeps (Intake::keep).
 base::Result<HttpAnswer> http_stream(const HttpRequest& request, std::chrono::milliseconds idle_timeout,
                                      const std::function<bool(std::string_view)>& on_data);
 

@@ -97,7 +97,7 @@ base::Result<void> Socket::wait(short events, milliseconds idle) {
 
 base::Result<std::size_t> Socket::read(char* buffer, std::size_t size) {
   while (true) {
-    if (const auto ready = wait(POLLIN, limits_.idle); !ready) return fail(ready.error());
+    if (const auto ready = wait(POLLIN, idle()); !ready) return fail(ready.error());
     const ssize_t got = ::recv(fd_.get(), buffer, size, 0);
     if (got >= 0) return static_cast<std::size_t>(got);
     if (errno != EINTR && errno != EAGAIN) return broken("the connection broke", errno);
@@ -106,7 +106,7 @@ base::Result<std::size_t> Socket::read(char* buffer, std::size_t size) {
 
 base::Result<void> Socket::write(std::string_view bytes) {
   while (!bytes.empty()) {
-    if (const auto ready = wait(POLLOUT, limits_.idle); !ready) return fail(ready.error());
+    if (const auto ready = wait(POLLOUT, idle()); !ready) return fail(ready.error());
     const ssize_t sent = ::send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (sent > 0) bytes.remove_prefix(static_cast<std::size_t>(sent));
     if (sent < 0 && errno != EINTR && errno != EAGAIN) return broken("the connection broke", errno);

@@ -32,6 +32,8 @@ class Channel {
   virtual base::Result<std::size_t> read(char* buffer, std::size_t size) = 0;
   // Writes all bytes.
   virtual base::Result<void> write(std::string_view bytes) = 0;
+  // From now on no wait is longer than `longest`, whatever the limits say; zero: as the limits say.
+  virtual void bound_waits(std::chrono::milliseconds longest) = 0;
 };
 
 class Socket final : public Channel {
@@ -43,8 +45,15 @@ class Socket final : public Channel {
 
   base::Result<std::size_t> read(char* buffer, std::size_t size) override;
   base::Result<void> write(std::string_view bytes) override;
+  void bound_waits(std::chrono::milliseconds longest) override { longest_wait_ = longest; }
 
  private:
+  // The longest wait for bytes, in or out; zero means no bound.
+  std::chrono::milliseconds idle() const {
+    const bool is_bound = longest_wait_.count() > 0;
+    if (limits_.idle.count() == 0 || (is_bound && longest_wait_ < limits_.idle)) return longest_wait_;
+    return limits_.idle;
+  }
   Socket(base::UniqueFd fd, const WaitLimits& limits) : fd_(std::move(fd)), limits_(limits) {}
 
   // Waits for one of the poll bits `events`, for at most `idle` and until the conversation's deadline.
@@ -52,6 +61,7 @@ class Socket final : public Channel {
 
   base::UniqueFd fd_;
   const WaitLimits limits_;
+  std::chrono::milliseconds longest_wait_{0};
 };
 
 }  // namespace baton::http::outbound

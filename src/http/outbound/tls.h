@@ -19,6 +19,7 @@ class TlsChannel final : public Channel {
 
   base::Result<std::size_t> read(char* buffer, std::size_t size) override;
   base::Result<void> write(std::string_view bytes) override;
+  void bound_waits(std::chrono::milliseconds longest) override { socket_->bound_waits(longest); }
 
  private:
   struct Free {

@@ -15,15 +15,17 @@ using json::Value;
 using task::EventBody;
 
 constexpr std::size_t kOpenMax = 1'000;  // calls and messages that are not the agent's, of a run
+constexpr std::size_t kMessageIdMax = 1'024;
 
 // {"kind":"raw"} of any value; "null" if it is missing.
 task::Json json_of(Value value) {
   return value.missing() ? task::Json{"null"} : value.json();
 }
 
-task::Json arguments_of(const std::string& text) {
+task::Json arguments_of(std::string text) {
   if (text.empty()) return {"{}"};
-  return json::Document::parse_view(text) ? task::Json{text} : task::Json{json::string_of(text)};
+  if (!json::Document::parse_view(text)) return {json::string_of(text)};
+  return {std::move(text)};
 }
 
 std::string text_of(Value content) {
@@ -67,9 +69,16 @@ base::Result<std::vector<RunPiece>> RunReader::take(std::string_view json) {
   const Value event = document->root();
   if (!event.is_object() || !event["type"].is_string())
     return base::fail(base::ErrorCode::invalid_argument, "an event has no type");
+  if (event["messageId"].string().size() > kMessageIdMax) {
+    return base::fail(base::ErrorCode::invalid_argument,
+                      "an event's messageId is longer than " + std::to_string(kMessageIdMax) + " bytes");
+  }
   Pieces out;
   if (!end_) take_event(event["type"].string(), event, out);
-  return out;
+  if (arguments_bytes_ <= arguments_max_) return out;
+  return base::fail(base::ErrorCode::too_large, "its tool calls have arguments of more than " +
+                                                    std::to_string(arguments_max_) +
+                                                    " bytes (outbound.tool_arguments_max)");
 }
 
 void RunReader::take_event(std::string_view type, Value event, Pieces& out) {
@@ -110,10 +119,9 @@ bool RunReader::take_call(std::string_view type, Value event, Pieces& out) {
   const std::string id = event["toolCallId"].str();
   if (id.empty()) return true;
   if (type == "TOOL_CALL_START" && calls_.size() < kOpenMax) {
-    calls_.try_emplace(id, Call{id, event["toolCallName"].str(), {}});
+    begin_call(id, event);
   } else if (type == "TOOL_CALL_ARGS") {
-    if (const auto call = calls_.find(id); call != calls_.end())
-      call->second.arguments += event["delta"].str();
+    add_arguments(id, event);
   } else if (type == "TOOL_CALL_END") {
     end_call(id, out);
   } else if (type == "TOOL_CALL_RESULT") {
@@ -130,10 +138,22 @@ void RunReader::take_call_chunk(Value event, Pieces& out) {
     end_chunks(out);
     if (calls_.size() >= kOpenMax || calls_.contains(id)) return;
     chunk_call_ = id;
-    calls_.try_emplace(id, Call{id, event["toolCallName"].str(), {}});
+    begin_call(id, event);
   }
-  if (const auto call = calls_.find(chunk_call_); call != calls_.end())
-    call->second.arguments += event["delta"].str();
+  add_arguments(chunk_call_, event);
+}
+
+void RunReader::begin_call(const std::string& id, Value event) {
+  const auto [call, is_new] = calls_.try_emplace(id, Call{id, event["toolCallName"].str(), {}});
+  if (is_new) arguments_bytes_ += call->second.bytes();
+}
+
+void RunReader::add_arguments(const std::string& id, Value event) {
+  const auto call = calls_.find(id);
+  if (call == calls_.end()) return;
+  const std::string_view delta = event["delta"].string();
+  call->second.arguments += delta;
+  arguments_bytes_ += delta.size();
 }
 
 void RunReader::end_chunks(Pieces& out) {
@@ -145,8 +165,10 @@ void RunReader::end_call(const std::string& id, Pieces& out) {
   if (found == calls_.end()) return;
   Call call = std::move(found->second);
   calls_.erase(found);
+  arguments_bytes_ -= call.bytes();
   if (call.name.empty()) return;
-  out.push_back(EventBody{task::ToolCall{call.id, call.name, arguments_of(call.arguments), false}});
+  out.push_back(
+      EventBody{task::ToolCall{call.id, call.name, arguments_of(std::move(call.arguments)), false}});
 }
 
 bool RunReader::take_shown(std::string_view type, Value event, Pieces& out) {

@@ -7,6 +7,7 @@
 namespace baton::protocol {
 namespace {
 
+constexpr std::size_t kMovedFrom = 64 << 10;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 std::optional<std::chrono::milliseconds> read_retry(std::string_view value) {
@@ -38,7 +39,7 @@ base::Result<bool> SseReader::feed(std::string_view piece, const OnEvent& on_eve
     if (line_.empty()) {
       stopped_ = !finish_block(on_event);
     } else {
-      take_line(line_);
+      take_line();
       line_.clear();
     }
     first_line_ = false;
@@ -46,13 +47,20 @@ base::Result<bool> SseReader::feed(std::string_view piece, const OnEvent& on_eve
   return !stopped_;
 }
 
-void SseReader::take_line(std::string_view line) {
+void SseReader::take_line() {
+  std::string_view line = line_;
   if (first_line_ && line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos) return take_field(line, {});
   std::string_view value = line.substr(colon + 1);
   if (value.starts_with(' ')) value.remove_prefix(1);
-  take_field(line.substr(0, colon), value);
+  const bool is_all_data = line.substr(0, colon) == "data" && !has_data_ && value.size() > kMovedFrom;
+  if (!is_all_data) return take_field(line.substr(0, colon), value);
+  // A large value is there once, not twice.
+  const std::size_t before = line_.size() - value.size();
+  event_.data = std::exchange(line_, {});
+  event_.data.erase(0, before);
+  has_data_ = true;
 }
 
 // Unknown names, and the empty name of a comment, are ignored.

@@ -34,13 +34,15 @@ class SseReader {
   // fails with too_large for an event over the bound. After either, further input is ignored.
   base::Result<bool> feed(std::string_view piece, const OnEvent& on_event);
 
+  // The bytes that are kept of an event that has begun.
+  std::size_t unfinished() const { return block_bytes_; }
   // The id of the last finished block that had one, with or without data; empty before the first.
   const std::string& last_id() const { return last_id_; }
   // The delay before a reconnect that the server asked for with `retry`.
   std::optional<std::chrono::milliseconds> retry() const { return retry_; }
 
  private:
-  void take_line(std::string_view line);
+  void take_line();
   void take_field(std::string_view name, std::string_view value);
   bool finish_block(const OnEvent& on_event);
 

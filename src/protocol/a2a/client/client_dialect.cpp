@@ -356,12 +356,18 @@ Result<ClientRequest> ClientDialect::write_list(const ListQuery&) const {
                     "A2A " + std::string(name_of(version())) + " cannot list tasks; 1.0 can");
 }
 
-ClientDialectPtr client_dialect(ProtocolVersion version, Binding binding, std::string tenant) {
-  if (binding == Binding::json_rpc) return std::make_shared<RpcClient>(version, std::move(tenant));
-  if (binding != Binding::rest || version == ProtocolVersion::v0_1) return nullptr;
-  // 0.2.6 has the REST of 0.3.
-  const bool is_v1 = version == ProtocolVersion::v1_0;
-  return std::make_shared<RestClient>(is_v1 ? version : ProtocolVersion::v0_3, tenant);
+ClientDialectPtr client_dialect(ProtocolVersion version, Binding binding, std::string tenant,
+                                std::size_t items_max) {
+  std::shared_ptr<ClientDialect> dialect;
+  if (binding == Binding::json_rpc) {
+    dialect = std::make_shared<RpcClient>(version, std::move(tenant));
+  } else if (binding == Binding::rest && version != ProtocolVersion::v0_1) {
+    // 0.2.6 has the REST of 0.3.
+    const bool is_v1 = version == ProtocolVersion::v1_0;
+    dialect = std::make_shared<RestClient>(is_v1 ? version : ProtocolVersion::v0_3, tenant);
+  }
+  if (dialect) dialect->set_items_max(items_max);
+  return dialect;
 }
 
 }  // namespace baton::protocol::a2a

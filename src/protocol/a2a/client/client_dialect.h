@@ -73,7 +73,9 @@ class ClientDialect : public ObjectReader {
 
 using ClientDialectPtr = std::shared_ptr<const ClientDialect>;
 
-// Returns null for gRPC, and for 0.1 over REST. `tenant`: the interface's; only 1.0 uses it.
-ClientDialectPtr client_dialect(task::ProtocolVersion version, Binding binding, std::string tenant = {});
+// Returns null for gRPC, and for 0.1 over REST. `tenant`: the interface's; only 1.0 uses it. `items_max`: see
+// ObjectReader.
+ClientDialectPtr client_dialect(task::ProtocolVersion version, Binding binding, std::string tenant = {},
+                                std::size_t items_max = std::numeric_limits<std::size_t>::max());
 
 }  // namespace baton::protocol::a2a

@@ -131,6 +131,23 @@ Result<Update> any(auto read) {
   return Update(std::move(*read));
 }
 
+// Some servers of 0.1 have a message's parts under `data`, the proto of 0.3 has them under `content`.
+json::Value parts_of(json::Value owner) {
+  return first_of(owner, {"parts", "content", "data"});
+}
+
+// The elements of a list, and the parts of each.
+std::size_t items_in(json::Value list) {
+  std::size_t items = list.is_array() ? list.size() : 0;
+  if (!list.is_array()) return items;
+  for (const json::Value item : list) items += parts_of(item).size();
+  return items;
+}
+
+Result<void> too_many_items(std::size_t most) {
+  return wrong("it has more than " + std::to_string(most) + " artifacts, messages and parts");
+}
+
 // An event of 0.1 and a Task share `id`, `status` and `metadata`; only the event has `final`, and only a Task
 // the rest.
 bool is_task_of_v0_1(json::Value value) {
@@ -140,12 +157,17 @@ bool is_task_of_v0_1(json::Value value) {
 
 }  // namespace
 
-// Some servers of 0.1 have a message's parts under `data`, the proto of 0.3 has them under `content`.
+Result<void> ObjectReader::check_items(json::Value task) const {
+  const bool fits = items_in(task["artifacts"]) + items_in(task["history"]) <= items_max_;
+  return fits ? Result<void>() : too_many_items(items_max_);
+}
+
 Result<std::vector<task::Part>> ObjectReader::read_parts(json::Value owner) const {
-  const json::Value list = first_of(owner, {"parts", "content", "data"});
+  const json::Value list = parts_of(owner);
   // ProtoJSON leaves out what is empty.
   if (list.absent() && shape_ != PartShape::tagged) return std::vector<task::Part>();
   if (!list.is_array()) return wrong("parts: must be a list");
+  if (list.size() > items_max_) return fail(too_many_items(items_max_).error());
   std::vector<task::Part> parts;
   const auto done = read_each(list, "parts", parts, [&](json::Value part) {
     return shape_ == PartShape::v1_0 ? v1::read_part(part)
@@ -216,6 +238,7 @@ Result<ArtifactUpdate> ObjectReader::read_artifact(json::Value value) const {
 
 Result<task::Task> ObjectReader::read_task(json::Value value) const {
   if (!value.is_object()) return wrong("the task is not an object");
+  if (const auto checked = check_items(value); !checked) return fail(checked.error());
   auto status = read_status(value["status"]);
   if (!status) return fail(status.error());
   task::Task task;

@@ -5,6 +5,9 @@
 // Threads: any; stateless.
 #pragma once
 
+#include <cstddef>
+#include <limits>
+
 #include "base/error.h"
 #include "json/document.h"
 #include "protocol/a2a/client/updates.h"
@@ -23,6 +26,9 @@ class ObjectReader {
   ObjectReader(PartShape shape, task::ProtocolVersion version) : shape_(shape), version_(version) {}
 
   task::ProtocolVersion version() const { return version_; }
+  // The most artifacts, messages and parts of one answer, counted together; an answer with more is refused
+  // before any of them is read. By default there is no limit. Call before the reader is shared.
+  void set_items_max(std::size_t items) { items_max_ = items; }
 
   // An item of a stream, or the answer to a send.
   base::Result<Update> read_update(json::Value item) const;
@@ -33,6 +39,7 @@ class ObjectReader {
   base::Result<std::vector<PushRequest>> read_pushes(json::Value list) const;
 
  private:
+  base::Result<void> check_items(json::Value task) const;
   base::Result<std::vector<task::Part>> read_parts(json::Value owner) const;
   base::Result<MessageReply> read_message(json::Value message) const;
   base::Result<task::Status> read_status(json::Value status) const;
@@ -43,6 +50,7 @@ class ObjectReader {
 
   const PartShape shape_;
   const task::ProtocolVersion version_;
+  std::size_t items_max_ = std::numeric_limits<std::size_t>::max();
 };
 
 }  // namespace baton::protocol::a2a

@@ -25,7 +25,7 @@ struct Told {
     base::WorkerPool pool("functions", 1, 10);
     agents::FunctionExecutor executor(pool, [&](agents::FunctionTurn& turn) {
       Relay relay(turn, {});
-      for (const Update& update : updates) relay.tell(update);
+      for (Update update : updates) relay.tell(update);
       outcome = relay.outcome();
     });
     const auto execution = executor.start(test::AgentBench::turn_of("hi"), sink);
@@ -137,6 +137,38 @@ TEST_CASE("Relay: each end of the task there is the same end here") {
   CHECK(std::get<agents::Asked>(end_of(status(task::State::auth_required, "log in"))).for_auth);
   const protocol::a2a::MessageReply reply{{}, {}, *status(task::State::working, "hi").status.message};
   CHECK(task::text_of(*std::get<agents::Done>(end_of(reply)).message) == "hi");
+}
+
+TEST_CASE("Relay: too many artifacts fail the turn, and what follows is not looked at") {
+  std::vector<task::Artifact> many;
+  for (int i = 0; i < 10'001; ++i) many.push_back(artifact(std::to_string(i), "n", "x"));
+  const Told told({snapshot(task::State::completed, many), piece(artifact("more", "n", "x"))});
+  CHECK(told.chunks().size() == 10'000);
+  REQUIRE(told.outcome.has_value());
+  const auto* failed = std::get_if<agents::Failed>(&*told.outcome);
+  REQUIRE(failed != nullptr);
+  CHECK(failed->error == "the remote agent makes more than 10000 artifacts");
+}
+
+TEST_CASE("Relay: a turn that is dropped hears nothing more of a large answer") {
+  std::vector<task::Artifact> many;
+  for (int i = 0; i < 1'000; ++i) many.push_back(artifact(std::to_string(i), "n", "x"));
+  base::WorkerPool pool("functions", 1, 10);
+  auto sink = std::make_shared<RecordingSink>();
+  sink->fill();  // the first artifact waits for room until the turn is dropped
+  std::optional<agents::Outcome> outcome;
+  agents::FunctionExecutor executor(pool, [&](agents::FunctionTurn& turn) {
+    Relay relay(turn, {});
+    Update update = snapshot(task::State::completed, many);
+    relay.tell(update);
+    outcome = relay.outcome();
+  });
+  auto execution = executor.start(test::AgentBench::turn_of("hi"), sink);
+  REQUIRE(sink->wait_until([](const RecordingSink& so_far) { return so_far.refused_room(); }));
+  execution.reset();
+  pool.stop();
+  CHECK_FALSE(outcome.has_value());
+  CHECK(sink->events().size() == 1);
 }
 
 }  // namespace relay_test

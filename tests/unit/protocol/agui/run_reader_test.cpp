@@ -191,4 +191,25 @@ TEST_CASE("RunReader: what is no event is refused") {
   }
 }
 
+TEST_CASE("RunReader: arguments of open calls past their limit are refused, and the error names it") {
+  const std::string args =
+      R"({"type":"TOOL_CALL_ARGS","toolCallId":"c","delta":")" + std::string(60, 'x') + "\"}";
+  const std::string start = R"({"type":"TOOL_CALL_START","toolCallId":"c","toolCallName":"f"})";
+  RunReader reader(100);
+  // What has ended counts no more.
+  for (int i = 0; i < 10; ++i) {
+    REQUIRE(reader.take(start));
+    REQUIRE(reader.take(args));
+    CHECK(reader.held() > 60);
+    REQUIRE(reader.take(R"({"type":"TOOL_CALL_END","toolCallId":"c"})"));
+    CHECK(reader.held() == 0);
+  }
+  REQUIRE(reader.take(start));
+  REQUIRE(reader.take(args));
+  const auto more = reader.take(args);
+  REQUIRE_FALSE(more);
+  CHECK(more.error().code == base::ErrorCode::too_large);
+  CHECK(more.error().for_caller.find("100 bytes (outbound.tool_arguments_max)") != std::string::npos);
+}
+
 }  // namespace run_reader_test

@@ -290,4 +290,23 @@ TEST_CASE("Client dialects: values of the wrong type where nothing depends on th
 }
 
 }  // namespace
+TEST_CASE(
+    "ClientDialect: an answer with too many artifacts, messages and parts is refused before it is read") {
+  const auto read = [](std::size_t most, const std::string& task) {
+    const auto dialect = client_dialect(ProtocolVersion::v1_0, Binding::json_rpc, {}, most);
+    const auto document = json::Document::parse_view(task);
+    REQUIRE(document);
+    const auto result = dialect->read_task(document->root());
+    return result ? std::string() : result.error().for_caller;
+  };
+  const std::string parts = R"("parts":[{"text":"x"},{"text":"y"}])";
+  const std::string task = R"({"id":"t","status":{"state":"TASK_STATE_WORKING","message":{"messageId":"m",)" +
+                           parts + R"(}},"artifacts":[{"artifactId":"a",)" + parts +
+                           R"(},{"artifactId":"b",)" + parts + R"(}],"history":[{"messageId":"h",)" + parts +
+                           "}]}";
+  CHECK(read(9, task).empty());
+  CHECK(read(8, task) == "it has more than 8 artifacts, messages and parts");
+  CHECK(read(1, task).find("more than 1 artifacts") != std::string::npos);
+}
+
 }  // namespace baton::protocol::a2a::client_dialect_test
