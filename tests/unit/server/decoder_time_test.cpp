@@ -1,14 +1,8 @@
-// No list that a client or an agent sends may cost more than in proportion to its length: each is decoded at
-// kSize bytes and at eight times that, for which the thread takes less than 24 times the CPU time (the square
-// would be 64; memory of the larger one is new to the process, which some machines charge for).
+// No list that a client or an agent sends may cost more than in proportion to its length
+// (support/growth.h). What comes of it in a turn is measured by agents/answers_time_test.cpp.
 #include <doctest/doctest.h>
-#include <malloc.h>
-#include <time.h>
 
-#include <algorithm>
-#include <array>
 #include <functional>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -19,10 +13,12 @@
 #include "protocol/chat/protocol.h"
 #include "protocol/rpc/json_rpc.h"
 #include "protocol/sse/sse_reader.h"
+#include "support/growth.h"
 
 namespace decoder_time_test {
 
 using namespace baton;
+using Text = test::GrowingText;
 
 namespace {
 
@@ -33,24 +29,6 @@ constexpr std::size_t kSize = 1 << 19;
 constexpr std::size_t kSize = 1 << 15;
 #endif
 
-constexpr std::size_t kStep = 8;
-constexpr int kTries = 20;  // of a measurement that others on the machine may have disturbed
-
-// A text of about `size` bytes: `element`, with its index for each #, as often as fits.
-struct Text {
-  std::string before, element, after;
-  std::string between = ",";
-
-  std::string of(std::size_t size) const {
-    std::string text = before;
-    for (int i = 0; text.size() < size; ++i) {
-      if (i > 0) text += between;
-      for (const char c : element) c == '#' ? text += std::to_string(i) : text += c;
-    }
-    return text + after;
-  }
-};
-
 using Decode = std::function<void(const std::string&)>;
 struct Case {
   std::string name;
@@ -58,43 +36,13 @@ struct Case {
   Decode decode;
 };
 
-double cpu_time() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
-}
-
-double time_of(const Decode& decode, const std::string& text) {
-  const double begin = cpu_time();
-  decode(text);
-  return cpu_time() - begin;
-}
-
-// The decoder's part alone is a small share of the parsing's, so both are measured, each at its best.
-void check_growth(const Case& one) {
-  std::array<double, 2> best{};
-  best.fill(std::numeric_limits<double>::infinity());
-  const auto grows_too_fast = [&] { return best[1] >= 3 * kStep * best[0]; };
-  const std::array texts{one.text.of(kSize), one.text.of(kStep * kSize)};
-  for (int tries = 0; tries < kTries && (tries == 0 || grows_too_fast()); ++tries) {
-    for (std::size_t i = 0; i < texts.size(); ++i) best[i] = std::min(best[i], time_of(one.decode, texts[i]));
-  }
-  CAPTURE(one.name);
-  CHECK_MESSAGE(!grows_too_fast(), one.name, ": ", best[0], " s, ", best[1], " s");
-}
-
-// Memory that is given back and had again costs what the machine takes for a page, which is no part of the
-// growth.
-void keep_memory() {
-  constexpr int kMuch = 1 << 30;
-  mallopt(M_MMAP_THRESHOLD, kMuch);
-  mallopt(M_TRIM_THRESHOLD, kMuch);
-  mallopt(M_TOP_PAD, kMuch / 4);
-}
-
 void check_all(const std::vector<Case>& cases) {
-  keep_memory();
-  for (const Case& one : cases) check_growth(one);
+  test::keep_memory();
+  for (const Case& one : cases) {
+    test::check_growth(one.name, kSize, [&](std::size_t size) {
+      return [&decode = one.decode, text = one.text.of(size)] { decode(text); };
+    });
+  }
 }
 
 Decode by(const protocol::chat::Protocol& protocol) {
@@ -307,6 +255,19 @@ std::vector<Case> the_rest() {
        [](const std::string& text) {
          protocol::SseReader reader;
          REQUIRE(reader.feed(text, [](const protocol::SseEvent&) { return true; }));
+       }},
+      {"SSE fields",
+       {"", "id: x#\nevent: y#\nretry: 1\nother: z\n", "\n", ""},
+       [](const std::string& text) {
+         protocol::SseReader reader;
+         REQUIRE(reader.feed(text, [](const protocol::SseEvent&) { return true; }));
+       }},
+      {"SSE bytes one by one",
+       {"data: ", "x#", "\n\n", ""},
+       [](const std::string& text) {
+         protocol::SseReader reader;
+         for (const char& byte : text)
+           REQUIRE(reader.feed({&byte, 1}, [](const protocol::SseEvent&) { return true; }));
        }},
       {"SSE comments",
        {"", ": x#\n\n", "", ""},

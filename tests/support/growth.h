@@ -1,0 +1,83 @@
+// Checks that work does not take more than in proportion to its size: it is done at one size and at eight
+// times that, for which the thread takes less than 24 times the CPU time (the square would be 64; memory of
+// the larger one is new to the process, which some machines charge for).
+#pragma once
+
+#include <doctest/doctest.h>
+#include <malloc.h>
+#include <time.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace baton::test {
+
+using Work = std::function<void()>;
+// Makes the work of a size, in bytes of what is sent; only the work itself is measured.
+using MakeWork = std::function<Work(std::size_t size)>;
+
+constexpr std::size_t kGrowthStep = 8;
+
+// A text with its index for each #.
+inline std::string with_index(const std::string& element, std::size_t index) {
+  std::string text;
+  for (const char c : element) c == '#' ? text += std::to_string(index) : text += c;
+  return text;
+}
+
+// A text of about `size` bytes: `element`, with its index for each #, as often as fits.
+struct GrowingText {
+  std::string before, element, after;
+  std::string between = ",";
+
+  std::string of(std::size_t size) const {
+    std::string text = before;
+    for (std::size_t i = 0; text.size() < size; ++i) {
+      if (i > 0) text += between;
+      text += with_index(element, i);
+    }
+    return text + after;
+  }
+};
+
+// Memory that is given back and had again costs what the machine takes for a page, which is no part of the
+// growth.
+inline void keep_memory() {
+  constexpr int kMuch = 1 << 30;
+  mallopt(M_MMAP_THRESHOLD, kMuch);
+  mallopt(M_TRIM_THRESHOLD, kMuch);
+  mallopt(M_TOP_PAD, kMuch / 4);
+}
+
+inline double thread_cpu_time() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
+}
+
+inline double time_of(const Work& work) {
+  const double begin = thread_cpu_time();
+  work();
+  return thread_cpu_time() - begin;
+}
+
+// The work that grows is often a small share of the whole, which is measured, each size at its best.
+inline void check_growth(const std::string& name, std::size_t size, const MakeWork& make) {
+  constexpr int kTries = 20;  // of a measurement that others on the machine may have disturbed
+  std::array<double, 2> best{};
+  best.fill(std::numeric_limits<double>::infinity());
+  const auto grows_too_fast = [&] { return best[1] >= 3 * kGrowthStep * best[0]; };
+  const std::array works{make(size), make(kGrowthStep * size)};
+  for (int tries = 0; tries < kTries && (tries == 0 || grows_too_fast()); ++tries) {
+    for (std::size_t i = 0; i < works.size(); ++i) best[i] = std::min(best[i], time_of(works[i]));
+  }
+  CAPTURE(name);
+  CHECK_MESSAGE(!grows_too_fast(), name, ": ", best[0], " s, ", best[1], " s");
+}
+
+}  // namespace baton::test

@@ -1,0 +1,317 @@
+// Nothing that agents, models and remote servers send may cost more than in proportion to its length, from
+// the text to the turn's sink: lists in one answer, and events that follow each other (support/growth.h).
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agents/agui/run_relay.h"
+#include "agents/command/agent_output.h"
+#include "agents/model/tools.h"
+#include "agents/remote/relay.h"
+#include "client/remote.h"
+#include "protocol/a2a/client/client_dialect.h"
+#include "protocol/openai/answer.h"
+#include "support/agent_bench.h"
+#include "support/growth.h"
+
+namespace answers_time_test {
+
+using namespace baton;
+using test::GrowingText;
+
+namespace {
+
+// Fewer elements than any limit on their number allows, and eight times as many.
+constexpr std::size_t kSize = 1 << 16;
+
+class NullSink final : public agents::TurnSink {
+ public:
+  void emit(task::EventBody) override {}
+  void text(std::string) override {}
+  void reasoning(std::string) override {}
+  bool ready(std::function<void()>) override { return true; }
+  void delegate(agents::DelegateRequest) override {}
+  void finish(agents::Outcome) override {}
+};
+
+// Runs `body` as the function of a turn, whose client has the tools.
+void in_turn(const std::function<void(agents::FunctionTurn&)>& body, const std::string& tools = {}) {
+  base::WorkerPool pool("functions", 1, 10);
+  agents::FunctionExecutor executor(pool, body);
+  agents::Turn turn = test::AgentBench::turn_of("hi");
+  turn.tools.text = tools;
+  const auto execution = executor.start(std::move(turn), std::make_shared<NullSink>());
+  pool.stop();
+}
+
+using Texts = std::vector<std::string>;
+
+// Events of about `size` bytes together: `elements`, one list after the other, all equally long.
+struct Events {
+  Texts begin, elements, end;
+
+  Texts of(std::size_t size) const {
+    Texts texts = begin;
+    std::size_t length = 1;
+    for (const std::string& element : elements) length += element.size();
+    for (const std::string& element : elements) {
+      for (std::size_t i = 0; i < size / length; ++i) texts.push_back(test::with_index(element, i));
+    }
+    texts.insert(texts.end(), end.begin(), end.end());
+    return texts;
+  }
+};
+// The same for one event with a list.
+Events one(std::string before, std::string element, std::string after) {
+  return {{std::move(before), std::move(element), std::move(after)}, {}, {}};
+}
+
+struct Case {
+  std::string name;
+  Events events;
+  bool is_one = false;  // `begin` is a GrowingText
+
+  Texts of(std::size_t size) const {
+    if (!is_one) return events.of(size);
+    return {GrowingText{events.begin[0], events.begin[1], events.begin[2]}.of(size)};
+  }
+};
+
+// `feed` gets the events in a turn.
+using Feed = std::function<void(agents::FunctionTurn& turn, const Texts& events)>;
+
+void check_all(const std::vector<Case>& cases, const Feed& feed, const std::string& tools = {}) {
+  test::keep_memory();
+  for (const Case& each : cases) {
+    in_turn(
+        [&](agents::FunctionTurn& turn) {
+          test::check_growth(each.name, kSize, [&](std::size_t size) {
+            return [&, events = each.of(size)] { feed(turn, events); };
+          });
+        },
+        tools);
+  }
+}
+
+// ---- A2A.
+
+void feed_a2a(agents::FunctionTurn& turn, const Texts& events) {
+  static const auto dialect =
+      protocol::a2a::client_dialect(task::ProtocolVersion::v1_0, protocol::Binding::json_rpc, {}, 100'000);
+  agents::Relay relay(turn, {});
+  for (const std::string& text : events) {
+    const auto document = json::Document::parse_view(text);
+    REQUIRE_MESSAGE(document.has_value(), text.substr(0, 300));
+    auto update = dialect->read_update(document->root());
+    REQUIRE_MESSAGE(update, (update ? "" : update.error().for_caller));
+    relay.tell(*update);
+  }
+}
+
+std::vector<Case> a2a() {
+  const std::string task = R"({"task":{"id":"t","contextId":"c","status":{"state":"TASK_STATE_WORKING"},)",
+                    artifact = R"({"artifactUpdate":{"taskId":"t","contextId":"c",)",
+                    status = R"({"statusUpdate":{"taskId":"t","contextId":"c",)";
+  const std::string named =
+      R"({"artifactId":"a#","name":"n","description":"what was found","parts":[{"text":"x"}]})";
+  return {
+      {"artifacts of a task", one(task + R"("artifacts":[)", named, "]}}"), true},
+      {"replies of a task",
+       one(task + R"("artifacts":[)", R"({"artifactId":"a#","parts":[{"text":"word and word and word"}]})",
+           "]}}"),
+       true},
+      {"parts of an artifact",
+       one(task + R"("artifacts":[{"artifactId":"a","name":"n","parts":[)", R"({"text":"x#"})", "]}]}}"),
+       true},
+      {"messages of a task",
+       one(task + R"("history":[)", R"({"messageId":"m#","role":"ROLE_AGENT","parts":[{"text":"x"}]})",
+           "]}}"),
+       true},
+      {"metadata of a task", one(task + R"("metadata":{)", R"("m#":1)", "}}}"), true},
+      {"artifacts", {{}, {artifact + R"("artifact":)" + named + "}}"}, {}}},
+      {"artifacts again",
+       {{}, {artifact + R"("artifact":)" + named + "}}", artifact + R"("artifact":)" + named + "}}"}, {}}},
+      {"pieces of an artifact",
+       {{},
+        {artifact + R"("append":true,"artifact":{"artifactId":"a","name":"n","parts":[{"text":"x"}]}}})"},
+        {}}},
+      {"pieces of a reply",
+       {{}, {artifact + R"("append":true,"artifact":{"artifactId":"a","parts":[{"text":"x"}]}}})"}, {}}},
+      {"replies",
+       {{}, {artifact + R"("lastChunk":true,"artifact":{"artifactId":"a#","parts":[{"text":"x"}]}}})"}, {}}},
+      {"notes",
+       {{},
+        {status +
+         R"("status":{"state":"TASK_STATE_WORKING","message":{"messageId":"m","parts":[{"text":"n#"}]}}}})"},
+        {}}},
+  };
+}
+
+// ---- AG-UI.
+
+void feed_agui(agents::FunctionTurn& turn, const Texts& events) {
+  protocol::agui::RunReader reader;
+  agents::RunRelay relay(turn, 8u << 20);
+  for (const std::string& text : events) {
+    auto pieces = reader.take(text);
+    REQUIRE_MESSAGE(pieces, (pieces ? "" : pieces.error().for_caller));
+    for (protocol::agui::RunPiece& piece : *pieces) relay.tell(std::move(piece));
+  }
+  REQUIRE(relay.refusal().empty());
+  if (reader.end()) relay.finish(*reader.end());
+}
+
+constexpr const char* kClientTools = R"([{"name":"client"}])";
+
+std::vector<Case> ag_ui() {
+  const std::string end = R"({"type":"RUN_FINISHED","threadId":"t","runId":"r"})";
+  const std::string call = R"({"type":"TOOL_CALL_START","toolCallId":"c#","toolCallName":")";
+  const std::string chunk = R"({"type":"TOOL_CALL_CHUNK","toolCallId":"c#","delta":"{}","toolCallName":")";
+  const std::string result = R"({"type":"TOOL_CALL_RESULT","toolCallId":"c#","messageId":"m","content":"x"})";
+  return {
+      {"texts", {{}, {R"({"type":"TEXT_MESSAGE_CONTENT","messageId":"m#","delta":"x"})"}, {end}}},
+      {"texts of others", {{}, {R"({"type":"TEXT_MESSAGE_START","messageId":"m#","role":"user"})"}, {end}}},
+      {"arguments",
+       {{R"({"type":"TOOL_CALL_START","toolCallId":"c","toolCallName":"f"})"},
+        {R"({"type":"TOOL_CALL_ARGS","toolCallId":"c","delta":"x"})"},
+        {end}}},
+      {"chunks of a call",
+       {{}, {R"({"type":"TOOL_CALL_CHUNK","toolCallId":"c","toolCallName":"f","delta":"x"})"}, {end}}},
+      {"calls", {{}, {call + R"(f"})"}, {end}}},
+      {"calls and their results", {{}, {chunk + R"(f"})", result}, {end}}},
+      {"calls of the client's tools", {{}, {chunk + R"(client"})"}, {end}}},
+      {"calls of the client's tools, with results", {{}, {chunk + R"(client"})", result}, {end}}},
+      {"steps",
+       {{},
+        {R"({"type":"STEP_STARTED","stepName":"s#"})", R"({"type":"STEP_FINISHED","stepName":"s#"})"},
+        {end}}},
+      {"open steps", {{}, {R"({"type":"STEP_STARTED","stepName":"s#"})"}, {end}}},
+      {"activities",
+       {{}, {R"({"type":"ACTIVITY_SNAPSHOT","messageId":"a#","activityType":"t","content":{}})"}, {end}}},
+      {"artifacts",
+       {{},
+        {R"({"type":"CUSTOM","name":"artifact","value":{"artifact":{"artifactId":"a#","parts":[{"url":"u"}]}}})"},
+        {end}}},
+      {"patches", one(R"({"type":"STATE_DELTA","delta":[)", R"({"op":"add","path":"/p#","value":1})", "]}"),
+       true},
+      {"interrupts",
+       one(R"({"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"interrupt","interrupts":[)",
+           R"({"id":"i#","message":"sure?"})", "]}}"),
+       true},
+      {"messages of a snapshot",
+       one(R"({"type":"MESSAGES_SNAPSHOT","messages":[)", R"({"id":"m#","role":"assistant","content":"x"})",
+           "]}"),
+       true},
+  };
+}
+
+// ---- Language models.
+
+void feed_model(agents::FunctionTurn&, const Texts& events) {
+  protocol::openai::AnswerReader reader;
+  for (const std::string& text : events) {
+    const auto piece = reader.take(text);
+    REQUIRE_MESSAGE(piece, (piece ? "" : piece.error().for_caller));
+  }
+  agents::ModelSettings settings;
+  const agents::ModelTools tools(settings, {});
+  for (const protocol::openai::CalledTool& call : reader.calls()) (void)tools.use_of(call);
+}
+
+std::vector<Case> models() {
+  const std::string delta = R"({"choices":[{"index":0,"delta":{)";
+  const std::string piece = delta + R"("tool_calls":[{"index":0,"function":{)";
+  return {
+      {"texts", {{}, {delta + R"("content":"x#"}}]})"}, {}}},
+      {"arguments", {{}, {piece + R"("arguments":"[#"}}]}}]})"}, {}}},
+      // Some servers repeat the name with every piece, and give no id.
+      {"arguments with names",
+       {{piece + R"("name":"f","arguments":"{"}}]}}]})"},
+        {piece + R"("name":"f","arguments":"[#]"}}]}}]})"},
+        {}}},
+      {"pieces in one chunk",
+       one(delta + R"("tool_calls":[)", R"({"index":0,"function":{"name":"f","arguments":"[#"}})", "]}}]}"),
+       true},
+  };
+}
+
+// ---- Agents' lines.
+
+void feed_lines(agents::FunctionTurn& turn, const Texts& events) {
+  agents::SinkGate gate(std::make_shared<NullSink>());
+  agents::AgentOutput output(turn.input(), agents::AgentSettings{}, gate);
+  for (const std::string& text : events) {
+    auto line = agents::line::decode(text);
+    REQUIRE_MESSAGE(line, (line ? "" : line.error().for_caller));
+    REQUIRE(output.take(std::move(line->message)));
+  }
+  output.finish(agents::Done{});
+}
+
+std::vector<Case> lines() {
+  const std::string call = R"({"type":"tool-call","id":"c#","name":"f","arguments":{}})";
+  return {
+      {"texts", {{}, {R"({"type":"text","delta":"x#"})"}, {}}},
+      {"calls", {{}, {call}, {}}},
+      {"calls and their results", {{}, {call, R"({"type":"tool-result","id":"c#","content":1})"}, {}}},
+      {"steps",
+       {{},
+        {R"({"type":"step","name":"s#","phase":"start"})", R"({"type":"step","name":"s#","phase":"finish"})"},
+        {}}},
+      {"open steps", {{}, {R"({"type":"step","name":"s#","phase":"start"})"}, {}}},
+      {"artifacts",
+       {{}, {R"({"type":"artifact","artifact":{"artifactId":"a#","parts":[{"text":"x"}]}})"}, {}}},
+      {"parts",
+       one(R"({"type":"artifact","artifact":{"artifactId":"a","parts":[)", R"({"text":"x#"})", "]}}"), true},
+  };
+}
+
+// ---- Cards.
+
+void feed_card(agents::FunctionTurn&, const Texts& events) {
+  const auto card = protocol::read_remote_card(events.front());
+  REQUIRE_MESSAGE(card, (card ? "" : card.error().for_caller));
+  (void)client::choose_remotes(*card, "", client::Purpose::tasks);
+}
+
+std::vector<Case> cards() {
+  const std::string card =
+      R"({"name":"a","description":"d","version":"1","defaultInputModes":["x/y"],"defaultOutputModes":["x/y"],)"
+      R"("url":"http://x/","protocolVersion":"0.3.0",)";
+  return {
+      {"skills", one(card + R"("skills":[)", R"({"id":"s#","name":"n","description":"d","tags":[]})", "]}"),
+       true},
+      {"interfaces",
+       one(card + R"("skills":[],"additionalInterfaces":[)", R"({"url":"http://x/#","transport":"GRPC"})",
+           "]}"),
+       true},
+  };
+}
+
+}  // namespace
+
+TEST_CASE("Answers: nothing that an A2A agent elsewhere sends takes more than in proportion to its length") {
+  check_all(a2a(), feed_a2a);
+}
+
+TEST_CASE("Answers: nothing that an AG-UI endpoint sends takes more than in proportion to its length") {
+  check_all(ag_ui(), feed_agui, kClientTools);
+}
+
+TEST_CASE("Answers: nothing that a language model sends takes more than in proportion to its length") {
+  check_all(models(), feed_model);
+}
+
+TEST_CASE("Answers: no lines of an agent take more than in proportion to their length") {
+  check_all(lines(), feed_lines);
+}
+
+TEST_CASE("Answers: no list in a card of an agent elsewhere takes more than in proportion to its length") {
+  check_all(cards(), feed_card);
+}
+
+}  // namespace answers_time_test
