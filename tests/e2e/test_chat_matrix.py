@@ -1,5 +1,5 @@
-"""The matrix of protocols: a task begun in one is followed, answered and seen to its end in each other one. A2A in
-the versions that differ; tests/e2e/test_a2a_matrix.py has all of them."""
+"""The matrix of protocols: a task begun in one is followed, answered and seen to its end in each other one, in the
+ring "whole" in its neighbours in the list. A2A in the versions that differ; tests/e2e/test_a2a_matrix.py has all."""
 import json
 import os
 import subprocess
@@ -9,6 +9,7 @@ import client
 import harness
 import new_generations
 import old_generations
+import rings
 import webhooks
 
 BEGUN, QUESTION, ANSWER = "let me see. ", "which one?", "that one"
@@ -247,15 +248,14 @@ class Matrix(harness.ServerCase):
         names = [side.name for side in self.sides()]
         cells = {}
         with webhooks.Receiver() as receiver:
-            for x in range(len(names)):
-                for y in range(len(names)):
-                    # Sides of their own for each pair: they remember streams.
-                    pair = Pair(self, len(cells), self.sides()[x], self.sides()[y], receiver)
-                    with self.subTest(f"{names[x]} -> {names[y]}"):
-                        cells[names[x], names[y]] = pair
-                        pair.play()
-                        self.assertEqual(pair.problems, [], f"begun in {names[x]}, gone on with in {names[y]}:\n"
-                                         + "\n".join(pair.problems))
+            for x, y in rings.pairs(range(len(names))):
+                # Sides of their own for each pair: they remember streams.
+                pair = Pair(self, len(cells), self.sides()[x], self.sides()[y], receiver)
+                with self.subTest(f"{names[x]} -> {names[y]}"):
+                    cells[names[x], names[y]] = pair
+                    pair.play()
+                    self.assertEqual(pair.problems, [], f"begun in {names[x]}, gone on with in {names[y]}:\n"
+                                     + "\n".join(pair.problems))
         self.show(names, cells)
         self.record(names, cells)
 
@@ -265,7 +265,7 @@ class Matrix(harness.ServerCase):
         print(f"\nbegun in \\ gone on with in\n{'':{width}}" + "".join(f"{name:{width}}" for name in names).rstrip())
         for x in names:
             row = ["".join(mark if mark in cells[x, y].marks else "." if mark in cells[x, y].empty else "-"
-                           for mark in marks) for y in names]
+                           for mark in marks) if (x, y) in cells else "" for y in names]
             print(f"{x:{width}}" + "".join(f"{cell:{width}}" for cell in row).rstrip())
         for reason in sorted({reason for pair in cells.values() for reason in pair.empty.values()}):
             print(f". {reason}")
@@ -276,6 +276,7 @@ class Matrix(harness.ServerCase):
         path = os.environ.get("CHAT_MATRIX_REPORT")
         if not path:
             return
-        table = {x: {y: {"marks": cells[x, y].marks, "empty": cells[x, y].empty} for y in names} for x in names}
+        table = {x: {y: {"marks": cells[x, y].marks, "empty": cells[x, y].empty} for y in names if (x, y) in cells}
+                 for x in names}
         with open(path, "w", encoding="utf-8") as report:
             json.dump(table, report, ensure_ascii=False)

@@ -1,6 +1,7 @@
 // Drives the real program (BATON_PROGRAM) with real clients: the official A2A SDK of three generations, over every
 // transport that the SDK has and the agent's card offers; AG-UI's of three generations; and a strict reader of
 // streams for AG-Kit, Agent API and Agent Server. Behind the program stand agents of the SDK and a model's server.
+// In the ring "whole" (BATON_RING) each version and transport has the newest client that was made for it.
 // INTEROP_REPORT and CHAT_REPORT name JSON files for the results.
 import { webcrypto } from "node:crypto";
 import { Receiver } from "./lib/receiver.mjs";
@@ -52,6 +53,8 @@ async function grpcAddresses(agent) {
 const offered = (client, agent = "desk") =>
   client.transport !== "GRPC" || world.grpc[agent][client.protocol] !== undefined;
 
+const inRing = (client) => process.env.BATON_RING !== "whole" || !client.onlyInEverything;
+
 const fits = (each, client) => (!each.needs || client.has[each.needs]) && offered(client, each.agent);
 
 async function run() {
@@ -60,6 +63,7 @@ async function run() {
   const [, , only, deed] = process.argv; // part of a client's name and of an operation's, for work on one of them
   const all = [...clients.filter((client) => offered(client)).map((client) => ({ client, cases })), ...chats];
   for (const { client, cases: group } of all) {
+    if (!inRing(client)) continue;
     if (only && !titleOf(client).includes(only)) continue;
     const wanted = group.filter((each) => fits(each, client) && (!deed || each.operation.includes(deed)));
     if (wanted.length > 0) await runAll(client, wanted, world);

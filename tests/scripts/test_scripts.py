@@ -1,6 +1,7 @@
-"""The project's own scripts and pages: a check whose tool is missing fails, steps are counted and remembered, the
-table of figures is written between its markers, promises name their tests, links lead somewhere, a program that is not
-hardened is found out, and the simulator's planted faults can still be planted."""
+"""The project's own scripts and pages: a check whose tool is missing fails, steps are counted and remembered, a ring
+leaves out the tests of a larger one, the table of figures is written between its markers, promises name their tests,
+links lead somewhere, a program that is not hardened is found out, and the simulator's planted faults can still be
+planted."""
 import contextlib
 import importlib.machinery
 import io
@@ -172,6 +173,87 @@ class UnitTests(Case):
     def test_a_folder_without_its_program_is_a_failure(self):
         (self.folder / "tests/unit/wire").mkdir(parents=True)
         self.assertEqual(self.run_programs(task=(4, 0, 0)), (1, "4 passed, 1 failed"))
+
+
+class Rings(Case):
+    """scripts/run_python_tests on files that are made up."""
+
+    def run_files(self, *arguments, ring, **files):
+        for name, tests in files.items():
+            (self.folder / f"test_{name}.py").write_text("import unittest\nimport rings\n\n" + tests, encoding="utf-8")
+        environment = {name: value for name, value in os.environ.items() if name != "BATON_RING"} | ring
+        done = self.run_script(sys.executable, "scripts/run_python_tests", str(self.folder), *arguments, env=environment)
+        return done.returncode, done.stdout
+
+    SOME = ("class Values(unittest.TestCase):\n"
+            "    def test_one(self):\n        pass\n\n"
+            "    @rings.everything('asserted in unit/values_test.cpp')\n"
+            "    def test_two(self):\n        self.fail('it ran')\n")
+    NONE = ("@rings.everything('asserted in unit/values_test.cpp')\n"
+            "class Cases(unittest.TestCase):\n"
+            "    @classmethod\n    def setUpClass(cls):\n        raise AssertionError('it was set up')\n\n"
+            "    def test_one(self):\n        pass\n")
+    DERIVED = NONE + ("\n\nclass Derived(Cases):\n"
+                      "    @classmethod\n    def setUpClass(cls):\n        pass\n")
+
+    def test_the_whole_leaves_out_marked_tests_and_classes_but_not_classes_derived_from_those(self):
+        for how in ([], ["-j", "2"]):
+            with self.subTest(how):
+                status, said = self.run_files(*how, ring={"BATON_RING": "whole"}, some=self.SOME, derived=self.DERIVED)
+                self.assertEqual((status, said.splitlines()[-1]), (0, "2 passed, 0 failed"), said)
+                self.assertIn('left to the ring "everything"', said)
+
+    def test_without_a_ring_every_test_runs(self):
+        for how in ([], ["-j", "2"]):
+            with self.subTest(how):
+                status, said = self.run_files(*how, ring={}, some=self.SOME)
+                self.assertEqual((status, said.splitlines()[-1]), (1, "1 passed, 1 failed"), said)
+
+    def test_to_leave_out_every_test_is_no_failure_but_to_have_none_is(self):
+        for how in ([], ["-j", "2"]):
+            with self.subTest(how):
+                status, said = self.run_files(*how, ring={"BATON_RING": "whole"}, none=self.NONE)
+                self.assertEqual((status, said.splitlines()[-1]), (0, "0 passed, 0 failed"), said)
+                status, said = self.run_files(*how, "-k", "unheard of", ring={"BATON_RING": "whole"})
+                self.assertEqual((status, said.splitlines()[-1]), (1, "0 passed, 0 failed"), said)
+
+    def test_pairs_are_neighbours_both_ways_in_the_whole_and_all_without_a_ring(self):
+        for ring, expected in (({"BATON_RING": "whole"}, ["ab", "ad", "ba", "bc", "cb", "cd", "da", "dc"]),
+                               ({}, [a + b for a in "abcd" for b in "abcd"])):
+            with self.subTest(ring):
+                status, said = self.run_files(ring=ring, pairs=(
+                    "class Pairs(unittest.TestCase):\n    def test_them(self):\n"
+                    f"        self.assertEqual([a + b for a, b in rings.pairs('abcd')], {expected})\n"))
+                self.assertEqual(status, 0, said)
+
+
+class VersionsTable(Case):
+    """What scripts/versions_table makes of reports that are made up."""
+
+    def agrees(self, page, *, ring, **reported):
+        """Whether it finds the page right once these operations ran in 0.3 over JSON-RPC, each passed or not."""
+        loaded = importlib.machinery.SourceFileLoader("versions_table", str(ROOT / "scripts/versions_table")).load_module()
+        loaded.rings.WHOLE = ring == "whole"
+        self.addCleanup(setattr, loaded.rings, "WHOLE", False)
+        ran = [{"sdk": "0.3", "protocol": "0.3", "transport": "JSONRPC", "operation": name.replace("_", " "), "passed": good}
+               for name, outcomes in reported.items() for good in outcomes]
+        table = loaded.table_of(ran, {"0.1 JSON-RPC": "rfwacb"})
+        return table if page is None else loaded.agrees(table, page)
+
+    def test_with_every_client_the_page_has_the_very_table_with_a_ring_what_ran_must_be_there(self):
+        page = self.agrees(None, ring="", cancel=[True, True], streaming=[True])
+        self.assertIn("| 3 of 3 |", page)
+        for ring, same in (("", False), ("whole", True)):
+            with self.subTest(ring):
+                self.assertTrue(self.agrees(page, ring=ring, cancel=[True, True], streaming=[True]))
+                self.assertEqual(self.agrees(page, ring=ring, cancel=[True]), same)
+                self.assertFalse(self.agrees(page, ring=ring, cancel=[True, False]), "one failed")
+                self.assertFalse(self.agrees(page, ring=ring, cancel=[True], extended_card=[True]), "the page says less")
+                self.assertFalse(self.agrees(page, ring=ring), "nothing ran over 0.3")
+
+    def test_a_failed_case_that_no_row_shows_fails_too(self):
+        page = self.agrees(None, ring="", cancel=[True], other=[True])
+        self.assertFalse(self.agrees(page, ring="whole", cancel=[True], other=[False]))
 
 
 class CountedPath(Case):

@@ -65,7 +65,7 @@ const of = (version, { HttpAgent }, has) => ({
 });
 
 export const agui = [
-  of("0.0.42", v0042, { binary: true }),
+  { ...of("0.0.42", v0042, { binary: true }), onlyInEverything: true },
   of("0.0.59", v0059, { resume: true, sources: true, reasoning: true }),
   of("1.0.0", newest, { resume: true, sources: true, reasoning: true, newer: true }),
 ];

@@ -203,6 +203,7 @@ export const v03 = [
   {
     ...over("JSONRPC"),
     api: "A2AClient",
+    onlyInEverything: true, // the factory's client is the newer one of this release
     has: {
       pushList: true,
       list: false,

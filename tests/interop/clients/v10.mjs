@@ -125,6 +125,7 @@ const over = (version, transport) => ({
   protocol: version,
   transport,
   api: version === "1.0" ? "ClientFactory" : "ClientFactory, legacyCompat",
+  onlyInEverything: version === "0.3", // which has a line of releases of its own
   has: {
     pushList: true,
     list: version === "1.0",

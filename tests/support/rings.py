@@ -1,0 +1,35 @@
+"""Which Python tests belong to the ring "everything" alone (tests/README.md, "Rings").
+
+BATON_RING=whole leaves them out: they are neither passed nor failed. Without it every test runs."""
+import os
+
+WHOLE = os.environ.get("BATON_RING") == "whole"
+
+
+def everything(why):
+    """Marks a test, or a class with all its tests. `why`: where the rule is asserted instead, or what else makes the
+    test one for the larger ring. Classes that are derived from a marked one are not marked."""
+    assert why
+
+    def mark(test):
+        test.only_in_everything = why
+        return test
+    return mark
+
+
+def is_left_out(test):
+    """Whether this unittest.TestCase does not run in the ring that is asked for."""
+    method = getattr(type(test), test._testMethodName, None)
+    return WHOLE and ("only_in_everything" in vars(type(test)) or hasattr(method, "only_in_everything"))
+
+
+def some(cases):
+    """Of cases that only vary a rule which is asserted elsewhere: all, or the first alone in the ring "whole"."""
+    return list(cases)[:1 if WHOLE else None]
+
+
+def pairs(things):
+    """Every ordered pair; in the ring "whole" each thing only with its neighbours, the last being the first one's."""
+    count = len(things)
+    return [(a, b) for i, a in enumerate(things) for k, b in enumerate(things)
+            if not WHOLE or (k - i) % count in (1, count - 1)]
