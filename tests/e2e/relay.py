@@ -39,7 +39,7 @@ class Site:
         self.url = f"http://127.0.0.1:{self.port}/"
 
     def __enter__(self):
-        self.thread = threading.Thread(target=self.http.serve_forever)
+        self.thread = threading.Thread(target=self.http.serve_forever, args=(0.02,))  # how long its end may take
         self.thread.start()
         return self
 
