@@ -4,6 +4,7 @@ import json
 import a2a_case
 import generation_list
 import client
+import rings
 import validation
 
 OLD_SCHEMAS = ("a2a-tasks-era", "a2a-v0.2.0", "a2a-v0.2.6", "a2a-v0.3.0")
@@ -47,11 +48,13 @@ class Cards(a2a_case.A2aCase):
             self.assertNotIn("signatures", self.card(version).body)
         self.assertNotIn("signatures", self.rest("GET", "/v1/card").body)
 
+    @rings.everything("unit/protocol/card/views_test.cpp")
     def test_no_flag_for_what_is_not_there(self):
         superset = self.card().body
         self.assertNotIn("supportsAuthenticatedExtendedCard", superset)
         self.assertFalse(self.card("1.0").body["capabilities"].get("extendedAgentCard", False))
 
+    @rings.everything("unit/protocol/card/views_test.cpp")
     def test_every_binding_once_for_each_version(self):
         base = f"http://127.0.0.1:{self.server.port}/agents/player"
         card = self.card().body
@@ -92,6 +95,7 @@ class Cards(a2a_case.A2aCase):
                                           ({"A2A-Version": version} if version else {}))
                 self.assertEqual(answer.status, 200, answer.raw)
 
+    @rings.everything("unit/server/a2a/cards_test.cpp and unit/server/conditional_test.cpp")
     def test_caching(self):
         tags = set()
         for version in (None, "1.0"):
@@ -108,6 +112,7 @@ class Cards(a2a_case.A2aCase):
             self.assertEqual(self.card(version, **{"If-None-Match": '"other"'}).raw, first.raw)
         self.assertEqual(len(tags), 2)
 
+    @rings.everything("unit/server/a2a/cards_test.cpp")
     def test_no_extended_card(self):
         self.assertEqual(self.post("agent/getAuthenticatedExtendedCard", None).body["error"]["code"], -32007)
         self.assert_refused(-32004, self.g4.extended_card)
@@ -125,6 +130,7 @@ class ExtendedCards(a2a_case.A2aCase):
                   "tags": ["hidden"]}
         cls.change_card("player", baton={"extended": {"description": "The whole of it.", "skills": [secret]}})
 
+    @rings.everything("unit/server/a2a/cards_test.cpp and unit/protocol/card/views_test.cpp")
     def test_it_is_announced(self):
         for version, flag in (("1.0", lambda card: card["capabilities"]["extendedAgentCard"]),
                               (None, lambda card: card["supportsAuthenticatedExtendedCard"])):

@@ -6,6 +6,7 @@ import a2a_case
 import client
 import generation_list
 import generations
+import rings
 
 
 class Errors(a2a_case.A2aCase):
@@ -28,6 +29,7 @@ class Errors(a2a_case.A2aCase):
                 task = caller.send("end").id
                 self.assert_refused(-32002, caller.cancel, task, status=400 if caller.binding != "JSON-RPC" else 200)
 
+    @rings.everything("unit/protocol/rpc/json_rpc_test.cpp and unit/protocol/a2a/errors_test.cpp")
     def test_texts_before_1_0_are_canonical_and_from_1_0_say_more(self):
         old = self.post("tasks/get", {"id": "x"}, version="0.3").body["error"]
         self.assertEqual((old["code"], old["message"]), (-32001, client.ERROR_TEXTS[-32001]))
@@ -47,6 +49,7 @@ class Errors(a2a_case.A2aCase):
                     else:
                         self.assertNotIn("data", error, "valid in all generations")
 
+    @rings.everything("unit/protocol/a2a: v1_0 and errors_test.cpp; one case of it is below, for every binding")
     def test_wrong_parameters_name_the_field(self):
         for params, field in (({}, "message"),
                               ({"message": {"role": "ROLE_USER", "parts": [{"text": "x"}]}}, "messageId"),
@@ -117,6 +120,7 @@ class Errors(a2a_case.A2aCase):
                                               | ({"A2A-Version": version} if version else {}))
                     self.assertEqual((answer.status, (answer.body or {}).get("id")), (200, task), answer.raw)
 
+    @rings.everything("unit/server/a2a/rest_test.cpp")
     def test_paths_and_methods_that_are_not_there(self):
         for method, path, status in (
                 ("GET", "/message:send", 405), ("PUT", "/tasks/x", 405), ("DELETE", "/tasks/x", 405),
@@ -207,6 +211,7 @@ class Envelopes(a2a_case.A2aCase):
                 self.assertEqual((answer.status, answer.body["error"]["code"]), (200, -32600), answer.raw)
                 self.assertEqual(answer.body["id"], 7)
 
+    @rings.everything("unit/protocol/rpc/json_rpc_test.cpp")
     def test_params_of_a_wrong_type_are_invalid_parameters(self):
         for method, version in (("tasks/send", None), ("message/send", None), ("tasks/get", "0.3"),
                                 ("SendMessage", "1.0"), ("GetTask", "1.0")):
@@ -216,6 +221,7 @@ class Envelopes(a2a_case.A2aCase):
                     self.assertEqual(error["code"], -32602, error)
                     self.assertIn("params", json.dumps(error["data"]))
 
+    @rings.everything("unit/protocol/rpc/json_rpc_test.cpp and unit/protocol/a2a/errors_test.cpp")
     def test_envelope_errors_of_1_0_carry_a_list(self):
         for body, code in ((b"{", -32700), (b"[]", -32600), (b'{"jsonrpc":"1.0","id":1,"method":"GetTask"}', -32600),
                            (b'{"jsonrpc":"2.0","id":1}', -32600), (b'{"jsonrpc":"2.0","id":1,"method":"No"}', -32601),

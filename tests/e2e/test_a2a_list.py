@@ -5,6 +5,7 @@ import urllib.parse
 
 import a2a_case
 import client
+import rings
 
 
 def ids(listed):
@@ -29,12 +30,14 @@ class Lists(a2a_case.A2aCase):
             if not token:
                 return pages
 
+    @rings.everything("unit/protocol/a2a/v1_list_test.cpp")
     def test_every_member_is_there_even_of_nothing(self):
         for caller in (self.g4, self.g4_rest):
             with self.subTest(caller.name):
                 self.assertEqual(caller.list(contextId="no such context"),
                                  {"tasks": [], "nextPageToken": "", "pageSize": 50, "totalSize": 0})
 
+    @rings.everything("contract/task_list_test.cpp")
     def test_newest_status_first(self):
         made = [task.id for task in self.make(3)]
         asked = self.g4.send("ask", context=self.context).id
@@ -59,6 +62,7 @@ class Lists(a2a_case.A2aCase):
                 got = caller.list(contextId=self.context, pageSize=3)
                 self.assertEqual((got["totalSize"], got["pageSize"], len(got["tasks"])), (7, 3, 3))
 
+    @rings.everything("contract/task_list_test.cpp and unit/protocol/a2a/v1_list_test.cpp")
     def test_status_filter(self):
         ended, asking = self.make(2), self.make(3, "ask")
         for caller in (self.g4, self.g4_rest):
@@ -69,6 +73,7 @@ class Lists(a2a_case.A2aCase):
                     self.assertEqual(sorted(ids(got)), sorted(task.id for task in expected))
                     self.assertEqual(got["totalSize"], len(expected))
 
+    @rings.everything("contract/task_list_test.cpp and unit/protocol/a2a/v1_list_test.cpp")
     def test_time_filter_is_inclusive(self):
         made = self.make(3)
         stamps = [task.raw["status"]["timestamp"] for task in made]
@@ -83,6 +88,7 @@ class Lists(a2a_case.A2aCase):
                 offset = caller.list(contextId=self.context, statusTimestampAfter="2000-01-01T02:00:00+02:00")
                 self.assertEqual(offset["totalSize"], 3)
 
+    @rings.everything("unit/protocol/a2a/v1_list_test.cpp and unit/engine/task_list_test.cpp")
     def test_artifacts_are_absent_unless_asked_for(self):
         self.make(1)
         self.make(1, "ask")
@@ -95,6 +101,7 @@ class Lists(a2a_case.A2aCase):
                 self.assertEqual(asking["artifacts"], [], "present, also of a task that has none")
                 self.assertEqual(len(ended["artifacts"]), 1)
 
+    @rings.everything("unit/protocol/a2a/v1_list_test.cpp and unit/engine/task_list_test.cpp")
     def test_history_length(self):
         task = self.g4.send("ask", context=self.context).id
         self.g4.answer(task, "done")
@@ -104,6 +111,7 @@ class Lists(a2a_case.A2aCase):
                     history = caller.list(contextId=self.context, historyLength=length)["tasks"][0].get("history")
                     self.assertEqual(len(history) if history else None, expected)
 
+    @rings.everything("contract/task_list_test.cpp; whole programs do it in test_pages_while_others_send")
     def test_a_cursor_survives_change(self):
         """Every task that is there from beginning to end comes once, whatever else moves."""
         made = [task.id for task in self.make(4)]
@@ -133,6 +141,7 @@ class Lists(a2a_case.A2aCase):
                 got = caller.list(contextId=self.context, pageSize=1, pageToken=token)
                 self.assertEqual(len(got["tasks"]), 1, "the size may change, and both bindings read it")
 
+    @rings.everything("unit/protocol/a2a/v1_list_test.cpp")
     def test_what_is_refused(self):
         for caller in (self.g4, self.g4_rest):
             with self.subTest(caller.name):
@@ -185,6 +194,7 @@ class Lists(a2a_case.A2aCase):
             with self.subTest(caller.name):
                 self.assertEqual(set(ids(caller.list(contextId=self.context))), named)
 
+    @rings.everything("unit/server/a2a/rest_test.cpp and unit/protocol/a2a/v0_1_test.cpp")
     def test_no_list_before_1_0(self):
         self.assertEqual(self.post("tasks/list", {}).body["error"]["code"], -32601)
         self.assertEqual(self.rest("GET", "/v1/tasks").status, 404)

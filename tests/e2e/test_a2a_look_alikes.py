@@ -3,6 +3,7 @@ import json
 
 import a2a_case
 import client
+import rings
 import validation
 import webhooks
 
@@ -30,6 +31,7 @@ class LookAlikes(a2a_case.A2aCase):
                     validation.check_object(shape, "StatusUpdate", update)
                 self.assertTrue(later[-1]["final"])
 
+    @rings.everything("unit/protocol/a2a: v0_3_rest and traps_before_v1_test.cpp")
     def test_type_or_kind_or_neither(self):
         parts = [{"type": "text", "text": "a"}, {"kind": "text", "text": "b"}, {"text": "c"},
                  {"type": "data", "data": {"d": 1}}, {"kind": "file", "file": {"bytes": "ZQ==", "name": "e"}},
@@ -54,6 +56,7 @@ class LookAlikes(a2a_case.A2aCase):
                 self.assertEqual(mirrored[3]["data"], {"data": {"d": 1}})
                 self.assertEqual(mirrored[4]["file"], {"fileWithBytes": "ZQ==", "name": "e"})
 
+    @rings.everything("unit/server/a2a/rest_test.cpp")
     def test_v1_in_a_path_is_the_old_protocol(self):
         old = self.rest("POST", "/v1/message:send", {"message": self.g3_rest.message("end")})
         validation.check_object("0.3 REST", "Sent", old.body)
@@ -63,6 +66,7 @@ class LookAlikes(a2a_case.A2aCase):
         self.assertIn("content", self.rest("GET", "/v1" + path).body["history"][0])
         self.assertIn("parts", self.rest("GET", path).body["history"][0])
 
+    @rings.everything("unit/protocol/a2a/v0_3_rest_test.cpp")
     def test_cancelled_and_canceled(self):
         words = {"0.3 REST": "TASK_STATE_CANCELLED", "1.0": "TASK_STATE_CANCELED"}
         for caller in self.all:
@@ -71,6 +75,7 @@ class LookAlikes(a2a_case.A2aCase):
                 self.assertEqual(caller.cancel(task).raw["status"]["state"], words.get(caller.shape, "canceled"))
                 self.assertEqual(caller.get(task).raw["status"]["state"], words.get(caller.shape, "canceled"))
 
+    @rings.everything("unit/protocol/a2a: v0_3_rest, v1_0 and traps_before_v1_test.cpp")
     def test_blocking_is_return_immediately_turned_round(self):
         for caller in (self.g2, self.g3, self.g3_rest, self.g4, self.g4_rest):
             with self.subTest(caller.name):
@@ -82,6 +87,7 @@ class LookAlikes(a2a_case.A2aCase):
         self.assertEqual(self.g4.send("end", configuration={"blocking": False}).state, "completed")
         self.assertEqual(self.g3.send("end", configuration={"returnImmediately": True}).state, "completed")
 
+    @rings.everything("unit/protocol/a2a: v1_0 and traps_before_v1_test.cpp")
     def test_several_schemes(self):
         task = self.g3.begin("ask").id
         config = {"id": "both", "url": "http://127.0.0.1:65535/", "authentication": {
@@ -99,6 +105,7 @@ class LookAlikes(a2a_case.A2aCase):
         self.assertEqual(got["schemes"], ["Bearer"])
         self.g4.cancel(task)
 
+    @rings.everything("unit/protocol/a2a: v0_3_rest, v1_0 and traps_before_v1_test.cpp")
     def test_flags_of_chunks_and_identity(self):
         for caller in self.all:
             with self.subTest(caller.name):
@@ -129,6 +136,7 @@ class LookAlikes(a2a_case.A2aCase):
             self.assertEqual((old.status, new.status), (200, 200))
             self.assertEqual(old.body, new.body)
 
+    @rings.everything("unit/protocol/a2a: v1_0 and traps_before_v1_test.cpp")
     def test_id_of_a_task_or_of_a_config(self):
         task = self.g3.begin("ask").id
         config = {"url": "http://127.0.0.1:65535/", "id": "c"}
@@ -139,6 +147,7 @@ class LookAlikes(a2a_case.A2aCase):
         self.assert_refused(-32001, self.g4.call, "get_push", {"taskId": "c", "id": task})
         self.g4.cancel(task)
 
+    @rings.everything("unit/protocol/a2a: v0_3_rest, v1_0 and traps_before_v1_test.cpp")
     def test_lists_of_configs(self):
         task = self.g3.begin("ask").id
         self.g3.set_push(task, {"url": "http://127.0.0.1:65535/", "id": "one"})
@@ -149,6 +158,7 @@ class LookAlikes(a2a_case.A2aCase):
         self.assertEqual(len(self.g4.call("list_push", {"taskId": task})["configs"]), 1)
         self.g4.cancel(task)
 
+    @rings.everything("unit/protocol/a2a: v0_3_rest, v1_0 and traps_before_v1_test.cpp")
     def test_bare_and_wrapped_results(self):
         for caller in (self.g2, self.g3):
             with self.subTest(caller.name):
@@ -160,6 +170,7 @@ class LookAlikes(a2a_case.A2aCase):
             with self.subTest(caller.name):
                 self.assertIn("status", caller.get(caller.send("end").id).raw)
 
+    @rings.everything("unit/protocol/a2a/v0_3_rest_test.cpp")
     def test_rest_of_0_3_has_json_of_its_own(self):
         parts = [{"text": "mirror"}, {"data": {"data": {"deep": [1]}}}, {"file": {"fileWithBytes": "aGk="}}]
         task = self.g3_rest.send("", parts=parts)
@@ -214,6 +225,7 @@ class LookAlikes(a2a_case.A2aCase):
         self.assertEqual(self.g1.call("send", params)["status"]["state"], "completed")
 
 
+@rings.everything("unit/protocol/card/views_test.cpp and unit/protocol/a2a, where each version's shapes have a context")
 class FilledIn(a2a_case.A2aCase):
     @classmethod
     def change_cards(cls):

@@ -3,6 +3,7 @@ import json
 
 import a2a_case
 import client
+import rings
 import validation
 
 AUTHENTICATED = "agent/getAuthenticatedExtendedCard"
@@ -12,6 +13,7 @@ class Negotiation(a2a_case.A2aCase):
     def send(self, text="end"):
         return {"message": self.g4.message(text)}
 
+    @rings.everything("unit/server/a2a/cards_test.cpp; one case of it is in test_a2a_cards")
     def test_superset_card_unless_1_0_is_asked_for(self):
         for name in ("agent", "agent-card"):
             path = f"/agents/player/.well-known/{name}.json"
@@ -33,6 +35,7 @@ class Negotiation(a2a_case.A2aCase):
             self.assertEqual((answer.status, answer.body["error"]["code"]), (200, -32009), answer.raw)
             self.assertEqual(answer.body["error"]["data"][0]["reason"], "VERSION_NOT_SUPPORTED")
 
+    @rings.everything("unit/server/a2a/negotiation_test.cpp")
     def test_patch_is_ignored_and_the_rest_compared(self):
         for version in ("1.0", "1.0.0", "1.0.1", " 1.0 "):
             answer = self.post("SendMessage", self.send(), version=version)
@@ -66,6 +69,7 @@ class Negotiation(a2a_case.A2aCase):
                 self.assertEqual(history(self.post("tasks/get", {"id": task}, version="0.1").body["result"]), 0)
                 self.assertEqual(history(self.g3.cancel(task).raw), shown)
 
+    @rings.everything("unit/protocol/a2a: v1_0, v0_3_rest and traps_before_v1_test.cpp")
     def test_empty_parts_are_refused(self):
         for caller in (self.g2, self.g3, self.g3_rest, self.g4, self.g4_rest):
             with self.subTest(caller.name):

@@ -4,6 +4,7 @@ import json
 import a2a_case
 import client
 import generations
+import rings
 import shapes
 import webhooks
 
@@ -12,6 +13,7 @@ NUMBERS = '{"big": 9007199254740993, "one": 1.0, "deep": [1e400, -0.0]}'
 
 
 class Values(a2a_case.A2aCase):
+    @rings.everything("unit/protocol/a2a/v1_0_test.cpp")
     def test_nothing_that_only_the_summary_names(self):
         """createdAt, lastModified, configId, taskStatusUpdate, index: shapes.py knows none of them."""
         for caller in (self.g4, self.g4_rest):
@@ -23,6 +25,7 @@ class Values(a2a_case.A2aCase):
                 config = caller.set_push(caller.begin("ask").id, {"url": "http://127.0.0.1:65535/"})
                 self.assertLessEqual(set(config), {"id", "taskId", "url", "token", "authentication", "tenant"})
 
+    @rings.everything("unit/protocol/a2a/errors_test.cpp")
     def test_rest_errors_are_google_rpc_status(self):
         answer = self.rest("GET", "/tasks/unknown", version="1.0")
         self.assertNotEqual(answer.headers.get_content_type(), "application/problem+json")
@@ -36,6 +39,8 @@ class Values(a2a_case.A2aCase):
             with self.subTest(caller.name):
                 self.assertEqual(caller.send("count 3").state, "completed")
 
+    @rings.everything("unit/protocol/a2a: v1_0, v0_3_rest, traps_before_v1 and dual_test.cpp; one case of it is in "
+                      "test_a2a_negotiation")
     def test_history_length_of_nought(self):
         for caller in self.all:
             with self.subTest(caller.name):
@@ -59,6 +64,8 @@ class Values(a2a_case.A2aCase):
                     got = self.post("tasks/get", {"id": task, **params}, version=version)
                     self.assertEqual(len(got.body["result"].get("history", [])), expected)
 
+    @rings.everything("unit/protocol/a2a: v1_0, v0_3_rest and traps_before_v1_test.cpp; one case of it is in "
+                      "test_a2a_negotiation")
     def test_history_length_of_a_send(self):
         for caller in self.all:
             with self.subTest(caller.name):
@@ -72,11 +79,13 @@ class Values(a2a_case.A2aCase):
                     self.assertEqual(len(got), expected, what)
                 caller.cancel(first)
 
+    @rings.everything("unit/protocol/a2a: v0_1, v1_0, v0_3_rest and traps_before_v1_test.cpp")
     def test_negative_history_length_is_refused(self):
         for caller in self.all:
             with self.subTest(caller.name):
                 self.assert_refused(-32602, caller.get, caller.send("end").id, history=-1)
 
+    @rings.everything("unit/protocol/a2a: v0_3_rest and traps_before_v1_test.cpp")
     def test_absent_blocking_in_proto_json(self):
         """0.3 REST: no configuration waits, a configuration without `blocking` does not."""
         self.assertEqual(self.g3_rest.send("end").state, "completed")
@@ -121,6 +130,7 @@ class Values(a2a_case.A2aCase):
             with self.subTest(caller.name):
                 self.assert_refused(-32004, caller.subscribe, caller.send("end").id)
 
+    @rings.everything("unit/protocol/rpc/json_rpc_test.cpp")
     def test_wrong_envelopes(self):
         for envelope in ({"jsonrpc": "1.0"}, {"method": 5}, {"method": None}, {"id": {}}, {"jsonrpc": None}):
             for version in (None, "1.0"):
@@ -132,6 +142,7 @@ class Values(a2a_case.A2aCase):
         batch = self.server.http("POST", "/agents/player/", b"[]", {"Content-Type": "application/json"})
         self.assertEqual(batch.body["error"]["code"], -32600)
 
+    @rings.everything("unit/protocol/a2a: v1_0 and traps_before_v1_test.cpp")
     def test_unknown_members_are_ignored(self):
         for caller in self.all:
             with self.subTest(caller.name):
@@ -144,6 +155,7 @@ class Values(a2a_case.A2aCase):
                 else:
                     caller.call("POST", "/v1/message:send" if caller is self.g3_rest else "/message:send", params)
 
+    @rings.everything("unit/protocol/a2a/v1_0_test.cpp")
     def test_snake_case_and_numbers_are_taken_in_proto_json(self):
         for caller in (self.g4, self.g4_rest):
             with self.subTest(caller.name):
@@ -155,6 +167,7 @@ class Values(a2a_case.A2aCase):
                 self.assertEqual(got["task"]["contextId"], "snake")
                 self.assertEqual(got["task"]["artifacts"][0]["parts"], [{"text": "x", "mediaType": "text/markdown"}])
 
+    @rings.everything("unit/protocol/a2a: v0_1, v0_3_rest, v1_0 and traps_before_v1_test.cpp")
     def test_data_that_is_no_object(self):
         new = [["a", 1, None], None, 7, {"an": "object"}]
         for caller in self.all:
@@ -193,6 +206,7 @@ class Values(a2a_case.A2aCase):
                 for number in (b"9007199254740993", b'"one": 1.0', b"1e400", b"-0.0"):
                     self.assertEqual(answer.raw.count(number), 2, "in the history and in the task's metadata")
 
+    @rings.everything("unit/protocol/a2a: v0_3_rest, v1_0 and traps_before_v1_test.cpp")
     def test_base64_of_every_kind(self):
         """URL-safe and unpadded in ProtoJSON; standard with padding out."""
         for given in ("-_8", "+/8=", "-_8=", "+/8"):
@@ -204,6 +218,7 @@ class Values(a2a_case.A2aCase):
             self.assertEqual(task.raw["artifacts"][0]["parts"], [{"file": {"fileWithBytes": "+/8="}}])
         self.assert_refused(-32602, self.g4.send, "", parts=[{"raw": "no base64!"}])
 
+    @rings.everything("unit/base/rfc3339_test.cpp and unit/protocol/a2a, where each version's shapes have a time")
     def test_times_have_a_zone(self):
         for caller in self.all:
             with self.subTest(caller.name):

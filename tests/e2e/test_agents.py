@@ -4,6 +4,7 @@ import json
 
 import client
 import harness
+import rings
 
 CSV = "city,people,area\nOslo,709037,454\nBerlin,3677472,891.7\nLyon,522250,47.87\n"
 
@@ -124,6 +125,7 @@ class ShippedAgents(harness.ServerCase):
                 self.assertNotIn("root:", json.dumps(done))
 
 
+@rings.everything("tests/agents/test_table_report.py: a large file needs little memory")
 class LargeTable(harness.ServerCase):
     def test_a_hundred_megabytes_by_uri(self):
         folder = self.server.agents_folder / "table-report" / "data"

@@ -1,4 +1,5 @@
 """What authors of agents run: check, run and chat, as a script sees them."""
+import contextlib
 import json
 import os
 import pathlib
@@ -12,6 +13,7 @@ import xml.etree.ElementTree
 
 import client
 import harness
+import rings
 
 DONE, FAILED, USAGE, WAITS = 0, 1, 2, 3
 CARD = {"name": "Upper", "description": "Upper case.", "version": "1.0.0",
@@ -118,9 +120,13 @@ class Check(FolderCase):
 
 
 class Init(FolderCase):
+    LANGUAGES = ("python", "node", "bash", "c++")
+    KINDS = ("echo", "ask", "tools", "delegate", "worker")
+
     def test_every_kind_in_every_language_is_right_and_passes_its_own_test(self):
-        for language in ("python", "node", "bash", "c++"):
-            for kind in ("echo", "ask", "tools", "delegate", "worker"):
+        """In the ring "whole" every kind and every language once."""
+        for place, kind in enumerate(self.KINDS):
+            for language in (self.LANGUAGES[place % 4],) if rings.WHOLE else self.LANGUAGES:
                 with self.subTest(language=language, kind=kind):
                     folder = f"agent-cards/{language.replace('+', 'p')}-{kind}"
                     self.assertEqual(self.run_baton("init", folder, "--lang", language, "--kind", kind)[0], DONE)
@@ -245,7 +251,10 @@ class RunAlone(FolderCase):
 
     def port(self):
         """Where it listens."""
-        ours = {os.readlink(file) for file in pathlib.Path(f"/proc/{self.server()}/fd").iterdir()}
+        ours = set()
+        for file in pathlib.Path(f"/proc/{self.server()}/fd").iterdir():
+            with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+                ours.add(os.readlink(file))
         for line in pathlib.Path("/proc/net/tcp").read_text("ascii").splitlines()[1:]:
             _, address, _, state, *_, inode = line.split()[:10]
             if state == "0A" and f"socket:[{inode}]" in ours:

@@ -4,7 +4,14 @@ import pathlib
 
 import client
 import harness
+import rings
 
+# What unit tests refuse too, and floods, which test_floods_cost_no_memory has as well. Most take as long as a turn may.
+ASSERTED_BELOW = {
+    "unit/agents/line/line_test.cpp": ["not utf-8", "not an object", "no type", "wrong fields",
+                                       "artifact without parts", "artifact of wrong shape"],
+    "unit/agents/command/line_turn_test.cpp": ["exit 0", "complain", "endless line", "endless lines", "endless errors"],
+}
 # Each way of agents/bad and what the reason must speak of, or () where any reason will do.
 FAILING = {
     "exit 0": (), "exit 3": ("exit code 3",), "complain": ("exit code 4",), "signal": ("signal",), "hang": (), "deaf": (),
@@ -64,6 +71,7 @@ class BadAgents(harness.ServerCase):
     def test_closed_input_is_no_failure(self):
         self.assertEqual(self.server.send("close input", agent="bad")["status"]["state"], "completed")
 
+    @rings.everything("unit/agents/line/line_test.cpp")
     def test_unknown_line_type_is_passed_over_or_fails_with_its_name(self):
         ended = self.server.send("unknown type", agent="bad")
         self.assertIn(ended["status"]["state"], ("completed", "failed"))
@@ -90,10 +98,13 @@ class BadAgents(harness.ServerCase):
         self.assertEqual(self.server.send("die", agent="bad-worker")["status"]["state"], "failed")
         self.assertEqual(self.server.send("work", agent="bad-worker")["status"]["state"], "completed")
 
+    @rings.everything("unit/agents/command/worker_test.cpp: a worker with nothing but a turn that does not stop is "
+                      "ended at once")
     def test_worker_that_hangs_is_replaced(self):
         self.assertEqual(self.server.send("hang", agent="bad-worker")["status"]["state"], "failed")
         self.assertEqual(self.server.send("work", agent="bad-worker")["status"]["state"], "completed")
 
+    @rings.everything("unit/agents/command/worker_test.cpp")
     def test_worker_that_speaks_of_other_turns(self):
         done = self.server.send("other turn", agent="bad-worker")
         self.assertIn(done["status"]["state"], ("completed", "failed"))
@@ -124,6 +135,9 @@ def add_way(way, words):
         self.assertNotIn(str(self.server.folder), reason, "no path of the server's")
         self.no_process_stays()
         self.assertEqual(self.server.send("x", agent="joke")["status"]["state"], "completed")
+    for where, ways in ASSERTED_BELOW.items():
+        if way in ways:
+            test = rings.everything(where)(test)
     setattr(BadAgents, f"test_{way.replace(' ', '_').replace('-', '_')}", test)
 
 

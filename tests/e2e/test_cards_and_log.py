@@ -115,7 +115,7 @@ class WrongCards(StartCase):
             self.assertIn("approval/card.json:3:3: ", done.stderr)
 
     def test_tasks_of_an_agent_that_is_left_out_wait_until_its_card_is_mended(self):
-        with harness.Server(["echo", "slow"]) as server:
+        with harness.Server(["echo", "slow"], {"engine": {"drain_grace_s": 0.2}}) as server:
             task = client.new_id()
             stream = server.open("tasks/sendSubscribe", {"id": task, "message": client.text_message("hold")}, agent="slow")
             stream.until(lambda block: block.result and block.result.get("status", {}).get("state") == "working")

@@ -3,6 +3,7 @@ import json
 
 import client
 import databases
+import rings
 from chat_case import ChatCase, for_each
 from chat_doors import AgentApi, AgentServer, AgKit, AgUi, AgUi10
 
@@ -90,6 +91,7 @@ class Interrupts(ChatCase):
         self.assertEqual((after.ending, after.text, after.task), ("completed", "answered: that", two.task))
         self.wait_for_state(one.task, "completed")
 
+    @rings.everything("unit/server/chat/conversation_test.cpp and unit/json/schema_test.cpp")
     @for_each(AgUi, AgUi10)
     def test_payload_that_breaks_the_schema(self, door):
         context = client.new_id()
@@ -164,6 +166,7 @@ class Interrupts(ChatCase):
         after = door.run(door.answer(run, {"approved": True}, context))
         self.assertEqual(after.text, 'answered: {"approved": true}')
 
+    @rings.everything("unit/protocol/agkit/request_test.cpp")
     def test_ag_kit_answers_that_are_no_json(self):
         for payload, answer in (("yes please", "yes please"), ("{not json", "{not json"), ('"yes"', "yes")):
             door, context = AgKit(self.server), client.new_id()

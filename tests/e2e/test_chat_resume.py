@@ -2,7 +2,12 @@
 import urllib.parse
 
 import client
+import rings
 from chat_case import ChatCase, for_each
+from chat_doors import AgentApi, AgentServer, AgKit, AgUi, AgUi10
+
+# For each the program starts again. What a stream goes on with is asserted in unit/server/chat/run_stream_test.cpp.
+RESTARTING = rings.some((AgUi10, AgUi, AgKit, AgentApi, AgentServer))
 
 
 class ResumeCase(ChatCase):
@@ -85,7 +90,7 @@ class Cuts(ResumeCase):
 
 
 class Drain(ResumeCase):
-    @for_each()
+    @for_each(*RESTARTING)
     def test_a_stream_ends_with_the_program_and_goes_on_with_the_next(self, door):
         context = client.new_id()
         body = door.say("wait", context)
@@ -118,7 +123,7 @@ class Restart(ResumeCase):
                 answered = door.run(door.answer(whole, "this", body[door.session]))
                 self.assertEqual((answered.ending, answered.text), ("completed", "answered: this"))
 
-    @for_each()
+    @for_each(*RESTARTING)
     def test_a_run_that_is_under_way_goes_on_after_a_crash(self, door):
         """The turn runs again: what the first attempt had shown is withdrawn, and the stream stays one that strict
         clients take."""

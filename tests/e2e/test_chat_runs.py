@@ -7,6 +7,7 @@ import client
 import generations
 import harness
 import new_generations
+import rings
 from chat_case import ChatCase, for_each
 from chat_doors import AgentApi, AgentServer, AgKit, AgUi, AgUi10
 
@@ -41,6 +42,7 @@ class Repeats(ChatCase):
         name = client.new_id()
         self.assertEqual(door.run(door.say("say x", run=name)).run, name)
 
+    @rings.everything("unit/engine/task_service_chat_test.cpp")
     @for_each(*NAMING)
     def test_the_same_name_elsewhere_is_another_run(self, door):
         name = client.new_id()
@@ -153,6 +155,7 @@ class Leaving(ChatCase):
     CONFIG = {"chat": {"hang_up_grace_s": 0.2}}
     COPIES = {"patient": {"hang_up_grace_s": 0}}
     CANCELING = (AgUi, AgUi10, AgKit, AgentServer)
+    FOLLOWED = rings.some(CANCELING)
 
     def leave(self, door, context=None):
         stream, run = self.begin_long(door, context or client.new_id())
@@ -169,6 +172,7 @@ class Leaving(ChatCase):
         shown = door.finish(door.follow(task, context), whole=False)
         self.assertIn(why, json.dumps([frame.data for frame in shown.shown]))
 
+    @rings.everything("unit/engine/hang_up_test.cpp")
     def test_an_agent_s_own_grace(self):
         patient = AgUi(self.server, agent="patient")
         stream, run = self.begin_long(patient, client.new_id())
@@ -186,7 +190,7 @@ class Leaving(ChatCase):
         self.server.gate("chat", task)
         self.wait_for_state(task, "completed")
 
-    @for_each(*CANCELING)
+    @for_each(*FOLLOWED)
     def test_a_run_that_is_followed_goes_on(self, door):
         context = client.new_id()
         stream, run = self.begin_long(door, context)
@@ -198,7 +202,7 @@ class Leaving(ChatCase):
         self.server.gate("chat", run.task)
         self.assertEqual(following.rest()[-1].state, "completed")
 
-    @for_each(*CANCELING)
+    @for_each(*FOLLOWED)
     def test_a_run_that_another_chat_follows_goes_on(self, door):
         context = client.new_id()
         stream, run = self.begin_long(door, context)
@@ -211,6 +215,7 @@ class Leaving(ChatCase):
         self.server.gate("chat", run.task)
         self.assertEqual(other.finish(followed).text, "begun waited")
 
+    @rings.everything("unit/engine/hang_up_test.cpp")
     @for_each(*CANCELING)
     def test_a_task_of_a2a_goes_on_without_those_who_looked_at_it(self, door):
         context = client.new_id()
@@ -223,6 +228,7 @@ class Leaving(ChatCase):
         self.server.gate("chat", task)
         self.wait_for_state(task, "completed")
 
+    @rings.everything("unit/engine/hang_up_test.cpp")
     @for_each(*CANCELING)
     def test_a_run_begun_over_a2a_goes_on_whoever_began_the_task(self, door):
         context = client.new_id()
@@ -236,6 +242,7 @@ class Leaving(ChatCase):
         self.server.gate("chat", asked.task)
         self.wait_for_state(asked.task, "completed")
 
+    @rings.everything("unit/engine/hang_up_test.cpp")
     @for_each(*CANCELING)
     def test_a_question_waits_for_those_who_left(self, door):
         context = client.new_id()
@@ -262,7 +269,7 @@ class Restarted(ChatCase):
         for task in (stays, of_a2a):
             self.assertIn(self.state_of(task), ("submitted", "working"))
 
-    @for_each(AgKit, AgentApi, AgentServer)
+    @for_each(*rings.some((AgentApi, AgKit, AgentServer)))
     def test_a_run_that_nobody_follows_makes_way_after_a_restart_too(self, door):
         session = client.new_id()
         self.begin_long(door, session)

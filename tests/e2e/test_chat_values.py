@@ -5,6 +5,7 @@ import threading
 import chat_client
 import client
 import harness
+import rings
 from chat_case import ChatCase, for_each
 from chat_doors import AgentApi, AgentServer, AgKit, AgUi, AgUi10
 
@@ -23,13 +24,14 @@ class Said(ChatCase):
             run = self.say(door, {"type": "text", "delta": text}, DONE)
             self.assertEqual((run.ending, run.text), ("completed", text))
 
-    @for_each()
+    @for_each(*rings.some((AgUi10, AgUi, AgKit, AgentApi, AgentServer)))
     def test_a_long_text(self, door):
         pieces = [f"{number} 线\n" * 500 for number in range(500)]
         run = self.say(door, *({"type": "text", "delta": piece} for piece in pieces), DONE)
         self.assertEqual(run.text, "".join(pieces))
         self.assertGreater(len(run.text), 2**20)
 
+    @rings.everything("unit/agents/command/agent_output_test.cpp and the view_test.cpp of each protocol")
     @for_each()
     def test_an_empty_answer(self, door):
         for lines in ([DONE], [{"type": "text", "delta": ""}, DONE], [{"type": "done", "message": ""}],
@@ -59,6 +61,7 @@ class Said(ChatCase):
             self.assertEqual(run.ending, ending, run)
             self.assertIn("half", run.text)
 
+    @rings.everything("unit/agents/command: agent_output and unfinished_steps_test.cpp")
     @for_each()
     def test_what_makes_no_sense_is_no_harm(self, door):
         run = self.say(door, {"type": "tool-result", "id": "never-called", "content": "x"},
@@ -73,6 +76,7 @@ class Said(ChatCase):
         if run.ending == "completed":
             self.assertEqual(run.text, "fine")
 
+    @rings.everything("unit/protocol/chat/tools_test.cpp and the view_test.cpp of each protocol")
     @for_each()
     def test_arguments_and_results_of_every_kind(self, door):
         for arguments in ({}, {"a": [1, None, {"b": "线\n"}], "c": 1.5e300}):
@@ -86,6 +90,7 @@ class Said(ChatCase):
                 got = run.call(call).result
                 self.assertEqual(got if isinstance(content, str) else json.loads(got), content)
 
+    @rings.everything("unit/protocol/chat/tools_test.cpp and the view_test.cpp of each protocol")
     @for_each()
     def test_a_tool_that_failed(self, door):
         run = self.say(door, {"type": "tool-call", "id": "f", "name": "look", "arguments": {}},
@@ -93,6 +98,8 @@ class Said(ChatCase):
         self.assertEqual(run.ending, "completed")
         self.assertIn("it is dark", run.call("f").result)
 
+    @rings.everything("unit/agents/command/unfinished_steps_test.cpp and the random runs of each protocol in "
+                      "unit/protocol")
     @for_each()
     def test_calls_side_by_side(self, door):
         a, b = client.new_id(), client.new_id()
@@ -103,6 +110,7 @@ class Said(ChatCase):
         self.assertEqual({call.id: (json.loads(call.arguments)["n"], call.result) for call in run.calls},
                          {a: (1, "one"), b: (2, "two")})
 
+    @rings.everything("unit/protocol: the view_test.cpp of each protocol")
     @for_each()
     def test_artifacts_in_chunks(self, door):
         parts = [{"text": "one "}, {"text": "two "}, {"text": "three"}]
@@ -121,6 +129,7 @@ class Said(ChatCase):
         self.assertEqual(run.ending, "completed")
         self.assertIn("note", run.text)
 
+    @rings.everything("unit/protocol: the view_test.cpp of each protocol and chat/transcript_test.cpp")
     @for_each()
     def test_an_artifact_that_is_replaced(self, door):
         lines = [{"type": "artifact", "artifact": {"artifactId": "r", "parts": [{"text": text}]}, "lastChunk": True}
@@ -130,6 +139,7 @@ class Said(ChatCase):
         self.assertEqual(run.ending, "completed")
         self.assertIn("second", run.text)
 
+    @rings.everything("unit/protocol: the view_test.cpp of each protocol")
     @for_each()
     def test_messages_of_parts(self, door):
         message = {"parts": [{"text": "all "}, {"text": "well"}, {"data": {"n": 1}}]}
@@ -160,6 +170,7 @@ class Said(ChatCase):
                         for frame in run.shown} - {None})
         self.assertEqual(len(set.union(*ids)), sum(map(len, ids)), ids)
 
+    @rings.everything("unit/agents/command/call_ids_test.cpp and unit/engine/task_service_chat_test.cpp")
     @for_each(AgUi, AgUi10, AgKit, AgentApi)
     def test_the_same_call_id_in_every_turn(self, door):
         """Clients take ids for unique in the whole conversation."""
@@ -170,6 +181,7 @@ class Said(ChatCase):
             ids |= {call.id for call in run.calls}
         self.assertEqual(len(ids), 3, ids)
 
+    @rings.everything("unit/agents/command/call_ids_test.cpp and unit/engine/task_service_chat_test.cpp")
     @for_each(AgUi, AgUi10, AgKit, AgentApi)
     def test_the_same_call_id_of_a_client_s_tool_in_every_turn(self, door):
         context, ids = client.new_id(), set()
@@ -183,6 +195,7 @@ class Said(ChatCase):
             self.assertIn(f"pointed {number}", after.text)
         self.assertEqual(len(ids), 3, ids)
 
+    @rings.everything("unit/protocol/agui/view_test.cpp")
     @for_each(AgUi, AgUi10)
     def test_shared_state(self, door):
         run = self.say(door, {"type": "state", "delta": [{"op": "replace", "path": "/n", "value": 2}]}, DONE,
@@ -247,7 +260,7 @@ class Together(ChatCase):
 class Awake(ChatCase):
     CONFIG = {"http": {"keep_awake_s": 0.1}}
 
-    @for_each()
+    @for_each(*rings.some((AgUi10, AgUi, AgKit, AgentApi, AgentServer)))
     def test_comments_keep_a_stream_awake(self, door):
         context = client.new_id()
         stream = door.open(door.say("wait", context))

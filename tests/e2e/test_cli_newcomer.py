@@ -10,6 +10,7 @@ import termios
 
 import client
 import harness
+import rings
 from relay import Elsewhere, card_for
 
 DONE, FAILED, USAGE, WAITS, NO_ANSWER = 0, 1, 2, 3, 4
@@ -122,7 +123,7 @@ class Sending(NewcomerCase):
 
     def test_cancel_of_an_ended_task_exits_4(self):
         task = json.loads(self.run_baton("send", "--no-stream", "hi")[1])["task"]["id"]
-        for a2a in ("0.1", "0.2", "0.3", "1.0"):
+        for a2a in rings.some(("1.0", "0.1", "0.2", "0.3"), 2):
             with self.subTest(a2a):
                 self.assertEqual(self.run_baton("cancel", task, "--a2a", a2a)[0], NO_ANSWER)
 
@@ -235,7 +236,8 @@ class Transports(NewcomerCase):
 
     def test_each_transport_can_be_asked_for(self):
         for transport in TRANSPORTS:
-            for a2a in ((), ("--a2a", "0.3"), ("--a2a", "1.0")):
+            # Each transport's encoding of each version: unit/protocol/a2a/client and unit/client.
+            for a2a in rings.some(((), ("--a2a", "0.3"), ("--a2a", "1.0"))):
                 with self.subTest((transport, a2a)):
                     how = ("--transport", transport, *a2a)
                     code, out, complaints = self.run_baton("send", "one two", *how)

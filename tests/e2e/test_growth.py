@@ -5,6 +5,7 @@ import json
 import time
 
 import harness
+import rings
 
 MIB = 1 << 20
 STEP = 8  # from the smaller body to the larger one
@@ -56,11 +57,13 @@ class Growth(harness.ServerCase):
                         break
                 self.assertLess(many, 3 * one)
 
+    @rings.everything("unit/server/decoder_time_test.cpp")
     def test_answers(self):
         run = json.dumps({"threadId": "t", "runId": "r", "messages": []})[:-1] + ', "resume": ['
         entry = '{"interruptId":"i#","status":"resolved"}'
         self.assert_grows_linearly("/ag-ui", self.listed(run, entry, "]}"), {"Content-Type": "application/json"})
 
+    @rings.everything("unit/server/decoder_time_test.cpp")
     def test_items_of_the_agent_s(self):
         self.assert_grows_linearly("/process", self.listed('{"input":[', '{"role":"assistant","content":[]}', "]}"),
                                    {"Content-Type": "application/json"})

@@ -11,6 +11,7 @@ import client
 import generation_list
 import grpc_frames
 import harness
+import rings
 
 GRPC = [generation for generation in generation_list.GENERATIONS if generation.binding == "GRPC"]
 # JSON that protobuf's translation refuses, and what the readers get.
@@ -27,6 +28,8 @@ class GrpcHostile(a2a_case.A2aCase):
         status = pathlib.Path(f"/proc/{self.server.pid}/status").read_text(encoding="ascii")
         return int(status.split("VmHWM:")[1].split()[0])
 
+    @rings.everything("unit/server/grpc/grpc_server_test.cpp: a message that is compressed is refused, however long it "
+                      "is inside")
     def test_a_compressed_message_is_refused_before_it_is_inflated(self):
         for reader in self.readers():
             import grpc  # of a program that was built with it

@@ -251,17 +251,19 @@ class Lasting(PlanCase):
 class Wrong(harness.unittest.TestCase):
     """A plan that is wrong is said at start, with its place."""
 
-    def said(self, plan):
+    def said(self, plans):
+        """What a server logs at start that has these plans, each as an agent "wrong-N"."""
         server = harness.Server(["hand"])
         try:
-            write_plan(server, "wrong", plan)
+            for number, plan in enumerate(plans):
+                write_plan(server, f"wrong-{number}", plan)
             server.start()
             return server.log_text()
         finally:
             server.discard()
 
     def test_what_is_wrong_is_said_with_line_pointer_and_reason(self):
-        for plan, pointer, reason in [
+        rows = [
                 ({"agent": "hand", "sequence": []}, "/baton/plan:", "one of agent"),
                 ({"sequence": [{"agent": "hand", "retrys": {}}]}, "/baton/plan/sequence/0/retrys", "retry"),
                 ({"sequence": [hand("{{/steps/x/text}}")]}, "/baton/plan/sequence/0/input", "not in the plan"),
@@ -281,10 +283,11 @@ class Wrong(harness.unittest.TestCase):
                 ({"wait": {}}, "/baton/plan/wait", "seconds"),
                 (hand("a", on_failure="compensate"), "/baton/plan/on_failure", "compensate"),
                 ({"route": [{"when": {"value": "/x", "exists": True}, "then": hand("a")}]},
-                 "/baton/plan/route/0/when/value", "must begin with")]:
+                 "/baton/plan/route/0/when/value", "must begin with")]
+        log = self.said([plan for plan, _, _ in rows])
+        for number, (plan, pointer, reason) in enumerate(rows):
             with self.subTest(plan=plan):
-                log = self.said(plan)
-                line = next((line for line in log.splitlines() if pointer in line), log)
+                line = next((line for line in log.splitlines() if f"wrong-{number}/" in line and pointer in line), log)
                 self.assertIn(json.dumps(reason)[1:-1], line)
                 self.assertRegex(line, r"card\.json:\d+:\d+: /baton")
 

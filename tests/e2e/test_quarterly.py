@@ -7,11 +7,12 @@ import time
 
 import client
 import harness
+import rings
 
 NEW = {"A2A-Version": "1.0"}
 TABLES = {"jan.csv": "city,sales\nOslo,10\nBergen,12\n", "feb.csv": "city,sales\nOslo,20\nBergen,30\n",
           "mar.csv": "city,sales\n" + "".join(f"c{index},1\n" for index in range(30)) + "Oslo,1000\n"}
-RUNS = 25  # each is killed twice
+RUNS = 4 if rings.WHOLE else 25  # each is killed twice; the simulator kills this plan in every seed that has plans
 
 
 def encoded(text):

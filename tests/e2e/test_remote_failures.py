@@ -7,6 +7,7 @@ import threading
 import client
 import harness
 import relay
+import rings
 from test_remote_agents import Front
 
 
@@ -225,15 +226,21 @@ class RemoteFailures(harness.unittest.TestCase):
             self.assertEqual(self.failed(self.run_with(there)), "the remote agent forgets its tasks")
 
     def test_nonsense_fails_the_task_with_a_reason(self):
-        for nonsense in (["{"], ["[]"], [{"task": 7}], [{"statusUpdate": {"status": "x"}}], [{"what": {}}]):
+        # More of it: unit/protocol/a2a/client/client_dialect_test.cpp.
+        for nonsense in rings.some((["{"], [{"what": {}}], ["[]"], [{"task": 7}],
+                                    [{"statusUpdate": {"status": "x"}}]), 2):
             with self.subTest(nonsense=nonsense), Elsewhere([nonsense]) as there:
                 self.assertTrue(self.failed(self.run_with(there)).startswith("the remote agent"))
 
     def test_more_than_a_task_may_hold_fails_it(self):
         piece = {"artifactUpdate": {"taskId": "t", "contextId": "c", "append": True, "artifact": {
             "artifactId": "a", "name": "a", "parts": [{"text": "x" * 1_000_000}]}}}
-        with Elsewhere([[TASK] + [piece] * 70 + DONE[1:]]) as there:
-            self.assertIn("bytes", self.failed(self.run_with(there)))
+        with Elsewhere([[TASK] + [piece] * 8 + DONE[1:]]) as there:
+            front = Front({"far": {"url": there.site.url}}, [there.origin])
+            self.addCleanup(front.discard)
+            front.config["limits"] = {"task_max": 6 << 20}
+            front.start()
+            self.assertIn("6291456 bytes", self.failed(front.send("hello", client.new_id(), agent="far")))
 
     def test_a_private_address_is_refused_unless_its_origin_is_allowed(self):
         with Elsewhere([DONE]) as there:

@@ -23,9 +23,9 @@ def is_left_out(test):
     return WHOLE and ("only_in_everything" in vars(type(test)) or hasattr(method, "only_in_everything"))
 
 
-def some(cases):
-    """Of cases that only vary a rule which is asserted elsewhere: all, or the first alone in the ring "whole"."""
-    return list(cases)[:1 if WHOLE else None]
+def some(cases, count=1):
+    """Of cases that only vary a rule which is asserted elsewhere: all, or the first `count` in the ring "whole"."""
+    return list(cases)[:count if WHOLE else None]
 
 
 def pairs(things):

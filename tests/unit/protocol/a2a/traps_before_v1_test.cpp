@@ -169,6 +169,20 @@ TEST_CASE("A2A before 1.0: no historyLength and 0 mean different things") {
         "params.historyLength: must be a whole number from 0");
 }
 
+TEST_CASE("A2A before 1.0: members that nobody knows are ignored") {
+  const std::string more = R"("whatever":{"deep":[null]},)";
+  const std::string part = "[{" + more + R"("text":"x"}])";
+  for (const Dialect* dialect : {&v0_1(), &v0_3(), &dual(), &protocol::a2a::v0_3_rest()}) {
+    const bool in_proto = dialect == &protocol::a2a::v0_3_rest();
+    const std::string message = R"("message":{)" + more + R"("messageId":"m","role":")" +
+                                (in_proto ? "ROLE_USER" : "user") + R"(",")" +
+                                (in_proto ? "content" : "parts") + R"(":)" + part + "}";
+    CHECK(
+        send(*dialect, "{" + more + R"("id":"t1",)" + message + "}").submission.message.parts.at(0).content ==
+        "x");
+  }
+}
+
 TEST_CASE("A2A before 1.0: webhooks before 1.0 get the whole task") {
   const task::Task task = rich_task(task::State::input_required);
   const task::Event event{{4}, {}, task::StatusChanged{task.status, {}}};

@@ -139,6 +139,8 @@ TEST_CASE("A2A 1.0: a request about a task must name it") {
     CHECK(error_of(v1_0().read_task_request(parsed(params).root())) == "id: must not be empty");
   }
   CHECK(error_of(v1_0().read_task_request(parsed(R"({"id":5})").root())) == "id: must be a string");
+  CHECK(error_of(v1_0().read_task_request(parsed(R"({"id":"t1","historyLength":-1})").root())) ==
+        "historyLength: must be a whole number from 0");
 }
 
 TEST_CASE("A2A 1.0 push config: the flat form is read, under either name of its task") {

@@ -69,6 +69,12 @@ TEST_CASE("A2A 1.0 list: the values of a query are read") {
   CHECK(request.depth.artifacts);
 }
 
+TEST_CASE("A2A 1.0 list: members that nobody knows are ignored, numbers that are none or too large are not") {
+  CHECK(list(R"({"unknown":"1","frobnicate":{"a":[]}})").filter.limit == 50);
+  CHECK(list_error(R"({"pageSize":1099511627776})") == "pageSize: must be a whole number from 1 to 100");
+  CHECK(list_error(R"({"historyLength":"1.5"})") == "historyLength: must be a whole number from 0");
+}
+
 TEST_CASE("A2A 1.0 list: states by name and number, unspecified for any") {
   CHECK(list(R"({"status":5})").filter.state == task::State::canceled);
   CHECK(list(R"({"status":6})").filter.state == task::State::input_required);

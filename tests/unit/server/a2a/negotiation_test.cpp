@@ -41,7 +41,8 @@ TEST_CASE("version_of: a patch number is ignored, Major.Minor must be one of the
   CHECK(**version_of(with_header("A2A-Version", "0.3.0")) == ProtocolVersion::v0_3);
   CHECK(**version_of(with_header("A2A-Version", "0.2.6")) == ProtocolVersion::v0_2);
   CHECK(**version_of(with_header("A2A-Version", "0.1")) == ProtocolVersion::v0_1);
-  for (const char* other : {"1", "1.7", "0.9", "2.0", "v1.0", "1.0beta", "10"}) {
+  for (const char* other :
+       {"1", "1.7", "0.9", "0.4", "2.0", "7.0", "v1.0", "1.0beta", "10", "1.0, 0.3", "x"}) {
     CAPTURE(other);
     const auto version = version_of(with_header("A2A-Version", other));
     REQUIRE_FALSE(version);

@@ -65,6 +65,36 @@ TEST_CASE("match_rest: a served path with a wrong method says which are right") 
   CHECK(verb->allow == "POST");
 }
 
+TEST_CASE("match_rest: a wrong method for a served path is told from a path that is not served") {
+  const std::vector<std::pair<const char*, const char*>> wrong_methods{
+      {"GET", "/message:send"},
+      {"GET", "/v1/message:send"},
+      {"PUT", "/tasks/x"},
+      {"PUT", "/v1/tasks/x"},
+      {"DELETE", "/tasks/x"},
+      {"POST", "/tasks"},
+      {"POST", "/tasks/x:frobnicate"},
+      {"PUT", "/tasks/x/pushNotificationConfigs/c"},
+      {"POST", "/extendedAgentCard"}};
+  for (const auto& [method, path] : wrong_methods) {
+    CAPTURE(path);
+    const auto found = match_rest(method, path);
+    REQUIRE(found);
+    CHECK_FALSE(found->operation);
+    CHECK_FALSE(found->allow.empty());
+  }
+  const std::vector<std::pair<const char*, const char*>> not_served{{"POST", "/message:frobnicate"},
+                                                                    {"GET", "/tasks/x/frobnicate"},
+                                                                    {"GET", "/v1/frobnicate"},
+                                                                    {"GET", "/a/b/c/tasks"},
+                                                                    {"POST", "/tasks/"},
+                                                                    {"GET", "/frobnicate"}};
+  for (const auto& [method, path] : not_served) {
+    CAPTURE(path);
+    CHECK_FALSE(match_rest(method, path));
+  }
+}
+
 TEST_CASE("match_rest: subscribe takes both methods, push config lists are no configs without an id") {
   CHECK((match_rest("GET", "/v1/tasks/t:subscribe")->operation == Operation::subscribe));
   CHECK((match_rest("POST", "/tasks/t:subscribe")->operation == Operation::subscribe));
