@@ -119,6 +119,24 @@ TEST_CASE("PostgresStore: a schema with tables of another program is refused and
         "1");
 }
 
+TEST_CASE("PostgresStore: a schema that is missing is named, and not taken for another Baton") {
+  const Schema schema;
+  store::PostgresOptions options;
+  options.url = schema.url();
+  options.allows = {"fsync=off"};
+  options.url.replace(options.url.rfind("test_"), std::string::npos, "no_such_schema");
+  const base::Error missing = error_at_open(options);
+  CHECK(missing.code == ErrorCode::invalid_argument);
+  CHECK(missing.for_caller.starts_with("search_path is no_such_schema, and no such schema exists"));
+  options.url.replace(options.url.rfind("no_such_schema"), std::string::npos, "");
+  const base::Error none = error_at_open(options);
+  CHECK(none.code == ErrorCode::invalid_argument);
+  CHECK(none.for_caller.starts_with("no schema is selected"));
+  // A standby is told the same, and does not wait for anybody.
+  options.waits = [] { return true; };
+  CHECK(error_at_open(options).for_caller == none.for_caller);
+}
+
 TEST_CASE("PostgresStore: a role that may not make tables is told what it lacks") {
   const Schema schema;
   if (schema.ask("SELECT rolsuper FROM pg_roles WHERE rolname = current_user") == "t") return;  // may do all

@@ -34,6 +34,22 @@ constexpr Refused kRefused[] = {
      "template0"},
 };
 
+// The locks that keep programs apart are named after the schema: without one none is ever granted.
+Result<void> check_schema(Link& link) {
+  if (!link.ask_text("SELECT current_schema()").empty()) return {};
+  const std::string path = link.ask_text("SELECT current_setting('search_path')");
+  // An empty list is shown as a name without letters.
+  if (path.find_first_not_of("\", ") == std::string::npos) {
+    return fail(ErrorCode::invalid_argument,
+                "no schema is selected: search_path is empty; add options=-csearch_path%3DSCHEMA to the URL, "
+                "or ALTER ROLE ... SET search_path");
+  }
+  return fail(ErrorCode::invalid_argument,
+              "search_path is " + path +
+                  ", and no such schema exists, or the role may not use it: CREATE SCHEMA, GRANT USAGE ON "
+                  "SCHEMA, or change search_path");
+}
+
 }  // namespace
 
 Result<void> check_server(Link& link, const std::vector<std::string>& allows) {
@@ -45,7 +61,7 @@ Result<void> check_server(Link& link, const std::vector<std::string>& allows) {
     if (std::ranges::find(allows, refused.name) != allows.end()) continue;
     if (link.ask_text(refused.sql) == "t") return fail(ErrorCode::invalid_argument, refused.why);
   }
-  return {};
+  return check_schema(link);
 }
 
 Result<void> check_sessions(Link& link, Link& other) {
