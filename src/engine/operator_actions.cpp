@@ -18,6 +18,8 @@ using base::ErrorCode;
 using base::fail;
 
 constexpr int kLostLogPage = 500;
+// A request follows the status with which its work begins, and what operators did before.
+constexpr int kRequestPage = 4;
 
 // The budget of a task that began then, for one that begins now: it has as much time.
 std::shared_ptr<const task::Budget> budget_anew(const task::Budget* budget, base::Timestamp began) {
@@ -154,26 +156,49 @@ void OperatorActions::retry(task::TaskKey key, std::optional<task::Message> edit
 void OperatorActions::send_again(const ActPtr& act, std::optional<task::Message> edited) {
   const auto head = reader_.head(act->task);
   if (!head) return refuse(act, head.error());
-  // The message that began it follows its first status.
-  const auto events = reader_.events(act->task, {}, 2);
-  if (!events) return refuse(act, events.error());
-  const auto* first = events->size() < 2 ? nullptr : std::get_if<task::MessageAdded>(&events->back().body);
-  if (first == nullptr)
-    return refuse(act, {ErrorCode::unsupported, "the task has no message to send again", {}});
-  auto input = reader_.turn_input(act->task, events->back().number);
+  const auto request = find_request(*head);
+  if (!request) return refuse(act, request.error());
+  auto input = reader_.turn_input(act->task, request->number);
   if (!input) return refuse(act, input.error());
   task::Submission submission;
-  submission.message = edited ? std::move(*edited) : first->message;
-  submission.metadata = std::move(input->task_metadata);
+  submission.message = edited ? std::move(*edited) : std::move(input->message);
+  task::Json& of_request = input->request.metadata;
+  submission.metadata = std::move(of_request.empty() ? input->task_metadata : of_request);
   submission.tools = std::move(input->request.tools);
+  submission.state = std::move(input->request.client_state);
   submission.extensions = std::move(input->request.extensions);
   submission.hops = std::move(input->request.hops);
-  submission.budget = budget_anew(head->budget.get(), events->front().at);
+  submission.history = std::move(input->request.history);
+  submission.budget = budget_anew(head->budget.get(), request->at);
   act->entry.task = head->key;
   act->entry.agent = head->agent;
   act->entry.caller = head->caller;
   act->entry.id = head->id;
   send(act, *head, std::move(submission));
+}
+
+// The message that began the task's work: its first one, or the one that last reopened it. Answers to its
+// questions, and what was added while it worked, are parts of no request.
+base::Result<task::Event> OperatorActions::find_request(const task::TaskHead& head) const {
+  task::EventNumber before;  // the end after which it was reopened
+  if (head.message_count > 1) {
+    for (auto stop = reader_.stop_after(head.key, {});;
+         stop = reader_.stop_after(head.key, (*stop)->number)) {
+      if (!stop) return fail(stop.error());
+      if (!*stop || (task::is_terminal(head.state) && (*stop)->number == head.status_event)) break;
+      if (task::is_terminal((*stop)->state)) before = (*stop)->number;
+    }
+  }
+  while (true) {
+    auto events = reader_.events(head.key, before, kRequestPage);
+    if (!events) return fail(events.error());
+    if (events->empty()) return fail(ErrorCode::unsupported, "the task has no message to send again");
+    for (task::Event& event : *events) {
+      const auto* added = std::get_if<task::MessageAdded>(&event.body);
+      if (added != nullptr && added->message.role == task::Role::user) return std::move(event);
+    }
+    before = events->back().number;
+  }
 }
 
 // Says in the log of the task that was retried what it has become. The new task's log has it in any case.

@@ -50,8 +50,9 @@ class OperatorActions {
   // As TaskService::cancel; `done` comes once the cancel is stored, which a running turn may outlive. Fails
   // with not_cancelable if the task has ended, and with conflict if it is being canceled.
   void cancel(task::TaskKey key, Actor actor, Done done);
-  // Sends the task's first message again, or `edited` in its place, as a new task of the same caller, agent
-  // and metadata in a context of its own. Fails as TaskService::submit does.
+  // Sends the task's request again, or `edited` in its place, as a new task of the same caller, agent and
+  // metadata in a context of its own. The request is the whole message that began the work: the task's first
+  // one, or the one that last reopened it, never an answer. Fails as TaskService::submit does.
   void retry(task::TaskKey key, std::optional<task::Message> edited, Actor actor, Done done);
   // Answers what the task asks, as its caller would. `ask`: as Submission::ask. Fails with conflict if it
   // waits for nobody.
@@ -94,6 +95,7 @@ class OperatorActions {
   void refuse(const ActPtr& act, base::Error error);
   void send(const ActPtr& act, const task::TaskHead& head, task::Submission submission);
   void send_again(const ActPtr& act, std::optional<task::Message> edited);
+  base::Result<task::Event> find_request(const task::TaskHead& head) const;
   void pass_on(const ActPtr& act, task::Message message, std::string ask);
   base::Result<void> queue(const task::TaskHead& head, task::Change& change) const;
   void begin_again(const task::TaskHead& head);

@@ -111,7 +111,7 @@ export const chatCut = {
 };
 
 export const chatApproval = {
-  name: "Chat: a question is answered by a form, one by words, and both are there again after a reload",
+  name: "Chat: a question is answered by a form, one by words, and both are there again after a reload; what failed is tried again as it was asked",
   chat: "approval",
   async run(page) {
     await says(page, "Delete the logs");
@@ -137,6 +137,10 @@ export const chatApproval = {
     assert.deepEqual([said[0], said[2]], ["Delete the logs", "Delete the backups"]);
     assert.match(said[3], /approved\s*no$/, "the word has become data");
     assert.equal(await page.locator(".question-box form").count(), 0);
+    // What is tried again is the request, not the answer.
+    await page.click(".run-problem >> text=Try again");
+    await page.locator(".question-box form").waitFor();
+    assert.equal((await textsOf(page, ".mine")).at(-1), "Delete the backups");
   },
 };
 

@@ -49,8 +49,9 @@ export class Run extends EventTarget {
     this.state = "";
     this.isPast = false;
     this.isFollowed = false;
-    /** @type {Part[]} */
-    this.lastSaid = [];
+    /** The message that began the task. Answers to its questions are no part of the request.
+     * @type {Message | null} */
+    this.request = null;
   }
 
   get isBusy() {
@@ -93,11 +94,11 @@ export class Run extends EventTarget {
 
   /**
    * Begins the task by saying something. Resolves when it has ended.
-   * @param {Part[]} parts
+   * @param {{parts: Part[], metadata?: Record<string, any>}} what
    */
-  begin(parts) {
+  begin({ parts, metadata }) {
     /** @type {Message} */
-    const message = { messageId: newId(), role: "ROLE_USER", parts, contextId: this.context };
+    const message = { messageId: newId(), role: "ROLE_USER", parts, metadata, contextId: this.context };
     this.isFollowed = true;
     this.mine(message);
     this.enter("submitted");
@@ -241,7 +242,7 @@ export class Run extends EventTarget {
   mine(message) {
     if (this.said.has(message.messageId)) return null;
     this.said.add(message.messageId);
-    this.lastSaid = message.parts;
+    this.request ??= message;
     const bubble = h("div", { class: "bubble mine" }, ...ownParts(message.parts, this.agent));
     this.body.append(bubble);
     this.changed();
@@ -359,9 +360,8 @@ export class Run extends EventTarget {
       return;
     }
     const silent = state === "rejected" ? "The agent declines this." : "The agent failed, and does not say why.";
-    const said = this.lastSaid;
     this.trouble(text || silent, async () => {
-      this.dispatchEvent(new CustomEvent("again", { detail: said }));
+      this.dispatchEvent(new CustomEvent("again", { detail: this.request ?? { parts: [] } }));
     });
   }
 

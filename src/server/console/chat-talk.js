@@ -97,12 +97,12 @@ export class Talk extends EventTarget {
     const { agent, asking } = this;
     if (!agent) return Promise.resolve();
     this.isAtEnd = true;
-    return asking ? asking.answer(parts) : this.begin(agent, parts);
+    return asking ? asking.answer(parts) : this.begin(agent, { parts });
   }
 
   /** @param {import("./chat-api.js").Agent} agent
-   * @param {Part[]} parts */
-  begin(agent, parts) {
+   * @param {{parts: Part[], metadata?: Record<string, any>}} what */
+  begin(agent, what) {
     this.isAtEnd = true;
     if (!this.context) {
       this.context = newId();
@@ -111,7 +111,7 @@ export class Talk extends EventTarget {
     fill(this.welcome);
     const run = this.add(agent);
     this.runs.append(run.element);
-    return run.begin(parts);
+    return run.begin(what);
   }
 
   /** Stops what is under way. */
@@ -128,7 +128,7 @@ export class Talk extends EventTarget {
   add(agent, at = this.all.length) {
     const run = new Run(agent, this.context);
     run.addEventListener("changed", () => this.changed());
-    run.addEventListener("again", (event) => this.begin(agent, /** @type {CustomEvent<Part[]>} */ (event).detail));
+    run.addEventListener("again", (event) => this.begin(agent, /** @type {CustomEvent} */ (event).detail));
     this.all.splice(at, 0, run);
     return run;
   }

@@ -164,6 +164,45 @@ TEST_CASE("OperatorActions: a retry may have another message") {
   turn->sink->finish(agents::Done{});
 }
 
+TEST_CASE("OperatorActions: a retry after a question sends the whole request, and never an answer") {
+  EngineBench bench;
+  auto request = EngineBench::message("deploy", "t1");
+  request.message.parts.push_back(task::Part::of_data({R"({"replicas":3})"}));
+  request.message.metadata.text = R"({"step":"a"})";
+  request.metadata.text = R"({"ticket":7})";
+  request.state.text = R"({"open":true})";
+  const auto accepted = bench.submit(request);
+  REQUIRE(accepted);
+  agents::Asked question;
+  question.id = "q1";
+  question.message = EngineBench::message("really?").message;
+  bench.scripted().next()->sink->finish(std::move(question));
+  REQUIRE(bench.wait(accepted->key)->state == State::input_required);
+  REQUIRE(answer(bench, accepted->key, "yes"));
+  bench.scripted().next()->sink->finish(agents::Failed{"broken"});
+  const auto end = bench.wait(accepted->key, bench.log(accepted->key).back().number.value - 1);
+  REQUIRE(end->state == State::failed);
+
+  REQUIRE(retry(bench, accepted->key));
+  const auto again = bench.scripted().next();
+  REQUIRE(again);
+  CHECK(again->turn.message.parts == request.message.parts);
+  CHECK(again->turn.message.metadata.text == request.message.metadata.text);
+  CHECK(again->turn.metadata.text == request.metadata.text);
+  CHECK(again->turn.client_state.text == request.state.text);
+  again->sink->finish(agents::Done{});
+
+  // A message that reopens the task is the request of what follows.
+  REQUIRE(bench.submit(EngineBench::message("undo it", "t1")));
+  bench.scripted().next()->sink->finish(agents::Failed{"broken again"});
+  REQUIRE(bench.wait(accepted->key, end->number.value)->state == State::failed);
+  REQUIRE(retry(bench, accepted->key));
+  const auto reopened = bench.scripted().next();
+  REQUIRE(reopened);
+  CHECK(task::text_of(reopened->turn.message) == "undo it");
+  reopened->sink->finish(agents::Done{});
+}
+
 TEST_CASE("OperatorActions: a retry has as much time as the first task had, also when that is over") {
   EngineBench bench;
   auto submission = EngineBench::message("work");
