@@ -14,6 +14,7 @@ const sees = (page, selector, text) => page.locator(selector, { hasText: text })
 
 export const streamed = {
   name: "React page: a message, and its answer as it comes",
+  everything: "interop/chat plays it with the @ag-ui/client that the page has",
   page: "index.html",
   agent: "stage",
   async run(page, { server }) {
@@ -31,6 +32,7 @@ export const streamed = {
 
 export const toolCard = {
   name: "React page: the agent's tool and the page's own tool",
+  everything: "interop/chat plays it with the @ag-ui/client that the page has",
   page: "index.html",
   agent: "tools",
   async run(page) {
@@ -48,6 +50,7 @@ export const toolCard = {
 
 export const approval = {
   name: "React page: an approval, given and refused",
+  everything: "interop/chat plays it with the @ag-ui/client that the page has",
   page: "index.html",
   agent: "approval",
   async run(page) {
@@ -73,6 +76,7 @@ async function tell(page, text) {
 
 export const copilotInterrupt = {
   name: "CopilotKit: useInterrupt, approved and refused in one thread",
+  everything: "interop/chat plays it with the @ag-ui/client below CopilotKit",
   page: "copilot.html",
   agent: "approval",
   async run(page, { server }) {
@@ -97,6 +101,7 @@ export const copilotInterrupt = {
 
 export const copilotTwice = {
   name: "CopilotKit: an agent that asks twice in one run",
+  everything: "interop/chat plays it with the @ag-ui/client below CopilotKit",
   page: "copilot.html",
   agent: "twice",
   async run(page) {
@@ -111,6 +116,7 @@ export const copilotTwice = {
 
 export const copilotHuman = {
   name: "CopilotKit: useHumanInTheLoop",
+  everything: "interop/chat plays it with the @ag-ui/client below CopilotKit",
   page: "copilot.html",
   agent: "tools",
   async run(page) {
@@ -123,6 +129,7 @@ export const copilotHuman = {
 
 export const copilotTool = {
   name: "CopilotKit: useFrontendTool",
+  everything: "interop/chat plays it with the @ag-ui/client below CopilotKit",
   page: "copilot.html",
   agent: "tools",
   async run(page) {
@@ -199,6 +206,7 @@ export const readmeInputs = {
 
 export const readmeReload = {
   name: "the example page: its thread is there again after a reload, in the midst of a run too",
+  everything: "chat_cases.mjs does it on the chat page, and e2e/test_chat_conversations.py without a page",
   page: "chat.html",
   agent: "approval",
   door: "ag-ui",
@@ -229,6 +237,7 @@ export const readmeReload = {
 
 export const readmePhone = {
   name: "the example page: on a phone",
+  everything: "chat_cases.mjs and console_cases.mjs do it on the pages that the program serves",
   page: "chat.html",
   agent: "stage",
   door: "ag-ui",
@@ -253,6 +262,7 @@ export const readmePhone = {
 
 export const readmeTool = {
   name: "the example page: a tool of the agent's",
+  everything: "interop/chat/agui_tools.mjs",
   page: "chat.html",
   agent: "tools",
   door: "ag-ui",
@@ -279,8 +289,9 @@ export const readmeError = {
 
 export const comingBack = {
   name: "a page comes back to a stream of another origin",
-  page: "index.html",
+  page: "chat.html",
   agent: "stage",
+  door: "ag-ui",
   async run(page, { server }) {
     const url = `${server.base("stage")}send-message`;
     const { whole, rest, id } = await page.evaluate(async (agent) => {

@@ -1,6 +1,7 @@
 // Drives the real program (BATON_PROGRAM) from pages in a real browser (CHROMIUM, Debian's by default). Each case's
-// last sight is kept as a picture in SCREENSHOTS. An argument picks the cases whose names have it. Ends with "N passed,
-// N failed".
+// last sight is kept as a picture in SCREENSHOTS. An argument picks the cases whose names have it. The ring "whole"
+// (BATON_RING) leaves out the cases that say where else their rule is asserted (`everything`), and keeps pictures of
+// failures alone. Ends with "N passed, N failed".
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -15,6 +16,7 @@ import { pages } from "./lib/pages.mjs";
 import { Site } from "./lib/site.mjs";
 
 const wanted = process.argv[2] ?? "";
+const isWhole = process.env.BATON_RING === "whole";
 const here = dirname(fileURLToPath(import.meta.url));
 const pictures = process.env.SCREENSHOTS ?? join(here, "../../build/screenshots");
 
@@ -52,15 +54,19 @@ async function runOne(name, each, { browser, site }) {
   const page = await context.newPage();
   const complaints = [];
   watch(page, complaints);
+  let isGood = false;
   try {
     const response = await page.goto(placeOf(each, site));
     if (!response.ok()) throw new Error(`the page: HTTP ${response.status()}`);
     await each.run(page, { server: serverOf(each) });
     if (!each.expectsErrors && complaints.length > 0) throw new Error(complaints.join("\n"));
+    isGood = true;
   } finally {
-    const path = join(pictures, `${name}.png`);
-    await page.screenshot({ path, fullPage: true });
-    console.log(`picture: ${path}`);
+    if (!isGood || !isWhole) {
+      const path = join(pictures, `${name}.png`);
+      await page.screenshot({ path, fullPage: true });
+      console.log(`picture: ${path}`);
+    }
     await context.close();
     await each.over?.();
   }
@@ -71,11 +77,12 @@ let failed = 0;
 
 async function runThose(of, among) {
   for (const [name, each] of Object.entries({ ...cases, ...chatCases, ...consoleCases })) {
-    if (serverOf(each) !== of || !each.name.includes(wanted)) continue;
+    if (serverOf(each) !== of || !each.name.includes(wanted) || (isWhole && each.everything)) continue;
+    const began = Date.now();
     try {
       await runOne(name, each, among);
       ++passed;
-      console.log(`passed: ${each.name}`);
+      console.log(`passed: ${each.name} (${((Date.now() - began) / 1000).toFixed(1)} s)`);
     } catch (error) {
       ++failed;
       console.log(`FAILED ${each.name}\n${String(error.stack ?? error).replace(/^/gm, "    ")}`);
@@ -85,7 +92,7 @@ async function runThose(of, among) {
 
 async function runAll() {
   mkdirSync(pictures, { recursive: true });
-  const site = await new Site(await pages()).start();
+  const site = await new Site(await pages({ withReact: !isWhole })).start();
   await Promise.all([server.start(), operated.start()]);
   const browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",

@@ -5,6 +5,7 @@ import json
 import client
 import harness
 import model_server
+import rings
 from model_server import plain
 from test_remote_agents import Front
 
@@ -80,6 +81,7 @@ class AguiFailures(harness.ServerCase):
         self.run_task("old")
         self.assertNotIn("protocolVersion", self.there.requests[0])
 
+    @rings.everything("unit/protocol/agui/run_reader_test.cpp")
     def test_messages_one_after_the_other_are_paragraphs_and_others_words_are_not_said(self):
         self.there.script(run(*text("one", message="a"), *text("two ", "three", message="b"),
                               {"type": "TEXT_MESSAGE_START", "messageId": "u", "role": "user"},
@@ -88,6 +90,7 @@ class AguiFailures(harness.ServerCase):
                               {"type": "TEXT_MESSAGE_CHUNK", "delta": " five"}))
         self.assertEqual(self.reply(self.run_task()), "one\n\ntwo three\n\nfour five")
 
+    @rings.everything("unit/protocol/agui/run_reader_test.cpp")
     def test_a_result_is_the_data_of_the_answer(self):
         self.there.script(stream(START, {**END, "result": {"n": 1}}))
         self.assertEqual(self.run_task()["status"]["message"]["parts"][0]["data"], {"n": 1})
@@ -112,6 +115,7 @@ class AguiFailures(harness.ServerCase):
         self.assertEqual(self.failed(), "the remote agent does not answer with a stream of events")
         self.assertEqual(len(self.there.requests), 1)
 
+    @rings.everything("unit/protocol/agui/run_reader_test.cpp")
     def test_what_comes_after_the_end_is_ignored(self):
         self.there.script(stream(START, *text("hi"), END, "[DONE]", *text("more", message="n")))
         self.assertEqual(self.reply(self.run_task()), "hi")

@@ -3,6 +3,7 @@ import json
 
 import client
 import harness
+import rings
 
 
 class JsonRpc(harness.ServerCase):
@@ -11,6 +12,7 @@ class JsonRpc(harness.ServerCase):
     def send_params(self):
         return {"id": client.new_id(), "message": client.text_message("x")}
 
+    @rings.everything("unit/protocol/rpc/json_rpc_test.cpp")
     def test_ids_of_any_legal_type_come_back(self):
         for request_id in (0, 1, -7, 2**53 - 1, 12345678901234567890, 1.5, None, "", "a", "0", "ünï", "x" * 200):
             with self.subTest(request_id):
@@ -19,6 +21,7 @@ class JsonRpc(harness.ServerCase):
                 self.assertIs(type(answer.body["id"]), type(request_id))
                 self.assertEqual(answer.body["result"]["status"]["state"], "completed")
 
+    @rings.everything("unit/protocol/rpc/json_rpc_test.cpp; one case of it is in test_a2a_cards")
     def test_request_without_id_is_answered_with_null(self):
         answer = self.server.post({"jsonrpc": "2.0", "method": "tasks/send", "params": self.send_params()},
                                   method="tasks/send")
@@ -26,11 +29,13 @@ class JsonRpc(harness.ServerCase):
         self.assertIsNone(answer.body["id"])
         self.assertEqual(answer.body["result"]["status"]["state"], "completed")
 
+    @rings.everything("unit/protocol/rpc/json_rpc_test.cpp; one case of it is in test_a2a_errors")
     def test_request_without_jsonrpc_is_accepted(self):
         answer = self.server.post({"id": 4, "method": "tasks/send", "params": self.send_params()})
         self.assertEqual(answer.body["result"]["status"]["state"], "completed")
         self.assertEqual((answer.body["jsonrpc"], answer.body["id"]), ("2.0", 4))
 
+    @rings.everything("unit/protocol/rpc/json_rpc_test.cpp")
     def test_batches_are_refused_clearly(self):
         one = {"jsonrpc": "2.0", "id": 1, "method": "tasks/get", "params": {"id": "x"}}
         for batch in ([], [one], [one, one], [1]):
@@ -39,6 +44,7 @@ class JsonRpc(harness.ServerCase):
                 self.assert_error(answer, -32600)
                 self.assertIsNone(answer.body["id"])
 
+    @rings.everything("every row of test_bad_input that is no JSON")
     def test_parse_error(self):
         for body in (b"", b"{", b'{"jsonrpc":"2.0",}', b"\xff\xfe"):
             with self.subTest(body):

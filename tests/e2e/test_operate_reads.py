@@ -5,6 +5,7 @@ import json
 import client
 import harness
 import operate_case
+import rings
 import webhooks
 from operate_case import CALLER, VIEWER
 
@@ -33,6 +34,7 @@ class Lists(operate_case.OperateCase):
         context = self.read(f"/tasks/{self.joke}")["task"]["context"]
         self.assertEqual(self.keys(f"context={context}"), [self.joke])
 
+    @rings.everything("contract/operator_store_test.cpp")
     def test_pages_follow_each_other_in_both_orders(self):
         for order in ("newest", "oldest"):
             all_at_once = self.keys(f"order={order}")
@@ -45,6 +47,7 @@ class Lists(operate_case.OperateCase):
             self.assertEqual(seen, all_at_once)
         self.assertEqual(self.keys("order=oldest"), self.keys("order=newest")[::-1])
 
+    @rings.everything("contract/operator_store_test.cpp")
     def test_counts_are_exact_where_they_are_kept(self):
         self.assertEqual(self.read("/tasks?state=failed&limit=1")["count"], {"tasks": 1, "exact": True})
 
@@ -93,6 +96,7 @@ class ScheduleRows(operate_case.OperateCase):
         self.assertEqual((rows["rest"]["cron"], rows["rest"]["timezone"]), ("@yearly", "UTC"))
 
 
+@rings.everything("contract/operator_store_test.cpp: a caller is found with all its tenants, and within one of them")
 class Tenants(operate_case.OperateCase):
     AGENTS = ["joke"]
 

@@ -4,6 +4,7 @@ import time
 
 import client
 import harness
+import rings
 from plan_case import PlanCase, hand, write_plan
 
 
@@ -44,6 +45,7 @@ class Joins(PlanCase):
                                   if "TASK_STATE_WORKING" == task["status"]["state"]} == set(),
                          what="the other branch to end")
 
+    @rings.everything("simulation/plan_cases.cpp: plan-joins")
     def test_any_is_done_with_the_first_and_ends_the_others(self):
         self.assertEqual(self.text_of(self.run_plan("any")), "first")
         harness.wait_for(lambda: all(task["status"]["state"] != "TASK_STATE_WORKING"
@@ -52,6 +54,7 @@ class Joins(PlanCase):
     def test_any_fails_with_the_last(self):
         self.assertEqual(self.reason(self.run_plan("any-fails", state="failed")), "step agent-2 (agent hand) failed: one")
 
+    @rings.everything("simulation/plan_cases.cpp: plan-joins")
     def test_n_of_is_done_with_the_nth(self):
         self.assertEqual(self.text_of(self.run_plan("two")), "one\n\nthree")
 
@@ -132,6 +135,7 @@ class Failures(PlanCase):
         harness.wait_for(lambda: all(task["status"]["state"] != "TASK_STATE_WORKING"
                                      for task in tasks_of(self.server, "hand")), what="the child to end")
 
+    @rings.everything("simulation/plan_cases.cpp: plan-timed")
     def test_a_time_out_can_be_gone_on_with(self):
         self.assertEqual(self.text_of(self.run_plan("timeout-retry")), "timeout")
 
@@ -146,11 +150,13 @@ class Failures(PlanCase):
         self.run_plan("saga-self", state="failed")
         self.assertEqual([text for _, text in self.calls()[before:]][2:], ["say cancel bike", "say cancel train"])
 
+    @rings.everything("simulation/plan_cases.cpp: plan-undone")
     def test_what_cannot_be_undone_is_said(self):
         self.assertEqual(self.reason(self.run_plan("saga-broken", state="failed")),
                          "step agent-4 (agent hand) failed: no port; step agent-2 could not be undone: "
                          "step agent-2/agent-3 (agent hand) failed: stuck")
 
+    @rings.everything("simulation/plan_cases.cpp: plan-loops")
     def test_a_wait_takes_its_time(self):
         begun = time.monotonic()
         self.assertEqual(self.text_of(self.run_plan("waits")), "waited")
@@ -175,6 +181,7 @@ class Budgets(PlanCase):
         self.assertIn(limit, self.reason(self.run_plan(agent, state="failed")))
         self.assertEqual(self.calls_of("say never"), [])
 
+    @rings.everything("simulation/plan_cases.cpp: plan-many")
     def test_no_more_children_begin_than_the_budget_allows(self):
         self.check("children", "max_children")
 
@@ -230,6 +237,7 @@ class Lasting(PlanCase):
         harness.wait_for(lambda: all(one["status"]["state"] != "TASK_STATE_WORKING"
                                      for one in tasks_of(self.server, "hand")), what="the children to end")
 
+    @rings.everything("simulation/plan_cases.cpp: plan-loops, which kills strike")
     def test_a_wait_is_over_after_a_restart_when_its_time_has_come(self):
         task = self.begin("sleeper")
         harness.wait_for(lambda: self.server.get(task, agent="sleeper")["status"]["state"] == "working",

@@ -1,5 +1,6 @@
 """Plans (executor workflow): what each kind of step does."""
 import harness
+import rings
 from plan_case import PlanCase, hand
 
 
@@ -60,6 +61,7 @@ class Steps(PlanCase):
     def test_steps_in_a_row_get_what_those_before_have_said(self):
         self.assertEqual(self.text_of(self.run_plan("three", "go")), "one two three go")
 
+    @rings.everything("simulation/plan_cases.cpp: plan-joins")
     def test_steps_at_the_same_time_answer_in_the_order_of_the_plan(self):
         self.assertEqual(self.text_of(self.run_plan("both")), "left\n\nright")
 
@@ -74,6 +76,7 @@ class Steps(PlanCase):
         self.assertEqual(self.text_of(self.run_plan("branch", "x", metadata={"skill": "right"})), "went right")
         self.assertEqual(self.text_of(self.run_plan("branch", "neither")), "went on")
 
+    @rings.everything("simulation/plan_cases.cpp: plan-loops")
     def test_a_loop_ends_when_its_condition_holds(self):
         before = len(self.calls())
         self.assertEqual(self.text_of(self.run_plan("three-times")), "2")
@@ -116,6 +119,7 @@ class Steps(PlanCase):
     def test_a_map_in_a_loop_has_its_items_in_each_round(self):
         self.assertEqual(self.texts_of_calls("each-round"), ["a-0", "b-0", "a-1", "b-1"])
 
+    @rings.everything("simulation/plan_cases.cpp: plan-loops")
     def test_a_map_answers_in_the_order_of_its_list(self):
         self.assertEqual(self.text_of(self.run_plan("each")), "a-0\n\nb-1\n\nc-2")
 

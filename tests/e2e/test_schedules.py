@@ -40,8 +40,8 @@ class StartAt(a2a_case.A2aCase):
             waiting.append((caller, sent.id, due))
         for caller, task, due in waiting:
             with self.subTest(caller.name):
-                at = datetime.datetime.fromisoformat(ended(caller, task).raw["status"]["timestamp"].replace("Z", "+00:00"))
-                self.assertGreaterEqual(at.timestamp(), due - 0.001)
+                at = ended(caller, task).raw["status"]["timestamp"].replace("Z", "+00:00")
+                self.assertGreaterEqual(datetime.datetime.fromisoformat(at).timestamp(), due - 0.001)
 
     def test_a_stream_has_the_task_and_ends(self):
         for caller in self.each():

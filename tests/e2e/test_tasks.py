@@ -4,6 +4,7 @@ import json
 
 import client
 import harness
+import rings
 
 
 class Tasks(harness.ServerCase):
@@ -182,6 +183,7 @@ class Tasks(harness.ServerCase):
         self.assert_error(answer, -32005)
 
 
+@rings.everything("unit/protocol/a2a/v0_1_test.cpp: the shapes of hand-written clients are read")
 class Tolerance(harness.ServerCase):
     """Shapes that never matched the schema but that early clients send."""
     AGENTS = ["mirror"]

@@ -1,12 +1,13 @@
-// The pages that are tested: the React pages, bundled, and the one that schema/README.md shows.
-import { build } from "esbuild";
+// The pages that are tested: the one that schema/README.md shows, and the React pages, bundled.
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const here = dirname(dirname(fileURLToPath(import.meta.url)));
 
+// Of optional packages, which the ring "whole" is without.
 async function bundled(name) {
+  const { build } = await import("esbuild");
   const { outputFiles } = await build({
     entryPoints: [join(here, "page", name)],
     bundle: true,
@@ -30,10 +31,12 @@ function ofPage() {
   return found[1];
 }
 
-export const pages = async () => ({
-  "index.html": html,
-  "page.js": await bundled("page.jsx"),
-  "copilot.html": html.replace("page.js", "copilot.js"),
-  "copilot.js": await bundled("copilot.jsx"),
+export const pages = async ({ withReact }) => ({
   "chat.html": ofPage(),
+  ...(withReact && {
+    "index.html": html,
+    "page.js": await bundled("page.jsx"),
+    "copilot.html": html.replace("page.js", "copilot.js"),
+    "copilot.js": await bundled("copilot.jsx"),
+  }),
 });

@@ -47,6 +47,14 @@ TEST_CASE("A2A 0.1 send: the shapes of hand-written clients are read") {
   CHECK(loose.submission.message.parts.size() == 4);
   CHECK(loose.submission.message.parts[2].content == "aGk=");
   CHECK(loose.submission.push->schemes == std::vector<std::string>{"bearer"});
+  const auto nulls = send(
+      era,
+      R"({"id":"t","sessionId":null,"historyLength":null,"metadata":null,"pushNotification":null,"message":)"
+      R"({"role":"user","metadata":null,"parts":[{"type":"text","text":"x","metadata":null}]}})");
+  CHECK(nulls.submission.context.empty());
+  CHECK(nulls.submission.metadata.empty());
+  CHECK_FALSE(nulls.submission.push);
+  CHECK(nulls.submission.message.parts.at(0) == task::Part::of_text("x"));
 }
 
 TEST_CASE("A2A 0.1 send: what is wrong is named") {
