@@ -79,7 +79,7 @@ class Drain(harness.unittest.TestCase):
 
     def test_the_program_ends_in_time_though_a_thread_of_an_agent_is_stuck(self):
         server = Front({"model": {"executor": "openai", "url": "http://127.0.0.1:9/v1",
-                                  "model": {"name": "m", "system_file": "prompt"}}}, [])
+                                  "model": {"name": "m", "system_file": "prompt"}}}, ["http://127.0.0.1:9"])
         self.addCleanup(server.discard)
         server.config["engine"] = {"drain_grace_s": 0.3}
         prompt = server.agents_folder / "model" / "prompt"
@@ -88,9 +88,9 @@ class Drain(harness.unittest.TestCase):
         # Whoever opens a pipe that nobody writes to waits for ever.
         prompt.unlink()
         os.mkfifo(prompt)
-        task = client.new_id()
-        server.rpc("message/send", {"message": {"messageId": task, "role": "user", "parts": [{"text": "x"}]},
-                                    "configuration": {"blocking": False}}, agent="model")
+        message = {"messageId": client.new_id(), "role": "ROLE_USER", "parts": [{"text": "x"}]}
+        server.call("SendMessage", {"message": message, "configuration": {"returnImmediately": True}}, agent="model",
+                    headers={"A2A-Version": "1.0"})
         harness.wait_for(lambda: server.metric("baton_turns_running") == 1, what="the turn to run")
         began = time.monotonic()
         self.assertEqual(server.stop(), 0)

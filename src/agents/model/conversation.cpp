@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
+#include <unordered_set>
 
 #include "agents/client_call.h"
 #include "base/text.h"
@@ -114,9 +116,9 @@ std::size_t first_that_fits(const Messages& history, const ModelSettings& settin
 
 // The message that called what `answers` are results of; it is told whatever the bounds.
 std::size_t call_of(const Messages& history, const Messages& answers) {
-  const auto is_answered = [&](const CalledTool& call) {
-    return std::ranges::count(answers, call.id, &ChatMessage::call_id) > 0;
-  };
+  std::unordered_set<std::string_view> answered;
+  for (const ChatMessage& answer : answers) answered.insert(answer.call_id);
+  const auto is_answered = [&](const CalledTool& call) { return answered.contains(call.id); };
   std::size_t at = history.size();
   for (std::size_t place = 0; place < history.size(); ++place) {
     if (std::ranges::any_of(history[place].calls, is_answered)) at = place;

@@ -10,6 +10,7 @@
 
 #include "agents/agui/run_relay.h"
 #include "agents/command/agent_output.h"
+#include "agents/model/conversation.h"
 #include "agents/model/tools.h"
 #include "agents/remote/relay.h"
 #include "client/remote.h"
@@ -239,6 +240,23 @@ std::vector<Case> models() {
   };
 }
 
+// What a client sends back: calls that its conversation has, and their results. Each event is one call's id.
+void feed_conversation(agents::FunctionTurn&, const Texts& ids) {
+  agents::Turn turn = test::AgentBench::turn_of("");
+  turn.message.parts.clear();
+  task::Message called;
+  called.role = task::Role::agent;
+  for (const std::string& id : ids) {
+    called.parts = {
+        task::Part::of_data({R"({"toolCall":{"id":")" + id + R"(","name":"f","arguments":{}}})"})};
+    turn.history.push_back(called);
+    turn.message.parts.push_back(
+        task::Part::of_data({R"({"toolResult":{"id":")" + id + R"(","content":"x"}})"}));
+  }
+  const auto messages = agents::conversation_of(turn, agents::ModelSettings(), "");
+  REQUIRE(messages.size() == 2 * ids.size());
+}
+
 // ---- Agents' lines.
 
 void feed_lines(agents::FunctionTurn& turn, const Texts& events) {
@@ -304,6 +322,10 @@ TEST_CASE("Answers: nothing that an AG-UI endpoint sends takes more than in prop
 
 TEST_CASE("Answers: nothing that a language model sends takes more than in proportion to its length") {
   check_all(models(), feed_model);
+}
+
+TEST_CASE("Answers: no number of calls and results in a model's conversation takes more than in proportion") {
+  check_all({{"calls", {{}, {"the call with the number #"}, {}}}}, feed_conversation);
 }
 
 TEST_CASE("Answers: no lines of an agent take more than in proportion to their length") {

@@ -1,0 +1,149 @@
+"""What other servers may make the program do: its memory stays bounded whatever hostile agents elsewhere send, all at
+the same time, and its shared threads stay free."""
+import contextlib
+import json
+import os
+import pathlib
+import time
+import unittest
+
+import client
+import harness
+import relay
+from test_remote_agents import Front
+
+MIB = 1 << 20
+HOSTILE = 90 * MIB
+FINE = 8 * MIB
+NAME = '"name":"n",'
+
+
+def repeated(element, size, before, after):
+    """Pieces of about so many bytes: the element again and again, with commas."""
+    yield before
+    block = (element + ",") * (MIB // (len(element) + 1))
+    for _ in range(size // len(block)):
+        yield block
+    yield element + after
+
+
+def task(members, size, element):
+    return repeated(element, size, '{"jsonrpc":"2.0","id":1,"result":{"task":{"id":"t","contextId":"c",'
+                    '"status":{"state":"TASK_STATE_COMPLETED"},' + members[0], members[1] + "}}}")
+
+
+def long_text(size):
+    yield '{"jsonrpc":"2.0","id":1,"result":{"task":{"id":"t","contextId":"c","status":{"state":"TASK_STATE_COMPLETED"},' \
+        '"artifacts":[{"artifactId":"a","name":"n","parts":[{"text":"'
+    for _ in range(size // MIB):
+        yield "x" * MIB
+    yield '"}]}]}}}'
+
+
+PARTS = ('"artifacts":[{"artifactId":"a",' + NAME + '"parts":[', "]}]")
+# What each agent answers, in pieces of JSON, and whether that is refused.
+ANSWERS = {
+    "text": (lambda: long_text(HOSTILE), True),
+    "artifacts": (lambda: task(('"artifacts":[', "]"), HOSTILE, '{"artifactId":"a","parts":[]}'), True),
+    "parts": (lambda: task(PARTS, HOSTILE, '{"text":"x"}'), True),
+    "few-parts": (lambda: task(PARTS, FINE, '{"text":"x"}'), True),
+    "history": (lambda: task(('"history":[', "]"), HOSTILE, '{"messageId":"m","parts":[{"text":"x"}]}'), True),
+    "numbers": (lambda: task(('"artifacts":[{"artifactId":"a",' + NAME + '"parts":[{"data":[', "]}]}]"), HOSTILE, "1"), True),
+    "fine": (lambda: long_text(FINE), False),
+    "fine-too": (lambda: long_text(FINE), False),
+}
+# An endless run of each endpoint: what begins it, and what it says again and again.
+RUNS = {
+    "words": (None, {"type": "TEXT_MESSAGE_CONTENT", "messageId": "m", "delta": "x" * 60_000}),
+    "arguments": ({"type": "TOOL_CALL_START", "toolCallId": "c", "toolCallName": "f"},
+                  {"type": "TOOL_CALL_ARGS", "toolCallId": "c", "delta": "x" * 60_000}),
+    "steps": (None, {"type": "CUSTOM", "name": "n", "value": "x" * 60_000}),
+    "event": (None, None),
+}
+
+
+class Handler(relay.Handler):
+    """The path says which agent is meant: /NAME or, without streams, /plain/NAME."""
+
+    def do_GET(self):
+        place = self.path.split("/.well-known/")[0]
+        url = f"http://127.0.0.1:{self.server.server_address[1]}{place}"
+        self.say(json.dumps(relay.card_for(url, streaming="/plain/" not in place)).encode())
+
+    def do_POST(self):
+        self.body()
+        name = self.path.rsplit("/", 1)[1]
+        streams = "/plain/" not in self.path
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream" if streams else "application/json")
+        self.end_headers()
+        self.close_connection = True
+        with contextlib.suppress(ConnectionError):
+            if name in RUNS:
+                return self.run(*RUNS[name])
+            if streams:
+                self.wfile.write(b"data: ")
+            for piece in ANSWERS[name][0]():
+                self.wfile.write(piece.encode())
+            self.wfile.write(b"\n\n")
+
+    def run(self, first, event):
+        self.wfile.write(f"data: {json.dumps({'type': 'RUN_STARTED', 'threadId': 't', 'runId': 'r'})}\n\n".encode())
+        if first:
+            self.wfile.write(f"data: {json.dumps(first)}\n\n".encode())
+        for _ in range(20_000):
+            text = json.dumps(event)
+            self.wfile.write((f"data: {text}\n\n" if event else "data: " + "x" * 60_000).encode())
+
+
+class Hostile(harness.ServerCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.site = relay.Site(Handler).__enter__()
+        cls.addClassCleanup(cls.site.__exit__)
+        origin = cls.site.url.rstrip("/")
+        cls.server = Front({}, [origin], agents=["echo"])
+        cls.server.config["limits"] = {"task_max": 16 * MIB}  # at which endless runs end
+        for name in ANSWERS:
+            place = "plain/" if name in ("history", "fine-too") else ""
+            cls.server.write_card(name, {"url": f"{origin}/{place}{name}", "turn_timeout_s": client.scaled(120)})
+        for name in RUNS:
+            cls.server.write_card(name, {"executor": "ag-ui", "url": f"{origin}/{name}", "on_unknown": "fail"})
+        cls.server.start()
+
+    def send(self, agent):
+        message = {"messageId": client.new_id(), "role": "ROLE_USER", "parts": [{"text": "go"}]}
+        params = {"message": message, "configuration": {"returnImmediately": True}}
+        return self.server.call("SendMessage", params, agent=agent, headers={"A2A-Version": "1.0"})["task"]["id"]
+
+    def most_resident(self):
+        status = pathlib.Path(f"/proc/{self.server.pid}/status").read_text(encoding="ascii")
+        return int(status.split("VmHWM:")[1].split()[0]) / 1024
+
+    def ending(self, agent, task):
+        status = self.wait_state(task, "completed", "failed", "canceled", "rejected", agent=agent, seconds=240)["status"]
+        return status["state"], client.text_of(status["message"]) if "message" in status else ""
+
+    @unittest.skipIf(os.environ.get("BATON_SANITIZER"), "sanitizers take memory of their own")
+    def test_memory_and_shared_threads(self):
+        tasks = {agent: self.send(agent) for agent in [*ANSWERS, *RUNS]}
+        # Others are served meanwhile.
+        began = time.monotonic()
+        self.assertEqual(self.server.send("hi", client.new_id(), agent="echo")["status"]["state"], "completed")
+        self.assertLess(time.monotonic() - began, client.scaled(10))
+        ends = {agent: self.ending(agent, task) for agent, task in tasks.items()}
+        resident = self.most_resident()
+        for thread in ("engine", "engine-flush", "http-loop", "agents"):
+            self.assertLess(self.server.metric(f'baton_thread_busy_seconds{{thread="{thread}"}}'), client.scaled(1), thread)
+        self.assertEqual(self.server.metric("baton_outbound_bytes"), 0)
+        for agent, (_, is_refused) in ANSWERS.items():
+            self.assertEqual(ends[agent][0], "failed" if is_refused else "completed", (agent, ends[agent]))
+        self.assertIn("outbound.task_bytes_max", ends["text"][1])
+        self.assertIn("artifacts, messages and parts", ends["few-parts"][1])
+        self.assertIn("outbound.tool_arguments_max", ends["arguments"][1])
+        self.assertEqual({ends[agent][0] for agent in RUNS}, {"failed"}, ends)
+        self.assertLess(resident, 600, "MiB")
+
+
+if __name__ == "__main__":
+    unittest.main()
