@@ -561,21 +561,24 @@ class SchemaReader {
     for (int i = 0; i < static_cast<int>(parsed_.nodes.size()) && !fault_; ++i) height_of(i);
   }
 
-  // Recursion: at most once for each node.
-  int height_of(int index) {
+  // The length of the longest way from the node, in nodes; `above`: that of the way to it.
+  int height_of(int index, int above = 0) {
     int& height = heights_[static_cast<std::size_t>(index)];
     if (height == kOpen) wrong(index, "", "refers to itself without going into the value");
     if (fault_ || height > 0) return height;
     height = kOpen;
     int most = 0;
     const auto look = [&](int child) {
-      if (child != kNone && !fault_) most = std::max(most, height_of(child));
+      if (child != kNone && !fault_) most = std::max(most, height_of(child, above + 1));
     };
     const Node& node = parsed_.at(index);
-    look(node.target);
-    look(node.excluded);
-    for (const auto* children : {&node.all, &node.any, &node.one}) std::ranges::for_each(*children, look);
-    if (most >= parsed_.limits.depth_max) wrong(index, "", too_deep() + ", references included");
+    if (above < parsed_.limits.depth_max) {
+      look(node.target);
+      look(node.excluded);
+      for (const auto* children : {&node.all, &node.any, &node.one}) std::ranges::for_each(*children, look);
+    }
+    if (std::max(most, above) >= parsed_.limits.depth_max)
+      wrong(index, "", too_deep() + ", references included");
     return height = most + 1;
   }
 

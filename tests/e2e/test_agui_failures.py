@@ -171,6 +171,17 @@ class AguiFailures(harness.ServerCase):
         self.there.script(stream(START, {**END, "outcome": {"type": "cancelled"}}))
         self.assertEqual(self.failed(), "the remote agent has cancelled the run")
 
+    def test_an_interrupt_whose_schema_has_a_fault_is_asked_without_it(self):
+        for schema in ({"$ref": "#"}, {"anyOf": ["x", 3]}, {"properties": [1]}):
+            interrupts = [{"id": "i", "message": "One?", "responseSchema": schema}]
+            self.there.script(stream(START, {**END, "outcome": {"type": "interrupt", "interrupts": interrupts}}),
+                              run(*text("so")))
+            asked = self.run_task(state="input-required")
+            self.assertEqual(asked["status"]["message"]["parts"], [{"type": "text", "text": "One?"}])
+            self.run_task(task=asked["id"], said="yes")
+        self.assertIn("the question's schema cannot be used, so it is shown without: /properties must be an object",
+                      self.server.log_text())
+
     def test_several_interrupts_are_one_question_and_its_answer_is_for_all(self):
         interrupts = [{"id": "a,b/c", "message": "One?"}, {"id": "ü", "message": "Two?"}]
         self.there.script(stream(START, {**END, "outcome": {"type": "interrupt", "interrupts": interrupts}}),
