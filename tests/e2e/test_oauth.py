@@ -150,7 +150,7 @@ class OAuth(harness.ServerCase):
                 self.run_task(agent)
                 guard.bad.add(f"Bearer token-{self.tokens.asked}")
                 self.run_task(agent)
-                guard.seen.append("Basic " + token_server.BASIC)
+                guard.seen.append(token_server.BASIC)
                 guard.echoes = True
                 said = self.run_task(agent, "failed")
                 self.assertIn("no Bearer *** ", said)

@@ -182,7 +182,9 @@ tl::expected<Credentials::Kept, CallError> Credentials::fetch(int stop_fd, bool 
   request.body = form(endpoint_, secret);
   if (!endpoint_.secret_in_body) {
     const std::string pair = base::percent_encoded(endpoint_.client_id) + ":" + base::percent_encoded(secret);
-    request.headers.emplace_back("Authorization", "Basic " + base::encode_base64(pair));
+    const std::string encoded = base::encode_base64(pair);
+    hide(encoded);
+    request.headers.emplace_back("Authorization", "Basic " + encoded);
   }
   milliseconds held{0};
   request.on_held = [&](milliseconds time) { held = time; };
