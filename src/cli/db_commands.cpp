@@ -120,10 +120,11 @@ int db_export_command(const DbOptions& options) {
     std::fprintf(stderr, "baton: not everything could be written\n");
     return kExitNotSaved;
   }
-  std::fprintf(stderr, "%lld tasks exported\n", static_cast<long long>(moved->tasks));
+  std::fprintf(stderr, "%s exported\n", task_count(moved->tasks).c_str());
   if (moved->left_out > 0) {
-    std::fprintf(stderr, "%lld tasks have not come to rest and are left out\n",
-                 static_cast<long long>(moved->left_out));
+    std::fprintf(stderr, "%s not come to rest and %s left out\n",
+                 (task_count(moved->left_out) + (moved->left_out == 1 ? " has" : " have")).c_str(),
+                 moved->left_out == 1 ? "is" : "are");
   }
   return kExitDone;
 }
@@ -143,7 +144,7 @@ int db_import_command(const DbOptions& options) {
     return line;
   });
   if (!moved) return db_failed(moved.error());
-  std::printf("%lld tasks imported\n", static_cast<long long>(moved->tasks));
+  std::printf("%s imported\n", task_count(moved->tasks).c_str());
   return kExitDone;
 }
 

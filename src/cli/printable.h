@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -27,6 +28,14 @@ std::size_t width_of(std::string_view text);
 
 // Shortens printable text to `columns`. An ellipsis marks the cut, after a whole word if one ends nearby.
 std::string shortened(std::string_view text, std::size_t columns);
+
+// "1 task", "2 tasks".
+inline std::string task_count(std::string_view number) {
+  return std::string(number) + (number == "1" ? " task" : " tasks");
+}
+inline std::string task_count(std::int64_t number) {
+  return task_count(std::to_string(number));
+}
 
 // Quotes a word for a shell, if needed.
 std::string shell_word(std::string_view word);

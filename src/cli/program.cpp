@@ -127,7 +127,7 @@ class Program {
     } catch (const CLI::ExtrasError&) {
       return report_unknown();
     } catch (const CLI::RequiredError& error) {
-      const bool no_command = app_.get_subcommands().empty() && !app_.remaining().empty();
+      const bool no_command = chosen().get_subcommands().empty() && !app_.remaining(true).empty();
       return no_command ? report_unknown() : (app_.exit(error), kExitUsage);
     } catch (const CLI::ParseError& error) {
       return app_.exit(error) == 0 ? kExitDone : kExitUsage;
@@ -136,16 +136,26 @@ class Program {
   }
 
  private:
+  // The program, or the command that has commands of its own.
+  const CLI::App& chosen() const {
+    const auto all = [](const CLI::App*) { return true; };
+    const CLI::App* chosen = &app_;
+    for (const CLI::App* command : app_.get_subcommands()) {
+      if (!command->get_subcommands(all).empty()) chosen = command;
+    }
+    return *chosen;
+  }
+
   // Reports unknown words, with the nearest known name.
   int report_unknown() const {
     std::vector<std::string> known;
-    for (const CLI::App* command : app_.get_subcommands()) {
+    for (const CLI::App* command : chosen().get_subcommands()) {
       for (const CLI::Option* option : command->get_options()) known.push_back(option->get_name());
     }
     // Without a command, the first word was meant as one; the words after it belong to it.
-    const bool no_command = known.empty();
+    const bool no_command = chosen().get_subcommands().empty();
     if (no_command) {
-      for (const CLI::App* command : app_.get_subcommands([](const CLI::App*) { return true; }))
+      for (const CLI::App* command : chosen().get_subcommands([](const CLI::App*) { return true; }))
         known.push_back(command->get_name());
     }
     for (const std::string& word : app_.remaining(true)) {

@@ -148,7 +148,7 @@ class Move(a2a_case.A2aCase):
         export = server.folder / "tasks.jsonl"
         code, _, err = db("export", "--db", server.folder / "baton.db", "--out", export)
         self.assertEqual(code, 0, err)
-        self.assertIn("1 tasks have not come to rest", err)
+        self.assertIn("1 task has not come to rest and is left out", err)
         self.assertEqual(export.stat().st_mode & 0o777, 0o600)
         server.gate("player", "all")
         del open_stream
