@@ -86,7 +86,7 @@ base::Result<PreparedTurn> prepare_replay(const std::string& database, const std
   const auto turn =
       store::sqlite::prepare_replay(copy, {choice.task, choice.agent, choice.turn}, base::SystemClock());
   if (!turn) return base::fail(turn.error());
-  return PreparedTurn{turn->agent.value, turn->message.value, turn->turn, turn->turns};
+  return PreparedTurn{turn->task.value, turn->agent.value, turn->message.value, turn->turn, turn->turns};
 }
 
 base::Result<MovedTasks> export_tasks(const std::string& database, const TaskChoice& choice,

@@ -41,11 +41,11 @@ base::Result<MovedTasks> import_tasks(const std::string& database,
 
 // A turn of a task that has run.
 struct TurnChoice {
-  std::string task, agent;  // its id; the agent is empty if there is one task of that id
+  std::string task, agent;  // its id or a part of it; the agent is empty if there is one such task
   int turn = 0;             // by its message, the first one is 1; 0: the last
 };
 struct PreparedTurn {
-  std::string agent;
+  std::string task, agent;   // the task's whole id
   std::int64_t message = 0;  // the number of the event after which it runs
   int turn = 0, turns = 0;
 };

@@ -16,6 +16,7 @@
 #include "base/exception_report.h"
 #include "base/log.h"
 #include "json/writer.h"
+#include "task/short_id.h"
 
 namespace baton::app {
 namespace {
@@ -58,8 +59,6 @@ class JsonFormatter final : public spdlog::formatter {
   std::unique_ptr<spdlog::formatter> clone() const override { return std::make_unique<JsonFormatter>(); }
 };
 
-// The beginning of a task's id tells it from others in one terminal.
-constexpr std::size_t kIdShown = 8;
 constexpr std::string_view kReset = "\x1b[0m", kDim = "\x1b[2m", kYellow = "\x1b[33m", kRed = "\x1b[31m";
 
 class TerminalFormatter final : public spdlog::formatter {
@@ -72,7 +71,7 @@ class TerminalFormatter final : public spdlog::formatter {
       if (member.name == "agent") {
         agent = member.value;
       } else if (member.name == "task") {
-        task = member.value.substr(0, kIdShown);
+        task = task::short_id(member.value);
       } else {
         others.append(member.name).append("=").append(member.value).append(" ");
       }

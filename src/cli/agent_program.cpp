@@ -81,7 +81,8 @@ class AgentProgram {
     CLI::App* command = app_.add_subcommand(
         "replay", "Run a turn of a task again, with the agent as it is now; nothing is kept");
     ReplayOptions& replay = options_->replay;
-    command->add_option("task", replay.task, "The task's whole id")->required();
+    command->add_option("task", replay.task, "The task's id, or the beginning or short form of it")
+        ->required();
     command->add_option("--turn", replay.turn, "Which one: its first is 1; without it, the last")
         ->check(CLI::PositiveNumber);
     command->add_option("--agent", replay.agent, "Whose task it is, if several agents have one of this id");

@@ -88,12 +88,10 @@ int health_command(const std::string& url);
 // The server's agents that the caller may speak to.
 int agents_command(const ClientOptions& options);
 
-// The form in which `list` and `tree` show a task's id.
-std::string_view short_id(std::string_view id);
-
-// Expands a `task` in the short form that `list` shows to the whole id, and sets the client's agent to the
-// task's. Anything else stays as it is.
-void complete_task_id(ClientOptions& client, std::string& task);
+// Has a server that is a Baton look `task` up: an id, its beginning, or the short form that `list` shows.
+// Expands it to the whole id, and sets the client's agent to the task's. What is not found stays as it is.
+// Returns false if several tasks are meant; then it has said so.
+bool complete_task_id(ClientOptions& client, std::string& task);
 
 // One printable line: the protocol's error with its code, or what happened at which URL; and which option may
 // help.

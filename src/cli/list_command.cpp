@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/exit_code.h"
@@ -16,6 +17,7 @@
 #include "json/document.h"
 #include "json/writer.h"
 #include "protocol/a2a/v1_objects.h"
+#include "task/short_id.h"
 
 namespace baton::cli {
 namespace {
@@ -50,12 +52,8 @@ base::Result<ListQuery> query_of(const ListOptions& options) {
   return query;
 }
 
-// The last group of a UUID. In Baton's UUIDs it is all random, while their beginnings are times.
-constexpr std::size_t kUuidLength = 36, kShortLength = 12;
-
-bool is_hex(std::string_view text) {
-  return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-}
+// No shorter text is a whole UUID.
+constexpr std::size_t kUuidLength = 36;
 
 std::string age_of(base::Timestamp at) {
   using namespace std::chrono;
@@ -138,7 +136,7 @@ class Table {
   Table(Console& console, bool agents) : console_(console), agents_(agents) {}
 
   void add(const std::string& agent, const task::Task& task) {
-    rows_.push_back({printable_line(short_id(task.id.value)), printable_line(agent),
+    rows_.push_back({printable_line(task::short_id(task.id.value)), printable_line(agent),
                      std::string(task::name_of(task.status.state)), age_of(task.status.at), words_of(task)});
     if (rows_.size() == kRowsMax) flush();
   }
@@ -254,6 +252,26 @@ class Listing {
   int shown_ = 0;
 };
 
+// For servers that look no tasks up: an older Baton has lists of them.
+std::vector<client::NamedTask> find_by_short_form(const ClientOptions& client, const std::string& task) {
+  std::vector<client::NamedTask> meant;
+  if (!task::is_short_id(task)) return meant;
+  auto agents = client::find_lists(client);
+  if (!agents) return meant;
+  for (AgentRemote& agent : *agents) {
+    AgentTasks tasks(std::move(agent), {});
+    for (int looked_at = 0; looked_at < kSearchedMax * kPageMax && tasks.fill(kPageMax).empty();
+         ++looked_at) {
+      const AgentTasks::Entry* entry = tasks.peek();
+      if (!entry) break;
+      if (task::is_named_by(entry->task.id.value, task))
+        meant.push_back({tasks.agent(), entry->task.id.value});
+      tasks.pop();
+    }
+  }
+  return meant;
+}
+
 }  // namespace
 
 int list_command(const ListOptions& options) {
@@ -280,35 +298,29 @@ int list_command(const ListOptions& options) {
   return Listing(options, std::move(*agents), *query, console).run();
 }
 
-std::string_view short_id(std::string_view id) {
-  const bool is_uuid = id.size() == kUuidLength && id[8] == '-' && id[13] == '-' && id[18] == '-' &&
-                       id[23] == '-' && is_hex(id.substr(24));
-  return is_uuid ? id.substr(kUuidLength - kShortLength) : id;
-}
-
-void complete_task_id(ClientOptions& client, std::string& task) {
-  if (task.size() != kShortLength || !is_hex(task)) return;
-  auto agents = client::find_lists(client);
-  if (!agents) return;
-  std::vector<std::pair<std::string, std::string>> meant;  // id, agent
-  for (AgentRemote& agent : *agents) {
-    AgentTasks tasks(std::move(agent), {});
-    for (int looked_at = 0; looked_at < kSearchedMax * kPageMax && tasks.fill(kPageMax).empty();
-         ++looked_at) {
-      const AgentTasks::Entry* entry = tasks.peek();
-      if (!entry) break;
-      if (entry->task.id.value == task) return;
-      if (short_id(entry->task.id.value) == task) meant.emplace_back(entry->task.id.value, tasks.agent());
-      tasks.pop();
-    }
-  }
+bool complete_task_id(ClientOptions& client, std::string& task) {
+  const bool is_complete = !client.agent.empty() && task.size() >= kUuidLength;
+  if (task.empty() || is_complete || !client.endpoint.empty()) return true;
+  std::optional<SlowNotice> notice("waiting for " + client.url);
+  auto found = client::find_tasks(client, task);
+  notice.reset();
+  auto meant = found ? std::move(*found) : find_by_short_form(client, task);
+  if (!client.agent.empty()) std::erase_if(meant, [&](const auto& one) { return one.agent != client.agent; });
+  // The id is whole, and the agent that is meant without a name has it.
+  const bool is_at_default =
+      std::ranges::any_of(meant, [&](const auto& one) { return one.id == task && one.at_default; });
+  if (meant.empty() || is_at_default) return true;
   if (meant.size() > 1) {
-    Console(client.json).error(task + " is the short form of several tasks' ids; give the whole id");
-    return;
+    std::vector<std::string> all;
+    for (const client::NamedTask& one : meant) all.push_back(one.id + " of " + one.agent);
+    Console(client.json)
+        .error(printable_line(task + " names several of your tasks: " + base::comma_separated(all) +
+                              "; give more of the id, or --agent"));
+    return false;
   }
-  if (meant.empty()) return;
-  task = meant.front().first;
-  if (client.agent.empty()) client.agent = meant.front().second;
+  task = meant.front().id;
+  if (client.agent.empty() && !meant.front().at_default) client.agent = meant.front().agent;
+  return true;
 }
 
 }  // namespace baton::cli

@@ -21,7 +21,7 @@ void print_event(Console& console, json::Value event) {
 }  // namespace
 
 int logs_command(ViewOptions options) {
-  complete_task_id(options.client, options.task);
+  if (!complete_task_id(options.client, options.task)) return kExitUsage;
   TaskViews views(options.client, options.task);
   std::int64_t seen = 0;
   while (true) {

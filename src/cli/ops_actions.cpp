@@ -162,12 +162,17 @@ int show_count(OpsSession& session, const OpsBulkOptions& options) {
 
 }  // namespace
 
-int ops_act(const OpsActOptions& options) {
+int ops_act(OpsActOptions options) {
   OpsSession session(options.target);
   const std::string wrong = options.action == "answer" ? wrong_in_answer(options) : std::string();
   if (!wrong.empty()) {
     session.console().error(wrong);
     return kExitUsage;
+  }
+  if (options.what == "tasks") {
+    auto key = session.find_task(options.place);
+    if (!key) return session.code();
+    options.place = std::move(*key);
   }
   const auto answer = session.post(action_path(options), body_of(options));
   if (!answer) return session.code();
@@ -175,7 +180,7 @@ int ops_act(const OpsActOptions& options) {
   return kExitDone;
 }
 
-int ops_drain(const OpsActOptions& options) {
+int ops_drain(OpsActOptions options) {
   OpsSession session(options.target);
   const auto paused = session.post(action_path(options), body_of(options));
   if (!paused) return session.code();
@@ -190,7 +195,7 @@ int ops_drain(const OpsActOptions& options) {
   return kExitDone;
 }
 
-int ops_drain_node(const OpsActOptions& options) {
+int ops_drain_node(OpsActOptions options) {
   OpsSession session(options.target);
   const auto asked = session.post(action_path(options), body_of(options));
   if (!asked) return session.code();
@@ -209,8 +214,9 @@ int ops_drain_node(const OpsActOptions& options) {
   return kExitDone;
 }
 
-int ops_bulk(const OpsBulkOptions& options) {
+int ops_bulk(OpsBulkOptions options) {
   OpsSession session(options.target);
+  if (!session.find_tasks_in(options.filter)) return session.code();
   if (!options.expected) return show_count(session, options);
   std::string body;
   json::Writer out(body);

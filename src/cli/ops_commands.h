@@ -46,7 +46,7 @@ int ops_nodes(const OpsTarget& target);
 
 struct OpsShowOptions {
   OpsTarget target;
-  std::string key;
+  std::string key;      // or the task's id, or a part of it
   int events = 20;      // so many of the last ones
   bool follow = false;  // goes on until the task ends
 };
@@ -55,7 +55,7 @@ int ops_show(const OpsShowOptions& options);
 struct OpsActOptions {
   OpsTarget target;
   std::string what;    // "tasks", "deliveries", "agents" or "nodes"
-  std::string place;   // a key, or an agent's name
+  std::string place;   // a key, a task's id or a part of it, or an agent's name
   std::string action;  // the last segment of its path
   std::string reason;
   std::string text;  // of an answer, or instead of a task's message; empty: none
@@ -63,21 +63,21 @@ struct OpsActOptions {
   std::string ask;
   std::optional<int> workers, concurrency;  // to scale an agent to
 };
-int ops_act(const OpsActOptions& options);
+int ops_act(OpsActOptions options);
 // Pauses an agent, and waits until it has no running turn.
-int ops_drain(const OpsActOptions& options);
+int ops_drain(OpsActOptions options);
 // Has a node drain, and waits until it is gone, unless it is the one that answers.
-int ops_drain_node(const OpsActOptions& options);
+int ops_drain_node(OpsActOptions options);
 
 // What is deleted for good: a task, a context, or everything of a caller.
 struct OpsDeleteOptions {
   OpsTarget target;
-  std::string task;                    // its key; or
+  std::string task;                    // its key or id; or
   std::string context, agent, caller;  // `caller` alone, or all three
   std::string reason;
   bool yes = false;  // else it is said what would be deleted, and nothing is done
 };
-int ops_delete(const OpsDeleteOptions& options);
+int ops_delete(OpsDeleteOptions options);
 
 struct OpsBulkOptions {
   OpsTarget target;
@@ -86,7 +86,7 @@ struct OpsBulkOptions {
   std::string reason;
   std::optional<std::int64_t> expected;  // unset: the number is shown, and nothing is done
 };
-int ops_bulk(const OpsBulkOptions& options);
+int ops_bulk(OpsBulkOptions options);
 // A job's state and what was refused.
 int ops_job(const OpsTarget& target, const std::string& key);
 

@@ -33,7 +33,7 @@ int show_what_goes(OpsSession& session, const OpsDeleteOptions& options) {
     if (!page) return session.code();
     const json::Value count = page->root()["count"];
     what = (options.context.empty() ? "everything" : "context " + options.context) + " of " + options.caller +
-           ", " + (count["exact"].boolean() ? "" : "at least ") + text_in(count, "tasks") + " tasks,";
+           ", " + (count["exact"].boolean() ? "" : "at least ") + task_count(text_in(count, "tasks")) + ",";
   }
   session.console().note(printable_line(what) + " would be deleted for good; nothing is done without --yes");
   return kExitUsage;
@@ -41,11 +41,16 @@ int show_what_goes(OpsSession& session, const OpsDeleteOptions& options) {
 
 }  // namespace
 
-int ops_delete(const OpsDeleteOptions& options) {
+int ops_delete(OpsDeleteOptions options) {
   OpsSession session(options.target);
   if (options.task.empty() && options.caller.empty()) {
     session.console().error("a task's key or --caller is needed");
     return kExitUsage;
+  }
+  if (!options.task.empty()) {
+    auto key = session.find_task(options.task);
+    if (!key) return session.code();
+    options.task = std::move(*key);
   }
   if (!options.yes) return show_what_goes(session, options);
   std::string body;
@@ -56,7 +61,7 @@ int ops_delete(const OpsDeleteOptions& options) {
   Console& console = session.console();
   if (!console.for_people()) return console.json(gone->root().raw()), kExitDone;
   const std::string left = text_in(gone->root(), "left");
-  console.text("deleted for good: " + text_in(gone->root(), "tasks") + " tasks" +
+  console.text("deleted for good: " + task_count(text_in(gone->root(), "tasks")) +
                (left == "0" ? "" : "; " + left + " began anew meanwhile and stay") + "\n");
   return kExitDone;
 }

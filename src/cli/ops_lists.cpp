@@ -135,13 +135,15 @@ std::string difference_text(json::Value difference) {
 // Pages of a list, until there are as many rows as are wanted. `rows`: the member that holds them.
 int list(const OpsListOptions& options, const std::string& path, const char* rows, Columns columns) {
   OpsSession session(options.target);
+  OpsFilter filter = options.filter;
+  if (!session.find_tasks_in(filter)) return session.code();
   OpsTable table(session.console(), std::move(columns));
   const auto wanted = static_cast<std::size_t>(options.limit);
   std::string cursor;
   do {
     const int page =
         options.all ? kOpsPageMax : std::min<int>(kOpsPageMax, static_cast<int>(wanted - table.count()));
-    OpsFilter parameters = options.filter;
+    OpsFilter parameters = filter;
     parameters.emplace_back("limit", std::to_string(page));
     parameters.emplace_back("cursor", cursor);
     const auto answer = session.get(with_query(path, parameters));

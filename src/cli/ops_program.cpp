@@ -18,22 +18,24 @@ struct Parameter {
 const std::vector<Parameter> kTaskFilter{
     {"--state", "state", "In these states, separated by commas; unfinished: with a turn that runs or waits"},
     {"--turn", "turn", "With a turn that is queued, running or waiting, separated by commas"},
+    {"--id", "id", "With this id, or one that begins with it or has this short form"},
     {"--agent", "agent", "Of this agent"},
     {"--caller", "caller", "Of this caller, with all tenants"},
     {"--tenant", "tenant", "Of this tenant of the caller"},
     {"--context", "context", "Of this context"},
-    {"--parent", "parent", "Below the task with this key"},
+    {"--parent", "parent", "Below the task with this key or id"},
     {"--schedule", "schedule", "Made by this schedule"},
     {"--age", "age_min_s", "In their state for at least so many seconds"},
     {"--attempts", "attempts_min", "With at least so many attempts"},
     {"--error", "error", "With these words in their last status"}};
 const std::vector<Parameter> kDeliveryFilter{{"--state", "state", "waiting or given-up"},
-                                             {"--task", "task", "Of the task with this key"},
+                                             {"--task", "task", "Of the task with this key or id"},
                                              {"--agent", "agent", "Of this agent"},
                                              {"--caller", "caller", "Of this caller"}};
-const std::vector<Parameter> kAuditFilter{{"--actor", "actor", "What this one has done"},
-                                          {"--action", "action", "cancel, retry, answer, ..."},
-                                          {"--task", "task", "What was done to the task with this key"}};
+const std::vector<Parameter> kAuditFilter{
+    {"--actor", "actor", "What this one has done"},
+    {"--action", "action", "cancel, retry, answer, ..."},
+    {"--task", "task", "What was done to the task with this key or id"}};
 
 // What the commands' options are parsed into; lives as long as the command line.
 struct Options {
@@ -134,7 +136,8 @@ class OpsProgram {
   void add_show() {
     CLI::App* command = add("show", "One task with its log");
     OpsShowOptions& show = options_->show;
-    command->add_option("key", show.key, "The task's key, as `ops tasks` shows it")->required();
+    command->add_option("key", show.key, "The task's key, its id, or the beginning or short form of its id")
+        ->required();
     command->add_option("--events", show.events, "So many of its last events (20)")
         ->check(CLI::Range(0, 500));
     command->add_flag("--follow", show.follow, "Go on until the task ends");
@@ -146,7 +149,7 @@ class OpsProgram {
 
   // An action on one task, delivery or agent.
   CLI::App* add_action(const std::string& name, const std::string& what, const std::string& action,
-                       const std::string& help, int (*run)(const OpsActOptions&)) {
+                       const std::string& help, int (*run)(OpsActOptions)) {
     OpsActOptions& act = options_->acts.emplace_back();
     act.what = what;
     act.action = action;
@@ -155,7 +158,8 @@ class OpsProgram {
         ->add_option(what == "agents"  ? "agent"
                      : what == "nodes" ? "node"
                                        : "key",
-                     act.place, "What it is done to")
+                     act.place,
+                     what == "tasks" ? "The task: its key, or its id or a part of it" : "What it is done to")
         ->required();
     command->add_option("--reason", act.reason, "Why; the audit keeps it")->required();
     on_run(command, [&act, run](const Options& options) {
@@ -196,7 +200,8 @@ class OpsProgram {
   void add_delete() {
     CLI::App* command = add("delete", "Delete a task, a context or all of a caller's tasks, for good");
     OpsDeleteOptions& erase = options_->erase;
-    CLI::Option* key = command->add_option("key", erase.task, "The task's key; all tasks below it go, too");
+    CLI::Option* key =
+        command->add_option("key", erase.task, "The task's key or id; all tasks below it go, too");
     CLI::Option* caller = command->add_option("--caller", erase.caller, "Everything of this caller");
     CLI::Option* agent = command->add_option("--agent", erase.agent, "The agent of --context");
     command->add_option("--context", erase.context, "This context of --caller at --agent alone")

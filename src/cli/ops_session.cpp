@@ -5,13 +5,23 @@
 
 #include "base/text.h"
 #include "cli/exit_code.h"
+#include "cli/ops_table.h"
 #include "cli/printable.h"
+#include "task/short_id.h"
 
 namespace baton::cli {
 namespace {
 
 constexpr int kTriesMax = 5;
 constexpr std::chrono::seconds kRetryAfter{1};  // as the server says in Retry-After, which is not read
+// A whole id is found among so many that go on from it.
+constexpr std::size_t kNamedMax = 1'000, kNamedShown = 5;
+
+// Ids of Baton's begin with a zero, keys do not.
+bool is_key(std::string_view text) {
+  return !text.empty() && text.front() != '0' &&
+         text.find_first_not_of("0123456789") == std::string_view::npos;
+}
 
 }  // namespace
 
@@ -34,6 +44,55 @@ std::optional<json::Document> OpsSession::post(const std::string& path, std::str
 std::optional<json::Document> OpsSession::remove(const std::string& path, std::string body) {
   SlowNotice notice("waiting for " + api_.url_of(path));
   return take(api_.remove(path, std::move(body)), path);
+}
+
+std::optional<std::string> OpsSession::find_task(const std::string& named) {
+  if (is_key(named) && !task::is_short_id(named)) return named;
+  std::vector<std::pair<std::string, std::string>> whole, parts;  // key, description
+  std::string cursor;
+  do {
+    const auto page = get(with_query("/tasks", {{"id", named}, {"limit", "200"}, {"cursor", cursor}}));
+    if (!page) return std::nullopt;
+    for (const json::Value row : page->root()["tasks"]) {
+      std::string words = text_in(row, "key") + " (" + text_in(row, "id") + " of " + text_in(row, "caller") +
+                          " at " + text_in(row, "agent") + ")";
+      auto& found = row["id"].string() == named ? whole : parts;
+      found.emplace_back(text_in(row, "key"), std::move(words));
+    }
+    const std::string next = page->root()["next"].str();
+    if (next == cursor) break;
+    cursor = next;
+  } while (!cursor.empty() && parts.size() <= kNamedMax && !interrupt_.pending());
+  if (interrupt_.pending()) {
+    code_ = kExitInterrupted;
+    return std::nullopt;
+  }
+  if (whole.empty() && named.size() < task::kIdPartMin) parts.clear();
+  const auto& meant = whole.empty() ? parts : whole;
+  if (meant.size() == 1) return meant.front().first;
+  if (meant.empty() && is_key(named)) return named;
+  code_ = kExitUsage;
+  if (meant.empty()) {
+    console_.error(printable_line("no task has the key or the id " + named +
+                                  ", and none an id that begins or ends with it; a part needs at least " +
+                                  std::to_string(task::kIdPartMin) + " characters"));
+    return std::nullopt;
+  }
+  std::string line = named + " names several tasks; name one by its key:";
+  for (std::size_t i = 0; i < meant.size() && i < kNamedShown; ++i)
+    line += (i == 0 ? " " : ", ") + meant[i].second;
+  console_.error(printable_line(line + (meant.size() > kNamedShown ? ", ..." : "")));
+  return std::nullopt;
+}
+
+bool OpsSession::find_tasks_in(OpsFilter& filter) {
+  for (auto& [name, value] : filter) {
+    if ((name != "parent" && name != "task") || value.empty()) continue;
+    auto key = find_task(value);
+    if (!key) return false;
+    value = std::move(*key);
+  }
+  return true;
 }
 
 void OpsSession::complain(const client::CallError& error, const std::string& path) {

@@ -28,6 +28,11 @@ class OpsSession {
   std::optional<json::Document> get(const std::string& path);
   std::optional<json::Document> post(const std::string& path, std::string body);
   std::optional<json::Document> remove(const std::string& path, std::string body);
+  // The key of the task that is meant: by its key, or by its id, a beginning of it or its short form.
+  // Nothing: no task or several are meant, which has been printed, and `code` is the exit code.
+  std::optional<std::string> find_task(const std::string& named);
+  // The same for the filter's members that hold a task's key.
+  bool find_tasks_in(OpsFilter& filter);
   void complain(const client::CallError& error, const std::string& path);
   int code() const { return code_; }
 

@@ -44,7 +44,9 @@ class Shown {
   explicit Shown(const OpsShowOptions& options) : options_(options), session_(options.target) {}
 
   int run() {
-    const std::string path = "/tasks/" + base::percent_encoded(options_.key);
+    const auto key = session_.find_task(options_.key);
+    if (!key) return session_.code();
+    const std::string path = "/tasks/" + base::percent_encoded(*key);
     const auto view = session_.get(path);
     if (!view) return session_.code();
     if (session_.console().for_people()) {

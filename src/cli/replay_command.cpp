@@ -42,7 +42,7 @@ int replay_command(const ReplayOptions& options) {
   const auto remotes = session.find(exit_code);
   if (remotes.empty()) return exit_code;
   client::FollowPlan plan;
-  plan.task.value = options.task;
+  plan.task.value = turn->task;
   plan.after = turn->message;
   plan.until_waiting = true;
   const client::FollowEnd end = session.follow_stream(remotes.front(), std::move(plan));

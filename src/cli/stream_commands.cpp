@@ -8,7 +8,7 @@
 namespace baton::cli {
 
 int send_command(SendOptions options) {
-  complete_task_id(options.client, options.task);
+  if (!complete_task_id(options.client, options.task)) return kExitUsage;
   const auto message = make_message(options.parts);
   if (!message) {
     Console(options.client.json).error(message.error().for_caller);
@@ -35,7 +35,7 @@ int send_command(SendOptions options) {
 }
 
 int watch_command(WatchOptions options) {
-  complete_task_id(options.client, options.task);
+  if (!complete_task_id(options.client, options.task)) return kExitUsage;
   Session session(options.client, options.save, options.give_up_after_s);
   int exit_code = kExitDone;
   const auto remotes = session.find(exit_code);

@@ -68,7 +68,7 @@ std::string hint_for(const client::CallError& error) {
 }  // namespace
 
 int get_command(TaskOptions options) {
-  complete_task_id(options.client, options.task);
+  if (!complete_task_id(options.client, options.task)) return kExitUsage;
   Console console(options.client.json);
   const auto write = [&](const protocol::a2a::ClientDialect& dialect) {
     return dialect.write_get({{options.task}, options.history.value_or(0), true, {}, {}});
@@ -78,7 +78,7 @@ int get_command(TaskOptions options) {
 }
 
 int cancel_command(TaskOptions options) {
-  complete_task_id(options.client, options.task);
+  if (!complete_task_id(options.client, options.task)) return kExitUsage;
   Console console(options.client.json);
   const auto write = [&](const protocol::a2a::ClientDialect& dialect) {
     return dialect.write_cancel({options.task});

@@ -66,7 +66,7 @@ class TreeFollower {
 }  // namespace
 
 int tree_command(ViewOptions options) {
-  complete_task_id(options.client, options.task);
+  if (!complete_task_id(options.client, options.task)) return kExitUsage;
   return TreeFollower(options).run();
 }
 

@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/printable.h"
 #include "cli/terminal_view.h"
+#include "task/short_id.h"
 #include "task/state.h"
 
 namespace baton::cli {
@@ -79,7 +80,7 @@ class TreeTable {
     if (node["attempt"].integer().value_or(0) > 1)
       row.cells[kTry] = std::to_string(*node["attempt"].integer());
     if (const auto tokens = node["tokens"].integer()) row.cells[kTokens] = std::to_string(*tokens);
-    row.cells[kTask] = printable_line(short_id(node["id"].string()));
+    row.cells[kTask] = printable_line(task::short_id(node["id"].string()));
     if (depth >= kDepthMax) return;
     std::size_t left = node["children"].size();
     const bool is_cut = node["childrenLeftOut"].boolean();

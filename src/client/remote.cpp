@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.h"
 #include "http/outbound/http_client.h"
 #include "json/document.h"
 
@@ -75,6 +76,18 @@ std::string nothing_fits(const protocol::RemoteCard& card, const Target& target,
   return "the agent cannot be spoken to" + wish + "; its card offers " + offers_of(card);
 }
 
+// `query`: of the list.
+tl::expected<std::string, CallError> fetch_agents(const Target& target, const std::string& query,
+                                                  int stop_fd) {
+  std::string url = target.card_url();
+  while (url.ends_with('/')) url.pop_back();
+  auto fetched = http_get(url + "/agents" + query, target.access, "", stop_fd);
+  if (!fetched) return tl::unexpected(fetched.error());
+  if (!json::Document::view_of(fetched->text).root()["agents"].is_array())
+    return failed("the server has no list of agents");
+  return std::move(fetched->text);
+}
+
 }  // namespace
 
 std::string origin_of(std::string_view text) {
@@ -112,13 +125,21 @@ std::optional<CallError> no_such_agent(const Target& target, int stop_fd) {
 }  // namespace
 
 tl::expected<std::string, CallError> agent_list(const Target& target, int stop_fd) {
-  std::string url = target.card_url();
-  while (url.ends_with('/')) url.pop_back();
-  auto fetched = http_get(url + "/agents", target.access, "", stop_fd);
-  if (!fetched) return tl::unexpected(fetched.error());
-  if (!json::Document::view_of(fetched->text).root()["agents"].is_array())
-    return failed("the server has no list of agents");
-  return std::move(fetched->text);
+  return fetch_agents(target, "", stop_fd);
+}
+
+tl::expected<std::vector<NamedTask>, CallError> find_tasks(const Target& target, const std::string& named,
+                                                           int stop_fd) {
+  const auto list = fetch_agents(target, "?task=" + base::percent_encoded(named), stop_fd);
+  if (!list) return tl::unexpected(list.error());
+  const auto document = json::Document::view_of(*list);
+  std::vector<NamedTask> found;
+  for (const json::Value agent : document.root()["agents"]) {
+    if (!agent["tasks"].is_array()) return failed("the server does not look tasks up");
+    for (const json::Value id : agent["tasks"])
+      found.push_back({agent["name"].str(), id.str(), agent["default"].boolean()});
+  }
+  return found;
 }
 
 tl::expected<std::vector<std::string>, CallError> agent_names(const Target& target, int stop_fd) {

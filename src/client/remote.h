@@ -58,6 +58,16 @@ tl::expected<std::vector<Remote>, CallError> find_remotes(const Target& target, 
 tl::expected<std::string, CallError> agent_list(const Target& target, int stop_fd = -1);
 tl::expected<std::vector<std::string>, CallError> agent_names(const Target& target, int stop_fd = -1);
 
+// A task of the caller's, at one of the server's agents.
+struct NamedTask {
+  std::string agent, id;
+  bool at_default = false;  // the agent is the one that is meant without a name
+};
+// Asks a Baton for the caller's tasks with this id, or else with an id of which it is a part. Fails if the
+// server does not know the question: only Baton does, and older ones do not.
+tl::expected<std::vector<NamedTask>, CallError> find_tasks(const Target& target, const std::string& named,
+                                                           int stop_fd = -1);
+
 // An agent whose tasks can be listed.
 struct AgentRemote {
   std::string agent;  // empty: the one at the URL itself

@@ -33,6 +33,7 @@ struct TaskFilter {
   int attempts_min = 0;
   bool undelivered = false;  // has a webhook delivery that waits or was given up
   std::string error = {};    // in the text of its status, in any case of ASCII letters
+  std::string id = {};       // its id begins with this, or has this short form (task/short_id.h)
 };
 
 // Orders tasks: by the time of the status, then by key.

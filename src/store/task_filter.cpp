@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "task/short_id.h"
+
 namespace baton::store {
 namespace {
 
@@ -40,13 +42,14 @@ bool passes(const TaskFilter& filter, const task::TaskHead& head) {
   if (filter.parent && head.parent != filter.parent) return false;
   if (filter.roots && head.parent) return false;
   if (filter.status_until && head.status_at > *filter.status_until) return false;
+  if (!task::is_named_by(head.id.value, filter.id)) return false;
   return head.attempt >= filter.attempts_min;
 }
 
 bool is_counted(const TaskFilter& filter) {
   return filter.turns.empty() && filter.context.empty() && !filter.parent && !filter.roots &&
          filter.schedule.empty() && !filter.status_until && filter.attempts_min <= 0 && !filter.undelivered &&
-         filter.error.empty();
+         filter.error.empty() && filter.id.empty();
 }
 
 bool may_have_turn(const TaskFilter& filter) {

@@ -270,8 +270,7 @@ export const bulk = {
 };
 
 export const tenant = {
-  name: "Console: tasks are filtered by their caller's tenant",
-  everything: "contract/operator_store_test.cpp and unit/server/operate/query_test.cpp",
+  name: "Console: tasks are filtered by their caller's tenant, and one is found by its id or key",
   async run(page, { server }) {
     const key = await server.made("echo tenants", "completed");
     await goes(page, server, "/tasks?caller=ann");
@@ -281,6 +280,18 @@ export const tenant = {
     await page.keyboard.press("Enter");
     await page.waitForURL((to) => to.searchParams.get("tenant") === "acme");
     await sees(page, ".nothing", "No task fits.");
+    const { id } = (await server.api("GET", `/tasks/${key}`)).task;
+    for (const part of [id, id.slice(-12), id.slice(0, 23)]) {
+      await goes(page, server, "/tasks");
+      await page.fill("[name=id]", part);
+      await page.keyboard.press("Enter");
+      await page.waitForURL((to) => to.searchParams.get("id") === part);
+      await sees(page, `.row a[href="/console/tasks/${key}"]`);
+    }
+    assert.equal(await page.locator(".row").count(), 1);
+    await page.fill("[name=id]", key);
+    await page.keyboard.press("Enter");
+    await sees(page, "h1", `Task ${key}`);
   },
 };
 

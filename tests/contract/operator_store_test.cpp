@@ -102,6 +102,37 @@ TEST_CASE_TEMPLATE("OperatorStore: each filter finds its tasks, of all callers, 
   CHECK(listed(bench, {.agent = {"nobody"}}).empty());
 }
 
+TEST_CASE_TEMPLATE("OperatorStore: a task is found by its id, its beginning and a UUID's last group", Bench,
+                   EACH_STORE) {
+  Bench bench;
+  const std::string first = "01a218ba-f064-7f34-9639-09e89348afb1",
+                    second = "01a218ba-f064-7f34-9639-17e89348afb2",
+                    other = "02b218ba-f064-7f34-9639-09e89348afb1";
+  ended(bench, {first, "echo", "ann"}, State::completed);
+  make(bench, {second, "plan", "bob"});
+  ended(bench, {other, "plan", "ann"}, State::failed);
+  ended(bench, {"Job 1", "echo", "bob"}, State::completed);
+  ended(bench, {"Job 1\xC3\xA9", "echo", "bob"}, State::completed);
+  ended(bench, {"09e89348afb1", "echo", "bob"}, State::completed);
+  make(bench, {first, "plan", "bob"});
+
+  CHECK(listed(bench, {.id = first}) == Texts{first, first});
+  CHECK(listed(bench, {.agent = {"echo"}, .id = first}) == Texts{first});
+  CHECK(listed(bench, {.caller = {"bob"}, .id = first}) == Texts{first});
+  CHECK(listed(bench, {.id = "01a218ba"}) == Texts{first, second, first});
+  CHECK(listed(bench, {.id = "01a218ba"}, true) == Texts{first, second, first});
+  CHECK(listed(bench, {.unfinished = true, .id = "01a218ba"}) == Texts{first, second});
+  CHECK(listed(bench, {.states = {State::failed}, .id = "0"}) == Texts{other});
+  CHECK(listed(bench, {.id = "17e89348afb2"}) == Texts{second});
+  CHECK(listed(bench, {.id = "09e89348afb1"}) == Texts{first, "09e89348afb1", other, first});
+  CHECK(listed(bench, {.id = "Job 1"}) == Texts{"Job 1\xC3\xA9", "Job 1"});
+  CHECK(listed(bench, {.id = "Job 1\xC3\xA9"}) == Texts{"Job 1\xC3\xA9"});
+  CHECK(listed(bench, {.id = "job"}).empty());
+  CHECK(listed(bench, {.id = "89348afb1"}).empty());
+  CHECK(listed(bench, {.id = "%"}).empty());
+  CHECK(counted(bench, {.id = first}) == -1);
+}
+
 TEST_CASE_TEMPLATE("OperatorStore: a caller is found with all its tenants, and within one of them", Bench,
                    EACH_STORE) {
   Bench bench;

@@ -206,8 +206,10 @@ class ByCard(CliCase):
                 code, _, complaints = self.run_baton("get", "a/b:cancel?c", url=between.url)
                 self.assertEqual((code, "-32001" in complaints), (NO_ANSWER, True), complaints)
                 prefix = "/v1/" if version == "0.3" else "/"
+                # Only a Baton looks tasks up; others are asked in vain.
+                paths = [path for path in between.paths if not path.startswith("/agents?task=")]
                 self.assertTrue(all(path.startswith(prefix + ("tasks/", "message:")[path.startswith(prefix + "m")])
-                                    for path in between.paths), between.paths)
+                                    for path in paths), between.paths)
 
     def test_the_newest_json_rpc_is_preferred(self):
         interfaces = [("HTTP+JSON", "1.0"), ("JSONRPC", "0.3"), ("JSONRPC", "1.0")]

@@ -168,6 +168,18 @@ class Listing(NewcomerCase):
         code, out, complaints = self.run_baton("send", "--task", asked, "yes")
         self.assertEqual(code, DONE, complaints)
         self.assertEqual(json.loads(self.run_baton("get", asked)[1])["status"]["state"], "TASK_STATE_COMPLETED")
+        whole = both[1]["id"]
+        for words in (("get", whole), ("get", whole[:23]), ("logs", whole), ("tree", whole), ("watch", whole)):
+            code, out, complaints = self.run_baton(*words)
+            self.assertEqual((code, whole in out or "agent" in out), (DONE, True), (words, complaints))
+        self.assertEqual(self.run_baton("cancel", whole)[0], NO_ANSWER)  # it has ended, and is found
+        code, out, complaints = self.run_baton("cancel", whole[:6])
+        self.assertEqual((code, out), (USAGE, ""), complaints)
+        for task in both:
+            self.assertIn(f"{task['id']} of {task['agent']}", complaints)
+        code, _, complaints = self.run_baton("get", "--agent", "approval", whole[:6])
+        self.assertEqual(code, DONE, complaints)
+        self.assertEqual(self.run_baton("get", whole[:5])[0], NO_ANSWER)
 
     def test_nothing_to_list_is_said(self):
         code, shown = on_terminal(self.words("list", "--state", "rejected"))

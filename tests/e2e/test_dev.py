@@ -83,11 +83,11 @@ class Dev(unittest.TestCase):
     def test_what_agents_write_and_what_tasks_come_to_is_shown_beside_the_task(self):
         task = client.new_id()
         self.server.send("hello\nthere", task)
-        self.await_log(rf"(?m)^\d\d:\d\d:\d\d waiter {task[:8]} completed$")
-        lines = [line[9:] for line in self.server.log_text().splitlines() if task[:8] in line]
-        self.assertEqual([line.removeprefix(f"waiter {task[:8]} ") for line in lines if "|" not in line],
+        self.await_log(rf"(?m)^\d\d:\d\d:\d\d waiter {task[-12:]} completed$")
+        lines = [line[9:] for line in self.server.log_text().splitlines() if task[-12:] in line]
+        self.assertEqual([line.removeprefix(f"waiter {task[-12:]} ") for line in lines if "|" not in line],
                          ["submitted", "< hello there", "working", "> FIRST", "completed"])
-        self.assertIn(f"waiter {task[:8]} | asked: hello", lines)
+        self.assertIn(f"waiter {task[-12:]} | asked: hello", lines)
 
     def test_the_console_is_offered_and_nothing_is_kept(self):
         harness.wait_for(lambda: any(line.startswith("console http://127.0.0.1:") for line in self.server.lines), 20,

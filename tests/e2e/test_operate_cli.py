@@ -33,13 +33,27 @@ class Ops(operate_case.OperateCase):
         view, *events = self.good("show", key)
         self.assertEqual(view["task"]["key"], key)
         self.assertEqual([event["number"] for event in events], list(range(1, view["task"]["lastEvent"] + 1)))
+        whole = view["task"]["id"]
+        for named in (whole, whole[-12:], whole[:23]):
+            self.assertEqual(self.good("show", named, "--events", "0")[0]["task"]["key"], key)
+            self.assertEqual([row["key"] for row in self.good("tasks", "--id", named)], [key])
+        self.assertEqual(self.good("tasks", "--parent", whole), [])
+        alike = f"alike-{whole[:8]}"
+        for end in ("-a", "-b"):
+            self.server.rpc("tasks/send", {"id": alike + end, "message": client.text_message("y")}, agent="phone", token=operate_case.CALLER)
+        for named, complaint in ((alike, f"{self.key_of(alike + '-b')} ({alike}-b of "), ("no-such-task", "no task has the key"), (whole[:5], "at least 6")):
+            code, lines, complaints = self.ops("cancel", named, "--reason", "mistaken")
+            self.assertEqual((code, lines), (USAGE, []))
+            self.assertIn(complaint, complaints)
+        code, _, complaints = self.ops("taskz")
+        self.assertEqual((code, complaints), (USAGE, "baton: unknown: taskz; did you mean tasks?\n"))
 
     def test_actions_and_audit(self):
         key = self.key_of(self.send("x", "phone"))
         self.assertEqual(self.good("cancel", key, "--reason", "not wanted")[0]["task"]["state"], "canceled")
         made = self.good("retry", key, "--reason", "wanted", "--text", "x")[0]["task"]["key"]
         self.wait_row(made, "input-required")
-        self.good("answer", made, "Android", "--reason", "for the caller")
+        self.good("answer", self.read(f"/tasks/{made}")["task"]["id"], "Android", "--reason", "for the caller")
         self.assertEqual({row["action"] for row in self.good("audit", "--task", key)}, {"cancel", "retry"})
 
     def test_answer_as_data(self):
@@ -113,7 +127,7 @@ class Ops(operate_case.OperateCase):
         self.server.send("x", agent="joke", token=operate_case.OPERATOR)
         code, _, complaints = self.ops("delete", "--caller", "otto", "--reason", "x")
         self.assertEqual(code, USAGE)
-        self.assertIn("1 tasks", complaints)
+        self.assertIn("1 task,", complaints)
         self.assertEqual(self.good("delete", "--caller", "otto", "--reason", "x", "--yes"), [{"tasks": 1, "left": 0}])
 
     def test_deliveries(self):

@@ -77,6 +77,9 @@ class Replay(unittest.TestCase):
         code, texts, said = self.replay()
         self.assertEqual((code, texts[-1:]), (0, ["NEW 4 True"]), said)
         self.assertIn("turn 3 of 3 at asker", said)
+        for part in (self.task[-12:], self.task[:14]):
+            code, texts, said = self.replay(task=part)
+            self.assertEqual((code, texts[-1:]), (0, ["NEW 4 True"]), said)
 
     def test_an_earlier_turn_has_what_there_was_then(self):
         code, texts, said = self.replay("--turn", "1")

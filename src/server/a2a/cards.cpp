@@ -1,6 +1,8 @@
 #include "server/a2a/cards.h"
 
+#include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "json/writer.h"
 #include "server/a2a/negotiation.h"
@@ -9,6 +11,7 @@
 #include "server/conditional.h"
 #include "server/endpoint.h"
 #include "server/hosts.h"
+#include "server/own_tasks.h"
 
 namespace baton::server {
 namespace {
@@ -44,6 +47,14 @@ std::string grpc_address(const ServerOptions& options, std::string_view base, co
   const bool has_host = !options.grpc_address.starts_with(':');
   return has_host ? options.grpc_address
                   : std::string(without_port(host_in_url(base))) + options.grpc_address;
+}
+
+// The id, or the part of one, that `task` asks for; null: the agents are asked for alone.
+const std::string* task_named_in(const http::Request& request) {
+  for (const auto& [name, value] : request.query) {
+    if (name == "task") return &value;
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -102,10 +113,35 @@ base::Result<std::string> extended_card(const Services& services, const agents::
 http::Reply agents_reply(const Services& services, const http::Request& request, std::string_view address) {
   const agents::Agent* const main = services.catalogue.default_agent();
   std::optional<base::Error> refused;
+  std::optional<task::Caller> caller;
+  std::vector<const agents::Agent*> admitted;
+  for (const agents::Agent* agent : services.catalogue.all()) {
+    auto admission = authenticate(services.options, request, agent->name);
+    if (admission) {
+      admitted.push_back(agent);
+      caller = std::move(*admission);
+      continue;
+    }
+    refused = admission.error();
+    // A wrong token counts as one attempt, however many agents there are.
+    if (refused->code == ErrorCode::unauthenticated) break;
+  }
+  if (refused && admitted.empty()) return refusal(*refused);
+
+  const std::string* const named = task_named_in(request);
+  std::vector<OwnTask> tasks;
+  if (named != nullptr && caller) {
+    std::vector<task::AgentName> names;
+    for (const agents::Agent* agent : admitted) names.push_back(agent->name);
+    auto found = own_tasks(services.engine, *caller, names, *named);
+    if (!found) return plain_error(503, found.error().for_caller);
+    tasks = std::move(*found);
+    std::erase_if(admitted, [&](const agents::Agent* agent) {
+      return std::ranges::find(tasks, agent->name, &OwnTask::agent) == tasks.end();
+    });
+  }
   http::Reply reply;
   json::Writer out(reply.body);
-  bool any = false;
-  task::Caller who;
   const auto write = [&](const agents::Agent& agent) {
     const CardUrls urls = card_urls(services.options, request, {&agent, false, address, &agent == main});
     out.object([&] {
@@ -113,26 +149,21 @@ http::Reply agents_reply(const Services& services, const http::Request& request,
       const auto card = agent.shown_card();
       out.member("title", card->name).member("description", card->description);
       out.member("url", urls.json_rpc).member("card", urls.rest + "/.well-known/agent-card.json");
+      if (named == nullptr) return;
+      out.key("tasks").array([&] {
+        for (const OwnTask& task : tasks) {
+          if (task.agent == agent.name) out.string(task.id.value);
+        }
+      });
     });
   };
   out.object([&] {
-    out.key("agents").array([&] {
-      for (const agents::Agent* each : services.catalogue.all()) {
-        const agents::Agent& agent = *each;
-        const auto caller = authenticate(services.options, request, agent.name);
-        if (!caller) refused = caller.error();
-        // A wrong token counts as one attempt, however many agents there are.
-        if (!caller && caller.error().code == ErrorCode::unauthenticated) return;
-        if (caller) write(agent);
-        if (caller) who = *caller;
-        any = any || caller;
-      }
-    });
-    if (who.empty() || who == task::kAnonymous) return;
-    out.member("caller", task::account_of(who));
-    out.optional("user", std::string(task::tenant_of(who)));
+    out.key("agents").each(admitted, [&](const agents::Agent* agent) { write(*agent); });
+    if (!caller || caller->empty() || *caller == task::kAnonymous) return;
+    out.member("caller", task::account_of(*caller));
+    out.optional("user", std::string(task::tenant_of(*caller)));
   });
-  return refused && !any ? refusal(*refused) : reply;
+  return reply;
 }
 
 }  // namespace baton::server

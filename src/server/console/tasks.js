@@ -10,6 +10,7 @@ import { when } from "./when.js";
 
 /** @type {[string, string, string][]} name in the URL, label, kind of input */
 const filters = [
+  ["id", "Id or key", "text"],
   ["agent", "Agent", "text"],
   ["caller", "Caller", "text"],
   ["tenant", "Tenant", "text"],
@@ -21,7 +22,7 @@ const filters = [
   ["age_min_s", "Seconds in state ≥", "number"],
   ["attempts_min", "Attempts ≥", "number"],
 ];
-const often = ["agent", "caller", "error"];
+const often = ["id", "agent", "caller", "error"];
 /** @type {[string, string][]} name in the URL, label */
 const switches = [
   ["roots", "Without children"],
@@ -171,7 +172,9 @@ class Tasks extends Page {
     /** @type {Record<string, string>} */
     const query = {};
     for (const [name, value] of new FormData(this.form)) query[name] = String(value).trim();
-    const to = url("tasks", query);
+    // A key names one task. Ids of Baton's begin with a zero, and their short forms have 12 digits.
+    const isKey = /^[1-9]\d*$/.test(query.id) && query.id.length !== 12;
+    const to = isKey ? url(`tasks/${query.id}`) : url("tasks", query);
     if (to !== location.pathname + location.search) go(to);
   }
 

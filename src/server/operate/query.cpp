@@ -16,9 +16,9 @@ using base::fail;
 constexpr std::size_t kTextMax = 1'000;
 constexpr std::int64_t kAgeMax = std::int64_t{100} * 366 * 86'400;
 
-constexpr std::array<std::string_view, 13> kFilter{
-    "state", "turn",     "agent",     "caller",       "tenant",      "context", "parent",
-    "roots", "schedule", "age_min_s", "attempts_min", "undelivered", "error"};
+constexpr std::array<std::string_view, 14> kFilter{
+    "id",     "state", "turn",     "agent",     "caller",       "tenant",      "context",
+    "parent", "roots", "schedule", "age_min_s", "attempts_min", "undelivered", "error"};
 
 struct Turn {
   std::string_view name;
@@ -127,6 +127,7 @@ task::Caller read_caller(Query& query) {
 
 store::TaskFilter read_filter(Query& query, base::Timestamp now) {
   store::TaskFilter filter;
+  filter.id = query.text("id");
   for (const std::string& name : query.list("state")) {
     const auto state = task::state_named(name);
     if (name == "unfinished") {

@@ -209,6 +209,33 @@ std::vector<task::TaskKey> keys_of_context(Connection& connection, const task::C
   return keys;
 }
 
+std::optional<std::vector<task::TaskKey>> keys_of_id(Connection& connection, const TaskFilter& filter,
+                                                     int most) {
+  // Sorts behind every id that goes on with a character of UTF-8.
+  const std::string end = filter.id + "\xF4\x8F\xBF\xBF";
+  // A subquery for each agent and caller, as PostgreSQL reads all of the index for a join.
+  std::vector<std::pair<std::string, std::string>> pairs;
+  Query query = connection.query(
+      "SELECT p.agent, p.caller FROM ("
+      "SELECT DISTINCT agent, caller FROM task_totals WHERE (?1 = '' OR agent = ?1) AND " BATON_IS_OF("?2")
+      " UNION SELECT DISTINCT agent, caller FROM tasks INDEXED BY tasks_unfinished "
+      "WHERE turn_state <> 'none' AND (?1 = '' OR agent = ?1) AND " BATON_IS_OF("?2")
+      ") p WHERE (SELECT t.public_id FROM tasks t INDEXED BY tasks_by_id WHERE t.agent = p.agent "
+      "AND t.caller = p.caller AND t.public_id >= ?3 ORDER BY t.public_id LIMIT 1) <= ?4 LIMIT ?5",
+      filter.agent, filter.caller, filter.id, end, most + 1);
+  while (query.step()) pairs.emplace_back(query.text(0), query.text(1));
+  std::vector<task::TaskKey> keys;
+  for (const auto& [agent, caller] : pairs) {
+    const auto more = task_keys_in(
+        connection.query("SELECT task_key FROM tasks INDEXED BY tasks_by_id WHERE agent = ? AND caller = ? "
+                         "AND public_id >= ? AND public_id <= ? LIMIT ?",
+                         agent, caller, filter.id, end, most + 1));
+    keys.insert(keys.end(), more.begin(), more.end());
+    if (std::ssize(keys) > most) return std::nullopt;
+  }
+  return keys;
+}
+
 std::optional<std::vector<task::TaskKey>> keys_undelivered(Connection& connection, int most) {
   auto keys = task_keys_in(connection.query(
       "SELECT task_key FROM deliveries INDEXED BY deliveries_open WHERE state <> 'delivered' LIMIT ?",

@@ -67,6 +67,10 @@ class PageSource {
 std::vector<task::TaskKey> keys_with_turn(Connection& connection, const TaskFilter& filter);
 std::vector<task::TaskKey> keys_of_parent(Connection& connection, task::TaskKey parent);
 std::vector<task::TaskKey> keys_of_schedule(Connection& connection, const TaskFilter& filter);
+// Of tasks whose ids begin with the filter's `id`, of its agent and caller; nothing if there are more than
+// `most`. Costs a look-up for each agent and caller that have tasks.
+std::optional<std::vector<task::TaskKey>> keys_of_id(Connection& connection, const TaskFilter& filter,
+                                                     int most);
 // `pairs`: the agents and callers that have tasks.
 std::vector<task::TaskKey> keys_of_context(Connection& connection, const task::ContextId& context,
                                            const std::vector<std::pair<std::string, std::string>>& pairs);

@@ -11,6 +11,7 @@
 #include "store/sql/log_rows.h"
 #include "store/sql/page_sources.h"
 #include "store/task_filter.h"
+#include "task/short_id.h"
 
 namespace baton::store::sql {
 namespace {
@@ -22,6 +23,8 @@ constexpr std::int64_t kSourceCost = 20;
 constexpr std::ptrdiff_t kSourcesMax = 2'000;
 // Above, tasks with open deliveries are no longer rare: they are found on the way.
 constexpr int kOpenDeliveriesMax = 20'000;
+// Above, the beginning of an id says little: its tasks are found on the way.
+constexpr int kIdMatchesMax = 1'000;
 
 // Of a longer status no text is shown: a page of them would take too long.
 constexpr std::size_t kStatusBytesMax = 128 << 10;
@@ -103,6 +106,7 @@ class Sources {
  private:
   void choose() {
     const TaskFilter& filter = query_.filter;
+    if (!filter.id.empty() && add_by_id(filter)) return;
     if (filter.parent) return add(keys_of_parent(connection_, filter.parent));
     if (!filter.schedule.empty()) return add(keys_of_schedule(connection_, filter));
     if (!filter.context.empty()) return add(keys_of_context(connection_, filter.context, pairs()));
@@ -112,6 +116,14 @@ class Sources {
     }
     if (may_have_turn(filter)) add(keys_with_turn(connection_, filter));
     choose_at_rest(filter);
+  }
+
+  // No index has the ends of ids, so a short form is found on the way.
+  bool add_by_id(const TaskFilter& filter) {
+    if (task::is_short_id(filter.id) || !totals_for(connection_, filter).is_known) return false;
+    const auto keys = keys_of_id(connection_, filter, kIdMatchesMax);
+    if (keys) add(*keys);
+    return keys.has_value();
   }
 
   std::vector<Pair> pairs() const {

@@ -7,6 +7,7 @@
 #include "store/sqlite/connection.h"
 #include "store/sqlite/errors.h"
 #include "store/sqlite/sqlite_store.h"
+#include "task/short_id.h"
 
 namespace baton::store::sqlite {
 namespace {
@@ -17,14 +18,21 @@ using base::fail;
 using base::Result;
 
 Result<task::TaskKey> find_task(Connection& connection, const ReplayChoice& choice) {
+  std::vector<task::TaskKey> whole, parts;
   Query query =
-      connection.query("SELECT task_key FROM tasks WHERE public_id = ?1 AND (?2 = '' OR agent = ?2)",
-                       choice.task, choice.agent);
-  if (!query.step()) return fail(ErrorCode::not_found, "there is no such task in the database");
-  const task::TaskKey key{query.integer(0)};
-  if (query.step())
-    return fail(ErrorCode::invalid_argument, "several tasks have this id: --agent may tell them apart");
-  return key;
+      connection.query("SELECT task_key, public_id FROM tasks WHERE ?1 = '' OR agent = ?1", choice.agent);
+  while (query.step()) {
+    const std::string id = query.text(1);
+    const task::TaskKey key{query.integer(0)};
+    if (id == choice.task) whole.push_back(key);
+    if (choice.task.size() >= task::kIdPartMin && task::is_named_by(id, choice.task)) parts.push_back(key);
+  }
+  const auto& meant = whole.empty() ? parts : whole;
+  if (meant.empty()) return fail(ErrorCode::not_found, "there is no such task in the database");
+  if (meant.size() == 1) return meant.front();
+  return fail(ErrorCode::invalid_argument, whole.empty()
+                                               ? "this is a part of several tasks' ids: give more of it"
+                                               : "several tasks have this id: --agent may tell them apart");
 }
 
 // What has begun the task's turns: its caller's messages.
@@ -104,7 +112,7 @@ Result<ReplayedTurn> cut(Connection& connection, const ReplayChoice& choice, tas
   forget_what_followed(connection, row->head, message);
   hand_over(connection, row->head);
   queue_turn(connection, key, message, status);
-  return ReplayedTurn{row->head.agent, message.number, turn, turns};
+  return ReplayedTurn{row->head.id, row->head.agent, message.number, turn, turns};
 }
 
 // What the log has, now that it is shorter.

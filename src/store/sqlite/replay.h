@@ -14,12 +14,13 @@
 namespace baton::store::sqlite {
 
 struct ReplayChoice {
-  std::string task;   // its public id
+  std::string task;   // its public id, or a part of it (task/short_id.h)
   std::string agent;  // empty: there is one task of that id
   int turn = 0;       // by its message, the first one is 1; 0: the last
 };
 
 struct ReplayedTurn {
+  task::TaskId task;
   task::AgentName agent;
   task::EventNumber message;  // the last event that is left
   int turn = 0, turns = 0;    // which one it is, of so many

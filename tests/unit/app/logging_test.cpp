@@ -55,9 +55,11 @@ TEST_CASE("Log line: whatever the message and its members hold, it is one line o
         kBegin + R"("info","task":"a\\x20b\\x0Ac","message":""})" + "\n");
 }
 
-TEST_CASE("Log line: for a terminal, time, agent and the beginning of the task's id come first") {
-  CHECK(line_of("terminal", {{"agent", "echo"}, {"task", "0123456789"}, {"attempt", 1}},
-                "agent-stderr | hi") == "22:13:20 echo 01234567 | hi\n");
+TEST_CASE("Log line: for a terminal, time, agent and the short form of the task's id come first") {
+  CHECK(line_of("terminal",
+                {{"agent", "echo"}, {"task", "01a218ba-f064-7f34-9639-09e89348afb1"}, {"attempt", 1}},
+                "agent-stderr | hi") == "22:13:20 echo 09e89348afb1 | hi\n");
+  CHECK(line_of("terminal", {{"agent", "echo"}, {"task", "mine"}}, "hi") == "22:13:20 echo mine hi\n");
   CHECK(line_of("terminal", {}, "listening") == "22:13:20 baton listening\n");
   CHECK(line_of("terminal", {{"agent", "echo"}, {"worker", 1}}, "killed", spdlog::level::warn) ==
         "22:13:20 echo warning: worker=1 killed\n");

@@ -134,4 +134,31 @@ TEST_CASE("Extended card: where there is one it is for callers with a name, in e
   CHECK(bench.get({}).body.find("For you") == std::string::npos);
 }
 
+TEST_CASE("Agents: with a task's id only the agents are listed that have it, with whole ids") {
+  Bench bench;
+  std::vector<agents::Agent> both(2);
+  both[0].name = {"helper"};
+  both[1].name = {"scripted"};
+  const agents::Catalogue catalogue{std::move(both)};
+  const server::Services services{bench.engine.engine(), catalogue, bench.options, bench.readers, {}};
+  REQUIRE(bench.engine.submit(test::EngineBench::message("work", "job-17-long")));
+  const auto listed = [&](std::vector<std::pair<std::string, std::string>> query) {
+    http::Request request;
+    request.method = "GET";
+    request.query = std::move(query);
+    return server::agents_reply(services, request, "http://host").body;
+  };
+  CHECK(listed({}).find("\"tasks\"") == std::string::npos);
+  CHECK(listed({}).find("\"helper\"") != std::string::npos);
+  for (const char* named : {"job-17-long", "job-17-l"}) {
+    const std::string body = listed({{"task", named}});
+    CHECK(body.find(R"("tasks":["job-17-long"])") != std::string::npos);
+    CHECK(body.find("\"helper\"") == std::string::npos);
+  }
+  CHECK(listed({{"task", "job-18"}}) == R"({"agents":[]})");
+  bench.options.tokens = std::vector<server::Token>{{"secret", {"alice"}, {}}};
+  bench.options.anonymous = false;
+  CHECK(listed({{"task", "job-17-long"}}).find("job-17") == std::string::npos);
+}
+
 }  // namespace cards_test

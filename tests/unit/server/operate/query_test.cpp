@@ -24,6 +24,7 @@ std::string problem_of(const Query::Pairs& pairs) {
 TEST_CASE("Query: a filter has all that is given") {
   const Query::Pairs pairs{{"state", "failed,unfinished"},
                            {"state", "input-required"},
+                           {"id", "01a2"},
                            {"agent", "echo"},
                            {"caller", "ann"},
                            {"parent", "42"},
@@ -36,6 +37,7 @@ TEST_CASE("Query: a filter has all that is given") {
   REQUIRE(query.checked());
   CHECK(filter.states == std::vector{task::State::failed, task::State::input_required});
   CHECK(filter.unfinished);
+  CHECK(filter.id == "01a2");
   CHECK(filter.agent.value == "echo");
   CHECK(filter.caller.value == "ann");
   CHECK(filter.parent.value == 42);
