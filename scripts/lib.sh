@@ -147,7 +147,6 @@ build() {
 install_npm_packages() {
   (
     cd "tests/$1"
-    if cmp -s package-lock.json node_modules/.baton-lock; then exit 0; fi
     # React and CopilotKit are nine tenths of the browser's, and for cases of the ring "everything" alone.
     local stamp=node_modules/.baton-lock fewer=()
     if [[ ${BATON_RING:-} == whole ]]; then stamp+=-whole fewer=(--omit=optional); fi
