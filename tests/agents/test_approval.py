@@ -10,15 +10,21 @@ ODD = [
 
 class Approval(AgentTest):
     agent = "approval"
+    ASKED = {}  # what it asks about each action, which is always the same
 
     def ask(self, action):
         lines = self.run_turn(turn(text(action)))
         self.assertEqual(len(lines), 1)
         return lines[0]
 
+    def question_about(self, action):
+        if action not in self.ASKED:
+            self.ASKED[action] = self.ask(action)["message"]
+        return self.ASKED[action]
+
     def answer(self, *parts, action="Delete the logs", more_history=()):
         """The agent's lines to an answer, with the history as Baton keeps it."""
-        question = {"role": "ROLE_AGENT", "taskId": "k1", **self.ask(action)["message"]}
+        question = {"role": "ROLE_AGENT", "taskId": "k1", **self.question_about(action)}
         request = {"role": "ROLE_USER", "taskId": "k1", "parts": [text(action)]}
         return self.run_turn(turn(*parts, history=[request, question, *more_history], resume={"ask": "q1"}))
 
@@ -53,7 +59,7 @@ class Approval(AgentTest):
             with self.subTest(answer=answer[:30]):
                 lines = self.answer(text(answer))
                 self.assertEqual([line["type"] for line in lines], ["ask"])
-                self.assertEqual(lines[0]["message"]["parts"][1], self.ask("Delete the logs")["message"]["parts"][1])
+                self.assertEqual(lines[0]["message"]["parts"][1], self.question_about("Delete the logs")["parts"][1])
 
     def test_data_decides_whatever_the_text_says(self):
         self.assertEqual(self.answer({"data": {"approved": True}}, text("no"))[-1]["type"], "done")

@@ -9,6 +9,7 @@ import pathlib
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -18,6 +19,7 @@ import client
 import databases
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tests/support"))  # of tests that are imported without scripts/run_python_tests
 PROGRAM = os.environ.get("BATON_PROGRAM", str(ROOT / "build/release/baton"))
 SHIPPED = ROOT / "agent-cards"
 TEST_AGENTS = pathlib.Path(__file__).resolve().parent / "agents"

@@ -121,17 +121,19 @@ class RemoteCards(harness.unittest.TestCase):
             fronts = [self.front(brief), self.front(long)]
             for front in fronts:
                 self.wait_card(front, lambda one: one["version"] == "7", "the remote card")
-            harness.wait_for(lambda: self.card(fronts[0]) and brief.unchanged, what="the card to be asked for again")
-            self.assertEqual(self.card(fronts[0])["version"], "7", "304 leaves it as it is")
+            # Each time takes the least for which a card is kept, 5 s.
+            if not rings.WHOLE:
+                harness.wait_for(lambda: self.card(fronts[0]) and brief.unchanged, what="the card to be asked for")
+                self.assertEqual(self.card(fronts[0])["version"], "7", "304 leaves it as it is")
             brief.fields["ETag"] = '"two"'
             card = json.loads(brief.card)
             brief.set({**card, "version": "8"})
             self.wait_card(fronts[0], lambda one: one["version"] == "8", "the card as it is now")
-            # What cannot be had any more stays as it was known.
-            brief.status = 500
-            asked = len(brief.asked)
-            harness.wait_for(lambda: self.card(fronts[0]) and len(brief.asked) > asked, what="another try")
-            self.assertEqual(self.card(fronts[0])["version"], "8")
+            if not rings.WHOLE:  # what cannot be had any more stays as it was known
+                brief.status = 500
+                asked = len(brief.asked)
+                harness.wait_for(lambda: self.card(fronts[0]) and len(brief.asked) > asked, what="another try")
+                self.assertEqual(self.card(fronts[0])["version"], "8")
             self.card(fronts[1])
             self.assertEqual(len(long.asked), 1)
 

@@ -6,6 +6,7 @@ import client
 import collector
 import harness
 import model_server
+import rings
 import webhooks
 from test_remote_agents import Front
 
@@ -226,7 +227,7 @@ class CollectorInTrouble(harness.ServerCase):
         return server.call("SendMessage", {"message": message}, agent="echo", headers={"A2A-Version": "1.0"})
 
     def test_a_busy_collector_gets_the_batch_again_after_the_time_it_asks_for(self):
-        for status in (429, 503):
+        for status in rings.some((429, 503)):
             with self.subTest(status):
                 times = []
                 def answer(count, times=times, status=status):
