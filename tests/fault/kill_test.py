@@ -16,9 +16,10 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
 import aclient
 import client
 import harness
+import rings
 from subscriber import Subscriber
 
-KILLS = int(os.environ.get("BATON_KILLS", "6"))
+KILLS = int(os.environ.get("BATON_KILLS", "3" if rings.WHOLE else "6"))
 TASKS = int(os.environ.get("BATON_KILL_TASKS", "60"))
 SEED = int(os.environ.get("BATON_SEED", str(random.randrange(1 << 32))))
 CONFIG = {
