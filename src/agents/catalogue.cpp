@@ -8,6 +8,7 @@
 
 #include "agents/delegate_urls.h"
 #include "agents/files_digest.h"
+#include "agents/missing_agents.h"
 #include "agents/plan.h"
 #include "agents/read_settings.h"
 #include "json/document.h"
@@ -20,6 +21,7 @@ namespace fs = std::filesystem;
 using base::ErrorCode;
 using json::SchemaProblem;
 
+constexpr std::string_view kNoAgent = "there is no agent ";
 constexpr std::uintmax_t kCardSizeMax = 1 << 20;
 
 // Reads the cards one after another and collects their problems.
@@ -76,9 +78,8 @@ class Loader {
       if (std::any_of(agents.begin(), agents.end(), is_it)) continue;
       const bool is_url = is_agent_url(name);
       if (is_url && is_delegate_url(rules_.delegate_urls, name)) continue;
-      Finding found{
-          (agent.folder / "card.json").string(), 0, 0, place,
-          (is_url ? "outbound.delegate_urls does not allow \"" : "there is no agent \"") + name + "\""};
+      Finding found{(agent.folder / "card.json").string(), 0, 0, place,
+                    is_url ? "outbound.delegate_urls does not allow \"" + name + "\"" : missing_agent(name)};
       warnings.push_back({agent.name.value, {std::move(found)}});
     }
   }
@@ -223,6 +224,14 @@ class Loader {
 };
 
 }  // namespace
+
+std::string missing_agent(const std::string& name) {
+  return std::string(kNoAgent) + "\"" + name + "\"";
+}
+
+bool is_about_missing_agent(const Catalogue::Finding& finding) {
+  return finding.reason.starts_with(kNoAgent);
+}
 
 bool is_agent_name(std::string_view name) {
   constexpr std::string_view kFirst = "abcdefghijklmnopqrstuvwxyz0123456789";

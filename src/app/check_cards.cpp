@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "agents/missing_agents.h"
 #include "app/executors.h"
 #include "base/clock.h"
 #include "base/worker_pool.h"
@@ -15,10 +16,11 @@ namespace fs = std::filesystem;
 
 using Reports = std::vector<agents::Catalogue::CardReport>;
 
-void add(const Reports& reports, bool are_wrong, CheckedCards& checked) {
+template <class IsWrong>
+void add(const Reports& reports, IsWrong&& is_wrong, CheckedCards& checked) {
   for (const auto& report : reports) {
     for (const auto& finding : report.findings)
-      checked.findings.push_back({report.folder, are_wrong, finding});
+      checked.findings.push_back({report.folder, is_wrong(finding), finding});
   }
 }
 
@@ -43,7 +45,7 @@ bool CheckedCards::are_right() const {
   return std::ranges::none_of(findings, &CardFinding::is_wrong);
 }
 
-base::Result<CheckedCards> check_cards(const fs::path& folder) {
+base::Result<CheckedCards> check_cards(const fs::path& folder, bool allows_missing) {
   agents::ProcessHost processes;
   base::WorkerPool callers("agent-call", 1, 1);
   const base::SystemClock clock;
@@ -55,8 +57,13 @@ base::Result<CheckedCards> check_cards(const fs::path& folder) {
   if (!read) return base::fail(std::move(read.error()));
   CheckedCards checked;
   checked.agents = std::move(read->folders);
-  add(read->wrong, true, checked);
-  add(read->warnings, false, checked);
+  using Finding = agents::Catalogue::Finding;
+  add(
+      read->wrong, [](const Finding&) { return true; }, checked);
+  add(
+      read->warnings,
+      [&](const Finding& found) { return !allows_missing && agents::is_about_missing_agent(found); },
+      checked);
   if (!place.name.empty()) {
     std::erase_if(checked.agents, [&](const std::string& agent) { return agent != place.name; });
     std::erase_if(checked.findings, [&](const CardFinding& found) { return found.agent != place.name; });

@@ -22,7 +22,7 @@ bool is_agent_name(std::string_view name);
 
 struct CardFinding {
   std::string agent;
-  bool is_wrong = false;  // the agent would be left out; else it is only odd
+  bool is_wrong = false;  // the agent would be left out, or cannot do its work; else it is only odd
   agents::Catalogue::Finding what;
 };
 
@@ -33,8 +33,9 @@ struct CheckedCards {
   bool are_right() const;
 };
 
-// `folder` has agents, or is an agent's own, of which alone is told. Fails with invalid_argument if there is
-// no card.
-base::Result<CheckedCards> check_cards(const std::filesystem::path& folder);
+// `folder` has agents, or is an agent's own, of which alone is told. A card that names an agent which is not
+// there is wrong, unless `allows_missing`: where the other card is deployed apart. Fails with
+// invalid_argument if there is no card.
+base::Result<CheckedCards> check_cards(const std::filesystem::path& folder, bool allows_missing = false);
 
 }  // namespace baton::app

@@ -23,6 +23,7 @@ std::vector<std::string> init_kinds();
 struct CheckOptions {
   std::string folder = "agent-cards";  // of agents, or an agent's own
   std::string turn;                    // the message of a turn to run; empty: none
+  bool allow_missing = false;          // agents that the cards name and that are not in the folder
   bool json = false;
 };
 // 0: all cards are right, and the turn, if one was run, has completed. 1: a card is wrong, or the turn has

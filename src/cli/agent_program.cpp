@@ -51,6 +51,8 @@ class AgentProgram {
     command->add_option("folder", options_->check.folder,
                         "A folder of agents, or an agent's own (" + options_->check.folder + ")");
     command->add_option("--turn", options_->check.turn, "Then run one turn of the agent with this message");
+    command->add_flag("--allow-missing", options_->check.allow_missing,
+                      "Only warn of agents that plans and models name and that are not in the folder");
     command->add_flag("--json", options_->check.json, "JSON lines: a finding each, then the turn's events");
     command->footer(
         "Exit codes: 0 all is right, 1 a card is wrong or the turn failed, 2 there are no cards;\n"

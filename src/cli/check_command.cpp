@@ -65,7 +65,7 @@ int run_turn(const CheckOptions& options, const std::string& agent) {
 
 int check_command(const CheckOptions& options) {
   const bool for_people = !options.json;
-  const auto checked = app::check_cards(options.folder);
+  const auto checked = app::check_cards(options.folder, options.allow_missing);
   if (!checked) {
     std::fprintf(stderr, "baton: %s\n", printable(checked.error().for_caller).c_str());
     return kExitUsage;

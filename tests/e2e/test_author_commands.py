@@ -99,6 +99,15 @@ class Check(FolderCase):
         self.assertEqual({one["pointer"] for one in found}, {"/colour", "/baton/command"})
         self.assertEqual({(one["agent"], one["level"]) for one in found}, {("odd", "warning")})
 
+    def test_an_agent_that_is_not_there_is_wrong_unless_it_is_deployed_apart(self):
+        for name, agent in (("gone", "nobody"), ("filled", "{{/message/text}}")):
+            self.write_card(name, CARD | {"baton": {"executor": "workflow", "plan": {"agent": agent}}})
+        code, out, _ = self.run_baton("check")
+        self.assertEqual((code, out.splitlines()[-1]), (FAILED, "2 agents: 2 errors, 0 warnings"), out)
+        self.assertIn('error: /baton/plan: there is no agent "nobody"', out)
+        code, out, _ = self.run_baton("check", "--allow-missing")
+        self.assertEqual((code, out.splitlines()[-1]), (DONE, "2 agents: 0 errors, 2 warnings"), out)
+
     def test_the_folder_of_one_agent_is_checked_alone(self):
         self.write_card("wrong", "{}")
         self.write_card("upper", CARD)
