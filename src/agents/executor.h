@@ -40,6 +40,7 @@ struct Turn {
   int attempt = 1;  // above 1: an earlier attempt was broken off by a crash or restart
   task::AgentName agent;
   task::TaskId task;
+  task::TaskKey key;  // the task in the store
   task::ContextId context;
   // Submission::hops; for executors that act outside with this agent as the last one.
   std::vector<std::string> hops;
@@ -88,6 +89,9 @@ struct DelegateRequest {
   bool takes_questions = false;
   bool detached = false;   // the child outlives the task, and `Waits` does not wait for it
   std::string label = {};  // what the log shows it as; empty: the agent's name
+  // What the child may take, instead of what is left of the task's budget, which then does not refuse it: of
+  // work that undoes what a task has done that may take no more.
+  std::optional<task::Budget> budget = {};
 };
 
 // How a turn ended. Exactly one of these ends every turn.
@@ -148,6 +152,10 @@ class TurnSink {
 
   // Cancels the child that was delegated to under this name since the turn's message. Its result still comes.
   virtual void cancel_child(const std::string& /*call*/) {}
+
+  // Whether anything that the turn does still counts: not once it is to stop. For loops over what others have
+  // sent, and for executors whose `start` takes long.
+  virtual bool is_wanted() const { return true; }
 
   // Ends the turn. Only the first call counts.
   virtual void finish(Outcome outcome) = 0;

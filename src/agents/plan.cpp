@@ -206,7 +206,10 @@ class PlanReader {
   void read_map(Value from, Value what, const std::string& place, PlanStep& step) {
     const std::string around = place.substr(0, place.rfind('/'));
     if (from["over"].absent()) problem(around, "a map needs \"over\": a JSON pointer, or a list");
-    step.over = from["over"].json();
+    const Value over = from["over"];
+    if (!over.absent() && !over.is_string() && !over.is_array())
+      problem(around + "/over", "must be a JSON pointer, or a list");
+    step.over = over.json();
     step.concurrency = static_cast<int>(from["concurrency"].integer().value_or(8));
     read_bound(from, around, 1'000, step);
     read_join(from, place, step);
@@ -249,12 +252,18 @@ class PlanReader {
               {}};
     }
     read.pointer = from["value"].str();
+    // As people write it who have just written a text.
+    if (read.pointer.starts_with("{{") && read.pointer.find("}}") == read.pointer.size() - 2) {
+      read.pointer = read.pointer.substr(2, read.pointer.size() - 4);
+      std::erase(read.pointer, ' ');
+    }
     places_.conditions.push_back({read.pointer, place + "/value", &step});
     int tests = 0;
     for (const NamedTest& one : kTests) {
       if (from[one.name].missing()) continue;
       read.test = one.test;
       read.with = from[one.name].json();
+      places_.compared.push_back({read.with, place + "/" + std::string(one.name), &step});
       ++tests;
     }
     if (from["value"].absent() || tests != 1)
@@ -269,13 +278,6 @@ class PlanReader {
   int count_ = 0;
 };
 
-template <class See>
-void for_each_step(const PlanStep& step, See&& see) {
-  see(step);
-  for (const auto& one : step.steps) for_each_step(*one, see);
-  if (step.compensation) for_each_step(*step.compensation, see);
-}
-
 // Also what its pointers are checked with; null: it is not JSON.
 std::optional<PlanPlaces> read_steps_of(Plan& plan, std::string_view text, const std::string& place,
                                         std::vector<SchemaProblem>& problems) {
@@ -286,7 +288,7 @@ std::optional<PlanPlaces> read_steps_of(Plan& plan, std::string_view text, const
     return std::nullopt;
   }
   PlanPlaces places = PlanReader(place, problems).read(document->root(), plan);
-  for_each_step(plan.root, [&](const PlanStep& step) { plan.undoes |= step.compensation != nullptr; });
+  plan.undoes = has_compensation(plan.root);
   return places;
 }
 
@@ -329,6 +331,12 @@ bool stands_in(const PlanStep& step, const PlanStep& around) {
   const PlanStep* one = &step;
   while (one != nullptr && one != &around) one = one->parent;
   return one != nullptr;
+}
+
+bool has_compensation(const PlanStep& step) {
+  bool has = false;
+  for_each_step(step, [&](const PlanStep& one) { has |= one.compensation != nullptr; });
+  return has;
 }
 
 const PlanStep* find_step(const PlanStep& from, std::string_view id) {

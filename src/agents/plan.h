@@ -99,6 +99,17 @@ std::vector<std::string> agents_of(const Plan& plan);
 // Whether `step` is `around` or a part of it.
 bool stands_in(const PlanStep& step, const PlanStep& around);
 
+// Calls `see` with `step` and with each step in it, compensations included.
+template <class See>
+void for_each_step(const PlanStep& step, See&& see) {
+  see(step);
+  for (const auto& one : step.steps) for_each_step(*one, see);
+  if (step.compensation) for_each_step(*step.compensation, see);
+}
+
+// Whether `step`, or a step in it, has a compensation.
+bool has_compensation(const PlanStep& step);
+
 // The steps named by `/steps/<id>`, or null.
 const PlanStep* find_step(const PlanStep& from, std::string_view id);
 

@@ -87,6 +87,10 @@ class PointerChecks {
       reader_ = step;
       check_pointer(pointer, place);
     }
+    for (const auto& [with, place, step] : places_.compared) {
+      reader_ = step;
+      check_strings(json::Document::view_of(with.text).root(), place);
+    }
   }
 
  private:
@@ -110,7 +114,23 @@ class PointerChecks {
     const Value root = document.root();
     check_strings(root.is_object() ? root["text"] : root, place);
     check_strings(root["data"], place + "/data");
-    for (const Value file : root["files"]) check_pointer(file.str(), place + "/files");
+    for (const Value file : root["files"]) check_files(file.str(), place + "/files");
+  }
+
+  // A list of files, or one of them.
+  void check_files(std::string pointer, const std::string& place) {
+    const std::size_t before = problems_.size();
+    check_pointer(pointer, place);
+    if (pointer == "/item" || problems_.size() > before) return;
+    const std::size_t mark = pointer.rfind('/');
+    const std::string last = pointer.substr(mark + 1);
+    const bool is_index =
+        !last.empty() && last.size() < 10 && last.find_first_not_of("0123456789") == std::string::npos;
+    const std::string list = is_index ? pointer.substr(0, mark) : pointer;
+    if (!list.ends_with("/files") && !list.ends_with("/parts"))
+      problem(place, "\"" + pointer +
+                         "\" must be a list of files, such as /message/files, or one of them, such "
+                         "as /message/files/0");
   }
 
   void check_over(const task::Json& over, const std::string& place) {

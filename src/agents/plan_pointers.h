@@ -23,6 +23,13 @@ struct PlanPlaces {
     const PlanStep* step;  // that reads it
   };
   std::vector<Pointed> conditions;
+  // What values are compared with: texts in it may have pointers.
+  struct Compared {
+    task::Json with;
+    std::string place;
+    const PlanStep* step;
+  };
+  std::vector<Compared> compared;
 };
 
 // Whether a round of the loops around both has no value of `named` yet when `reader` reads it, as `named`

@@ -10,6 +10,7 @@
 
 #include "agents/catalogue.h"
 #include "agents/outbound/outbound.h"
+#include "agents/workflow/workflow_executor.h"
 #include "app/logging.h"
 #include "app/trace_exporter.h"
 #include "base/clock.h"
@@ -72,6 +73,7 @@ struct Config {
   server::ServerOptions server;  // its tokens and what follows from several settings: see service.cpp
   agents::CommonRules cards;
   engine::EngineOptions engine;
+  agents::PlanOptions plans;
   notify::NotifierOptions webhooks;
   StoreOptions store;
 

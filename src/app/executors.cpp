@@ -1,18 +1,21 @@
 #include "app/executors.h"
 
 #include <limits>
+#include <memory>
+#include <utility>
 
 #include "agents/agui/agui_executor.h"
 #include "agents/command/command_executor.h"
 #include "agents/delegate_urls.h"
 #include "agents/model/model_executor.h"
 #include "agents/remote/remote_executor.h"
-#include "agents/workflow/workflow_executor.h"
 
 namespace baton::app {
 
 agents::Catalogue::Make executors(const ExecutorServices& services) {
-  return [services](const agents::Agent& agent) -> std::unique_ptr<agents::Executor> {
+  auto memories = std::make_shared<agents::PlanMemories>(services.plans.kept_max);
+  return [services,
+          memories = std::move(memories)](const agents::Agent& agent) -> std::unique_ptr<agents::Executor> {
     if (agent.settings.executor == agents::AgentSettings::Kind::a2a) {
       return agents::remote_executor(services.callers, agent.card, agent.settings, services.outbound);
     }
@@ -20,7 +23,8 @@ agents::Catalogue::Make executors(const ExecutorServices& services) {
       return agents::model_executor(services.callers, agent.settings, services.outbound);
     }
     if (agent.settings.executor == agents::AgentSettings::Kind::workflow) {
-      return agents::workflow_executor(agent.settings, services.clock, services.choose);
+      return agents::workflow_executor(agent.settings, services.clock, services.choose, services.plans,
+                                       memories);
     }
     if (agent.settings.executor == agents::AgentSettings::Kind::ag_ui) {
       return agents::agui_executor(services.callers, agent.settings, services.outbound);

@@ -7,7 +7,7 @@
 #include "agents/catalogue.h"
 #include "agents/command/process_host.h"
 #include "agents/outbound/outbound.h"
-#include "agents/workflow/plan_run.h"
+#include "agents/workflow/workflow_executor.h"
 #include "base/clock.h"
 #include "base/worker_pool.h"
 
@@ -20,6 +20,7 @@ struct ExecutorServices {
   agents::OutboundRules outbound;
   const base::Clock& clock;
   agents::ChooseAgent choose;  // of the catalogue that is being made
+  agents::PlanOptions plans = {};
 };
 
 agents::Catalogue::Make executors(const ExecutorServices& services);

@@ -296,7 +296,8 @@ int serve(const Config& config, const std::function<LoadedConfig()>& read_again)
       callers,
       {config.outbound_origins, config.webhooks.policy, &breakers, traced, &answers, config.outbound_limits},
       steady,
-      choose};
+      choose,
+      config.plans};
   const agents::Catalogue::Make make = executors(services);
   const std::uint64_t agent_files = config.cards.dev ? agents::files_digest(config.agents_folder) : 0;
   auto catalogue = agents::Catalogue::load(config.agents_folder, make, {}, config.cards);

@@ -9,6 +9,7 @@ namespace {
 
 using agents::CommonRules;
 using agents::OutboundLimits;
+using agents::PlanOptions;
 using agents::QuestionLimits;
 using engine::EngineOptions;
 using engine::RetentionOptions;
@@ -150,6 +151,10 @@ constexpr Setting kSettings[] = {
      16 * kGib},
     {"limits.task_max", engine<&EngineOptions::task_bytes_max>, "Bytes of all that one task holds", kKib,
      16 * kGib},
+    {"limits.plan_fill_max", &to<&Config::plans, &PlanOptions::fill_max>,
+     "Bytes that a plan may fill into the input of one step", kKib, kGib},
+    {"limits.plan_kept_max", &to<&Config::plans, &PlanOptions::kept_max>,
+     "Bytes of messages and results that plans which wait keep in memory", 0, 16 * kGib},
     {"limits.answer_max", server<&ServerOptions::answer_bytes_max>,
      "Bytes of one answer; past it the largest parts are shown as links", 64 * kKib, 16 * kGib},
     {"limits.answers_max", &to<&Config::answers_bytes_max>,
@@ -181,6 +186,8 @@ constexpr Setting kSettings[] = {
      "Seconds a waiting send waits before it answers with the current state", 0.1, kDay},
     {"engine.drain_grace_s", engine<&EngineOptions::drain_grace>,
      "Seconds running turns have when the server stops", 0, 3600},
+    {"engine.undo_grace_s", &to<&Config::plans, &PlanOptions::undo_grace>,
+     "Seconds that a plan has to undo what it has done, once its budget has ended", 0, kDay},
     {"engine.conversation_max", engine<&EngineOptions::conversation_max>,
      "Earlier messages of a context an agent is given", 0, 10'000},
     {"engine.delegate_depth_max", engine<&EngineOptions::delegation_depth_max>,

@@ -1,12 +1,18 @@
 // Background: the pools for the engine's blocking store reads, and its timers. Keeps both off the engine's
 // thread and the event loops: a read of a task that is not in memory may wait for the disk, or for a flush.
-// What reads much and nobody waits for at once has threads of its own, of low priority: turns of plans, and
-// what looks for old tasks. Small turns that stood behind it would hold slots that others wait for.
+// What reads much and nobody waits for at once has threads of its own, of low priority: what looks for old
+// tasks, and turns of plans, which compute as well. Small turns that stood behind it would hold slots that
+// others wait for, and callers with small plans would wait for those with large ones: plans have a pool that
+// is fair between callers.
 #pragma once
 
 #include <atomic>
+#include <functional>
+#include <string>
+#include <utility>
 
 #include "base/event_loop.h"
+#include "base/fair_pool.h"
 #include "base/worker_pool.h"
 
 namespace baton::engine {
@@ -18,9 +24,18 @@ class Background {
 
   // Runs `work` on a pool thread. The queue holds more than the turns and callers that can wait at once; if
   // it is full anyway, tries again a moment later. Returns false, and drops the work, after `stop`.
-  bool run(std::function<void()> work) { return submit(pool_, std::move(work)); }
+  bool run(std::function<void()> work) {
+    return submit([this](auto& queued) { return pool_.try_submit(std::move(queued)); }, std::move(work));
+  }
   // The same on the threads of low priority.
-  bool run_low(std::function<void()> work) { return submit(low_, std::move(work)); }
+  bool run_low(std::function<void()> work) {
+    return submit([this](auto& queued) { return low_.try_submit(std::move(queued)); }, std::move(work));
+  }
+  // The same for the turn of a caller's plan.
+  bool run_plan(const std::string& caller, std::function<void()> work) {
+    return submit([this, caller](auto& queued) { return plans_.try_submit(caller, std::move(queued)); },
+                  std::move(work));
+  }
 
   base::EventLoop& timers() { return timers_; }
 
@@ -29,15 +44,18 @@ class Background {
     stopped_ = true;
     timers_.stop();
     low_.stop();
+    plans_.stop();
     pool_.stop();
   }
 
  private:
-  bool submit(base::WorkerPool& pool, std::function<void()> work) {
-    if (pool.try_submit(std::move(work))) return true;
+  template <class TrySubmit>
+  bool submit(TrySubmit try_submit, std::function<void()> work) {
+    if (try_submit(work)) return true;
     if (stopped_) return false;
-    timers_.after(std::chrono::milliseconds(20),
-                  [this, &pool, work = std::move(work)]() mutable { submit(pool, std::move(work)); });
+    timers_.after(std::chrono::milliseconds(20), [this, try_submit, work = std::move(work)]() mutable {
+      submit(try_submit, std::move(work));
+    });
     return true;
   }
 
@@ -46,6 +64,7 @@ class Background {
   base::EventLoop timers_;
   base::WorkerPool pool_{"background", 2, kQueueMax, base::ThreadPriority::prompt};
   base::WorkerPool low_{"background-low", 2, kQueueMax, base::ThreadPriority::low};
+  base::FairPool plans_{"plans", 4, kQueueMax, base::ThreadPriority::low};
 };
 
 }  // namespace baton::engine

@@ -28,7 +28,7 @@ task::Subagent after(const task::Subagent& child, const task::Status& status, co
 
 // Why the task may have no child because of those above it, or of how many those are; empty: it may. The
 // task's own budget is its turn's to heed.
-std::string Delegation::refusal(const task::TaskHead& head, bool is_new) const {
+std::string Delegation::refusal(const task::TaskHead& head, bool is_bounded) const {
   task::TaskKey parent = head.parent;
   for (int depth = 1; parent; ++depth) {
     if (depth >= options_.delegation_depth_max) {
@@ -38,7 +38,7 @@ std::string Delegation::refusal(const task::TaskHead& head, bool is_new) const {
     const auto next = reader_.head(parent);
     if (!next) return {};
     parent = next->parent;
-    if (!is_new) continue;
+    if (!is_bounded) continue;
     task::Budget budget = next->budget ? *next->budget : task::Budget();
     if (!budget.children) budget.children = options_.delegation_children_max;
     budget.depth.reset();  // what is left of that is in the budgets below
@@ -77,7 +77,8 @@ void Delegation::start(std::shared_ptr<RunningTurn> run, agents::DelegateRequest
   background_.run([this, run = std::move(run), request = std::move(request), nth]() mutable {
     const task::TaskHead head = run->head();
     const bool is_new = run->asks_anew(request, nth);
-    std::string why = refusal(head, is_new);
+    const bool is_bounded = is_new && !request.budget;
+    std::string why = refusal(head, is_bounded);
     if (why.empty() && head.budget) why = task::refusal_of_agent(*head.budget, request.agent);
     if (!why.empty()) {
       return run->no_child(request.agent, request.id, why, is_new);
@@ -106,7 +107,7 @@ void Delegation::start(std::shared_ptr<RunningTurn> run, agents::DelegateRequest
     submission.trace = timer->trace();
     if (head.budget && head.budget->agents)
       submission.child_agents = std::make_shared<const std::vector<std::string>>(*head.budget->agents);
-    if (!delegated->goes_on) submission.budget = delegated->run->left_for_child();
+    if (!delegated->goes_on) submission.budget = delegated->run->budget_of(request);
     submission.waits_for = task::WaitsFor::outcome;
     const auto digest = digest_of_call(head, delegated->subagent.call, nth, submission);
     service_.submit_child(

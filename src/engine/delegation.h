@@ -63,7 +63,7 @@ class Delegation final : public Children {
   };
   using DelegatedPtr = std::shared_ptr<Delegated>;
 
-  std::string refusal(const task::TaskHead& head, bool is_new) const;
+  std::string refusal(const task::TaskHead& head, bool is_bounded) const;
   bool is_below(const task::TaskHead& parent, const task::TaskRef& other) const;
   std::string keep_to_own_tasks(const task::TaskHead& parent, const std::vector<task::TaskId>& named,
                                 task::Submission& submission) const;

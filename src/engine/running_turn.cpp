@@ -54,6 +54,12 @@ std::string RunningTurn::failure() const {
   });
 }
 
+bool RunningTurn::is_wanted() const {
+  return state_.with([](const State& state) {
+    return state.phase != Phase::over && !state.outcome && (!state.cancel_requested || state.is_undoing);
+  });
+}
+
 bool RunningTurn::is_over() const {
   return state_.with([](const State& state) { return state.phase == Phase::over; });
 }
@@ -102,8 +108,11 @@ void RunningTurn::tell_of_cancel() {
 
 void RunningTurn::cancel(std::string reason) {
   if (state_.with([](const State& state) { return state.cancel_requested; })) return;
-  const auto grace = services_.background.timers().after(
-      cancel_grace_, [self = shared_from_this()] { self->force(agents::Canceled{}); });
+  // A plan's turn ends by itself in a moment, and the next one undoes: forced, it would leave that out.
+  const auto grace =
+      undoes_ ? 0 : services_.background.timers().after(cancel_grace_, [self = shared_from_this()] {
+        self->force(agents::Canceled{});
+      });
   const auto running = state_.with([&](State& state) {
     state.cancel_requested = true;
     state.cancel_reason = std::move(reason);
@@ -117,7 +126,7 @@ void RunningTurn::cancel(std::string reason) {
 bool RunningTurn::fits(State& state, std::size_t bytes) {
   const std::size_t most = services_.options.task_bytes_max;
   if (state.head.bytes + state.output.unstored_bytes() + bytes <= most) return true;
-  state.outcome = agents::Failed{"the task holds more than " + std::to_string(most) + " bytes"};
+  state.outcome = failure_of_engine("the task holds more than " + std::to_string(most) + " bytes");
   return false;
 }
 
@@ -420,7 +429,7 @@ void RunningTurn::end() {
   });
   if (services_.options.spans != nullptr) last.tools.end_all();
   services_.background.timers().cancel(last.deadline);
-  services_.background.timers().cancel(last.grace);
+  if (last.grace != 0) services_.background.timers().cancel(last.grace);
   if (last.budget_end != 0) services_.background.timers().cancel(last.budget_end);
   last.running.reset();
   services_.owner.over(shared_from_this(), last.slot_held);

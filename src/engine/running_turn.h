@@ -8,6 +8,7 @@
 // - The turn ends once. A cancel requested before the executor finishes ends the task as canceled, unless the
 //   executor completes its work all the same, or goes on to undo it (undoes_first in turn_ending.h).
 // - Messages that arrive meanwhile are not lost: instead of completing, the task goes on with the next one.
+// - A cancel of a turn whose plan has something to undo ends it without ending the task: the next one undoes.
 // - A turn that ends by waiting ends when each child that it asked for is in the log, or why there is none.
 // - While the task shows a child's question, the turn goes on: its output is stored, but for notes about its
 //   progress, as the task's status is the question. Its deadline does not run.
@@ -102,8 +103,9 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
   Lineage lineage() const;
   // Whether the request is one for a child that is not there yet, as far as the log says. `nth`: as in Owner.
   bool asks_anew(const agents::DelegateRequest& request, int nth) const;
-  // What is left of the task's budget for a child that it was allowed to have; null: it has none.
-  std::shared_ptr<const task::Budget> left_for_child() const;
+  // The budget of a child that it was allowed to have: the request's own, or what is left of the task's;
+  // null: it has none.
+  std::shared_ptr<const task::Budget> budget_of(const agents::DelegateRequest& request) const;
   // A child that the turn asked for is stored. Logs its subagent, unless the log has it from earlier.
   enum class Begun { logged, known, too_late };
   Begun begun(const task::Subagent& child);
@@ -141,6 +143,7 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
   bool ready(std::function<void()> when_ready) override;
   void delegate(agents::DelegateRequest request) override;
   void cancel_child(const std::string& call) override;
+  bool is_wanted() const override;
   void finish(agents::Outcome outcome) override;
 
  private:
@@ -198,6 +201,7 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
   static bool may_log_children(const State& state);
   void tell(agents::DelegateResult result);
   void force(agents::Outcome outcome);
+  agents::Outcome failure_of_engine(std::string error) const;
   // Its budget, in running_turn_limits.cpp.
   void arm_budget_end();
   static bool asks_anew(const State& state, const agents::DelegateRequest& request, int nth);

@@ -10,7 +10,8 @@ namespace baton::engine {
 void RunningTurn::arm_deadline(std::chrono::milliseconds time) {
   const auto deadline = services_.background.timers().after(time, [self = shared_from_this()] {
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(self->time_max_).count();
-    self->force(agents::Failed{"the agent did not finish within " + std::to_string(seconds) + " seconds"});
+    self->force(
+        self->failure_of_engine("the agent did not finish within " + std::to_string(seconds) + " seconds"));
   });
   const bool is_over = state_.with([&](State& state) {
     state.deadline = deadline;
@@ -67,6 +68,10 @@ bool RunningTurn::asks_anew(const agents::DelegateRequest& request, int nth) con
 // Why the turn may not have this child; else counts it, unless it is there already.
 std::string RunningTurn::admit(State& state, const agents::DelegateRequest& request, int nth) const {
   if (!asks_anew(state, request, nth)) return {};
+  if (request.budget) {
+    ++state.taken.children;
+    return {};
+  }
   task::Budget budget = budget_ ? *budget_ : task::Budget();
   if (!budget.children) budget.children = services_.options.delegation_children_max;
   std::string refusal = task::refusal_of_child(budget, state.taken);
@@ -75,7 +80,8 @@ std::string RunningTurn::admit(State& state, const agents::DelegateRequest& requ
   return {};
 }
 
-std::shared_ptr<const task::Budget> RunningTurn::left_for_child() const {
+std::shared_ptr<const task::Budget> RunningTurn::budget_of(const agents::DelegateRequest& request) const {
+  if (request.budget) return std::make_shared<const task::Budget>(*request.budget);
   if (!budget_) return nullptr;
   const task::Taken taken = state_.with([](const State& state) { return state.taken; });
   return std::make_shared<const task::Budget>(task::left_for_child(*budget_, taken));
@@ -109,6 +115,12 @@ std::string RunningTurn::excess_of(const State& state) const {
 void RunningTurn::heed_excess(const State& state, agents::Waits& waits) const {
   if (!budget_->tokens || tokens_before_ > *budget_->tokens) return;
   if (state.taken.tokens > *budget_->tokens) waits.open_max = std::numeric_limits<int>::max();
+}
+
+// The executor is not asked, so a plan undoes nothing.
+agents::Outcome RunningTurn::failure_of_engine(std::string error) const {
+  if (undoes_) error += "; what the plan has done is not undone";
+  return agents::Failed{std::move(error)};
 }
 
 // The agent is told first: its next attempt may begin once the end of this one is stored.

@@ -178,7 +178,8 @@ void TurnRunner::run_if_late(const std::shared_ptr<RunningTurn>& run) {
 }
 
 void TurnRunner::run(const std::shared_ptr<RunningTurn>& run, std::optional<store::TurnInput> first) {
-  const bool reads_nothing = first && first->message.reference_tasks.empty();
+  // This is the engine's thread, and a plan computes while it starts.
+  const bool reads_nothing = first && first->message.reference_tasks.empty() && !run->is_plan();
   if (reads_nothing) return execute(run, std::move(first));
   in_background(run, [this, run, first = std::move(first)]() mutable { execute(run, std::move(first)); });
 }
@@ -227,7 +228,8 @@ base::Result<agents::Turn> TurnRunner::describe(RunningTurn& run, const agents::
   std::optional<std::vector<task::Message>> sent = std::move(input->request.history);
   store::ContextRecord earlier;
   if (!is_first) {
-    auto stored = reader_.context(head, sent ? 0 : options_.conversation_max);
+    // A plan has no use for it.
+    auto stored = reader_.context(head, sent || is_plan(agent) ? 0 : options_.conversation_max);
     if (!stored) return base::fail(std::move(stored.error()));
     earlier = std::move(*stored);
     taken->add(earlier.call_ids);
@@ -243,6 +245,9 @@ base::Result<agents::Turn> TurnRunner::describe(RunningTurn& run, const agents::
   // After its message and its beginning, the log of a turn that begins for the first time is empty.
   if (head.last_event.value > head.turn_message.value + 2) {
     if (auto read = take_log(run, agent, turn); !read) return base::fail(std::move(read.error()));
+  } else {
+    // Its children may end while it starts.
+    run.go_on({});
   }
   turn.read_child = [this](task::TaskKey child) {
     return reader_.read_committed(child, task::Depth{0, true, kToldBytesMax});
@@ -253,6 +258,7 @@ base::Result<agents::Turn> TurnRunner::describe(RunningTurn& run, const agents::
   if (turn.canceled) run.tell_of_cancel();
   turn.agent = head.agent;
   turn.task = head.id;
+  turn.key = head.key;
   turn.context = head.context;
   turn.account = task::account_of(head.caller);
   turn.task_metadata = std::move(input->task_metadata);

@@ -21,7 +21,8 @@ std::string TurnRunner::tell_budget(const task::TaskHead& head, const agents::Ag
 }
 
 void TurnRunner::in_background(const std::shared_ptr<RunningTurn>& run, std::function<void()> work) {
-  run->is_plan() ? background_.run_low(std::move(work)) : background_.run(std::move(work));
+  if (!run->is_plan()) return void(background_.run(std::move(work)));
+  background_.run_plan(std::string(task::account_of(run->head().caller)), std::move(work));
 }
 
 // A store that is away is waited for, until the turn's deadline.

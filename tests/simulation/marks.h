@@ -78,6 +78,7 @@ namespace baton::simulation {
   X(plan_step_timed_out)                      \
   X(plan_waited_for_a_time)                   \
   X(plan_undid_a_step)                        \
+  X(plan_undid_a_loser)                       \
   X(plan_turn_begun_again)                    \
   X(plan_began_lost_children_again)           \
   X(plan_child_refused)                       \

@@ -186,11 +186,13 @@ class PlanAgent final : public agents::Executor {
  public:
   PlanAgent(World& world, const AgentSettings& settings)
       : world_(world),
-        inner_(agents::workflow_executor(settings, world.here()->clock(),
-                                         [&world](const std::string& skill, const std::string& tag) {
-                                           const auto* found = world.here()->skilled(skill, tag);
-                                           return found ? std::optional(found->name.value) : std::nullopt;
-                                         })) {}
+        inner_(agents::workflow_executor(
+            settings, world.here()->clock(),
+            [&world](const std::string& skill, const std::string& tag) {
+              const auto* found = world.here()->skilled(skill, tag);
+              return found ? std::optional(found->name.value) : std::nullopt;
+            },
+            {}, std::make_shared<agents::PlanMemories>(64 << 20))) {}
 
   std::unique_ptr<agents::Execution> start(agents::Turn turn,
                                            std::shared_ptr<agents::TurnSink> sink) override {

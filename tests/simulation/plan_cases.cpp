@@ -67,6 +67,19 @@ const std::vector<std::pair<std::string, std::string>>& texts() {
         {"id": "e", "agent": "leaf", "input": "fail e", "on_failure": "compensate",
          "compensate": {"id": "undo-e", "agent": "leaf", "input": "slow e"}},
         {"id": "f", "agent": "leaf", "input": "say f"}]})"},
+      {"plan-race", R"({"id": "p", "sequence": [
+        {"id": "race", "join": "any", "parallel": [
+          {"id": "x", "agent": "leaf", "input": "slow x",
+           "compensate": {"id": "undo-x", "agent": "leaf", "input": "slow x"}},
+          {"id": "y", "agent": "leaf", "input": "slow y",
+           "compensate": {"id": "undo-y", "agent": "leaf", "input": "say y"}}]},
+        {"id": "then", "agent": "leaf", "input": "slow t"}],
+        "output": "{{/steps/race/text}}"})"},
+      {"plan-spent", R"({"id": "p", "sequence": [
+        {"id": "a", "agent": "leaf", "input": "say a",
+         "compensate": {"id": "undo-a", "agent": "leaf", "input": "slow a"}},
+        {"id": "b", "agent": "leaf", "input": "slow b"},
+        {"id": "c", "agent": "leaf", "input": "say c"}], "budget": {"max_children": 2}})"},
       {"plan-asks", R"({"id": "p", "sequence": [
         {"id": "two", "parallel": [{"id": "one", "ask": "One?"}, {"id": "other", "ask": "Other?"}]},
         {"id": "sign", "ask": "May I?", "auth": true},
@@ -194,6 +207,8 @@ std::vector<std::string> plan_outcomes(const std::string& agent, const std::vect
   if (agent == "plan-many") {
     return {"failed\nno more than 3 tasks may be made below it (max_children)"};
   }
+  if (agent == "plan-race") return {"completed\n(x)", "completed\n(y)"};
+  if (agent == "plan-spent") return {"failed\nno more than 2 tasks may be made below it (max_children)"};
   if (agent == "plan-long") return {"failed\nthe task took longer than it may (max_wall_s)"};
   return {"completed\n((s))/" + asked("p/asks>") + "/(loose)"};
 }

@@ -39,6 +39,7 @@ class PlanCheck {
     if (state == task::State::canceled) SOMETIMES(plan_canceled);
     if (state == task::State::canceled && is_in_map()) SOMETIMES(plan_canceled_in_a_map);
     log_.check_undone(state == task::State::failed && !log_.is_unstored());
+    if (state == task::State::completed) log_.check_losers_undone();
     if (!log_.wrong().empty()) fail(log_.wrong());
     check_children();
     check_totals();

@@ -35,6 +35,16 @@ void PlanLog::check_undone(bool whole) {
   if (!is_right) say("what was done was not undone in reverse order, once each");
 }
 
+void PlanLog::check_losers_undone() {
+  for (const std::string& path : facts_.done()) {
+    const auto found = agents::find_at(plan_, path);
+    if (facts_.lost_around(path).empty() || found.step == nullptr || !found.step->compensation) continue;
+    SOMETIMES(plan_undid_a_loser);
+    const auto* undoing = facts_.attempts(path + "/" + found.step->compensation->id);
+    if (undoing == nullptr || undoing->open) say(path + " has lost and was not undone");
+  }
+}
+
 void PlanLog::say(const std::string& what) {
   if (wrong_.empty()) wrong_ = what;
 }
@@ -85,6 +95,9 @@ void PlanLog::add(const PlanRecord& record, bool is_late) {
       if (!begun_.contains(call) || !canceled_.insert(call).second) say(call + " was canceled twice");
       SOMETIMES(plan_canceled_a_child);
       break;
+    case What::lose:
+      if (facts_.has_lost(record.path)) say(record.path + " has lost twice");
+      break;
     case What::gone:
       if (!canceled_.contains(call) || !gone_.insert(call).second) say(call + " was gone twice");
       break;
@@ -103,7 +116,8 @@ void PlanLog::begin(const PlanRecord& record, const std::string& call, bool is_l
   if (record.number > 1) SOMETIMES(plan_step_retried);
   if (is_late && !is_compensation(record.path)) say(call + " was begun after the plan was canceled");
   if (!undone_from_ || record.number > 1) return;
-  if (!facts_.open().empty()) say(call + " was begun before what came after it was undone");
+  if (!facts_.open().empty() && !facts_.has_losers())
+    say(call + " was begun before what came after it was undone");
   undone_.push_back(record.path);
 }
 
@@ -123,12 +137,15 @@ void PlanLog::check_choice(const PlanRecord& record) {
 
 std::vector<std::string> PlanLog::to_undo() const {
   std::vector<std::string> paths;
-  const auto& done = facts_.done();
-  for (auto path = done.rbegin(); path != done.rend(); ++path) {
-    const auto found = agents::find_at(plan_, *path);
+  std::vector<std::string> done(facts_.done().rbegin(), facts_.done().rend());
+  // What was being undone already goes first.
+  std::ranges::stable_partition(done, [&](const auto& path) { return !facts_.lost_around(path).empty(); });
+  for (const std::string& path : done) {
+    const auto found = agents::find_at(plan_, path);
     if (found.step == nullptr || !found.step->compensation) continue;
-    std::string undoing = *path + "/" + found.step->compensation->id;
-    if (std::ranges::count(paths, undoing) == 0) paths.push_back(std::move(undoing));
+    std::string undoing = path + "/" + found.step->compensation->id;
+    if (std::ranges::count(paths, undoing) == 0 && facts_.attempts(undoing) == nullptr)
+      paths.push_back(std::move(undoing));
   }
   return paths;
 }

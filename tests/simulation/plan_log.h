@@ -40,6 +40,8 @@ class PlanLog {
 
   // Undone is what was done, the last first, once it is all done.
   void check_undone(bool whole);
+  // In a run that is done.
+  void check_losers_undone();
 
  private:
   void say(const std::string& what);

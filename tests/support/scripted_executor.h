@@ -2,11 +2,14 @@
 // test takes it and calls its sink.
 #pragma once
 
+#include <pthread.h>
+
 #include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "agents/executor.h"
@@ -20,6 +23,7 @@ class ScriptedExecutor final : public agents::Executor {
   struct Running {
     agents::Turn turn;
     std::shared_ptr<agents::TurnSink> sink;
+    std::string thread;  // the name of the one that began it
     bool canceled = false;
     bool let_go = false;
     std::vector<agents::DelegateResult> delivered;
@@ -31,6 +35,9 @@ class ScriptedExecutor final : public agents::Executor {
     auto running = std::make_shared<Running>();
     running->turn = std::move(turn);
     running->sink = std::move(sink);
+    char thread[16] = {};
+    pthread_getname_np(pthread_self(), thread, sizeof thread);
+    running->thread = thread;
     auto handle = std::make_unique<Handle>(*this, running);
     change([&] { begun_.push_back(running); });
     return handle;

@@ -5,17 +5,18 @@
 
 namespace baton::agents {
 
-task::Json data_in(const std::vector<task::Part>& parts) {
+const task::Part* first_data(const std::vector<task::Part>& parts) {
   const auto data = std::ranges::find(parts, task::Part::Kind::data, &task::Part::kind);
-  return data == parts.end() ? task::Json{} : task::Json{data->content};
+  return data == parts.end() ? nullptr : &*data;
 }
 
 task::Json data_of_result(const task::Task& task) {
   for (const task::Artifact& artifact : task.artifacts) {
-    task::Json data = data_in(artifact.parts);
-    if (!data.empty()) return data;
+    const task::Part* data = first_data(artifact.parts);
+    if (data != nullptr) return {data->content};
   }
-  return task.status.message ? data_in(task.status.message->parts) : task::Json{};
+  const task::Part* data = task.status.message ? first_data(task.status.message->parts) : nullptr;
+  return data == nullptr ? task::Json{} : task::Json{data->content};
 }
 
 std::vector<task::Part> without_text(std::vector<task::Part> parts) {

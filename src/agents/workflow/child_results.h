@@ -8,8 +8,8 @@
 
 namespace baton::agents {
 
-// The content of the first data part; absent: there is none.
-task::Json data_in(const std::vector<task::Part>& parts);
+// The first data part; null: there is none.
+const task::Part* first_data(const std::vector<task::Part>& parts);
 std::vector<task::Part> without_text(std::vector<task::Part> parts);
 
 // What a task says: the text of its artifacts or else of its last message.

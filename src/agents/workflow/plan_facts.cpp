@@ -11,8 +11,13 @@ namespace {
 
 using What = PlanRecord::What;
 
-constexpr std::array<std::string_view, 9> kNames{"began",  "begin", "end",    "choose", "due",
-                                                 "settle", "undo",  "cancel", "gone"};
+constexpr std::array<std::string_view, 10> kNames{"began",  "begin", "end",    "choose", "due",
+                                                  "settle", "undo",  "cancel", "gone",   "lose"};
+
+bool stands_below(const std::string& path, const std::string& around) {
+  return path.starts_with(around) &&
+         (path.size() == around.size() || path[around.size()] == '/' || path[around.size()] == '[');
+}
 
 }  // namespace
 
@@ -25,7 +30,7 @@ void PlanFacts::add(const PlanRecord& record) {
       return;
     case What::begin: {
       Attempts& attempts = attempts_[record.path];
-      if (!attempts.open) ++open_;
+      open_.insert(record.path);
       const bool is_first = attempts.first == base::Timestamp{};
       attempts = {record.number,  true, record.at, {}, {}, is_first ? record.at : attempts.first,
                   attempts.tokens};
@@ -34,7 +39,7 @@ void PlanFacts::add(const PlanRecord& record) {
     }
     case What::end: {
       Attempts& attempts = attempts_[record.path];
-      if (attempts.open) --open_;
+      open_.erase(record.path);
       attempts.open = false;
       attempts.ended = record.at;
       attempts.end = end;
@@ -56,17 +61,25 @@ void PlanFacts::add(const PlanRecord& record) {
       return;
     case What::undo:
       undoing_ = end;
+      undone_from_ = record.at;
+      taken_before_undoing_ = {record.tokens, record.children};
       for (const PlanCall& late : late_) take_late(late);
       return;
     case What::cancel:
-      ++canceled_;
+      canceled_.insert(name_of_call(record.path, record.number));
       return;
     case What::gone:
-      --canceled_;
+      canceled_.erase(name_of_call(record.path, record.number));
       if (record.text != kDoneLate) return;
       done_.push_back(record.path);
       late_.push_back({record.path, record.number});
-      if (undoing_) take_late(late_.back());
+      if (undoing_ || !lost_around(record.path).empty()) take_late(late_.back());
+      return;
+    case What::lose:
+      lost_.insert(record.path);
+      for (const PlanCall& late : late_) {
+        if (stands_below(late.path, record.path)) take_late(late);
+      }
       return;
   }
 }
@@ -97,12 +110,27 @@ const PlanEnd* PlanFacts::settled(const std::string& path) const {
   return found == settled_.end() ? nullptr : &found->second;
 }
 
-std::vector<std::string> PlanFacts::open() const {
+std::vector<std::string> PlanFacts::open_below(const std::string& path) const {
   std::vector<std::string> paths;
-  for (const auto& [path, attempts] : attempts_) {
-    if (attempts.open) paths.push_back(path);
+  for (auto one = open_.lower_bound(path); one != open_.end() && one->starts_with(path); ++one) {
+    if (stands_below(*one, path)) paths.push_back(*one);
   }
   return paths;
+}
+
+std::string PlanFacts::lost_around(const std::string& path) const {
+  if (lost_.empty()) return {};
+  for (std::size_t end = path.find_first_of("/["); end != std::string::npos;
+       end = path.find_first_of("/[", end + 1)) {
+    if (std::string around = path.substr(0, end); lost_.contains(around)) return around;
+  }
+  return lost_.contains(path) ? path : std::string();
+}
+
+std::size_t PlanFacts::bytes() const {
+  constexpr std::size_t kAttempts = 300, kOther = 100;
+  return plan_.size() + kAttempts * attempts_.size() +
+         kOther * (chosen_.size() + settled_.size() + done_.size() + open_.size() + canceled_.size());
 }
 
 std::string name_of_call(const std::string& path, int attempt) {

@@ -8,13 +8,15 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "base/clock.h"
+#include "task/budget.h"
 #include "task/json.h"
 
 namespace baton::agents {
@@ -24,15 +26,17 @@ struct PlanRecord {
   // iteration that a loop begins, the number of a map's items. due: when a wait is over. settle: a step with
   // others in it has ended. undo: the run has failed, and what it has done is undone. cancel: a child is
   // canceled whose attempt has ended for the run. gone: that child has stopped; with the text "done" if it
-  // had done its work by then.
-  enum class What { began, begin, end, choose, due, settle, undo, cancel, gone };
+  // had done its work by then. lose: a branch is not needed, as others of its step have done enough; what was
+  // done in it is undone.
+  enum class What { began, begin, end, choose, due, settle, undo, cancel, gone, lose };
   What what = What::begin;
   std::string path = {};
   int number = 0;  // of the attempt, or what was chosen
   base::Timestamp at{};
   std::string failure = {};  // its kind; empty: none
   std::string text = {};     // the failure's, or the plan's
-  std::int64_t tokens = 0;   // that the attempt took, its children's included
+  // That the attempt took, its children's included. Of undo: what the task had taken by then.
+  std::int64_t tokens = 0;
   std::int64_t children = 0;
 };
 
@@ -50,6 +54,8 @@ struct PlanCall {
 PlanCall parse_call(const std::string& name);
 
 inline constexpr char kDoneLate[] = "done";  // the text of such a `gone`
+// The failure of a step whose input could not be made; it is not tried again, and its state is "failed".
+inline constexpr char kBadInput[] = "input";
 
 class PlanFacts {
  public:
@@ -73,28 +79,44 @@ class PlanFacts {
   // Paths of steps that are done, in the order of their ends; those as well that were canceled too late.
   const std::vector<std::string>& done() const { return done_; }
   // Paths of steps with an attempt under way, sorted.
-  std::vector<std::string> open() const;
+  const std::set<std::string>& open() const { return open_; }
+  // Of these, those of the step at `path` and of the steps in it.
+  std::vector<std::string> open_below(const std::string& path) const;
   // Children that have not stopped, as far as the run knows, with those that it has canceled.
-  int unstopped() const { return open_ + canceled_; }
-  // Those of them that the run has canceled.
-  int canceled() const { return canceled_; }
+  int unstopped() const { return static_cast<int>(open_.size() + canceled_.size()); }
+  // Those of them that the run has canceled, by name.
+  const std::set<std::string>& canceled() const { return canceled_; }
   const std::optional<PlanEnd>& undoing() const { return undoing_; }
+  // When that began, and what the task had taken by then.
+  base::Timestamp undone_from() const { return undone_from_; }
+  const task::Taken& taken_before_undoing() const { return taken_before_undoing_; }
+  // Whether the branch at `path` has lost.
+  bool has_lost(const std::string& path) const { return lost_.contains(path); }
+  bool has_losers() const { return !lost_.empty(); }
+  // The branch that has lost and in which this path is, the outermost one; empty: there is none.
+  std::string lost_around(const std::string& path) const;
   std::int64_t tokens() const { return tokens_; }
   std::int64_t children() const { return children_; }
+  // The memory this takes, approximately.
+  std::size_t bytes() const;
 
  private:
   void take_late(const PlanCall& late);
 
   std::string plan_;
   base::Timestamp begun_{};
-  std::map<std::string, Attempts> attempts_;
+  std::unordered_map<std::string, Attempts> attempts_;
   std::unordered_map<std::string, int> chosen_;
   std::unordered_map<std::string, base::Timestamp> due_;
   std::unordered_map<std::string, PlanEnd> settled_;
   std::vector<std::string> done_;
   std::vector<PlanCall> late_;  // done although canceled
-  int open_ = 0, canceled_ = 0;
+  std::set<std::string> open_;
+  std::set<std::string> canceled_;  // names of children
+  std::unordered_set<std::string> lost_;
   std::optional<PlanEnd> undoing_;
+  base::Timestamp undone_from_{};
+  task::Taken taken_before_undoing_;
   std::int64_t tokens_ = 0, children_ = 0;
 };
 

@@ -2,6 +2,14 @@
 // the root with the facts there are, and begins what may begin now. Deterministic: the same facts, time and
 // message give the same decisions, so a turn that is run again repeats itself.
 //
+// A walk is bounded: once the inputs that it has made are as large as PlanLimits says, the rest begins in the
+// next turn, at once. And it is left in the middle when the turn is not wanted any more (Step::is_left).
+//
+// What is done is undone, the last first, whatever ends the run but its success: a failure, a cancel, or its
+// budget. Undoing has a budget of its own, as large as the run's; the time for it is that of the run's budget
+// and `undo_grace` more. What was done in branches that have lost (a join of some) is undone while the plan
+// goes on.
+//
 // Threads: not thread-safe. Blocks on the disk where a step's input refers to earlier results.
 #pragma once
 
@@ -27,12 +35,14 @@ class PlanRun {
  public:
   struct World {
     base::Timestamp now{};
-    const task::Message& message;  // of the caller
-    PlanValues::ReadChild read_child;
+    PlanSources& sources;
+    PlanSources::ReadChild read_child;
     ChooseAgent choose;
     const task::Budget& budget;
     task::Taken taken;      // by the task when the turn began
     bool canceled = false;  // the run is to end as soon as it has undone what it did
+    PlanLimits limits = {};
+    base::Duration undo_grace = std::chrono::minutes(1);
   };
 
   // What a turn does. Records first: they are in the log before any child is.
@@ -41,17 +51,17 @@ class PlanRun {
     std::vector<DelegateRequest> begins;
     std::vector<std::string> cancels;  // children by name
     std::optional<PlanEnd> end;        // the run is over
+    std::vector<task::Part> output;    // of a run that is done and whose plan says what its output is
+    // Of a run that is done: what could not be undone of the branches that have lost, a sentence each.
+    std::vector<std::string> not_undone;
+    bool is_left = false;  // the turn is not wanted any more: nothing of this counts
     // Else: how many children must stop before anything can go on (0: that depends on the time alone), and
     // when to look again at the latest.
     int need = 0;
     std::optional<base::Timestamp> until;
   };
 
-  PlanRun(const Plan& plan, PlanFacts& facts, World world)
-      : plan_(plan),
-        facts_(facts),
-        world_(std::move(world)),
-        values_(plan, facts, world_.message, world_.read_child) {}
+  PlanRun(const Plan& plan, PlanFacts& facts, World world);
 
   // Takes in what a child has come to; false: nobody asks for it any more.
   bool take(const DelegateResult& result);
@@ -82,14 +92,22 @@ class PlanRun {
   Standing walk_loop(const PlanStep& step, const PlanPlace& at);
   Standing walk_wait(const PlanStep& step, const PlanPlace& at);
   Standing join(const PlanStep& step, const PlanPlace& at, const Branches& branches);
+  void lose_rest(const PlanStep& step, const PlanPlace& at, const Branches& branches, int wanted);
   Standing begin(const PlanStep& step, const PlanPlace& at, int attempt);
   base::Result<DelegateRequest> request_for(const PlanStep& step, const PlanPlace& at, int attempt);
+  std::string refusal_of_begin() const;
+  task::Budget budget_of_undoing(task::Taken& taken) const;
+  std::optional<base::Timestamp> end_of_undoing() const;
   Standing undo();
+  Standing undo_losers();
+  void say_not_undone(PlanEnd& end, const std::vector<std::string>& sentences) const;
+  void go_forward();
   void give_up(PlanEnd end);
-  void stop(PlanEnd end);
+  bool is_left();
+  bool unwinds();
+  bool is_put_off();
   void record(PlanRecord record);
-  void cancel(const std::string& call);
-  void cancel_below(const std::string& path);
+  void cancel_below(const std::string& path, bool spares_undoing = false);
   void wake_at(base::Timestamp time);
   static Standing failed(std::string kind, std::string text) {
     return {State::failed, 0, {std::move(kind), std::move(text)}};
@@ -98,8 +116,10 @@ class PlanRun {
   const Plan& plan_;
   PlanFacts& facts_;
   const World world_;
+  bool is_wanted_always_ = false;  // whatever is begun again must be whole
   PlanValues values_;
   Step step_;
+  std::optional<PlanEnd> refused_;  // by the budget, in this walk
 };
 
 }  // namespace baton::agents

@@ -1,64 +1,163 @@
 #include "agents/workflow/plan_values.h"
 
 #include <algorithm>
+#include <charconv>
+#include <limits>
 #include <ranges>
 
 #include "agents/plan_pointers.h"
 #include "agents/workflow/plan_failures.h"
-#include "json/writer.h"
+#include "base/text.h"
 
 namespace baton::agents {
 namespace {
 
+using base::ErrorCode;
 using json::Value;
 using StepKind = PlanStep::Kind;
 using Test = Condition::Test;
 
-constexpr std::size_t kFilledMax = std::size_t{4} << 20;
+constexpr std::size_t kShownMax = 60;  // bytes of a value in an error
 
-task::Json json_of(std::string_view text) {
-  task::Json json;
-  json::Writer(json.text).string(text);
-  return json;
-}
-
-task::Json json_of(std::int64_t number) {
-  return {std::to_string(number)};
+PlanValue number_value(std::int64_t number) {
+  return parsed_value(std::to_string(number));
 }
 
 bool begins_with(std::string_view pointer, std::string_view root) {
   return pointer == root || (pointer.starts_with(root) && pointer[root.size()] == '/');
 }
 
-task::Json json_at(const task::Json& from, std::string_view pointer) {
-  if (pointer.empty()) return from;
-  const auto document = json::Document::view_of(from.text);
-  const Value value = json::value_at(document.root(), pointer);
-  return value.missing() ? task::Json{} : value.json();
+PlanValue value_within(const PlanValue& from, std::string_view pointer) {
+  return {json::value_at(from.value, pointer), from.owner};
+}
+
+// A number, or a text that is one.
+std::optional<double> number_in(Value value) {
+  if (!value.is_string()) return value.real();
+  std::string_view text = value.string();
+  const std::size_t first = text.find_first_not_of(" \t\r\n"), last = text.find_last_not_of(" \t\r\n");
+  text = first == std::string_view::npos ? std::string_view() : text.substr(first, last - first + 1);
+  const bool is_plain = !text.empty() && text.find_first_not_of("0123456789+-.eE") == std::string_view::npos;
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool is_whole = is_plain && error == std::errc() && end == text.data() + text.size();
+  return is_whole ? std::optional(number) : std::nullopt;
 }
 
 bool same(Value one, Value other) {
   if (one.is_string() && other.is_string()) return one.string() == other.string();
-  if (one.is_number() && other.is_number()) return one.real() == other.real();
-  return !one.missing() && one.raw() == other.raw();
+  if (one.is_number() || other.is_number()) {
+    if (one.integer() && other.integer()) return one.integer() == other.integer();
+    const auto number = number_in(one);
+    return number && number == number_in(other);
+  }
+  return !one.missing() && json::same_value(one, other);
 }
 
-task::Json facts_of(const task::Part& part) {
-  task::Json facts;
-  json::Writer out(facts.text);
+bool among(Value list, const auto& test) {
+  for (const Value element : list) {
+    if (test(element)) return true;
+  }
+  return false;
+}
+
+// For an error's text.
+std::string shown(Value value) {
+  if (value.absent()) return "nothing";
+  const std::string_view raw = value.raw();
+  if (raw.size() <= kShownMax) return std::string(raw);
+  return std::string(base::beginning_of(raw, kShownMax)) + "…";
+}
+
+std::string what_was_found(Value value) {
+  switch (value.type()) {
+    case Value::Type::string:
+      return "the text " + shown(value);
+    case Value::Type::number:
+      return "the number " + shown(value);
+    case Value::Type::object:
+      return "an object";
+    default:
+      return shown(value);
+  }
+}
+
+std::string state_name_after(const PlanEnd& end) {
+  if (end.failure.empty()) return "completed";
+  return end.failure == kBadInput ? "failed" : end.failure;
+}
+
+void add_facts(json::Writer& out, const task::Part& part) {
   out.object([&] {
     out.optional("name", part.filename).optional("mediaType", part.media_type);
     if (part.kind == task::Part::Kind::text) out.member("text", part.content);
     if (part.kind == task::Part::Kind::data) out.key("data").raw(part.content);
   });
-  return facts;
 }
 
-std::string text_of(Value value) {
-  return value.is_string() ? value.str() : std::string(value.raw());
+bool names_files(std::string_view pointer) {
+  return pointer.ends_with("/files") || pointer.ends_with("/parts");
+}
+
+std::size_t size_of(const std::vector<task::Part>& parts) {
+  std::size_t size = 0;
+  for (const task::Part& part : parts) size += part.content.size();
+  return size;
+}
+
+std::string pointer_in(std::string_view braces) {
+  std::string pointer(braces);
+  std::erase(pointer, ' ');
+  return pointer;
+}
+
+// The text is one {{pointer}} and nothing else.
+bool is_one_pointer(std::string_view text) {
+  return text.starts_with("{{") && text.find("}}") == text.size() - 2;
 }
 
 }  // namespace
+
+PlanValues::PlanValues(const Plan& plan, const PlanFacts& facts, PlanSources& sources,
+                       PlanSources::ReadChild read_child, PlanLimits limits)
+    : plan_(plan),
+      facts_(facts),
+      sources_(sources),
+      read_child_(std::move(read_child)),
+      limits_(std::move(limits)) {}
+
+// --- the call under way ---
+
+void PlanValues::begin_call() {
+  call_filled_ = 0;
+  problem_.reset();
+}
+
+template <class T>
+base::Result<T> PlanValues::outcome(T&& value) {
+  if (problem_) return base::fail(*std::exchange(problem_, std::nullopt));
+  return std::forward<T>(value);
+}
+
+// Whether so many bytes more may be filled in.
+bool PlanValues::charge(std::size_t bytes) {
+  filled_ += bytes;
+  call_filled_ += bytes;
+  if (call_filled_ > limits_.fill_max && !problem_)
+    problem_ = base::Error{
+        ErrorCode::too_large,
+        "more than " + std::to_string(limits_.fill_max) + " bytes would be filled in (limits.plan_fill_max)",
+        {}};
+  return !problem_;
+}
+
+// For loops over what others have sent.
+bool PlanValues::goes_on() {
+  if (!stopped_ && limits_.is_wanted && !limits_.is_wanted()) stopped_ = true;
+  return !stopped_ && !problem_;
+}
+
+// --- places ---
 
 // The place of `step` that a pointer in the step at `from` means: in the same round of a loop around both, or
 // in the one before if it comes later.
@@ -85,11 +184,9 @@ PlanPlace PlanValues::place_among(const PlanStep& step, const Iterations& iterat
 }
 
 std::string PlanValues::state_of(const PlanStep& step, const PlanPlace& at) const {
-  if (const PlanEnd* end = facts_.settled(at.path)) return end->failure.empty() ? "completed" : end->failure;
-  if (const auto* attempts = facts_.attempts(at.path)) {
-    if (attempts->open) return "working";
-    return attempts->end.failure.empty() ? "completed" : attempts->end.failure;
-  }
+  if (const PlanEnd* end = facts_.settled(at.path)) return state_name_after(*end);
+  if (const auto* attempts = facts_.attempts(at.path))
+    return attempts->open ? "working" : state_name_after(attempts->end);
   if (step.kind == StepKind::route || step.kind == StepKind::sequence) {
     std::string state;
     for (const auto& one : step.steps) {
@@ -115,11 +212,18 @@ std::string PlanValues::error_of(const PlanStep& step, const PlanPlace& at) cons
   return {};
 }
 
-std::vector<std::string> PlanValues::results_of(const PlanStep& step, const PlanPlace& at) {
-  std::vector<std::string> calls;
+// --- values ---
+
+// At most so many.
+void PlanValues::add_results(const PlanStep& step, const PlanPlace& at, std::size_t most,
+                             std::vector<std::string>& calls) const {
   const auto add = [&](const PlanStep& inner, const PlanPlace& place) {
-    for (std::string& call : results_of(inner, place)) calls.push_back(std::move(call));
+    if (calls.size() < most) add_results(inner, place, most, calls);
   };
+  const auto add_branch = [&](const PlanStep& inner, const PlanPlace& place) {
+    if (!facts_.has_lost(place.path)) add(inner, place);
+  };
+  const std::size_t before = calls.size();
   switch (step.kind) {
     case StepKind::agent:
     case StepKind::ask: {
@@ -129,11 +233,11 @@ std::vector<std::string> PlanValues::results_of(const PlanStep& step, const Plan
       break;
     }
     case StepKind::sequence:
-      for (auto one = step.steps.rbegin(); one != step.steps.rend() && calls.empty(); ++one)
+      for (auto one = step.steps.rbegin(); one != step.steps.rend() && calls.size() == before; ++one)
         add(**one, place_in(at, **one));
       break;
     case StepKind::parallel:
-      for (const auto& one : step.steps) add(*one, place_in(at, *one));
+      for (const auto& one : step.steps) add_branch(*one, place_in(at, *one));
       break;
     case StepKind::route: {
       const int branch = facts_.chosen(at.path).value_or(-1);
@@ -143,26 +247,72 @@ std::vector<std::string> PlanValues::results_of(const PlanStep& step, const Plan
       break;
     }
     case StepKind::loop:
-      for (int index = facts_.chosen(at.path).value_or(-1); index >= 0 && calls.empty(); --index)
+      for (int index = facts_.chosen(at.path).value_or(-1); index >= 0 && calls.size() == before; --index)
         add(*step.steps.front(), place_of_iteration(at, step, index));
       break;
     case StepKind::map:
-      for (int index = 0; index < facts_.chosen(at.path).value_or(0); ++index)
-        add(*step.steps.front(), place_of_iteration(at, step, index));
+      for (int index = 0; index < facts_.chosen(at.path).value_or(0) && calls.size() < most; ++index)
+        add_branch(*step.steps.front(), place_of_iteration(at, step, index));
       break;
     case StepKind::wait:
       break;
   }
+}
+
+std::vector<std::string> PlanValues::results_of(const PlanStep& step, const PlanPlace& at) const {
+  std::vector<std::string> calls;
+  add_results(step, at, std::numeric_limits<std::size_t>::max(), calls);
   return calls;
 }
 
-const task::Task* PlanValues::child(const std::string& call) {
-  const auto known = children_.find(call);
-  if (known != children_.end()) return known->second ? &*known->second : nullptr;
-  auto read = read_child_(call);
-  auto& kept = children_[call];
-  if (read) kept = std::move(*read);
-  return kept ? &*kept : nullptr;
+std::shared_ptr<PlanSources::Child> PlanValues::child(const std::string& call) {
+  return sources_.child(call, read_child_);
+}
+
+// The first one that can be read.
+std::shared_ptr<PlanSources::Child> PlanValues::first_child(const PlanStep& step, const PlanPlace& at) {
+  std::vector<std::string> calls;
+  add_results(step, at, 1, calls);
+  if (calls.empty()) return nullptr;
+  if (auto first = child(calls.front())) return first;
+  for (const std::string& call : results_of(step, at)) {
+    if (!goes_on()) break;
+    if (auto one = child(call)) return one;
+  }
+  return nullptr;
+}
+
+// Whether what the step has come to at this place will not change any more.
+bool PlanValues::is_final(const PlanStep& step, const PlanPlace& at) const {
+  if (facts_.settled(at.path) != nullptr) return true;
+  switch (step.kind) {
+    case StepKind::agent:
+    case StepKind::ask: {
+      const auto* attempts = facts_.attempts(at.path);
+      return attempts != nullptr && !attempts->open && attempts->end.failure.empty();
+    }
+    case StepKind::sequence:
+      return is_final(*step.steps.back(), place_in(at, *step.steps.back()));
+    default:
+      return false;
+  }
+}
+
+// What `make` makes, which is made once if it is final.
+template <class Make>
+PlanValue PlanValues::kept(const std::string& name, bool is_final, Make&& make) {
+  const std::string key = facts_.undoing() ? name + "!" : name;
+  if (!is_final) {
+    std::string text = make();
+    filled_ += text.size();
+    return parsed_value(std::move(text));
+  }
+  const auto known = sources_.made().find(key);
+  if (known != sources_.made().end()) return known->second;
+  std::string text = make();
+  if (!goes_on()) return {};
+  sources_.note_bytes(2 * text.size());
+  return sources_.made()[key] = parsed_value(std::move(text));
 }
 
 std::optional<std::pair<const PlanStep*, int>> PlanValues::innermost(StepKind kind,
@@ -172,211 +322,316 @@ std::optional<std::pair<const PlanStep*, int>> PlanValues::innermost(StepKind ki
   return found == from.iterations.rend() ? std::nullopt : std::optional(*found);
 }
 
-task::Json PlanValues::value(const std::string& pointer, const PlanPlace& from) {
+const PlanStep* PlanValues::find(std::string_view id) {
+  if (steps_.empty())
+    for_each_step(plan_.root, [this](const PlanStep& step) { steps_.emplace(step.id, &step); });
+  const auto found = steps_.find(id);
+  return found == steps_.end() ? nullptr : found->second;
+}
+
+PlanValue PlanValues::value(const std::string& pointer, const PlanPlace& from) {
   const std::string_view all(pointer);
   if (begins_with(all, "/message")) {
     const std::string_view rest = all.substr(8);
-    if (rest == "/text") return json_of(task::text_of(message_));
-    if (begins_with(rest, "/data")) return json_at(data_in(message_.parts), rest.substr(5));
-    if (begins_with(rest, "/metadata")) return json_at(message_.metadata, rest.substr(9));
+    if (rest == "/text") return sources_.message_text();
+    if (begins_with(rest, "/data")) return value_within(sources_.message_data(), rest.substr(5));
+    if (begins_with(rest, "/metadata")) return value_within(sources_.message_metadata(), rest.substr(9));
     return {};
   }
   if (begins_with(all, "/item") || all == "/index") {
     const auto map = innermost(StepKind::map, from);
     if (!map) return {};
-    if (all == "/index") return json_of(static_cast<std::int64_t>(map->second));
-    const Items& items = items_of(*map->first, place_among(*map->first, from.iterations));
+    if (all == "/index") return number_value(map->second);
+    const auto& items = items_of(*map->first, place_among(*map->first, from.iterations));
     const auto index = static_cast<std::size_t>(map->second);
-    return index < items.values.size() ? json_at(items.values[index], all.substr(5)) : task::Json{};
+    if (index >= items.values.size()) return {};
+    return value_within({items.values[index], items.list.owner}, all.substr(5));
   }
   if (all == "/iteration") {
     const auto loop = innermost(StepKind::loop, from);
-    return loop ? json_of(static_cast<std::int64_t>(loop->second)) : task::Json{};
+    return loop ? number_value(loop->second) : PlanValue();
   }
-  return begins_with(all, "/steps") ? step_value(pointer.substr(6), from) : task::Json{};
+  return all.starts_with("/steps/") ? step_value(all.substr(7), from) : PlanValue();
 }
 
-task::Json PlanValues::step_value(const std::string& rest, const PlanPlace& from) {
-  if (rest.empty()) return {};
-  const std::string id = rest.substr(1, rest.find('/', 1) - 1);
-  const PlanStep* step = find_step(plan_.root, id);
+// `rest` is what follows "/steps/".
+PlanValue PlanValues::step_value(std::string_view rest, const PlanPlace& from) {
+  const std::string_view id = rest.substr(0, rest.find('/'));
+  const PlanStep* step = find(id);
   if (step == nullptr) return {};
-  const std::string_view what = std::string_view(rest).substr(std::min(rest.size(), id.size() + 1));
+  const std::string_view what = rest.substr(id.size());
   const PlanPlace at = place_of(*step, from);
   if (what == "/state" || what == "/error") {
     // A later attempt sees how the last one has ended.
     const PlanPlace now = place_among(*step, from.iterations);
     const auto* own = now.path == from.path ? facts_.attempts(now.path) : nullptr;
     const PlanPlace& told = own != nullptr && !own->open ? now : at;
-    return json_of(what == "/state" ? state_of(*step, told) : error_of(*step, told));
+    return string_value(what == "/state" ? state_of(*step, told) : error_of(*step, told));
   }
-  if (begins_with(what, "/results")) return json_at(results(*step, at), what.substr(8));
-  std::string text;
-  bool has_text = false;
-  for (const std::string& call : results_of(*step, at)) {
-    const task::Task* task = child(call);
-    if (task == nullptr) continue;
-    if (what == "/task") return json_of(task->id.value);
-    if (begins_with(what, "/data")) return json_at(data_of_result(*task), what.substr(5));
-    if (has_text) text += "\n\n";
-    text += text_of_result(*task);
-    has_text = true;
-    if (text.size() > kFilledMax) break;
-  }
-  return what == "/text" && has_text ? json_of(text) : task::Json{};
+  if (begins_with(what, "/results")) return value_within(results(*step, at), what.substr(8));
+  if (what == "/text") return text_value(*step, at);
+  if (what != "/task" && !begins_with(what, "/data")) return {};
+  const auto first = first_child(*step, at);
+  if (first == nullptr) return {};
+  return what == "/task" ? string_value(first->task().id.value) : value_within(first->data(), what.substr(5));
+}
+
+PlanValue PlanValues::text_value(const PlanStep& step, const PlanPlace& at) {
+  return kept(at.path + " text", is_final(step, at), [&] {
+    std::string text;
+    bool has_text = false;
+    for (const std::string& call : results_of(step, at)) {
+      if (!goes_on()) break;
+      const auto one = child(call);
+      if (one == nullptr) continue;
+      if (has_text) text += "\n\n";
+      text += one->text();
+      has_text = true;
+      if (text.size() > limits_.fill_max) charge(text.size());
+    }
+    return has_text ? json::string_of(text) : std::string();
+  });
 }
 
 // Of a map or parallel: one for each item or branch, in their order.
-task::Json PlanValues::results(const PlanStep& step, const PlanPlace& at) {
-  task::Json list;
-  json::Writer out(list.text);
-  const auto write = [&](const PlanStep& inner, const PlanPlace& place) {
-    out.object([&] {
-      out.member("state", state_of(inner, place)).optional("error", error_of(inner, place));
-      const auto calls = results_of(inner, place);
-      const task::Task* task = calls.empty() ? nullptr : child(calls.front());
-      if (task == nullptr) return;
-      out.member("text", text_of_result(*task)).optional("data", data_of_result(*task));
+PlanValue PlanValues::results(const PlanStep& step, const PlanPlace& at) {
+  return kept(at.path + " results", is_final(step, at), [&] {
+    std::string list;
+    json::Writer out(list);
+    const auto write = [&](const PlanStep& inner, const PlanPlace& place) {
+      if (!goes_on()) return;
+      const bool has_lost = facts_.has_lost(place.path);
+      out.object([&] {
+        out.member("state", has_lost ? "canceled" : state_of(inner, place));
+        out.optional("error", error_of(inner, place));
+        const auto one = has_lost ? nullptr : first_child(inner, place);
+        if (one == nullptr) return;
+        out.member("text", one->text());
+        if (!one->data().value.missing()) out.key("data").raw(one->data().value.raw());
+      });
+      if (list.size() > limits_.fill_max) charge(list.size());
+    };
+    out.array([&] {
+      if (step.kind == StepKind::map) {
+        for (int index = 0; index < facts_.chosen(at.path).value_or(0) && goes_on(); ++index)
+          write(*step.steps.front(), place_of_iteration(at, step, index));
+      } else if (step.kind == StepKind::parallel) {
+        for (const auto& one : step.steps) write(*one, place_in(at, *one));
+      } else {
+        write(step, at);
+      }
     });
-  };
-  out.array([&] {
-    if (step.kind == StepKind::map) {
-      for (int index = 0; index < facts_.chosen(at.path).value_or(0); ++index)
-        write(*step.steps.front(), place_of_iteration(at, step, index));
-    } else if (step.kind == StepKind::parallel) {
-      for (const auto& one : step.steps) write(*one, place_in(at, *one));
-    } else {
-      write(step, at);
-    }
+    return list;
   });
-  return list;
 }
 
-const PlanValues::Items& PlanValues::items_of(const PlanStep& map, const PlanPlace& at) {
-  const auto known = items_.find(at.path);
-  if (known != items_.end()) return known->second;
-  Items items;
-  const auto over = json::Document::view_of(map.over.text);
-  task::Json list = map.over;
-  if (over.root().is_string()) {
-    const std::string pointer = over.root().str();
-    if (pointer.ends_with("/files") || pointer.ends_with("/parts")) {
-      items.parts = files(pointer, at);
-      for (const task::Part& part : items.parts) items.values.push_back(facts_of(part));
-      return items_.emplace(at.path, std::move(items)).first->second;
+PlanSources::Items PlanValues::read_items(const PlanStep& map, const PlanPlace& at) {
+  PlanSources::Items items;
+  items.list = parsed_value(map.over.text);
+  if (items.list.value.is_string()) {
+    const std::string pointer = items.list.value.str();
+    if (names_files(pointer)) {
+      items.parts = all_files(pointer, at);
+      std::string facts;
+      json::Writer out(facts);
+      out.each(items.parts, [&](const task::Part& part) { add_facts(out, part); });
+      items.list = parsed_value(std::move(facts));
+    } else {
+      items.list = value(pointer, at);
+      // Models answer in text.
+      if (items.list.value.is_string() && pointer.ends_with("/text")) {
+        PlanValue read = parsed_value(items.list.value.str());
+        if (read.value.is_array()) items.list = std::move(read);
+      }
+      if (!items.list.value.is_array())
+        items.problem =
+            "its items are to be a list, and " + pointer + " is " + what_was_found(items.list.value);
     }
-    list = value(pointer, at);
+  } else if (!items.list.value.is_array()) {
+    items.problem = "its items are to be a list, and \"over\" is " + what_was_found(items.list.value);
   }
-  const auto document = json::Document::view_of(list.text);
-  for (const Value one : document.root().is_array() ? document.root() : Value())
-    items.values.push_back(one.json());
-  return items_.emplace(at.path, std::move(items)).first->second;
+  if (items.problem.empty()) {
+    for (const Value one : items.list.value) items.values.push_back(one);
+  }
+  return items;
 }
 
-int PlanValues::count_items(const PlanStep& map, const PlanPlace& at) {
-  return static_cast<int>(items_of(map, at).values.size());
+const PlanSources::Items& PlanValues::items_of(const PlanStep& map, const PlanPlace& at) {
+  const auto known = sources_.items().find(at.path);
+  if (known != sources_.items().end()) return known->second;
+  const auto& items = sources_.items()[at.path] = read_items(map, at);
+  sources_.note_bytes(items.values.size() * sizeof(Value) + size_of(items.parts));
+  return items;
 }
 
-std::string PlanValues::fill(const std::string& text, const PlanPlace& from) {
-  std::string filled;
+base::Result<int> PlanValues::count_items(const PlanStep& map, const PlanPlace& at) {
+  begin_call();
+  const auto& items = items_of(map, at);
+  if (!items.problem.empty()) return base::fail(ErrorCode::invalid_argument, items.problem);
+  return outcome(static_cast<int>(items.values.size()));
+}
+
+void PlanValues::fill_text(std::string& filled, std::string_view text, const PlanPlace& from) {
   std::size_t at = 0;
-  for (std::size_t mark = text.find("{{"); mark != std::string::npos; mark = text.find("{{", at)) {
+  for (std::size_t mark = text.find("{{"); mark != std::string_view::npos; mark = text.find("{{", at)) {
     const std::size_t end = text.find("}}", mark);
-    if (end == std::string::npos) break;
+    if (end == std::string_view::npos || !goes_on()) break;
     filled.append(text, at, mark - at);
-    std::string pointer = text.substr(mark + 2, end - mark - 2);
-    std::erase(pointer, ' ');
-    const task::Json found = value(pointer, from);
-    const auto document = json::Document::view_of(found.text);
-    filled += text_of(document.root());
+    const PlanValue found = value(pointer_in(text.substr(mark + 2, end - mark - 2)), from);
+    const std::string_view words = found.value.is_string() ? found.value.string() : found.value.raw();
+    if (!charge(words.size())) return;
+    filled += words;
     at = end + 2;
-    if (filled.size() > kFilledMax) break;
   }
-  return filled.append(text, at, std::string::npos);
+  filled.append(text, at, std::string_view::npos);
+}
+
+base::Result<std::string> PlanValues::fill(const std::string& text, const PlanPlace& from) {
+  begin_call();
+  std::string filled;
+  fill_text(filled, text, from);
+  charge(text.size());
+  return outcome(std::move(filled));
 }
 
 // A string that is one {{pointer}} becomes the value itself.
-std::string PlanValues::filled(Value from, const PlanPlace& place) {
-  std::string text;
-  json::Writer out(text);
+void PlanValues::fill_value(json::Writer& out, Value from, const PlanPlace& place) {
   if (from.is_string()) {
-    std::string whole = from.str();
-    const bool is_one = whole.starts_with("{{") && whole.find("}}") == whole.size() - 2;
-    if (!is_one) {
-      out.string(fill(whole, place));
-      return text;
+    const std::string_view whole = from.string();
+    if (is_one_pointer(whole)) {
+      const PlanValue found = value(pointer_in(whole.substr(2, whole.size() - 4)), place);
+      if (found.value.missing() || !charge(found.value.raw().size())) {
+        out.null();
+      } else {
+        out.raw(found.value.raw());
+      }
+      return;
     }
-    std::string pointer = whole.substr(2, whole.size() - 4);
-    std::erase(pointer, ' ');
-    const task::Json found = value(pointer, place);
-    return found.empty() ? "null" : found.text;
-  }
-  if (from.is_array()) {
+    std::string text;
+    fill_text(text, whole, place);
+    out.string(text);
+  } else if (from.is_array()) {
     out.array([&] {
-      for (const Value one : from) out.raw(filled(one, place));
+      for (const Value one : from) {
+        if (goes_on()) fill_value(out, one, place);
+      }
     });
   } else if (from.is_object()) {
     out.object([&] {
-      for (const Value one : from) out.key(one.key()).raw(filled(one, place));
+      for (const Value one : from) {
+        if (goes_on()) fill_value(out.key(one.key()), one, place);
+      }
     });
   } else {
     out.raw(from.raw());
   }
-  return text;
 }
 
-std::vector<task::Part> PlanValues::files(const std::string& pointer, const PlanPlace& from) {
-  if (pointer == "/message/files") return without_text(message_.parts);
-  if (pointer == "/message/parts") return message_.parts;
-  if (pointer == "/item") {
-    const auto map = innermost(StepKind::map, from);
-    if (!map) return {};
-    const Items& items = items_of(*map->first, place_among(*map->first, from.iterations));
-    const auto index = static_cast<std::size_t>(map->second);
-    return index < items.parts.size() ? std::vector{items.parts[index]} : std::vector<task::Part>();
-  }
+// All that a pointer to a list of files names.
+std::vector<task::Part> PlanValues::all_files(const std::string& pointer, const PlanPlace& from) {
+  if (pointer == "/message/files") return without_text(sources_.message().parts);
+  if (pointer == "/message/parts") return sources_.message().parts;
   if (!pointer.starts_with("/steps/")) return {};
-  const std::string id = pointer.substr(7, pointer.find('/', 7) - 7);
-  const PlanStep* step = find_step(plan_.root, id);
+  const std::string_view id = std::string_view(pointer).substr(7, pointer.find('/', 7) - 7);
+  const PlanStep* step = find(id);
   if (step == nullptr) return {};
   std::vector<task::Part> all;
+  std::size_t size = 0;
   for (const std::string& call : results_of(*step, place_of(*step, from))) {
-    const task::Task* task = child(call);
-    if (task == nullptr) continue;
-    if (pointer.ends_with("/parts")) all.push_back(task::Part::of_text(text_of_result(*task)));
-    for (task::Part& part : files_of_result(*task)) all.push_back(std::move(part));
+    if (!goes_on()) break;
+    const auto one = child(call);
+    if (one == nullptr) continue;
+    if (pointer.ends_with("/parts")) all.push_back(task::Part::of_text(one->text()));
+    for (task::Part& part : files_of_result(one->task())) all.push_back(std::move(part));
+    size = size_of(all);
+    if (size > limits_.fill_max) charge(size);
   }
   return all;
 }
 
-std::vector<task::Part> PlanValues::parts_of(const task::Json& input, const PlanPlace& from) {
-  const auto document = json::Document::view_of(input.text);
-  const Value root = document.root();
-  if (root.missing()) return message_.parts;
-  if (root.is_string()) return {task::Part::of_text(fill(root.str(), from))};
-  std::vector<task::Part> parts;
-  if (!root["text"].absent()) parts.push_back(task::Part::of_text(fill(root["text"].str(), from)));
-  if (!root["data"].missing()) parts.push_back(task::Part::of_data({filled(root["data"], from)}));
-  for (const Value pointer : root["files"]) {
-    for (task::Part& part : files(pointer.str(), from)) parts.push_back(std::move(part));
+std::vector<task::Part> PlanValues::files(const std::string& pointer, const PlanPlace& from) {
+  std::vector<task::Part> chosen;
+  if (pointer == "/item") {
+    const auto map = innermost(StepKind::map, from);
+    if (!map) return {};
+    const auto& items = items_of(*map->first, place_among(*map->first, from.iterations));
+    const auto index = static_cast<std::size_t>(map->second);
+    if (index < items.parts.size()) chosen.push_back(items.parts[index]);
+  } else if (names_files(pointer)) {
+    chosen = all_files(pointer, from);
+  } else {
+    // One of a list.
+    const std::size_t mark = pointer.rfind('/');
+    const std::string list = pointer.substr(0, mark);
+    std::size_t index = 0;
+    const char* const end = pointer.data() + pointer.size();
+    if (!names_files(list) || std::from_chars(pointer.data() + mark + 1, end, index).ptr != end) return {};
+    std::vector<task::Part> all = all_files(list, from);
+    filled_ += size_of(all);
+    if (index < all.size()) chosen.push_back(std::move(all[index]));
   }
-  if (parts.empty()) parts.push_back(task::Part::of_text(""));
-  return parts;
+  charge(size_of(chosen));
+  return chosen;
 }
 
-bool PlanValues::holds(const Condition& condition, const PlanPlace& from) {
-  const auto is_true = [&](const Condition& part) { return holds(part, from); };
-  if (condition.test == Test::all) return std::ranges::all_of(condition.parts, is_true);
-  if (condition.test == Test::any) return std::ranges::any_of(condition.parts, is_true);
-  if (condition.test == Test::none) return std::ranges::none_of(condition.parts, is_true);
-  const task::Json found = value(condition.pointer, from);
-  const auto one = json::Document::view_of(found.text), other = json::Document::view_of(condition.with.text);
-  const Value is = one.root(), with = other.root();
-  const auto is_same = [&](Value element) { return same(element, with); };
-  const auto among = [](Value list, const auto& test) {
-    bool is_among = false;
-    for (const Value element : list.is_array() ? list : Value()) is_among = is_among || test(element);
-    return is_among;
+base::Result<std::vector<task::Part>> PlanValues::parts_of(const task::Json& input, const PlanPlace& from) {
+  begin_call();
+  const auto document = json::Document::view_of(input.text);
+  const Value root = document.root();
+  std::vector<task::Part> parts;
+  const auto add_text = [&](Value text) {
+    std::string filled;
+    fill_text(filled, text.string(), from);
+    parts.push_back(task::Part::of_text(std::move(filled)));
+  };
+  charge(input.text.size());
+  if (root.missing()) {
+    parts = sources_.message().parts;
+    charge(size_of(parts));
+  } else if (root.is_string()) {
+    add_text(root);
+  } else {
+    if (!root["text"].absent()) add_text(root["text"]);
+    if (!root["data"].missing()) {
+      std::string data;
+      json::Writer out(data);
+      fill_value(out, root["data"], from);
+      parts.push_back(task::Part::of_data({std::move(data)}));
+    }
+    for (const Value pointer : root["files"]) {
+      if (!goes_on()) break;
+      for (task::Part& part : files(pointer.str(), from)) parts.push_back(std::move(part));
+    }
+    if (parts.empty()) parts.push_back(task::Part::of_text(""));
+  }
+  return outcome(std::move(parts));
+}
+
+// --- conditions ---
+
+PlanValue PlanValues::compared_with(const Condition& condition, const PlanPlace& from) {
+  const bool is_filled = condition.with.text.find("{{") != std::string::npos;
+  const auto known = compared_.find(&condition);
+  const PlanValue& written =
+      known != compared_.end() ? known->second : compared_[&condition] = parsed_value(condition.with.text);
+  if (!is_filled) return written;
+  std::string text;
+  json::Writer out(text);
+  fill_value(out, written.value, from);
+  return parsed_value(std::move(text));
+}
+
+bool PlanValues::compare(const Condition& condition, const PlanPlace& from) {
+  const PlanValue found = value(condition.pointer, from), compared = compared_with(condition, from);
+  const Value is = found.value, with = compared.value;
+  const auto is_with = [&](Value element) { return same(element, with); };
+  const auto cannot = [&] {
+    if (!problem_ && !stopped_)
+      problem_ = base::Error{
+          ErrorCode::invalid_argument,
+          condition.pointer + " is " + shown(is) + ", and " + shown(with) + " cannot be compared with that",
+          {}};
+    return false;
   };
   switch (condition.test) {
     case Test::equals:
@@ -384,16 +639,34 @@ bool PlanValues::holds(const Condition& condition, const PlanPlace& from) {
     case Test::differs:
       return !same(is, with);
     case Test::greater:
-      return is.real() && with.real() && *is.real() > *with.real();
-    case Test::less:
-      return is.real() && with.real() && *is.real() < *with.real();
+    case Test::less: {
+      const auto one = number_in(is), other = number_in(with);
+      if (!one || !other) return cannot();
+      return condition.test == Test::greater ? *one > *other : *one < *other;
+    }
     case Test::contains:
-      return is.is_string() ? is.string().find(with.string()) != std::string_view::npos : among(is, is_same);
+      if (is.is_array()) return among(is, is_with);
+      if (is.absent()) return false;
+      if (!is.is_string() || !(with.is_string() || with.is_number())) return cannot();
+      return is.string().find(with.is_string() ? with.string() : with.raw()) != std::string_view::npos;
     case Test::one_of:
-      return among(with, [&](Value element) { return same(is, element); });
+      return with.is_array() ? among(with, [&](Value element) { return same(is, element); }) : cannot();
     default:
       return is.absent() != with.boolean();
   }
+}
+
+bool PlanValues::is_true(const Condition& condition, const PlanPlace& from) {
+  const auto holds = [&](const Condition& part) { return goes_on() && is_true(part, from); };
+  if (condition.test == Test::all) return std::ranges::all_of(condition.parts, holds);
+  if (condition.test == Test::any) return std::ranges::any_of(condition.parts, holds);
+  if (condition.test == Test::none) return std::ranges::none_of(condition.parts, holds);
+  return compare(condition, from);
+}
+
+base::Result<bool> PlanValues::holds(const Condition& condition, const PlanPlace& from) {
+  begin_call();
+  return outcome(is_true(condition, from));
 }
 
 }  // namespace baton::agents

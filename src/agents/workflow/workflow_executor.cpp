@@ -59,15 +59,28 @@ double leaves_in(const PlanStep& step, const PlanFacts& facts) {
 
 class WorkflowTurn {
  public:
-  WorkflowTurn(std::shared_ptr<const Plan> own, base::Timestamp now, const ChooseAgent& choose,
+  WorkflowTurn(PlanMemory& memory, base::Timestamp now, const ChooseAgent& choose, const PlanOptions& options,
                const Turn& turn, TurnSink& sink)
-      : plan_(std::move(own)), now_(now), choose_(choose), turn_(turn), sink_(sink) {}
+      : memory_(memory),
+        facts_(memory.facts),
+        now_(now),
+        choose_(choose),
+        options_(options),
+        turn_(turn),
+        sink_(sink) {}
 
-  void run() {
-    for (const task::Json& state : turn_.states) {
-      for (const PlanRecord& record : read_records(state)) facts_.add(record);
+  // True: the run goes on, and its memory is good for the next turn.
+  bool run(const std::shared_ptr<const Plan>& own) {
+    for (std::size_t index = memory_.states; index < turn_.states.size(); ++index) {
+      for (const PlanRecord& record : read_records(turn_.states[index])) facts_.add(record);
     }
-    if (!pin()) return sink_.finish(Failed{"the plan that this task began with cannot be read any more"});
+    note_states(turn_.states.size(), turn_.states.empty() ? "" : turn_.states.back().text);
+    if (!pin(own)) {
+      sink_.finish(
+          Failed{"the plan that this task began with cannot be read any more, so what it has done is "
+                 "not undone"});
+      return false;
+    }
     const auto read = [this](const std::string& call) -> base::Result<task::Task> {
       const auto child = turn_.children.find(call);
       if (child == turn_.children.end())
@@ -75,7 +88,15 @@ class WorkflowTurn {
       return turn_.read_child(child->second);
     };
     PlanRun run(*plan_, facts_,
-                {now_, turn_.message, read, choose_, turn_.budget, turn_.taken, turn_.canceled});
+                {now_,
+                 memory_.sources,
+                 read,
+                 choose_,
+                 turn_.budget,
+                 turn_.taken,
+                 turn_.canceled,
+                 {options_.fill_max, [this] { return sink_.is_wanted(); }},
+                 options_.undo_grace});
     for (const DelegateResult& result : turn_.results) {
       taken_.push_back(result.id);
       if (run.take(result)) told_.push_back(&result);
@@ -83,24 +104,47 @@ class WorkflowTurn {
     if (turn_.attempt > 1)
       run.begin_again([this](const std::string& call) { return turn_.children.contains(call); });
     PlanRun::Step step = run.advance();
+    if (step.is_left) return leave();
     show(run, step);
     keep(step);
     for (const std::string& call : step.cancels) sink_.cancel_child(call);
     for (DelegateRequest& begin : step.begins) sink_.delegate(std::move(begin));
-    step.end ? finish(run, *step.end) : wait(step);
+    step.end ? finish(run, step) : wait(step);
+    return !step.end;
   }
 
  private:
   // The plan is the one that the run began with, whatever the card says now.
-  bool pin() {
-    if (facts_.plan().empty() || facts_.plan() == plan_->text) return true;
-    plan_ = read_begun_plan(facts_.plan());
+  bool pin(const std::shared_ptr<const Plan>& own) {
+    if (memory_.plan == nullptr) {
+      const bool is_own = facts_.plan().empty() || facts_.plan() == own->text;
+      memory_.plan = is_own ? own : read_begun_plan(facts_.plan());
+    }
+    plan_ = memory_.plan;
     return plan_ != nullptr;
+  }
+
+  void note_states(std::size_t count, const std::string& last) {
+    memory_.states = count;
+    memory_.last_state = last;
+  }
+
+  // The turn is not wanted any more, so it has done nothing. If that is because of a cancel, the next turn
+  // undoes what there is.
+  bool leave() {
+    facts_ = {};
+    note_states(0, {});
+    Waits at_once;
+    at_once.until = now_;
+    sink_.finish(plan_->undoes ? Outcome(at_once) : Outcome(Canceled{}));
+    return true;
   }
 
   void keep(const PlanRun::Step& step) {
     if (step.records.empty() && taken_.empty()) return;
-    sink_.emit(task::ExecutorState{write_records(step.records), std::move(taken_)});
+    task::Json state = write_records(step.records);
+    note_states(memory_.states + 1, state.text);
+    sink_.emit(task::ExecutorState{std::move(state), std::move(taken_)});
   }
 
   // What the steps that have ended have said, for whoever follows the task.
@@ -109,11 +153,11 @@ class WorkflowTurn {
     task::Message message;
     for (const DelegateResult* result : told_) {
       const std::string label = parse_call(result->id).path;
-      const task::Task* child = result->task ? run.values().child(result->id) : nullptr;
-      const std::string said = !result->error.empty() ? result->error : child ? text_of_result(*child) : "";
+      const auto child = result->task ? run.values().child(result->id) : nullptr;
+      const std::string said = !result->error.empty() ? result->error : child ? child->text() : "";
       message.parts.push_back(task::Part::of_text(label + ": " + shortened(said)));
-      if (child != nullptr && !std::ranges::all_of(child->artifacts, is_plain_text))
-        message.parts.push_back(reference_to(*child, label));
+      if (child != nullptr && !std::ranges::all_of(child->task().artifacts, is_plain_text))
+        message.parts.push_back(reference_to(child->task(), label));
     }
     const double all = leaves_in(plan_->root, facts_);
     const double share = std::min(0.99, static_cast<double>(facts_.done().size()) / all);
@@ -132,18 +176,26 @@ class WorkflowTurn {
     sink_.finish(std::move(waits));
   }
 
-  void finish(PlanRun& run, const PlanEnd& end) {
+  void finish(PlanRun& run, PlanRun::Step& step) {
+    const PlanEnd& end = *step.end;
     if (!end.failure.empty()) {
       if (turn_.canceled) return sink_.finish(Canceled{end.text});
       const bool is_rejected = end.failure == task::name_of(task::State::rejected);
       return sink_.finish(is_rejected ? Outcome(Rejected{end.text}) : Outcome(Failed{end.text}));
     }
+    if (!step.not_undone.empty()) {
+      task::Message message;
+      for (std::string& sentence : step.not_undone)
+        message.parts.push_back(task::Part::of_text(std::move(sentence)));
+      sink_.emit(task::StatusChanged{{task::State::working, std::move(message), {}}, {}});
+    }
     if (plan_->output.empty()) {
       for (const std::string& call : run.values().results_of(plan_->root, run.root())) {
-        if (const task::Task* child = run.values().child(call)) pass_on(*child);
+        if (!sink_.is_wanted()) break;
+        if (const auto child = run.values().child(call)) pass_on(*child);
       }
     } else {
-      for (task::Part& part : run.values().parts_of(plan_->output, run.root())) pass_on(std::move(part));
+      for (task::Part& part : step.output) pass_on(std::move(part));
     }
     sink_.finish(Done{});
   }
@@ -154,9 +206,9 @@ class WorkflowTurn {
     sink_.text(text);
   }
 
-  void pass_on(const task::Task& child) {
+  void pass_on(PlanSources::Child& child) {
     say(text_of_reply(child));
-    for (const task::Artifact& artifact : child.artifacts) {
+    for (const task::Artifact& artifact : child.task().artifacts) {
       if (is_plain_text(artifact)) continue;
       task::Artifact copy = artifact;
       copy.id = {};
@@ -174,21 +226,23 @@ class WorkflowTurn {
     sink_.emit(task::ArtifactChunk{std::move(artifact), false, true});
   }
 
-  static std::string text_of_reply(const task::Task& child) {
+  static std::string text_of_reply(PlanSources::Child& child) {
     std::string text;
-    for (const task::Artifact& artifact : child.artifacts) {
+    for (const task::Artifact& artifact : child.task().artifacts) {
       if (!is_plain_text(artifact)) continue;
       for (const task::Part& part : artifact.parts) text += part.content;
     }
-    return text.empty() && child.artifacts.empty() ? text_of_result(child) : text;
+    return text.empty() && child.task().artifacts.empty() ? child.text() : text;
   }
 
+  PlanMemory& memory_;
+  PlanFacts& facts_;  // in the memory
   std::shared_ptr<const Plan> plan_;
   const base::Timestamp now_;
   const ChooseAgent& choose_;
+  const PlanOptions& options_;
   const Turn& turn_;
   TurnSink& sink_;
-  PlanFacts facts_;
   std::vector<std::string> taken_;
   std::vector<const DelegateResult*> told_;
   bool has_said_ = false;
@@ -196,11 +250,18 @@ class WorkflowTurn {
 
 class WorkflowExecutor final : public Executor {
  public:
-  WorkflowExecutor(std::shared_ptr<const Plan> plan, const base::Clock& clock, ChooseAgent choose)
-      : plan_(std::move(plan)), clock_(clock), choose_(std::move(choose)) {}
+  WorkflowExecutor(std::shared_ptr<const Plan> plan, const base::Clock& clock, ChooseAgent choose,
+                   const PlanOptions& options, std::shared_ptr<PlanMemories> memories)
+      : plan_(std::move(plan)),
+        clock_(clock),
+        choose_(std::move(choose)),
+        options_(options),
+        memories_(std::move(memories)) {}
 
   std::unique_ptr<Execution> start(Turn turn, std::shared_ptr<TurnSink> sink) override {
-    WorkflowTurn(plan_, clock_.now(), choose_, turn, *sink).run();
+    auto memory = memories_->take(turn);
+    const bool goes_on = WorkflowTurn(*memory, clock_.now(), choose_, options_, turn, *sink).run(plan_);
+    if (goes_on) memories_->keep(turn.key, std::move(memory));
     return std::make_unique<Nothing>();
   }
 
@@ -208,6 +269,8 @@ class WorkflowExecutor final : public Executor {
   const std::shared_ptr<const Plan> plan_;
   const base::Clock& clock_;
   const ChooseAgent choose_;
+  const PlanOptions options_;
+  const std::shared_ptr<PlanMemories> memories_;  // shared with other plans' executors
 };
 
 class AskExecutor final : public Executor {
@@ -232,8 +295,10 @@ class AskExecutor final : public Executor {
 }  // namespace
 
 std::unique_ptr<Executor> workflow_executor(const AgentSettings& settings, const base::Clock& clock,
-                                            ChooseAgent choose) {
-  return std::make_unique<WorkflowExecutor>(settings.plan, clock, std::move(choose));
+                                            ChooseAgent choose, const PlanOptions& options,
+                                            std::shared_ptr<PlanMemories> memories) {
+  return std::make_unique<WorkflowExecutor>(settings.plan, clock, std::move(choose), options,
+                                            std::move(memories));
 }
 
 std::unique_ptr<Executor> ask_executor(bool for_auth) {

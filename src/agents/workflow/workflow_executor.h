@@ -6,14 +6,25 @@
 
 #include "agents/executor.h"
 #include "agents/settings.h"
+#include "agents/workflow/plan_memory.h"
 #include "agents/workflow/plan_run.h"
 #include "base/clock.h"
 
 namespace baton::agents {
 
-// `clock` must outlive the executor. `choose` may be called from any thread.
+// What an operator may configure about plans.
+struct PlanOptions {
+  std::size_t fill_max = 16 << 20;               // see PlanLimits
+  std::size_t kept_max = 64 << 20;               // see PlanMemories
+  std::chrono::milliseconds undo_grace{60'000};  // see PlanRun
+};
+
+// `clock` must outlive the executor. `choose` may be called from any thread. `memories` may serve several
+// executors. Unlike other executors', its turns are over when `start` returns: that blocks on the disk, and
+// computes as long as the plan and its values have it do.
 std::unique_ptr<Executor> workflow_executor(const AgentSettings& settings, const base::Clock& clock,
-                                            ChooseAgent choose);
+                                            ChooseAgent choose, const PlanOptions& options,
+                                            std::shared_ptr<PlanMemories> memories);
 
 // The agent to which a plan delegates its questions: asks its caller what it was told, and answers with the
 // answer. `for_auth`: asks for an authorisation.

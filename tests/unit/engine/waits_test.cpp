@@ -1,8 +1,12 @@
 // Turns that wait for some of their children, for a failure, or for a time.
 #include <doctest/doctest.h>
 
+#include <memory>
+#include <string>
 #include <thread>
+#include <vector>
 
+#include "agents/plan.h"
 #include "support/engine_bench.h"
 #include "support/manual_clock.h"
 
@@ -297,6 +301,75 @@ TEST_CASE("Wakes: each is woken once, in order of time, after the clock has come
   CHECK(wakes.count() == 0);
   lock.unlock();
   timers.stop();
+}
+
+namespace {
+
+EngineBench::Options plan_that_undoes() {
+  EngineBench::Options options;
+  std::vector<json::SchemaProblem> problems;
+  options.settings.executor = agents::AgentSettings::Kind::workflow;
+  options.settings.plan = agents::read_plan(
+      R"({"id": "p", "agent": "helper", "compensate": {"id": "undo", "agent": "helper"}})", {}, problems);
+  options.settings.cancel_grace = std::chrono::milliseconds(0);
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("Plan: its turns begin on threads of their own, the first one too") {
+  EngineBench bench(plan_that_undoes());
+  const auto accepted = bench.submit(EngineBench::message("x", "t1"));
+  const auto first = bench.scripted().next();
+  REQUIRE(first);
+  CHECK(first->thread == "plans");
+  delegate(bench, first, 1, {}).front()->sink->finish(agents::Done{});
+  const auto second = bench.scripted().next();
+  REQUIRE(second);
+  CHECK(second->thread == "plans");
+  second->sink->finish(agents::Done{});
+  CHECK(bench.wait(accepted->key)->state == State::completed);
+}
+
+TEST_CASE("Plan: a cancel never forces the end of a turn before its plan has undone what it did") {
+  EngineBench bench(plan_that_undoes());
+  const auto accepted = bench.submit(EngineBench::message("x", "t1"));
+  const auto turn = bench.scripted().next();
+  REQUIRE(turn);
+  CHECK(turn->sink->is_wanted());
+  auto canceled = bench.cancel_later({"t1"});
+  REQUIRE(bench.scripted().wait_for([&] { return turn->canceled; }));
+  CHECK_FALSE(turn->sink->is_wanted());
+  agents::Waits at_once;
+  at_once.until = in(0);
+  turn->sink->finish(at_once);
+  const auto next = bench.scripted().next();
+  REQUIRE(next);
+  CHECK(next->turn.canceled);
+  CHECK(next->sink->is_wanted());
+  next->sink->finish(agents::Canceled{"undone"});
+  CHECK(bench.wait(accepted->key)->state == State::canceled);
+  CHECK(canceled.get());
+}
+
+TEST_CASE("Plan: a child with a budget of its own begins although the task's is used up") {
+  EngineBench bench(plan_that_undoes());
+  auto submission = EngineBench::message("x", "t1");
+  task::Budget none;
+  none.children = 0;
+  submission.budget = std::make_shared<const task::Budget>(none);
+  REQUIRE(bench.submit(submission));
+  const auto turn = bench.scripted().next();
+  REQUIRE(turn);
+  turn->sink->delegate(call("refused"));
+  agents::DelegateRequest undoes = call("undoes");
+  undoes.budget.emplace().tokens = 7;
+  turn->sink->delegate(undoes);
+  const auto child = bench.helper().next();
+  REQUIRE(child);
+  CHECK(child->turn.budget.tokens == 7);
+  CHECK(bench.scripted().wait_for([&] { return turn->delivered.size() == 1; }));
+  CHECK(ids_of(turn->delivered) == std::vector<std::string>{"refused"});
 }
 
 }  // namespace waits_test

@@ -1,0 +1,112 @@
+// FairPool: a WorkerPool whose threads are shared fairly. The owners of what is queued take turns, and one of
+// them never has more than half of the threads: another one's work begins at once as long as fewer owners are
+// busy than the pool has halves.
+//
+// Threads: `try_submit` from any thread. Functions may block. The rest is as in WorkerPool.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "base/exception_report.h"
+#include "base/guarded.h"
+#include "base/worker_pool.h"
+
+namespace baton::base {
+
+class FairPool {
+ public:
+  FairPool(std::string name, int threads, std::size_t queue_max,
+           ThreadPriority priority = ThreadPriority::normal)
+      : name_(name), share_(std::max(threads / 2, 1)), pool_(std::move(name), threads, queue_max, priority) {}
+
+  // False, and `work` stays with the caller: the pool is full or stopping.
+  [[nodiscard]] bool try_submit(const std::string& owner, std::function<void()>&& work) {
+    // First, so that a thread that comes finds it.
+    state_.with([&](State& state) {
+      Lane& lane = state.lanes[owner];
+      if (lane.queue.empty()) state.rotation.push_back(owner);
+      lane.queue.push_back(std::move(work));
+    });
+    if (pool_.try_submit([this] { work_on(); })) return true;
+    return state_.with([&](State& state) {
+      const auto lane = state.lanes.find(owner);
+      // A thread that was at work has taken it meanwhile.
+      if (lane == state.lanes.end() || lane->second.queue.empty()) return true;
+      work = std::move(lane->second.queue.back());
+      lane->second.queue.pop_back();
+      if (lane->second.queue.empty()) std::erase(state.rotation, owner);
+      forget_if_idle(state, owner);
+      return false;
+    });
+  }
+
+  void stop() { pool_.stop(); }
+
+ private:
+  struct Lane {
+    std::deque<std::function<void()>> queue;
+    int running = 0;
+  };
+  struct State {
+    std::unordered_map<std::string, Lane> lanes;
+    std::deque<std::string> rotation;  // owners with something queued, the next one first
+  };
+  struct Next {
+    std::string owner;
+    std::function<void()> work;
+  };
+
+  // Takes what is queued until there is nothing that may run now. What may not run now is taken by a thread
+  // that works for its owner, once that is done.
+  void work_on() {
+    for (Next next = take(); next.work; next = take()) {
+      try {
+        next.work();
+      } catch (const std::exception& error) {
+        report_exception(name_.c_str(), error.what());
+      } catch (...) {
+        report_exception(name_.c_str(), "an exception of an unknown type");
+      }
+      next.work = nullptr;
+      state_.with([&](State& state) {
+        --state.lanes[next.owner].running;
+        forget_if_idle(state, next.owner);
+      });
+    }
+  }
+
+  Next take() {
+    return state_.with([&](State& state) {
+      for (auto owner = state.rotation.begin(); owner != state.rotation.end(); ++owner) {
+        Lane& lane = state.lanes[*owner];
+        if (lane.running >= share_) continue;
+        Next next{*owner, std::move(lane.queue.front())};
+        lane.queue.pop_front();
+        ++lane.running;
+        state.rotation.erase(owner);
+        if (!lane.queue.empty()) state.rotation.push_back(next.owner);
+        return next;
+      }
+      return Next();
+    });
+  }
+
+  static void forget_if_idle(State& state, const std::string& owner) {
+    const auto lane = state.lanes.find(owner);
+    if (lane->second.queue.empty() && lane->second.running == 0) state.lanes.erase(lane);
+  }
+
+  const std::string name_;
+  const int share_;
+  Guarded<State> state_;
+  WorkerPool pool_;  // last: its threads use the rest
+};
+
+}  // namespace baton::base
