@@ -133,6 +133,7 @@ class FaultyStore final : public TaskStore,
   base::Result<std::vector<AgentControl>> agent_controls() const override {
     return operators_.agent_controls();
   }
+  base::Result<std::vector<CrashedTurn>> crashed_turns() const override { return operators_.crashed_turns(); }
   base::Result<std::vector<BulkJob>> bulk_jobs(int limit) const override {
     return operators_.bulk_jobs(limit);
   }

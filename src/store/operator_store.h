@@ -22,7 +22,7 @@ namespace baton::store {
 struct TaskFilter {
   std::vector<task::State> states = {};
   bool unfinished = false;                  // has a turn: queued, running or waiting
-  std::vector<task::TurnState> turns = {};  // its turn is in one of these states
+  std::vector<task::TurnState> turns = {};  // its turn is in one of these states; none: it has no turn
   task::AgentName agent = {};
   task::Caller caller = {};  // with all its tenants; or within one, if it names a tenant
   task::ContextId context = {};
@@ -31,9 +31,10 @@ struct TaskFilter {
   std::string schedule = {};                         // its name
   std::optional<base::Timestamp> status_until = {};  // its status is of this time or older
   int attempts_min = 0;
-  bool undelivered = false;  // has a webhook delivery that waits or was given up
-  std::string error = {};    // in the text of its status, in any case of ASCII letters
-  std::string id = {};       // its id begins with this, or has this short form (task/short_id.h)
+  bool undelivered = false;          // has a webhook delivery that waits or was given up
+  std::optional<bool> retried = {};  // whether an operator has sent it again
+  std::string error = {};            // in the text of its status, in any case of ASCII letters
+  std::string id = {};               // its id begins with this, or has this short form (task/short_id.h)
 };
 
 // Orders tasks: by the time of the status, then by key.
@@ -51,6 +52,8 @@ struct TaskQuery {
   // A page is cut behind the first row that does not pass after `time_max`, or that does after
   // `found_time_max`: a server may be a millisecond away, and a page of a few rows is of no use.
   std::chrono::milliseconds time_max{50}, found_time_max{500};
+  // The lines have the key and the status's time for sure, and of the rest what has been looked at.
+  bool keys_only = false;
 };
 
 // A task in a list.
@@ -58,8 +61,9 @@ struct TaskLine {
   task::TaskHead head;
   base::Timestamp created{};
   std::string schedule;
-  std::string text;     // of its last status, the first kLineTextMax bytes at most
-  int undelivered = 0;  // deliveries that wait or were given up
+  std::string text;               // of its last status, the first kLineTextMax bytes at most
+  int undelivered = 0;            // deliveries that wait or were given up
+  task::TaskKey retried_as = {};  // the newest task that an operator has made of it; 0: none
 };
 inline constexpr std::size_t kLineTextMax = 1200;
 
@@ -131,16 +135,18 @@ struct AgentScale {
   std::string actor, reason;
 };
 
-// One action on each task that a filter found. Its tasks are written down before the first one is acted on.
+// One action on each task that a filter found. Its tasks are written down before the first one is acted on;
+// `counted`: they are, and the job, which is being prepared, waits for somebody to confirm their number.
 struct BulkJob {
   enum class State { preparing, running, done, abandoned };
   task::BulkJobKey key;
   base::Timestamp at{};
   std::string actor, action, reason;
   std::string filter;      // as the operator gave it
-  std::int64_t tasks = 0;  // as many as were expected
+  std::int64_t tasks = 0;  // while they are being counted, so far
   State state = State::preparing;
   std::int64_t done = 0, refused = 0;
+  bool counted = false;
 };
 struct BulkItem {
   task::TaskKey task;
@@ -157,8 +163,46 @@ struct BulkState {
   task::BulkJobKey job;
   BulkJob::State state = BulkJob::State::running;
 };
+
+// A turn that ran when its program died, and has not ended since. One whose task has children that are at
+// work or wait for people is none: they are.
+struct CrashedTurn {
+  task::TaskKey task;
+  task::TurnNumber turn;
+  int deaths = 0;                // counted: in a row, without output stored in between
+  int alone = 0;                 // of them, while it was the only suspect that ran in its program
+  task::EventNumber last_event;  // of the task, once the last one was counted
+  enum class Seen { none, death, death_alone };
+  Seen seen = Seen::none;                      // what is to be counted
+  std::optional<base::Timestamp> quarantined;  // since when its turn waits for an operator
+};
+inline constexpr int kSuspectDeaths = 3;     // from which on a turn is a suspect
+inline constexpr int kQuarantineDeaths = 2;  // of a suspect that ran alone, until its turn is quarantined
+
+// How many tasks a job has that is being prepared.
+struct BulkCount {
+  task::BulkJobKey job;
+  std::int64_t tasks = 0;
+  bool counted = false;
+};
+
+// The program begins to use the store, which it does not share with others: notes the turns that ran when the
+// one before died, unless that was asked to stop. Forgets those that have ended.
+struct ProgramBegins {
+  bool is_shared = false;  // then notes nothing: whoever takes over from a dead node has done that
+};
+// Whether the program was asked to stop. Of a store that is not shared.
+struct ProgramStops {
+  bool stops = true;
+};
+// Replaces what is noted of these turns; those without a death are forgotten.
+struct CrashCounts {
+  std::vector<CrashedTurn> turns;
+};
+
 // A BulkJob makes a job; its key must be new. An AuditEntry is for what changes no task.
-using OperatorWrite = std::variant<task::AuditEntry, AgentControl, AgentScale, BulkJob, BulkItems, BulkState>;
+using OperatorWrite = std::variant<task::AuditEntry, AgentControl, AgentScale, BulkJob, BulkItems, BulkState,
+                                   BulkCount, ProgramBegins, ProgramStops, CrashCounts>;
 
 class OperatorStore {
  public:
@@ -188,6 +232,9 @@ class OperatorStore {
   // At most `limit` items with task keys above `after`, in order. `open`: only those not acted on yet.
   virtual base::Result<std::vector<BulkItem>> bulk_items(task::BulkJobKey job, task::TaskKey after, int limit,
                                                          bool open) const = 0;
+
+  // By task, without those that have ended. A quarantined one that was queued again is none any more.
+  virtual base::Result<std::vector<CrashedTurn>> crashed_turns() const = 0;
 
   // Adds it to the open group, as TaskStore::apply does a change.
   virtual base::Result<void> write(const OperatorWrite& write) = 0;

@@ -131,8 +131,9 @@ class Peers {
   virtual base::Result<std::vector<TaskEnd>> ends(const std::vector<task::TaskKey>& tasks) const = 0;
 
   // Adds to the store's open group: this node takes over at most `most` turns that wait for a slot at others
-  // that are alive, of tasks of these agents that nobody has delegated and that await no children. Returns
-  // the tasks as they are then. On the thread that writes; fails as TaskStore::apply does.
+  // that are alive, of tasks of these agents that nobody has delegated, that await no children, and whose
+  // turn no program has died of. Returns the tasks as they are then. On the thread that writes; fails as
+  // TaskStore::apply does.
   virtual base::Result<std::vector<task::TaskHead>> take_queued(const std::vector<task::AgentName>& agents,
                                                                 int most) = 0;
 

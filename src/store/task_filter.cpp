@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "task/short_id.h"
 
 namespace baton::store {
@@ -47,12 +48,14 @@ bool passes(const TaskFilter& filter, const task::TaskHead& head) {
 }
 
 bool is_counted(const TaskFilter& filter) {
-  return filter.turns.empty() && filter.context.empty() && !filter.parent && !filter.roots &&
+  const bool at_rest = filter.turns == std::vector{task::TurnState::none};
+  return (filter.turns.empty() || at_rest) && filter.context.empty() && !filter.parent && !filter.roots &&
          filter.schedule.empty() && !filter.status_until && filter.attempts_min <= 0 && !filter.undelivered &&
-         filter.error.empty() && filter.id.empty();
+         !filter.retried && filter.error.empty() && filter.id.empty();
 }
 
 bool may_have_turn(const TaskFilter& filter) {
+  if (filter.turns == std::vector{task::TurnState::none}) return false;
   return filter.states.empty() || !std::ranges::all_of(filter.states, task::is_terminal);
 }
 
@@ -65,6 +68,14 @@ task::AuditEntry with_subject(task::AuditEntry entry, const task::TaskHead& head
   entry.caller = head.caller;
   entry.id = head.id;
   return entry;
+}
+
+bool is_done_retry(const task::AuditEntry& entry) {
+  return entry.action == "retry" && entry.outcome == task::kDone;
+}
+
+task::TaskKey made_by_retry(std::string_view detail) {
+  return {base::number_in<std::int64_t>(detail).value_or(0)};
 }
 
 std::string line_text(const task::EventBody& status) {

@@ -12,7 +12,8 @@ namespace baton::store {
 bool is_listed(const task::TaskHead& head);
 // Whether this is the caller that a filter names.
 bool is_of(const task::Caller& caller, const task::Caller& named);
-// What the filter says of the head; its schedule, `undelivered` and `error` are looked up elsewhere.
+// What the filter says of the head; its schedule, `undelivered`, `retried` and `error` are looked up
+// elsewhere.
 bool passes(const TaskFilter& filter, const task::TaskHead& head);
 // Whether `filter` selects by no more than states, agent, caller and having a turn.
 bool is_counted(const TaskFilter& filter);
@@ -26,6 +27,10 @@ bool has_words(std::string_view text, std::string_view words);
 
 // The entry of a change to this task, with what it leaves out.
 task::AuditEntry with_subject(task::AuditEntry entry, const task::TaskHead& head);
+
+// Whether somebody has sent the entry's task again, and what that has made, as the entry's detail names it.
+bool is_done_retry(const task::AuditEntry& entry);
+task::TaskKey made_by_retry(std::string_view detail);
 
 inline TaskPlace place_of(const task::TaskHead& head) {
   return {head.status_at, head.key};

@@ -427,4 +427,205 @@ TEST_CASE_TEMPLATE("OperatorStore: an item of a job has its outcome with its act
   CHECK(bench.operators->bulk_job({2}).error().code == base::ErrorCode::not_found);
 }
 
+TEST_CASE_TEMPLATE("OperatorStore: what was retried is told with the newest task that came of it", Bench,
+                   EACH_STORE) {
+  Bench bench;
+  const auto broken = ended(bench, {"broken"}, State::failed);
+  ended(bench, {"other"}, State::failed);
+  task::AuditEntry entry{"olga", "retry", "because", "21"};
+  entry.task = broken.key;
+  const auto write = [&] {
+    succeed(bench.operators->write(entry));
+    succeed(bench.tasks->commit());
+  };
+  entry.outcome = "conflict";
+  write();
+  CHECK(listed(bench, {.retried = true}).empty());
+  entry.outcome = task::kDone;
+  write();
+  entry.detail = "22";
+  write();
+  CHECK(listed(bench, {.retried = true}) == Texts{"broken"});
+  CHECK(listed(bench, {.states = {State::failed}, .retried = false}) == Texts{"other"});
+  CHECK(bench.operators->line(broken.key)->retried_as.value == 22);
+  CHECK(counted(bench, {.retried = true}) == -1);
+}
+
+TEST_CASE_TEMPLATE("OperatorStore: a question that a task shows for its child is counted and found once",
+                   Bench, EACH_STORE) {
+  Bench bench;
+  const auto parent = make(bench, {"parent", "plan"});
+  bench.must(parent, {status(State::input_required)});
+  ended(bench, {"child", "echo", "ann", "c2", parent.key}, State::input_required);
+  const store::TaskFilter shown{.states = {State::input_required}};
+  const store::TaskFilter asked{.states = {State::input_required}, .turns = {task::TurnState::none}};
+  CHECK(counted(bench, shown) == 2);
+  CHECK(counted(bench, asked) == 1);
+  CHECK(listed(bench, asked) == Texts{"child"});
+}
+
+TEST_CASE_TEMPLATE("OperatorStore: keys alone are those of the whole lines, page by page", Bench,
+                   EACH_STORE) {
+  Bench bench;
+  for (int i = 0; i < 4; ++i) {
+    ended(bench, {"failed" + std::to_string(i)}, State::failed, "words");
+    make(bench, {"busy" + std::to_string(i), "plan"});
+  }
+  const auto keys_of = [&](const store::TaskFilter& filter, bool keys_only) {
+    std::vector<task::TaskKey> keys;
+    store::TaskQuery query;
+    query.filter = filter;
+    query.limit = 3;
+    query.time_max = query.found_time_max = std::chrono::minutes(1);
+    query.keys_only = keys_only;
+    do {
+      const auto page = bench.operators->page(query);
+      succeed(page);
+      for (const store::TaskLine& line : page->lines) keys.push_back(line.head.key);
+      query.after = page->next;
+    } while (query.after);
+    return keys;
+  };
+  for (const store::TaskFilter& filter :
+       {store::TaskFilter{}, store::TaskFilter{.states = {State::failed}},
+        store::TaskFilter{.unfinished = true}, store::TaskFilter{.agent = {"plan"}},
+        store::TaskFilter{.error = "WORDS"}, store::TaskFilter{.turns = {task::TurnState::none}},
+        store::TaskFilter{.retried = false}}) {
+    const auto keys = keys_of(filter, true);
+    CHECK(keys == keys_of(filter, false));
+    CHECK(keys.size() >= 4);
+  }
+}
+
+TEST_CASE_TEMPLATE("OperatorStore: a job's count is kept while it is prepared", Bench, EACH_STORE) {
+  Bench bench;
+  store::BulkJob job;
+  job.key = {1};
+  job.actor = "olga";
+  job.action = "retry";
+  job.reason = "because";
+  job.filter = "{}";
+  succeed(bench.operators->write(job));
+  succeed(bench.operators->write(store::BulkCount{{1}, 1'000, false}));
+  succeed(bench.tasks->commit());
+  CHECK(bench.operators->bulk_job({1})->tasks == 1'000);
+  CHECK(!bench.operators->bulk_job({1})->counted);
+  succeed(bench.operators->write(store::BulkCount{{1}, 1'234, true}));
+  succeed(bench.tasks->commit());
+  bench.reopen();
+  const auto kept = bench.operators->bulk_job({1});
+  CHECK(kept->tasks == 1'234);
+  CHECK(kept->counted);
+  CHECK(kept->state == store::BulkJob::State::preparing);
+}
+
+namespace {
+
+task::TaskHead run(StoreBench& bench, const task::TaskHead& head) {
+  task::Change change = StoreBench::change(head, {status(State::working)});
+  change.turn.emplace();
+  change.turn->state = task::TurnState::running;
+  return bench.must(change).head;
+}
+
+void write(StoreBench& bench, const store::OperatorWrite& what) {
+  succeed(bench.operators->write(what));
+  succeed(bench.tasks->commit());
+}
+
+std::vector<store::CrashedTurn> crashed(const StoreBench& bench) {
+  const auto turns = bench.operators->crashed_turns();
+  succeed(turns);
+  return *turns;
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("OperatorStore: deaths of turns are kept until they are forgotten, or the turn has ended",
+                   Bench, EACH_STORE) {
+  Bench bench;
+  const auto one = run(bench, make(bench, {"one"}));
+  const auto two = run(bench, make(bench, {"two"}));
+  CHECK(crashed(bench).empty());
+  const base::Timestamp now = bench.clock.now();
+  store::CrashedTurn first{one.key, one.turn, 3, 1, {7}, store::CrashedTurn::Seen::death, {}};
+  store::CrashedTurn second{two.key, two.turn, 1, 0, {2}, {}, now};
+  write(bench, store::CrashCounts{{second, first}});
+  bench.reopen();
+  auto kept = crashed(bench);
+  REQUIRE(kept.size() == 2);
+  CHECK(kept[0].task == one.key);
+  CHECK(kept[0].turn == one.turn);
+  CHECK(kept[0].deaths == 3);
+  CHECK(kept[0].alone == 1);
+  CHECK(kept[0].last_event.value == 7);
+  CHECK(kept[0].seen == store::CrashedTurn::Seen::death);
+  CHECK_FALSE(kept[0].quarantined);
+  // It runs.
+  CHECK_FALSE(kept[1].quarantined);
+  task::Change waits = StoreBench::change(two, {});
+  waits.turn.emplace();
+  waits.turn->state = task::TurnState::waiting;
+  waits.turn->waits = {-1, false, now + std::chrono::hours(1)};
+  bench.must(waits);
+  CHECK(crashed(bench).at(1).quarantined == now);
+
+  first.deaths = 4;
+  write(bench, store::CrashCounts{{first}});
+  CHECK(crashed(bench).at(0).deaths == 4);
+  end(bench, one, State::completed);
+  CHECK(crashed(bench).size() == 1);
+  write(bench, store::ProgramBegins{true});
+  second.deaths = 0;
+  write(bench, store::CrashCounts{{second}});
+  CHECK(crashed(bench).empty());
+}
+
+// On PostgreSQL a node notes them that takes over: postgres_deaths_test.cpp.
+#ifndef BATON_CONTRACT_ON_POSTGRES
+TEST_CASE_TEMPLATE("OperatorStore: the turns that ran when the program died are noted, and who ran alone",
+                   Bench, EACH_STORE) {
+  using Seen = store::CrashedTurn::Seen;
+  Bench bench;
+  const auto one = run(bench, make(bench, {"one"}));
+  const auto two = run(bench, make(bench, {"two"}));
+  make(bench, {"queued"});
+  const auto parent = run(bench, make(bench, {"parent", "plan"}));
+  const auto child = make(bench, {"child", "echo", "ann", "c2", parent.key});
+  write(bench, store::ProgramBegins{});
+  CHECK(crashed(bench).empty());  // nothing says that it has died
+  write(bench, store::ProgramStops{true});
+  write(bench, store::ProgramBegins{});
+  CHECK(crashed(bench).empty());
+  write(bench, store::ProgramStops{false});
+  write(bench, store::ProgramBegins{});
+  auto noted = crashed(bench);
+  REQUIRE(noted.size() == 2);
+  CHECK(noted[0].task == one.key);
+  CHECK(noted[1].task == two.key);
+  for (const store::CrashedTurn& turn : noted) {
+    CHECK(turn.deaths == 0);
+    CHECK(turn.seen == Seen::death);
+  }
+  for (store::CrashedTurn& turn : noted) {
+    turn.deaths = turn.task == one.key ? 3 : 2;
+    turn.seen = Seen::none;
+  }
+  write(bench, store::CrashCounts{noted});
+  end(bench, child, State::completed);
+  write(bench, store::ProgramBegins{});
+  noted = crashed(bench);
+  REQUIRE(noted.size() == 3);
+  CHECK(noted[0].seen == Seen::death_alone);
+  CHECK(noted[0].deaths == 3);
+  CHECK(noted[1].seen == Seen::death);
+  CHECK(noted[2].task == parent.key);
+  noted[1].deaths = 3;
+  write(bench, store::CrashCounts{noted});
+  write(bench, store::ProgramBegins{});
+  CHECK(crashed(bench).at(0).seen == Seen::death);
+  CHECK(crashed(bench).at(1).seen == Seen::death);
+}
+#endif
+
 }  // namespace operator_store_test

@@ -47,6 +47,36 @@ TEST_CASE("Peers: the unfinished tasks of a node that was killed are adopted onc
   CHECK(second.head(heads[0].key).last_event == heads[0].last_event);
 }
 
+TEST_CASE(
+    "Peers: the turns that ran on a node that was killed are noted, not so where it has left or is frozen") {
+  const auto schema = made_schema();
+  NodeBench first(schema, std::chrono::milliseconds(1'500)), second(schema);
+  const task::TaskHead runs = first.create_busy("runs", task::TurnState::running);
+  const task::TaskHead queued = first.create_busy("queued");
+  second.create_busy("there", task::TurnState::running);
+  const auto adopted = [&] { return second.ear.adopted() == keys_of({runs, queued}); };
+  SUBCASE("killed") {
+    first.kill();
+    CHECK(comes(adopted));
+    const auto noted = second.operators->crashed_turns();
+    REQUIRE(noted);
+    REQUIRE(noted->size() == 1);
+    CHECK(noted->front().task == runs.key);
+    CHECK(noted->front().seen == store::CrashedTurn::Seen::death);
+  }
+  SUBCASE("has left") {
+    first.end();
+    CHECK(comes(adopted));
+    CHECK(second.operators->crashed_turns()->empty());
+  }
+  SUBCASE("is frozen") {
+    first.gate.freeze(true);
+    CHECK(comes(adopted));
+    CHECK(second.operators->crashed_turns()->empty());
+    first.gate.freeze(false);
+  }
+}
+
 TEST_CASE("Peers: a webhook's deliveries are of the node that has made them due, until that is dead") {
   const auto schema = made_schema();
   NodeBench first(schema), second(schema);

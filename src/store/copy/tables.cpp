@@ -34,9 +34,10 @@ constexpr Line kLines[] = {
     {"audit", 1, 0,
      "audit_key at_ms actor$ action$ reason$ detail$ task_key agent$ caller$ public_id$ outcome$"},
     {"agent_controls", 1, 0, "agent$ paused actor$ reason$ at_ms workers concurrency"},
-    {"bulk_jobs", 1, 0, "job_key at_ms actor$ action$ reason$ filter$ tasks state$ done refused"},
+    {"bulk_jobs", 1, 0, "job_key at_ms actor$ action$ reason$ filter$ tasks state$ done refused counted"},
     {"bulk_items", 2, 0, "job_key task_key outcome$ detail$"},
     {"removed_logs", 1, 0, "task_key erased"},
+    {"crashed_turns", 1, 0, "task_key turn deaths alone last_event seen quarantined_ms"},
     {"tasks", 1, 0,
      "task_key agent$ caller$ public_id$ context_key parent_key? origin created_ms version state$ "
      "status_event last_event turn turn_state$ attempt turn_message turn_begin awaited waiting_messages "
@@ -44,7 +45,7 @@ constexpr Line kLines[] = {
      "waits_on_failure waits_until_ms? child_failed detached tokens children budget$? trace$"},
     {"task_totals", 3, 0, "agent$ caller$ state$ tasks"},
     {"retention", 1, 1, "last_task kept_before"},
-    {"server", 1, 1, "name$"},
+    {"server", 1, 1, "name$ stopped"},
 };
 
 Column column_of(std::string_view word) {

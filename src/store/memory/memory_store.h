@@ -85,6 +85,7 @@ class MemoryStore final : public TaskStore,
   base::Result<DeliveryLine> delivery(DeliveryKey key) const override;
   base::Result<AuditPage> audit(const AuditFilter& filter, std::int64_t before, int limit) const override;
   base::Result<std::vector<AgentControl>> agent_controls() const override;
+  base::Result<std::vector<CrashedTurn>> crashed_turns() const override;
   base::Result<std::vector<BulkJob>> bulk_jobs(int limit) const override;
   base::Result<BulkJob> bulk_job(task::BulkJobKey key) const override;
   base::Result<std::vector<BulkItem>> bulk_items(task::BulkJobKey job, task::TaskKey after, int limit,

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <ranges>
 
+#include "store/task_filter.h"
+
 namespace baton::store::memory {
 
 using base::ErrorCode;
@@ -63,6 +65,45 @@ void OperatorTable::put(const BulkItems& items, base::Timestamp) {
 void OperatorTable::put(const BulkState& state, base::Timestamp) {
   const auto job = jobs_.find(state.job);
   if (job != jobs_.end()) job->second.state = state.state;
+}
+
+void OperatorTable::put(const CrashCounts& counts, base::Timestamp) {
+  for (const CrashedTurn& turn : counts.turns) {
+    if (turn.deaths == 0) {
+      crashed_.erase(turn.task);
+    } else {
+      crashed_[turn.task] = turn;
+    }
+  }
+}
+
+void OperatorTable::note_crashed(const std::vector<CrashedTurn>& running) {
+  if (has_stopped_) return;
+  int suspects = 0;
+  for (const CrashedTurn& turn : running) {
+    CrashedTurn& noted = crashed_.try_emplace(turn.task, turn).first->second;
+    if (noted.turn != turn.turn) noted = turn;
+    suspects += noted.deaths >= kSuspectDeaths ? 1 : 0;
+  }
+  for (const CrashedTurn& turn : running) {
+    CrashedTurn& noted = crashed_.at(turn.task);
+    const bool is_alone = noted.deaths >= kSuspectDeaths && suspects == 1;
+    noted.seen = is_alone ? CrashedTurn::Seen::death_alone : CrashedTurn::Seen::death;
+  }
+}
+
+void OperatorTable::put(const BulkCount& count, base::Timestamp) {
+  const auto job = jobs_.find(count.job);
+  if (job == jobs_.end()) return;
+  job->second.tasks = count.tasks;
+  job->second.counted = count.counted;
+}
+
+task::TaskKey OperatorTable::retried_as(task::TaskKey task) const {
+  for (const AuditLine& line : std::views::reverse(audit_)) {
+    if (line.entry.task == task && is_done_retry(line.entry)) return made_by_retry(line.entry.detail);
+  }
+  return {};
 }
 
 AuditPage OperatorTable::audit(const AuditFilter& filter, std::int64_t before, int limit) const {

@@ -24,6 +24,15 @@ class OperatorTable {
   const BulkJob* job(task::BulkJobKey key) const;
   std::vector<BulkItem> items(task::BulkJobKey job, task::TaskKey after, int limit, bool open) const;
 
+  // What a retry has last made of the task; 0: nothing.
+  task::TaskKey retried_as(task::TaskKey task) const;
+
+  // Of the tasks that there are, turn by turn; what has ended is among them.
+  const std::map<task::TaskKey, CrashedTurn>& crashed() const { return crashed_; }
+  // The program has died, unless it was asked to stop: notes these, which ran.
+  void note_crashed(const std::vector<CrashedTurn>& running);
+  void forget_crashed(task::TaskKey task) { crashed_.erase(task); }
+
  private:
   void put(const task::AuditEntry& entry, base::Timestamp at);
   void put(const AgentControl& control, base::Timestamp at);
@@ -31,11 +40,17 @@ class OperatorTable {
   void put(const BulkJob& job, base::Timestamp at);
   void put(const BulkItems& items, base::Timestamp at);
   void put(const BulkState& state, base::Timestamp at);
+  void put(const BulkCount& count, base::Timestamp at);
+  void put(const ProgramBegins&, base::Timestamp) {}  // the owner has the tasks
+  void put(const ProgramStops& what, base::Timestamp) { has_stopped_ = what.stops; }
+  void put(const CrashCounts& counts, base::Timestamp at);
 
   std::vector<AuditLine> audit_;  // line n has the key n + 1
   std::map<task::AgentName, AgentControl> controls_;
   std::map<task::BulkJobKey, BulkJob> jobs_;
   std::map<std::pair<task::BulkJobKey, task::TaskKey>, BulkItem> items_;
+  std::map<task::TaskKey, CrashedTurn> crashed_;
+  bool has_stopped_ = true;
 };
 
 }  // namespace baton::store::memory

@@ -21,6 +21,7 @@ TaskLine Tables::line(const MemoryTask& task) const {
   for (const DeliveryTable::Row& row : deliveries_.rows()) {
     if (row.task == task.head.key && row.state != "delivered") ++line.undelivered;
   }
+  line.retried_as = operators_.retried_as(task.head.key);
   return line;
 }
 
@@ -29,6 +30,7 @@ std::optional<TaskLine> Tables::line_if_passing(const TaskFilter& filter, const 
   if (!filter.schedule.empty() && filter.schedule != task.schedule) return std::nullopt;
   TaskLine found = line(task);
   if (filter.undelivered && found.undelivered == 0) return std::nullopt;
+  if (filter.retried && *filter.retried != static_cast<bool>(found.retried_as)) return std::nullopt;
   if (!has_words(found.text, filter.error)) return std::nullopt;
   return found;
 }
@@ -153,6 +155,10 @@ Result<DeliveryLine> MemoryStore::delivery(DeliveryKey key) const {
 Result<AuditPage> MemoryStore::audit(const AuditFilter& filter, std::int64_t before, int limit) const {
   return state_.with(
       [&](const State& state) { return state.tables.operators().audit(filter, before, limit); });
+}
+
+Result<std::vector<CrashedTurn>> MemoryStore::crashed_turns() const {
+  return state_.with([](const State& state) { return state.tables.crashed_turns(); });
 }
 
 Result<std::vector<AgentControl>> MemoryStore::agent_controls() const {

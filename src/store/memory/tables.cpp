@@ -62,8 +62,55 @@ void Tables::take(const Gone& gone) {
     }
     if (head.parent) std::erase(children_[head.parent], key);
     children_.erase(key);
+    operators_.forget_crashed(key);
     tasks_.erase(key);
   }
+}
+
+void Tables::take(const OperatorEntry& entry) {
+  operators_.take(entry.write, entry.at);
+  const auto* begins = std::get_if<ProgramBegins>(&entry.write);
+  if (begins == nullptr) return;
+  const std::map<task::TaskKey, CrashedTurn> all = operators_.crashed();
+  for (const auto& [key, turn] : all) {
+    const MemoryTask* task = this->task(key);
+    const bool is_over =
+        task == nullptr || task->head.turn_state == task::TurnState::none || task->head.turn != turn.turn;
+    if (is_over) operators_.forget_crashed(key);
+  }
+  if (!begins->is_shared) note_crashed();
+}
+
+void Tables::note_crashed() {
+  std::vector<CrashedTurn> running;
+  for (const auto& [key, task] : tasks_) {
+    if (task.head.turn_state != task::TurnState::running || has_open_children(key)) continue;
+    running.emplace_back();
+    running.back().task = key;
+    running.back().turn = task.head.turn;
+  }
+  operators_.note_crashed(running);
+}
+
+bool Tables::has_open_children(task::TaskKey key) const {
+  const auto children = children_.find(key);
+  return children != children_.end() && std::ranges::any_of(children->second, [&](task::TaskKey child) {
+           const task::TaskHead& head = tasks_.at(child).head;
+           return !head.detached &&
+                  (head.turn_state != task::TurnState::none || task::is_waiting(head.state));
+         });
+}
+
+std::vector<CrashedTurn> Tables::crashed_turns() const {
+  std::vector<CrashedTurn> turns;
+  for (const auto& [key, turn] : operators_.crashed()) {
+    const MemoryTask* task = this->task(key);
+    if (task == nullptr || task->head.turn_state == task::TurnState::none || task->head.turn != turn.turn)
+      continue;
+    turns.push_back(turn);
+    if (task->head.turn_state != task::TurnState::waiting) turns.back().quarantined.reset();
+  }
+  return turns;
 }
 
 void Tables::take(const Title& title) {

@@ -110,6 +110,7 @@ class Tables {
   TaskCount count(const TaskFilter& filter) const;
   std::vector<OperatorStore::AgentCounts> counts_by_agent() const;
   TaskLine line(const MemoryTask& task) const;
+  std::vector<CrashedTurn> crashed_turns() const;
   DeliveryPage deliveries(const DeliveryFilter& filter, std::int64_t before, int limit) const;
   std::optional<DeliveryLine> delivery(DeliveryKey key) const;
 
@@ -127,7 +128,9 @@ class Tables {
   void take(const Recorded& recorded) { deliveries_.record(recorded.result, recorded.at); }
   void take(const Gone& gone);
   void take(const Title& title);
-  void take(const OperatorEntry& entry) { operators_.take(entry.write, entry.at); }
+  void take(const OperatorEntry& entry);
+  bool has_open_children(task::TaskKey key) const;
+  void note_crashed();
   std::optional<TaskLine> line_if_passing(const TaskFilter& filter, const MemoryTask& task) const;
   DeliveryLine line_of(const DeliveryTable::Row& row) const;
   MemoryTask& create(const Step& step);

@@ -6,6 +6,7 @@
 #include "json/document.h"
 #include "json/writer.h"
 #include "store/postgres/locks.h"
+#include "store/sql/crashed_turns.h"
 
 namespace baton::store::postgres {
 namespace {
@@ -44,6 +45,13 @@ void close_lanes(Link& link, const std::string& me) {
            " WHERE last_group >= 0 AND NOT EXISTS (SELECT FROM nodes n WHERE n.node_id = lanes.node_id)");
   link.ask("DELETE FROM lanes WHERE last_group = " + std::to_string(kClosedLane) + " AND node_id < " + me +
            " - " + std::to_string(kClosedLanesKept));
+}
+
+// Of a node whose program has died.
+void note_crashed_turns(Link& link, std::int64_t node) {
+  const std::array values{Parameter(node)};
+  link.send(BATON_NOTE_CRASHED_TURNS("$1", ""), values);
+  link.finish();
 }
 
 // What nodes without a row have counted is kept together.
@@ -155,6 +163,8 @@ void set_agents(Link& link, std::int64_t node, const std::string& agents) {
 
 bool take_over(Link& link, std::int64_t node, milliseconds lease, const SeenNode& dead,
                const std::vector<task::AgentName>* agents, Taken& taken) {
+  // A program that has died has no sessions; one that is frozen or cut off has lost its lease alone.
+  const bool has_died = !dead.has_left && !has_sessions(link, dead.id);
   // Half a group that waits for the rest of it would hold its lane.
   if (!dead.has_left) end_sessions(link, dead.id);
   const std::string me = std::to_string(node);
@@ -164,8 +174,10 @@ bool take_over(Link& link, std::int64_t node, milliseconds lease, const SeenNode
                                 " WHERE node_id = " + me + " AND state <> 'left' RETURNING 1");
     if (PQntuples(alive.get()) == 0) return false;
     const Rows ended = link.ask("DELETE FROM nodes WHERE node_id = " + std::to_string(dead.id) +
-                                " AND lease_until = '" + dead.lease + "'::timestamptz RETURNING 1");
+                                " AND lease_until = '" + dead.lease + "'::timestamptz RETURNING draining");
     if (PQntuples(ended.get()) == 0) return false;
+    // One that drains was asked to stop.
+    if (has_died && integer_at(ended.get(), 0, 0) == 0) note_crashed_turns(link, dead.id);
     close_lanes(link, me);
     fold_totals(link);
     adopt_deliveries(link, me);

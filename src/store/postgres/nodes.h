@@ -59,7 +59,8 @@ void set_agents(Link& link, std::int64_t node, const std::string& agents);
 
 // What has been taken over, if that was begun.
 using Taken = std::optional<std::vector<task::TaskKey>>;
-// Takes a dead node's tasks over, and what it had to send. False, and nothing is done: it has said meanwhile
+// Takes a dead node's tasks over, and what it had to send; if its program has died without being asked to
+// stop, notes which turns ran there (CrashedTurn). False, and nothing is done: it has said meanwhile
 // that it is alive, another one was faster, or this node is dead itself. `taken`: its tasks of these agents,
 // or with null all if nobody else is there; the others are of no node then. It is filled before the commit,
 // so where this fails nobody knows whether they are this node's.

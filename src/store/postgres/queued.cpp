@@ -11,7 +11,8 @@ std::vector<task::TaskHead> take_queued(Writer& writer, const std::vector<task::
   // A row that another one locks is left to it.
   constexpr char kWaiting[] =
       "SELECT task_key FROM tasks t WHERE turn_state <> 'none' AND turn_state = 'queued' AND parent_key IS "
-      "NULL AND awaited = 0 AND owner <> ?1 AND EXISTS (SELECT FROM nodes n WHERE n.node_id = t.owner AND "
+      "NULL AND awaited = 0 AND owner <> ?1 AND NOT EXISTS (SELECT FROM crashed_turns c WHERE c.task_key = "
+      "t.task_key) AND EXISTS (SELECT FROM nodes n WHERE n.node_id = t.owner AND "
       "lease_until > clock_timestamp()) AND agent = ANY (CAST(?2 AS text[])) ORDER BY task_key + 0 LIMIT ?3 "
       "FOR UPDATE SKIP LOCKED";
   const std::int64_t me = writer.lane().node;

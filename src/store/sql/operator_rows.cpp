@@ -5,6 +5,7 @@
 #include <limits>
 #include <string_view>
 
+#include "store/sql/crashed_turns.h"
 #include "store/sql/failure.h"
 
 namespace baton::store::sql {
@@ -25,8 +26,9 @@ BulkJob::State job_state_named(std::string_view name) {
   return static_cast<BulkJob::State>(found - kJobStates.begin());
 }
 
-#define BATON_JOBS \
-  "SELECT job_key, at_ms, actor, action, reason, filter, tasks, state, done, refused FROM bulk_jobs "
+#define BATON_JOBS                                                                                   \
+  "SELECT job_key, at_ms, actor, action, reason, filter, tasks, state, done, refused, counted FROM " \
+  "bulk_jobs "
 BulkJob job_of(const Query& query) {
   BulkJob job;
   job.key = {query.integer(0)};
@@ -39,6 +41,7 @@ BulkJob job_of(const Query& query) {
   job.state = job_state_named(query.text(7));
   job.done = query.integer(8);
   job.refused = query.integer(9);
+  job.counted = query.truth(10);
   return job;
 }
 
@@ -110,6 +113,28 @@ class Writing {
     const std::int64_t changed = connection_.run_counted("UPDATE bulk_jobs SET state = ?2 WHERE job_key = ?1",
                                                          state.job, name_of(state.state));
     if (changed == 0) return fail(ErrorCode::not_found, "there is no such job");
+    return {};
+  }
+
+  base::Result<void> operator()(const BulkCount& count) const {
+    connection_.run("UPDATE bulk_jobs SET tasks = ?2, counted = ?3 WHERE job_key = ?1", count.job,
+                    count.tasks, count.counted);
+    return {};
+  }
+
+  base::Result<void> operator()(const ProgramBegins& begins) const {
+    forget_ended_turns(connection_);
+    if (!begins.is_shared) note_crashed_turns(connection_);
+    return {};
+  }
+
+  base::Result<void> operator()(const ProgramStops& what) const {
+    connection_.run("UPDATE server SET stopped = ?", what.stops);
+    return {};
+  }
+
+  base::Result<void> operator()(const CrashCounts& counts) const {
+    for (const CrashedTurn& turn : counts.turns) put_crashed_turn(connection_, turn);
     return {};
   }
 

@@ -161,6 +161,20 @@ PageSource PageSource::of_keys(Connection& connection, const Reading& reading,
   });
 }
 
+PageSource PageSource::with_turn(Connection& connection, const Reading& reading, const TaskFilter& filter) {
+  std::vector<Candidate> all = candidates_in(connection.query(
+      "SELECT task_key, status_ms, state, agent, caller FROM tasks INDEXED BY tasks_unfinished WHERE "
+      "turn_state <> 'none' AND (?1 = '' OR agent = ?1) AND " BATON_IS_OF("?2"),
+      filter.agent, filter.caller));
+  std::erase_if(all, [&](const Candidate& each) {
+    return reading.after && !comes_first(*reading.after, each.place, reading.oldest_first);
+  });
+  put_in_list_order(all, reading.oldest_first);
+  return PageSource([all = std::move(all)](const std::optional<TaskPlace>& last) {
+    return last ? std::vector<Candidate>() : all;
+  });
+}
+
 std::vector<task::TaskKey> keys_with_turn(Connection& connection, const TaskFilter& filter) {
   if (filter.agent.empty()) {
     return task_keys_in(

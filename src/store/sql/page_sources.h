@@ -49,6 +49,10 @@ class PageSource {
   static PageSource of_keys(Connection& connection, const Reading& reading,
                             const std::vector<task::TaskKey>& keys, bool& is_whole);
 
+  // All tasks with a turn, of one agent's if it is not empty, and of one caller's: by one statement, however
+  // long it takes.
+  static PageSource with_turn(Connection& connection, const Reading& reading, const TaskFilter& filter);
+
   // The next task, or null at the end.
   const Candidate* peek();
   void pop() { piece_.pop_front(); }

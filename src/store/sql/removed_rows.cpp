@@ -134,6 +134,7 @@ Result<void> delete_task(WriteState& state, const TaskRow& row) {
   connection.run("DELETE FROM turn_requests WHERE task_key = ?", key);
   connection.run("DELETE FROM scheduled_tasks WHERE task_key = ?", key);
   connection.run("DELETE FROM task_metadata WHERE task_key = ?", key);
+  connection.run("DELETE FROM crashed_turns WHERE task_key = ?", key);
   if (row.indexed) connection.run("DELETE FROM artifacts WHERE task_key = ?", key);
   delete_head(connection, row);
   if (!row.alone) return leave_context(state, row);

@@ -6,6 +6,7 @@
 #include "store/sql/connection_pool.h"
 #include "store/sql/context_rows.h"
 #include "store/sql/conversation_rows.h"
+#include "store/sql/crashed_turns.h"
 #include "store/sql/delivery_rows.h"
 #include "store/sql/failure.h"
 #include "store/sql/operator_rows.h"
@@ -273,6 +274,11 @@ Result<AuditPage> Store::audit(const AuditFilter& filter, std::int64_t before, i
 
 Result<std::vector<AgentControl>> Store::agent_controls() const {
   return looking<std::vector<AgentControl>>("reading controls", [](auto& on) { return read_controls(on); });
+}
+
+Result<std::vector<CrashedTurn>> Store::crashed_turns() const {
+  return looking<std::vector<CrashedTurn>>("reading crashed turns",
+                                           [](auto& on) { return read_crashed_turns(on); });
 }
 
 Result<std::vector<BulkJob>> Store::bulk_jobs(int limit) const {

@@ -110,11 +110,11 @@ class Sources {
     if (filter.parent) return add(keys_of_parent(connection_, filter.parent));
     if (!filter.schedule.empty()) return add(keys_of_schedule(connection_, filter));
     if (!filter.context.empty()) return add(keys_of_context(connection_, filter.context, pairs()));
-    if (filter.unfinished) return add(keys_with_turn(connection_, filter));
+    if (filter.unfinished) return add_with_turn(filter);
     if (filter.undelivered) {
       if (const auto keys = keys_undelivered(connection_, kOpenDeliveriesMax)) return add(*keys);
     }
-    if (may_have_turn(filter)) add(keys_with_turn(connection_, filter));
+    if (may_have_turn(filter)) add_with_turn(filter);
     choose_at_rest(filter);
   }
 
@@ -124,6 +124,11 @@ class Sources {
     const auto keys = keys_of_id(connection_, filter, kIdMatchesMax);
     if (keys) add(*keys);
     return keys.has_value();
+  }
+
+  void add_with_turn(const TaskFilter& filter) {
+    if (!query_.keys_only) return add(keys_with_turn(connection_, filter));
+    sources_.push_back(PageSource::with_turn(connection_, reading_, filter));
   }
 
   std::vector<Pair> pairs() const {
@@ -190,6 +195,21 @@ std::string schedule_of(Connection& connection, task::TaskKey key) {
   return query.step() ? query.text(0) : std::string();
 }
 
+task::TaskKey retried_as(Connection& connection, task::TaskKey key) {
+  Query query = connection.query(
+      "SELECT detail FROM audit WHERE task_key = ? AND task_key <> 0 AND action = 'retry' AND outcome = "
+      "'done' ORDER BY audit_key DESC LIMIT 1",
+      key);
+  return query.step() ? made_by_retry(query.text(0)) : task::TaskKey{};
+}
+
+// Whether may_pass() says all that the filter does.
+bool needs_no_row(const TaskFilter& filter) {
+  return !filter.unfinished && filter.turns.empty() && filter.context.empty() && !filter.parent &&
+         !filter.roots && filter.schedule.empty() && filter.attempts_min <= 0 && !filter.undelivered &&
+         !filter.retried && filter.error.empty() && !may_have_turn(filter);
+}
+
 // What needs no row of the task.
 bool may_pass(const TaskFilter& filter, const Candidate& candidate) {
   if (!has_state(filter, candidate.state)) return false;
@@ -198,15 +218,28 @@ bool may_pass(const TaskFilter& filter, const Candidate& candidate) {
   return !filter.status_until || candidate.place.status_at <= *filter.status_until;
 }
 
-// The task's line, if it passes.
-std::optional<TaskLine> line_if_passing(Connection& connection, const TaskFilter& filter, task::TaskKey key) {
+// The task's line, if it passes. What is asked for that may rule it out comes first.
+std::optional<TaskLine> line_if_passing(Connection& connection, const TaskQuery& asked,
+                                        const TaskPlace& place) {
+  const TaskFilter& filter = asked.filter;
+  const task::TaskKey key = place.key;
+  if (asked.keys_only && needs_no_row(filter)) {
+    TaskLine line;
+    line.head.key = key;
+    line.head.status_at = place.status_at;
+    return line;
+  }
   auto row = find_head(connection, key);
   if (!row || !passes(filter, row->head)) return std::nullopt;
-  TaskLine line{std::move(row->head), row->created, schedule_of(connection, key), {}, 0};
+  TaskLine line{std::move(row->head), row->created, {}, {}, 0};
+  const bool all = !asked.keys_only;
+  if (all || !filter.schedule.empty()) line.schedule = schedule_of(connection, key);
   if (!filter.schedule.empty() && line.schedule != filter.schedule) return std::nullopt;
-  line.undelivered = undelivered_of(connection, key);
+  if (all || filter.retried) line.retried_as = retried_as(connection, key);
+  if (filter.retried && *filter.retried != static_cast<bool>(line.retried_as)) return std::nullopt;
+  if (all || filter.undelivered) line.undelivered = undelivered_of(connection, key);
   if (filter.undelivered && line.undelivered == 0) return std::nullopt;
-  line.text = text_of_status(connection, line.head);
+  if (all || !filter.error.empty()) line.text = text_of_status(connection, line.head);
   if (!has_words(line.text, filter.error)) return std::nullopt;
   return line;
 }
@@ -240,7 +273,7 @@ TaskPage read_page(Connection& connection, const TaskQuery& query) {
     const TaskPlace place = next->place;
     const bool passes_so_far = may_pass(query.filter, *next);
     sources.pop();
-    auto line = passes_so_far ? line_if_passing(connection, query.filter, place.key) : std::nullopt;
+    auto line = passes_so_far ? line_if_passing(connection, query, place) : std::nullopt;
     // A task that is both at rest and has a turn in different sources is one.
     const bool is_twice = seen == place;
     if (line && !is_twice && std::ssize(page.lines) == query.limit) {
@@ -314,6 +347,7 @@ base::Result<TaskLine> read_line(Connection& connection, task::TaskKey key) {
   auto row = find_head(connection, key);
   if (!row) return base::fail(base::ErrorCode::task_not_found, "task not found");
   TaskLine line{std::move(row->head), row->created, schedule_of(connection, key), {}, 0};
+  line.retried_as = retried_as(connection, key);
   line.undelivered = undelivered_of(connection, key);
   line.text = text_of_status(connection, line.head);
   return line;

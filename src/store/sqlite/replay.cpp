@@ -49,7 +49,7 @@ std::vector<task::EventPtr> messages_in(const std::vector<task::EventPtr>& log) 
 // Nothing but what is prepared may begin, and nobody is told of it.
 void silence(Connection& connection, task::TaskKey task) {
   for (const char* all : {"DELETE FROM deliveries", "DELETE FROM push_configs", "DELETE FROM agent_controls",
-                          "DELETE FROM bulk_jobs", "DELETE FROM bulk_items",
+                          "DELETE FROM bulk_jobs", "DELETE FROM bulk_items", "DELETE FROM crashed_turns",
                           // Without them children are made anew, and nobody's children are left to cancel.
                           "DELETE FROM sends", "DELETE FROM send_slices", "DELETE FROM send_slice_pages",
                           "UPDATE tasks SET parent_key = NULL WHERE parent_key IS NOT NULL"})
