@@ -177,6 +177,8 @@ constexpr Setting kSettings[] = {
     {"engine.delayed_max", engine<&EngineOptions::delayed_max>,
      "Tasks of this program that wait for the time of their beginning", 0, 10'000'000},
     {"engine.schedules", engine<&EngineOptions::schedules>, "Whether agents' schedules begin tasks"},
+    {"engine.quarantine", engine<&EngineOptions::quarantine>,
+     "Whether a turn is put aside that ran whenever the program died, five times in a row"},
     {"engine.queue_share", &to<&Config::queue_share>,
      "Where there are several callers, what each may have of this program's waiting turns, waiting replies "
      "and "

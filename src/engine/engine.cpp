@@ -39,7 +39,8 @@ Engine::Engine(store::TaskStore& store, store::DeliveryStore& deliveries, store:
       turns_(reader_, inbox_, catalogue, delegation_, background_, clock, options_, stats_),
       tasks_(store, reader_, inbox_, live_, turns_, catalogue, background_, clock, options_),
       conversations_(store, reader_, tasks_, inbox_),
-      recovery_(store, inbox_, catalogue, clock, options_.peers ? options_.peers->self() : store::NodeId(),
+      recovery_(store, options_.quarantine ? &operators : nullptr, inbox_, catalogue, clock,
+                options_.peers ? options_.peers->self() : store::NodeId(),
                 [this](task::TaskKey task) { return turns_.runs(task); }),
       schedules_(store, tasks_, inbox_, catalogue, background_, clock, options_.retention),
       actions_(operators, reader_, inbox_, tasks_, turns_, background_, options_.peers),
@@ -70,8 +71,12 @@ base::Result<int> Engine::start() {
       return base::fail(std::move(counted.error()));
   }
   if (auto paused = actions_.start(); !paused) return base::fail(std::move(paused.error()));
+  const bool is_shared = options_.peers != nullptr;
+  if (options_.quarantine) note(store::ProgramBegins{is_shared});
   const auto found = recovery_.run();
   if (!found) return base::fail(found.error());
+  // From here on an end that nobody has asked for is a death.
+  notes_stop_ = options_.quarantine && !is_shared && note(store::ProgramStops{false});
   if (auto gone_on = go_on(*found); !gone_on) return base::fail(std::move(gone_on.error()));
   if (auto taken = take_schedules(); !taken) return base::fail(std::move(taken.error()));
   if (leaving_) leaving_->retention.start();
@@ -83,10 +88,29 @@ base::Result<int> Engine::start() {
   return static_cast<int>(found->unfinished.size());
 }
 
+// Writes something small, and waits until that is durable. A disk that takes nothing keeps nobody from
+// starting.
+bool Engine::note(store::OperatorWrite what) {
+  base::Promise<base::Result<void>> written;
+  inbox_.write([this, what = std::move(what)] { return operators_.write(what); },
+               [&](base::Result<void> result) { written.set_value(std::move(result)); });
+  const auto result = written.get_future().get();
+  if (!result) spdlog::warn("what the program dies of cannot be written down: {}", result.error().for_log);
+  return result.has_value();
+}
+
 // Takes over what other nodes have switched, begun or left.
 void Engine::look_at_others() {
   actions_.look();
   jobs_.look();
+  if (!options_.quarantine) return;
+  const auto crashed = operators_.crashed_turns();
+  if (!crashed) return;
+  std::vector<task::TaskKey> quarantined;
+  for (const store::CrashedTurn& turn : *crashed) {
+    if (turn.quarantined) quarantined.push_back(turn.task);
+  }
+  turns_.quarantine().set_isolated(quarantined);
 }
 
 // Tasks that other nodes have made or removed count as well, if not at once.
@@ -117,6 +141,8 @@ void Engine::await_stored() {
 
 // Goes on with tasks that an earlier run left, or a node that is gone.
 base::Result<void> Engine::go_on(const Recovery::Found& found) {
+  for (const task::TaskHead& head : found.suspects) turns_.quarantine().suspect(head);
+  for (const task::TaskKey task : found.quarantined) turns_.quarantine().isolate(task);
   // First: a turn that begins may delegate, and these must be the children of earlier ones.
   for (const task::TaskHead& head : found.going_on) {
     if (head.awaited == 0) continue;
@@ -153,6 +179,8 @@ base::Result<void> Engine::take_schedules() {
 
 void Engine::drain() {
   if (std::exchange(drained_, true)) return;
+  // At once: who loses patience with the drain may kill the program.
+  if (notes_stop_) inbox_.write([this] { return operators_.write(store::ProgramStops()); }, [](auto&&) {});
   jobs_.stop();
   turns_.drain(options_.drain_grace);
   if (others_) others_->stop();

@@ -86,12 +86,15 @@ class Engine {
     std::int64_t submitted = 0, completed = 0, failed = 0, canceled = 0, rejected = 0;
   };
   Counts counts() const;
+  // How many turns are quarantined; where nodes share the store, of all. Cheap.
+  std::size_t quarantined() const { return turns_.quarantine().isolated(); }
   // Of each agent that has had a turn or a task since the start, by name; hidden ones too.
   std::vector<AgentTurns> agent_turns() const;
   const base::Histogram& flush_time() const { return inbox_.flush_time(); }
 
  private:
   base::Result<void> go_on(const Recovery::Found& found);
+  bool note(store::OperatorWrite what);
   base::Result<void> take_schedules();
   void look_at_others();
   void await_stored();
@@ -132,6 +135,7 @@ class Engine {
   BulkJobs jobs_;
   std::optional<OtherNodes> others_;  // where the store is shared
   bool drained_ = false;
+  bool notes_stop_ = false;  // the store is to know that the program was asked to stop
 };
 
 }  // namespace baton::engine

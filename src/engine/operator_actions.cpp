@@ -248,7 +248,19 @@ void OperatorActions::requeue(task::TaskKey key, Actor actor, Done done) {
     if (head.turn_state == task::TurnState::running) return;
     act->is_elsewhere ? turns_.take_over(head) : turns_.go_on(head);
   };
-  act->then = [this](const task::TaskHead& head) { begin_again(head); };
+  act->then = [this](const task::TaskHead& head) {
+    // The deaths that it was blamed for are forgotten.
+    inbox_.write(
+        [this, task = head.key] {
+          store::CrashCounts counts;
+          counts.turns.emplace_back().task = task;
+          return store_.write(counts);
+        },
+        [](const base::Result<void>& written) {
+          if (!written) spdlog::warn("deaths of the program are not forgotten: {}", written.error().for_log);
+        });
+    begin_again(head);
+  };
   decide(act);
 }
 
@@ -262,6 +274,7 @@ base::Result<void> OperatorActions::queue(const task::TaskHead& head, task::Chan
   if (!head.waits.until) return fail(ErrorCode::conflict, "the task waits for its children");
   change.turn->state = task::TurnState::queued;
   return {};
+    turns_.clear_suspicion(head.key);
 }
 
 void OperatorActions::begin_again(const task::TaskHead& head) {

@@ -58,7 +58,8 @@ class OperatorActions {
   // waits for nobody.
   void answer(task::TaskKey key, task::Message message, std::string ask, Actor actor, Done done);
   // A running turn is broken off, what it has shown is withdrawn, and it begins again as another attempt. A
-  // queued turn gets back its place, should it have lost that; one that waits for a time begins now.
+  // queued turn gets back its place, should it have lost that; one that waits for a time, or is quarantined,
+  // begins now. What it was suspected of is forgotten.
   // Fails with conflict if the task has no turn, if that waits for children alone, or if its agent is not
   // served: nothing could run it.
   void requeue(task::TaskKey key, Actor actor, Done done);

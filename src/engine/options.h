@@ -46,6 +46,8 @@ struct EngineOptions {
   std::chrono::milliseconds start_delay_max{31'536'000'000};
   int delayed_max = 100'000;
   bool schedules = true;  // agents' schedules begin tasks
+  // A turn that the program dies of again and again is put aside (Recovery).
+  bool quarantine = true;
   // How long a run goes on after its client has left (Leaving::cancels); 0: it is never canceled.
   std::chrono::milliseconds hang_up_grace{60'000};
   RetentionOptions retention;

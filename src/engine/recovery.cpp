@@ -13,7 +13,9 @@ namespace baton::engine {
 namespace {
 
 constexpr int kPage = 500;
-constexpr int kSuspicious = 5;  // attempts, from which on the turn may be what crashes the program
+constexpr int kSuspicious = 5;  // attempts, from which on the log warns
+// When a quarantined turn goes on by itself: not while anybody lives who knows of it.
+constexpr base::Duration kForGood = std::chrono::hours(24 * 365 * 100);
 
 void close_subagents(task::Change& change, UnfinishedSubagents& open) {
   for (task::Subagent& left : open.close_all("interrupted by a restart")) {
@@ -21,11 +23,30 @@ void close_subagents(task::Change& change, UnfinishedSubagents& open) {
   }
 }
 
+// Whether an event shows that a turn has come further; not so its beginning and what a recovery writes.
+bool is_output(const task::EventBody& body) {
+  if (const auto* status = std::get_if<task::StatusChanged>(&body)) return status->status.message.has_value();
+  if (const auto* added = std::get_if<task::MessageAdded>(&body))
+    return added->message.role != task::Role::user;
+  return !std::holds_alternative<task::Withdrawn>(body) && !std::holds_alternative<task::Intervention>(body);
+}
+
+bool is_due(const store::CrashedTurn* turn) {
+  return turn != nullptr && turn->alone >= store::kQuarantineDeaths && !turn->quarantined;
+}
+
+std::string why_quarantined(const store::CrashedTurn& turn) {
+  return "quarantined: the server died " + std::to_string(turn.deaths) +
+         " times while this turn ran; it waits until an operator requeues it";
+}
+
 }  // namespace
 
-Recovery::Recovery(const store::TaskStore& store, Inbox& inbox, const agents::Catalogue& catalogue,
-                   const base::Clock& clock, store::NodeId self, std::function<bool(task::TaskKey)> runs_here)
+Recovery::Recovery(const store::TaskStore& store, store::OperatorStore* operators, Inbox& inbox,
+                   const agents::Catalogue& catalogue, const base::Clock& clock, store::NodeId self,
+                   std::function<bool(task::TaskKey)> runs_here)
     : store_(store),
+      operators_(operators),
       inbox_(inbox),
       catalogue_(catalogue),
       clock_(clock),
@@ -42,7 +63,10 @@ base::Result<Recovery::Found> Recovery::run() {
 }
 
 base::Result<Recovery::Found> Recovery::take_up(std::vector<task::TaskHead> unfinished) {
-  Found found{std::move(unfinished), {}};
+  Found found{std::move(unfinished), {}, {}, {}};
+  auto crashed = crashed_turns();
+  if (!crashed) return base::fail(std::move(crashed.error()));
+  store::CrashCounts counts;
   for (const task::TaskHead& head : found.unfinished) {
     // The agent's card is wrong: its tasks wait for a start with a correct one.
     if (catalogue_.is_left_out(head.agent)) {
@@ -50,12 +74,73 @@ base::Result<Recovery::Found> Recovery::take_up(std::vector<task::TaskHead> unfi
                    base::loggable_word(head.id.value), head.agent.value);
       continue;
     }
-    auto now = recover(head);
+    const auto known = std::ranges::lower_bound(*crashed, head.key, {}, &store::CrashedTurn::task);
+    store::CrashedTurn* turn =
+        known != crashed->end() && known->task == head.key && known->turn == head.turn ? &*known : nullptr;
+    const bool has_died = turn != nullptr && turn->seen != store::CrashedTurn::Seen::none;
+    if (has_died) {
+      if (auto counted = count_death(head, *turn); !counted) return base::fail(std::move(counted.error()));
+    }
+    auto now = recover(head, turn);
     if (!now) return base::fail(std::move(now.error()));
+    const bool waits_for_time = now->turn_state == task::TurnState::waiting && now->waits.until;
+    if (is_due(turn) && waits_for_time) turn->quarantined = clock_.now();
+    if (has_died) {
+      turn->last_event = now->last_event;
+      if (now->turn_state == task::TurnState::none) turn->deaths = 0;
+      counts.turns.push_back(*turn);
+    }
     const bool runs = now->turn_state == task::TurnState::running;
-    if (now->turn_state != task::TurnState::none && !runs) found.going_on.push_back(std::move(*now));
+    if (now->turn_state == task::TurnState::none || runs) continue;
+    if (turn != nullptr && turn->quarantined) {
+      found.quarantined.push_back(head.key);
+    } else if (turn != nullptr && turn->deaths >= store::kSuspectDeaths) {
+      found.suspects.push_back(*now);
+    }
+    found.going_on.push_back(std::move(*now));
   }
+  if (auto stored = store_counts(std::move(counts)); !stored) return base::fail(std::move(stored.error()));
   return found;
+}
+
+base::Result<Recovery::Crashed> Recovery::crashed_turns() const {
+  return operators_ == nullptr ? base::Result<Crashed>(Crashed()) : operators_->crashed_turns();
+}
+
+base::Result<void> Recovery::count_death(const task::TaskHead& head, store::CrashedTurn& turn) const {
+  if (turn.deaths > 0) {
+    auto came_further = has_output(head.key, turn.last_event);
+    if (!came_further) return base::fail(std::move(came_further.error()));
+    if (*came_further) turn.deaths = turn.alone = 0;
+  }
+  ++turn.deaths;
+  if (turn.deaths > store::kSuspectDeaths && turn.seen == store::CrashedTurn::Seen::death_alone) ++turn.alone;
+  turn.seen = store::CrashedTurn::Seen::none;
+  if (turn.deaths < store::kSuspectDeaths) return {};
+  spdlog::warn(
+      "task={} agent={} its turn ran at each of the last {} deaths of the program: it runs while no "
+      "other such turn does",
+      base::loggable_word(head.id.value), head.agent.value, turn.deaths);
+  return {};
+}
+
+base::Result<bool> Recovery::has_output(task::TaskKey task, task::EventNumber after) const {
+  while (true) {
+    const auto events = store_.events(task, after, kPage);
+    if (!events) return base::fail(events.error());
+    if (events->empty()) return false;
+    if (std::ranges::any_of(*events, [](const task::Event& event) { return is_output(event.body); }))
+      return true;
+    after = events->back().number;
+  }
+}
+
+base::Result<void> Recovery::store_counts(store::CrashCounts counts) {
+  if (counts.turns.empty()) return {};
+  base::Promise<base::Result<void>> written;
+  inbox_.write([this, counts = std::move(counts)] { return operators_->write(counts); },
+               [&](base::Result<void> result) { written.set_value(std::move(result)); });
+  return written.get_future().get();
 }
 
 base::Result<std::vector<task::TaskHead>> Recovery::all_unfinished() const {
@@ -70,9 +155,10 @@ base::Result<std::vector<task::TaskHead>> Recovery::all_unfinished() const {
 }
 
 // Returns the task as it is then: its turn runs only where that began on this node.
-base::Result<task::TaskHead> Recovery::recover(task::TaskHead found) {
-  while (found.turn_state == task::TurnState::running) {
-    auto change = change_for(found);
+base::Result<task::TaskHead> Recovery::recover(task::TaskHead found, const store::CrashedTurn* crashed) {
+  while (found.turn_state == task::TurnState::running ||
+         (found.turn_state == task::TurnState::queued && is_due(crashed))) {
+    auto change = change_for(found, crashed);
     if (!change) return base::fail(std::move(change.error()));
     auto now = commit(std::move(*change));
     if (!now && now.error().code == base::ErrorCode::not_found) return found;
@@ -190,7 +276,8 @@ task::Change Recovery::end_of(const task::TaskHead& head, TurnLog log, task::Sta
   return change;
 }
 
-base::Result<task::Change> Recovery::change_for(const task::TaskHead& head) const {
+base::Result<task::Change> Recovery::change_for(const task::TaskHead& head,
+                                                const store::CrashedTurn* crashed) const {
   auto log = log_of_turn(head);
   if (!log) return base::fail(std::move(log.error()));
   const auto ends = [&](task::State state, const std::string& reason) {
@@ -226,6 +313,17 @@ base::Result<task::Change> Recovery::change_for(const task::TaskHead& head) cons
   change.turn->state = task::TurnState::queued;
   if (!goes_beside) close_subagents(change, log->subagents);
   if (!log->shown.empty()) change.events.push_back(task::Withdrawn{std::move(log->shown)});
+  if (is_due(crashed)) {
+    change.turn->state = task::TurnState::waiting;
+    change.turn->waits = {-1, false, clock_.now() + kForGood};
+    change.shows = true;
+    // A child's question stays.
+    if (!task::is_waiting(head.state))
+      change.events.push_back(status_with_text(head.state, why_quarantined(*crashed), clock_.now()));
+    spdlog::error("task={} agent={} its turn is {}", base::loggable_word(head.id.value), head.agent.value,
+                  why_quarantined(*crashed));
+    return change;
+  }
   spdlog::log(head.attempt < kSuspicious ? spdlog::level::info : spdlog::level::warn,
               "task={} agent={} its turn was broken off; attempt {} follows",
               base::loggable_word(head.id.value), head.agent.value, head.attempt + 1);

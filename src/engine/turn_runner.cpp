@@ -99,13 +99,17 @@ void TurnRunner::take_limits() {
 }
 
 void TurnRunner::begin(task::TaskKey task, const task::AgentName& agent) {
+  if (!quarantine_.admits(task)) return scheduler_.finished(agent);
   const auto enrolled = std::make_shared<std::shared_ptr<RunningTurn>>();
   Decision decision;
   decision.task = task;
   decision.answers = false;
   decision.decide = [this](const store::TaskRow& now) { return beginning(now); };
   decision.committed = [this, agent, enrolled](const store::Committed& committed) {
-    if (committed.head.turn_state != task::TurnState::running) return scheduler_.finished(agent);
+    if (committed.head.turn_state != task::TurnState::running) {
+      clear_suspicion(committed.head.key);
+      return scheduler_.finished(agent);
+    }
     run_if_early(*enrolled = enroll(committed.head));
   };
   decision.done = [this, task, agent, enrolled](const base::Result<Written>& written) {
@@ -146,6 +150,7 @@ base::Result<task::Change> TurnRunner::beginning(const store::TaskRow& now) cons
 void TurnRunner::refused(task::TaskKey task, const task::AgentName& agent, const base::Error& error) {
   using base::ErrorCode;
   if (error.code == ErrorCode::task_not_found || error.code == ErrorCode::not_found) {
+    clear_suspicion(task);
     return scheduler_.finished(agent);
   }
   spdlog::warn("agent={} a turn cannot begin, trying again: {}", agent.value, error.for_log);
@@ -350,7 +355,14 @@ void TurnRunner::withdraw_question(const task::AgentName& agent, const std::stri
   if (known != nullptr) known->executor->withdraw_question(agent, ask);
 }
 
+void TurnRunner::clear_suspicion(task::TaskKey task) {
+  for (const task::TaskHead& held : quarantine_.clear(task))
+    scheduler_.enqueue_again(held.key, claim_of(held));
+}
+
 void TurnRunner::delegate(const std::shared_ptr<RunningTurn>& run, agents::DelegateRequest request, int nth) {
+  // It waits for others now, which may be suspects too.
+  if (quarantine_.has_suspects()) clear_suspicion(run->head().key);
   children_.start(run, std::move(request), nth);
 }
 
@@ -374,6 +386,7 @@ void TurnRunner::over(const std::shared_ptr<RunningTurn>& run, bool slot_held) {
   }
   if (run->may_have_children()) children_.turn_over(head);
   if (questions_.turnover(head)) ask(head.key);
+  clear_suspicion(head.key);
   go_on(head);
   if (slot_held) {
     scheduler_.finished(slots_of(head.agent));

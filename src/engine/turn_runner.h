@@ -13,6 +13,7 @@
 
 #include "agents/catalogue.h"
 #include "engine/agent_scales.h"
+#include "engine/quarantine.h"
 #include "engine/running_turn.h"
 #include "engine/scheduler.h"
 #include "engine/task_reader.h"
@@ -52,6 +53,10 @@ class TurnRunner final : private RunningTurn::Owner {
   // The name under which an agent's turns have slots: its own, but for agents at URLs, which share theirs.
   task::AgentName slots_of(const task::AgentName& agent) const;
   AgentScales& scales() { return scales_; }
+  Quarantine& quarantine() { return quarantine_; }
+  const Quarantine& quarantine() const { return quarantine_; }
+  // The task's turn is no suspect any more; others may go on.
+  void clear_suspicion(task::TaskKey task);
   // Takes the agents' limits from the catalogue again, after it has changed.
   void take_limits();
 
@@ -177,6 +182,7 @@ class TurnRunner final : private RunningTurn::Owner {
   TurnStats& stats_;
   ChildQuestions questions_;
   const RunningTurn::Services services_;
+  Quarantine quarantine_;
   Scheduler scheduler_;
   AgentScales scales_;
   Wakes wakes_;

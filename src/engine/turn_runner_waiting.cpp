@@ -95,12 +95,14 @@ void TurnRunner::go_on(const task::TaskHead& head) {
   }
   if (head.turn_state != task::TurnState::queued) return;
   wakes_.forget(head.key);
+  quarantine_.release(head.key);
   scheduler_.enqueue_again(head.key, claim_of(head));
 }
 
 void TurnRunner::withdraw(const task::TaskHead& head) {
   wakes_.forget(head.key);
   scheduler_.remove(head.key, claim_of(head));
+  clear_suspicion(head.key);
 }
 
 // The time has come that this turn waits for, unless it has gone on already.

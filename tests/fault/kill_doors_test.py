@@ -41,7 +41,7 @@ class KillDoorsTest(unittest.TestCase):
         self.random = random.Random(SEED)
         has_grpc = bool(generation_list.OPTIONS)
         options = ["--grpc-port", str(free_port())] if has_grpc else []
-        self.server = harness.Server(["echo"], {"log": {"level": "warn"}}, options)
+        self.server = harness.Server(["echo"], {"log": {"level": "warn"}, "engine": {"quarantine": False}}, options)
         self.addCleanup(self.server.discard)
         self.server.start()
         spoken = [generation for generation in generation_list.GENERATIONS if generation.version == "1.0"]

@@ -25,6 +25,7 @@ SEED = int(os.environ.get("BATON_SEED", str(random.randrange(1 << 32))))
 CONFIG = {
     "webhooks": {"allow_private": True, "retry_first_s": 0.05, "retry_max_s": 0.5, "timeout_s": 5, "senders": 16},
     "log": {"level": "warn"},
+    "engine": {"quarantine": False},  # no turn is to blame for these kills
 }
 AGENTS = ["echo", "counter", "joke", "phone", "cat"]
 

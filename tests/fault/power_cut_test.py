@@ -39,7 +39,8 @@ class PowerCut(unittest.TestCase):
 
     def serve(self, **variables):
         variables = {"POWER_CUT_FOLDER": str(self.disk), **variables}
-        self.server = preload_library.Server(self.library, variables, ["joke"], {"log": {"level": "warn"}})
+        self.server = preload_library.Server(self.library, variables, ["joke"],
+                                             {"log": {"level": "warn"}, "engine": {"quarantine": False}})
         self.addCleanup(self.server.discard)
         self.server.start()
 

@@ -100,6 +100,8 @@ void Process::build() {
   options.queue_max = features.queue_max;
   options.reply_wait = milliseconds(world_.random.between(1'000, 60'000));
   options.drain_grace = milliseconds(world_.random.between(0, 2'000));
+  // Programs are killed at random here: no turn is to blame.
+  options.quarantine = false;
   options.on_flush_failed = [this](const base::Error&) {
     world_.kill(this, world_.features.power_cuts && world_.random.chance(500));
   };

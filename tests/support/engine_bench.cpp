@@ -68,6 +68,13 @@ void EngineBench::restart() {
   build();
 }
 
+void EngineBench::die() {
+  engine_.reset();
+  const auto written = store_->write(store::ProgramStops{false});
+  if (!written || !store_->commit() || !store_->flush()) throw std::runtime_error("nothing can be written");
+  restart();
+}
+
 base::Result<engine::Accepted> EngineBench::submit(task::Submission submission) {
   std::promise<base::Result<engine::Accepted>> promise;
   engine_->tasks().submit(std::move(submission), [&](base::Result<engine::Accepted> accepted) {

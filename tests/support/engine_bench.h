@@ -38,6 +38,8 @@ class EngineBench {
 
   // Takes everything down, in order, and builds it again on the same folder.
   void restart();
+  // The same, but the store has it that the program has died.
+  void die();
 
   ScriptedExecutor& scripted() { return *scripted_; }
   ScriptedExecutor& helper() { return *helper_; }
