@@ -299,7 +299,7 @@ base::Result<Catalogue::Reloaded> Catalogue::reload(const fs::path& folder, cons
     reloaded.wrong.push_back(wrong);
     const Agent* old = find({wrong.folder});
     if (old != nullptr) now.agents.push_back(old);
-    if (old == nullptr) now.left_out.push_back(std::move(wrong));
+    (old != nullptr ? now.outdated : now.left_out).push_back(std::move(wrong));
   }
   std::vector<const Agent*> gone;
   std::ranges::copy_if(all(), std::back_inserter(gone), [&](const Agent* agent) {

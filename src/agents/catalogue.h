@@ -137,11 +137,15 @@ class Catalogue {
   // left out count here: another one must not answer in their place.
   const Agent* default_agent() const { return table().main; }
 
-  // Sorted by name. The lists returned here and by `left_out` stay valid and unchanged across a reload.
+  // Sorted by name. The lists returned here, by `left_out` and by `outdated` stay valid and unchanged across
+  // a reload.
   const std::vector<const Agent*>& all() const { return table().agents; }
 
   const std::vector<CardReport>& left_out() const { return table().left_out; }
   bool is_left_out(const task::AgentName& name) const;
+  // The cards that were wrong at the last reload, whose agents go on as they were before. They will be left
+  // out at the next start.
+  const std::vector<CardReport>& outdated() const { return table().outdated; }
   // About accepted cards, with a finding each: unknown members, missing programs.
   const std::vector<CardReport>& warnings() const { return table().warnings; }
 
@@ -153,6 +157,7 @@ class Catalogue {
     const Agent* main = nullptr;       // the default one
     std::vector<CardReport> left_out;
     std::vector<CardReport> warnings;
+    std::vector<CardReport> outdated;
   };
   struct OnOtherNodes {
     std::map<task::AgentName, std::unique_ptr<const Agent>> known;  // now or before

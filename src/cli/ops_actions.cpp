@@ -1,20 +1,24 @@
 // `ops cancel`, `retry`, `answer` and so on: one action with its reason, or one on all that a filter finds.
 #include <array>
 
+#include "app/files.h"
 #include "base/text.h"
 #include "cli/exit_code.h"
 #include "cli/ops_session.h"
 #include "cli/ops_table.h"
 #include "cli/printable.h"
 #include "json/writer.h"
+#include "protocol/a2a/v1_objects.h"
 
 namespace baton::cli {
 namespace {
 
 constexpr std::chrono::milliseconds kLook{300};
 
-// Of a text, of data as JSON, or of both.
-std::string message_of(const std::string& text, const std::string& data = {}) {
+constexpr std::size_t kMessageFileMax = 1 << 20;  // as the API takes
+
+// An answer that is a text, data as JSON, or both.
+std::string answer_message(const std::string& text, const std::string& data) {
   std::string json;
   json::Writer out(json);
   out.object([&] {
@@ -34,15 +38,39 @@ std::string wrong_in_answer(const OpsActOptions& options) {
   return data ? std::string() : "--data is not JSON: " + data.error().for_caller;
 }
 
-std::string body_of(const OpsActOptions& options) {
+// What a retry sends instead of the task's message, as JSON; empty: that itself.
+base::Result<std::string> retry_message(const OpsActOptions& options) {
+  const OutgoingParts& parts = options.parts;
+  if (!options.message.empty()) {
+    auto text = options.message.starts_with('@') ? app::read_file(options.message.substr(1), kMessageFileMax)
+                                                 : base::Result<std::string>(options.message);
+    if (!text) return text;
+    const auto message = json::Document::parse_view(*text);
+    if (!message || !message->root().is_object())
+      return base::fail(
+          base::ErrorCode::invalid_argument,
+          "--message is not a JSON object" + (message ? std::string() : ": " + message.error().for_caller));
+    return message->root().json().text;
+  }
+  if (parts.text.empty() && parts.data.empty() && parts.files.empty()) return std::string();
+  auto message = make_message(parts);
+  if (!message) return base::fail(std::move(message.error()));
+  message->role = task::Role::user;
+  std::string json;
+  json::Writer out(json);
+  protocol::v1::write_message(out, *message);
+  return json;
+}
+
+std::string body_of(const OpsActOptions& options, const std::string& message) {
   std::string body;
   json::Writer out(body);
   out.object([&] {
     out.member("reason", options.reason).optional("ask", options.ask);
-    if (!options.text.empty() && options.action == "retry") out.key("message").raw(message_of(options.text));
+    if (!message.empty()) out.key("message").raw(message);
     const bool answers = options.action == "answer";
     if (answers && options.data.empty()) out.member("text", options.text);
-    if (answers && !options.data.empty()) out.key("message").raw(message_of(options.text, options.data));
+    if (answers && !options.data.empty()) out.key("message").raw(answer_message(options.text, options.data));
     if (options.workers) out.member("workers", *options.workers);
     if (options.concurrency) out.member("concurrency", *options.concurrency);
   });
@@ -99,7 +127,7 @@ void write_filter(json::Writer& out, const OpsFilter& filter) {
 }
 
 bool is_over(std::string_view state) {
-  return state != "preparing" && state != "running";
+  return state != "preparing" && state != "counted" && state != "running";
 }
 
 // Prints a job, and each of its tasks that was refused.
@@ -146,18 +174,33 @@ int await_job(OpsSession& session, const std::string& key) {
   return show_job(session, key);
 }
 
-// How many tasks the filter finds, in words; nothing if that cannot be told.
-int show_count(OpsSession& session, const OpsBulkOptions& options) {
-  OpsFilter parameters = options.filter;
-  parameters.emplace_back("limit", "1");
-  parameters.emplace_back("count", "exact");
-  const auto page = session.get(with_query("/tasks", parameters));
-  if (!page) return session.code();
-  const json::Value count = page->root()["count"];
-  const std::string number = text_in(count, "tasks");
-  session.console().note((count["exact"].boolean() ? "" : "at least ") + number +
-                         " tasks; nothing is done without --expected N, the number of them");
-  return kExitUsage;
+// Until the job's tasks are counted; says how to go on.
+int await_count(OpsSession& session, const std::string& key) {
+  while (true) {
+    const auto page = session.get("/bulk/" + base::percent_encoded(key) + "?limit=1");
+    if (!page) return session.code();
+    const json::Value job = page->root();
+    const std::string_view state = job["state"].string();
+    const std::string tasks = text_in(job, "tasks");
+    if (state == "counted") {
+      session.console().note(tasks + " tasks are written down as job " + key +
+                             "; nothing is done before `baton ops confirm " + key + " --expected " + tasks +
+                             "`");
+      return kExitUsage;
+    }
+    if (state == "done") {
+      session.console().note("0 tasks; nothing is to be done");
+      return kExitDone;
+    }
+    if (state != "preparing") {
+      session.console().error("the job was given up; the server's log says why");
+      return kExitFailed;
+    }
+    if (session.interrupt().wait(kLook)) {
+      session.console().note("the tasks are still being counted; `baton ops job " + key + "` shows it");
+      return kExitInterrupted;
+    }
+  }
 }
 
 }  // namespace
@@ -165,8 +208,9 @@ int show_count(OpsSession& session, const OpsBulkOptions& options) {
 int ops_act(OpsActOptions options) {
   OpsSession session(options.target);
   const std::string wrong = options.action == "answer" ? wrong_in_answer(options) : std::string();
-  if (!wrong.empty()) {
-    session.console().error(wrong);
+  const auto message = retry_message(options);
+  if (!wrong.empty() || !message) {
+    session.console().error(wrong.empty() ? message.error().for_caller : wrong);
     return kExitUsage;
   }
   if (options.what == "tasks") {
@@ -174,7 +218,7 @@ int ops_act(OpsActOptions options) {
     if (!key) return session.code();
     options.place = std::move(*key);
   }
-  const auto answer = session.post(action_path(options), body_of(options));
+  const auto answer = session.post(action_path(options), body_of(options, *message));
   if (!answer) return session.code();
   show_result(session.console(), answer->root());
   return kExitDone;
@@ -182,7 +226,7 @@ int ops_act(OpsActOptions options) {
 
 int ops_drain(OpsActOptions options) {
   OpsSession session(options.target);
-  const auto paused = session.post(action_path(options), body_of(options));
+  const auto paused = session.post(action_path(options), body_of(options, {}));
   if (!paused) return session.code();
   while (true) {
     const auto running = running_turns(session, options.place);
@@ -197,7 +241,7 @@ int ops_drain(OpsActOptions options) {
 
 int ops_drain_node(OpsActOptions options) {
   OpsSession session(options.target);
-  const auto asked = session.post(action_path(options), body_of(options));
+  const auto asked = session.post(action_path(options), body_of(options, {}));
   if (!asked) return session.code();
   show_result(session.console(), asked->root());
   if (asked->root()["node"]["self"].boolean()) {
@@ -217,17 +261,31 @@ int ops_drain_node(OpsActOptions options) {
 int ops_bulk(OpsBulkOptions options) {
   OpsSession session(options.target);
   if (!session.find_tasks_in(options.filter)) return session.code();
-  if (!options.expected) return show_count(session, options);
   std::string body;
   json::Writer out(body);
   out.object([&] {
-    out.member("action", options.action).member("expected", *options.expected);
+    out.member("action", options.action);
+    if (options.expected) out.member("expected", *options.expected);
     out.member("reason", options.reason).key("filter");
     write_filter(out, options.filter);
   });
   const auto begun = session.post("/bulk", std::move(body));
   if (!begun) return session.code();
-  return await_job(session, begun->root()["job"].str());
+  const std::string key = begun->root()["job"].str();
+  return options.expected ? await_job(session, key) : await_count(session, key);
+}
+
+int ops_confirm(const OpsJobOptions& options) {
+  OpsSession session(options.target);
+  const std::string body = "{\"expected\":" + std::to_string(options.expected) + "}";
+  if (!session.post("/bulk/" + base::percent_encoded(options.key) + "/confirm", body)) return session.code();
+  return await_job(session, options.key);
+}
+
+int ops_abandon(const OpsJobOptions& options) {
+  OpsSession session(options.target);
+  if (!session.post("/bulk/" + base::percent_encoded(options.key) + "/abandon", "{}")) return session.code();
+  return show_job(session, options.key);
 }
 
 int ops_job(const OpsTarget& target, const std::string& key) {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/outgoing.h"
 #include "client/endpoint.h"
 
 namespace CLI {
@@ -58,9 +59,12 @@ struct OpsActOptions {
   std::string place;   // a key, a task's id or a part of it, or an agent's name
   std::string action;  // the last segment of its path
   std::string reason;
-  std::string text;  // of an answer, or instead of a task's message; empty: none
+  std::string text;  // of an answer; empty: none
   std::string data;  // of an answer, as JSON; empty: none
   std::string ask;
+  // Of a retry: what is sent instead of the task's message, by its parts or as a whole in JSON; empty: that.
+  OutgoingParts parts;
+  std::string message;
   std::optional<int> workers, concurrency;  // to scale an agent to
 };
 int ops_act(OpsActOptions options);
@@ -84,9 +88,17 @@ struct OpsBulkOptions {
   std::string action;
   OpsFilter filter;
   std::string reason;
-  std::optional<std::int64_t> expected;  // unset: the number is shown, and nothing is done
+  std::optional<std::int64_t> expected;  // unset: the tasks are counted, and nothing is done
 };
 int ops_bulk(OpsBulkOptions options);
+// Acts on the tasks of a job that was counted, or gives it up.
+struct OpsJobOptions {
+  OpsTarget target;
+  std::string key;
+  std::int64_t expected = 0;
+};
+int ops_confirm(const OpsJobOptions& options);
+int ops_abandon(const OpsJobOptions& options);
 // A job's state and what was refused.
 int ops_job(const OpsTarget& target, const std::string& key);
 

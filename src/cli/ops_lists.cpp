@@ -182,6 +182,8 @@ int ops_agents(const OpsTarget& target) {
   table.flush();
   for (const json::Value left_out : answer->root()["leftOut"])
     session.console().error("left out, its card is wrong: " + left_out["report"].str());
+  for (const json::Value outdated : answer->root()["outdated"])
+    session.console().error("goes on as it was, its card is wrong now: " + outdated["report"].str());
   return kExitDone;
 }
 

@@ -25,12 +25,6 @@ std::int64_t number_in(json::Value value) {
   return value.integer().value_or(0);
 }
 
-std::int64_t tasks_in(json::Value overview, const std::vector<const char*>& states) {
-  std::int64_t sum = 0;
-  for (const char* state : states) sum += number_in(overview["states"][state]["tasks"]);
-  return sum;
-}
-
 // The list's path that counts what this query finds.
 std::string counting(const std::string& query) {
   return "/tasks?limit=1&count=exact&" + query;
@@ -48,15 +42,18 @@ void show_overview(Console& console, json::Value now, std::int64_t stuck, std::i
       Line{"turns that run", number_in(now["turns"]["running"]), "baton ops tasks --turn running --oldest"},
       Line{"turns in the queue", number_in(now["turns"]["queued"]), "baton ops tasks --turn queued --oldest"},
       Line{"stuck for 10 min", stuck, "baton ops tasks --turn queued,running --age 600 --oldest"},
-      Line{"wait for people", tasks_in(now, {"input-required", "auth-required"}),
-           "baton ops tasks --state input-required,auth-required --oldest"},
+      Line{"turns quarantined", number_in(now["turns"]["quarantined"]),
+           "baton ops tasks --turn waiting --error quarantined"},
+      Line{"wait for people", number_in(now["questions"]["tasks"]),
+           "baton ops tasks --state input-required,auth-required --turn none --oldest"},
       Line{"failed", failed, "baton ops tasks --state failed --roots"},
       Line{"webhooks given up", number_in(now["deliveries"]["givenUp"]),
            "baton ops deliveries --state given-up"},
       Line{"webhooks that wait", number_in(now["deliveries"]["waiting"]),
            "baton ops deliveries --state waiting"},
       Line{"agents paused", number_in(now["agents"]["paused"]), "baton ops agents"},
-      Line{"agents left out", number_in(now["agents"]["leftOut"]), "baton ops agents"}};
+      Line{"agents left out", number_in(now["agents"]["leftOut"]), "baton ops agents"},
+      Line{"agents outdated", number_in(now["agents"]["outdated"]), "baton ops agents"}};
   std::string text =
       printable_line("baton " + text_in(now, "version") + ", up for " + age_text(now["startedAt"])) + "\n";
   for (const Line& line : lines) text += text_of(line);

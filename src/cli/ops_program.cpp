@@ -17,7 +17,7 @@ struct Parameter {
 };
 const std::vector<Parameter> kTaskFilter{
     {"--state", "state", "In these states, separated by commas; unfinished: with a turn that runs or waits"},
-    {"--turn", "turn", "With a turn that is queued, running or waiting, separated by commas"},
+    {"--turn", "turn", "With a turn that is queued, running or waiting, separated by commas; none: at rest"},
     {"--id", "id", "With this id, or one that begins with it or has this short form"},
     {"--agent", "agent", "Of this agent"},
     {"--caller", "caller", "Of this caller, with all tenants"},
@@ -46,6 +46,7 @@ struct Options {
   OpsDeleteOptions erase;
   OpsBulkOptions bulk;
   std::string job;
+  OpsJobOptions confirm, abandon;
 };
 
 class OpsProgram {
@@ -98,6 +99,7 @@ class OpsProgram {
     add_switch(command, "--roots", "That no other task has begun", filter, "roots", "1");
     add_switch(command, "--undelivered", "With webhooks that wait or were given up", filter, "undelivered",
                "1");
+    add_switch(command, "--not-retried", "That nobody has retried", filter, "retried", "0");
   }
 
   OpsListOptions& add_list(const std::string& name, const std::string& help,
@@ -173,7 +175,15 @@ class OpsProgram {
     add_action("cancel", "tasks", "cancel", "Cancel a task", ops_act);
     CLI::App* retry =
         add_action("retry", "tasks", "retry", "Send a task's message again, as a new task", ops_act);
-    retry->add_option("--text", options_->acts.back().text, "Send this instead");
+    OpsActOptions& again = options_->acts.back();
+    CLI::Option* message = retry->add_option(
+        "--message", again.message, "Send this instead: a message of A2A 1.0 in JSON, or @FILE with one");
+    const auto add_part = [&](const char* flag, std::vector<std::string>& parts, const char* help) {
+      retry->add_option(flag, parts, help)->excludes(message)->allow_extra_args(false);
+    };
+    add_part("--text", again.parts.text, "Send this text instead, with what --data and --file give");
+    add_part("--data", again.parts.data, "Send this JSON instead; may be repeated");
+    add_part("--file", again.parts.files, "Send this file instead, NAME or NAME:TYPE; may be repeated");
     CLI::App* answer =
         add_action("answer", "tasks", "answer", "Answer the question that a task waits with", ops_act);
     answer->add_option("text", options_->acts.back().text, "The answer in words");
@@ -227,7 +237,8 @@ class OpsProgram {
     command->add_option("--reason", bulk.reason, "Why; the audit keeps it")->required();
     command
         ->add_option("--expected", bulk.expected,
-                     "How many tasks it finds; without it they are counted, and nothing is done")
+                     "How many tasks it finds; without it they are written down and counted, and `confirm` "
+                     "acts on them")
         ->check(CLI::NonNegativeNumber);
     add_task_filter(command, bulk.filter);
     on_run(command, [&bulk](const Options& options) {
@@ -237,6 +248,23 @@ class OpsProgram {
     CLI::App* job = add("job", "What has come of a bulk job");
     job->add_option("key", options_->job, "The job's key")->required();
     on_run(job, [](const Options& options) { return ops_job(options.target, options.job); });
+    OpsJobOptions& confirm = options_->confirm;
+    CLI::App* confirms = add("confirm", "Act on the tasks of a bulk job that was counted");
+    confirms->add_option("key", confirm.key, "The job's key")->required();
+    confirms->add_option("--expected", confirm.expected, "How many tasks it has")
+        ->required()
+        ->check(CLI::NonNegativeNumber);
+    on_run(confirms, [&confirm](const Options& options) {
+      confirm.target = options.target;
+      return ops_confirm(confirm);
+    });
+    OpsJobOptions& abandon = options_->abandon;
+    CLI::App* abandons = add("abandon", "Give up a bulk job that is being counted, or was");
+    abandons->add_option("key", abandon.key, "The job's key")->required();
+    on_run(abandons, [&abandon](const Options& options) {
+      abandon.target = options.target;
+      return ops_abandon(abandon);
+    });
   }
 
   CLI::App& ops_;

@@ -26,6 +26,7 @@ void show_task(Console& console, json::Value view) {
   show_member(text, "state", text_in(task, "state") + " for " + age_text(task["statusAt"]));
   show_member(text, "turn", text_in(task, "turnState") + ", attempt " + text_in(task, "attempt"));
   show_member(text, "tokens", text_in(task, "tokens"));
+  show_member(text, "retried", task["retriedAs"].absent() ? "" : "as task " + text_in(task, "retriedAs"));
   show_member(text, "words", text_in(task, "text"));
   if (!view["question"].absent()) show_member(text, "asks", text_in(view["question"], "text"));
   for (const json::Value child : view["children"])

@@ -22,8 +22,9 @@ constexpr int kKeyTriesMax = 16;       // for a key that is free
 constexpr int kJobsKeptMax = 100'000;  // that are looked through at start
 constexpr int kJobsLookedAt = 64;      // the newest, later
 constexpr int kFindPage = 1'000;
-constexpr std::chrono::seconds kFindTime{10};  // for one page
-constexpr std::size_t kItemsAtOnce = 500;      // in one write
+constexpr std::chrono::seconds kFindTime{10};           // for one page
+constexpr std::chrono::milliseconds kCountTime{2'000};  // likewise, where others wait for the thread
+constexpr std::size_t kItemsAtOnce = 500;               // in one write
 constexpr int kReadAtOnce = 256;
 constexpr std::chrono::milliseconds kBulkRetry{250};
 
@@ -55,7 +56,7 @@ base::Result<void> BulkJobs::start() {
   // Another node may be writing one down.
   const bool is_alone = peers_ == nullptr || peers_->is_alone();
   for (const store::BulkJob& job : *jobs) {
-    if (job.state == store::BulkJob::State::preparing && is_alone) {
+    if (job.state == store::BulkJob::State::preparing && !job.counted && is_alone) {
       auto abandoned = write(store::BulkState{job.key, store::BulkJob::State::abandoned});
       if (!abandoned) return abandoned;
     }
@@ -87,29 +88,139 @@ base::Result<task::BulkJobKey> BulkJobs::begin(const BulkRequest& request) {
   if (request.reason.empty() || request.reason.size() > kReasonMax)
     return fail(ErrorCode::invalid_argument,
                 "reason: must have 1 to " + std::to_string(kReasonMax) + " bytes");
-  if (request.expected <= 0)
+  if (request.expected && *request.expected <= 0)
     return fail(ErrorCode::invalid_argument, "expected: must be the number of tasks, at least 1");
-  if (request.expected > kTasksMax)
+  if (request.expected && *request.expected > kTasksMax)
     return fail(ErrorCode::too_large, "a job may have " + std::to_string(kTasksMax) + " tasks");
   if (request.action == BulkAction::erase && erasure_ == nullptr)
     return fail(ErrorCode::unsupported, "this store deletes nothing");
-  if (stopping_) return fail(ErrorCode::unavailable, "the program is stopping");
-  if (++jobs_ > kJobsMax) {
-    --jobs_;
-    return fail(ErrorCode::overloaded, "as many jobs run as may; try again later");
+  BulkRequest asked = request;
+  if (asked.action == BulkAction::retry && !asked.filter.retried) asked.filter.retried = false;
+  if (auto taken = take_place(); !taken) return fail(std::move(taken.error()));
+  if (!asked.expected) {
+    auto counting = count(asked);
+    if (!counting) --jobs_;
+    return counting;
   }
-  const auto tasks = find(request.filter, request.expected);
-  auto key = tasks ? write_down(request, *tasks) : base::Result<task::BulkJobKey>(fail(tasks.error()));
+  const auto tasks = find(asked.filter, *asked.expected);
+  auto key = tasks ? write_down(asked, *tasks) : base::Result<task::BulkJobKey>(fail(tasks.error()));
   if (!key) {
     --jobs_;
     return key;
   }
   if (is_runner()) {
-    run(*key, request.action, request.actor, request.reason);
+    run(*key, asked.action, asked.actor, asked.reason);
   } else {
     --jobs_;
   }
   return key;
+}
+
+// Of those that may be worked on at once.
+base::Result<void> BulkJobs::take_place() {
+  if (stopping_) return fail(ErrorCode::unavailable, "the program is stopping");
+  if (++jobs_ <= kJobsMax) return {};
+  --jobs_;
+  return fail(ErrorCode::overloaded, "as many jobs run as may; try again later");
+}
+
+base::Result<task::BulkJobKey> BulkJobs::count(const BulkRequest& request) {
+  if (auto room = make_room_for_unconfirmed(); !room) return fail(std::move(room.error()));
+  auto key = write_job(request, 0);
+  if (!key) return key;
+  const auto counting = std::make_shared<Counting>();
+  counting->key = *key;
+  counting->query.filter = request.filter;
+  counting->query.limit = kFindPage;
+  counting->query.time_max = counting->query.found_time_max = kCountTime;
+  counting->query.keys_only = true;
+  background_.run_low([this, counting] { count_more(counting); });
+  return key;
+}
+
+base::Result<void> BulkJobs::make_room_for_unconfirmed() {
+  const auto jobs = store_.bulk_jobs(kJobsLookedAt);
+  if (!jobs) return fail(jobs.error());
+  int waiting = 0;
+  for (const store::BulkJob& job : *jobs) {
+    const bool waits = job.state == store::BulkJob::State::preparing && job.counted;
+    if (!waits || ++waiting < kUnconfirmed) continue;
+    if (auto abandoned = write(store::BulkState{job.key, store::BulkJob::State::abandoned}); !abandoned)
+      return abandoned;
+  }
+  return {};
+}
+
+// One page at a time: others use the thread as well.
+void BulkJobs::count_more(const CountingPtr& counting) {
+  auto goes_on = stopping_ ? base::Result<bool>(false) : count_page(*counting);
+  if (goes_on && *goes_on) {
+    background_.run_low([this, counting] { count_more(counting); });
+    return;
+  }
+  --jobs_;
+  if (goes_on) return;
+  spdlog::warn("the tasks of job {} cannot be counted, it is abandoned: {}", counting->key.value,
+               goes_on.error().for_log.empty() ? goes_on.error().for_caller : goes_on.error().for_log);
+  static_cast<void>(write(store::BulkState{counting->key, store::BulkJob::State::abandoned}));
+}
+
+// Returns whether there are more.
+base::Result<bool> BulkJobs::count_page(Counting& counting) {
+  const auto job = store_.bulk_job(counting.key);
+  if (!job) return fail(job.error());
+  if (job->state != store::BulkJob::State::preparing) return false;  // it was given up
+  const auto page = store_.page(counting.query);
+  if (!page) return fail(page.error());
+  if (page->is_cut && !page->next) return fail(ErrorCode::overloaded, "one page takes too long");
+  std::vector<task::TaskKey> found;
+  for (const store::TaskLine& line : page->lines) found.push_back(line.head.key);
+  counting.tasks += std::ssize(found);
+  if (counting.tasks > kTasksMax)
+    return fail(ErrorCode::too_large, "a job may have " + std::to_string(kTasksMax) + " tasks");
+  counting.query.after = page->next;
+  auto written = write_items(counting.key, found);
+  const bool is_last = !page->next;
+  if (written) written = write(store::BulkCount{counting.key, counting.tasks, is_last});
+  if (written && is_last && counting.tasks == 0)
+    written = write(store::BulkState{counting.key, store::BulkJob::State::done});
+  if (!written) return fail(std::move(written.error()));
+  return !is_last;
+}
+
+base::Result<void> BulkJobs::confirm(task::BulkJobKey key, std::int64_t expected, const std::string& actor) {
+  const auto job = store_.bulk_job(key);
+  if (!job) return fail(job.error());
+  const auto action = action_named(job->action);
+  if (job->state != store::BulkJob::State::preparing || !action)
+    return fail(ErrorCode::conflict, "the job waits for no confirmation");
+  if (!job->counted)
+    return fail(ErrorCode::conflict,
+                "the job's tasks are still being counted: " + std::to_string(job->tasks) + " so far");
+  if (job->actor != actor)
+    return fail(ErrorCode::conflict,
+                "the job is of " + job->actor + ", whom the audit will name: only they confirm it");
+  if (job->tasks != expected)
+    return fail(ErrorCode::conflict,
+                "the job has " + std::to_string(job->tasks) + " tasks, not " + std::to_string(expected));
+  if (*action == BulkAction::erase && erasure_ == nullptr)
+    return fail(ErrorCode::unsupported, "this store deletes nothing");
+  if (auto taken = take_place(); !taken) return taken;
+  auto begun = write(store::BulkState{key, store::BulkJob::State::running});
+  if (begun && is_runner()) {
+    run(key, *action, job->actor, job->reason);
+  } else {
+    --jobs_;
+  }
+  return begun;
+}
+
+base::Result<void> BulkJobs::abandon(task::BulkJobKey key) {
+  const auto job = store_.bulk_job(key);
+  if (!job) return fail(job.error());
+  if (job->state != store::BulkJob::State::preparing)
+    return fail(ErrorCode::conflict, "the job is not being prepared");
+  return write(store::BulkState{key, store::BulkJob::State::abandoned});
 }
 
 // The tasks, which must be as many as expected.
@@ -120,6 +231,7 @@ base::Result<std::vector<task::TaskKey>> BulkJobs::find(const store::TaskFilter&
   query.filter = filter;
   query.limit = kFindPage;
   query.time_max = kFindTime;
+  query.keys_only = true;
   do {
     const auto page = store_.page(query);
     if (!page) return fail(page.error());
@@ -136,12 +248,22 @@ base::Result<std::vector<task::TaskKey>> BulkJobs::find(const store::TaskFilter&
 
 base::Result<task::BulkJobKey> BulkJobs::write_down(const BulkRequest& request,
                                                     const std::vector<task::TaskKey>& tasks) {
+  auto key = write_job(request, std::ssize(tasks));
+  if (!key) return key;
+  auto written = write_items(*key, tasks);
+  if (written) written = write(store::BulkState{*key, store::BulkJob::State::running});
+  if (!written) return fail(std::move(written.error()));
+  return key;
+}
+
+// As one that is being prepared.
+base::Result<task::BulkJobKey> BulkJobs::write_job(const BulkRequest& request, std::int64_t tasks) {
   store::BulkJob job;
   job.actor = request.actor;
   job.action = kActions[static_cast<std::size_t>(request.action)];
   job.reason = request.reason;
   job.filter = request.filter_text;
-  job.tasks = std::ssize(tasks);
+  job.tasks = tasks;
   base::Result<void> written = fail(ErrorCode::already_exists, "no key is free");
   // Another job may get the key first.
   for (int tries = 0; tries < kKeyTriesMax && !written && written.error().code == ErrorCode::already_exists;
@@ -151,15 +273,19 @@ base::Result<task::BulkJobKey> BulkJobs::write_down(const BulkRequest& request,
     job.key = {last->empty() ? 1 + tries : last->front().key.value + 1 + tries};
     written = write(job);
   }
-  for (std::size_t from = 0; written && from < tasks.size(); from += kItemsAtOnce) {
-    const auto to = std::min(from + kItemsAtOnce, tasks.size());
-    written = write(store::BulkItems{job.key,
-                                     {tasks.begin() + static_cast<std::ptrdiff_t>(from),
-                                      tasks.begin() + static_cast<std::ptrdiff_t>(to)}});
-  }
-  if (written) written = write(store::BulkState{job.key, store::BulkJob::State::running});
   if (!written) return fail(std::move(written.error()));
   return job.key;
+}
+
+base::Result<void> BulkJobs::write_items(task::BulkJobKey job, const std::vector<task::TaskKey>& tasks) {
+  for (std::size_t from = 0; from < tasks.size(); from += kItemsAtOnce) {
+    const auto to = std::min(from + kItemsAtOnce, tasks.size());
+    auto written = write(store::BulkItems{job,
+                                          {tasks.begin() + static_cast<std::ptrdiff_t>(from),
+                                           tasks.begin() + static_cast<std::ptrdiff_t>(to)}});
+    if (!written) return written;
+  }
+  return {};
 }
 
 base::Result<void> BulkJobs::write(store::OperatorWrite what) {

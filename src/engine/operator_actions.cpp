@@ -147,21 +147,39 @@ void OperatorActions::send(const ActPtr& act, const task::TaskHead& head, task::
   });
 }
 
-void OperatorActions::retry(task::TaskKey key, std::optional<task::Message> edited, Actor actor, Done done) {
+void OperatorActions::retry(task::TaskKey key, std::optional<Edited> edited, Actor actor, Done done) {
   const ActPtr act = begin("retry", key, std::move(actor), std::move(done));
   if (!act) return;
   read_first(act, [this, act, edited = std::move(edited)]() mutable { send_again(act, std::move(edited)); });
 }
 
-void OperatorActions::send_again(const ActPtr& act, std::optional<task::Message> edited) {
+void OperatorActions::send_again(const ActPtr& act, std::optional<Edited> edited) {
   const auto head = reader_.head(act->task);
   if (!head) return refuse(act, head.error());
+  // A job's tasks may have been written down long ago.
+  if (act->entry.job) {
+    const auto line = store_.line(act->task);
+    if (line && line->retried_as)
+      return refuse(act, {ErrorCode::conflict,
+                          "it was retried already, as task " + std::to_string(line->retried_as.value),
+                          {}});
+  }
   const auto request = find_request(*head);
   if (!request) return refuse(act, request.error());
   auto input = reader_.turn_input(act->task, request->number);
   if (!input) return refuse(act, input.error());
   task::Submission submission;
-  submission.message = edited ? std::move(*edited) : std::move(input->message);
+  if (edited) {
+    const std::vector<task::Part>& own = input->message.parts;
+    for (const auto& [place, part] : edited->kept) {
+      if (place >= edited->message.parts.size() || part >= own.size())
+        return refuse(act, {ErrorCode::invalid_argument,
+                            "message.parts: the task's message has no part " + std::to_string(part),
+                            {}});
+      edited->message.parts[place] = own[part];
+    }
+  }
+  submission.message = edited ? std::move(edited->message) : std::move(input->message);
   task::Json& of_request = input->request.metadata;
   submission.metadata = std::move(of_request.empty() ? input->task_metadata : of_request);
   submission.tools = std::move(input->request.tools);
@@ -245,6 +263,7 @@ void OperatorActions::requeue(task::TaskKey key, Actor actor, Done done) {
   if (!act) return;
   act->how = [this](const task::TaskHead& head, task::Change& change) { return queue(head, change); };
   act->committed = [this, act = act.get()](const task::TaskHead& head) {
+    turns_.clear_suspicion(head.key);
     if (head.turn_state == task::TurnState::running) return;
     act->is_elsewhere ? turns_.take_over(head) : turns_.go_on(head);
   };
@@ -274,7 +293,6 @@ base::Result<void> OperatorActions::queue(const task::TaskHead& head, task::Chan
   if (!head.waits.until) return fail(ErrorCode::conflict, "the task waits for its children");
   change.turn->state = task::TurnState::queued;
   return {};
-    turns_.clear_suspicion(head.key);
 }
 
 void OperatorActions::begin_again(const task::TaskHead& head) {

@@ -12,6 +12,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "engine/inbox.h"
 #include "engine/task_service.h"
@@ -50,10 +52,18 @@ class OperatorActions {
   // As TaskService::cancel; `done` comes once the cancel is stored, which a running turn may outlive. Fails
   // with not_cancelable if the task has ended, and with conflict if it is being canceled.
   void cancel(task::TaskKey key, Actor actor, Done done);
+  // What is sent in place of a task's request.
+  struct Edited {
+    Edited(task::Message sent) : message(std::move(sent)) {}  // NOLINT(google-explicit-constructor)
+    task::Message message;
+    // Parts of it that are taken from the request's message: the place here, and there, from 0.
+    std::vector<std::pair<std::size_t, std::size_t>> kept;
+  };
   // Sends the task's request again, or `edited` in its place, as a new task of the same caller, agent and
   // metadata in a context of its own. The request is the whole message that began the work: the task's first
-  // one, or the one that last reopened it, never an answer. Fails as TaskService::submit does.
-  void retry(task::TaskKey key, std::optional<task::Message> edited, Actor actor, Done done);
+  // one, or the one that last reopened it, never an answer. A job leaves out what was retried already. Fails
+  // as TaskService::submit does, and with invalid_argument if a part to be kept is not there.
+  void retry(task::TaskKey key, std::optional<Edited> edited, Actor actor, Done done);
   // Answers what the task asks, as its caller would. `ask`: as Submission::ask. Fails with conflict if it
   // waits for nobody.
   void answer(task::TaskKey key, task::Message message, std::string ask, Actor actor, Done done);
@@ -95,7 +105,7 @@ class OperatorActions {
   void decide(const ActPtr& act);
   void refuse(const ActPtr& act, base::Error error);
   void send(const ActPtr& act, const task::TaskHead& head, task::Submission submission);
-  void send_again(const ActPtr& act, std::optional<task::Message> edited);
+  void send_again(const ActPtr& act, std::optional<Edited> edited);
   base::Result<task::Event> find_request(const task::TaskHead& head) const;
   void pass_on(const ActPtr& act, task::Message message, std::string ask);
   base::Result<void> queue(const task::TaskHead& head, task::Change& change) const;

@@ -1,6 +1,7 @@
 """What an operator sees when the program starts, when a card is wrong, and when a task fails."""
 import json
 import shutil
+import signal
 import subprocess
 
 import client
@@ -105,6 +106,21 @@ class WrongCards(StartCase):
             self.assertEqual((said["level"], said["agent"]), ("error", "approval"))
             self.assertIn("approval/card.json:3:3: ", said["message"])
             self.assertEqual(server.http("GET", "/agents/approval/.well-known/agent-card.json").status, 404)
+
+    def test_card_that_is_wrong_at_sighup_is_told_until_it_is_mended(self):
+        with harness.Server(["echo", "approval"]) as server:
+            path = server.agents_folder / "approval" / "card.json"
+            whole = path.read_text(encoding="utf-8")
+            path.write_text("{", encoding="utf-8")
+            server.process.send_signal(signal.SIGHUP)
+            harness.wait_for(lambda: b"as it was: approval" in server.http("GET", "/readyz").raw)
+            self.assertEqual(server.metric("baton_agents_outdated"), 1)
+            self.assertEqual(server.metric("baton_agents_left_out"), 0)
+            self.assertEqual(server.http("GET", "/agents/approval/.well-known/agent-card.json").status, 200)
+            path.write_text(whole, encoding="utf-8")
+            server.process.send_signal(signal.SIGHUP)
+            harness.wait_for(lambda: server.metric("baton_agents_outdated") == 0)
+            self.assertEqual(server.http("GET", "/readyz").raw, b"ready\n")
 
     def test_strict_refuses_to_start(self):
         with harness.Server(["echo", "approval"]) as server:

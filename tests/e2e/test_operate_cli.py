@@ -109,6 +109,51 @@ class Ops(operate_case.OperateCase):
         items = self.good(*words, "--expected", number)
         self.assertLessEqual(set(keys), {item["task"] for item in items if item["outcome"] == "done"})
 
+    def test_bulk_acts_on_what_was_counted_once_its_number_is_confirmed(self):
+        keys = {self.key_of(self.send("bulk", "phone")) for _ in range(2)}
+        filters = ("--agent", "phone", "--state", "input-required", "--turn", "none")
+        code, _, complaints = self.ops("bulk", "cancel", *filters, "--reason", "cleaning")
+        self.assertEqual(code, USAGE)
+        words = complaints.split("`")[1].split()
+        self.assertEqual(words[:3], ["baton", "ops", "confirm"])
+        late = self.key_of(self.send("bulk", "phone"))
+        self.assertEqual(self.ops(*words[2:-1], "0")[0], NO_ANSWER)
+        items = self.good(*words[2:])
+        self.assertLessEqual(keys, {item["task"] for item in items if item["outcome"] == "done"})
+        self.assertEqual(self.read(f"/tasks/{late}")["task"]["state"], "input-required")
+        self.ops("bulk", "cancel", *filters, "--reason", "cleaning")
+        job = self.read("/bulk")["jobs"][0]["job"]
+        self.good("abandon", job)
+        self.assertEqual(self.ops("confirm", job, "--expected", "1")[0], NO_ANSWER)
+        self.good("cancel", late, "--reason", "cleaning")
+
+    def test_retry_sends_other_data_and_files(self):
+        key = self.key_of(self.send("x", "phone"))
+        self.good("cancel", key, "--reason", "wrong input")
+        plan = self.server.folder / "plan.csv"
+        plan.write_text("a,b\n", encoding="utf-8")
+        made = self.good("retry", key, "--reason", "mended", "--data", '{"rows": [1, 2]}', "--file", str(plan))
+        made = made[0]["task"]["key"]
+        data, file = self.message_of(made)["parts"]
+        self.assertEqual(data["data"], {"rows": [1, 2]})
+        self.assertEqual((file["filename"], file["mediaType"]), ("plan.csv", "text/csv"))
+        self.assertEqual(self.read(f"/tasks/{key}")["task"]["retriedAs"], made)
+        # A part of the task's own message is named by its place.
+        message = {"parts": [{"data": {"rows": []}}, {"part": 1}]}
+        again = self.good("retry", made, "--reason", "once more", "--message", json.dumps(message))[0]["task"]["key"]
+        self.assertEqual(self.message_of(again)["parts"], [{"data": {"rows": []}}, file])
+        self.assertEqual(self.ops("retry", made, "--reason", "x", "--message", "{")[0], USAGE)
+        message["parts"][1]["part"] = 2
+        code, _, complaints = self.ops("retry", made, "--reason", "x", "--message", json.dumps(message))
+        self.assertEqual(code, NO_ANSWER)
+        self.assertIn("no part 2", complaints)
+        for left in (made, again):
+            self.good("cancel", left, "--reason", "done")
+
+    def message_of(self, key):
+        events = self.read(f"/tasks/{key}/events?after=0")["events"]
+        return next(event["message"] for event in events if event["type"] == "message")
+
     def test_delete_needs_yes(self):
         key = self.key_of(self.send("x", "joke"))
         code, _, complaints = self.ops("delete", key, "--reason", "not needed")

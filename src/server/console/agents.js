@@ -15,11 +15,22 @@ function percent(rate) {
   return rate === undefined ? "–" : `${(rate * 100).toFixed(rate < 0.1 ? 1 : 0)} %`;
 }
 
+/**
+ * @param {string} title
+ * @param {import("./api.js").CardReport[]} all
+ */
+function reports(title, all) {
+  if (all.length === 0) return [];
+  const one = (/** @type {import("./api.js").CardReport} */ { folder, report }) =>
+    h("div", { class: "panel" }, h("b", null, folder), words(report, "code"));
+  return [h("h2", null, title), ...all.map(one)];
+}
+
 class Agents extends Page {
   constructor() {
     super();
     this.list = h("ol", { class: "cards grid", "aria-label": "Agents" });
-    this.leftOut = h("section", { hidden: true });
+    this.wrong = h("section", { hidden: true });
     this.empty = nothing("There is no agent.");
     /** @type {Set<string>} */
     this.opened = new Set();
@@ -27,12 +38,12 @@ class Agents extends Page {
 
   connectedCallback() {
     this.empty.hidden = true;
-    fill(this, this.heading("Agents"), this.problem, this.list, this.empty, this.leftOut);
+    fill(this, this.heading("Agents"), this.problem, this.list, this.empty, this.wrong);
     this.every(2000, () => this.refresh());
   }
 
   async refresh() {
-    const { agents: rows, leftOut } = await agents(this.signal);
+    const { agents: rows, leftOut, outdated } = await agents(this.signal);
     keyed(
       this.list,
       rows,
@@ -40,11 +51,11 @@ class Agents extends Page {
       (row) => this.card(row),
     );
     this.empty.hidden = rows.length > 0;
-    this.leftOut.hidden = leftOut.length === 0;
+    this.wrong.hidden = leftOut.length + outdated.length === 0;
     fill(
-      this.leftOut,
-      h("h2", null, "Left out"),
-      ...leftOut.map(({ folder, report }) => h("div", { class: "panel" }, h("b", null, folder), words(report, "code"))),
+      this.wrong,
+      ...reports("Left out", leftOut),
+      ...reports("As they were, as their cards are wrong now. They will be left out at the next start", outdated),
     );
   }
 

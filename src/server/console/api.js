@@ -7,7 +7,7 @@ import { tokenInAddress, useLink } from "./token-link.js";
  *   key: string, id: string, agent: string, caller: string, context: string, parent?: string, schedule?: string,
  *   state: string, turnState: string, attempt: number, waitsUntil?: string, createdAt: string, statusAt: string,
  *   cancelRequested?: boolean, hidden?: boolean, tokens?: number, children?: number, bytes: number, lastEvent: number, protocol: string,
- *   undelivered?: number, text?: string
+ *   undelivered?: number, retriedAs?: string, text?: string
  * }} TaskRow
  * @typedef {{tasks: number, exact: boolean}} Count
  * @typedef {{at: string, tasks: TaskRow[], next?: string, scannedUntil?: string, count: Count}} TaskPage
@@ -39,7 +39,8 @@ import { tokenInAddress, useLink } from "./token-link.js";
  *   concurrency: number, scaled?: boolean, running: number, queued: number, ended: Ended, turnSeconds?: {p50: number, p99: number},
  *   errorRate?: number, tokens: number, stderr: string[], hasPlan?: boolean
  * }} AgentRow
- * @typedef {{at: string, agents: AgentRow[], leftOut: {folder: string, report: string}[]}} Agents
+ * @typedef {{folder: string, report: string}} CardReport
+ * @typedef {{at: string, agents: AgentRow[], leftOut: CardReport[], outdated: CardReport[]}} Agents
  * @typedef {{
  *   key: string, name: string, version: string, startedAt: string, state: string, leaseMs?: number, running: number,
  *   queued: number, lagMs: number, databaseMs?: number, self?: boolean, leads?: boolean, agents: {name: string, digest: string}[]
@@ -57,9 +58,9 @@ import { tokenInAddress, useLink } from "./token-link.js";
  * }} ScheduleRow
  * @typedef {{
  *   at: string, startedAt: string, version: string, storeWritable: boolean,
- *   turns: {running: number, queued: number, waitingForTime: number, slots: number}, states: Record<string, Count>,
+ *   turns: {running: number, queued: number, waitingForTime: number, quarantined: number, slots: number}, states: Record<string, Count>,
  *   ended: Ended, deliveries: {waiting: number, givenUp: number},
- *   agents: {all: number, paused: number, leftOut: number}, schedules: number, connections: number, streams: number,
+ *   agents: {all: number, paused: number, leftOut: number, outdated: number}, schedules: number, connections: number, streams: number,
  *   oldestQueued?: TaskRow, oldestQuestion?: TaskRow
  * }} Overview
  * @typedef {{

@@ -29,8 +29,8 @@ const tones = {
 export const endStates = ["completed", "failed", "rejected", "canceled"];
 /** Every state of a task, in the order in which they are shown. */
 export const states = ["submitted", "working", "input-required", "auth-required", ...endStates];
-/** With which a task waits for people. */
-export const asking = "input-required,auth-required";
+/** The list's query for what waits for people, longest first. A task that shows its child's question has a turn. */
+export const askingQuery = { state: "input-required,auth-required", turn: "none", order: "oldest" };
 /** The list's query for what is stuck. A turn that waits for a time, people or children is not. */
 export const stuckQuery = { turn: "queued,running", age_min_s: "600", order: "oldest" };
 

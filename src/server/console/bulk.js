@@ -1,8 +1,8 @@
 // A bulk job: how far it is, and what became of each task.
-import { bulk } from "./api.js";
+import { bulk, post } from "./api.js";
 import { detailOf, facts, number, state, taskLink } from "./bits.js";
 import { fill, h, keyed } from "./dom.js";
-import { Page } from "./page.js";
+import { mayAct, Page } from "./page.js";
 import { when } from "./when.js";
 
 /** @param {string} name */
@@ -33,6 +33,8 @@ class BulkJob extends Page {
     super();
     this.facts = h("div");
     this.progress = h("progress", { max: 1, value: 0, "aria-label": "Progress" });
+    this.ask = h("section", { class: "panel asks", hidden: true });
+    this.asked = "";
     this.list = h("ol", { class: "rows", "aria-label": "Results" });
     this.more = h("button", { type: "button", hidden: true }, "More");
     /** @type {import("./api.js").Bulk["items"]} */
@@ -48,6 +50,7 @@ class BulkJob extends Page {
       this.problem,
       this.facts,
       this.progress,
+      this.ask,
       h("h2", null, "Results"),
       this.list,
       this.more,
@@ -70,8 +73,45 @@ class BulkJob extends Page {
     return isOver(one.state);
   }
 
+  // Once the tasks are counted, their number is confirmed here.
+  /** @param {import("./api.js").Bulk} job */
+  confirm(job) {
+    const asked = mayAct() && (job.state === "counted" || job.state === "preparing") ? `${job.state} ${job.tasks}` : "";
+    this.ask.hidden = asked === "";
+    if (asked === this.asked) return;
+    this.asked = asked;
+    const tasks = `${number(job.tasks)} ${job.tasks === 1 ? "task" : "tasks"}`;
+    /** @type {(name: string, kind: string, act: () => Promise<unknown>) => HTMLElement} */
+    const button = (name, kind, act) => {
+      const made = h("button", { type: "button", class: kind }, name);
+      made.addEventListener("click", () =>
+        this.attempt(async () => {
+          made.disabled = true;
+          try {
+            await act();
+          } finally {
+            made.disabled = false;
+          }
+          await this.page("");
+        }),
+      );
+      return made;
+    };
+    const leave = button("Leave it", "", () => post(`/bulk/${job.job}/abandon`, {}));
+    const doIt = button(`${job.action} ${tasks}`, "danger", () =>
+      post(`/bulk/${job.job}/confirm`, { expected: job.tasks }),
+    );
+    const counting = `The tasks are being counted: ${number(job.tasks)} so far.`;
+    fill(
+      this.ask,
+      h("p", { "aria-live": "polite" }, job.state === "counted" ? `The filter found ${tasks}.` : counting),
+      h("div", { class: "buttons" }, leave, job.state === "counted" ? doIt : null),
+    );
+  }
+
   /** @param {import("./api.js").Bulk} job */
   show(job) {
+    this.confirm(job);
     fill(
       this.facts,
       facts([

@@ -1,6 +1,6 @@
 // What runs, waits, fails and is stuck.
 import { overview, tasks } from "./api.js";
-import { asking, facts, nothing, number, states, stuckQuery } from "./bits.js";
+import { askingQuery, facts, nothing, number, states, stuckQuery } from "./bits.js";
 import { draw, Samples, tile } from "./chart.js";
 import { fill, h, say } from "./dom.js";
 import { Page } from "./page.js";
@@ -101,7 +101,7 @@ class Overview extends Page {
     const [now, stuck, asks, failures] = await Promise.all([
       overview(this.signal),
       tasks({ ...stuckQuery, ...most }, this.signal),
-      tasks({ state: asking, order: "oldest", ...most }, this.signal),
+      tasks({ ...askingQuery, ...most }, this.signal),
       tasks({ ...failureQuery, ...most }, this.signal),
     ]);
     remember(now);
@@ -173,6 +173,13 @@ class Overview extends Page {
     fill(
       this.notes,
       now.storeWritable ? null : h("p", { class: "problem" }, "The store cannot be written."),
+      now.turns.quarantined
+        ? h(
+            "a",
+            { href: url("tasks", { turn: "waiting", error: "quarantined" }), class: "warn" },
+            `${few(now.turns.quarantined, "turn")} quarantined`,
+          )
+        : null,
       deliveries.givenUp
         ? h(
             "a",
@@ -190,6 +197,9 @@ class Overview extends Page {
       agents.paused ? h("a", { href: url("agents"), class: "warn" }, `${few(agents.paused, "agent")} paused`) : null,
       agents.leftOut
         ? h("a", { href: url("agents"), class: "warn" }, `${few(agents.leftOut, "agent")} left out`)
+        : null,
+      agents.outdated
+        ? h("a", { href: url("agents"), class: "warn" }, `${few(agents.outdated, "agent")} with a wrong card`)
         : null,
     );
   }

@@ -19,6 +19,7 @@ function marks(row) {
     row.children ? `${row.children} children` : "",
     row.schedule ? `schedule ${row.schedule}` : "",
     row.hidden ? "hidden" : "",
+    row.retriedAs ? "retried" : "",
   ]
     .filter(Boolean)
     .map((words) => h("span", { class: "mark" }, ...[words].flat()));
@@ -66,6 +67,7 @@ export function factsOf(row) {
       "Context",
       h("span", null, copied(row.context), " ", h("a", { href: url("tasks", { context: row.context }) }, "tasks")),
     ],
+    ["Retried as", row.retriedAs ? taskLink(row.retriedAs) : ""],
     ["Parent", row.parent ? taskLink(row.parent) : ""],
     ["Schedule", row.schedule ? h("a", { href: url("tasks", { schedule: row.schedule }) }, row.schedule) : ""],
     ["Made", when(row.createdAt)],

@@ -170,22 +170,83 @@ class Task extends Page {
     this.attempt(() => this.refresh());
   }
 
-  // The first message can be edited where it is one of words.
+  // The first message can be edited, part by part.
   async retry() {
     const page = await events(this.key, { after: 0, limit: 20 }, this.signal);
-    const first = page.events.find(({ type }) => type === "message")?.message;
-    const parts = first?.parts ?? [];
-    const text = parts.length === 1 && typeof parts[0].text === "string" ? parts[0].text : null;
-    const field = h("textarea", { rows: 6, value: text ?? "", id: "message" });
+    const first = page.events.find(({ type }) => type === "message");
+    /** @type {import("./api.js").Part[]} */
+    const originals = first?.message?.parts ?? [];
+    const fields = originals.map(partField);
+    // What is cut short is not offered for editing.
+    const more = first?.cutBytes ? [] : fields.flatMap(({ shown }) => shown);
     let made = "";
     const act = async (/** @type {string} */ reason) => {
-      const edited = text !== null && field.value !== text;
-      const message = edited ? { messageId: newId(), role: "ROLE_USER", parts: [{ text: field.value }] } : undefined;
+      const parts = await Promise.all(fields.map(({ part }) => part()));
+      const edited = more.length > 0 && parts.some((part) => part === null || !("part" in part));
+      const message = edited
+        ? { messageId: newId(), role: "ROLE_USER", parts: parts.filter((part) => part !== null) }
+        : undefined;
       made = (await post(`/tasks/${this.key}/retry`, { reason, message })).task.key;
     };
-    const more = text === null ? [] : [h("label", { for: "message" }, "Message"), field];
     const words = "A new task of the same caller and agent, in a context of its own.";
     if (await confirmed({ title: "Retry as a new task", words, verb: "Retry", more, act })) go(url(`tasks/${made}`));
   }
 }
 customElements.define("baton-task", Task);
+
+/**
+ * The field of one part of a message. `part`: what is sent for it: another one, the part as it is by its place, or null
+ * for none.
+ * @param {import("./api.js").Part} original
+ * @param {number} place
+ * @returns {{shown: HTMLElement[], part: () => Promise<Record<string, unknown> | null>}}
+ */
+function partField(original, place) {
+  const id = place === 0 ? "message" : `message-${place}`;
+  const isText = typeof original.text === "string";
+  if (isText || original.data !== undefined) {
+    const before = isText ? (original.text ?? "") : JSON.stringify(original.data, null, 2);
+    const field = h("textarea", { rows: 6, value: before, id, spellcheck: isText });
+    const read = async () => {
+      if (field.value === before) return { part: place };
+      const { text: _, data: __, ...rest } = /** @type {Record<string, unknown>} */ (original);
+      return isText ? { ...rest, text: field.value } : { ...rest, data: parsed(field.value) };
+    };
+    return { shown: [h("label", { for: id }, isText ? "Message" : "Data (JSON)"), field], part: read };
+  }
+  const name = [original.filename, original.mediaType].filter(Boolean).join(" · ") || "file";
+  const field = h("input", { type: "file", id });
+  const dropped = h("input", { type: "checkbox" });
+  const read = async () => {
+    const [file] = field.files ?? [];
+    if (file) return { raw: await base64(file), filename: file.name, mediaType: file.type || original.mediaType };
+    return dropped.checked ? null : { part: place };
+  };
+  return {
+    shown: [
+      h("label", { for: id }, `Instead of the file ${name}`),
+      field,
+      h("label", { class: "check" }, dropped, " Send it without this file"),
+    ],
+    part: read,
+  };
+}
+
+/** @param {string} text */
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`The data is not JSON: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+/** @param {File} file @returns {Promise<string>} */
+function base64(file) {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.addEventListener("error", () => reject(new Error(`${file.name} cannot be read.`)));
+    reader.addEventListener("load", () => resolve(String(reader.result).replace(/^[^,]*,/, "")));
+    reader.readAsDataURL(file);
+  });
+}

@@ -1,6 +1,6 @@
 // Tasks by filters, which are the URL; a page at a time by cursors; actions on all that a filter finds.
-import { ApiError, post, tasks } from "./api.js";
-import { counted, nothing, number, states, stuckQuery } from "./bits.js";
+import { post, tasks } from "./api.js";
+import { counted, nothing, states, stuckQuery } from "./bits.js";
 import { confirmed, toast } from "./dialog.js";
 import { fill, h, say } from "./dom.js";
 import { mayAct, Page, told } from "./page.js";
@@ -19,6 +19,7 @@ const filters = [
   ["schedule", "Schedule", "text"],
   ["error", "Words", "text"],
   ["turn", "Turn", "turn"],
+  ["retried", "Retried", "retried"],
   ["age_min_s", "Seconds in state ≥", "number"],
   ["attempts_min", "Attempts ≥", "number"],
 ];
@@ -28,13 +29,19 @@ const switches = [
   ["roots", "Without children"],
   ["undelivered", "Undelivered webhooks"],
 ];
+/** @type {[string, string][]} value, label */
+const retriedChoices = [
+  ["", "any"],
+  ["0", "not retried"],
+  ["1", "retried"],
+];
 /** @type {Record<string, Record<string, string>>} */
 const shortcuts = {
   All: {},
   Running: { turn: "running" },
   Stuck: stuckQuery,
   "Tried again": { state: "unfinished", attempts_min: "2" },
-  Failed: { state: "failed,rejected", roots: "1" },
+  Failed: { state: "failed,rejected", roots: "1", retried: "0" },
   Undelivered: { undelivered: "1" },
 };
 const bulkActions = ["cancel", "retry", "requeue", "resend", "skip", "delete"];
@@ -114,7 +121,12 @@ class Tasks extends Page {
         .filter(([name]) => often.includes(name) === common)
         .map(([name, label, type]) => {
           const value = query.get(name) ?? "";
-          const field = type === "turn" ? turnField(value) : h("input", { name, type, min: "0", value });
+          const field =
+            type === "turn"
+              ? turnField(value)
+              : type === "retried"
+                ? retriedField(value)
+                : h("input", { name, type, min: "0", value });
           return h("label", null, h("span", null, label), field);
         });
     const rare = [...filters, ...switches].some(([name]) => !often.includes(name) && query.get(name));
@@ -211,62 +223,19 @@ class Tasks extends Page {
     this.bulk.hidden = !mayAct() || rows.length === 0;
   }
 
-  /** How many tasks the query finds. The server counts for one at a time, so this asks it a few times.
-   * @param {Record<string, string>} query
-   * @returns {Promise<number>} */
-  async exactCount(query) {
-    this.bulk.disabled = true;
-    say(this.bulk, "Counting…");
-    try {
-      for (let tries = 1; ; ++tries) {
-        try {
-          return (await tasks({ ...query, limit: 1, count: "exact" }, this.signal)).count.tasks;
-        } catch (error) {
-          if (!(error instanceof ApiError) || error.status !== 429) throw error;
-          if (tries === 5)
-            throw new ApiError(429, error.code, "The server is counting for somebody else. Try again later.", null);
-        }
-        await new Promise((resolve) => setTimeout(resolve, 1000));
-      }
-    } finally {
-      this.bulk.disabled = false;
-      say(this.bulk, "Act on all…");
-    }
-  }
-
+  // The job's page shows how many it finds, and acts on them once that is confirmed.
   async actOnAll() {
     const { order: _, ...query } = this.query;
-    let expected = await this.exactCount(query);
     const action = h("select", { id: "action" }, ...bulkActions.map((name) => h("option", null, name)));
-    const words = h("p", null, "");
-    const tell = () =>
-      say(
-        words,
-        `${number(expected)} ${expected === 1 ? "task" : "tasks"} with ${describe(query)}. If the filter finds another number by then, nothing is done.`,
-      );
-    tell();
     /** @type {string} */
     let job = "";
     const done = await confirmed({
       title: "Act on all tasks that the filter finds",
-      verb: "Do it",
-      danger: true,
-      more: [words, h("label", { for: "action" }, "Action"), action],
+      words: `All tasks with ${describe(query)} are counted. Nothing is done before you confirm their number.`,
+      verb: "Count them",
+      more: [h("label", { for: "action" }, "Action"), action],
       act: async (reason) => {
-        try {
-          job = (await post("/bulk", { action: action.value, filter: filterOf(query), expected, reason })).job;
-        } catch (error) {
-          if (!(error instanceof ApiError) || error.status !== 409) throw error;
-          const count = error.body?.error?.count ?? (await this.exactCount(query));
-          expected = count;
-          tell();
-          throw new ApiError(
-            409,
-            "conflict",
-            `The filter finds ${count} tasks now. Do it again to act on these.`,
-            null,
-          );
-        }
+        job = (await post("/bulk", { action: action.value, filter: filterOf(query), reason })).job;
       },
     });
     if (done) go(url(`bulk/${job}`));
@@ -276,12 +245,21 @@ customElements.define("baton-tasks", Tasks);
 
 /** @param {string} now */
 function turnField(now) {
-  const offered = ["", "queued", "running", "waiting", "queued,running"];
+  const offered = ["", "queued", "running", "waiting", "queued,running", "none"];
   if (!offered.includes(now)) offered.push(now);
   return h(
     "select",
     { name: "turn" },
     ...offered.map((value) => h("option", { value, selected: value === now }, value.replace(",", " or ") || "any")),
+  );
+}
+
+/** @param {string} now */
+function retriedField(now) {
+  return h(
+    "select",
+    { name: "retried" },
+    ...retriedChoices.map(([value, label]) => h("option", { value, selected: value === now }, label)),
   );
 }
 
@@ -308,7 +286,7 @@ function filterOf(query) {
   for (const [name, value] of Object.entries(query)) {
     if (name === "state") filter.state = value.split(",");
     else if (name === "turn") filter.turn = value.split(",");
-    else if (switches.some(([known]) => known === name)) filter[name] = value === "1";
+    else if (name === "retried" || switches.some(([known]) => known === name)) filter[name] = value === "1";
     else if (name === "age_min_s" || name === "attempts_min") filter[name] = Number(value);
     else filter[name] = value;
   }

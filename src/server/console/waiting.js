@@ -1,7 +1,7 @@
 // Tasks that wait for people, longest first; they can be answered here.
 import { task, tasks } from "./api.js";
 import { question } from "./answer.js";
-import { agentLink, asking, counted, nothing, state, taskLink } from "./bits.js";
+import { agentLink, askingQuery, counted, nothing, state, taskLink } from "./bits.js";
 import { fill, h, keyed, say } from "./dom.js";
 import { mayAct, Page, told } from "./page.js";
 import { when } from "./when.js";
@@ -26,7 +26,7 @@ class Waiting extends Page {
   }
 
   async refresh() {
-    const page = await tasks({ state: asking, order: "oldest" }, this.signal);
+    const page = await tasks(askingQuery, this.signal);
     if (this.further.length === 0) this.next = page.next ?? "";
     keyed(
       this.list,
@@ -40,7 +40,7 @@ class Waiting extends Page {
   }
 
   async another() {
-    const page = await tasks({ state: asking, order: "oldest", cursor: this.next }, this.signal);
+    const page = await tasks({ ...askingQuery, cursor: this.next }, this.signal);
     this.further.push(...page.tasks);
     this.next = page.next ?? "";
     await this.refresh();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "json/writer.h"
 #include "protocol/a2a/v1_objects.h"
 
 namespace baton::server::operate {
@@ -37,6 +38,47 @@ base::Result<std::optional<task::Message>> ActionBody::message() const {
   if (!message) return fail(message.error());
   message->role = task::Role::user;
   return std::optional<task::Message>(std::move(*message));
+}
+
+base::Result<std::optional<engine::OperatorActions::Edited>> ActionBody::edited() const {
+  using Edited = engine::OperatorActions::Edited;
+  const json::Value given = document_.root()["message"];
+  if (given.absent()) return std::optional<Edited>();
+  if (!given.is_object()) return fail(ErrorCode::invalid_argument, "message: must be an object");
+  std::vector<std::pair<std::size_t, std::size_t>> kept;
+  // As it is, with an empty text for each part that is kept.
+  std::string text;
+  json::Writer out(text);
+  out.object([&] {
+    for (const json::Value member : given) {
+      out.key(member.key());
+      if (member.key() != "parts" || !member.is_array()) {
+        out.raw(member.raw());
+        continue;
+      }
+      std::size_t place = 0;
+      out.array([&] {
+        for (const json::Value part : member) {
+          const auto number = part.is_object() ? part["part"].integer() : std::nullopt;
+          if (number && *number >= 0) {
+            kept.emplace_back(place, static_cast<std::size_t>(*number));
+            out.object([&] { out.member("text", ""); });
+          } else {
+            out.raw(part.raw());
+          }
+          ++place;
+        }
+      });
+    }
+  });
+  const auto document = json::Document::parse(std::move(text));
+  if (!document) return fail(document.error());
+  auto message = protocol::v1::read_message(document->root());
+  if (!message) return fail(message.error());
+  message->role = task::Role::user;
+  Edited edited(std::move(*message));
+  edited.kept = std::move(kept);
+  return std::optional<Edited>(std::move(edited));
 }
 
 }  // namespace baton::server::operate

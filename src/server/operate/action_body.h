@@ -23,6 +23,8 @@ class ActionBody {
 
   // The member `message`, in A2A 1.0's JSON, as its caller's; nothing if it is absent.
   base::Result<std::optional<task::Message>> message() const;
+  // The same of a retry: a part {"part": 2} stands for that part of the task's own message, counted from 0.
+  base::Result<std::optional<engine::OperatorActions::Edited>> edited() const;
 
  private:
   ActionBody(json::Document document, engine::Actor actor)

@@ -131,7 +131,7 @@ void cancel_task(const CallPtr& call) {
 
 void retry_task(const CallPtr& call) {
   act_on<task::TaskKey>(call, {"message"}, [&](task::TaskKey key, const ActionBody& body) {
-    auto message = body.message();
+    auto message = body.edited();
     if (!message) return answer(call, fail(message.error()));
     call->facts.actions.retry(key, std::move(*message), body.actor(), task_done(call));
   });

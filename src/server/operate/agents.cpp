@@ -47,10 +47,11 @@ void list_agents(const CallPtr& call) {
     out.member("at", base::to_rfc3339(base::SystemClock().now()));
     out.key("agents").each(facts.services.catalogue.all(),
                            [&](const agents::Agent* agent) { rows->write(out, *agent); });
-    out.key("leftOut").each(
-        facts.services.catalogue.left_out(), [&](const agents::Catalogue::CardReport& report) {
-          out.object([&] { out.member("folder", report.folder).member("report", report.text()); });
-        });
+    const auto write_report = [&](const agents::Catalogue::CardReport& report) {
+      out.object([&] { out.member("folder", report.folder).member("report", report.text()); });
+    };
+    out.key("leftOut").each(facts.services.catalogue.left_out(), write_report);
+    out.key("outdated").each(facts.services.catalogue.outdated(), write_report);
   });
   answer(call, std::move(text));
 }

@@ -35,6 +35,14 @@ base::Result<BulkAction> read_action(json::Value given) {
   return fail(ErrorCode::invalid_argument, "action: must be one of " + base::comma_separated(names));
 }
 
+// Nothing if it is absent.
+base::Result<std::optional<std::int64_t>> expected_in(json::Value given) {
+  if (given.absent()) return std::optional<std::int64_t>();
+  const auto expected = given.integer();
+  if (expected && *expected >= 0) return std::optional(*expected);
+  return fail(ErrorCode::invalid_argument, "expected: must be the number of tasks that the filter finds");
+}
+
 base::Result<engine::BulkRequest> read_request(const Call& call) {
   const auto body = ActionBody::read(call, {"action", "filter", "expected"});
   if (!body) return fail(body.error());
@@ -49,19 +57,18 @@ base::Result<engine::BulkRequest> read_request(const Call& call) {
   request.filter = read_filter(query, base::SystemClock().now());
   if (const auto good = query.checked(); !good) return fail(good.error());
   request.filter_text = std::string(given.raw());
-  const auto expected = (*body)["expected"].integer();
-  if (!expected || *expected < 0)
-    return fail(ErrorCode::invalid_argument, "expected: must be the number of tasks that the filter finds");
+  const auto expected = expected_in((*body)["expected"]);
+  if (!expected) return fail(expected.error());
   request.expected = *expected;
   request.actor = body->actor().name;
   request.reason = body->actor().reason;
   return request;
 }
 
-std::string_view name_of(store::BulkJob::State state) {
-  switch (state) {
+std::string_view shown_state(const store::BulkJob& job) {
+  switch (job.state) {
     case store::BulkJob::State::preparing:
-      return "preparing";
+      return job.counted ? "counted" : "preparing";
     case store::BulkJob::State::running:
       return "running";
     case store::BulkJob::State::abandoned:
@@ -78,7 +85,7 @@ void write_job(Writer& out, const store::BulkJob& job) {
   out.member("action", job.action).member("actor", job.actor).member("reason", job.reason);
   const json::Document filter = json::Document::view_of(job.filter);
   if (filter.root().is_object()) out.key("filter").raw(job.filter);
-  out.member("state", name_of(job.state)).member("createdAt", base::to_rfc3339(job.at));
+  out.member("state", shown_state(job)).member("createdAt", base::to_rfc3339(job.at));
   out.member("tasks", job.tasks).member("done", job.done).member("refused", job.refused);
 }
 
@@ -128,6 +135,25 @@ void begin_bulk(const CallPtr& call) {
   Writer out(text);
   out.object([&] { write_key(out, "job", job->value); });
   call->exchange->reply(json_reply(std::move(text), 202));
+}
+
+void confirm_bulk(const CallPtr& call) {
+  const auto key = call->key<task::BulkJobKey>();
+  if (!key) return answer(call, fail(key.error()));
+  const auto document = json::Document::parse(call->request().body);
+  if (!document) return answer(call, fail(document.error()));
+  const auto expected = document->root()["expected"].integer();
+  if (!expected)
+    return answer(call, fail(ErrorCode::invalid_argument, "expected: must be the number of the job's tasks"));
+  const auto confirmed = call->facts.bulk.confirm(*key, *expected, call->who.name);
+  answer(call, confirmed ? job_with_items(call) : base::Result<std::string>(fail(confirmed.error())));
+}
+
+void abandon_bulk(const CallPtr& call) {
+  const auto key = call->key<task::BulkJobKey>();
+  if (!key) return answer(call, fail(key.error()));
+  const auto abandoned = call->facts.bulk.abandon(*key);
+  answer(call, abandoned ? job_with_items(call) : base::Result<std::string>(fail(abandoned.error())));
 }
 
 void list_bulk(const CallPtr& call) {

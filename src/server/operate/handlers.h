@@ -51,5 +51,7 @@ void list_audit(const CallPtr& call);
 void begin_bulk(const CallPtr& call);
 void list_bulk(const CallPtr& call);
 void show_bulk(const CallPtr& call);
+void confirm_bulk(const CallPtr& call);
+void abandon_bulk(const CallPtr& call);
 
 }  // namespace baton::server::operate

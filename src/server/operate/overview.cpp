@@ -27,6 +27,14 @@ std::optional<store::TaskLine> oldest(const Facts& facts, store::TaskFilter filt
   return std::move(page->lines.front());
 }
 
+// What waits for people itself: a task that shows its child's question has a turn.
+store::TaskFilter asks() {
+  store::TaskFilter filter;
+  filter.states = {State::input_required, State::auth_required};
+  filter.turns = {task::TurnState::none};
+  return filter;
+}
+
 void write_states(Writer& out, const Facts& facts) {
   out.key("states").object([&] {
     for (const State state : kStates) {
@@ -38,6 +46,10 @@ void write_states(Writer& out, const Facts& facts) {
       write_count(out, *count);
     }
   });
+  if (const auto questions = facts.store.count(asks())) {
+    out.key("questions");
+    write_count(out, *questions);
+  }
 }
 
 void write_turns(Writer& out, const engine::Engine& engine) {
@@ -45,6 +57,7 @@ void write_turns(Writer& out, const engine::Engine& engine) {
   out.key("turns").object([&] {
     out.member("running", counts.turns.running).member("queued", counts.turns.queued);
     out.member("waitingForTime", static_cast<std::int64_t>(counts.waiting_for_time));
+    out.member("quarantined", static_cast<std::int64_t>(engine.quarantined()));
     out.member("slots", engine.options().slots);
   });
   out.key("ended").object([&] {
@@ -71,6 +84,7 @@ void write_agent_counts(Writer& out, const Facts& facts) {
   out.key("agents").object([&] {
     out.member("all", std::ssize(catalogue.all())).member("paused", paused);
     out.member("leftOut", std::ssize(catalogue.left_out()));
+    out.member("outdated", std::ssize(catalogue.outdated()));
   });
 }
 
@@ -78,7 +92,7 @@ void write_agent_counts(Writer& out, const Facts& facts) {
 void write_oldest(Writer& out, const Facts& facts) {
   store::TaskFilter queued, asking;
   queued.states = {State::submitted};
-  asking.states = {State::input_required, State::auth_required};
+  asking = asks();
   if (const auto line = oldest(facts, std::move(queued))) {
     out.key("oldestQueued");
     write_task_row(out, *line);

@@ -16,15 +16,15 @@ using base::fail;
 constexpr std::size_t kTextMax = 1'000;
 constexpr std::int64_t kAgeMax = std::int64_t{100} * 366 * 86'400;
 
-constexpr std::array<std::string_view, 14> kFilter{
-    "id",     "state", "turn",     "agent",     "caller",       "tenant",      "context",
-    "parent", "roots", "schedule", "age_min_s", "attempts_min", "undelivered", "error"};
+constexpr auto kFilter = std::to_array<std::string_view>(
+    {"id", "state", "turn", "agent", "caller", "tenant", "context", "parent", "roots", "schedule", "age_min_s",
+     "attempts_min", "undelivered", "retried", "error"});
 
 struct Turn {
   std::string_view name;
   task::TurnState state;
 };
-constexpr std::array kTurns{Turn{"queued", task::TurnState::queued},
+constexpr std::array kTurns{Turn{"none", task::TurnState::none}, Turn{"queued", task::TurnState::queued},
                             Turn{"running", task::TurnState::running},
                             Turn{"waiting", task::TurnState::waiting}};
 
@@ -143,10 +143,11 @@ store::TaskFilter read_filter(Query& query, base::Timestamp now) {
     if (known != kTurns.end()) {
       filter.turns.push_back(known->state);
     } else {
-      query.wrong("turn", "must be of queued, running and waiting");
+      query.wrong("turn", "must be of none, queued, running and waiting");
     }
   }
-  if (!filter.turns.empty()) filter.unfinished = true;
+  const bool may_rest = std::ranges::find(filter.turns, task::TurnState::none) != filter.turns.end();
+  if (!filter.turns.empty() && !may_rest) filter.unfinished = true;
   filter.agent.value = query.text("agent");
   filter.caller = read_caller(query);
   filter.context.value = query.text("context");
@@ -159,6 +160,8 @@ store::TaskFilter read_filter(Query& query, base::Timestamp now) {
   filter.attempts_min =
       static_cast<int>(query.number("attempts_min", 0, std::numeric_limits<int>::max()).value_or(0));
   filter.undelivered = query.choice("undelivered", {"", "0", "1"}) == "1";
+  if (const std::string retried = query.choice("retried", {"", "0", "1"}); !retried.empty())
+    filter.retried = retried == "1";
   filter.error = query.text("error");
   return filter;
 }

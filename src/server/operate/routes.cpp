@@ -55,6 +55,8 @@ constexpr std::array kRoutes{
     Route{"GET", "/bulk", For::viewers, list_bulk},
     Route{"POST", "/bulk", For::operators, begin_bulk},
     Route{"GET", "/bulk/{key}", For::viewers, show_bulk},
+    Route{"POST", "/bulk/{key}/confirm", For::operators, confirm_bulk},
+    Route{"POST", "/bulk/{key}/abandon", For::operators, abandon_bulk},
 };
 
 // The part of the path up to the next slash, which is removed from it.

@@ -92,6 +92,7 @@ void write_task_row(json::Writer& out, const store::TaskLine& line) {
     out.member("bytes", static_cast<std::int64_t>(head.bytes)).member("lastEvent", head.last_event.value);
     out.member("protocol", name_of(head.origin));
     if (line.undelivered > 0) out.member("undelivered", line.undelivered);
+    if (line.retried_as) write_key(out, "retriedAs", line.retried_as.value);
     out.optional("text", first_characters(line.text));
   });
 }

@@ -35,11 +35,14 @@ void add_tasks(MetricsText& out, const Agents& agents) {
   }
 }
 
-void add_turns(MetricsText& out, const engine::Engine::Counts& counts, const Agents& agents) {
+void add_turns(MetricsText& out, const engine::Engine& engine, const engine::Engine::Counts& counts,
+               const Agents& agents) {
   out.gauge("baton_turns_queued", "Turns waiting for a slot.", std::int64_t{counts.turns.queued});
   out.gauge("baton_turns_running", "Turns running.", std::int64_t{counts.turns.running});
   out.gauge("baton_turns_waiting_for_time", "Turns that wait for a time.",
             static_cast<std::int64_t>(counts.waiting_for_time));
+  out.gauge("baton_turns_quarantined", "Turns that wait for an operator, as the program died while they ran.",
+            static_cast<std::int64_t>(engine.quarantined()));
   base::Histogram::Time oldest{0};
   for (const auto& agent : agents) oldest = std::max(oldest, agent.oldest_queued);
   out.gauge("baton_turns_oldest_queued_seconds",
@@ -84,7 +87,11 @@ std::string metrics_of(const Services& services, const std::function<http::Count
   const engine::Engine::Counts counts = services.engine.counts();
   const Agents agents = services.engine.agent_turns();
   add_tasks(out, agents);
-  add_turns(out, counts, agents);
+  add_turns(out, services.engine, counts, agents);
+  out.gauge("baton_agents_left_out", "Agents that are not served, as their cards are wrong.",
+            static_cast<std::int64_t>(services.catalogue.left_out().size()));
+  out.gauge("baton_agents_outdated", "Agents that go on with an earlier card, as theirs is wrong now.",
+            static_cast<std::int64_t>(services.catalogue.outdated().size()));
   out.gauge("baton_schedules", "Schedules of agents' cards.", std::int64_t{counts.schedules.schedules});
   out.counter("baton_scheduled_tasks_total", "Tasks made by schedules since start.",
               std::int64_t{counts.schedules.begun});

@@ -267,6 +267,10 @@ http::Reply Pipeline::readiness() const {
   std::string body = "ready\n";
   for (const agents::Catalogue::CardReport& one : services_.catalogue.left_out())
     body += "left out: " + one.folder + " (its card is wrong; the log says why)\n";
+  for (const agents::Catalogue::CardReport& one : services_.catalogue.outdated())
+    body += "as it was: " + one.folder + " (its card is wrong now; the log says why)\n";
+  if (const std::size_t turns = services_.engine.quarantined(); turns > 0)
+    body += "quarantined turns: " + std::to_string(turns) + " (the server died while they ran)\n";
   if (nodes_) body += nodes_->remarks();
   return text(200, std::move(body));
 }

@@ -31,9 +31,9 @@ class Walk {
   // All that the list's filter finds, by a bulk job.
   async actsOnAll(action, count) {
     await this.page.click("button:has-text('Act on all…')");
-    await this.page.locator("dialog p", { hasText: `${count} task` }).waitFor();
     await this.page.selectOption("dialog #action", action);
-    await this.confirms("Do it");
+    await this.confirms("Count them");
+    await this.page.click(`baton-bulk button:has-text('${action} ${count} task')`);
     await this.page.locator("baton-bulk .facts .state", { hasText: "done" }).waitFor();
     assert.equal(await this.page.locator(".row.plain .good").count(), count);
   }

@@ -369,10 +369,15 @@ TEST_CASE("Catalogue: an agent whose card is wrong when it is read again stays a
   CHECK(catalogue->find({"two"}) != nullptr);
   CHECK_FALSE(catalogue->is_left_out({"one"}));
   CHECK(catalogue->is_left_out({"three"}));
+  REQUIRE(catalogue->outdated().size() == 1);
+  CHECK(catalogue->outdated()[0].folder == "one");
 
   std::filesystem::remove_all(bench.folder.path() / "two");
   CHECK_FALSE(catalogue->reload(bench.folder.path(), agents::command_executors(bench.host)));
   CHECK(catalogue->find({"two"}) != nullptr);
+  bench.folder.write("one/card.json", text);
+  REQUIRE(catalogue->reload(bench.folder.path(), agents::command_executors(bench.host)));
+  CHECK(catalogue->outdated().empty());
 }
 
 TEST_CASE("Catalogue: all URLs that are known have one hidden agent, and no other URL has any") {

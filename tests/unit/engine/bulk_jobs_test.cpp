@@ -16,7 +16,8 @@ using test::EngineBench;
 
 namespace {
 
-engine::BulkRequest request(BulkAction action, std::int64_t expected, store::TaskFilter filter = {}) {
+engine::BulkRequest request(BulkAction action, std::optional<std::int64_t> expected,
+                            store::TaskFilter filter = {}) {
   engine::BulkRequest made;
   made.action = action;
   made.filter = std::move(filter);
@@ -40,14 +41,34 @@ std::vector<task::TaskKey> delayed(EngineBench& bench, int count) {
   return keys;
 }
 
-store::BulkJob finished(EngineBench& bench, task::BulkJobKey key) {
+template <class F>
+store::BulkJob once(EngineBench& bench, task::BulkJobKey key, F&& is_so) {
   const auto until = std::chrono::steady_clock::now() + test::patience();
   while (std::chrono::steady_clock::now() < until) {
     const auto job = bench.store().bulk_job(key);
-    if (job && job->state == store::BulkJob::State::done) return *job;
+    if (job && is_so(*job)) return *job;
     std::this_thread::yield();
   }
   return {};
+}
+
+store::BulkJob finished(EngineBench& bench, task::BulkJobKey key) {
+  return once(bench, key, [](const store::BulkJob& job) { return job.state == store::BulkJob::State::done; });
+}
+
+store::BulkJob counted(EngineBench& bench, task::BulkJobKey key) {
+  return once(bench, key, [](const store::BulkJob& job) { return job.counted; });
+}
+
+// Tasks that have failed.
+std::vector<task::TaskKey> failed(EngineBench& bench, int count) {
+  std::vector<task::TaskKey> keys;
+  for (int i = 0; i < count; ++i) {
+    keys.push_back(bench.submit(EngineBench::message("work " + std::to_string(i)))->key);
+    bench.scripted().next()->sink->finish(agents::Failed{"broken"});
+    REQUIRE(bench.wait(keys.back()));
+  }
+  return keys;
 }
 
 }  // namespace
@@ -203,12 +224,7 @@ TEST_CASE("BulkJobs: items that find the queue full are tried again until there 
   options.engine.queue_max = 1;
   options.engine.slots = 1;
   EngineBench bench(options);
-  std::vector<task::TaskKey> keys;
-  for (int i = 0; i < 4; ++i) {
-    keys.push_back(bench.submit(EngineBench::message("work " + std::to_string(i)))->key);
-    bench.scripted().next()->sink->finish(agents::Failed{"broken"});
-    REQUIRE(bench.wait(keys.back()));
-  }
+  failed(bench, 4);
   const auto key =
       bench.engine().bulk_jobs().begin(request(BulkAction::retry, 4, {.states = {State::failed}}));
   REQUIRE(key);
@@ -218,6 +234,80 @@ TEST_CASE("BulkJobs: items that find the queue full are tried again until there 
     turn->sink->finish(agents::Done{});
   }
   CHECK(finished(bench, *key).done == 4);
+}
+
+TEST_CASE(
+    "BulkJobs: without a number the tasks are written down and counted, and acted on once it is confirmed") {
+  EngineBench bench;
+  const auto keys = delayed(bench, 1'100);  // more than a page
+  auto& jobs = bench.engine().bulk_jobs();
+  const auto key = jobs.begin(request(BulkAction::cancel, {}, {.unfinished = true}));
+  REQUIRE(key);
+  const auto job = counted(bench, *key);
+  CHECK(job.tasks == 1'100);
+  CHECK(job.state == store::BulkJob::State::preparing);
+  delayed(bench, 1);  // comes too late
+  CHECK(!bench.engine().tasks().find(keys[0])->cancel_requested);
+  CHECK(jobs.confirm(*key, 1'101, "olga").error().for_caller == "the job has 1100 tasks, not 1101");
+  CHECK(jobs.confirm(*key, 1'100, "otto").error().code == ErrorCode::conflict);
+  SUBCASE("also after a restart") {
+    bench.restart();
+  }
+  SUBCASE("at once") {}
+  REQUIRE(bench.engine().bulk_jobs().confirm(*key, 1'100, "olga"));
+  CHECK(finished(bench, *key).done == 1'100);
+  CHECK(bench.engine().bulk_jobs().confirm(*key, 1'100, "olga").error().code == ErrorCode::conflict);
+  CHECK(bench.engine().bulk_jobs().abandon(*key).error().code == ErrorCode::conflict);
+}
+
+TEST_CASE("BulkJobs: a job that was counted can be given up, and the oldest is where many wait") {
+  EngineBench bench;
+  const auto keys = delayed(bench, 1);
+  std::vector<task::BulkJobKey> made;
+  for (int i = 0; i <= engine::BulkJobs::kUnconfirmed; ++i) {
+    const auto key = bench.engine().bulk_jobs().begin(request(BulkAction::cancel, {}));
+    REQUIRE(key);
+    CHECK(counted(bench, *key).tasks == 1);
+    made.push_back(*key);
+    // Its place among those that are counted is given back a moment later.
+    while (i < engine::BulkJobs::kUnconfirmed && bench.engine().bulk_jobs().at_work() > 0)
+      std::this_thread::yield();
+  }
+  CHECK(bench.store().bulk_job(made.front())->state == store::BulkJob::State::abandoned);
+  REQUIRE(bench.engine().bulk_jobs().abandon(made.back()));
+  CHECK(bench.engine().bulk_jobs().confirm(made.back(), 1, "olga").error().code == ErrorCode::conflict);
+  CHECK(!bench.engine().tasks().find(keys[0])->cancel_requested);
+}
+
+TEST_CASE("BulkJobs: where the filter finds nothing there is nothing to confirm") {
+  EngineBench bench;
+  const auto key = bench.engine().bulk_jobs().begin(request(BulkAction::cancel, {}));
+  REQUIRE(key);
+  CHECK(finished(bench, *key).tasks == 0);
+}
+
+TEST_CASE("BulkJobs: a retry leaves out what was retried already") {
+  EngineBench bench;
+  const auto keys = failed(bench, 2);
+  const store::TaskFilter filter{.states = {State::failed}};
+  const auto retry_both = [&](std::int64_t expected) {
+    return bench.engine().bulk_jobs().begin(request(BulkAction::retry, expected, filter));
+  };
+  const auto late = bench.engine().bulk_jobs().begin(request(BulkAction::retry, {}, filter));
+  REQUIRE(late);
+  CHECK(counted(bench, *late).tasks == 2);
+  const auto first = retry_both(2);
+  REQUIRE(first);
+  CHECK(finished(bench, *first).done == 2);
+  for (int i = 0; i < 2; ++i) bench.scripted().next()->sink->finish(agents::Done{});
+  const auto again = retry_both(2);
+  REQUIRE(!again);
+  CHECK(again.error().for_caller == "the filter finds 0 tasks, not 2 as expected");
+  // What was written down before is looked at once more.
+  REQUIRE(bench.engine().bulk_jobs().confirm(*late, 2, "olga"));
+  CHECK(finished(bench, *late).refused == 2);
+  CHECK(bench.scripted().waiting() == 0);
+  for (const task::TaskKey key : keys) CHECK(bench.store().line(key)->retried_as);
 }
 
 }  // namespace bulk_jobs_test

@@ -31,6 +31,7 @@ TEST_CASE("Query: a filter has all that is given") {
                            {"age_min_s", "60"},
                            {"attempts_min", "3"},
                            {"undelivered", "1"},
+                           {"retried", "0"},
                            {"error", "disk"}};
   Query query(pairs);
   const auto filter = server::operate::read_filter(query, kNow);
@@ -44,7 +45,18 @@ TEST_CASE("Query: a filter has all that is given") {
   CHECK(filter.status_until == kNow - std::chrono::seconds(60));
   CHECK(filter.attempts_min == 3);
   CHECK(filter.undelivered);
+  CHECK(filter.retried == false);
   CHECK(filter.error == "disk");
+}
+
+TEST_CASE("Query: a task at rest is one whose turn is none") {
+  const Query::Pairs pairs{{"turn", "none"}};
+  Query query(pairs);
+  const auto filter = server::operate::read_filter(query, kNow);
+  REQUIRE(query.checked());
+  CHECK(filter.turns == std::vector{task::TurnState::none});
+  CHECK_FALSE(filter.unfinished);
+  CHECK_FALSE(filter.retried);
 }
 
 TEST_CASE("Query: what is unknown, repeated or no value is said by name") {
