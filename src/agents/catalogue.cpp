@@ -169,6 +169,7 @@ class Loader {
     for (const std::string& name : settings.env_from) {
       const auto& secret = rules_.secret_variables;
       if (std::find(secret.begin(), secret.end(), name) == secret.end()) continue;
+    settings.part_files = rules_.part_files;
       problems.push_back({"/baton/env_from", "\"" + name + "\" holds a caller's token and is not passed on"});
     }
   }

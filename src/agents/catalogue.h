@@ -54,6 +54,7 @@ struct CommonRules {
   bool dev = false;
   bool strict = false;                          // `load` fails if a single card is wrong
   std::vector<std::string> delegate_urls = {};  // agents elsewhere without cards: see delegate_urls.h
+  PartFileLimits part_files = {};
 };
 
 class Catalogue {

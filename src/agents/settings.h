@@ -70,6 +70,12 @@ struct ModelSettings {
   std::vector<std::string> tools;  // agents that the model may call
 };
 
+// What a turn of a program with "io": "text" may be given beside the text.
+struct PartFileLimits {
+  int files_max = 1'000;
+  std::size_t arguments_max = 128 << 10;  // bytes of the files' paths
+};
+
 struct AgentSettings {
   enum class Kind { command, builtin, a2a, openai, ag_ui, workflow };
   enum class Mode { turn, worker };      // a process for each turn, or long-lived ones that take many
@@ -136,6 +142,7 @@ struct AgentSettings {
   std::chrono::milliseconds first_output{0};
   std::size_t line_max = (8u << 20) + (256u << 10);  // bytes of one line from the agent
   std::uint64_t output_max = 256u << 20;             // bytes of all lines of one turn
+  PartFileLimits part_files;                         // the server's
 };
 
 }  // namespace baton::agents

@@ -9,6 +9,7 @@ namespace {
 
 using agents::CommonRules;
 using agents::OutboundLimits;
+using agents::PartFileLimits;
 using agents::PlanOptions;
 using agents::QuestionLimits;
 using engine::EngineOptions;
@@ -160,6 +161,12 @@ constexpr Setting kSettings[] = {
     {"limits.answers_max", &to<&Config::answers_bytes_max>,
      "Bytes of all large answers of this program under way; past it further ones wait", kMib, 1024 * kGib},
     {"limits.history_max", engine<&EngineOptions::history_max>, "Messages of one task", 1, 10'000'000},
+    {"limits.parts_max", engine<&EngineOptions::parts_max>, "Parts of one message", 1, 10'000'000},
+    {"limits.turn_files_max", &to<&Config::cards, &CommonRules::part_files, &PartFileLimits::files_max>,
+     "Files that a turn of a program with io text is given", 0, 1'000'000},
+    {"limits.turn_arguments_max",
+     &to<&Config::cards, &CommonRules::part_files, &PartFileLimits::arguments_max>,
+     "Bytes of those files' paths, which are the program's arguments", 0, kMib},
     {"limits.webhooks_max", engine<&EngineOptions::push_configs_max>, "Webhooks of one task", 0, 1000},
 
     {"limits.caller_tasks_max", engine<&EngineOptions::caller_tasks_max>,

@@ -27,6 +27,26 @@ base::Result<void> check_size(const task::Submission& submission, std::size_t by
                                         " bytes at most: send this message to a new one");
 }
 
+base::Result<void> check_parts(const task::Submission& submission, const EngineOptions& options) {
+  const auto has_too_many = [&](const task::Message& message) {
+    return message.parts.size() > static_cast<std::size_t>(options.parts_max);
+  };
+  const auto& history = submission.history;
+  if (submission.message.parts.empty())
+    return fail(ErrorCode::invalid_argument, "message.parts: must not be empty");
+  if (has_too_many(submission.message) || (history && std::ranges::any_of(*history, has_too_many))) {
+    return fail(ErrorCode::too_large,
+                "message.parts: a message may have " + std::to_string(options.parts_max) + " parts at most");
+  }
+  for (const task::Part& part : submission.message.parts) {
+    if (task::content_size(part) > options.part_bytes_max) {
+      return fail(ErrorCode::too_large,
+                  "a part is larger than " + std::to_string(options.part_bytes_max) + " bytes");
+    }
+  }
+  return {};
+}
+
 std::string not_served(const task::AgentName& agent) {
   return agents::is_agent_url(agent.value) ? kUrlNotAllowed : "there is no agent \"" + agent.value + "\"";
 }

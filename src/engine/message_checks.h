@@ -19,6 +19,10 @@ std::string no_longer_served(const task::AgentName& agent);
 // Fails with too_large unless the message fits into a task whose log holds `bytes` already.
 base::Result<void> check_size(const task::Submission& submission, std::size_t bytes, std::size_t bytes_max);
 
+// Fails with invalid_argument unless the message has parts, and with too_large if it, or a message of the
+// history that comes with it, has too many, or parts that are too large.
+base::Result<void> check_parts(const task::Submission& submission, const EngineOptions& options);
+
 // An agent of this server in hop lists.
 std::string hop_of(const EngineOptions& options, const task::AgentName& agent);
 // Fails with invalid_argument if the request has come through this agent before, or through too many.

@@ -32,6 +32,7 @@ struct EngineOptions {
   std::size_t turn_bytes_max = 4 << 20;           // one turn's output that waits for the disk
   std::size_t artifact_bytes_max = 64 << 20;      // of one artifact, all chunks
   std::size_t part_bytes_max = 4 << 20;           // of one part's content in a caller's message
+  int parts_max = 10'000;                         // of a caller's message
   std::size_t task_bytes_max = 64 << 20;          // of one task's log
   int history_max = 10'000;                       // messages of one task
   agents::QuestionLimits questions;               // of the schemas of agents' questions

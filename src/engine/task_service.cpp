@@ -92,14 +92,7 @@ base::Result<void> TaskService::check(const task::Submission& submission) const 
   if (!agent && catalogue_.on_other_node(submission.agent))
     return fail(ErrorCode::unavailable, "another node serves this agent, try again");
   if (!agent) return fail(ErrorCode::not_found, not_served(submission.agent));
-  if (submission.message.parts.empty())
-    return fail(ErrorCode::invalid_argument, "message.parts: must not be empty");
-  for (const task::Part& part : submission.message.parts) {
-    if (task::content_size(part) > options_.part_bytes_max) {
-      return fail(ErrorCode::too_large,
-                  "a part is larger than " + std::to_string(options_.part_bytes_max) + " bytes");
-    }
-  }
+  if (auto checked = check_parts(submission, options_); !checked) return checked;
   if (submission.start_at && *submission.start_at - clock_.now() > options_.start_delay_max) {
     const auto most = std::chrono::duration_cast<std::chrono::seconds>(options_.start_delay_max).count();
     return fail(ErrorCode::invalid_argument,

@@ -3,10 +3,10 @@
 // The program reads the message's text from standard input, up to the end of input; the text ends with a
 // newline. The message's data and files become files, whose paths are appended to its arguments; a file given
 // only by URL is rejected. The program's output is the reply. Exit code 0 completes the turn, anything else
-// fails it. Cancel is SIGTERM.
+// fails it. Cancel is SIGTERM. The host's file_work writes the files and removes them.
 #pragma once
 
-#include <optional>
+#include <memory>
 
 #include "agents/command/part_files.h"
 #include "agents/command/process_turn.h"
@@ -17,6 +17,7 @@ namespace baton::agents {
 class TextTurn final : public ProcessTurn {
  public:
   TextTurn(std::shared_ptr<const LaunchFacts> facts, const Turn& turn, std::shared_ptr<SinkGate> gate);
+  ~TextTurn() override;
 
   void begin() override;
   void cancel() override;
@@ -30,10 +31,13 @@ class TextTurn final : public ProcessTurn {
  private:
   void on_launch() override;
   void on_adoption() override;
+  void write_files();
+  void on_files(const base::Result<void>& written);
 
-  std::string input_;             // until it is written
-  PartFiles files_;               // kept while the program may read them
-  std::optional<Outcome> wrong_;  // a problem with the files: the program is not started
+  std::string input_;  // until it is written
+  // Kept while the program may read them; shared with the function that writes them. Null: there are none.
+  std::shared_ptr<PartFiles> files_;
+  bool has_files_ = false;  // they are written
   Utf8Stream text_;
   bool canceling_ = false;
 };

@@ -287,6 +287,23 @@ TEST_CASE("TaskService: a task's history has a bound") {
   CHECK(refused.error().code == ErrorCode::too_large);
 }
 
+TEST_CASE("TaskService: a message's parts have a bound, and those of the history that comes with it") {
+  EngineBench::Options options;
+  options.engine.parts_max = 3;
+  EngineBench bench(options);
+  task::Submission submission = EngineBench::message("x", "t1");
+  submission.message.parts.resize(4, task::Part::of_text("x"));
+  SUBCASE("the message") {}
+  SUBCASE("an earlier one") {
+    submission.message.parts.resize(1);
+    submission.history.emplace(1).front().parts.resize(4, task::Part::of_text("x"));
+  }
+  const auto refused = bench.submit(std::move(submission));
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == ErrorCode::too_large);
+  CHECK(refused.error().for_caller == "message.parts: a message may have 3 parts at most");
+}
+
 TEST_CASE("TaskService: a queued task that is canceled gives its place back, and may be sent again") {
   EngineBench::Options options;
   options.engine.queue_max = 1;
