@@ -150,6 +150,7 @@ void read_endpoint(Value baton, const std::filesystem::path& folder, AgentSettin
   endpoint.transport = baton["a2a"]["transport"].str();
   endpoint.agent = baton["a2a"]["agent"].str();
   endpoint.address = baton["a2a"]["endpoint"].str();
+  endpoint.grpc_text_files = baton["a2a"]["grpc_files"].string() == "base64";
   endpoint.on_unknown = read_on_unknown(baton["on_unknown"].string());
 }
 

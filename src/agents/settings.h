@@ -52,6 +52,7 @@ struct Endpoint {
   bool secret_in_body = false;  // client_id and secret go in the body, not in a header
   std::string version, transport, agent,
       address;  // of A2A: see client::Target, where `address` is `endpoint`
+  bool grpc_text_files = false;
   OnUnknown on_unknown = OnUnknown::unset;
   bool older_agui = false;  // of AG-UI: it is one of 0.0.x, and is not told of 1.0
 };

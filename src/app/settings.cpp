@@ -297,8 +297,8 @@ constexpr Setting kSettings[] = {
     {"grpc.resets_max", grpc<&GrpcLimits::resets_max>,
      "Calls that a connection may give up unanswered within 10 seconds before it is closed", 1, 1'000'000},
     {"grpc.decode_base64_files", grpc<&GrpcLimits::decodes_base64_files>,
-     "Take files of 0.3 clients in Python, Go and Java, which send base64 text as their bytes, for what it "
-     "means"},
+     "Exchange files with 0.3 clients in Python, Go and Java as base64 text in place of their bytes, as the "
+     "SDKs of these languages do"},
 
     {"operate.port", &to<&Config::operate_port>,
      "Port of its own for the operator API and the console; 0 picks a free one, -1 is the callers'",

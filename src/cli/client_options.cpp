@@ -45,6 +45,9 @@ void add_client(CLI::App& command, ClientOptions& client) {
       ->check(CLI::IsMember({"jsonrpc", "rest", "grpc"}));
   command
       .add_option("--endpoint", client.endpoint,
+  command.add_flag("--grpc-text-files", client.grpc_text_files,
+                   "Over gRPC of 0.3, exchange files as base64 text in place of bytes, as servers made with "
+                   "the SDKs for Python, Go and Java do");
                   "Where the agent is spoken to, for a card that names another address")
       ->check(url_problem);
   command.add_flag("--trust-card", client.trust_card,

@@ -155,6 +155,7 @@ std::string command_line(const ClientOptions& client, const std::vector<std::str
   if (!client.a2a.empty()) line += " --a2a " + shell_word(client.a2a);
   if (!client.transport.empty()) line += " --transport " + shell_word(client.transport);
   if (!client.endpoint.empty()) line += " --endpoint " + shell_word(client.endpoint);
+  if (client.grpc_text_files) line += " --grpc-text-files";
   if (client.trust_card) line += " --trust-card";
   return line;
 }

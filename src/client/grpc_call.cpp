@@ -1,7 +1,9 @@
 #include "client/grpc_call.h"
 
 #include <algorithm>
+#include <optional>
 
+#include "base/base64.h"
 #include "base/text.h"
 #include "json/document.h"
 #include "json/writer.h"
@@ -31,7 +33,64 @@ void write_query(json::Writer& out, std::string_view query) {
   }
 }
 
+using Recoded = std::optional<std::string> (*)(std::string_view base64);
+
+// Writes the value with the bytes of all files recoded. Metadata and data are others' JSON and stay as they
+// are.
+bool write_recoded(json::Writer& out, json::Value value, Recoded recoded) {
+  bool good = true;
+  if (value.is_array()) {
+    out.array([&] {
+      for (const json::Value item : value) good = write_recoded(out, item, recoded) && good;
+    });
+  } else if (value.is_object()) {
+    out.object([&] {
+      for (const json::Value member : value) {
+        const std::string_view key = member.key();
+        out.key(key);
+        if (key == "fileWithBytes" && member.is_string()) {
+          const auto text = recoded(member.string());
+          good = good && text;
+          out.string(text.value_or(""));
+        } else if (key == "metadata" || key == "data") {
+          out.raw(member.raw());
+        } else {
+          good = write_recoded(out, member, recoded) && good;
+        }
+      }
+    });
+  } else {
+    out.raw(value.raw());
+  }
+  return good;
+}
+
+base::Result<std::string> with_files(std::string_view message, Recoded recoded) {
+  const auto document = json::Document::parse_view(message);
+  if (!document) return base::fail(document.error());
+  std::string text;
+  json::Writer out(text);
+  if (write_recoded(out, document->root(), recoded)) return text;
+  return base::fail(ErrorCode::invalid_argument, "the bytes of a file are not base64 text");
+}
+
 }  // namespace
+
+base::Result<std::string> files_as_text(std::string_view message) {
+  return with_files(message, [](std::string_view base64) -> std::optional<std::string> {
+    const auto text = base::normalize_base64(base64);
+    if (!text) return std::nullopt;
+    return base::encode_base64(*text);
+  });
+}
+
+base::Result<std::string> files_of_text(std::string_view message) {
+  return with_files(message, [](std::string_view base64) -> std::optional<std::string> {
+    const auto text = base::decode_base64(base64);
+    if (!text) return std::nullopt;
+    return base::normalize_base64(*text);
+  });
+}
 
 base::Result<MethodCall> method_call(ProtocolVersion version, const protocol::a2a::ClientRequest& request,
                                      const std::string& tenant) {

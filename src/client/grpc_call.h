@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/error.h"
 #include "protocol/a2a/client/client_dialect.h"
@@ -21,5 +22,11 @@ struct MethodCall {
 // where REST has it in the path; `request.path` must not contain it.
 base::Result<MethodCall> method_call(task::ProtocolVersion version,
                                      const protocol::a2a::ClientRequest& request, const std::string& tenant);
+
+// A message of 0.3 in ProtoJSON for a server that has the base64 text of files where their bytes belong, and
+// one from such a server as it would be otherwise. Fail with invalid_argument if a file is not base64, or the
+// text is not JSON.
+base::Result<std::string> files_as_text(std::string_view message);
+base::Result<std::string> files_of_text(std::string_view message);
 
 }  // namespace baton::client

@@ -198,7 +198,10 @@ class GrpcChannel::Impl {
     const auto what = method_call(target_.version, call.request, target_.tenant);
     if (!what) return base::fail(what.error());
     const protocol::grpc::Method& method = *what->method;
-    const auto bytes = messages_.to_bytes(method.request_message(), what->message);
+    const bool texts = target_.files_are_text && target_.version == task::ProtocolVersion::v0_3;
+    const auto json_sent = texts ? files_as_text(what->message) : base::Result<std::string>(what->message);
+    if (!json_sent) return base::fail(json_sent.error());
+    const auto bytes = messages_.to_bytes(method.request_message(), *json_sent);
     if (!bytes) return base::fail(bytes.error());
     if (!is_connected(call)) return base::fail(ErrorCode::unavailable, "no gRPC connection");
     if (call.on_connected) call.on_connected();
@@ -219,7 +222,9 @@ class GrpcChannel::Impl {
       const auto json = messages_.to_json(method.full(method.response), message);
       if (!json) return base::fail(json.error());
       if (call.on_bytes) call.on_bytes({false, path, message, *json});
-      enough = !on_message(*json);
+      const auto shown = texts ? files_of_text(*json) : json;
+      if (!shown) return base::fail(shown.error());
+      enough = !on_message(*shown);
       going = !enough;
     }
     if (enough) return ChannelAnswer{};

@@ -28,6 +28,9 @@ struct ChannelTarget {
   std::string tenant;                                           // 1.0 only; sent in every message
   http::outbound::AddressPolicy policy = http::outbound::AddressPolicy::any();
   std::size_t message_max = std::size_t{256} << 20;  // bytes of a message that comes
+  // 0.3 only: the server has the base64 text of files where their bytes belong, as the SDKs for Python, Go
+  // and Java have. Nothing on the wire tells.
+  bool files_are_text = false;
 };
 
 // A message on the wire, without the five bytes that gRPC puts before it.

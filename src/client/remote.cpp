@@ -232,6 +232,7 @@ tl::expected<std::vector<Remote>, CallError> find_remotes(const Target& target, 
   for (Remote& remote : remotes) {
     if (!target.endpoint.empty()) remote.url = target.endpoint;
     if (remote.over_grpc && remote.agent.empty()) remote.agent = target.agent;
+    if (remote.over_grpc) remote.over_grpc->files_are_text = target.grpc_text_files;
     give_access(target, remote);
   }
   return remotes;

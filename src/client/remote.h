@@ -18,9 +18,10 @@ struct Target {
   std::string agent;  // which of the server's; empty: the one at the URL itself
   Access access;
   std::string a2a;  // the version to speak, "0.1" to "1.0"; empty: the best that the agent's card offers
-  std::string transport;    // "jsonrpc", "rest" or "grpc"; empty: the first of these that the card offers
-  std::string endpoint;     // where the agent is spoken to, whatever its card says; empty: as the card says
-  bool trust_card = false;  // the token goes to any origin that the card names
+  std::string transport;  // "jsonrpc", "rest" or "grpc"; empty: the first of these that the card offers
+  std::string endpoint;   // where the agent is spoken to, whatever its card says; empty: as the card says
+  bool grpc_text_files = false;  // see ChannelTarget::files_are_text
+  bool trust_card = false;       // the token goes to any origin that the card names
   // See protocol::a2a::ObjectReader.
   std::size_t items_max = std::numeric_limits<std::size_t>::max();
 

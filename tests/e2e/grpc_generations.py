@@ -1,4 +1,5 @@
 """The clients of A2A over gRPC (see generations.py): what a client of REST asks for, as the call that it is."""
+import base64
 import functools
 import pathlib
 import re
@@ -71,16 +72,27 @@ class CallAnswer:
         self.raw = repr(body) if error is None else error.details()
 
 
+def recoded(value, how):
+    """A message's JSON with the bytes of its files recoded."""
+    if isinstance(value, list):
+        return [recoded(each, how) for each in value]
+    if not isinstance(value, dict):
+        return value
+    return {key: each if key in ("data", "metadata") else
+            base64.b64encode(how(base64.b64decode(each))).decode() if key == "fileWithBytes" else recoded(each, how)
+            for key, each in value.items()}
+
+
 class CallStream:
     """An open stream of messages, as client.Stream."""
 
-    def __init__(self, call, refuse, check):
-        self.call, self.refuse, self.check, self.seen = call, refuse, check, []
+    def __init__(self, call, refuse, check, json_of):
+        self.call, self.refuse, self.check, self.json_of, self.seen = call, refuse, check, json_of, []
 
     def __iter__(self):
         try:
             for message in self.call:
-                frame = json_of(message)
+                frame = self.json_of(message)
                 self.check(frame)
                 self.seen.append(client.Block(None, frame))
                 yield self.seen[-1]
@@ -110,7 +122,7 @@ class Calls:
         name, members = CALLS[self.shape.removesuffix(" REST")][method, pattern]
         rpc = pool().FindServiceByName(f"{self.package}.A2AService").methods_by_name[name]
         named = self.named(members, [urllib.parse.unquote(id) for id in ids])
-        message = json_format.ParseDict({**(body or {}), **self.filters(query or {}), **named},
+        message = json_format.ParseDict({**self.encoded(body or {}), **self.filters(query or {}), **named},
                                         message_class(rpc.input_type)(), descriptor_pool=pool())
         open_call = self.channel.unary_stream if name in (
             "SendStreamingMessage", "TaskSubscription", "SubscribeToTask") else self.channel.unary_unary
@@ -121,12 +133,18 @@ class Calls:
         call = how if open_call == self.channel.unary_stream else how.future
         return call(message, metadata=[*metadata, ("baton-agent", self.agent)], timeout=client.scaled(60))
 
+    def encoded(self, body):
+        return body
+
+    def json_of(self, message):
+        return json_of(message)
+
     def filters(self, query):
         return {name: value for name, value in query.items() if value != ""}
 
     def ask(self, method, path, body=None, headers=None, query=None):
         try:
-            return CallAnswer(json_of(self.start(method, path, body, headers, query).result()))
+            return CallAnswer(self.json_of(self.start(method, path, body, headers, query).result()))
         except grpc.RpcError as error:
             return CallAnswer(error=error)
 
@@ -138,7 +156,7 @@ class Calls:
 
     def open(self, method, path, body=None, headers=None):
         return generations.Following(self, CallStream(self.start(method, path, body, headers), self.refuse,
-                                                      self.check_frame))
+                                                      self.check_frame, self.json_of))
 
     def refuse(self, error):
         """Every error of A2A says its reason."""
@@ -157,7 +175,15 @@ class Calls:
 
 
 class Grpc03(Calls, Rest03):
+    """As the SDK for Python does, it has the base64 text of files where their bytes belong."""
     name, package = "0.3 gRPC", "a2a.v1"
+    files_are_text = True
+
+    def encoded(self, body):
+        return recoded(body, base64.b64encode) if self.files_are_text else body
+
+    def json_of(self, message):
+        return recoded(json_of(message), base64.b64decode) if self.files_are_text else json_of(message)
 
     @staticmethod
     def named(member, ids):

@@ -9,6 +9,7 @@ import time
 import a2a_case
 import client
 import generation_list
+import generations
 import grpc_frames
 import harness
 import rings
@@ -188,22 +189,25 @@ class GrpcIdle(GrpcConnections):
 
 @client.only_if(GRPC)
 class GrpcFiles(a2a_case.A2aCase):
-    """The SDKs of 0.3 in Python, Go and Java send base64 text where the bytes should be."""
+    """The SDKs of 0.3 in Python, Go and Java have base64 text where the bytes should be."""
     OPTIONS = [*a2a_case.A2aCase.OPTIONS, *generation_list.OPTIONS]
     TEXT = base64.b64encode(b"\0\1 of a picture").decode()
 
-    def stored(self, sent):
-        """What A2A 1.0 shows of a file whose field of gRPC 0.3 had these bytes."""
+    def exchanged(self, sent):
+        """What A2A 1.0 shows of a file that a client in Python has sent so, and what that client gets."""
         reader = next(kind for kind in GRPC if kind.shape.startswith("0.3"))(self.server)
+        reader.files_are_text = False
         params = reader.params("end")
         params["message"]["content"].append({"file": {"fileWithBytes": base64.b64encode(sent).decode(),
                                                       "mimeType": "image/png"}})
         task = reader.call("POST", "/v1/message:send", params)["task"]["id"]
         parts = self.rest("GET", f"/tasks/{task}", version="1.0").body["history"][0]["parts"]
-        return base64.b64decode(next(part["raw"] for part in parts if "raw" in part))
+        got = reader.call("GET", f"/v1/tasks/{task}")["history"][0]["content"]
+        return (base64.b64decode(next(part["raw"] for part in parts if "raw" in part)),
+                base64.b64decode(next(part["file"]["fileWithBytes"] for part in got if "file" in part)))
 
-    def test_text_of_a_client_known_to_send_it_is_decoded(self):
-        self.assertEqual(self.stored(self.TEXT.encode()), b"\0\1 of a picture")
+    def test_a_client_known_to_have_text_sends_it_and_gets_it(self):
+        self.assertEqual(self.exchanged(self.TEXT.encode()), (b"\0\1 of a picture", self.TEXT.encode()))
 
     def test_text_of_the_typescript_client_is_left_alone(self):
         harness.wait_for(lambda: any("grpc listening" in line for line in self.server.lines), what="gRPC")
@@ -222,14 +226,18 @@ class GrpcFiles(a2a_case.A2aCase):
         parts = found[0]["history"][0]["parts"]
         self.assertEqual(base64.b64decode(parts[0]["raw"]), text)
 
-    def test_bytes_are_left_alone(self):
-        for sent in (b"\0\1 of a picture", b"plain text, no base64", self.TEXT.encode()[:-1]):
-            self.assertEqual(self.stored(sent), sent)
+    def test_bytes_of_a_client_known_to_have_text_are_refused(self):
+        with self.assertRaises(generations.Refused) as refused:
+            self.exchanged(b"\0\1 of a picture")
+        self.assertIn("message.content[1].file.fileWithBytes: must be base64 text", refused.exception.answer.raw)
 
 
 @client.only_if(GRPC)
-class GrpcFilesAsTheyCome(GrpcFiles):
+class GrpcFilesAsTheyCome(a2a_case.A2aCase):
     CONFIG = {**a2a_case.A2aCase.CONFIG, "grpc": {"decode_base64_files": False}}
+    OPTIONS = GrpcFiles.OPTIONS
+    exchanged = GrpcFiles.exchanged
 
-    def test_text_of_a_client_known_to_send_it_is_decoded(self):
-        self.assertEqual(self.stored(self.TEXT.encode()), self.TEXT.encode(), "the setting switches it off")
+    def test_the_setting_has_every_client_exchange_bytes(self):
+        for sent in (b"\0\1 of a picture", GrpcFiles.TEXT.encode()):
+            self.assertEqual(self.exchanged(sent), (sent, sent))

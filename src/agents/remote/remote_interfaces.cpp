@@ -91,6 +91,7 @@ RemoteInterfaces::Remotes RemoteInterfaces::fetch(std::optional<client::Fetched>
   target.transport = endpoint_.transport;
   target.agent = endpoint_.agent;
   target.endpoint = endpoint_.address;
+  target.grpc_text_files = endpoint_.grpc_text_files;
   if (credentials_->wanted()) {
     target.access.tokens = client::TokenSource{
         [from = credentials_](int stop, bool despite) { return from->find(stop, despite); },

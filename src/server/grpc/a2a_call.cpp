@@ -27,19 +27,19 @@ const protocol::a2a::Rules& rules_of(const protocol::grpc::Method& method) {
 
 class MessageItems final : public server::a2a::ItemWriter {
  public:
-  MessageItems(const Shared& shared, const protocol::grpc::Method& method)
-      : shared_(shared), method_(method) {}
+  MessageItems(const Shared& shared, const protocol::grpc::Method& method, bool files_are_text)
+      : shared_(shared), method_(method), files_are_text_(files_are_text) {}
 
   void task(std::string& out, const task::Task& task, bool) const override {
     const auto message = shared_.schema.make(method_.full(method_.response));
-    write_item(method_.version, Writing(*message), task);
+    write_item(method_.version, Writing(*message), task, files_are_text_);
     message->AppendToString(&out);
   }
   void message(std::string& out, const task::Task& task) const override { this->task(out, task, true); }
   bool event(std::string& out, const protocol::a2a::TaskNames& names, const task::Event& event,
              const protocol::a2a::InStream& place) const override {
     const auto message = shared_.schema.make(method_.full(method_.response));
-    if (!write_event(method_.version, Writing(*message), names, event, place)) return false;
+    if (!write_event(method_.version, Writing(*message), names, event, place, files_are_text_)) return false;
     message->AppendToString(&out);
     return true;
   }
@@ -53,6 +53,7 @@ class MessageItems final : public server::a2a::ItemWriter {
  private:
   const Shared& shared_;  // outlives every stream
   const protocol::grpc::Method& method_;
+  const bool files_are_text_;
 };
 
 // A2aCall: a gRPC call as the operations see it. Answers and the items of streams are written as messages.
@@ -66,7 +67,9 @@ class A2aCall final : public server::a2a::Call {
         way_back_(std::move(way_back)),
         head_(std::move(head)),
         shared_(shared),
-        method_(method) {}
+        method_(method),
+        files_are_text_(shared.grpc_limits.decodes_base64_files && method.version == ProtocolVersion::v0_3 &&
+                        has_base64_text(head_.header("user-agent"))) {}
 
   ~A2aCall() override {
     if (!answered_) way_back_->fail({ErrorCode::internal, "the request was not answered", {}});
@@ -84,7 +87,7 @@ class A2aCall final : public server::a2a::Call {
     }
     call->extensions = server::a2a::extensions_of(call->head_, call->agent.card);
     call->streams = protocol::a2a::answers_with_stream(method.operation);
-    auto request = read_request(method, reading, call->files_may_be_base64());
+    auto request = read_request(method, reading, call->files_are_text_);
     if (!request) return call->refuse(request.error());
     call->shared_.run(call, method.operation, std::move(*request));
   }
@@ -106,7 +109,7 @@ class A2aCall final : public server::a2a::Call {
   }
 
   server::a2a::ItemWriterPtr items() const override {
-    return std::make_shared<const MessageItems>(shared_, method_);
+    return std::make_shared<const MessageItems>(shared_, method_, files_are_text_);
   }
 
   const http::Request& head() const override { return head_; }
@@ -138,19 +141,15 @@ class A2aCall final : public server::a2a::Call {
       return shared_.json.to_bytes(name, card->json);
     }
     const auto message = shared_.schema.make(name);
-    write_answer(method_, Writing(*message), answer);
+    write_answer(method_, Writing(*message), answer, files_are_text_);
     return message->SerializeAsString();
-  }
-
-  bool files_may_be_base64() const {
-    return shared_.grpc_limits.decodes_base64_files && method_.version == ProtocolVersion::v0_3 &&
-           may_send_base64_text(head_.header("user-agent"));
   }
 
   const std::shared_ptr<grpc::GrpcCall> way_back_;
   const http::Request head_;
   const Shared& shared_;
   const protocol::grpc::Method& method_;
+  const bool files_are_text_;
   const base::SteadyTime::time_point begin_ = base::SteadyTime::now();
   std::atomic<bool> answered_{false};
 };

@@ -10,7 +10,7 @@ struct GrpcLimits {
   int connections_per_address_max = 100;  // 0: no limit
   int resets_max = 200;                   // per connection in ten seconds: calls given up unanswered
   std::chrono::milliseconds first_message{30'000};  // from a call's beginning until its message has arrived
-  bool decodes_base64_files = true;                 // of clients known to send a file's bytes as base64 text
+  bool decodes_base64_files = true;                 // text for bytes, see base64_files.h
 };
 
 }  // namespace baton::server::grpc

@@ -11,7 +11,6 @@
 #include "protocol/a2a/members.h"
 #include "protocol/a2a/v1_list.h"
 #include "protocol/a2a/v1_objects.h"
-#include "server/grpc/base64_files.h"
 #include "server/grpc/struct_json.h"
 
 namespace baton::server::grpc {
@@ -172,11 +171,17 @@ Result<SendRequest> v1_send(const Reading& request) {
 
 // 0.3.
 
-Result<Part> v03_file(const Reading& file, bool may_be_base64) {
+Result<Part> v03_file(const Reading& file, bool files_are_text) {
   Part read;
   if (file.has("file_with_bytes")) {
     read.kind = Part::Kind::raw;
-    read.content = base64_of_file(file.text("file_with_bytes"), may_be_base64);
+    const std::string field = file.text("file_with_bytes");
+    auto content = files_are_text ? base::normalize_base64(field) : base::encode_base64(field);
+    if (!content) {
+      return wrong(
+          "file.fileWithBytes: must be base64 text, as the A2A 0.3 SDKs for this client's language send it");
+    }
+    read.content = std::move(*content);
   } else if (!file.text("file_with_uri").empty()) {
     read.kind = Part::Kind::url;
     read.content = file.text("file_with_uri");
@@ -207,10 +212,10 @@ Part v03_data(const Reading& part) {
   return read;
 }
 
-Result<Part> v03_part(const Reading& part, bool may_be_base64) {
+Result<Part> v03_part(const Reading& part, bool files_are_text) {
   if (part.has("data")) return v03_data(part);
   auto read = part.has("text")   ? Result<Part>(Part::of_text(part.text("text")))
-              : part.has("file") ? v03_file(part.child("file"), may_be_base64)
+              : part.has("file") ? v03_file(part.child("file"), files_are_text)
                                  : wrong("text: exactly one of text, file and data is needed");
   if (read) read->metadata = metadata_in(part);
   return read;
@@ -232,7 +237,7 @@ Result<void> v03_configuration(const Reading& configuration, SendRequest& read) 
   return in.result();
 }
 
-Result<SendRequest> v03_send(const Reading& request, bool may_be_base64) {
+Result<SendRequest> v03_send(const Reading& request, bool files_are_text) {
   SendRequest read;
   read.submission.origin = ProtocolVersion::v0_3;
   read.history_length = kAllHistory;
@@ -241,7 +246,7 @@ Result<SendRequest> v03_send(const Reading& request, bool may_be_base64) {
   if (auto good = read_names(message, read.submission); !good) return fail(good.error());
   std::vector<Part>& parts = read.submission.message.parts;
   for (int i = 0; i < message.count("content"); ++i) {
-    auto part = v03_part(message.at("content", i), may_be_base64);
+    auto part = v03_part(message.at("content", i), files_are_text);
     if (!part) return wrong("message.content[" + std::to_string(i) + "]." + part.error().for_caller);
     parts.push_back(std::move(*part));
   }
@@ -367,12 +372,12 @@ Result<Request> request_of(Result<T> read) {
 }  // namespace
 
 Result<Request> read_request(const protocol::grpc::Method& method, const Reading& message,
-                             bool files_may_be_base64) {
+                             bool files_are_text) {
   switch (method.operation) {
     case Operation::send:
     case Operation::send_stream:
       return request_of(method.version == ProtocolVersion::v1_0 ? v1_send(message)
-                                                                : v03_send(message, files_may_be_base64));
+                                                                : v03_send(message, files_are_text));
     case Operation::get:
     case Operation::cancel:
     case Operation::subscribe:

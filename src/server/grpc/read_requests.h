@@ -13,9 +13,9 @@
 
 namespace baton::server::grpc {
 
-// `files_may_be_base64`: see base64_files.h.
+// `files_are_text`: see base64_files.h.
 base::Result<server::a2a::Request> read_request(const protocol::grpc::Method& method, const Reading& message,
-                                                bool files_may_be_base64);
+                                                bool files_are_text);
 // Empty before 1.0.
 std::string tenant_in(const protocol::grpc::Method& method, const Reading& message);
 

@@ -30,7 +30,8 @@ void write_time(pb::Timestamp& time, base::Timestamp at) {
 // The objects of a version.
 class Objects {
  public:
-  explicit Objects(task::ProtocolVersion version) : is_v1_(version == task::ProtocolVersion::v1_0) {}
+  Objects(task::ProtocolVersion version, bool files_are_text)
+      : is_v1_(version == task::ProtocolVersion::v1_0), files_are_text_(files_are_text) {}
 
   bool is_v1() const { return is_v1_; }
   // In a SendMessageResponse or a StreamResponse: the task, or the message that takes its place.
@@ -147,7 +148,8 @@ class Objects {
     } else {
       const Writing file = out.child("file");
       if (part.kind == Part::Kind::raw) {
-        file.text("file_with_bytes", base::decode_base64(part.content).value_or(""));
+        file.text("file_with_bytes",
+                  files_are_text_ ? part.content : base::decode_base64(part.content).value_or(""));
       } else {
         file.text("file_with_uri", part.content);
       }
@@ -158,6 +160,7 @@ class Objects {
   }
 
   const bool is_v1_;
+  const bool files_are_text_;
 };
 
 struct AnswerWriter {
@@ -196,18 +199,19 @@ void write_update(const Writing& out, const TaskNames& names, const task::Json& 
 
 }  // namespace
 
-void write_answer(const protocol::grpc::Method& method, const Writing& out,
-                  const server::a2a::Answer& answer) {
-  std::visit(AnswerWriter{Objects(method.version), out}, answer);
+void write_answer(const protocol::grpc::Method& method, const Writing& out, const server::a2a::Answer& answer,
+                  bool files_are_text) {
+  std::visit(AnswerWriter{Objects(method.version, files_are_text), out}, answer);
 }
 
-void write_item(task::ProtocolVersion version, const Writing& out, const task::Task& task) {
-  Objects(version).write_sent(out, task);
+void write_item(task::ProtocolVersion version, const Writing& out, const task::Task& task,
+                bool files_are_text) {
+  Objects(version, files_are_text).write_sent(out, task);
 }
 
 bool write_event(task::ProtocolVersion version, const Writing& out, const TaskNames& names,
-                 const task::Event& event, const protocol::a2a::InStream& place) {
-  const Objects objects(version);
+                 const task::Event& event, const protocol::a2a::InStream& place, bool files_are_text) {
+  const Objects objects(version, files_are_text);
   return protocol::a2a::show_event(
       names.task, event, place,
       [&](const task::Status& status, const task::Json& metadata, bool final) {

@@ -39,5 +39,16 @@ TEST_CASE("gRPC call: what the REST client of a version writes becomes the call 
         "/lf.a2a.v1.A2AService/GetTask");
 }
 
+TEST_CASE("gRPC files: for a server with text in place of bytes they are encoded once more, and back") {
+  const std::string plain =
+      R"({"message":{"messageId":"m","content":[{"file":{"fileWithBytes":"AP8=","name":"f"}},{"data":{"data":{"fileWithBytes":"AP8="}}},{"file":{"fileWithUri":"http://x/"}}],"metadata":{"fileWithBytes":"AP8="}}})";
+  const std::string as_text =
+      R"({"message":{"messageId":"m","content":[{"file":{"fileWithBytes":"QVA4PQ==","name":"f"}},{"data":{"data":{"fileWithBytes":"AP8="}}},{"file":{"fileWithUri":"http://x/"}}],"metadata":{"fileWithBytes":"AP8="}}})";
+  CHECK(files_as_text(plain).value() == as_text);
+  CHECK(files_of_text(as_text).value() == plain);
+  CHECK_FALSE(files_of_text(R"({"file":{"fileWithBytes":"AP8="}})"));  // bytes, not text
+  CHECK_FALSE(files_as_text(R"({"file":{"fileWithBytes":"?"}})"));
+}
+
 }  // namespace
 }  // namespace baton::client::grpc_call_test

@@ -5,8 +5,10 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
+#include "base/base64.h"
 #include "base/clock.h"
 #include "json/document.h"
+#include "server/grpc/base64_files.h"
 #include "server/grpc/read_requests.h"
 #include "server/grpc/write_answers.h"
 #include "unit/protocol/a2a/dialect_bench.h"
@@ -106,11 +108,11 @@ std::unique_ptr<pb::Message> message_of(const std::string& name, const std::stri
 }
 
 base::Result<server::a2a::Request> read(const std::string& path, const std::string& json,
-                                        bool files_may_be_base64 = false) {
+                                        bool files_are_text = false) {
   const protocol::grpc::Method* method = protocol::grpc::find_method(path);
   REQUIRE(method);
   const auto message = message_of(method->request_message(), json);
-  return read_request(*method, Reading(*message), files_may_be_base64);
+  return read_request(*method, Reading(*message), files_are_text);
 }
 
 template <class T>
@@ -185,11 +187,31 @@ TEST_CASE("gRPC requests: a send is the one that its JSON is") {
   }
 }
 
-TEST_CASE("gRPC requests: a file's base64 text is kept as it is where the client may have sent it") {
-  const std::string json =
-      R"({"message":{"messageId":"m","role":"ROLE_USER","content":[{"file":{"fileWithBytes":"YUdrPQ=="}}]}})";
-  for (const auto& [may_be, content] : {std::pair(true, "aGk="), {false, "YUdrPQ=="}}) {
-    const auto request = read(kOld + "SendMessage", json, may_be);
+// The bytes of the file in the first part of a 0.3 message's list of parts.
+std::string file_in(const Reading& owner, const char* parts) {
+  return owner.at(parts, 0).child("file").text("file_with_bytes");
+}
+
+TEST_CASE("gRPC files: with each SDK of 0.3 a file goes there and back as that SDK has it") {
+  const std::string bytes("\x00\xff of a picture", 15);
+  const std::string text = base::encode_base64(bytes);
+  struct Sdk {
+    const char* user_agent;
+    const std::string& on_the_wire;
+  };
+  for (const Sdk& sdk : {Sdk{"grpc-python-asyncio/1.60.0 grpc-c/37.0.0 (linux; chttp2)", text},
+                         {"grpc-python/1.51.1 grpc-c/29.0.0 (linux; chttp2)", text},
+                         {"grpc-go/1.60.0", text},
+                         {"grpc-java-netty/1.60.0", text},
+                         {"grpc-node-js/1.10.0", bytes},
+                         {"grpc-c++/1.51.1 grpc-c/29.0.0 (linux; chttp2)", bytes}}) {
+    CAPTURE(sdk.user_agent);
+    const bool are_text = has_base64_text(sdk.user_agent);
+    const auto request =
+        read(kOld + "SendMessage",
+             R"({"message":{"messageId":"m","role":"ROLE_USER","content":[{"file":{"fileWithBytes":")" +
+                 base::encode_base64(sdk.on_the_wire) + R"("}}]}})",
+             are_text);
     REQUIRE(request);
     CHECK(std::get<protocol::a2a::SendRequest>(*request).submission.message.parts[0].content == content);
   }
