@@ -77,6 +77,10 @@ class Interrupts(ChatCase):
         self.assert_refused(door, self.resume(door, context, unknown), run)
         self.assert_refused(door, self.resume(door, context, self.entry(run, "this"), unknown), run)
         self.assert_refused(door, self.resume(door, client.new_id(), self.entry(run, "this")), run)
+        # A message beside it makes no new run that drops the answer.
+        self.assert_refused(door, door.run(door.say("hello", context, resume=[unknown])), run)
+        self.assert_refused(door, door.run(door.say("hello", client.new_id(), resume=[unknown])))
+        self.assertEqual(len(self.tasks_in(context)), 1)
 
     @for_each(AgUi, AgUi10)
     def test_every_open_interrupt_needs_its_answer(self, door):

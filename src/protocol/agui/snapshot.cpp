@@ -5,6 +5,7 @@
 
 #include "json/document.h"
 #include "protocol/agui/content.h"
+#include "protocol/chat/names.h"
 
 namespace baton::protocol::agui {
 namespace {
@@ -20,8 +21,8 @@ std::string as_text(json::Value value) {
 // Writes one task::Message as the AG-UI messages that say the same.
 class MessageWriter {
  public:
-  MessageWriter(json::Writer& out, const Message& message, std::string id, bool newer)
-      : out_(out), message_(message), id_(std::move(id)), newer_(newer) {
+  MessageWriter(json::Writer& out, const Message& message, std::string id, bool newer, chat::Names& names)
+      : out_(out), message_(message), id_(std::move(id)), newer_(newer), names_(names) {
     for (const Part& part : message.parts) {
       if (part.kind == Part::Kind::data) look_into(part);
       if (shows_in_content(part)) content_.push_back(part);
@@ -52,11 +53,10 @@ class MessageWriter {
     return role == "system" || role == "developer" ? role : "user";
   }
 
-  // Writes the object of one message, with an id of its own.
+  // Writes the object of one message, with an id of its own: clients fail on one that comes twice.
   template <class F>
   void start(F&& members) {
-    const std::string id = written_ == 0 ? id_ : id_ + "~" + std::to_string(written_ + 1);
-    ++written_;
+    const std::string id = names_.fresh(id_);
     out_.object([&] {
       out_.member("id", id);
       members();
@@ -100,18 +100,19 @@ class MessageWriter {
   const bool newer_;
   std::vector<Part> content_;
   std::vector<json::Document> calls_, results_;
-  int written_ = 0;
+  chat::Names& names_;  // of the whole snapshot
 };
 
 }  // namespace
 
 void write_messages(json::Writer& out, const std::vector<Message>& messages, bool newer) {
   out.array([&] {
+    chat::Names names;
     int number = 0;
     for (const Message& message : messages) {
       ++number;
       std::string id = message.id.empty() ? "message-" + std::to_string(number) : message.id.value;
-      MessageWriter(out, message, std::move(id), newer).write();
+      MessageWriter(out, message, std::move(id), newer, names).write();
     }
   });
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "task/event.h"
@@ -17,13 +18,18 @@ class Names {
  public:
   // Returns `wanted` or, if that is taken, `wanted~2`, `wanted~3`, ...
   std::string fresh(const std::string& wanted) {
-    std::string name = wanted;
-    for (int n = 2; !used_.insert(name).second; ++n) name = wanted + "~" + std::to_string(n);
+    if (used_.insert(wanted).second) return wanted;
+    int& last = last_.try_emplace(wanted, 1).first->second;
+    std::string name;
+    do {
+      name = wanted + "~" + std::to_string(++last);
+    } while (!used_.insert(name).second);
     return name;
   }
 
  private:
   std::unordered_set<std::string> used_;
+  std::unordered_map<std::string, int> last_;  // the numbers given, by the name that was wanted
 };
 
 // The name of what an event adds without a name of its own. Unique in the conversation.

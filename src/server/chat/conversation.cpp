@@ -4,7 +4,9 @@
 #include <array>
 #include <iterator>
 #include <limits>
+#include <unordered_map>
 #include <utility>
+#include <variant>
 
 #include "protocol/chat/tools.h"
 
@@ -126,18 +128,43 @@ constexpr std::int64_t kEventsMax = 20'000;  // of a task, the newest
 constexpr std::size_t kBytesMax = 4 << 20;
 constexpr int kReplayPage = 128;
 
-base::Result<std::vector<Transcript::Entry>> read_task(const engine::TaskService& tasks,
-                                                       const task::TaskHead& head, Transcript::Tools tools) {
-  Transcript transcript(head.id, tools);
+// The events of a task that are looked at.
+template <class F>
+base::Result<void> each_event(const engine::TaskService& tasks, const task::TaskHead& head, F&& look) {
   task::EventNumber position{std::max<std::int64_t>(head.last_event.value - kEventsMax, 0)};
   while (position < head.last_event) {
     const auto events = tasks.events(head.key, position, kReplayPage);
     if (!events) return fail(events.error());
     if (events->empty()) break;
-    for (const task::Event& event : *events) transcript.add(event);
+    for (const task::Event& event : *events) look(event);
     position = events->back().number;
   }
+  return {};
+}
+
+base::Result<std::vector<Transcript::Entry>> read_task(const engine::TaskService& tasks,
+                                                       const task::TaskHead& head, Transcript::Tools tools) {
+  Transcript transcript(head.id, tools);
+  const auto read = each_event(tasks, head, [&](const task::Event& event) { transcript.add(event); });
+  if (!read) return fail(read.error());
   return transcript.take();
+}
+
+// A place in `lines` counts only while the message is still there.
+void keep_newest_branch(std::vector<SaidPage::Line>& lines) {
+  std::unordered_map<std::string, std::size_t> places;  // of what the caller said
+  std::size_t kept = 0;
+  for (SaidPage::Line& line : lines) {
+    if (const std::string& id = line.message.id.value; line.message.role == task::Role::user) {
+      const auto [place, is_first] = places.try_emplace(id, kept);
+      const std::size_t before = place->second;
+      if (!is_first && before < kept && lines[before].message.id.value == id) kept = before;
+      place->second = kept;
+    }
+    if (&lines[kept] != &line) lines[kept] = std::move(line);
+    ++kept;
+  }
+  lines.resize(kept);
 }
 
 // The newest messages within kBytesMax, at least one.
@@ -207,6 +234,26 @@ base::Result<std::vector<task::Submission>> submissions_for(RunRequest& request,
   return std::vector{std::move(answer)};
 }
 
+base::Result<KnownIds> ids_in(const engine::TaskService& tasks, const task::ContextRef& context) {
+  const auto said = said_in(tasks, context);
+  if (!said) return fail(said.error());
+  KnownIds known;
+  std::size_t bytes = 0;
+  for (const task::TaskHead& head : said->tasks) {
+    if (bytes > kBytesMax) break;
+    bytes += head.bytes;
+    const auto read = each_event(tasks, head, [&](const task::Event& event) {
+      if (const auto* added = std::get_if<task::MessageAdded>(&event.body))
+        known.messages.insert(added->message.id.value);
+      const task::StatusChanged* status = task::status_in(event);
+      if (status != nullptr && !status->ask.empty() && !protocol::chat::question_in(*status).for_tool)
+        known.asks.insert(status->ask);
+    });
+    if (!read) return fail(read.error());
+  }
+  return known;
+}
+
 base::Result<Said> said_in(const engine::TaskService& tasks, const task::ContextRef& context,
                            std::optional<task::ListPosition> after) {
   task::ListFilter newest;
@@ -253,6 +300,7 @@ base::Result<SaidPage> page_of(const engine::TaskService& tasks, const Said& rea
   // Runs of several tasks may overlap, and a task may continue long after it began.
   std::ranges::stable_sort(page.lines, {},
                            [](const SaidPage::Line& line) { return std::pair(line.at, line.key); });
+  keep_newest_branch(page.lines);
   return page;
 }
 

@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "engine/task_service.h"
@@ -37,7 +38,17 @@ base::Result<std::vector<task::Submission>> submissions_for(protocol::chat::RunR
                                                             const std::vector<WaitingTask>& waiting,
                                                             bool answers_in_words);
 
+// Ids that the conversation's logs have, as far back as its newest tasks and their newest events go.
+struct KnownIds {
+  std::unordered_set<std::string> asks;      // of questions
+  std::unordered_set<std::string> messages;  // of those that were sent
+};
+base::Result<KnownIds> ids_in(const engine::TaskService& tasks, const task::ContextRef& context);
+
 // Restores a conversation for a client that has none of it.
+//
+// A client that begins again from one of its messages ("regenerate") sends that message once more, under the
+// same id. What had followed it is then left out: only the newest branch counts.
 
 // The newest tasks of a conversation that come after a place in its list, newest first.
 struct Said {

@@ -356,16 +356,19 @@ base::Result<void> show_what_there_is(const RunAnswerPtr& answer, const std::vec
 }
 
 // After an answer led to an error, a client may repeat it along with its next message (AG-UI 1.0 does). Drops
-// the answers if the message is new. Call once it is known that none of the answered questions is open.
+// the answers if the message is new and all of the questions were asked. Call once it is known that none of
+// them is open.
 base::Result<void> drop_old_answers(RunAnswer& answer) {
   RunRequest& request = answer.request;
   if (request.answers.empty() || request.message.parts.empty()) return {};
   const ChatCall& call = *answer.call;
-  const auto said = messages_in(call.tasks(), {call.caller, call.agent.name, answer.conversation});
-  if (!said) return fail(said.error());
+  const auto known = ids_in(call.tasks(), {call.caller, call.agent.name, answer.conversation});
+  if (!known) return fail(known.error());
   const task::MessageId& id = request.message.id;
-  const bool is_new = id.empty() || std::ranges::find(*said, id, &task::Message::id) == said->end();
-  if (is_new) request.answers.clear();
+  const bool is_new = id.empty() || !known->messages.contains(id.value);
+  const bool were_asked = std::ranges::all_of(
+      request.answers, [&](const protocol::chat::Answer& one) { return known->asks.contains(one.ask); });
+  if (is_new && were_asked) request.answers.clear();
   return {};
 }
 

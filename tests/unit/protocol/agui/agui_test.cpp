@@ -82,6 +82,22 @@ TEST_CASE("AG-UI: calls and results have messages of their own in a snapshot") {
                     R"({"id":"u1~3","role":"user","content":"And?"}]})");
 }
 
+TEST_CASE("AG-UI: no two messages of a snapshot have the same id, whatever ids the others have chosen") {
+  const auto lines = conversation(
+      {message_of("a1", {Part::of_text("one")}), message_of("a1", {Part::of_text("two")}),
+       said("u1", {Part::of_data({R"({"toolResult":{"id":"c1","content":"x"}})"}), Part::of_text("And?")}),
+       message_of("u1~2", {Part::of_text("three")}), message_of("a1~2", {Part::of_text("four")})},
+      true);
+  REQUIRE(lines.size() == 3);
+  CHECK(lines[1] ==
+        R"({"type":"MESSAGES_SNAPSHOT","messages":[{"id":"a1","role":"assistant","content":"one"},)"
+        R"({"id":"a1~2","role":"assistant","content":"two"},)"
+        R"({"id":"u1","role":"tool","toolCallId":"c1","content":"x"},)"
+        R"({"id":"u1~2","role":"user","content":"And?"},)"
+        R"({"id":"u1~2~2","role":"assistant","content":"three"},)"
+        R"({"id":"a1~2~2","role":"assistant","content":"four"}]})");
+}
+
 TEST_CASE("AG-UI: a client that has its messages is told what is open, and no messages") {
   const std::string begin = R"({"type":"RUN_FINISHED","threadId":"thread-1","runId":"run-1")";
   const Question question{"q", false, false, "Sure?", {}, {}, {}},

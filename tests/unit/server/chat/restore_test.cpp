@@ -15,8 +15,11 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-engine::Accepted said(EngineBench& bench, const std::string& text, const std::string& task = {}) {
+engine::Accepted said(EngineBench& bench, const std::string& text, const std::string& task = {},
+                      const std::string& message = {}, const std::string& run = {}) {
   task::Submission submission = EngineBench::message(text);
+  if (!message.empty()) submission.message.id.value = message;
+  submission.name = run;
   submission.task.value = task;
   submission.context.value = "thread";
   const auto accepted = bench.submit(std::move(submission));
@@ -63,6 +66,35 @@ TEST_CASE("Restore: what was said in all tasks of a context, in the order of say
   reply(bench, said(bench, "two"), "second");
   reply(bench, said(bench, "this", first.id.value), "third");
   CHECK(texts(bench) == Lines{"one", "first", "which?", "two", "second", "this", "third"});
+}
+
+TEST_CASE("Restore: a message that was sent once more begins the branch that counts") {
+  EngineBench bench;
+  reply(bench, said(bench, "one", {}, "m1", "run-1"), "first");
+  reply(bench, said(bench, "two", {}, "m2", "run-2"), "second");
+  reply(bench, said(bench, "three", {}, "m3", "run-3"), "third");
+  reply(bench, said(bench, "two", {}, "m2", "run-4"), "again");
+  CHECK(texts(bench) == Lines{"one", "first", "two", "again"});
+  reply(bench, said(bench, "four", {}, "m4", "run-5"), "fourth");
+  reply(bench, said(bench, "two", {}, "m2", "run-6"), "at last");
+  CHECK(texts(bench) == Lines{"one", "first", "two", "at last"});
+  // What the branch has dropped may be said anew.
+  reply(bench, said(bench, "three", {}, "m3", "run-7"), "third");
+  CHECK(texts(bench) == Lines{"one", "first", "two", "at last", "three", "third"});
+}
+
+TEST_CASE("Restore: the ids of questions and of messages that were sent are known, open or not") {
+  EngineBench bench;
+  const auto asked = said(bench, "one", {}, "m1", "run-1");
+  reply(bench, asked, "first", question("which?"));
+  reply(bench, said(bench, "this", asked.id.value, "m2"), "second");
+  const auto known = server::chat::ids_in(bench.engine().tasks(), {{"anonymous"}, {"scripted"}, {"thread"}});
+  REQUIRE(known);
+  CHECK(known->asks.contains("ask-1"));
+  CHECK_FALSE(known->asks.contains("ask-2"));
+  CHECK(known->messages.contains("m1"));
+  CHECK(known->messages.contains("m2"));
+  CHECK_FALSE(known->messages.contains("m3"));
 }
 
 TEST_CASE("Restore: other contexts and other callers have nothing of it") {
