@@ -1,6 +1,7 @@
 #include "task/fold.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace baton::task {
 namespace {
@@ -10,7 +11,88 @@ void fill(Field& field, const Field& from) {
   if (field.empty()) field = from;
 }
 
+bool is_space(char c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+// Reads JSON that is known to be good.
+class Scanner {
+ public:
+  explicit Scanner(std::string_view text) : text_(text) {}
+
+  bool take(char c) {
+    while (at_ < text_.size() && is_space(text_[at_])) ++at_;
+    if (at_ == text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+  // The string after the quotation mark that was taken, with both of its own.
+  std::string_view string() {
+    const std::size_t begin = at_ - 1;
+    skip_string();
+    return text_.substr(begin, at_ - begin);
+  }
+  std::string_view value() {
+    while (at_ < text_.size() && is_space(text_[at_])) ++at_;
+    const std::size_t begin = at_;
+    for (int depth = 0; at_ < text_.size(); ++at_) {
+      const char c = text_[at_];
+      const bool closes = c == '}' || c == ']';
+      if (depth == 0 && (closes || c == ',')) break;
+      if (c == '"') {
+        ++at_;
+        skip_string();
+        --at_;
+      }
+      if (closes) --depth;
+      if (c == '{' || c == '[') ++depth;
+    }
+    std::size_t end = at_;
+    while (end > begin && is_space(text_[end - 1])) --end;
+    return text_.substr(begin, end - begin);
+  }
+
+ private:
+  // To behind the string whose quotation mark was taken.
+  void skip_string() {
+    for (; at_ < text_.size() && text_[at_] != '"'; ++at_) {
+      if (text_[at_] == '\\') ++at_;
+    }
+    at_ = std::min(at_ + 1, text_.size());
+  }
+
+  const std::string_view text_;
+  std::size_t at_ = 0;
+};
+
 }  // namespace
+
+void Members::add(const Json& object) {
+  Scanner in(object.text);
+  if (!in.take('{')) return;
+  while (in.take('"')) {
+    std::string name(in.string());
+    if (!in.take(':')) return;
+    std::string value(in.value());
+    const auto [place, is_new] = places_.try_emplace(name, members_.size());
+    if (is_new) {
+      members_.emplace_back(std::move(name), std::move(value));
+    } else {
+      members_[place->second].second = std::move(value);
+    }
+    if (!in.take(',')) return;
+  }
+}
+
+Json Members::take() && {
+  Json object{"{"};
+  for (const auto& [name, value] : members_) {
+    if (object.text.size() > 1) object.text += ',';
+    object.text.append(name).append(":").append(value);
+  }
+  object.text += '}';
+  return object;
+}
 
 const Message* message_in(const EventBody& body) {
   if (const auto* added = std::get_if<MessageAdded>(&body)) return &added->message;
@@ -30,35 +112,42 @@ void Fold::add(const EventPtr& event) {
 
 // The pieces of a reply form one text part.
 void Fold::add_content(const TextDelta& piece) {
-  Artifact& artifact = at(piece.ordinal, piece.reply, piece.first);
+  Artifact& artifact = at(piece.ordinal, piece.reply, piece.first).artifact;
   artifact.in_status = piece.in_status;
   if (artifact.parts.empty()) artifact.parts.push_back(Part::of_text({}));
   artifact.parts.back().content += piece.text;
 }
 
-// Of what is said about the artifact as a whole, the first value that is not empty is kept.
 void Fold::add_content(const ArtifactChunk& piece) {
   const Artifact& from = piece.artifact;
-  Artifact& artifact = at(from.ordinal, from.id, !piece.append);
+  Growing& growing = at(from.ordinal, from.id, !piece.append);
+  Artifact& artifact = growing.artifact;
   fill(artifact.name, from.name);
   fill(artifact.description, from.description);
-  fill(artifact.metadata, from.metadata);
-  fill(artifact.extensions, from.extensions);
+  if (artifact.metadata.empty()) {
+    artifact.metadata = from.metadata;
+  } else if (!from.metadata.empty()) {
+    if (!std::exchange(growing.is_merged, true)) growing.metadata.add(artifact.metadata);
+    growing.metadata.add(from.metadata);
+  }
+  for (const std::string& extension : from.extensions) {
+    if (growing.extensions.insert(extension).second) artifact.extensions.push_back(extension);
+  }
   artifact.parts.insert(artifact.parts.end(), from.parts.begin(), from.parts.end());
 }
 
 void Fold::add_content(const Withdrawn& event) {
   std::erase_if(artifacts_, [&](const auto& entry) {
-    return std::ranges::find(event.artifacts, entry.second.id) != event.artifacts.end();
+    return std::ranges::find(event.artifacts, entry.second.artifact.id) != event.artifacts.end();
   });
 }
 
-Artifact& Fold::at(int ordinal, const ArtifactId& id, bool anew) {
-  Artifact& artifact = artifacts_[ordinal];
-  if (anew) artifact = {};
-  artifact.id = id;
-  artifact.ordinal = ordinal;
-  return artifact;
+Fold::Growing& Fold::at(int ordinal, const ArtifactId& id, bool anew) {
+  Growing& growing = artifacts_[ordinal];
+  if (anew) growing = {};
+  growing.artifact.id = id;
+  growing.artifact.ordinal = ordinal;
+  return growing;
 }
 
 Task Fold::take() && {
@@ -66,8 +155,10 @@ Task Fold::take() && {
   task_.history.reserve(said_.size());
   for (const EventPtr& event : said_) task_.history.push_back(*message_in(event->body));
   task_.artifacts.reserve(artifacts_.size());
-  for (auto& [ordinal, artifact] : artifacts_) {
-    if (!artifact.in_status) task_.artifacts.push_back(std::move(artifact));
+  for (auto& [ordinal, growing] : artifacts_) {
+    if (growing.artifact.in_status) continue;
+    if (growing.is_merged) growing.artifact.metadata = std::move(growing.metadata).take();
+    task_.artifacts.push_back(std::move(growing.artifact));
   }
   return std::move(task_);
 }

@@ -54,11 +54,19 @@ TEST_CASE_TEMPLATE("TaskStore: chunks are appended, a chunk without append begin
   CHECK(artifact.description == "filled in later");
   CHECK(artifact.metadata.text == R"({"n": 2})");
 
+  more.artifact.metadata = {R"({"n": 3, "m": 1})"};
+  more.artifact.extensions = {"urn:a"};
+  bench.must(head, {more, more});
+  artifact = bench.read(head).artifacts.at(0);
+  CHECK(artifact.metadata.text == R"({"n":3,"m":1})");
+  CHECK(artifact.extensions == Texts{"urn:a"});
+
   bench.must(head, {chunk("a", "3", false), chunk("a", "4", true)});
   artifact = bench.read(head).artifacts.at(0);
   CHECK(texts(artifact) == Texts{"3", "4"});
   CHECK(artifact.name.empty());
   CHECK(texts(bench.read(head, 0, 4).artifacts.at(0)) == Texts{"1", "2"});
+  CHECK(artifact.metadata.empty());
 }
 
 TEST_CASE_TEMPLATE("TaskStore: an appended chunk of an unknown artifact begins it, and says so", Bench,

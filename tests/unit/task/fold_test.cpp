@@ -73,6 +73,27 @@ TEST_CASE("Fold: pieces of a reply are one text, and it may begin anew") {
   CHECK(task.artifacts[0].parts[0].content == "Hello");
 }
 
+TEST_CASE("Fold: metadata of an artifact's chunks are merged by name, and their extensions are a set") {
+  const auto with = [](bool append, const char* metadata, std::vector<std::string> extensions = {}) {
+    ArtifactChunk made = chunk("a", 0, "x", append);
+    made.artifact.metadata.text = metadata;
+    made.artifact.extensions = std::move(extensions);
+    return made;
+  };
+  const auto merged = [&](std::vector<EventBody> log) { return folded(std::move(log)).artifacts.at(0); };
+  const Artifact artifact = merged(
+      {with(false, R"({"a": 1, "b": {"c": [1, "]}"]}})", {"urn:a"}), with(true, "", {"urn:b", "urn:a"}),
+       with(true, R"({ "b" : "x\"}" , "d":null})", {"urn:b"}), with(true, "{}")});
+  CHECK(artifact.metadata.text == R"({"a":1,"b":"x\"}","d":null})");
+  CHECK(artifact.extensions == std::vector<std::string>{"urn:a", "urn:b"});
+  // What is alone stays as it was written, and what begins anew has nothing of what was before.
+  CHECK(merged({with(false, ""), with(true, R"({ "a": 1 })")}).metadata.text == R"({ "a": 1 })");
+  CHECK(merged({with(false, R"({"a":1})", {"urn:a"}), with(true, R"({"b":2})"),
+                with(false, R"({"c":3})", {"urn:c"})}) == with(false, R"({"c":3})", {"urn:c"}).artifact);
+  CHECK(merged({with(false, R"({"a":1})"), with(true, "[2]")}).metadata.text == R"({"a":1})");
+  CHECK(merged({with(false, "{}"), with(true, "{}")}).metadata.text == "{}");
+}
+
 TEST_CASE("Fold: artifacts come by their ordinals, chunks one after the other, withdrawn ones not") {
   ArtifactChunk named = chunk("b", 1, "1", false);
   named.artifact.name = "name";
