@@ -113,6 +113,8 @@ class Loader {
     for (const SchemaProblem& found : protocol::unknown_members(card.document->root()))
       warnings.push_back({agent.name.value, {finding(card, found)}});
     for (const std::string& what : agent.executor->missing()) {
+    for (const SchemaProblem& found : agent.settings.warnings)
+      warnings.push_back({agent.name.value, {finding(card, found)}});
       const char* const place = agent.settings.command.empty() ? "/baton" : "/baton/command";
       warnings.push_back({agent.name.value, {finding(card, {place, what})}});
     }

@@ -297,7 +297,7 @@ AgentSettings read_settings(Value baton, const std::filesystem::path& folder,
   read_workflow(baton, settings, problems);
   settings.budget = read_budget(baton["budget"]);
   if (settings.plan) settings.budget = task::smaller(settings.budget, settings.plan->budget);
-  settings.schedules = read_schedules(baton["schedule"], problems);
+  settings.schedules = read_schedules(baton["schedule"], problems, settings.warnings);
   settings.builtin = baton["builtin"].str();
   if (!settings.builtin.empty() && settings.executor != AgentSettings::Kind::builtin) {
     problems.push_back({"/baton/builtin", "is only for executor \"builtin\""});

@@ -19,12 +19,12 @@ bool is_readable(std::string_view text) {
 }
 
 void read_one(json::Value from, const std::string& place, std::vector<Schedule>& all,
-              std::vector<json::SchemaProblem>& problems) {
+              std::vector<json::SchemaProblem>& problems, std::vector<json::SchemaProblem>& warnings) {
   auto cron = base::Cron::parse(from["cron"].string());
   if (!cron) problems.push_back({place + "/cron", cron.error().for_caller});
   const std::string zone_name = from["timezone"].absent() ? "UTC" : from["timezone"].str();
   auto zone = base::TimeZone::load(zone_name);
-  if (!zone) problems.push_back({place + "/timezone", zone.error().for_caller});
+  if (!zone) warnings.push_back({place + "/timezone", zone.error().for_caller + ": this schedule is off"});
   const task::Caller caller = from["caller"].absent() ? task::kAnonymous : task::Caller{from["caller"].str()};
   if (!is_readable(caller.value)) problems.push_back({place + "/caller", "is not the name of a caller"});
   if (!cron || !zone) return;
@@ -56,14 +56,15 @@ task::Message Schedule::message_at(base::Timestamp due) const {
   return message;
 }
 
-std::vector<Schedule> read_schedules(json::Value schedules, std::vector<json::SchemaProblem>& problems) {
+std::vector<Schedule> read_schedules(json::Value schedules, std::vector<json::SchemaProblem>& problems,
+                                     std::vector<json::SchemaProblem>& warnings) {
   std::vector<Schedule> all;
   const std::string place = "/baton/schedule";
-  if (schedules.is_object()) read_one(schedules, place, all, problems);
+  if (schedules.is_object()) read_one(schedules, place, all, problems, warnings);
   if (!schedules.is_array()) return all;
   int index = 0;
   for (const json::Value one : schedules) {
-    read_one(one, place + "/" + std::to_string(index++), all, problems);
+    read_one(one, place + "/" + std::to_string(index++), all, problems, warnings);
   }
   return all;
 }

@@ -144,6 +144,7 @@ struct AgentSettings {
   std::size_t line_max = (8u << 20) + (256u << 10);  // bytes of one line from the agent
   std::uint64_t output_max = 256u << 20;             // bytes of all lines of one turn
   PartFileLimits part_files;                         // the server's
+  std::vector<json::SchemaProblem> warnings;         // of what the card says and this leaves out
 };
 
 }  // namespace baton::agents

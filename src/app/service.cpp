@@ -341,6 +341,8 @@ void Service::reload(const LoadedConfig& loaded) {
   for (const agents::Catalogue::CardReport& wrong : cards->wrong) {
     spdlog::error("reload: a card is wrong, and its agent as it was: {}", wrong.text());
   }
+  for (const agents::Catalogue::CardReport& odd : dependencies_.catalogue.warnings())
+    base::log_warn({{"agent", odd.folder}}, "reload: {}", odd.text());
   if (const auto taken = engine_.catalogue_changed(); !taken) {
     spdlog::error("reload: the schedules stay as they were: {}", taken.error().for_log);
   }

@@ -119,6 +119,7 @@ Result<Cron> Cron::parse(std::string_view text) {
                                                    std::string(kFields[i].name) + ", range or step");
     }
   }
+  cron.any_hour_ = fields[1].starts_with('*');
   cron.any_day_ = fields[2].starts_with('*');
   cron.any_weekday_ = fields[4].starts_with('*');
   if (!cron.next(from_ms(0), *TimeZone::load("UTC"))) {
@@ -137,6 +138,28 @@ bool Cron::has_day(std::chrono::local_days day) const {
 }
 
 std::optional<Timestamp> Cron::next(Timestamp after, const TimeZone& zone) const {
+  return any_hour_ ? next_shown(after, zone) : next_fixed(after, zone);
+}
+
+// Goes through the minutes as they pass, and looks at the clocks at each.
+std::optional<Timestamp> Cron::next_shown(Timestamp after, const TimeZone& zone) const {
+  using namespace std::chrono;
+  const Timestamp last = after + days(kDaysMax);
+  for (Timestamp at = floor<minutes>(after) + minutes(1); at < last;) {
+    const LocalTime shown = zone.to_local(at);
+    const local_days day = floor<days>(shown);
+    if (!has_day(day)) {
+      at = std::max<Timestamp>(at + minutes(1), floor<minutes>(zone.to_utc(LocalTime(day + days(1)))));
+      continue;
+    }
+    const auto minute = static_cast<std::size_t>(floor<minutes>(shown - day).count());
+    if (hours_.test(minute / 60) && minutes_.test(minute % 60)) return at;
+    at += minutes(1);
+  }
+  return std::nullopt;
+}
+
+std::optional<Timestamp> Cron::next_fixed(Timestamp after, const TimeZone& zone) const {
   using namespace std::chrono;
   const local_days today = floor<days>(zone.to_local(after));
   // From the day before: clocks may have been put back over midnight.

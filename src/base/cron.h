@@ -21,20 +21,24 @@ class Cron {
   // Fails with invalid_argument and what is wrong; also if the time never comes ("0 0 30 2 *").
   static Result<Cron> parse(std::string_view text);
 
-  // The first time after `after`. Clocks that are put forward: what they leave out comes once, at that
-  // moment. Clocks that are put back: what they show twice comes once, the first time.
+  // The first time after `after`. An hour that begins with `*` follows the clocks through every change: what
+  // they leave out does not come, and what they show twice comes twice. Other hours are fixed times, each of
+  // which comes once on its days: one that clocks leave out at the moment they are put forward, one that they
+  // show twice the first time.
   std::optional<Timestamp> next(Timestamp after, const TimeZone& zone) const;
 
  private:
   Cron() = default;
   bool has_day(std::chrono::local_days day) const;
+  std::optional<Timestamp> next_shown(Timestamp after, const TimeZone& zone) const;
+  std::optional<Timestamp> next_fixed(Timestamp after, const TimeZone& zone) const;
 
   std::bitset<60> minutes_;
   std::bitset<24> hours_;
   std::bitset<32> days_;
   std::bitset<13> months_;
   std::bitset<7> weekdays_;
-  bool any_day_ = false, any_weekday_ = false;  // the field is `*`
+  bool any_hour_ = false, any_day_ = false, any_weekday_ = false;  // the field begins with `*`
 };
 
 }  // namespace baton::base

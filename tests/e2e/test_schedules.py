@@ -138,7 +138,7 @@ class ReloadedSchedule(a2a_case.A2aCase):
 class WrongSchedule(harness.ServerCase):
     AGENTS = ["player"]
 
-    def test_a_wrong_schedule_makes_the_card_wrong_with_the_reason(self):
+    def test_a_wrong_schedule_makes_the_card_wrong_and_an_unknown_zone_only_the_schedule(self):
         server = self.server
         server.stop()
         path = server.agents_folder / "player" / "card.json"
@@ -149,10 +149,11 @@ class WrongSchedule(harness.ServerCase):
             server.start()
         log = server.log_text()
         self.assertIn('/baton/schedule/cron: "25" is not a hour, range or step', log)
-        self.assertIn("/baton/schedule/timezone: there is no such time zone", log)
-        del card["baton"]["schedule"]
+        card["baton"]["schedule"]["cron"] = "@daily"
         path.write_text(json.dumps(card), encoding="utf-8")
         server.start()
+        self.assertIn("/baton/schedule/timezone: there is no such time zone: this schedule is off", server.log_text())
+        self.assertEqual(server.metric("baton_schedules"), 0)
 
 
 if __name__ == "__main__":

@@ -267,6 +267,28 @@ TEST_CASE("Catalogue: a model whose tool is no agent is served, and the log is t
       "/model/card.json: /baton/model/tools: there is no agent \"eco\""));
 }
 
+TEST_CASE("Catalogue: a byte order mark before a card does not count") {
+  Bench bench;
+  bench.folder.write("echo/card.json", "\xEF\xBB\xBF" + card(R"({"executor":"command","command":["true"]})"));
+  const auto catalogue = bench.load();
+  REQUIRE(catalogue.has_value());
+  REQUIRE(catalogue->find({"echo"}) != nullptr);
+  CHECK(catalogue->find({"echo"})->card_text.starts_with("{"));
+}
+
+TEST_CASE("Catalogue: a schedule of an unknown time zone is off, and its agent is there") {
+  Bench bench;
+  bench.folder.write("echo/card.json", card(R"({"executor":"command","command":["true"],
+                                               "schedule":{"cron":"@daily","message":"m","timezone":"Mars/A"}})"));
+  const auto catalogue = bench.load();
+  REQUIRE(catalogue.has_value());
+  REQUIRE(catalogue->find({"echo"}) != nullptr);
+  CHECK(catalogue->find({"echo"})->settings.schedules.empty());
+  REQUIRE(catalogue->warnings().size() == 1);
+  CHECK(catalogue->warnings().front().text().ends_with(
+      "/baton/schedule/timezone: there is no such time zone: this schedule is off"));
+}
+
 TEST_CASE("Catalogue: built-in executors are made by name") {
   Bench bench;
   base::WorkerPool pool("functions", 1, 10);

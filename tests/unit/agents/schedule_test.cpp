@@ -11,15 +11,16 @@ namespace {
 
 struct Read {
   std::vector<Schedule> schedules;
-  std::vector<std::string> problems;  // "pointer: reason"
+  std::vector<std::string> problems, warnings;  // "pointer: reason"
 };
 
 Read read(const std::string& text) {
   const auto document = json::Document::parse_view(text);
   REQUIRE(document);
-  std::vector<json::SchemaProblem> problems;
-  Read found{agents::read_schedules(document->root(), problems), {}};
+  std::vector<json::SchemaProblem> problems, warnings;
+  Read found{agents::read_schedules(document->root(), problems, warnings), {}, {}};
   for (const json::SchemaProblem& one : problems) found.problems.push_back(one.pointer + ": " + one.reason);
+  for (const json::SchemaProblem& one : warnings) found.warnings.push_back(one.pointer + ": " + one.reason);
   return found;
 }
 
@@ -53,9 +54,21 @@ TEST_CASE("Schedule: what is wrong is said with its place") {
   const Read list = read(R"([{"cron": "@daily", "message": "m"},
                              {"cron": "@daily", "message": "m", "timezone": "Mars/Olympus", "caller": "a\u001fb"},
                              {"cron": "@daily", "message": "m"}])");
-  CHECK(list.problems == std::vector<std::string>{"/baton/schedule/1/timezone: there is no such time zone",
-                                                  "/baton/schedule/1/caller: is not the name of a caller",
+  CHECK(list.problems == std::vector<std::string>{"/baton/schedule/1/caller: is not the name of a caller",
                                                   "/baton/schedule/2: is there twice"});
+}
+
+TEST_CASE("Schedule: one whose time zone is not known is off, with a warning") {
+  const Read list = read(R"([{"cron": "@daily", "message": "m", "timezone": "Mars/Olympus"},
+                             {"cron": "@daily", "message": "m", "timezone": "../etc/passwd"},
+                             {"cron": "@daily", "message": "m"}])");
+  CHECK(list.problems.empty());
+  CHECK(list.warnings ==
+        std::vector<std::string>{
+            "/baton/schedule/0/timezone: there is no such time zone: this schedule is off",
+            "/baton/schedule/1/timezone: is not the name of a time zone: this schedule is off"});
+  REQUIRE(list.schedules.size() == 1);
+  CHECK(list.schedules[0].zone_name == "UTC");
 }
 
 TEST_CASE("Schedule: a message says when it was due") {

@@ -105,6 +105,18 @@ TEST_CASE("Cron: a time that clocks show twice in autumn comes once, the first t
   CHECK(times("30 2 * * *", "2027-10-31T01:10:00Z", 1) == Times{"2027-11-01T01:30"});
 }
 
+TEST_CASE("Cron: a star in the hour follows the clocks through both changes") {
+  const std::string spring = "2027-03-28T00:40:00Z", autumn = "2027-10-31T00:20:00Z";
+  CHECK(times("*/30 * * * *", autumn, 5) == Times{"2027-10-31T00:30", "2027-10-31T01:00", "2027-10-31T01:30",
+                                                  "2027-10-31T02:00", "2027-10-31T02:30"});
+  CHECK(times("15 */2 * * *", autumn, 2) == Times{"2027-10-31T01:15", "2027-10-31T03:15"});
+  CHECK(times("@hourly", autumn, 3) == Times{"2027-10-31T01:00", "2027-10-31T02:00", "2027-10-31T03:00"});
+  CHECK(times("30 * * * *", spring, 2) == Times{"2027-03-28T01:30", "2027-03-28T02:30"});
+  CHECK(times("0 * * * *", spring, 2) == Times{"2027-03-28T01:00", "2027-03-28T02:00"});
+  CHECK(times("* * 29 2 *", "2027-01-01T00:00:00Z", 2) == Times{"2028-02-28T23:00", "2028-02-28T23:01"});
+  CHECK(error_of("* * 30 2 *") == "never comes");
+}
+
 TEST_CASE("Cron: what is wrong is said") {
   const std::string fields = "must have five fields: minute, hour, day of the month, month, day of the week";
   CHECK(error_of("* * * *") == fields);
