@@ -11,6 +11,7 @@
 #include "agents/missing_agents.h"
 #include "agents/plan.h"
 #include "agents/read_settings.h"
+#include "base/text.h"
 #include "json/document.h"
 #include "protocol/card/card.h"
 
@@ -112,9 +113,9 @@ class Loader {
     }
     for (const SchemaProblem& found : protocol::unknown_members(card.document->root()))
       warnings.push_back({agent.name.value, {finding(card, found)}});
-    for (const std::string& what : agent.executor->missing()) {
     for (const SchemaProblem& found : agent.settings.warnings)
       warnings.push_back({agent.name.value, {finding(card, found)}});
+    for (const std::string& what : agent.executor->missing()) {
       const char* const place = agent.settings.command.empty() ? "/baton" : "/baton/command";
       warnings.push_back({agent.name.value, {finding(card, {place, what})}});
     }
@@ -168,10 +169,10 @@ class Loader {
 
   void apply_rules(AgentSettings& settings, std::vector<SchemaProblem>& problems) const {
     settings.verbose_errors = settings.verbose_errors || rules_.dev;
+    settings.part_files = rules_.part_files;
     for (const std::string& name : settings.env_from) {
       const auto& secret = rules_.secret_variables;
       if (std::find(secret.begin(), secret.end(), name) == secret.end()) continue;
-    settings.part_files = rules_.part_files;
       problems.push_back({"/baton/env_from", "\"" + name + "\" holds a caller's token and is not passed on"});
     }
   }
@@ -184,7 +185,7 @@ class Loader {
     std::ifstream stream(file, std::ios::binary);
     std::ostringstream text;
     if (!stream || !(text << stream.rdbuf())) return base::fail(ErrorCode::not_found, {}, "cannot be read");
-    return std::move(text).str();
+    return std::string(base::without_mark(text.view()));
   }
 
   static void check_skills(const std::vector<task::Skill>& skills, const std::string& place,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "http/outbound/http_client.h"
 
 namespace baton::agents {
@@ -25,8 +26,13 @@ bool is_plain_path(std::string_view path) {
 bool is_delegate_url(const std::vector<std::string>& allowed, std::string_view url) {
   if (url.size() > kDelegateUrlMax) return false;
   return std::ranges::any_of(allowed, [&](std::string_view entry) {
-    if (!entry.ends_with('/') || url == entry) return url == entry;
-    return url.starts_with(entry) && is_plain_path(url.substr(entry.size()));
+    // Scheme and host are the same in any case, a path is not.
+    const std::size_t path = std::min(entry.find('/', base::web_scheme(entry)), entry.size());
+    if (!base::begins_with(url, entry.substr(0, path))) return false;
+    const std::string_view below = url.substr(path);
+    entry.remove_prefix(path);
+    if (!entry.ends_with('/') || below == entry) return below == entry;
+    return below.starts_with(entry) && is_plain_path(below.substr(entry.size()));
   });
 }
 

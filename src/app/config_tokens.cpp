@@ -98,7 +98,7 @@ class Entry {
     }
     const bool beside = !sources_.folder.empty() && !name.string().starts_with('/');
     file_ = beside ? sources_.folder + "/" + name.str() : name.str();
-    auto text = read_file(file_, kTokenFileMax);
+    auto text = read_text_file(file_, kTokenFileMax);
     if (!text) {
       wrong("/token_file", text.error().for_caller);
       return std::nullopt;

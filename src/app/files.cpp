@@ -5,6 +5,8 @@
 
 #include <fstream>
 
+#include "base/text.h"
+
 namespace baton::app {
 
 base::Result<std::string> read_file(const std::string& name, std::size_t size_max) {
@@ -24,9 +26,15 @@ base::Result<std::string> read_file(const std::string& name, std::size_t size_ma
   return text;
 }
 
+base::Result<std::string> read_text_file(const std::string& name, std::size_t size_max) {
+  auto text = read_file(name, size_max);
+  if (text) text->erase(0, text->size() - base::without_mark(*text).size());
+  return text;
+}
+
 base::Result<std::string> database_in_file(const std::string& name) {
   constexpr std::size_t kSizeMax = 64 << 10;
-  auto text = read_file(name, kSizeMax);
+  auto text = read_text_file(name, kSizeMax);
   if (!text) return text;
   text->resize(text->find_last_not_of(" \r\n") + 1);
   if (text->empty()) return base::fail(base::ErrorCode::invalid_argument, name + " is empty");

@@ -246,9 +246,7 @@ class Loader {
   // Checks that involve more than one setting.
   void check_whole() {
     const Config& c = config();
-    const auto web = [](std::string_view url) {
-      return url.starts_with("http://") || url.starts_with("https://");
-    };
+    const auto web = [](std::string_view url) { return base::web_scheme(url) != 0; };
     if (!c.server.public_url.empty() &&
         (!web(c.server.public_url) || c.server.public_url.find_first_of(" ?#\r\n") != std::string::npos)) {
       wrong("public_url", "must be an http or https URL without query and fragment");

@@ -28,6 +28,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/loggable.h"
+#include "base/text.h"
 #include "http/http_server.h"
 #include "http/outbound/breakers.h"
 #include "store/memory/memory_store.h"
@@ -244,7 +245,8 @@ TraceHeaders trace_headers(const TraceOptions& options) {
   if (!options.headers_file.empty()) {
     std::ifstream file(options.headers_file);
     if (!file) spdlog::error("traces.headers_file: the file cannot be read");
-    headers = read_headers(std::string{std::istreambuf_iterator<char>(file), {}});
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    headers = read_headers(std::string(base::without_mark(text)));
   }
   if (!options.headers_env.empty()) {
     const char* const text = std::getenv(options.headers_env.c_str());

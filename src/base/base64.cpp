@@ -32,10 +32,22 @@ std::optional<std::string_view> digits_of(std::string_view text) {
   return digits;
 }
 
+// The text without line ends; `whole` holds it if it has any.
+std::string_view without_breaks(std::string_view text, std::string& whole) {
+  constexpr std::string_view kBreaks = "\r\n";
+  if (text.find_first_of(kBreaks) == std::string_view::npos) return text;
+  whole.reserve(text.size());
+  for (const char c : text) {
+    if (kBreaks.find(c) == std::string_view::npos) whole += c;
+  }
+  return whole;
+}
+
 }  // namespace
 
 std::optional<std::string> normalize_base64(std::string_view text) {
-  const auto digits = digits_of(text);
+  std::string whole;
+  const auto digits = digits_of(without_breaks(text, whole));
   if (!digits) return std::nullopt;
   std::string normal(*digits);
   for (char& c : normal) {
@@ -63,7 +75,8 @@ std::string encode_base64(std::string_view bytes) {
 }
 
 std::optional<std::string> decode_base64(std::string_view text) {
-  const auto digits = digits_of(text);
+  std::string whole;
+  const auto digits = digits_of(without_breaks(text, whole));
   if (!digits) return std::nullopt;
   std::string bytes;
   bytes.reserve(digits->size() * 3 / 4);

@@ -38,6 +38,23 @@ bool same_word(std::string_view a, std::string_view b) {
          std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lower(x) == lower(y); });
 }
 
+bool begins_with(std::string_view text, std::string_view beginning) {
+  return same_word(text.substr(0, beginning.size()), beginning);
+}
+
+std::size_t web_scheme(std::string_view url) {
+  for (const std::string_view scheme : {"http://", "https://"}) {
+    if (begins_with(url, scheme)) return scheme.size();
+  }
+  return 0;
+}
+
+std::string_view without_mark(std::string_view text) {
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kMark)) text.remove_prefix(kMark.size());
+  return text;
+}
+
 std::string comma_separated(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;

@@ -19,6 +19,16 @@ bool is_token(std::string_view text);
 // Whether the texts are equal, ignoring the case of ASCII letters.
 bool same_word(std::string_view a, std::string_view b);
 
+// Whether the text begins so, ignoring the case of ASCII letters.
+bool begins_with(std::string_view text, std::string_view beginning);
+
+// The length of "http://" or "https://" at the beginning of a URL, in any case (RFC 3986, 3.1); 0: it has
+// another scheme, or none.
+std::size_t web_scheme(std::string_view url);
+
+// The text without the byte order mark that some editors put before UTF-8.
+std::string_view without_mark(std::string_view text);
+
 // The number that the whole text is, in decimal; nothing for any other text, or if it does not fit.
 template <class Number>
 std::optional<Number> number_in(std::string_view text) {

@@ -1,9 +1,11 @@
 #include "cli/client_options.h"
 
+#include "base/text.h"
+
 namespace baton::cli {
 
 std::string url_problem(const std::string& url) {
-  if (url.starts_with("http://") || url.starts_with("https://")) return {};
+  if (base::web_scheme(url) != 0) return {};
   const std::size_t scheme = url.find("://");
   const std::string rest = scheme == std::string::npos ? url : url.substr(scheme + 3);
   const bool is_address = !rest.empty() && rest.front() != '/' && rest.find(' ') == std::string::npos;
@@ -43,11 +45,11 @@ void add_client(CLI::App& command, ClientOptions& client) {
       .add_option("--transport", client.transport,
                   "jsonrpc, rest or grpc; without it, the first of these that the agent's card offers")
       ->check(CLI::IsMember({"jsonrpc", "rest", "grpc"}));
-  command
-      .add_option("--endpoint", client.endpoint,
   command.add_flag("--grpc-text-files", client.grpc_text_files,
                    "Over gRPC of 0.3, exchange files as base64 text in place of bytes, as servers made with "
                    "the SDKs for Python, Go and Java do");
+  command
+      .add_option("--endpoint", client.endpoint,
                   "Where the agent is spoken to, for a card that names another address")
       ->check(url_problem);
   command.add_flag("--trust-card", client.trust_card,

@@ -70,7 +70,7 @@ int serve_command(const CLI::App& command, const ServeOptions& options) {
   }
   const auto load = [&options, &sources]() -> app::LoadedConfig {
     if (!options.config_file.empty()) {
-      auto text = app::read_file(options.config_file, kConfigFileMax);
+      auto text = app::read_text_file(options.config_file, kConfigFileMax);
       if (!text) return {{}, {text.error().for_caller}, {}};
       sources.file_name = options.config_file;
       sources.file_text = std::move(*text);

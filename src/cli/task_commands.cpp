@@ -51,7 +51,7 @@ tl::expected<task::State, int> ask_for_task(const TaskOptions& options, F&& writ
 }
 
 bool is_url(std::string_view text) {
-  return text.starts_with("http://") || text.starts_with("https://");
+  return base::web_scheme(text) != 0;
 }
 
 std::string hint_for(const client::CallError& error) {

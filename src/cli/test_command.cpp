@@ -124,7 +124,7 @@ int test_command(const TestOptions& options) {
   const auto [agents, agent] = app::agent_folder(options.folder);
   const std::string file = options.file.empty() ? (fs::path(options.folder) / kFile).string() : options.file;
   if (agent.empty()) return wrong(options.folder + ": has no card.json");
-  const auto text = app::read_file(file, kFileMax);
+  const auto text = app::read_text_file(file, kFileMax);
   if (!text) return wrong(text.error().for_caller);
   const auto conversations = read_conversations(*text);
   if (!conversations) return wrong(file + ":" + conversations.error().for_caller);

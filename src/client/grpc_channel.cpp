@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.h"
 #include "client/grpc_call.h"
 #include "http/outbound/http_client.h"
 #include "http/outbound/socket.h"
@@ -86,7 +87,7 @@ base::Result<std::string> allowed_address(const std::string& target, const Addre
 base::Result<std::shared_ptr<::grpc::Channel>> open(const ChannelTarget& to) {
   const std::string& url = to.url;
   const AddressPolicy& policy = to.policy;
-  const bool secure = url.starts_with("https://");
+  const bool secure = base::begins_with(url, "https://");
   std::string target = url.substr(url.find("://") == std::string::npos ? 0 : url.find("://") + 3);
   target = target.substr(0, target.find('/'));
   ::grpc::ChannelArguments arguments;

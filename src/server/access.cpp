@@ -17,18 +17,21 @@ constexpr std::string_view kMethods = "GET, POST, PATCH, DELETE, OPTIONS";
 
 std::string_view bearer_token(std::string_view authorization) {
   constexpr std::string_view kScheme = "bearer ";
-  const bool is_bearer = base::same_word(authorization.substr(0, kScheme.size()), kScheme);
-  return is_bearer ? authorization.substr(kScheme.size()) : std::string_view();
+  if (!base::begins_with(authorization, kScheme)) return {};
+  authorization.remove_prefix(kScheme.size());
+  // One or more spaces come before the token (RFC 9110, 11.6.2).
+  authorization.remove_prefix(std::min(authorization.find_first_not_of(' '), authorization.size()));
+  return authorization;
 }
 
 bool is_loopback_page(std::string_view origin) {
-  return (origin.starts_with("http://") || origin.starts_with("https://")) &&
-         is_loopback_host(host_in_url(origin));
+  return base::web_scheme(origin) != 0 && is_loopback_host(host_in_url(origin));
 }
 
 bool origin_allowed(const ServerOptions& options, std::string_view origin) {
   return std::ranges::any_of(options.cors_origins, [&](const std::string& allowed) {
-    return allowed == "*" || allowed == origin || (allowed == "loopback" && is_loopback_page(origin));
+    return allowed == "*" || base::same_word(allowed, origin) ||
+           (allowed == "loopback" && is_loopback_page(origin));
   });
 }
 

@@ -1,4 +1,5 @@
 """Push configs: several for a task from 0.2.2 on, set, read, listed and deleted by any generation."""
+import urllib.parse
 import uuid
 
 import a2a_case
@@ -138,6 +139,24 @@ class PushConfigs(a2a_case.A2aCase):
         for caller in (self.g4, self.g4_rest):
             with self.subTest(caller.name):
                 self.assertEqual([got["id"] for got in caller.list_push(task)], ["a", "b", "c"])
+
+        def over_rest(prefix, version):
+            return lambda size, token: self.rest(
+                "GET", f"{prefix}/tasks/{task}/pushNotificationConfigs?" +
+                urllib.parse.urlencode({"pageSize": size, "pageToken": token}), version=version)
+
+        def over_rpc(size, token):
+            return self.g4.call("list_push", {"taskId": task, "pageSize": size, "pageToken": token})
+        for page in (over_rpc, lambda *how: over_rest("", "1.0")(*how).body,
+                     lambda *how: over_rest("/v1", None)(*how).body):
+            first = page(2, "")
+            last = page(2, first["nextPageToken"])
+            self.assertEqual([len(first["configs"]), len(last["configs"])], [2, 1])
+            self.assertFalse(last.get("nextPageToken"))
+            self.assertEqual(len(page(0, "")["configs"]), 3, "0 is all")
+        for size, token in ((-1, ""), (2, "no token")):
+            self.assertEqual(over_rest("", "1.0")(size, token).status, 400)
+            self.assert_refused(-32602, over_rpc, size, token)
 
     def test_too_many_are_refused(self):
         task = self.g4.begin("ask").id

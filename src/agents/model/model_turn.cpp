@@ -43,7 +43,7 @@ std::optional<std::string> system_of(const ModelSettings& settings) {
   if (!file.read(text.data(), std::ssize(text)) && !file.eof()) return std::nullopt;
   text.resize(static_cast<std::size_t>(file.gcount()));
   if (text.size() > kSystemMax || !base::is_utf8(text)) return std::nullopt;
-  return text;
+  return std::string(base::without_mark(text));
 }
 
 class ModelTurn {

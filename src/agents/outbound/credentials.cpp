@@ -35,7 +35,7 @@ std::string first_line(const std::filesystem::path& file) {
   std::string line;
   std::getline(stream, line);
   if (line.ends_with('\r')) line.pop_back();
-  return line;
+  return std::string(base::without_mark(line));
 }
 
 // Empty: it is missing.

@@ -34,8 +34,8 @@ class TaggedDialect : public Dialect {
     TaggedObjects(out, versions(), task, {}).write_push(config);
   }
 
-  void write_pushes(json::Writer& out, const task::TaskId& task,
-                    const std::vector<task::PushConfig>& configs) const override {
+  void write_pushes(json::Writer& out, const task::TaskId& task, const std::vector<task::PushConfig>& configs,
+                    std::string_view /*next*/) const override {
     out.each(configs, [&](const task::PushConfig& config) { write_push(out, task, config); });
   }
 

@@ -160,8 +160,10 @@ class Dialect : public Rules {
                           const std::optional<task::ListPosition>& next, std::int64_t total) const;
   virtual void write_push(json::Writer& out, const task::TaskId& task,
                           const task::PushConfig& config) const = 0;
+  // `next`: the token of the next page; empty: there is none.
   virtual void write_pushes(json::Writer& out, const task::TaskId& task,
-                            const std::vector<task::PushConfig>& configs) const = 0;
+                            const std::vector<task::PushConfig>& configs,
+                            std::string_view next = {}) const = 0;
   virtual void write_push_deleted(json::Writer& out) const { out.null(); }
 
   // Writes the Task as an item of a stream. `last`: nothing follows.

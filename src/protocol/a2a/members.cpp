@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 
 #include "base/text.h"
 
@@ -19,7 +20,7 @@ constexpr std::size_t kSchemeMax = 64;
 
 // Whether a webhook could be sent to this URL at all. Whether it may be is decided when it is sent.
 bool is_http_url(std::string_view url) {
-  const std::size_t scheme = url.starts_with("https://") ? 8 : url.starts_with("http://") ? 7 : 0;
+  const std::size_t scheme = base::web_scheme(url);
   if (scheme == 0) return false;
   const std::string_view host = url.substr(scheme, url.find_first_of("/?#", scheme) - scheme);
   const bool printable =
@@ -202,6 +203,16 @@ Result<void> check_push_config(const task::PushConfig& config, const std::string
     return wrong(name + ".authentication.schemes: must be at most 16 names of authentication schemes");
   }
   return check_header_text(config.credentials, name + ".authentication.credentials");
+}
+
+// In the protos this is a plain number, where 0 is "not given" and means all.
+Result<void> read_push_page(const Params& params, PushRef& to) {
+  Fields in(params, {}, Source::query);
+  std::optional<std::int64_t> size;
+  in.count({"pageSize", "page_size"}, size);
+  in.string({"pageToken", "page_token"}, to.page_token);
+  to.page_size = static_cast<int>(std::min<std::int64_t>(size.value_or(0), std::numeric_limits<int>::max()));
+  return in.result();
 }
 
 namespace {

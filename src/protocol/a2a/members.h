@@ -139,6 +139,9 @@ base::Result<task::PushConfig> read_push_config(json::Value config, const std::s
 // The same checks for a config that is a value already. `name` is its path.
 base::Result<void> check_push_config(const task::PushConfig& config, const std::string& name);
 
+// Reads which page of a task's push configs is wanted: pageSize and pageToken.
+base::Result<void> read_push_page(const Params& params, PushRef& to);
+
 // Reads what a send's `metadata` says of its task, and Baton's extension in it.
 void read_metadata(Fields& in, SendRequest& read);
 // Reads lastEventId and Baton's extension from the `metadata` of a request about a task.

@@ -24,7 +24,7 @@ Result<Part> read_content(json::Value part, task::Json& metadata) {
   const json::Value tag = first_of(part, {"kind", "type"});
   if (!tag.absent() && !tag.is_string()) return wrong("type: must be a string");
   std::string_view type = tag.string();
-  if (type.empty()) type = !part["text"].missing() ? "text" : !part["file"].missing() ? "file" : "data";
+  if (type.empty()) type = !part["text"].absent() ? "text" : !part["file"].absent() ? "file" : "data";
   if (type == "text") {
     if (!part["text"].is_string()) return wrong("text: must be a string");
     return Part::of_text(part["text"].str());

@@ -66,6 +66,9 @@ struct PushRequest {
 struct PushRef {
   task::TaskId task;
   task::PushConfigId config;  // empty: the first config (get), or ignored (list)
+  // Of a list: how many configs, where 0 is all, and where they begin; empty: at the first.
+  int page_size = 0;
+  std::string page_token = {};
 };
 
 // The bytes of an artifact or a message, or of one of its parts.

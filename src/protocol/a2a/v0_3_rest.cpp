@@ -113,12 +113,12 @@ class V03Rest final : public Dialect {
     rest_v0_3::write_push(out, task, config);
   }
 
-  void write_pushes(json::Writer& out, const task::TaskId& task,
-                    const std::vector<task::PushConfig>& configs) const override {
+  void write_pushes(json::Writer& out, const task::TaskId& task, const std::vector<task::PushConfig>& configs,
+                    std::string_view next) const override {
     out.object([&] {
       out.key("configs").each(configs,
                               [&](const task::PushConfig& config) { write_push(out, task, config); });
-      out.member("nextPageToken", "");
+      out.member("nextPageToken", next);
     });
   }
 

@@ -120,6 +120,7 @@ class V10 final : public Dialect {
     read_task_name(params, {"taskId", "task_id"}, in, read.task.value);
     in.needed_id({"taskId", "task_id"}, read.task.value);
     in.id({"id"}, read.config.value);
+    in.take(read_push_page(params, read));
     return in.result(std::move(read));
   }
 
@@ -138,13 +139,13 @@ class V10 final : public Dialect {
                   const task::PushConfig& config) const override {
     write_config(out, task, config);
   }
-  // One page holds all configs of a task, so there is never a next page token. The list is written even if
-  // empty, for clients that do not know that ProtoJSON leaves out empty lists.
-  void write_pushes(json::Writer& out, const task::TaskId& task,
-                    const std::vector<task::PushConfig>& configs) const override {
+  // The list is written even if empty, for clients that do not know that ProtoJSON leaves out empty lists.
+  void write_pushes(json::Writer& out, const task::TaskId& task, const std::vector<task::PushConfig>& configs,
+                    std::string_view next) const override {
     out.object([&] {
       out.key("configs").each(configs,
                               [&](const task::PushConfig& config) { write_config(out, task, config); });
+      out.optional("nextPageToken", next);
     });
   }
 

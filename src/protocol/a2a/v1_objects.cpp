@@ -40,8 +40,9 @@ Result<task::Part> read_content(json::Value part) {
   int found = 0;
   for (const ContentName& candidate : kContentNames) {
     const json::Value content = part[candidate.name];
-    // `data: null` is a value; null anywhere else means "not set".
-    if (content.missing() || (content.is_null() && candidate.kind != task::Part::Kind::data)) continue;
+    // `data: null` is a value, unless something else is; null anywhere else means "not set".
+    const bool may_be_null = candidate.kind == task::Part::Kind::data && found == 0;
+    if (content.missing() || (content.is_null() && !may_be_null)) continue;
     ++found;
     read.kind = candidate.kind;
     if (candidate.kind == task::Part::Kind::data) {

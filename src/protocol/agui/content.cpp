@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/base64.h"
+#include "base/text.h"
 #include "json/writer.h"
 #include "protocol/a2a/members.h"
 
@@ -28,11 +29,12 @@ Result<Part> raw_part(std::string_view text, std::string media_type, const std::
 // Some clients put a file's bytes where a link or plain base64 belongs: "data:image/png;base64,...".
 Result<MaybePart> read_data_url(std::string_view text, std::string media_type, const std::string& name) {
   constexpr std::string_view kScheme = "data:", kBase64 = ";base64";
-  if (!text.starts_with(kScheme)) return MaybePart{};
+  if (!base::begins_with(text, kScheme)) return MaybePart{};
   const auto comma = text.find(',');
   if (comma == std::string_view::npos) return MaybePart{};
   std::string_view type = text.substr(kScheme.size(), comma - kScheme.size());
-  if (!type.ends_with(kBase64)) return MaybePart{};
+  if (type.size() < kBase64.size() || !base::same_word(type.substr(type.size() - kBase64.size()), kBase64))
+    return MaybePart{};
   type.remove_suffix(kBase64.size());
   if (media_type.empty()) media_type = type;
   auto part = raw_part(text.substr(comma + 1), std::move(media_type), name);

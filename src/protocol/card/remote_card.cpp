@@ -188,7 +188,7 @@ RemoteCard read_remote_card(json::Value card) {
 }
 
 base::Result<RemoteCard> read_remote_card(std::string_view json) {
-  const auto document = json::Document::parse_view(json);
+  const auto document = json::Document::parse_view(base::without_mark(json));
   if (!document) return base::fail(document.error());
   if (!document->root().is_object()) {
     return base::fail(base::ErrorCode::invalid_argument, "the card must be an object");

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "base/text.h"
 #include "protocol/card/remote_card.h"
 #include "protocol/card/security.h"
 
@@ -116,7 +117,7 @@ std::string_view name_of(Type type) {
 }
 
 bool is_web_url(std::string_view url) {
-  return url.starts_with("http://") || url.starts_with("https://");
+  return base::web_scheme(url) != 0;
 }
 
 class RemoteCheck {

@@ -31,6 +31,7 @@ struct PushAnswer {
 struct PushesAnswer {
   task::TaskId task;
   std::vector<task::PushConfig> configs;
+  std::string next = {};  // the token of the next page; empty: there is none
 };
 struct PushDeleted {};
 struct CardAnswer {

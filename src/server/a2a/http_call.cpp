@@ -40,7 +40,7 @@ struct AnswerWriter {
   }
   void operator()(const PushAnswer& answer) const { dialect.write_push(out, answer.task, answer.config); }
   void operator()(const PushesAnswer& answer) const {
-    dialect.write_pushes(out, answer.task, answer.configs);
+    dialect.write_pushes(out, answer.task, answer.configs, answer.next);
   }
   void operator()(const PushDeleted&) const {
     if (binding == Binding::rest) {

@@ -1,7 +1,9 @@
 #include "server/a2a/operations.h"
 
+#include <algorithm>
 #include <array>
 
+#include "base/base64.h"
 #include "server/a2a/cards.h"
 #include "server/a2a/task_reads.h"
 #include "task/link_parts.h"
@@ -274,14 +276,40 @@ void get_push(const CallPtr& call, PushRef ref) {
   call->answer(PushAnswer{ref.task, std::move(*config)});
 }
 
+// Leaves a page of the configs and returns the token of the next one. A token names the config with which its
+// page begins, so that a client may delete those that it has seen.
+base::Result<std::string> cut_page(const PushRef& ref, std::vector<task::PushConfig>& configs) {
+  constexpr std::string_view kBegins = "at ";
+  auto first = configs.begin();
+  if (!ref.page_token.empty()) {
+    const auto named = base::decode_base64(ref.page_token);
+    first = std::ranges::find_if(configs, [&](const task::PushConfig& config) {
+      return named == std::string(kBegins) + config.id.value;
+    });
+    if (first == configs.end()) {
+      return base::fail(ErrorCode::invalid_argument,
+                        "pageToken: is not one that this server gave, or is "
+                        "out of date");
+    }
+  }
+  configs.erase(configs.begin(), first);
+  if (ref.page_size == 0 || configs.size() <= static_cast<std::size_t>(ref.page_size)) return std::string();
+  std::string next =
+      base::encode_base64(std::string(kBegins) + configs[static_cast<std::size_t>(ref.page_size)].id.value);
+  configs.resize(static_cast<std::size_t>(ref.page_size));
+  return next;
+}
+
 void list_push(const CallPtr& call, PushRef ref) {
   if (!call->agent.card.push) return call->refuse(no_webhooks());
   auto configs = call->services.engine.tasks().push_configs(call->ref(ref.task));
   if (!configs) return call->refuse(configs.error(), ref.task);
+  auto next = cut_page(ref, *configs);
+  if (!next) return call->refuse(next.error(), ref.task);
   for (task::PushConfig& config : *configs) {
     if (!shows_last_error(*call)) config.last_error.clear();
   }
-  call->answer(PushesAnswer{ref.task, std::move(*configs)});
+  call->answer(PushesAnswer{ref.task, std::move(*configs), std::move(*next)});
 }
 
 void delete_push(const CallPtr& call, PushRef ref) {

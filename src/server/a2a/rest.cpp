@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "protocol/a2a/errors.h"
+#include "protocol/a2a/members.h"
 #include "server/a2a/http_call.h"
 #include "server/a2a/negotiation.h"
 
@@ -138,11 +139,24 @@ std::optional<RestTarget> match_shape(std::string_view method, std::string_view 
   return target;
 }
 
+// Some clients encode the colon before a verb as well. What names a task as it is comes first.
+std::optional<std::string> with_plain_colon(std::string_view path) {
+  const std::size_t percent = path.rfind('%');
+  if (percent == std::string_view::npos || !base::begins_with(path.substr(percent), "%3a"))
+    return std::nullopt;
+  return std::string(path.substr(0, percent)) + ":" + std::string(path.substr(percent + 3));
+}
+
 std::optional<RestTarget> match(std::string_view method, std::string_view path, bool is_v1) {
   const auto verb = match_shape(method, path, is_v1, true);
   if (verb && verb->operation) return verb;
   const auto plain = match_shape(method, path, is_v1, false);
-  return plain && (plain->operation || !verb) ? plain : verb;
+  if (plain && plain->operation) return plain;
+  if (const auto with_colon = with_plain_colon(path)) {
+    if (auto encoded = match_shape(method, *with_colon, is_v1, true); encoded && encoded->operation)
+      return encoded;
+  }
+  return plain && !verb ? plain : verb;
 }
 
 HttpCallPtr make_call(std::shared_ptr<http::Exchange> exchange, Admitted by, const RestTarget& target) {
@@ -203,7 +217,11 @@ base::Result<Request> read_request(const protocol::a2a::Dialect& dialect, const 
   }
   if (operation == Operation::get_push || operation == Operation::list_push ||
       operation == Operation::delete_push) {
-    return Request(protocol::a2a::PushRef{target.task, target.config});
+    protocol::a2a::PushRef ref{target.task, target.config};
+    if (operation == Operation::list_push) {
+      if (auto page = protocol::a2a::read_push_page(params, ref); !page) return base::fail(page.error());
+    }
+    return Request(std::move(ref));
   }
   auto request = decode(dialect, operation, params);
   if (request && operation == Operation::set_push) {

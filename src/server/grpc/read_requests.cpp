@@ -363,6 +363,15 @@ Result<protocol::a2a::PushRequest> read_push(const protocol::grpc::Method& metho
   return in.result(std::move(read));
 }
 
+Result<PushRef> read_push_list(const protocol::grpc::Method& method, const Reading& message) {
+  auto ref = read_ref(method, message, false);
+  if (!ref) return ref;
+  ref->page_size = message.number("page_size");
+  ref->page_token = message.text("page_token");
+  if (ref->page_size < 0) return wrong("pageSize: must be a whole number from 0");
+  return ref;
+}
+
 template <class T>
 Result<Request> request_of(Result<T> read) {
   if (!read) return fail(std::move(read.error()));
@@ -390,7 +399,7 @@ Result<Request> read_request(const protocol::grpc::Method& method, const Reading
     case Operation::delete_push:
       return request_of(read_ref(method, message, true));
     case Operation::list_push:
-      return request_of(read_ref(method, message, false));
+      return request_of(read_push_list(method, message));
     default:  // the extended card; no method has the rest
       break;
   }

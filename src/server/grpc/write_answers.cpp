@@ -137,7 +137,7 @@ class Objects {
     write_metadata(out, part.metadata);
   }
 
-  static void write_v03_part(const Writing& out, const Part& part) {
+  void write_v03_part(const Writing& out, const Part& part) const {
     if (part.kind == Part::Kind::text) {
       out.text("text", part.content);
     } else if (part.kind == Part::Kind::data) {
@@ -184,6 +184,7 @@ struct AnswerWriter {
     for (const task::PushConfig& config : answer.configs) {
       objects.write_config(out.add("configs"), answer.task, config);
     }
+    out.text("next_page_token", answer.next);
   }
   void operator()(const server::a2a::PushDeleted&) const {}
   void operator()(const server::a2a::CardAnswer&) const {}

@@ -13,9 +13,11 @@ TEST_CASE("delegate_urls: an entry allows itself, and one with a slash at its en
   CHECK(is_delegate_url(allowed, "https://many/agents/"));
   CHECK(is_delegate_url(allowed, "https://many/agents/a-b_c.d~e/F9"));
   CHECK(is_delegate_url(allowed, "https://many/agents/a/"));
+  CHECK(is_delegate_url(allowed, "HTTPS://One/agents/echo"));
+  CHECK(is_delegate_url(allowed, "HTTPS://Many/agents/a"));
   for (const char* other : {"", "https://one/agents/echo/", "https://one/agents/echo2", "https://one/agents/",
                             "http://one/agents/echo", "https://many/agents", "https://many/agents2/a",
-                            "https://many/", "https://many.example/agents/a"}) {
+                            "https://many/", "https://many.example/agents/a", "https://many/Agents/a"}) {
     CAPTURE(other);
     CHECK_FALSE(is_delegate_url(allowed, other));
   }

@@ -22,8 +22,15 @@ TEST_CASE("Base64: all spellings of the same bytes become one") {
   CHECK(base::normalize_base64("") == "");
 }
 
+TEST_CASE("Base64: it may be broken into lines") {
+  CHECK(base::normalize_base64("aG\r\nkxaG\nkx\n") == "aGkxaGkx");
+  CHECK(base::decode_base64("aG\nk=\n") == "hi");
+  CHECK(base::normalize_base64("\n") == "");
+}
+
 TEST_CASE("Base64: anything else is refused") {
-  for (const char* text : {"a", "aGk=a", "aG k", "aGk==", "====", "=", "a===", "<base64>", "aGkx\n"}) {
+  for (const char* text :
+       {"a", "aGk=a", "aG k", "aGk==", "====", "=", "a===", "<base64>", "aG\tk", "aGk\n=\n="}) {
     CAPTURE(text);
     CHECK_FALSE(base::normalize_base64(text));
   }

@@ -22,6 +22,17 @@ TEST_CASE("Text: words are the same without regard to the case of ASCII letters"
   CHECK_FALSE(same_word("[", "{"));
 }
 
+TEST_CASE("Text: a scheme of the web counts in any case, and a byte order mark does not count") {
+  CHECK(web_scheme("http://h") == 7);
+  CHECK(web_scheme("HTTPS://h") == 8);
+  for (const char* other : {"", "http:/h", "http", "ftp://h", " http://h"})
+    CHECK(web_scheme(other) == 0);
+  CHECK(begins_with("DATA:x", "data:"));
+  CHECK_FALSE(begins_with("dat", "data:"));
+  CHECK(without_mark("\xEF\xBB\xBF{}") == "{}");
+  CHECK(without_mark("\xEF\xBB{}") == "\xEF\xBB{}");
+}
+
 TEST_CASE("Text: percent-encoding keeps letters, digits and four marks, and reads back") {
   CHECK(percent_encoded("aZ09-._~") == "aZ09-._~");
   CHECK(percent_encoded("a b/c:%\xc3\xbc") == "a%20b%2Fc%3A%25%C3%BC");

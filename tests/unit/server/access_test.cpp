@@ -33,9 +33,9 @@ std::string value_of(const std::vector<std::pair<std::string, std::string>>& hea
 
 }  // namespace
 
-TEST_CASE("Access: a token stands for its caller, whatever the case of the scheme") {
+TEST_CASE("Access: a token stands for its caller, whatever the case of the scheme and the spaces behind it") {
   const auto options = two_callers();
-  for (const char* scheme : {"Bearer ", "bearer ", "BEARER "}) {
+  for (const char* scheme : {"Bearer ", "bearer ", "BEARER ", "Bearer    "}) {
     const auto caller = server::authenticate(
         options, request_with({{"Authorization", scheme + std::string("alice-secret")}}), {"tools"});
     REQUIRE(caller);
@@ -46,7 +46,7 @@ TEST_CASE("Access: a token stands for its caller, whatever the case of the schem
 TEST_CASE("Access: without a known token nobody gets in where tokens are configured") {
   const auto options = two_callers();
   for (const char* header : {"", "Bearer", "Bearer ", "Bearer alice", "Bearer alice-secretx", "alice-secret",
-                             "Basic alice-secret", "Bearer  alice-secret"}) {
+                             "Basic alice-secret", "Bearer   ", "Bearer\talice-secret"}) {
     CAPTURE(header);
     const auto caller = server::authenticate(options, request_with({{"Authorization", header}}), {"echo"});
     REQUIRE_FALSE(caller);

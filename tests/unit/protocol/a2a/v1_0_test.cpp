@@ -154,6 +154,7 @@ TEST_CASE("A2A 1.0 push config: the flat form is read, under either name of its 
   CHECK(in_rest.task.empty());
   CHECK(in_rest.config.id.empty());
   CHECK(push_error("{}") == "params.url: must be an http or https URL");
+  CHECK(push(R"({"url":"HTTPS://h/"})").config.url == "HTTPS://h/");
   CHECK(push_error(R"({"url":"https://h/","authentication":{"credentials":"c"}})") ==
         "params.authentication.scheme: must not be empty");
 }
@@ -164,6 +165,8 @@ TEST_CASE("A2A 1.0 push config: written flat, one page at a time, without what i
     v1_0().write_pushes(out, {"t1"}, {config(), config()});
   });
   CHECK(list == R"({"configs":[)" + config_shown(config()) + "," + config_shown(config()) + "]}");
+  CHECK(written([](json::Writer& out) { v1_0().write_pushes(out, {"t1"}, {}, "n"); }) ==
+        R"({"configs":[],"nextPageToken":"n"})");
   CHECK(written([](json::Writer& out) { v1_0().write_push_deleted(out); }) == "null");
 }
 

@@ -37,6 +37,8 @@ TEST_CASE("A2A 1.0 message: everything in it comes out again, raw values byte fo
 TEST_CASE("A2A 1.0 message: other spellings are read") {
   CHECK(rewritten(R"({"message_id":"m","role":1,"parts":[{"raw":"-_8","media_type":"x/y","text":null}]})") ==
         R"({"messageId":"m","role":"ROLE_USER","parts":[{"raw":"+/8=","mediaType":"x/y"}]})");
+  CHECK(rewritten(R"({"messageId":"m","role":1,"parts":[{"text":"a","data":null}]})") ==
+        R"({"messageId":"m","role":"ROLE_USER","parts":[{"text":"a"}]})");
 }
 
 TEST_CASE("A2A 1.0 message: what is wrong is named") {

@@ -74,6 +74,8 @@ TEST_CASE("AG-UI content: a data URL is the bytes it holds") {
         std::vector{bytes});
   CHECK(parts_of(R"([{"type":"binary","mimeType":"image/gif","data":"data:image/png;base64,aGk="}])") ==
         std::vector{bytes});
+  CHECK(parts_of(R"([{"type":"image","source":{"type":"url","value":"DATA:image/gif;BASE64,aG\nk="}}])") ==
+        std::vector{bytes});
 }
 
 TEST_CASE("AG-UI content: what is wrong is named") {

@@ -46,6 +46,21 @@ TEST_CASE("match_rest: an id may hold colons; the verb stands behind the last") 
   CHECK(encoded->task.value == "x:subscribe");
 }
 
+TEST_CASE("match_rest: the colon before a verb may be percent-encoded where nothing else is meant") {
+  for (const char* path :
+       {"/message%3Asend", "/message%3asend", "/v1/message%3Asend", "/acme/message%3Asend"}) {
+    CAPTURE(path);
+    const auto send = match_rest("POST", path);
+    REQUIRE(send);
+    CHECK((send->operation == Operation::send));
+  }
+  const auto cancel = match_rest("POST", "/tasks/a%3Ab%3Acancel");
+  REQUIRE(cancel);
+  CHECK((cancel->operation == Operation::cancel));
+  CHECK(cancel->task.value == "a:b");
+  CHECK_FALSE(match_rest("POST", "/message%3Aother"));
+}
+
 TEST_CASE("match_rest: a slash inside an id comes percent-encoded") {
   const auto config = match_rest("DELETE", "/tasks/a%2Fb/pushNotificationConfigs/c%2Fd");
   REQUIRE(config);

@@ -213,8 +213,41 @@ TEST_CASE("gRPC files: with each SDK of 0.3 a file goes there and back as that S
                  base::encode_base64(sdk.on_the_wire) + R"("}}]}})",
              are_text);
     REQUIRE(request);
-    CHECK(std::get<protocol::a2a::SendRequest>(*request).submission.message.parts[0].content == content);
+    task::Task task = test::rich_task(task::State::completed);
+    task.history = {std::get<protocol::a2a::SendRequest>(*request).submission.message};
+    CHECK(task.history[0].parts[0].content == text);
+    task.artifacts.resize(1);
+    task.artifacts[0].parts = task.history[0].parts;
+    const protocol::grpc::Method* method = protocol::grpc::find_method(kOld + "GetTask");
+    const auto got = schema().make(method->full(method->response));
+    write_answer(*method, Writing(*got), server::a2a::TaskAnswer{task}, are_text);
+    CHECK(file_in(Reading(*got).at("history", 0), "content") == sdk.on_the_wire);
+    CHECK(file_in(Reading(*got).at("artifacts", 0), "parts") == sdk.on_the_wire);
+    const auto first = schema().make("a2a.v1.StreamResponse"), later = schema().make("a2a.v1.StreamResponse");
+    write_item(task::ProtocolVersion::v0_3, Writing(*first), task, are_text);
+    CHECK(file_in(Reading(*first).child("task").at("artifacts", 0), "parts") == sdk.on_the_wire);
+    const task::Event event{{5}, base::from_ms(5), task::ArtifactChunk{task.artifacts[0], false, true}};
+    REQUIRE(write_event(task::ProtocolVersion::v0_3, Writing(*later), {{"t"}, {"c"}}, event,
+                        {true, task::EventNumber{3}}, are_text));
+    CHECK(file_in(Reading(*later).child("artifact_update").child("artifact"), "parts") == sdk.on_the_wire);
   }
+}
+
+TEST_CASE("gRPC files: the content never decides what it is") {
+  const auto sent = [](const std::string& field, bool are_text) {
+    const auto request =
+        read(kOld + "SendMessage",
+             R"({"message":{"messageId":"m","role":"ROLE_USER","content":[{"file":{"fileWithBytes":")" +
+                 base::encode_base64(field) + R"("}}]}})",
+             are_text);
+    return request ? std::get<protocol::a2a::SendRequest>(*request).submission.message.parts[0].content
+                   : request.error().for_caller;
+  };
+  CHECK(sent("aGk=", true) == "aGk=");
+  CHECK(sent("aGk=", false) == base::encode_base64("aGk="));
+  CHECK(sent("plain text", true) ==
+        "message.content[0].file.fileWithBytes: must be base64 text, as the A2A 0.3 SDKs for this client's "
+        "language send it");
 }
 
 TEST_CASE("gRPC requests: what is wrong is named as in JSON") {
@@ -263,6 +296,12 @@ TEST_CASE("gRPC requests: 0.3 names resources, 1.0 has ids") {
   CHECK(value<PushRef>(kOld + "ListTaskPushNotificationConfig",
                        R"({"parent":"tasks/t/pushNotificationConfigs"})")
             .task.value == "t");
+  const auto page = value<PushRef>(kNow + "ListTaskPushNotificationConfigs",
+                                   R"({"taskId":"t","pageSize":2,"pageToken":"x"})");
+  CHECK(page.page_size == 2);
+  CHECK(page.page_token == "x");
+  CHECK(error(kNow + "ListTaskPushNotificationConfigs", R"({"taskId":"t","pageSize":-1})") ==
+        "pageSize: must be a whole number from 0");
   CHECK(error(kNow + "GetTask", "{}") == "id: must not be empty");
   CHECK(error(kNow + "GetTaskPushNotificationConfig", R"({"id":"c"})") == "taskId: must not be empty");
   CHECK(error(kNow + "GetTaskPushNotificationConfig", R"({"taskId":"t"})") == "id: must not be empty");
