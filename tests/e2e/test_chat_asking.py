@@ -215,15 +215,18 @@ class Schemas(ChatCase):
     """Whatever an answer comes by, it is checked against the question's schema."""
 
     def ask(self, schema):
-        asked = self.server.send("lines " + json.dumps([{"type": "ask", "message": "well?", "schema": schema}]), agent="chat")
+        line = {"type": "ask", "message": "well?", "schema": schema}
+        asked = self.server.send("lines " + json.dumps([line]), agent="chat")
         return asked["id"], asked["status"]
 
     def answer(self, task, part, version="1.0"):
         if version == "0.1":
-            return self.server.rpc("tasks/send", {"id": task, "message": {"role": "user", "parts": [part]}}, agent="chat")
+            message = {"role": "user", "parts": [part]}
+            return self.server.rpc("tasks/send", {"id": task, "message": message}, agent="chat")
         message = {"messageId": client.new_id(), "taskId": task, "role": "ROLE_USER", "parts": [part]}
         body = self.server.envelope("SendMessage", {"message": message}, 1)
-        return self.server.http("POST", self.server.path_of("chat"), body, self.server.headers_of(None, {"A2A-Version": version}))
+        headers = self.server.headers_of(None, {"A2A-Version": version})
+        return self.server.http("POST", self.server.path_of("chat"), body, headers)
 
     def refused(self, task, part, version="1.0"):
         error = self.answer(task, part, version).body["error"]
@@ -243,7 +246,8 @@ class Schemas(ChatCase):
         self.assertIn("yes or no", self.refused(task, {"text": "moon"}))
         self.assertIn("yes or no", self.refused(task, {"type": "text", "text": "moon"}, "0.1"))
         self.answer(task, {"text": "yes"})
-        self.assertIn('answered: {"approved": true}', json.dumps(self.a2a.get(task).raw, ensure_ascii=False).replace('\\"', '"'))
+        shown = json.dumps(self.a2a.get(task).raw).replace('\\"', '"')
+        self.assertIn('answered: {"approved": true}', shown)
 
     @for_each(AgKit, AgentApi, AgentServer)
     def test_words_in_chat_are_read_by_the_schema(self, door):
@@ -282,7 +286,8 @@ class Schemas(ChatCase):
 
 
 class Configured(ChatCase):
-    COPIES = {"plain": {"plain_answers": True}, "strict": {"answers": "data"}, "confirming": {"confirm_tool": "confirmAction"}}
+    COPIES = {"plain": {"plain_answers": True}, "strict": {"answers": "data"},
+              "confirming": {"confirm_tool": "confirmAction"}}
 
     @for_each(AgUi, AgUi10, agent="plain")
     def test_plain_answers(self, door):
@@ -303,7 +308,8 @@ class Configured(ChatCase):
         self.assertEqual([call.name for call in run.calls], ["confirmAction"])
         self.assertEqual(json.loads(run.calls[0].arguments), {"message": "sure?", "schema": APPROVED})
         after = door.run(door.give(run, '{"approved":true}', context, tools=["confirmAction"]))
-        self.assertEqual((after.ending, after.text, after.task), ("completed", 'answered: {"approved": true}', run.task))
+        self.assertEqual((after.ending, after.task), ("completed", run.task))
+        self.assertEqual(after.text, 'answered: {"approved": true}')
 
     def test_answers_that_must_be_data(self):
         ask = "lines " + json.dumps([{"type": "ask", "message": "well?", "schema": DEPLOY}])

@@ -278,8 +278,8 @@ class LostConnection(CliCase):
                 code, lines, complaints = self.run_baton("send", "--task", task, "yes", url=between.url)
                 self.assertEqual((code, self.last_state(lines)), (DONE, "completed"), complaints)
                 _, lines, _ = self.run_baton("get", task, "--history", "99", "--agent", "approval")
-                said = [part.get("text") or part["data"] for message in lines[0]["history"] if message["role"] == "ROLE_USER"
-                        for part in message["parts"]]
+                mine = [message for message in lines[0]["history"] if message["role"] == "ROLE_USER"]
+                said = [part.get("text") or part["data"] for message in mine for part in message["parts"]]
                 self.assertEqual(said, ["Delete it", {"approved": True}])
 
     def test_without_ids_an_answer_that_may_have_arrived_is_not_repeated(self):
