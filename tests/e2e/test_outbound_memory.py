@@ -15,7 +15,8 @@ from test_remote_agents import Front
 MIB = 1 << 20
 HOSTILE = 90 * MIB
 FINE = 8 * MIB
-NAME = '"name":"n",'
+BEGIN = '{"jsonrpc":"2.0","id":1,"result":{"task":{"id":"t","contextId":"c","status":{"state":"TASK_STATE_COMPLETED"},'
+LIST = '"artifacts":[{"artifactId":"a","name":"n","parts":['
 
 
 def repeated(element, size, before, after):
@@ -28,19 +29,17 @@ def repeated(element, size, before, after):
 
 
 def task(members, size, element):
-    return repeated(element, size, '{"jsonrpc":"2.0","id":1,"result":{"task":{"id":"t","contextId":"c",'
-                    '"status":{"state":"TASK_STATE_COMPLETED"},' + members[0], members[1] + "}}}")
+    return repeated(element, size, BEGIN + members[0], members[1] + "}}}")
 
 
 def long_text(size):
-    yield '{"jsonrpc":"2.0","id":1,"result":{"task":{"id":"t","contextId":"c","status":{"state":"TASK_STATE_COMPLETED"},' \
-        '"artifacts":[{"artifactId":"a","name":"n","parts":[{"text":"'
+    yield BEGIN + '"artifacts":[{"artifactId":"a","name":"n","parts":[{"text":"'
     for _ in range(size // MIB):
         yield "x" * MIB
     yield '"}]}]}}}'
 
 
-PARTS = ('"artifacts":[{"artifactId":"a",' + NAME + '"parts":[', "]}]")
+PARTS = (LIST, "]}]")
 # What each agent answers, in pieces of JSON, and whether that is refused.
 ANSWERS = {
     "text": (lambda: long_text(HOSTILE), True),
@@ -48,7 +47,7 @@ ANSWERS = {
     "parts": (lambda: task(PARTS, HOSTILE, '{"text":"x"}'), True),
     "few-parts": (lambda: task(PARTS, FINE, '{"text":"x"}'), True),
     "history": (lambda: task(('"history":[', "]"), HOSTILE, '{"messageId":"m","parts":[{"text":"x"}]}'), True),
-    "numbers": (lambda: task(('"artifacts":[{"artifactId":"a",' + NAME + '"parts":[{"data":[', "]}]}]"), HOSTILE, "1"), True),
+    "numbers": (lambda: task((LIST + '{"data":[', "]}]}]"), HOSTILE, "1"), True),
     "fine": (lambda: long_text(FINE), False),
     "fine-too": (lambda: long_text(FINE), False),
 }
@@ -114,14 +113,16 @@ class Hostile(harness.ServerCase):
     def send(self, agent):
         message = {"messageId": client.new_id(), "role": "ROLE_USER", "parts": [{"text": "go"}]}
         params = {"message": message, "configuration": {"returnImmediately": True}}
-        return self.server.call("SendMessage", params, agent=agent, headers={"A2A-Version": "1.0"})["task"]["id"]
+        answer = self.server.call("SendMessage", params, agent=agent, headers={"A2A-Version": "1.0"})
+        return answer["task"]["id"]
 
     def most_resident(self):
         status = pathlib.Path(f"/proc/{self.server.pid}/status").read_text(encoding="ascii")
         return int(status.split("VmHWM:")[1].split()[0]) / 1024
 
     def ending(self, agent, task):
-        status = self.wait_state(task, "completed", "failed", "canceled", "rejected", agent=agent, seconds=240)["status"]
+        ended = self.wait_state(task, "completed", "failed", "canceled", "rejected", agent=agent, seconds=240)
+        status = ended["status"]
         return status["state"], client.text_of(status["message"]) if "message" in status else ""
 
     @unittest.skipIf(os.environ.get("BATON_SANITIZER"), "sanitizers take memory of their own")
@@ -134,7 +135,8 @@ class Hostile(harness.ServerCase):
         ends = {agent: self.ending(agent, task) for agent, task in tasks.items()}
         resident = self.most_resident()
         for thread in ("engine", "engine-flush", "http-loop", "agents"):
-            self.assertLess(self.server.metric(f'baton_thread_busy_seconds{{thread="{thread}"}}'), client.scaled(1), thread)
+            busy = self.server.metric(f'baton_thread_busy_seconds{{thread="{thread}"}}')
+            self.assertLess(busy, client.scaled(1), thread)
         self.assertEqual(self.server.metric("baton_outbound_bytes"), 0)
         for agent, (_, is_refused) in ANSWERS.items():
             self.assertEqual(ends[agent][0], "failed" if is_refused else "completed", (agent, ends[agent]))

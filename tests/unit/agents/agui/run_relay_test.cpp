@@ -1,0 +1,75 @@
+#include "agents/agui/run_relay.h"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "support/agent_bench.h"
+
+namespace run_relay_test {
+
+using namespace baton;
+using agents::RunRelay;
+
+namespace {
+
+// Runs `body` with the relay of a turn whose client has the tool "point", and returns what its sink heard.
+std::shared_ptr<test::RecordingSink> relayed(std::size_t arguments_max,
+                                             const std::function<void(RunRelay&)>& body) {
+  base::WorkerPool pool("functions", 1, 10);
+  agents::FunctionExecutor executor(pool, [&](agents::FunctionTurn& turn) {
+    RunRelay relay(turn, arguments_max);
+    body(relay);
+  });
+  agents::Turn turn = test::AgentBench::turn_of("hi");
+  turn.tools.text = R"([{"name":"point"}])";
+  auto sink = std::make_shared<test::RecordingSink>();
+  const auto execution = executor.start(std::move(turn), sink);
+  CHECK(sink->wait_finished());
+  pool.stop();
+  return sink;
+}
+
+task::EventBody call_of(const std::string& id, const std::string& name, std::size_t size = 10) {
+  return task::ToolCall{id, name, {"\"" + std::string(size, 'x') + "\""}, false};
+}
+
+}  // namespace
+
+TEST_CASE("RunRelay: arguments of the client's tools past their limit end the run, and the error names it") {
+  (void)relayed(200, [](RunRelay& relay) {
+    // Those that the endpoint answers itself count no more, nor do those of its own tools.
+    for (int i = 0; i < 10; ++i) {
+      const std::string id = "c" + std::to_string(i);
+      relay.tell(call_of(id, "point", 100));
+      CHECK(relay.held() > 100);
+      relay.tell(task::EventBody{task::ToolResult{id, {"1"}, {}}});
+      relay.tell(call_of("own" + id, "look", 100));
+      CHECK(relay.held() == 0);
+    }
+    relay.tell(call_of("a", "point", 100));
+    CHECK(relay.refusal().empty());
+    relay.tell(call_of("b", "point", 100));
+    CHECK(relay.refusal().find("200 bytes (outbound.tool_arguments_max)") != std::string::npos);
+  });
+}
+
+TEST_CASE(
+    "RunRelay: of several calls of the client's tools the first one is asked, and one told twice is one") {
+  const auto sink = relayed(1'000, [](RunRelay& relay) {
+    relay.tell(call_of("a", "point"));
+    relay.tell(call_of("a", "point"));
+    relay.tell(call_of("b", "point"));
+    relay.tell(task::EventBody{task::ToolResult{"a", {"1"}, {}}});
+    relay.finish({});
+  });
+  const auto* asked = sink->outcome_as<agents::Asked>();
+  REQUIRE(asked != nullptr);
+  CHECK(asked->id == "b");
+  REQUIRE(sink->events().size() == 3);  // a's call, its result, and b's call
+  CHECK(std::get<task::ToolCall>(sink->events().back()).id == "b");
+}
+
+}  // namespace run_relay_test
