@@ -10,7 +10,7 @@ import unittest
 import client
 import harness
 import relay
-from test_remote_agents import Front
+from test_remote_agents import Front, free_port
 
 MIB = 1 << 20
 HOSTILE = 90 * MIB
@@ -145,6 +145,29 @@ class Hostile(harness.ServerCase):
         self.assertIn("outbound.tool_arguments_max", ends["arguments"][1])
         self.assertEqual({ends[agent][0] for agent in RUNS}, {"failed"}, ends)
         self.assertLess(resident, 600, "MiB")
+
+
+@unittest.skipUnless(client.has_grpc(), "built without gRPC")
+class OverGrpc(harness.ServerCase):
+    """A message over gRPC has the same limit, and is not asked for again."""
+
+    @classmethod
+    def setUpClass(cls):
+        port = free_port()
+        cls.far = harness.Server(["mirror"], options=("--grpc-port", str(port))).start()
+        cls.addClassCleanup(cls.far.discard)
+        origins = [f"http://127.0.0.1:{at}" for at in (cls.far.port, port)]
+        way = {"version": "1.0", "transport": "grpc", "agent": "mirror", "endpoint": origins[1]}
+        cls.server = Front({"far": {"url": origins[0], "a2a": way}}, origins)
+        cls.server.config["outbound"]["task_bytes_max"] = "1MiB"
+        cls.server.start()
+
+    def test_a_message_past_the_limit_fails_the_task(self):
+        task = self.server.send("x" * 1000, client.new_id(), agent="far")
+        self.assertEqual(task["status"]["state"], "completed", task["status"])
+        task = self.server.send("x" * (2 * MIB), client.new_id(), agent="far")
+        self.assertEqual(task["status"]["state"], "failed")
+        self.assertIn("the answer is larger than allowed", client.text_of(task["status"]["message"]))
 
 
 if __name__ == "__main__":
