@@ -240,7 +240,8 @@ StreamEnd grpc_stream(const GrpcChannel& channel, const Remote& remote, ChannelC
       end.error = from_net(right.error(), {true, milliseconds(0)});
       return false;
     }
-    const auto document = json::Document::parse(shown_text(remote.access, json));
+    const std::string text = shown_text(remote.access, json);
+    const auto document = json::Document::parse_view(text);
     const auto item = document ? dialect.read_answer(document->root(), true) : base::fail(document.error());
     if (!item) end.error = CallError{item.error().for_caller, 0, false};
     const bool goes_on = item && on_event(0, item->result.raw());

@@ -45,6 +45,7 @@ class Front(harness.Server):
 
 class RemoteCase(harness.ServerCase):
     FAR = ["slow", "echo", "approval", "table-report", "mirror"]
+    OPTIONS = ()  # of the Baton in front
 
     @classmethod
     def setUpClass(cls):
@@ -52,7 +53,7 @@ class RemoteCase(harness.ServerCase):
         cls.grpc_port = free_port()
         options = ("--grpc-port", str(cls.grpc_port)) if client.has_grpc() else ()
         cls.far = harness.Server(cls.FAR, options=options).start()
-        cls.server = Front(cls.cards(), cls.origins()).start()
+        cls.server = Front(cls.cards(), cls.origins(), options=cls.OPTIONS).start()
 
     @classmethod
     def tearDownClass(cls):
