@@ -53,6 +53,39 @@ export const chatStreamed = {
   },
 };
 
+export const chatLateList = {
+  name: "Chat: an answer about the list that a later one has overtaken takes no conversation away",
+  chat: "stage",
+  async run(page, { server }) {
+    const gate = randomUUID();
+    await ready(page);
+    const late = {};
+    late.isDue = new Promise((resolve) => (late.comes = resolve));
+    let asked = 0;
+    // The first answer is from before the conversation, and comes after the second.
+    await page.route(/\/conversations\?/, async (route) => {
+      if (++asked === 1) {
+        await late.isDue;
+        return route.fulfill({ json: { conversations: [] } });
+      }
+      const answer = await route.fetch();
+      await route.fulfill({ response: answer });
+      if (asked === 2) late.comes();
+    });
+    const overtaken = page.waitForResponse(
+      async (answer) => answer.url().includes("/conversations?") && (await answer.json()).conversations.length === 0,
+    );
+    await says(page, `say one\nhold ${gate}\nsay two`);
+    await overtaken;
+    await sees(page, ".theirs", "one");
+    await sees(page, ".conversations a[aria-current] .title", "say one");
+    server.open(gate, "stage");
+    await sees(page, ".theirs", /one\s*two/);
+    await ready(page);
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+  },
+};
+
 export const chatStopped = {
   name: "Chat: an answer that is under way is stopped",
   chat: "stage",

@@ -27,6 +27,7 @@ export class Conversations extends EventTarget {
     this.current = "";
     this.renamed = "";
     this.next = "";
+    this.asked = 0; // how often for what has changed
     this.reading = new AbortController();
     this.more.addEventListener("click", () => this.load(this.next));
   }
@@ -48,8 +49,11 @@ export class Conversations extends EventTarget {
     const { agent } = this;
     const { signal } = this.reading;
     if (!agent) return;
+    const asked = ++this.asked;
     try {
       const { conversations, nextPageToken } = await listConversations(agent, { pageSize }, signal);
+      // An answer that was overtaken by a later one does not know what that one has.
+      if (asked !== this.asked) return;
       const there = new Set(conversations.map(({ id }) => id));
       const oldest = nextPageToken ? (conversations.at(-1)?.updatedAt ?? "") : "";
       // What the page would have and has not was deleted elsewhere.
