@@ -134,12 +134,12 @@ class Ops(operate_case.OperateCase):
         plan.write_text("a,b\n", encoding="utf-8")
         made = self.good("retry", key, "--reason", "mended", "--data", '{"rows": [1, 2]}', "--file", str(plan))
         made = made[0]["task"]["key"]
-        data, file = self.message_of(made)["parts"]
+        file, data = self.message_of(made)["parts"]
         self.assertEqual(data["data"], {"rows": [1, 2]})
         self.assertEqual((file["filename"], file["mediaType"]), ("plan.csv", "text/csv"))
         self.assertEqual(self.read(f"/tasks/{key}")["task"]["retriedAs"], made)
         # A part of the task's own message is named by its place.
-        message = {"parts": [{"data": {"rows": []}}, {"part": 1}]}
+        message = {"parts": [{"data": {"rows": []}}, {"part": 0}]}
         again = self.good("retry", made, "--reason", "once more", "--message", json.dumps(message))[0]["task"]["key"]
         self.assertEqual(self.message_of(again)["parts"], [{"data": {"rows": []}}, file])
         self.assertEqual(self.ops("retry", made, "--reason", "x", "--message", "{")[0], USAGE)
