@@ -181,6 +181,13 @@ class Leaf final : public agents::Executor {
   World& world_;
 };
 
+// A world may stand still for longer than a plan has to undo what it has done.
+agents::PlanOptions patient() {
+  agents::PlanOptions options;
+  options.undo_grace = std::chrono::hours(24);
+  return options;
+}
+
 // The production's executor; looks at what its turns get.
 class PlanAgent final : public agents::Executor {
  public:
@@ -192,7 +199,7 @@ class PlanAgent final : public agents::Executor {
               const auto* found = world.here()->skilled(skill, tag);
               return found ? std::optional(found->name.value) : std::nullopt;
             },
-            {}, std::make_shared<agents::PlanMemories>(64 << 20))) {}
+            patient(), std::make_shared<agents::PlanMemories>(64 << 20))) {}
 
   std::unique_ptr<agents::Execution> start(agents::Turn turn,
                                            std::shared_ptr<agents::TurnSink> sink) override {

@@ -441,7 +441,8 @@ Work work_of(int items) {
       {"id": "each", "over": "/message/data/list", "max": 10000, "concurrency": 2000,
        "map": {"id": "one", "agent": "a", "input": "{{/item}} {{/message/data/k}} {{/message/data/list/3}}"}},
       {"id": "again", "over": "/message/data/list", "max": 10000, "concurrency": 2000,
-       "map": {"id": "two", "agent": "a", "input": {"data": ["{{/steps/each/results/2/text}}", "{{/steps/each/data/n}}"]}}}]})",
+       "map": {"id": "two", "agent": "a",
+               "input": {"data": ["{{/steps/each/results/2/text}}", "{{/steps/each/data/n}}"]}}}]})",
           of_data(R"({"k": "v", "list": [)" + list + "]}"));
   run.turn();
   std::vector<DelegateResult> results;
