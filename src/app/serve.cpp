@@ -282,7 +282,7 @@ int serve(const Config& config, const std::function<LoadedConfig()>& read_again)
   if (!config.traces.endpoint.empty()) {
     spans.emplace(config.traces.ratio);
     exporter.emplace(*spans, config.traces.endpoint, trace_headers(config.traces),
-                     TraceResource{std::string(kVersion), store->server_name});
+                     TraceResource{std::string(kVersion), store->server_name}, config.traces.batch_time);
   }
   base::SpanQueue* const traced = spans ? &*spans : nullptr;
   // A turn that waits for its children gives up its slot, but not its thread: at most as many wait as run.

@@ -323,6 +323,8 @@ constexpr Setting kSettings[] = {
      "File with headers for the endpoint, one on each line, such as Authorization: Bearer ...", 0, 4096},
     {"traces.headers_env", &to<&Config::traces, &TraceOptions::headers_env>,
      "Environment variable with such headers, separated by commas", 0, 255},
+    {"traces.batch_s", &to<&Config::traces, &TraceOptions::batch_time>,
+     "Seconds after which the spans of a batch that is not full are sent", 0.01, 600},
 };
 
 }  // namespace

@@ -43,11 +43,12 @@ TraceHeaders read_headers(std::string_view text) {
 }
 
 TraceExporter::TraceExporter(base::SpanQueue& spans, std::string endpoint, TraceHeaders headers,
-                             TraceResource resource)
+                             TraceResource resource, milliseconds batch_time)
     : spans_(spans),
       endpoint_(std::move(endpoint)),
       headers_(std::move(headers)),
       resource_(std::move(resource)),
+      batch_time_(batch_time),
       stop_fd_(eventfd(0, EFD_CLOEXEC)),
       thread_([this] { run(); }) {}
 
@@ -63,7 +64,7 @@ void TraceExporter::run() {
   while (true) {
     try {
       const bool is_last = spans_.is_stopped();
-      const auto batch = spans_.take(kBatchMax, base::SteadyTime::now() + kBatchTime);
+      const auto batch = spans_.take(kBatchMax, base::SteadyTime::now() + batch_time_);
       const std::int64_t lost = lost_.load(std::memory_order_relaxed);
       if (!batch.empty()) deliver(batch);
       const bool is_in_vain = lost_.load(std::memory_order_relaxed) > lost;

@@ -27,6 +27,7 @@ struct TraceOptions {
   double ratio = 0.1;        // of the traces that begin here
   std::string headers_file;  // a file with a header on each line, "Name: value"; empty: none
   std::string headers_env;   // the same in an environment variable, separated by commas; empty: none
+  std::chrono::milliseconds batch_time{2'000};  // after which a batch that is not full is sent
 };
 
 using TraceHeaders = std::vector<std::pair<std::string, std::string>>;
@@ -35,7 +36,8 @@ TraceHeaders read_headers(std::string_view text);
 
 class TraceExporter {
  public:
-  TraceExporter(base::SpanQueue& spans, std::string endpoint, TraceHeaders headers, TraceResource resource);
+  TraceExporter(base::SpanQueue& spans, std::string endpoint, TraceHeaders headers, TraceResource resource,
+                std::chrono::milliseconds batch_time);
   ~TraceExporter();
   TraceExporter(const TraceExporter&) = delete;
   TraceExporter& operator=(const TraceExporter&) = delete;
@@ -43,7 +45,6 @@ class TraceExporter {
   void add_to(base::MetricsText& out) const;
 
   static constexpr std::size_t kBatchMax = 512;
-  static constexpr std::chrono::seconds kBatchTime{2};          // after which a smaller batch goes out
   static constexpr std::chrono::seconds kTryMax{60};            // for one batch
   static constexpr std::chrono::seconds kRequestTime{10};       // for one request
   static constexpr std::chrono::milliseconds kLastTime{1'500};  // for what is left at the end
@@ -61,6 +62,7 @@ class TraceExporter {
   const std::string endpoint_;
   const TraceHeaders headers_;
   const TraceResource resource_;
+  const std::chrono::milliseconds batch_time_;
   std::atomic<std::int64_t> sent_{0}, lost_{0}, rejected_{0};
   bool works_ = true;       // as last told; the thread only
   base::UniqueFd stop_fd_;  // readable once the program stops

@@ -16,7 +16,7 @@ SERVER, CLIENT, INTERNAL, PRODUCER = 2, 3, 1, 4
 
 
 def traces(url, **more):
-    return {"endpoint": url, **more}
+    return {"endpoint": url, "batch_s": 0.05} | more
 
 
 class TraceCase(harness.ServerCase):
@@ -241,14 +241,14 @@ class CollectorInTrouble(harness.ServerCase):
                 self.assertEqual(server.metric('baton_spans_total{outcome="lost"}'), 0)
 
     def test_a_refused_batch_is_lost_and_counted(self):
-        receiver, server = self.served(lambda count: (400, {}, b""))
+        receiver, server = self.served(lambda count: (400, {}, b""), batch_s=1)  # for both spans
         self.send(server)
         harness.wait_for(lambda: server.metric('baton_spans_total{outcome="lost"}') >= 2)
         self.assertEqual(receiver.count, 1)
 
     def test_partial_success_is_counted(self):
         answer = json.dumps({"partialSuccess": {"rejectedSpans": "1", "errorMessage": "too old"}}).encode()
-        _, server = self.served(lambda count: (200, {}, answer))
+        _, server = self.served(lambda count: (200, {}, answer), batch_s=1)  # for both spans
         self.send(server)
         harness.wait_for(lambda: server.metric('baton_spans_total{outcome="rejected"}') == 1)
 
