@@ -268,8 +268,8 @@ export const live = {
     const key = await server.made("form", "input-required");
     await goes(page, server, `/tasks/${key}`);
     await sees(page, ".live");
-    await server.api("POST", `/tasks/${key}/answer`, { reason: "a test", text: "by another" });
-    await sees(page, ".event .words", "The answer was by another.");
+    await server.api("POST", `/tasks/${key}/answer`, { reason: "a test", text: "approve" });
+    await sees(page, ".event .words", 'The answer was {"decision":"approve"}.');
     await sees(page, ".head .state", "completed");
   },
 };
@@ -477,7 +477,7 @@ export const bars = {
     const question = await server.made("form", "input-required");
     await goes(page, server, `/tasks/${question}`);
     await sees(page, ".bar.ask", "for an answer");
-    await server.api("POST", `/tasks/${question}/answer`, { reason: "a test", text: "x" });
+    await server.api("POST", `/tasks/${question}/answer`, { reason: "a test", text: "reject" });
     await sees(page, ".bar.good", "turn 2");
   },
 };

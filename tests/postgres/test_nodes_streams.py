@@ -46,11 +46,22 @@ class Streams(nodes.SharedNodesCase):
             blocks += self.nodes[index].resubscribe(task, after, agent="player").rest()
         return blocks
 
+    def begun_on(self, index, task):
+        """The stream of a task that is begun; a node that has no database for the moment is asked again."""
+        def begin():
+            try:
+                return self.nodes[index].stream(f"count {STEPS}", task, agent="player")
+            except client.RpcError as refused:
+                if refused.code != 503:
+                    raise
+                return None
+        return harness.wait_for(begin, what="a node to begin the task")
+
     def follow_many(self, tasks):
         """What came on all nodes of tasks while they ran: where they were begun, and on both others."""
         def follow(number):
             task, here = client.new_id(), number % 3
-            stream = self.nodes[here].stream(f"count {STEPS}", task, agent="player")
+            stream = self.begun_on(here, task)
             next(iter(stream))
             others = [self.nodes[(number + more) % 3].resubscribe(task, 0, agent="player") for more in (1, 2)]
             return [self.to_the_end(here, task, stream.rest()),

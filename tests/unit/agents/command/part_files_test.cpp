@@ -48,16 +48,22 @@ class HeldFileWork {
  public:
   explicit HeldFileWork(agents::ProcessHost& host) {
     for (int i = 0; i < 2; ++i) {
-      REQUIRE(host.file_work().try_submit([released = released_] {
+      REQUIRE(host.file_work().try_submit([released = released_, held = held_] {
+        ++*held;
         while (!*released) std::this_thread::yield();
       }));
     }
+  }
+  // Until all its threads are held.
+  void wait_held() const {
+    while (*held_ < 2) std::this_thread::yield();
   }
   ~HeldFileWork() { release(); }
   void release() { *released_ = true; }
 
  private:
   const std::shared_ptr<std::atomic<bool>> released_ = std::make_shared<std::atomic<bool>>(false);
+  const std::shared_ptr<std::atomic<int>> held_ = std::make_shared<std::atomic<int>>(0);
 };
 
 }  // namespace
@@ -131,9 +137,9 @@ TEST_CASE("TextTurn: while files wait to be written other turns run, and a cance
   with_files.turn.reset();
   CHECK(bench.wait_processes(0));
   held.release();
-  std::atomic<bool> worked{false};
-  REQUIRE(bench.host.file_work().try_submit([&] { worked = true; }));
-  while (!worked) std::this_thread::yield();
+  // Both threads have done what was queued before.
+  HeldFileWork behind(bench.host);
+  behind.wait_held();
   CHECK(bench.host.process_count() == 0);
   CHECK(with_files.sink->all_text().empty());
   CHECK(folder.is_empty());
