@@ -221,6 +221,8 @@ class Lasting(PlanCase):
     def test_a_running_plan_keeps_the_text_it_began_with(self):
         task = self.begin("changing")
         self.wait_calls("hold changing-1 old")
+        # A local agent may begin before what began it is stored.
+        harness.wait_for(lambda: self.tree("changing", task)["root"].get("children"), what="the child to be stored")
         write_plan(self.server, "changing", {"sequence": [hand("say new")]})
         self.server.kill()
         self.server.start()

@@ -115,7 +115,8 @@ void Fibers::change(Fiber& from, Fiber& to) {
 void Fibers::changed([[maybe_unused]] Fiber& fiber) {
 #ifdef __SANITIZE_ADDRESS__
   const bool inside = fiber.stack != nullptr;
-  __sanitizer_finish_switch_fiber(fiber.asan_frames, inside ? &outside_stack_ : nullptr, inside ? &outside_stack_size_ : nullptr);
+  __sanitizer_finish_switch_fiber(fiber.asan_frames, inside ? &outside_stack_ : nullptr,
+                                  inside ? &outside_stack_size_ : nullptr);
 #endif
 }
 

@@ -78,9 +78,9 @@ MUTANTS = {
     ],
     # A turn that was running when the program ended is not queued again.
     "forgetful_recovery": [
-        ("engine/recovery.cpp", """    if (now->turn_state != task::TurnState::none && !runs) found""",
+        ("engine/recovery.cpp", """    if (now->turn_state == task::TurnState::none || runs) continue;""",
          """    const bool was_queued = head.turn_state == task::TurnState::queued;
-    if ((now->turn_state == task::TurnState::waiting || was_queued) && !runs) found"""),
+    if ((now->turn_state != task::TurnState::waiting && !was_queued) || runs) continue;"""),
     ],
     # Nobody listens for the children of a turn that was waiting for them when the program ended.
     "forgets_waiting": [
@@ -104,8 +104,8 @@ MUTANTS = {
     ],
     # A plan does not say what it has taken in.
     "plan_takes_twice": [
-        ("agents/workflow/workflow_executor.cpp", """write_records(step.records), std::move(taken_)}""",
-         """write_records(step.records), {}}"""),
+        ("agents/workflow/workflow_executor.cpp", """ExecutorState{std::move(state), std::move(taken_)}""",
+         """ExecutorState{std::move(state), {}}"""),
     ],
     # A plan loses the records of a turn whose children have been told of.
     "plan_drops_records": [
@@ -114,8 +114,8 @@ MUTANTS = {
     ],
     # What was done first is undone first.
     "plan_undoes_forwards": [
-        ("agents/workflow/plan_run.cpp", """  for (auto path = done.rbegin(); path != done.rend(); ++path) {""",
-         """  for (auto path = done.begin(); path != done.end(); ++path) {"""),
+        ("agents/workflow/plan_run.cpp", """done(facts_.done().rbegin(), facts_.done().rend());""",
+         """done(facts_.done().begin(), facts_.done().end());"""),
     ],
     # A child is canceled before the log says that its plan does not need it.
     "cancels_before_its_record": [

@@ -17,8 +17,8 @@ constexpr std::size_t kTextMax = 1'000;
 constexpr std::int64_t kAgeMax = std::int64_t{100} * 366 * 86'400;
 
 constexpr auto kFilter = std::to_array<std::string_view>(
-    {"id", "state", "turn", "agent", "caller", "tenant", "context", "parent", "roots", "schedule", "age_min_s",
-     "attempts_min", "undelivered", "retried", "error"});
+    {"id", "state", "turn", "agent", "caller", "tenant", "context", "parent", "roots", "schedule",
+     "age_min_s", "attempts_min", "undelivered", "retried", "error"});
 
 struct Turn {
   std::string_view name;

@@ -25,8 +25,7 @@ TEST_CASE("Text: words are the same without regard to the case of ASCII letters"
 TEST_CASE("Text: a scheme of the web counts in any case, and a byte order mark does not count") {
   CHECK(web_scheme("http://h") == 7);
   CHECK(web_scheme("HTTPS://h") == 8);
-  for (const char* other : {"", "http:/h", "http", "ftp://h", " http://h"})
-    CHECK(web_scheme(other) == 0);
+  for (const char* other : {"", "http:/h", "http", "ftp://h", " http://h"}) CHECK(web_scheme(other) == 0);
   CHECK(begins_with("DATA:x", "data:"));
   CHECK_FALSE(begins_with("dat", "data:"));
   CHECK(without_mark("\xEF\xBB\xBF{}") == "{}");
