@@ -99,9 +99,9 @@ bool Relay::Mark::begins(std::string_view text) const {
 
 Relay::Mark Relay::mark_of(const task::Part& part) {
   Mark mark;
-  for (const std::string_view text :
-       std::initializer_list<std::string_view>{std::to_string(static_cast<int>(part.kind)), part.content,
-                                               part.filename, part.media_type, part.metadata.text}) {
+  const std::string kind = std::to_string(static_cast<int>(part.kind));
+  for (const std::string_view text : std::initializer_list<std::string_view>{
+           kind, part.content, part.filename, part.media_type, part.metadata.text}) {
     mark.add(text);
     mark.add(std::string_view("\0", 1));
   }
