@@ -41,6 +41,10 @@ base::Result<void> cannot_write(const std::string& what, const std::string& why)
                     "cannot write " + what + ": " + why);
 }
 
+base::Result<void> given_up() {
+  return base::fail(ErrorCode::unavailable, "the turn was given up");
+}
+
 std::string name_of(const Part& part, std::size_t number) {
   return std::to_string(number) +
          (part.kind == Part::Kind::data ? "-data.json" : "-" + harmless(part.filename));
@@ -73,13 +77,14 @@ PartFiles::~PartFiles() {
 }
 
 base::Result<void> PartFiles::write() {
+  if (stopped_) return given_up();
   std::error_code error;
   const fs::path pattern = fs::temp_directory_path(error) / kFolderPattern;
   if (error) return cannot_write("files of a message", error.message());
   if (auto checked = check(pattern); !checked) return checked;
   if (auto made = make_folder(pattern); !made) return made;
   for (Part& part : parts_) {
-    if (stopped_) return base::fail(ErrorCode::unavailable, "the turn was given up");
+    if (stopped_) return given_up();
     if (auto added = add(std::exchange(part, {})); !added) return added;
   }
   return {};

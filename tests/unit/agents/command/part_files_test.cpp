@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -11,7 +10,6 @@
 #include <thread>
 
 #include "support/agent_bench.h"
-#include "support/patience.h"
 
 namespace part_files_test {
 
@@ -50,16 +48,22 @@ class HeldFileWork {
  public:
   explicit HeldFileWork(agents::ProcessHost& host) {
     for (int i = 0; i < 2; ++i) {
-      REQUIRE(host.file_work().try_submit([released = released_] {
+      REQUIRE(host.file_work().try_submit([released = released_, held = held_] {
+        ++*held;
         while (!*released) std::this_thread::yield();
       }));
     }
   }
   ~HeldFileWork() { release(); }
   void release() { *released_ = true; }
+  // Until all its threads are held.
+  void wait_held() const {
+    while (*held_ < 2) std::this_thread::yield();
+  }
 
  private:
   const std::shared_ptr<std::atomic<bool>> released_ = std::make_shared<std::atomic<bool>>(false);
+  const std::shared_ptr<std::atomic<int>> held_ = std::make_shared<std::atomic<int>>(0);
 };
 
 }  // namespace
@@ -133,9 +137,9 @@ TEST_CASE("TextTurn: while files wait to be written other turns run, and a cance
   with_files.turn.reset();
   CHECK(bench.wait_processes(0));
   held.release();
-  // What is removed is removed by the same threads, later.
-  const auto until = std::chrono::steady_clock::now() + test::patience();
-  while (!folder.is_empty() && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+  // Both threads have done what was queued before.
+  HeldFileWork behind(bench.host);
+  behind.wait_held();
   CHECK(bench.host.process_count() == 0);
   CHECK(with_files.sink->all_text().empty());
   CHECK(folder.is_empty());
