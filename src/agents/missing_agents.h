@@ -1,5 +1,5 @@
-// What a catalogue says of a card that names an agent which is not there: for whoever checks cards that
-// belong together, that is wrong; a server starts all the same, as the other card may come later.
+// Findings about cards that name an agent the catalogue does not have. A check of cards that belong together
+// treats them as errors; a server only warns, because the other card may be added later.
 //
 // Pure functions.
 #pragma once

@@ -53,8 +53,8 @@ class TaskService {
   };
   void submit_child(ForChild terms, task::Submission submission, task::SendDigest digest, Submitted done);
 
-  // Whether the submission, if it is an answer to a question with a schema, fits that (agents/questions.h).
-  // `submit` checks the same; this is for whoever has several to submit. May block.
+  // Fails if the submission answers a question whose schema it does not fit (agents/questions.h). `submit`
+  // checks this too; callers with several submissions check all of them first. May block.
   base::Result<void> check_answer(const task::Submission& submission) const;
 
   // Calls `done` when the task stops (ends, or waits for its caller) after event `after`, whether that has

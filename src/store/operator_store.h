@@ -164,8 +164,8 @@ struct BulkState {
   BulkJob::State state = BulkJob::State::running;
 };
 
-// A turn that ran when its program died, and has not ended since. One whose task has children that are at
-// work or wait for people is none: they are.
+// A turn that ran when its program died, and has not ended since. A turn whose task has open children, which
+// work or wait for people, is not counted: a child is the suspect then.
 struct CrashedTurn {
   task::TaskKey task;
   task::TurnNumber turn;
@@ -189,7 +189,7 @@ struct BulkCount {
 // The program begins to use the store, which it does not share with others: notes the turns that ran when the
 // one before died, unless that was asked to stop. Forgets those that have ended.
 struct ProgramBegins {
-  bool is_shared = false;  // then notes nothing: whoever takes over from a dead node has done that
+  bool is_shared = false;  // then notes nothing: the node that took over has noted the death
 };
 // Whether the program was asked to stop. Of a store that is not shared.
 struct ProgramStops {
