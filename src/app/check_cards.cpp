@@ -4,7 +4,7 @@
 #include <tuple>
 #include <utility>
 
-#include "agents/missing_agents.h"
+#include "agents/cards/missing_agents.h"
 #include "app/executors.h"
 #include "base/clock.h"
 #include "base/worker_pool.h"

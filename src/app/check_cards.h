@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "agents/catalogue.h"
+#include "agents/cards/catalogue.h"
 
 namespace baton::app {
 

@@ -8,18 +8,18 @@
 #include <string>
 #include <vector>
 
-#include "agents/catalogue.h"
+#include "agents/cards/catalogue.h"
 #include "agents/outbound/outbound.h"
-#include "agents/workflow/workflow_executor.h"
+#include "agents/plan/workflow_executor.h"
 #include "app/logging.h"
 #include "app/trace_exporter.h"
 #include "base/clock.h"
-#include "engine/options.h"
+#include "engine/shared/options.h"
 #include "http/http_server.h"
 #include "http/outbound/byte_budget.h"
 #include "notify/notifier.h"
 #include "server/grpc/limits.h"
-#include "server/services.h"
+#include "server/shared/options.h"
 
 namespace baton::app {
 

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "agents/catalogue.h"
+#include "agents/cards/catalogue.h"
 #include "agents/command/process_host.h"
 #include "agents/outbound/outbound.h"
-#include "agents/workflow/workflow_executor.h"
+#include "agents/plan/workflow_executor.h"
 #include "base/clock.h"
 #include "base/worker_pool.h"
 

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <utility>
 
-#include "agents/files_digest.h"
+#include "agents/cards/files_digest.h"
 
 namespace baton::app {
 namespace {

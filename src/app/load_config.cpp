@@ -7,7 +7,7 @@
 #include <set>
 #include <string_view>
 
-#include "agents/delegate_urls.h"
+#include "agents/outbound/delegate_urls.h"
 #include "app/config_tokens.h"
 #include "app/database_url.h"
 #include "app/files.h"
@@ -15,7 +15,7 @@
 #include "base/text.h"
 #include "http/outbound/http_client.h"
 #include "json/document.h"
-#include "server/hosts.h"
+#include "server/admission/hosts.h"
 #include "task/ids.h"
 
 namespace baton::app {

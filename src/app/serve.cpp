@@ -15,8 +15,8 @@
 #include <sstream>
 #include <utility>
 
-#include "agents/catalogue.h"
-#include "agents/files_digest.h"
+#include "agents/cards/catalogue.h"
+#include "agents/cards/files_digest.h"
 #include "app/config.h"
 #include "app/database_url.h"
 #include "app/executors.h"

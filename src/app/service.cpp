@@ -15,8 +15,8 @@
 #include "app/task_log.h"
 #include "app/version.h"
 #include "base/busy_time.h"
-#include "server/access.h"
-#include "server/answers.h"
+#include "server/admission/access.h"
+#include "server/shared/answers.h"
 
 namespace baton::app {
 namespace {

@@ -11,7 +11,7 @@
 #include <optional>
 #include <string>
 
-#include "agents/catalogue.h"
+#include "agents/cards/catalogue.h"
 #include "agents/command/process_host.h"
 #include "app/exit_deadline.h"
 #include "app/grpc_relay.h"
@@ -24,12 +24,12 @@
 #include "http/outbound/breakers.h"
 #include "http/outbound/byte_budget.h"
 #include "notify/notifier.h"
-#include "server/answer_budget.h"
 #include "server/grpc/grpc_server.h"
-#include "server/nodes.h"
+#include "server/operate/node_list.h"
 #include "server/operate/routes.h"
 #include "server/pipeline/pipeline.h"
-#include "server/services.h"
+#include "server/shared/answer_budget.h"
+#include "server/shared/services.h"
 #include "store/peers.h"
 #include "store/retention_store.h"
 #include "store/task_store.h"

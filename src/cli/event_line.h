@@ -1,5 +1,5 @@
-// An event of a task's log (server/event_json.h) as a line for people: its number, its time of day in UTC,
-// what it is, and as much of what it says as fits.
+// An event of a task's log (server/show/event_json.h) as a line for people: its number, its time of day in
+// UTC, what it is, and as much of what it says as fits.
 //
 // Pure. Text from the server is made harmless (printable.h).
 #pragma once

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "engine/erasure.h"
-#include "engine/task_service.h"
+#include "engine/operators/erasure.h"
+#include "engine/sends/task_service.h"
 
 namespace baton::engine {
 

@@ -8,18 +8,18 @@
 #include <optional>
 #include <utility>
 
-#include "engine/bulk_jobs.h"
 #include "engine/conversations.h"
-#include "engine/delegation.h"
-#include "engine/deliveries.h"
-#include "engine/erasure.h"
-#include "engine/operator_actions.h"
-#include "engine/other_nodes.h"
-#include "engine/recovery.h"
-#include "engine/retention.h"
-#include "engine/schedules.h"
-#include "engine/task_service.h"
-#include "engine/turn_stats.h"
+#include "engine/delegate/delegation.h"
+#include "engine/nodes/other_nodes.h"
+#include "engine/operators/bulk_jobs.h"
+#include "engine/operators/erasure.h"
+#include "engine/operators/operator_actions.h"
+#include "engine/read/deliveries.h"
+#include "engine/sends/task_service.h"
+#include "engine/shared/turn_stats.h"
+#include "engine/upkeep/recovery.h"
+#include "engine/upkeep/retention.h"
+#include "engine/upkeep/schedules.h"
 
 namespace baton::engine {
 

@@ -1,5 +1,5 @@
 // Inbox: the works that take tasks out of the store.
-#include "engine/inbox_removals.h"
+#include "engine/decide/inbox_work.h"
 
 #include <memory>
 

@@ -1,9 +1,16 @@
 #include "http/connection_loop.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
+#include <exception>
+#include <optional>
+#include <utility>
 
 #include "base/give_back.h"
 #include "base/thread_priority.h"
+#include "http/exchange.h"
+#include "http/socket_io.h"
 
 namespace baton::http {
 namespace {
@@ -153,6 +160,394 @@ void ConnectionLoop::close_all() {
     }
     close(connection);
   }
+}
+
+// ---- ConnectionLoop, the part that follows one connection: read, parse, hand over, send, close.
+
+namespace {
+
+// After this many steps a connection yields to the others.
+constexpr int kStepsInARound = 16;
+
+}  // namespace
+
+void ConnectionLoop::advance(Connection& connection) {
+  for (int i = 0; i < kStepsInARound; ++i) {
+    if (!connection.open || !connection.output_owner.is_loop()) return;
+    if (step(connection) == Step::wait) return;
+  }
+  if (connection.open && !std::exchange(connection.queued_again, true)) {
+    post(core_->loop, connection.shared_from_this(), &ConnectionLoop::go_on);
+  }
+}
+
+void ConnectionLoop::go_on(Connection& connection) {
+  connection.queued_again = false;
+  advance(connection);
+}
+
+ConnectionLoop::Step ConnectionLoop::step(Connection& connection) {
+  const bool client_left = connection.stream && (connection.half_closed || connection.broken);
+  if (!client_left && !connection.output.empty() && !connection.write_failed) {
+    if (!send_output(connection) && !connection.write_failed) return Step::wait;
+  }
+  if (client_left || connection.write_failed) {
+    close(connection);
+    return Step::wait;
+  }
+  if (connection.stream) return drive_stream(connection);
+  if (connection.lingering) return discard(connection);
+  if (!connection.close_after) return read_request(connection);
+  // Closing now, with client bytes unread, would reset the connection and could destroy the answer. So close
+  // only our side, and read until the client has closed its own.
+  end_sending(connection.fd.get());
+  connection.lingering = true;
+  connection.readable = true;
+  base::give_back(connection.unread);
+  connection.since = now();
+  return Step::again;
+}
+
+ConnectionLoop::Step ConnectionLoop::read_request(Connection& connection) {
+  if (!connection.unread.empty()) {
+    const std::string bytes = std::exchange(connection.unread, {});
+    parse(connection, bytes);
+    return Step::again;
+  }
+  if (connection.read_ended) return read_end(connection);
+  if (!connection.readable) return Step::wait;
+  const IoResult got = receive_some(connection.fd.get(), buffer_.data(), buffer_.size());
+  if (got.outcome == IoResult::Outcome::closed) return read_end(connection);
+  if (got.outcome == IoResult::Outcome::blocked) {
+    connection.readable = false;
+    return Step::wait;
+  }
+  // A short read means the socket is empty, and an event will report new bytes, unless the event for its end
+  // has been seen already.
+  connection.readable = got.count == buffer_.size() || connection.half_closed || connection.broken;
+  parse(connection, std::string_view(buffer_.data(), got.count));
+  return Step::again;
+}
+
+ConnectionLoop::Step ConnectionLoop::read_end(Connection& connection) {
+  connection.read_ended = true;
+  if (connection.parser.state() == RequestParser::State::idle) {
+    close(connection);
+    return Step::wait;
+  }
+  refuse(connection, {400, "the request is incomplete"});
+  return Step::again;
+}
+
+void ConnectionLoop::parse(Connection& connection, std::string_view bytes) {
+  RequestParser& parser = connection.parser;
+  const RequestParser::State before = parser.state();
+  const std::size_t used = parser.feed(bytes);
+  if (used < bytes.size()) connection.unread = bytes.substr(used);
+  if (parser.state() != before) connection.since = now();
+  if (parser.take_continue()) connection.output = kContinue;
+  if (parser.state() == RequestParser::State::complete) dispatch(connection);
+  if (parser.state() == RequestParser::State::refused) refuse(connection, parser.refusal());
+}
+
+void ConnectionLoop::dispatch(Connection& connection) {
+  ++core_->requests;
+  ParsedRequest parsed = connection.parser.take();
+  connection.shape = {parsed.head_method(), parsed.http_1_0, parsed.keep_alive};
+  connection.since = now();
+  if (answer_at_once(connection, parsed.request)) return;
+  auto exchange =
+      std::make_shared<ConnectionExchange>(core_, connection.shared_from_this(), std::move(parsed.request));
+  // From here on the exchange owns the connection's output.
+  connection.output_owner.give_to_exchange();
+  const auto& runs_on_loop = core_->hooks.runs_on_loop;
+  if (!runs_on_loop || !runs_on_loop(exchange->request())) return ConnectionExchange::serve_later(exchange);
+  connection.handling = true;
+  ConnectionExchange::serve(exchange);
+  connection.handling = false;
+}
+
+// Answers without a worker: requests the hook answers, and all others while the server drains.
+bool ConnectionLoop::answer_at_once(Connection& connection, const Request& request) {
+  std::optional<Reply> reply;
+  if (core_->hooks.answer_at_once) reply = core_->hooks.answer_at_once(request);
+  if (!reply && !core_->draining) return false;
+  if (core_->draining) connection.shape.keep_alive = false;
+  write_answer(connection, reply ? *reply : core_->refusal(request, 503, "the server is shutting down"));
+  return true;
+}
+
+void ConnectionLoop::refuse(Connection& connection, Refusal refusal) {
+  const ParsedRequest* const parsed = connection.parser.parsed();
+  connection.shape = {parsed && parsed->head_method(), parsed && parsed->http_1_0, false};
+  Request about = parsed ? refusable(parsed->request) : Request();
+  about.remote_address = connection.remote_address;
+  write_answer(connection, core_->refusal(about, refusal.status, refusal.reason));
+}
+
+ConnectionLoop::Step ConnectionLoop::discard(Connection& connection) {
+  if (!connection.readable) return Step::wait;
+  const IoResult got = receive_some(connection.fd.get(), buffer_.data(), buffer_.size());
+  if (got.outcome == IoResult::Outcome::closed) {
+    close(connection);
+    return Step::wait;
+  }
+  connection.readable = got.outcome == IoResult::Outcome::moved;
+  return connection.readable ? Step::again : Step::wait;
+}
+
+// ---- ConnectionLoop, the part that drives event streams.
+
+namespace {
+
+// The room offered to a source per pull, and the capacity the loop's buffer may keep.
+constexpr std::size_t kRoom = 16 << 10;
+constexpr std::size_t kScratchMax = 256 << 10;
+
+std::unique_ptr<StreamSource> make_source(const StreamOpener& opener, Waker waker) {
+  try {
+    return opener(std::move(waker));
+  } catch (const std::exception& error) {
+    spdlog::error("a stream could not be opened: {}", error.what());
+  } catch (...) {
+    spdlog::error("a stream could not be opened");
+  }
+  return nullptr;
+}
+
+// Pulls everything available, up to kRoom, so that it is sent together.
+std::optional<StreamSource::Next> pull_from(StreamSource& source, std::string& out) {
+  try {
+    while (true) {
+      const std::size_t before = out.size();
+      const StreamSource::Next next = source.pull(out, kRoom);
+      const bool goes_on = next == StreamSource::Next::more && out.size() > before && out.size() < kRoom;
+      if (!goes_on) return next;
+    }
+  } catch (const std::exception& error) {
+    spdlog::error("a stream broke off: {}", error.what());
+  } catch (...) {
+    spdlog::error("a stream broke off");
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void ConnectionLoop::open_stream(Connection& connection, const StreamAnswer& answer) {
+  const auto knocked = connection.output_owner.take_from_exchange();
+  if (!knocked) return;
+  connection.readable = connection.readable || *knocked;
+  // The client may have left while the loop did not own the output.
+  if (connection.half_closed || connection.broken) return close(connection);
+  connection.since = now();
+  if (core_->draining) connection.shape.keep_alive = false;
+  if (connection.shape.http_1_0 && !connection.shape.head_method) connection.shape.keep_alive = false;
+  const Limits& limits = core_->limits;
+  const bool is_reserved = answer.uses_reserve && reserved_streams_ < limits.reserved_streams_max;
+  if (!is_reserved && core_->streams - reserved_streams_ >= limits.streams_max) {
+    write_answer(connection, core_->refusal(answer.about, 503, "too many streams are open"));
+    return advance(connection);
+  }
+  if (!connection.shape.head_method) {
+    const auto woken = std::make_shared<std::atomic<bool>>(false);
+    auto source = make_source(answer.opener, [core = core_, to = connection.weak_from_this(), woken] {
+      if (woken->exchange(true)) return;
+      if (auto open = to.lock()) post(core->loop, std::move(open), &ConnectionLoop::wake);
+    });
+    if (!source) {
+      write_answer(connection, core_->refusal(answer.about, 500, "internal error"));
+      return advance(connection);
+    }
+    connection.stream = std::make_unique<EventStream>(
+        EventStream{std::move(source), woken, !connection.shape.http_1_0, true, false, is_reserved, now()});
+    ++core_->streams;
+    if (is_reserved) ++reserved_streams_;
+  }
+  connection.close_after = !connection.shape.keep_alive;
+  connection.output = write_stream_head(answer.headers, connection.shape);
+  // The first events are sent together with the head.
+  if (connection.stream) pull_events(connection);
+  advance(connection);
+}
+
+void ConnectionLoop::end_stream(Connection& connection) {
+  if (!connection.stream) return;
+  --core_->streams;
+  if (connection.stream->reserved) --reserved_streams_;
+  connection.stream.reset();
+}
+
+void ConnectionLoop::wake(Connection& connection) {
+  if (!connection.stream) return;
+  connection.stream->hungry = true;
+  advance(connection);
+}
+
+ConnectionLoop::Step ConnectionLoop::drive_stream(Connection& connection) {
+  count_unsent(connection, 0);
+  EventStream& stream = *connection.stream;
+  if (!stream.ended) return stream.hungry ? pull_events(connection) : Step::wait;
+  end_stream(connection);
+  if (core_->draining) connection.close_after = true;
+  connection.since = now();
+  return Step::again;
+}
+
+void ConnectionLoop::count_unsent(Connection& connection, std::size_t bytes) {
+  unsent_ += bytes;
+  unsent_ -= std::exchange(connection.unsent, bytes);
+}
+
+// Bounds the memory held by slow clients' streams. A client that reads has drained its output before it gets
+// more, so the clients that have read nothing for the longest time are the slow ones.
+void ConnectionLoop::bound_unsent(const Connection& newest) {
+  while (unsent_ > core_->limits.unsent_max) {
+    Connection* slowest = nullptr;
+    for (const auto& other : connections_) {
+      const bool holds = other.get() != &newest && other->unsent > 0 && other->output_owner.is_loop();
+      if (holds && (slowest == nullptr || other->since < slowest->since)) slowest = other.get();
+    }
+    if (slowest == nullptr) return;
+    close(*slowest);
+  }
+}
+
+ConnectionLoop::Step ConnectionLoop::pull_events(Connection& connection) {
+  EventStream& stream = *connection.stream;
+  stream.woken->store(false);
+  scratch_.clear();
+  const auto next = pull_from(*stream.source, scratch_);
+  if (!next) {
+    // Closed without the last chunk, so that the client sees the stream is incomplete.
+    close(connection);
+    return Step::wait;
+  }
+  stream.hungry = *next == StreamSource::Next::more;
+  stream.ended = *next == StreamSource::Next::end;
+  if (!scratch_.empty()) {
+    write_events(scratch_, stream.chunked, connection.output);
+    stream.last_event = now();
+    connection.since = now();
+  }
+  if (stream.ended && stream.chunked) connection.output.append(kLastChunk);
+  if (scratch_.capacity() > kScratchMax) base::give_back(scratch_);
+  if (const std::size_t unsent = connection.output.size() + stream.source->held(); unsent > kRoom) {
+    count_unsent(connection, unsent);
+    bound_unsent(connection);
+  }
+  return Step::again;
+}
+
+// ---- ConnectionLoop, the part that keeps time limits: one coarse sweep over all connections, no timer for
+// any.
+
+namespace {
+
+using std::chrono::milliseconds;
+
+// How long a client may take to close its side after we have closed ours.
+constexpr milliseconds kLingerTime{3'000};
+constexpr milliseconds kLingerTimeDraining{200};
+constexpr milliseconds kSweepDraining{10};
+
+}  // namespace
+
+milliseconds ConnectionLoop::sweep_period() const {
+  if (core_->stopping) return kSweepDraining;
+  const Limits& limits = core_->limits;
+  const milliseconds shortest = std::min(
+      {limits.header_time, limits.body_grace, limits.idle_time, limits.stall_time, limits.keep_awake});
+  return std::clamp(shortest / 4, milliseconds(5), accepting_ ? milliseconds(1'000) : milliseconds(100));
+}
+
+void ConnectionLoop::sweep() {
+  // Backwards: closing a connection moves the last one, already checked, into its place. Advancing a stream
+  // may close others.
+  for (std::size_t i = connections_.size(); i-- > 0;) {
+    if (i < connections_.size() && connections_[i]->output_owner.is_loop()) {
+      guarded(connections_[i], [&](Connection& connection) { check_time(connection); });
+    }
+  }
+  bound_bodies();
+  if (!accepting_ && listener_.fd() >= 0) {
+    core_->loop.watch(listener_.fd(), EPOLLIN, accept_);
+    accepting_ = true;
+  }
+  next_sweep_ = now() + sweep_period();
+}
+
+void ConnectionLoop::check_time(Connection& connection) {
+  const Limits& limits = core_->limits;
+  const auto age = now() - connection.since;
+  const bool draining = core_->stopping;
+  if (!connection.output.empty()) {
+    if (age > limits.stall_time) close(connection);
+    return;
+  }
+  if (connection.stream) return check_stream_time(connection);
+  if (connection.lingering) {
+    if (age > (draining ? kLingerTimeDraining : kLingerTime)) close(connection);
+    return;
+  }
+  // The answer is written, and `resume` is on its way.
+  if (connection.close_after) return;
+  const RequestParser::State state = connection.parser.state();
+  if (state == RequestParser::State::idle) {
+    // Unparsed bytes are a request that arrived in time.
+    if (connection.unread.empty() && (draining || age > limits.idle_time)) close(connection);
+    return;
+  }
+  if (draining) {
+    refuse(connection, {503, "the server is shutting down"});
+  } else if (state == RequestParser::State::head && age > limits.header_time) {
+    refuse(connection, {408, "the head of the request took too long"});
+  } else if (state == RequestParser::State::body && is_body_too_slow(connection)) {
+    refuse(connection, {408, "the body of the request came too slowly"});
+  }
+  advance(connection);
+}
+
+// Bounds the memory of unfinished bodies: above the limit, requests that hold more than an equal share are
+// refused.
+void ConnectionLoop::bound_bodies() {
+  std::size_t held = 0, count = 0;
+  const auto unfinished = [](const Connection& connection) {
+    return connection.output_owner.is_loop() && !connection.stream && connection.output.empty() &&
+           connection.parser.state() == RequestParser::State::body;
+  };
+  for (const auto& connection : connections_) {
+    if (!unfinished(*connection)) continue;
+    held += connection->parser.body_bytes();
+    ++count;
+  }
+  const std::size_t most = core_->limits.bodies_max;
+  for (std::size_t i = connections_.size(); i-- > 0 && held > most;) {
+    const Connection& each = *connections_[i];
+    if (!unfinished(each) || each.parser.body_bytes() <= most / count) continue;
+    held -= each.parser.body_bytes();
+    guarded(connections_[i], [&](Connection& connection) {
+      refuse(connection, {503, "too many large requests at once"});
+      advance(connection);
+    });
+  }
+}
+
+bool ConnectionLoop::is_body_too_slow(const Connection& connection) const {
+  const Limits& limits = core_->limits;
+  const auto age = std::chrono::duration_cast<milliseconds>(now() - connection.since);
+  if (age <= limits.body_grace) return false;
+  const auto wanted = limits.body_rate_min * static_cast<std::size_t>(age.count()) / 1000;
+  return connection.parser.body_bytes() < wanted;
+}
+
+void ConnectionLoop::check_stream_time(Connection& connection) {
+  EventStream& stream = *connection.stream;
+  if (now() - stream.last_event < core_->limits.keep_awake) return;
+  write_events(stream.source->has_ids() ? kKeepAwake : kKeepAwakeBlock, stream.chunked, connection.output);
+  stream.last_event = now();
+  connection.since = now();
+  advance(connection);
 }
 
 }  // namespace baton::http

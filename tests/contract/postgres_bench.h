@@ -11,7 +11,7 @@
 
 #include "base/id.h"
 #include "contract/store_bench.h"
-#include "store/postgres/link.h"
+#include "store/postgres/lane/link.h"
 #include "store/postgres/postgres_store.h"
 #include "support/tcp_gate.h"
 

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "contract/node_bench.h"
-#include "store/postgres/nodes.h"
+#include "store/postgres/lane/nodes.h"
 
 namespace postgres_deaths_test {
 

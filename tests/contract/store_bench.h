@@ -273,6 +273,7 @@ class FaultyBench : public MemoryBench {
 #ifdef BATON_CONTRACT_ON_POSTGRES
 }  // namespace baton::test
 #include "contract/postgres_bench.h"
+
 namespace baton::test {
 #define EACH_STORE baton::test::PostgresBench
 #else

@@ -94,7 +94,16 @@ class Server(client.Client):
                 *self.database.words(), "--agents", str(self.agents_folder), *self.options]
 
     def start(self):
-        """Starts the program, or starts it again on the same port and database."""
+        """Starts the program, or starts it again on the same port and database. A connection of another test may have
+        the port for a moment: then it is tried again."""
+        deadline = time.monotonic() + client.scaled(30)
+        while not self._try_to_start():
+            port_is_used = "Address already in use" in self.log_text()[-1000:] and time.monotonic() < deadline
+            if not port_is_used:
+                raise AssertionError(f"the program did not start\n{self.log_text()[-2000:]}")
+        return self
+
+    def _try_to_start(self):
         self.log = open(self.folder / "log", "ab")
         self.process = subprocess.Popen(
             self.command(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log,
@@ -103,11 +112,11 @@ class Server(client.Client):
         first = len(self.lines)
         threading.Thread(target=self._read, args=(self.process.stdout, told), daemon=True).start()
         told.wait(client.scaled(30))
-        if not any("listening on http://" in line for line in self.lines[first:]):
-            self.process.kill()
-            self.process.wait()
-            raise AssertionError(f"the program did not start: {self.lines[first:]}\n{self.log_text()[-2000:]}")
-        return self
+        if any("listening on http://" in line for line in self.lines[first:]):
+            return True
+        self.process.kill()
+        self.process.wait()
+        return False
 
     def _read(self, stdout, told):
         """Keeps what the program prints; `told` is set once it listens or says no more."""

@@ -8,7 +8,7 @@ import rings
 
 # What unit tests refuse too, and floods, which test_floods_cost_no_memory has as well. Most take as long as a turn may.
 ASSERTED_BELOW = {
-    "unit/agents/line/line_test.cpp": ["not utf-8", "not an object", "no type", "wrong fields",
+    "unit/agents/command/line_test.cpp": ["not utf-8", "not an object", "no type", "wrong fields",
                                        "artifact without parts", "artifact of wrong shape"],
     "unit/agents/command/line_turn_test.cpp": ["exit 0", "complain", "endless line", "endless lines", "endless errors"],
 }
@@ -71,7 +71,7 @@ class BadAgents(harness.ServerCase):
     def test_closed_input_is_no_failure(self):
         self.assertEqual(self.server.send("close input", agent="bad")["status"]["state"], "completed")
 
-    @rings.everything("unit/agents/line/line_test.cpp")
+    @rings.everything("unit/agents/command/line_test.cpp")
     def test_unknown_line_type_is_passed_over_or_fails_with_its_name(self):
         ended = self.server.send("unknown type", agent="bad")
         self.assertIn(ended["status"]["state"], ("completed", "failed"))

@@ -34,14 +34,14 @@ class Ops(operate_case.OperateCase):
         self.assertEqual(view["task"]["key"], key)
         self.assertEqual([event["number"] for event in events], list(range(1, view["task"]["lastEvent"] + 1)))
         whole = view["task"]["id"]
-        for named in (whole, whole[-12:], whole[:23]):
+        for named in (whole, whole[-13:], whole[:23]):  # with a "-": digits alone would be a key
             self.assertEqual(self.good("show", named, "--events", "0")[0]["task"]["key"], key)
             self.assertEqual([row["key"] for row in self.good("tasks", "--id", named)], [key])
         self.assertEqual(self.good("tasks", "--parent", whole), [])
         alike = f"alike-{whole[:8]}"
         for end in ("-a", "-b"):
             self.server.rpc("tasks/send", {"id": alike + end, "message": client.text_message("y")}, agent="phone", token=operate_case.CALLER)
-        for named, complaint in ((alike, f"{self.key_of(alike + '-b')} ({alike}-b of "), ("no-such-task", "no task has the key"), (whole[:5], "at least 6")):
+        for named, complaint in ((alike, f"{self.key_of(alike + '-b')} ({alike}-b of "), ("no-such-task", "no task has the key"), ("abcde", "at least 6")):
             code, lines, complaints = self.ops("cancel", named, "--reason", "mistaken")
             self.assertEqual((code, lines), (USAGE, []))
             self.assertIn(complaint, complaints)

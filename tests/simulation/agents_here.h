@@ -1,7 +1,7 @@
 // The agents of a simulation: they talk, ask, delegate, hang, ignore cancels and speak after their end.
 #pragma once
 
-#include "agents/catalogue.h"
+#include "agents/cards/catalogue.h"
 
 namespace baton::simulation {
 

@@ -15,39 +15,39 @@ import sys
 MUTANTS = {
     # An executor that was ended goes on to be heard.
     "no_fence": [
-        ("engine/running_turn.cpp", """    if (state.phase == Phase::over || state.outcome) return false;
+        ("engine/turns/running_turn.cpp", """    if (state.phase == Phase::over || state.outcome) return false;
     const std::size_t times""", """    const std::size_t times"""),
-        ("engine/running_turn.cpp", """    if (state.phase != Phase::running || state.posted ||""",
+        ("engine/turns/running_turn.cpp", """    if (state.phase != Phase::running || state.posted ||""",
          """    if (state.phase == Phase::starting || state.posted ||"""),
-        ("engine/running_turn.cpp", """    state.lost = head.turn_state != task::TurnState::running || head.turn != state.head.turn ||
+        ("engine/turns/running_turn.cpp", """    state.lost = head.turn_state != task::TurnState::running || head.turn != state.head.turn ||
                  head.attempt != state.head.attempt || state.phase != Phase::running;""",
          """    state.lost = task::is_terminal(head.state);"""),
-        ("engine/running_turn.cpp", """    change.fence = {head.turn, head.attempt};""", ""),
-        ("engine/running_turn.cpp", """    if (!may_end(state)) {
+        ("engine/turns/running_turn.cpp", """    change.fence = {head.turn, head.attempt};""", ""),
+        ("engine/turns/running_turn.cpp", """    if (!may_end(state)) {
       change = going""", """    if (!may_end(state) || state.phase == Phase::over) {
       change = going"""),
     ],
     # Decisions are made on the task as readers see it, which may be older, and again only where the version has told.
     # With the check in apply.cpp in its place no seed fails.
     "no_version_check": [
-        ("engine/inbox_work.h", """    auto change = decision_.decide(row);""",
+        ("engine/decide/inbox_work.h", """    auto change = decision_.decide(row);""",
          """    store::TaskRow seen = row;
     if (const auto log = decision_.task ? inbox.live_.log(decision_.task) : nullptr) seen.head = log->head;
     auto change = decision_.decide(seen);
     if (!change) change = decision_.decide(row);"""),
-        ("engine/inbox_work.h", """    result_ = inbox.store_.apply(*change, row);""",
+        ("engine/decide/inbox_work.h", """    result_ = inbox.store_.apply(*change, row);""",
          """    result_ = inbox.store_.apply(*change, row);
     if (!result_ && result_.error().code == base::ErrorCode::conflict) {
       if (auto again = decision_.decide(row)) result_ = inbox.store_.apply(*(change = std::move(again)), row);
     }"""),
-        ("engine/inbox.cpp", "", ""),
+        ("engine/decide/inbox.cpp", "", ""),
         ("task/apply.cpp", """  if (change.expected && *change.expected != head.version) {""",
          """  if (false) {"""),
     ],
     # A task goes though a webhook of it waits.
     "no_hold_for_webhooks": [
-        ("engine/retention.cpp", """    if (member.delivers || !store""", """    if (!store"""),
-        ("store/memory/memory_retention.cpp", """(erases || !delivers);""", """(erases || !delivers || true);"""),
+        ("engine/upkeep/retention.cpp", """    if (member.delivers || !store""", """    if (!store"""),
+        ("store/memory/memory_store.cpp", """(erases || !delivers);""", """(erases || !delivers || true);"""),
     ],
     # A repeated send is a new one.
     "no_dedup": [
@@ -57,12 +57,12 @@ MUTANTS = {
     ],
     # What was committed is published and told, then flushed.
     "publish_before_flush": [
-        ("engine/inbox_flushes.cpp", """      if (const auto flushed = store_.flush(); !flushed) {""",
+        ("engine/decide/inbox.cpp", """      if (const auto flushed = store_.flush(); !flushed) {""",
          """      told_ += groups.size();
       wait_for(heard_, told_);
       tell(groups);
       if (const auto flushed = store_.flush(); !flushed) {"""),
-        ("engine/inbox_flushes.cpp", """    may_gather_.notify_one();
+        ("engine/decide/inbox.cpp", """    may_gather_.notify_one();
     told_ += groups.size();
     wait_for(heard_, told_);
     tell(groups);
@@ -71,14 +71,14 @@ MUTANTS = {
     ],
     # A row that was loaded does not wake the engine's thread.
     "lost_wakeup": [
-        ("engine/inbox.cpp", """    loaded_.push_back({key, std::move(row)});
+        ("engine/decide/inbox.cpp", """    loaded_.push_back({key, std::move(row)});
   }
   may_gather_.notify_one();""", """    loaded_.push_back({key, std::move(row)});
   }"""),
     ],
     # A turn that was running when the program ended is not queued again.
     "forgetful_recovery": [
-        ("engine/recovery.cpp", """    if (now->turn_state == task::TurnState::none || runs) continue;""",
+        ("engine/upkeep/recovery.cpp", """    if (now->turn_state == task::TurnState::none || runs) continue;""",
          """    const bool was_queued = head.turn_state == task::TurnState::queued;
     if ((now->turn_state != task::TurnState::waiting && !was_queued) || runs) continue;"""),
     ],
@@ -95,41 +95,41 @@ MUTANTS = {
     ],
     # What has become of a child is lost where the turn that was woken waits for a slot.
     "deaf_in_the_queue": [
-        ("engine/turn_runner_waiting.cpp", """head.turn_state == task::TurnState::none || head.turn_message""",
+        ("engine/turns/turn_runner.cpp", """head.turn_state == task::TurnState::none || head.turn_message""",
          """head.turn_state != task::TurnState::waiting || head.turn_message"""),
     ],
     # A plan that begins its turn again does not ask again for the children that were not made.
     "plan_forgets_children": [
-        ("agents/workflow/workflow_executor.cpp", """    if (turn_.attempt > 1)""", """    if (false)"""),
+        ("agents/plan/workflow_executor.cpp", """    if (turn_.attempt > 1)""", """    if (false)"""),
     ],
     # A plan does not say what it has taken in.
     "plan_takes_twice": [
-        ("agents/workflow/workflow_executor.cpp", """ExecutorState{std::move(state), std::move(taken_)}""",
+        ("agents/plan/workflow_executor.cpp", """ExecutorState{std::move(state), std::move(taken_)}""",
          """ExecutorState{std::move(state), {}}"""),
     ],
     # A plan loses the records of a turn whose children have been told of.
     "plan_drops_records": [
-        ("agents/workflow/workflow_executor.cpp", """    if (step.records.empty() && taken_.empty()) return;""",
+        ("agents/plan/workflow_executor.cpp", """    if (step.records.empty() && taken_.empty()) return;""",
          """    if (step.records.empty() || (step.begins.empty() && !step.end)) return;"""),
     ],
     # What was done first is undone first.
     "plan_undoes_forwards": [
-        ("agents/workflow/plan_run.cpp", """done(facts_.done().rbegin(), facts_.done().rend());""",
+        ("agents/plan/plan_run.cpp", """done(facts_.done().rbegin(), facts_.done().rend());""",
          """done(facts_.done().begin(), facts_.done().end());"""),
     ],
     # A child is canceled before the log says that its plan does not need it.
     "cancels_before_its_record": [
-        ("engine/running_turn_children.cpp", """!state.posted && state.output.empty()""", """true"""),
+        ("engine/turns/running_turn.cpp", """!state.posted && state.output.empty()""", """true"""),
     ],
     # A child's cancel that the store refuses is forgotten.
     "cancel_is_lost": [
-        ("engine/cancels.cpp", """    if (is_over) return;
+        ("engine/sends/cancels.cpp", """    if (is_over) return;
     background_""", """    if (is_over || child.value != 0) return;
     background_"""),
     ],
     # Of an output only the turn is compared, and not the attempt.
     "fence_without_attempt": [
-        ("engine/running_turn.cpp", """                 head.attempt != state.head.attempt || state.phase != Phase::running;""",
+        ("engine/turns/running_turn.cpp", """                 head.attempt != state.head.attempt || state.phase != Phase::running;""",
          """                 state.phase != Phase::running;"""),
         ("task/apply.cpp", """ || change.fence->attempt != head.attempt)""", """)"""),
     ],
@@ -146,12 +146,12 @@ MUTANTS = {
     ],
     # What this node has changed is added to what it has of the log, whatever others have added before.
     "no_gap_check": [
-        ("engine/live_tasks.cpp", """live.log && live.log->head.last_event.value == before;""", """live.log && before >= 0;"""),
-        ("engine/live_tasks_nodes.cpp", """    if (live.log && live.log->head.last_event < last) dropped""", """    if (false) dropped"""),
+        ("engine/live/live_tasks.cpp", """live.log && live.log->head.last_event.value == before;""", """live.log && before >= 0;"""),
+        ("engine/live/live_tasks.cpp", """    if (live.log && live.log->head.last_event < last) dropped""", """    if (false) dropped"""),
     ],
     # A child's question that is answered is asked again.
     "question_stays_open": [
-        ("engine/child_questions.cpp", """    if (any && std::ranges::any_of""", """    if (shows && any && std::ranges::any_of"""),
+        ("engine/turns/child_questions.cpp", """    if (any && std::ranges::any_of""", """    if (shows && any && std::ranges::any_of"""),
     ],
 }
 

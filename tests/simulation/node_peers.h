@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "shared_store.h"
-#include "store/postgres/followed_elsewhere.h"
+#include "store/postgres/nodes/followed_elsewhere.h"
 
 namespace baton::simulation {
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <sstream>
 
-#include "agents/workflow/workflow_executor.h"
+#include "agents/plan/workflow_executor.h"
 #include "json/document.h"
 #include "plan_cases.h"
 #include "plan_checks.h"

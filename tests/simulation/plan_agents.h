@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "agents/catalogue.h"
+#include "agents/cards/catalogue.h"
 
 namespace baton::simulation {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "agents/plan.h"
+#include "agents/plan/plan.h"
 #include "random.h"
 #include "task/message.h"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "agents/workflow/child_results.h"
-#include "agents/workflow/plan_facts.h"
+#include "agents/plan/child_results.h"
+#include "agents/plan/plan_facts.h"
 #include "plan_agents.h"
 #include "plan_cases.h"
 #include "plan_log.h"

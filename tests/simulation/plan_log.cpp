@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "agents/workflow/plan_place.h"
+#include "agents/plan/plan_place.h"
 #include "marks.h"
 
 namespace baton::simulation {

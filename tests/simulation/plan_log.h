@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "agents/plan.h"
-#include "agents/workflow/plan_facts.h"
+#include "agents/plan/plan.h"
+#include "agents/plan/plan_facts.h"
 #include "model.h"
 #include "plan_cases.h"
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-#include "agents/catalogue.h"
+#include "agents/cards/catalogue.h"
 #include "engine/engine.h"
 #include "store/faulty_store.h"
 #include "store/sqlite/sqlite_store.h"

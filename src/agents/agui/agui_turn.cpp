@@ -8,6 +8,8 @@
 
 #include "agents/agui/run_input.h"
 #include "agents/agui/run_relay.h"
+#include "agents/function_executor.h"
+#include "agents/outbound/credentials.h"
 #include "agents/outbound/post.h"
 #include "base/log.h"
 #include "client/decode.h"
@@ -259,12 +261,35 @@ class AguiTurn {
   milliseconds retry_after_{0};
 };
 
+class AguiExecutor final : public Executor {
+ public:
+  AguiExecutor(base::WorkerPool& pool, const AgentSettings& settings, const OutboundRules& rules)
+      : refusal_(rules.refusal_of(settings.endpoint.url)),
+        credentials_(std::make_shared<Credentials>(settings.endpoint, rules)),
+        runs_(pool, [settings, rules, credentials = credentials_](FunctionTurn& turn) {
+          turn.hide([credentials] { return credentials->mask(); });
+          AguiTurn(settings, rules, *credentials, turn).run();
+        }) {}
+
+  std::unique_ptr<Execution> start(Turn turn, std::shared_ptr<TurnSink> sink) override {
+    return runs_.start(std::move(turn), std::move(sink));
+  }
+
+  std::vector<std::string> missing() const override {
+    return missing_outside(!credentials_->missing(), "the secret for the remote agent", refusal_);
+  }
+
+ private:
+  const std::string refusal_;
+  const std::shared_ptr<Credentials> credentials_;  // shared with running turns
+  FunctionExecutor runs_;
+};
+
 }  // namespace
 
-void run_agui_turn(const AgentSettings& settings, const OutboundRules& rules, Credentials& credentials,
-                   FunctionTurn& turn) {
-  turn.hide([&credentials] { return credentials.mask(); });
-  AguiTurn(settings, rules, credentials, turn).run();
+std::unique_ptr<Executor> agui_executor(base::WorkerPool& pool, const AgentSettings& settings,
+                                        const OutboundRules& rules) {
+  return std::make_unique<AguiExecutor>(pool, settings, rules);
 }
 
 }  // namespace baton::agents

@@ -1,3 +1,5 @@
+// The executor `ag-ui`: an agent that is an AG-UI endpoint elsewhere.
+//
 // One turn of an AG-UI endpoint: one run there, whose thread is the context.
 //
 // The run has the same id and content in each attempt, but AG-UI has no way to take a run up again: a stream
@@ -6,15 +8,17 @@
 // busy, is asked again. To hang up is the only cancel.
 #pragma once
 
-#include "agents/function_executor.h"
-#include "agents/outbound/credentials.h"
+#include <memory>
+
+#include "agents/executor.h"
 #include "agents/outbound/outbound.h"
 #include "agents/settings.h"
+#include "base/worker_pool.h"
 
 namespace baton::agents {
 
-// Blocks until the turn is over.
-void run_agui_turn(const AgentSettings& settings, const OutboundRules& rules, Credentials& credentials,
-                   FunctionTurn& turn);
+// `pool`: a thread for each turn that runs; it must outlive the executor.
+std::unique_ptr<Executor> agui_executor(base::WorkerPool& pool, const AgentSettings& settings,
+                                        const OutboundRules& rules);
 
 }  // namespace baton::agents

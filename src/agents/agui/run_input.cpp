@@ -4,8 +4,8 @@
 #include <cctype>
 #include <utility>
 
+#include "agents/call_ids.h"
 #include "agents/client_call.h"
-#include "agents/command/call_ids.h"
 #include "base/sha256.h"
 #include "base/text.h"
 #include "json/document.h"

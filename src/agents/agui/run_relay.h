@@ -12,9 +12,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "agents/command/call_ids.h"
-#include "agents/command/unfinished_steps.h"
+#include "agents/call_ids.h"
 #include "agents/function_executor.h"
+#include "agents/unfinished_steps.h"
 #include "protocol/agui/run_reader.h"
 
 namespace baton::agents {

@@ -3,8 +3,8 @@
 #include <cstdio>
 
 #include "agents/client_call.h"
-#include "agents/command/text.h"
-#include "agents/line/to_agent.h"
+#include "agents/command/to_agent.h"
+#include "agents/text.h"
 #include "base/id.h"
 #include "json/document.h"
 #include "protocol/chat/tools.h"

@@ -7,12 +7,12 @@
 #include <set>
 #include <string>
 
-#include "agents/command/call_ids.h"
-#include "agents/command/unfinished_steps.h"
+#include "agents/call_ids.h"
+#include "agents/command/from_agent.h"
 #include "agents/executor.h"
-#include "agents/line/from_agent.h"
 #include "agents/settings.h"
 #include "agents/sink_gate.h"
+#include "agents/unfinished_steps.h"
 #include "base/log.h"
 
 namespace baton::agents {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "agents/catalogue.h"
+#include "agents/cards/catalogue.h"
 #include "agents/executor.h"
 #include "agents/settings.h"
 

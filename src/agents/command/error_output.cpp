@@ -1,6 +1,6 @@
 #include "agents/command/error_output.h"
 
-#include "agents/command/text.h"
+#include "agents/text.h"
 
 namespace baton::agents {
 namespace {

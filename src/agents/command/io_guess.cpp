@@ -4,7 +4,7 @@
 #include <fstream>
 #include <regex>
 
-#include "agents/line/from_agent.h"
+#include "agents/command/from_agent.h"
 
 namespace baton::agents {
 namespace {

@@ -1,6 +1,6 @@
 #include "agents/command/line_turn.h"
 
-#include "agents/line/to_agent.h"
+#include "agents/command/to_agent.h"
 
 namespace baton::agents {
 

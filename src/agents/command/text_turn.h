@@ -10,7 +10,7 @@
 
 #include "agents/command/part_files.h"
 #include "agents/command/process_turn.h"
-#include "agents/command/text.h"
+#include "agents/text.h"
 
 namespace baton::agents {
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "agents/command/to_agent.h"
 #include "agents/command/worker_group.h"
-#include "agents/line/to_agent.h"
 
 namespace baton::agents {
 

@@ -6,10 +6,12 @@
 #include <utility>
 
 #include "agents/client_call.h"
+#include "agents/function_executor.h"
 #include "agents/model/conversation.h"
 #include "agents/model/kept_rounds.h"
 #include "agents/model/model_call.h"
 #include "agents/model/tools.h"
+#include "agents/outbound/credentials.h"
 #include "agents/tool_spans.h"
 #include "agents/usage.h"
 #include "base/id.h"
@@ -308,12 +310,41 @@ class ModelTurn {
   std::optional<Clock::time_point> unreachable_since_;
 };
 
+// A URL from the environment is the operator's word, as outbound.origins are.
+OutboundRules rules_for(const Endpoint& endpoint, OutboundRules rules) {
+  if (endpoint.is_from_env) rules.origins.push_back(endpoint.url);
+  return rules;
+}
+
+class ModelExecutor final : public Executor {
+ public:
+  ModelExecutor(base::WorkerPool& pool, const AgentSettings& settings, const OutboundRules& rules)
+      : refusal_(rules.refusal_of(settings.endpoint.url)),
+        credentials_(std::make_shared<Credentials>(settings.endpoint, rules)),
+        runs_(pool, [settings, rules, credentials = credentials_](FunctionTurn& turn) {
+          turn.hide([credentials] { return credentials->mask(); });
+          ModelTurn(settings, rules, *credentials, turn).run();
+        }) {}
+
+  std::unique_ptr<Execution> start(Turn turn, std::shared_ptr<TurnSink> sink) override {
+    return runs_.start(std::move(turn), std::move(sink));
+  }
+
+  std::vector<std::string> missing() const override {
+    return missing_outside(!credentials_->missing(), "the key for the model's server", refusal_);
+  }
+
+ private:
+  const std::string refusal_;
+  const std::shared_ptr<Credentials> credentials_;  // shared with running turns
+  FunctionExecutor runs_;
+};
+
 }  // namespace
 
-void run_model_turn(const AgentSettings& settings, const OutboundRules& rules, Credentials& credentials,
-                    FunctionTurn& turn) {
-  turn.hide([&credentials] { return credentials.mask(); });
-  ModelTurn(settings, rules, credentials, turn).run();
+std::unique_ptr<Executor> model_executor(base::WorkerPool& pool, const AgentSettings& settings,
+                                         const OutboundRules& rules) {
+  return std::make_unique<ModelExecutor>(pool, settings, rules_for(settings.endpoint, rules));
 }
 
 }  // namespace baton::agents

@@ -1,3 +1,6 @@
+// The executor `openai`: an agent that is a language model behind any server that speaks OpenAI's chat
+// completions.
+//
 // One turn of a language model: asks it, has the tools that it calls run, and asks it again, until it answers
 // without a call.
 //
@@ -9,15 +12,17 @@
 // next one goes on with the result.
 #pragma once
 
-#include "agents/function_executor.h"
-#include "agents/outbound/credentials.h"
+#include <memory>
+
+#include "agents/executor.h"
 #include "agents/outbound/outbound.h"
 #include "agents/settings.h"
+#include "base/worker_pool.h"
 
 namespace baton::agents {
 
-// Blocks until the turn is over.
-void run_model_turn(const AgentSettings& settings, const OutboundRules& rules, Credentials& credentials,
-                    FunctionTurn& turn);
+// `pool`: a thread for each turn that runs; it must outlive the executor.
+std::unique_ptr<Executor> model_executor(base::WorkerPool& pool, const AgentSettings& settings,
+                                         const OutboundRules& rules);
 
 }  // namespace baton::agents

@@ -5,10 +5,10 @@
 #include <variant>
 #include <vector>
 
-#include "engine/task_service.h"
+#include "engine/sends/task_service.h"
 #include "http/http_server.h"
 #include "protocol/a2a/requests.h"
-#include "server/download.h"
+#include "server/show/download.h"
 
 namespace baton::server::a2a {
 

@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "protocol/a2a/baton_extension.h"
 #include "server/a2a/cards.h"
-#include "server/tenants.h"
+#include "server/shared/tenants.h"
 
 namespace baton::server::a2a {
 

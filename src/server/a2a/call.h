@@ -16,8 +16,8 @@
 #include "protocol/card/remote_card.h"
 #include "server/a2a/answer.h"
 #include "server/a2a/negotiation.h"
-#include "server/endpoint.h"
-#include "server/services.h"
+#include "server/shared/endpoint.h"
+#include "server/shared/services.h"
 
 namespace baton::server::a2a {
 

@@ -6,12 +6,12 @@
 
 #include "json/writer.h"
 #include "server/a2a/negotiation.h"
-#include "server/access.h"
-#include "server/answers.h"
-#include "server/conditional.h"
-#include "server/endpoint.h"
-#include "server/hosts.h"
-#include "server/own_tasks.h"
+#include "server/admission/access.h"
+#include "server/admission/hosts.h"
+#include "server/shared/answers.h"
+#include "server/shared/endpoint.h"
+#include "server/show/conditional.h"
+#include "server/show/own_tasks.h"
 
 namespace baton::server {
 namespace {

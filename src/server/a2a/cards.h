@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "http/http_server.h"
 #include "protocol/card/views.h"
-#include "server/endpoint.h"
+#include "server/shared/endpoint.h"
 
 namespace baton::server {
 

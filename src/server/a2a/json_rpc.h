@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "http/http_server.h"
-#include "server/endpoint.h"
-#include "server/services.h"
+#include "server/shared/endpoint.h"
+#include "server/shared/services.h"
 
 namespace baton::server::a2a {
 

@@ -11,8 +11,8 @@
 
 #include "http/http_server.h"
 #include "server/a2a/operations.h"
-#include "server/endpoint.h"
-#include "server/services.h"
+#include "server/shared/endpoint.h"
+#include "server/shared/services.h"
 
 namespace baton::server::a2a {
 

@@ -6,7 +6,7 @@
 #include "protocol/a2a/baton_extension.h"
 #include "server/a2a/operations.h"
 #include "server/a2a/task_reads.h"
-#include "server/log_stream.h"
+#include "server/streams/log_stream.h"
 
 namespace baton::server::a2a {
 namespace {

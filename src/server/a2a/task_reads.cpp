@@ -2,7 +2,7 @@
 
 #include "base/trace_context.h"
 #include "json/document.h"
-#include "server/access.h"
+#include "server/admission/access.h"
 #include "task/link_parts.h"
 
 namespace baton::server::a2a {

@@ -4,9 +4,9 @@
 #include "json/writer.h"
 #include "server/a2a/operations.h"
 #include "server/a2a/task_reads.h"
-#include "server/event_json.h"
-#include "server/plan_views.h"
-#include "server/task_tree.h"
+#include "server/show/event_json.h"
+#include "server/show/plan_views.h"
+#include "server/show/task_tree.h"
 
 namespace baton::server::a2a {
 namespace {

@@ -1,8 +1,8 @@
 #include "server/chat/call.h"
 
 #include "base/log.h"
-#include "server/answers.h"
 #include "server/chat/run_stream.h"
+#include "server/shared/answers.h"
 
 namespace baton::server::chat {
 namespace {

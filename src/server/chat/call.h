@@ -9,10 +9,10 @@
 #include "http/http_server.h"
 #include "json/document.h"
 #include "protocol/chat/protocol.h"
-#include "server/answer_budget.h"
 #include "server/chat/run_claims.h"
-#include "server/endpoint.h"
-#include "server/services.h"
+#include "server/shared/answer_budget.h"
+#include "server/shared/endpoint.h"
+#include "server/shared/services.h"
 
 namespace baton::server::chat {
 

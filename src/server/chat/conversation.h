@@ -9,7 +9,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "engine/task_service.h"
+#include "engine/sends/task_service.h"
 #include "protocol/chat/transcript.h"
 #include "server/chat/call.h"
 

@@ -14,9 +14,9 @@
 #include "protocol/a2a/v1_list.h"
 #include "protocol/a2a/v1_objects.h"
 #include "protocol/agui/run_frames.h"
-#include "server/answer_budget.h"
 #include "server/chat/call.h"
 #include "server/chat/conversation.h"
+#include "server/shared/answer_budget.h"
 
 namespace baton::server::chat {
 namespace {

@@ -14,7 +14,7 @@
 #include <string_view>
 
 #include "http/http_server.h"
-#include "server/services.h"
+#include "server/shared/services.h"
 #include "task/task.h"
 
 namespace baton::server::chat {

@@ -6,8 +6,8 @@
 #include "http/http_text.h"
 #include "json/writer.h"
 #include "protocol/chat/protocol.h"
-#include "server/answers.h"
 #include "server/chat/conversation.h"
+#include "server/shared/answers.h"
 
 namespace baton::server::chat {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "base/id.h"
 #include "base/sha256.h"
-#include "server/access.h"
+#include "server/admission/access.h"
 #include "server/chat/call.h"
 #include "server/chat/conversation.h"
 #include "server/chat/run_stream.h"

@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "protocol/sse/sse_writer.h"
-#include "server/log_stream.h"
+#include "server/streams/log_stream.h"
 
 namespace baton::server::chat {
 namespace {

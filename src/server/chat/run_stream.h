@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "protocol/chat/run_view.h"
-#include "server/log_reader.h"
+#include "server/streams/log_reader.h"
 
 namespace baton::server::chat {
 

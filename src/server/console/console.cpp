@@ -5,8 +5,8 @@
 #include <string>
 
 #include "base/embedded.h"
-#include "server/answers.h"
-#include "server/conditional.h"
+#include "server/shared/answers.h"
+#include "server/show/conditional.h"
 
 namespace baton::server::console {
 namespace {

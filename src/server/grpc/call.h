@@ -24,11 +24,11 @@
 #include "http/http_server.h"
 #include "protocol/grpc/methods.h"
 #include "protocol/grpc/schema.h"
-#include "server/endpoint.h"
 #include "server/grpc/call_head.h"
 #include "server/grpc/call_status.h"
 #include "server/grpc/connections.h"
 #include "server/grpc/grpc_server.h"
+#include "server/shared/endpoint.h"
 
 namespace baton::server::grpc {
 

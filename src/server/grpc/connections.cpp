@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "server/hosts.h"
+#include "server/admission/hosts.h"
 
 namespace baton::server::grpc {
 namespace {

@@ -15,8 +15,8 @@
 #include "base/error.h"
 #include "http/http_server.h"
 #include "server/a2a/operations.h"
-#include "server/endpoint.h"
 #include "server/grpc/limits.h"
+#include "server/shared/endpoint.h"
 
 namespace baton::server::grpc {
 

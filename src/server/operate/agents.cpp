@@ -6,7 +6,7 @@
 #include "server/operate/agent_rows.h"
 #include "server/operate/handlers.h"
 #include "server/operate/rows.h"
-#include "server/plan_views.h"
+#include "server/show/plan_views.h"
 
 namespace baton::server::operate {
 namespace {

@@ -12,14 +12,14 @@
 
 #include "base/clock.h"
 #include "base/worker_pool.h"
-#include "engine/bulk_jobs.h"
-#include "engine/operator_actions.h"
+#include "engine/operators/bulk_jobs.h"
+#include "engine/operators/operator_actions.h"
 #include "json/document.h"
-#include "server/access.h"
-#include "server/nodes.h"
+#include "server/admission/access.h"
 #include "server/operate/grpc_relay.h"
+#include "server/operate/node_list.h"
 #include "server/operate/query.h"
-#include "server/services.h"
+#include "server/shared/services.h"
 
 namespace baton::server::operate {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "engine/operator_actions.h"
+#include "engine/operators/operator_actions.h"
 #include "json/document.h"
 
 namespace baton::server::operate {

@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "engine/operator_actions.h"
+#include "engine/operators/operator_actions.h"
 #include "json/writer.h"
-#include "server/access.h"
+#include "server/admission/access.h"
 #include "task/task.h"
 
 namespace baton::server::operate {

@@ -5,11 +5,11 @@
 #include "base/text.h"
 #include "json/writer.h"
 #include "protocol/a2a/v1_objects.h"
-#include "server/event_json.h"
 #include "server/operate/handlers.h"
 #include "server/operate/rows.h"
-#include "server/plan_views.h"
-#include "server/task_tree.h"
+#include "server/show/event_json.h"
+#include "server/show/plan_views.h"
+#include "server/show/task_tree.h"
 
 namespace baton::server::operate {
 namespace {

@@ -5,9 +5,9 @@
 #include "base/text.h"
 #include "http/http_text.h"
 #include "json/writer.h"
-#include "server/event_json.h"
-#include "server/log_stream.h"
 #include "server/operate/handlers.h"
+#include "server/show/event_json.h"
+#include "server/streams/log_stream.h"
 
 namespace baton::server::operate {
 namespace {

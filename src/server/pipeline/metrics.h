@@ -7,7 +7,7 @@
 #include <string>
 
 #include "http/http_server.h"
-#include "server/services.h"
+#include "server/shared/services.h"
 
 namespace baton::server {
 

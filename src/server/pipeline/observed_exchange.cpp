@@ -1,6 +1,6 @@
 #include "server/pipeline/observed_exchange.h"
 
-#include "server/access.h"
+#include "server/admission/access.h"
 
 namespace baton::server {
 ObservedExchange::ObservedExchange(const Services& services, std::shared_ptr<http::Exchange> exchange)

@@ -12,8 +12,8 @@
 
 #include "base/threads.h"
 #include "http/http_server.h"
-#include "server/request_note.h"
-#include "server/services.h"
+#include "server/shared/request_note.h"
+#include "server/shared/services.h"
 
 namespace baton::server {
 

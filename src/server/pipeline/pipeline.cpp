@@ -6,13 +6,13 @@
 #include "server/a2a/cards.h"
 #include "server/a2a/json_rpc.h"
 #include "server/a2a/rest.h"
-#include "server/access.h"
-#include "server/answers.h"
+#include "server/admission/access.h"
+#include "server/admission/hosts.h"
+#include "server/admission/page_tokens.h"
 #include "server/console/console.h"
-#include "server/hosts.h"
-#include "server/page_tokens.h"
 #include "server/pipeline/metrics.h"
-#include "server/plan_views.h"
+#include "server/shared/answers.h"
+#include "server/show/plan_views.h"
 
 namespace baton::server {
 namespace {

@@ -29,8 +29,8 @@
 //   GET  [/agents/<name>]/agent/authenticatedExtendedCard     its extended card, for A2A 0.2
 //   GET  [/agents/<name>]/plan.svg                            the picture of an agent that is a plan
 //   GET  /agents                                              the agents that the caller may call
-//   POST /tokens                                              a token for a page (server/page_tokens.h)
-//   GET  /healthz  /health  /readyz  /metrics                 for operators
+//   POST /tokens                                              a token for a page
+//   (server/admission/page_tokens.h) GET  /healthz  /health  /readyz  /metrics                 for operators
 //   GET  /chat, /chat/<file>                                  the page for callers (server/console/)
 //   GET  /console...                                          the operators' page (server/console/)
 //   /operate/v1/...                                           the operator API (server/operate/)
@@ -47,15 +47,15 @@
 #include <optional>
 
 #include "http/http_server.h"
+#include "server/admission/refusal_log.h"
+#include "server/admission/wrong_tokens.h"
 #include "server/chat/conversation_paths.h"
 #include "server/chat/routes.h"
-#include "server/endpoint.h"
-#include "server/nodes.h"
+#include "server/operate/node_list.h"
 #include "server/operate/routes.h"
 #include "server/pipeline/observed_exchange.h"
-#include "server/pipeline/refusal_log.h"
-#include "server/pipeline/wrong_tokens.h"
-#include "server/services.h"
+#include "server/shared/endpoint.h"
+#include "server/shared/services.h"
 
 namespace baton::server {
 

@@ -6,12 +6,12 @@
 
 #include "base/embedded.h"
 #include "store/copy/unfinished.h"
-#include "store/postgres/locks.h"
+#include "store/postgres/lane/locks.h"
+#include "store/postgres/lane/nodes.h"
+#include "store/postgres/lane/session.h"
+#include "store/postgres/lane/writer.h"
 #include "store/postgres/migrations.h"
-#include "store/postgres/nodes.h"
 #include "store/postgres/opening.h"
-#include "store/postgres/session.h"
-#include "store/postgres/writer.h"
 
 namespace baton::store::postgres {
 namespace {

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/embedded.h"
 #include "base/error.h"
-#include "store/postgres/link.h"
+#include "store/postgres/lane/link.h"
 
 namespace baton::store::postgres {
 

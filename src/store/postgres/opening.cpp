@@ -7,10 +7,10 @@
 
 #include "base/embedded.h"
 #include "store/copy/unfinished.h"
-#include "store/postgres/lease.h"
-#include "store/postgres/locks.h"
+#include "store/postgres/lane/locks.h"
+#include "store/postgres/lane/nodes.h"
 #include "store/postgres/migrations.h"
-#include "store/postgres/nodes.h"
+#include "store/postgres/nodes/lease.h"
 #include "store/postgres/server_checks.h"
 
 namespace baton::store::postgres {

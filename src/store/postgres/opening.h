@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "store/postgres/link.h"
+#include "store/postgres/lane/link.h"
 
 namespace baton::store::postgres {
 

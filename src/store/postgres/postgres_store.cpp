@@ -8,12 +8,12 @@
 #include <utility>
 
 #include "store/copy/unfinished.h"
-#include "store/postgres/lane_dialect.h"
-#include "store/postgres/node_peers.h"
-#include "store/postgres/nodes.h"
+#include "store/postgres/lane/lane_dialect.h"
+#include "store/postgres/lane/nodes.h"
+#include "store/postgres/lane/queued.h"
+#include "store/postgres/lane/writer.h"
+#include "store/postgres/nodes/node_peers.h"
 #include "store/postgres/opening.h"
-#include "store/postgres/queued.h"
-#include "store/postgres/writer.h"
 #include "store/sql/connection_pool.h"
 #include "store/sql/failure.h"
 #include "store/sql/push_rows.h"

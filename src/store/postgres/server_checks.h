@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "store/postgres/link.h"
+#include "store/postgres/lane/link.h"
 
 namespace baton::store::postgres {
 

@@ -1,7 +1,7 @@
 // Connection: one connection to a database with its prepared statements. Query: one running statement.
 //
 // The statements are in the SQL that SQLite and PostgreSQL share, and in a few words of SQLite's that a
-// connection to PostgreSQL translates (store/postgres/dialect.h).
+// connection to PostgreSQL translates (store/postgres/lane/dialect.h).
 //
 // Threads: one at a time. Errors: everything here throws sql::Failure.
 #pragma once

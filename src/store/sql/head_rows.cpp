@@ -161,8 +161,8 @@ std::int64_t resting_total(Connection& connection, const task::ListFilter& filte
   return query.step() ? query.integer(0) : 0;
 }
 
-// As stamp_of() counts. The comment is for PostgreSQL's sets (store/postgres/sets.h): a row that is not as it
-// was fails the group. SQLite has one writer, who knows each row as it is.
+// As stamp_of() counts. The comment is for PostgreSQL's sets (store/postgres/lane/sets.h): a row that is not
+// as it was fails the group. SQLite has one writer, who knows each row as it is.
 #define BATON_GUARDED "/* guarded */ "
 #define BATON_STAMP "version + last_event + CASE WHEN context_key = 0 THEN 0 ELSE 1 END"
 

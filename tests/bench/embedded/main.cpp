@@ -15,8 +15,8 @@
 #include "embedded/deeds.h"
 #include "engine/engine.h"
 #include "notify/notifier.h"
-#include "server/answers.h"
 #include "server/pipeline/pipeline.h"
+#include "server/shared/answers.h"
 #include "store/postgres/postgres_store.h"
 #include "store/sqlite/sqlite_store.h"
 

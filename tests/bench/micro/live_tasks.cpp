@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "engine/live_tasks.h"
+#include "engine/live/live_tasks.h"
 #include "micro/things.h"
 
 namespace baton::bench {

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/id.h"
-#include "engine/inbox.h"
+#include "engine/decide/inbox.h"
 #include "micro/things.h"
 #include "store/sqlite/sqlite_store.h"
 

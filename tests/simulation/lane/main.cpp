@@ -1,5 +1,5 @@
-// baton_lane_simulation: the writing connection of a node (store/postgres/writer.h) on a simulated server.
-// Runs seeds, and says which break a promise:
+// baton_lane_simulation: the writing connection of a node (store/postgres/lane/writer.h) on a simulated
+// server. Runs seeds, and says which break a promise:
 // - what was confirmed is there, once, and whole; if the database has lost it, nothing is confirmed any more;
 // - what was refused, or taken back, is not there;
 // - what nobody knows of is there as a whole or not at all, and before the next group that is known;
@@ -11,7 +11,7 @@
 
 #include "base/threads.h"
 #include "server.h"
-#include "store/postgres/writer.h"
+#include "store/postgres/lane/writer.h"
 
 namespace baton::simulation {
 namespace {

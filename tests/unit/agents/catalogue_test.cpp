@@ -1,4 +1,4 @@
-#include "agents/catalogue.h"
+#include "agents/cards/catalogue.h"
 
 #include <doctest/doctest.h>
 

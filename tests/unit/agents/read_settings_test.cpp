@@ -1,4 +1,4 @@
-#include "agents/read_settings.h"
+#include "agents/cards/read_settings.h"
 
 #include <doctest/doctest.h>
 #include <stdlib.h>

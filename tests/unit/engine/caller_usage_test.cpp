@@ -1,4 +1,4 @@
-#include "engine/caller_usage.h"
+#include "engine/decide/caller_usage.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // What children ask goes up to their parents' caller, and the answers go down.
-#include "engine/child_questions.h"
+#include "engine/turns/child_questions.h"
 
 #include <doctest/doctest.h>
 

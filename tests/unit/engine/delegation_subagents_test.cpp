@@ -3,7 +3,7 @@
 
 #include <thread>
 
-#include "engine/delegation.h"
+#include "engine/delegate/delegation.h"
 #include "support/engine_bench.h"
 
 namespace delegation_subagents_test {

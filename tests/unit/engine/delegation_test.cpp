@@ -1,4 +1,4 @@
-#include "engine/delegation.h"
+#include "engine/delegate/delegation.h"
 
 #include <doctest/doctest.h>
 

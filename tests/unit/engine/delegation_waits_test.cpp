@@ -4,7 +4,7 @@
 
 #include <thread>
 
-#include "engine/delegation.h"
+#include "engine/delegate/delegation.h"
 #include "support/engine_bench.h"
 
 namespace delegation_waits_test {

@@ -5,7 +5,7 @@
 
 #include <thread>
 
-#include "engine/delegation.h"
+#include "engine/delegate/delegation.h"
 #include "support/engine_bench.h"
 
 namespace family {

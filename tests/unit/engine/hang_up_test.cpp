@@ -3,7 +3,7 @@
 
 #include <thread>
 
-#include "engine/task_service.h"
+#include "engine/sends/task_service.h"
 #include "support/engine_bench.h"
 #include "support/patience.h"
 

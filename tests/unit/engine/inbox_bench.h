@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "contract/store_bench.h"
-#include "engine/inbox.h"
+#include "engine/decide/inbox.h"
 #include "support/patience.h"
 
 namespace baton::test {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/live_tasks.h"
+#include "engine/live/live_tasks.h"
 
 namespace baton::test::live {
 

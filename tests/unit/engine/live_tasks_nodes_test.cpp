@@ -1,7 +1,7 @@
 // Live tasks that other nodes change.
 #include <doctest/doctest.h>
 
-#include "engine/live_tasks.h"
+#include "engine/live/live_tasks.h"
 #include "unit/engine/live_log_writer.h"
 
 namespace live_tasks_nodes_test {

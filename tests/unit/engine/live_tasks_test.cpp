@@ -1,4 +1,4 @@
-#include "engine/live_tasks.h"
+#include "engine/live/live_tasks.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "engine/other_nodes.h"
+#include "engine/nodes/other_nodes.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "engine/other_tasks.h"
+#include "engine/turns/other_tasks.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "engine/pending_output.h"
+#include "engine/turns/pending_output.h"
 
 #include <doctest/doctest.h>
 

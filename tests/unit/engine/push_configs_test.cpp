@@ -1,4 +1,4 @@
-#include "engine/push_configs.h"
+#include "engine/sends/push_configs.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Turns that the program dies of, over an engine with scripted agents.
-#include "engine/quarantine.h"
+#include "engine/turns/quarantine.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "engine/recovery.h"
+#include "engine/upkeep/recovery.h"
 
 #include <doctest/doctest.h>
 

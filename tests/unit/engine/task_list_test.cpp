@@ -1,4 +1,4 @@
-#include "engine/task_list.h"
+#include "engine/read/task_list.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "engine/task_reader.h"
+#include "engine/read/task_reader.h"
 
 #include "unit/engine/inbox_bench.h"
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "engine/send_digest.h"
-#include "engine/task_service.h"
+#include "engine/sends/send_digest.h"
+#include "engine/sends/task_service.h"
 #include "support/engine_bench.h"
 
 namespace task_service_chat_test {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/task_service.h"
+#include "engine/sends/task_service.h"
 #include "support/engine_bench.h"
 
 namespace task_service_repeats_test {

@@ -1,4 +1,4 @@
-#include "engine/task_service.h"
+#include "engine/sends/task_service.h"
 
 #include <doctest/doctest.h>
 

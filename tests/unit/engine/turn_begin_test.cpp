@@ -4,7 +4,7 @@
 #include <atomic>
 #include <future>
 
-#include "engine/task_service.h"
+#include "engine/sends/task_service.h"
 #include "support/engine_bench.h"
 #include "support/patience.h"
 

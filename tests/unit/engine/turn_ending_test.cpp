@@ -1,4 +1,4 @@
-#include "engine/turn_ending.h"
+#include "engine/turns/turn_ending.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "engine/turn_stats.h"
+#include "engine/shared/turn_stats.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "engine/unfinished_subagents.h"
+#include "engine/turns/unfinished_subagents.h"
 
 #include <doctest/doctest.h>
 

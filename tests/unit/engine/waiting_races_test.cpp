@@ -2,7 +2,7 @@
 // an engine over a store whose commits and flushes the test holds.
 #include <doctest/doctest.h>
 
-#include "engine/delegation.h"
+#include "engine/delegate/delegation.h"
 #include "support/scripted_executor.h"
 #include "unit/engine/inbox_bench.h"
 

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "agents/plan.h"
+#include "agents/plan/plan.h"
 #include "support/engine_bench.h"
 #include "support/manual_clock.h"
 

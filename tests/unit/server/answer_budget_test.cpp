@@ -1,4 +1,4 @@
-#include "server/answer_budget.h"
+#include "server/shared/answer_budget.h"
 
 #include <doctest/doctest.h>
 

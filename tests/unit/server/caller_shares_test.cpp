@@ -1,4 +1,4 @@
-#include "server/caller_shares.h"
+#include "server/shared/caller_shares.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "server/conditional.h"
+#include "server/show/conditional.h"
 
 #include <doctest/doctest.h>
 

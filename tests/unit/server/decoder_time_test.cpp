@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "agents/line/from_agent.h"
+#include "agents/command/from_agent.h"
 #include "base/base64.h"
 #include "protocol/a2a/dialect.h"
 #include "protocol/card/remote_card.h"

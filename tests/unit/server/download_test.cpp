@@ -1,4 +1,4 @@
-#include "server/download.h"
+#include "server/show/download.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "server/event_json.h"
+#include "server/show/event_json.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "server/hosts.h"
+#include "server/admission/hosts.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "server/log_stream.h"
+#include "server/streams/log_stream.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "server/nodes.h"
+#include "server/operate/node_list.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "server/own_tasks.h"
+#include "server/show/own_tasks.h"
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,8 @@
-#include "server/page_tokens.h"
+#include "server/admission/page_tokens.h"
 
 #include <doctest/doctest.h>
 
-#include "server/access.h"
+#include "server/admission/access.h"
 
 namespace page_tokens_test {
 

@@ -1,4 +1,4 @@
-#include "server/request_note.h"
+#include "server/shared/request_note.h"
 
 #include <doctest/doctest.h>
 

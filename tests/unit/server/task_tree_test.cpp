@@ -1,4 +1,4 @@
-#include "server/task_tree.h"
+#include "server/show/task_tree.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "agents/command/call_ids.h"
+#include "agents/call_ids.h"
 
 #include <doctest/doctest.h>
 

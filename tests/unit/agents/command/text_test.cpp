@@ -1,4 +1,4 @@
-#include "agents/command/text.h"
+#include "agents/text.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "agents/command/unfinished_steps.h"
+#include "agents/unfinished_steps.h"
 
 #include <doctest/doctest.h>
 

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "server/tenants.h"
+#include "server/shared/tenants.h"
 
 namespace negotiation_test {
 

@@ -1,4 +1,4 @@
-#include "server/pipeline/refusal_log.h"
+#include "server/admission/refusal_log.h"
 
 #include <doctest/doctest.h>
 

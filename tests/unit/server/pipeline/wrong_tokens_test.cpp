@@ -1,8 +1,8 @@
-#include "server/pipeline/wrong_tokens.h"
+#include "server/admission/wrong_tokens.h"
 
 #include <doctest/doctest.h>
 
-#include "server/caller_shares.h"
+#include "server/shared/caller_shares.h"
 
 namespace wrong_tokens_test {
 

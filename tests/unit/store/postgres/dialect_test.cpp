@@ -1,4 +1,4 @@
-#include "store/postgres/dialect.h"
+#include "store/postgres/lane/dialect.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "store/postgres/followed_elsewhere.h"
+#include "store/postgres/nodes/followed_elsewhere.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "store/postgres/sets.h"
+#include "store/postgres/lane/sets.h"
 
 #include <doctest/doctest.h>
 

@@ -1,0 +1,338 @@
+#include "agents/cards/read_settings.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <system_error>
+
+#include "agents/cards/catalogue.h"
+#include "agents/plan/plan.h"
+#include "base/text.h"
+#include "http/outbound/http_client.h"
+#include "protocol/openai/request.h"
+
+namespace baton::agents {
+namespace {
+
+using json::SchemaProblem;
+using json::Value;
+
+std::chrono::milliseconds seconds_or(Value value, std::chrono::milliseconds otherwise) {
+  const auto seconds = value.real();
+  if (!seconds) return otherwise;
+  return std::chrono::milliseconds(std::llround(std::ceil(*seconds * 1000)));
+}
+
+template <class T>
+T integer_or(Value value, T otherwise) {
+  const auto number = value.integer();
+  return number ? static_cast<T>(*number) : otherwise;
+}
+
+AgentSettings::Kind read_kind(std::string_view name) {
+  using Work = AgentSettings::Kind;
+  if (name == "builtin") return Work::builtin;
+  if (name == "a2a") return Work::a2a;
+  if (name == "workflow") return Work::workflow;
+  if (name == "ag-ui") return Work::ag_ui;
+  return name == "openai" ? Work::openai : Work::command;
+}
+
+void read_oauth(Value auth, Endpoint& endpoint, std::vector<SchemaProblem>& problems) {
+  const bool is_oauth = endpoint.auth == Endpoint::Auth::oauth;
+  for (const char* member : {"token_url", "client_id", "scope", "audience", "client_auth"}) {
+    if (is_oauth || auth[member].absent()) continue;
+    problems.push_back({std::string("/baton/auth/") + member, "is only for type \"oauth\""});
+  }
+  if (!is_oauth) return;
+  endpoint.token_url = auth["token_url"].str();
+  endpoint.client_id = auth["client_id"].str();
+  endpoint.scope = auth["scope"].str();
+  endpoint.audience = auth["audience"].str();
+  endpoint.secret_in_body = auth["client_auth"].string() == "post";
+  const auto url = http::outbound::parse_url(endpoint.token_url);
+  if (endpoint.token_url.empty() || endpoint.client_id.empty()) {
+    problems.push_back({"/baton/auth", "type \"oauth\" needs \"token_url\" and \"client_id\""});
+  } else if (!url) {
+    problems.push_back({"/baton/auth/token_url", url.error().for_caller});
+  }
+}
+
+void read_auth(Value auth, const std::filesystem::path& folder, Endpoint& endpoint,
+               std::vector<SchemaProblem>& problems) {
+  if (auth.absent()) return;
+  const bool is_key = auth["type"].string() == "api_key";
+  const bool is_oauth = auth["type"].string() == "oauth";
+  endpoint.auth = is_key     ? Endpoint::Auth::api_key
+                  : is_oauth ? Endpoint::Auth::oauth
+                             : Endpoint::Auth::bearer;
+  read_oauth(auth, endpoint, problems);
+  if (is_key) endpoint.auth_header = auth["header"].absent() ? "X-API-Key" : auth["header"].str();
+  if (!is_key && !auth["header"].absent()) {
+    problems.push_back({"/baton/auth/header", "is only for type \"api_key\""});
+  }
+  if (is_key && !base::is_token(endpoint.auth_header)) {
+    problems.push_back({"/baton/auth/header", "is not the name of a header"});
+  }
+  endpoint.secret_optional = auth["optional"].boolean();
+  if (is_oauth && endpoint.secret_optional)
+    problems.push_back({"/baton/auth/optional", "is not for type \"oauth\""});
+  endpoint.secret_env = auth["secret_env"].str();
+  if (!auth["secret_file"].absent()) endpoint.secret_file = folder / auth["secret_file"].str();
+  if (endpoint.secret_env.empty() == endpoint.secret_file.empty()) {
+    problems.push_back({"/baton/auth", "needs either \"secret_env\" or \"secret_file\""});
+  }
+  if (endpoint.secret_env.starts_with("BATON_")) {
+    problems.push_back(
+        {"/baton/auth/secret_env", "\"" + endpoint.secret_env + "\" is Baton's own and is not passed on"});
+  }
+}
+
+Endpoint::OnUnknown read_on_unknown(std::string_view name) {
+  using OnUnknown = Endpoint::OnUnknown;
+  if (name == "resend") return OnUnknown::resend;
+  if (name == "fail") return OnUnknown::fail;
+  return name == "ask" ? OnUnknown::ask : OnUnknown::unset;
+}
+
+// A variable of Baton's environment that holds what the card leaves open; empty: none, or not set.
+std::string value_from(Value variable, const std::string& place, std::vector<SchemaProblem>& problems) {
+  const std::string name = variable.str();
+  if (name.starts_with("BATON_"))
+    problems.push_back({place, "\"" + name + "\" is Baton's own and is not passed on"});
+  const char* value = name.empty() ? nullptr : std::getenv(name.c_str());
+  return value == nullptr ? "" : value;
+}
+
+void read_url(Value baton, AgentSettings& settings, std::vector<SchemaProblem>& problems) {
+  Endpoint& endpoint = settings.endpoint;
+  if (settings.executor != AgentSettings::Kind::openai && !baton["url_env"].absent())
+    problems.push_back({"/baton/url_env", "is only for executor \"openai\""});
+  endpoint.url_env = baton["url_env"].str();
+  endpoint.url = value_from(baton["url_env"], "/baton/url_env", problems);
+  endpoint.is_from_env = !endpoint.url.empty();
+  if (!endpoint.is_from_env) endpoint.url = baton["url"].str();
+  if (endpoint.url.empty() && endpoint.url_env.empty())
+    problems.push_back({"/baton", "executor needs \"url\": \"https://...\""});
+  if (const auto url = http::outbound::parse_url(endpoint.url); !endpoint.url.empty() && !url) {
+    const bool is_env = endpoint.is_from_env;
+    problems.push_back({is_env ? "/baton/url_env" : "/baton/url",
+                        (is_env ? endpoint.url_env + ": " : "") + url.error().for_caller});
+  }
+}
+
+void read_endpoint(Value baton, const std::filesystem::path& folder, AgentSettings& settings,
+                   std::vector<SchemaProblem>& problems) {
+  Endpoint& endpoint = settings.endpoint;
+  const bool is_a2a = settings.executor == AgentSettings::Kind::a2a;
+  if (!is_a2a && !baton["a2a"].absent())
+    problems.push_back({"/baton/a2a", "is only for agents elsewhere (executor \"a2a\")"});
+  const bool is_remote_agent = is_a2a || settings.executor == AgentSettings::Kind::ag_ui;
+  if (!is_remote_agent && !baton["on_unknown"].absent()) {
+    problems.push_back(
+        {"/baton/on_unknown", "is only for agents elsewhere (executors \"a2a\" and \"ag-ui\")"});
+  }
+  if (!settings.acts_outside()) {
+    for (const char* member : {"url", "url_env", "auth"}) {
+      if (baton[member].absent()) continue;
+      problems.push_back(
+          {std::string("/baton/") + member, "is only for executors \"a2a\", \"ag-ui\" and \"openai\""});
+    }
+    return;
+  }
+  read_url(baton, settings, problems);
+  read_auth(baton["auth"], folder, endpoint, problems);
+  const bool is_agui = settings.executor == AgentSettings::Kind::ag_ui;
+  if (!is_agui && !baton["ag_ui"].absent())
+    problems.push_back({"/baton/ag_ui", "is only for executor \"ag-ui\""});
+  endpoint.older_agui = baton["ag_ui"]["version"].string() == "0.0";
+  endpoint.version = baton["a2a"]["version"].str();
+  endpoint.transport = baton["a2a"]["transport"].str();
+  endpoint.agent = baton["a2a"]["agent"].str();
+  endpoint.address = baton["a2a"]["endpoint"].str();
+  endpoint.grpc_text_files = baton["a2a"]["grpc_files"].string() == "base64";
+  endpoint.on_unknown = read_on_unknown(baton["on_unknown"].string());
+}
+
+void read_parameters(Value parameters, ModelSettings& model, std::vector<SchemaProblem>& problems) {
+  if (!parameters.absent()) model.parameters = parameters.json();
+  for (const Value parameter : parameters) {
+    if (!protocol::openai::is_own_member(parameter.key())) continue;
+    problems.push_back({"/baton/model/parameters/" + std::string(parameter.key()), "is set by Baton itself"});
+  }
+}
+
+void read_tools(Value tools, ModelSettings& model, std::vector<SchemaProblem>& problems) {
+  for (const Value tool : tools) {
+    const bool is_known = std::ranges::count(model.tools, tool.string()) > 0;
+    const std::string place = "/baton/model/tools/" + std::to_string(model.tools.size());
+    if (is_known) problems.push_back({place, "is there twice"});
+    if (!is_agent_name(tool.string())) problems.push_back({place, "is not the name of an agent"});
+    model.tools.push_back(tool.str());
+  }
+}
+
+void read_model(Value baton, const std::filesystem::path& folder, AgentSettings& settings,
+                std::vector<SchemaProblem>& problems) {
+  const Value from = baton["model"];
+  if (settings.executor != AgentSettings::Kind::openai) {
+    if (!from.absent()) problems.push_back({"/baton/model", "is only for executor \"openai\""});
+    return;
+  }
+  if (from.absent())
+    problems.push_back({"/baton", "executor \"openai\" needs \"model\": {\"name\": \"...\"}"});
+  ModelSettings& model = settings.model;
+  model.name = value_from(from["name_env"], "/baton/model/name_env", problems);
+  if (model.name.empty()) model.name = from["name"].str();
+  if (!from["provider"].absent()) model.provider = from["provider"].str();
+  model.system = from["system"].str();
+  if (!from["system_file"].absent()) {
+    model.system_file = folder / from["system_file"].str();
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(model.system_file, error))
+      problems.push_back({"/baton/model/system_file", "is not a file in the card's folder"});
+    if (!from["system"].absent())
+      problems.push_back({"/baton/model/system_file", "is instead of \"system\", not beside it"});
+  }
+  read_parameters(from["parameters"], model, problems);
+  model.history_messages = integer_or(from["history"]["messages"], model.history_messages);
+  model.history_tokens = integer_or(from["history"]["tokens"], model.history_tokens);
+  model.tool_rounds = integer_or(from["tool_rounds"], model.tool_rounds);
+  read_tools(from["tools"], model, problems);
+}
+
+void read_workflow(Value baton, AgentSettings& settings, std::vector<SchemaProblem>& problems) {
+  const bool is_workflow = settings.executor == AgentSettings::Kind::workflow;
+  const Value plan = baton["plan"];
+  if (is_workflow == !plan.absent()) {
+    if (!is_workflow) return;
+    settings.plan = read_plan(plan.raw(), "/baton/plan", problems);
+    settings.children_max = 1'000;
+    settings.resumes_beside_children = true;
+    settings.concurrency = 256;  // turns that are over at once
+    return;
+  }
+  if (is_workflow) problems.push_back({"/baton", "executor \"workflow\" needs \"plan\": {...}"});
+  if (!is_workflow) problems.push_back({"/baton/plan", "is only for executor \"workflow\""});
+}
+
+void read_command(Value baton, AgentSettings& settings, std::vector<SchemaProblem>& problems) {
+  for (const Value word : baton["command"]) settings.command.push_back(word.str());
+  const bool is_command = settings.executor == AgentSettings::Kind::command;
+  if (is_command && settings.command.empty()) {
+    problems.push_back(
+        {"/baton", "executor \"command\" needs \"command\": [\"program\", \"argument\", ...]"});
+  }
+  if (!is_command && !settings.command.empty()) {
+    problems.push_back({"/baton/command", "is only for executor \"command\""});
+  }
+  if (!settings.command.empty() && settings.command.front().empty()) {
+    problems.push_back({"/baton/command/0", "must not be empty"});
+  }
+  std::size_t index = 0;
+  for (const std::string& word : settings.command) {
+    if (word.find('\0') != std::string::npos) {
+      problems.push_back({"/baton/command/" + std::to_string(index), "must not contain a zero byte"});
+    }
+    ++index;
+  }
+}
+
+AgentSettings::ReplyAs read_reply_as(std::string_view name) {
+  using ReplyAs = AgentSettings::ReplyAs;
+  if (name == "status") return ReplyAs::status;
+  if (name == "both") return ReplyAs::both;
+  return name == "message" ? ReplyAs::message : ReplyAs::artifact;
+}
+
+void read_env(Value env, AgentSettings& settings, std::vector<SchemaProblem>& problems) {
+  for (const Value value : env) {
+    const std::string name(value.key());
+    if (name.empty() || name.find_first_of(std::string_view("=\0", 2)) != std::string::npos ||
+        value.string().find('\0') != std::string_view::npos) {
+      problems.push_back({"/baton/env", "\"" + name + "\" cannot be an environment variable"});
+    }
+    settings.env[name] = value.str();
+  }
+}
+
+// The catalogue checks which of them hold secrets: only the configuration tells.
+void read_env_from(Value names, AgentSettings& settings, std::vector<SchemaProblem>& problems) {
+  for (const Value name : names) {
+    const std::string place = "/baton/env_from/" + std::to_string(settings.env_from.size());
+    settings.env_from.push_back(name.str());
+    if (name.string().starts_with("BATON_")) {
+      problems.push_back({place, "\"" + name.str() + "\" is Baton's own and is not passed on"});
+    }
+  }
+}
+
+void read_limits(Value limits, AgentSettings& settings) {
+  settings.limits.memory = integer_or(limits["memory_bytes"], settings.limits.memory);
+  settings.limits.cpu_s = integer_or(limits["cpu_s"], settings.limits.cpu_s);
+  settings.limits.processes = integer_or(limits["processes"], settings.limits.processes);
+  settings.limits.open_files = integer_or(limits["open_files"], settings.limits.open_files);
+}
+
+void read_retention(Value retention, AgentSettings& settings) {
+  const auto take = [&](const char* name, task::State state) {
+    if (!retention[name].absent()) settings.retention[state] = seconds_or(retention[name], {});
+  };
+  take("completed_s", task::State::completed);
+  take("canceled_s", task::State::canceled);
+  take("failed_s", task::State::failed);
+  take("rejected_s", task::State::rejected);
+  take("waiting_s", task::State::input_required);
+}
+
+}  // namespace
+
+AgentSettings read_settings(Value baton, const std::filesystem::path& folder,
+                            std::vector<SchemaProblem>& problems) {
+  AgentSettings settings;
+  settings.executor = read_kind(baton["executor"].string());
+  read_command(baton, settings, problems);
+  read_endpoint(baton, folder, settings, problems);
+  read_model(baton, folder, settings, problems);
+  read_workflow(baton, settings, problems);
+  settings.budget = read_budget(baton["budget"]);
+  if (settings.plan) settings.budget = task::smaller(settings.budget, settings.plan->budget);
+  settings.schedules = read_schedules(baton["schedule"], problems, settings.warnings);
+  settings.builtin = baton["builtin"].str();
+  if (!settings.builtin.empty() && settings.executor != AgentSettings::Kind::builtin) {
+    problems.push_back({"/baton/builtin", "is only for executor \"builtin\""});
+  }
+  if (baton["mode"].string() == "worker") settings.mode = AgentSettings::Mode::worker;
+  if (baton["io"].string() == "text") settings.io = AgentSettings::Io::text;
+  if (baton["io"].string() == "guess") settings.io = AgentSettings::Io::guess;
+  if (settings.io != AgentSettings::Io::lines && settings.mode == AgentSettings::Mode::worker) {
+    problems.push_back(
+        {"/baton/io", "\"" + baton["io"].str() + "\" needs mode \"turn\": a worker speaks lines"});
+  }
+  settings.workers = integer_or(baton["workers"], settings.workers);
+  settings.concurrency = integer_or(baton["concurrency"], settings.concurrency);
+  settings.turn_timeout = seconds_or(baton["turn_timeout_s"], settings.turn_timeout);
+  if (baton["recovery"].string() == "fail") settings.recovery = AgentSettings::Recovery::fail;
+  settings.is_default = baton["default"].boolean();
+  if (baton["reply"].string() == "at_once") settings.reply = AgentSettings::Reply::at_once;
+  settings.reply_as = read_reply_as(baton["reply_as"].string());
+  settings.plain_answers = baton["plain_answers"].boolean();
+  settings.confirm_tool = baton["confirm_tool"].str();
+  settings.answers_need_data = baton["answers"].string() == "data";
+  if (!baton["hang_up_grace_s"].absent()) settings.hang_up_grace = seconds_or(baton["hang_up_grace_s"], {});
+  read_env(baton["env"], settings, problems);
+  read_env_from(baton["env_from"], settings, problems);
+  read_limits(baton["limits"], settings);
+  read_retention(baton["retention"], settings);
+  settings.verbose_errors = baton["errors"].string() == "verbose";
+  settings.cancel_grace = seconds_or(baton["cancel_grace_s"], settings.cancel_grace);
+  settings.exit_grace = seconds_or(baton["exit_grace_s"], settings.exit_grace);
+  settings.worker_drain = seconds_or(baton["worker_drain_s"], settings.worker_drain);
+  settings.wait_keep = seconds_or(baton["wait_keep_s"], settings.wait_keep);
+  settings.first_output = seconds_or(baton["first_output_s"], settings.first_output);
+  settings.line_max = integer_or(baton["line_max_bytes"], settings.line_max);
+  settings.output_max = integer_or(baton["output_max_bytes"], settings.output_max);
+  return settings;
+}
+
+}  // namespace baton::agents

@@ -1,0 +1,45 @@
+// PlanCaptions: what the picture of a plan, or of one run of it, says about each step.
+//
+// Threads: immutable once made. The plan and the run must outlive it.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "agents/plan/plan_picture.h"
+#include "agents/plan/plan_states.h"
+
+namespace baton::agents {
+
+class PlanCaptions {
+ public:
+  // `run`: null for the plan alone.
+  PlanCaptions(const Plan& plan, const PlanPictureRun* run);
+
+  const PlanPictureRun* run() const { return run_; }
+  const StepStanding& standing(const PlanStep& step) const;
+  // `is_off`: it stands in a branch that was not taken.
+  StepState state(const PlanStep& step, bool is_off) const;
+
+  // What the whole is, or has come to.
+  std::string summary() const;
+  // Below the name of a step without others in it and what it is for: what it has come to, or its rules.
+  std::string third_line(const PlanStep& step, bool is_off) const;
+  // "1,234 tokens", or empty if none are known.
+  std::string tokens_of(const PlanStep& step) const;
+  // Below the name of a loop or map. As many for each step, whatever it has come to.
+  std::vector<std::string> frame_lines(const PlanStep& step, bool is_off) const;
+  std::string tooltip(const PlanStep& step) const;
+
+ private:
+  bool is_over() const { return run_ != nullptr && task::is_terminal(run_->state); }
+  std::string words_of_run(const PlanStep& step, bool is_off) const;
+  std::string words_of_place(const PlanStep& step, bool is_off) const;
+
+  const Plan& plan_;
+  const PlanPictureRun* const run_;
+  std::map<const PlanStep*, StepStanding> standings_;
+};
+
+}  // namespace baton::agents

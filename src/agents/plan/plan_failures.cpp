@@ -1,0 +1,27 @@
+#include "agents/plan/plan_failures.h"
+
+#include "agents/plan/plan_words.h"
+#include "task/task.h"
+
+namespace baton::agents {
+
+std::string timeout_words(std::chrono::milliseconds time) {
+  const auto whole = std::chrono::duration_cast<std::chrono::seconds>(time);
+  const std::string text = "it took more than ";
+  if (whole == time) return text + std::to_string(whole.count()) + " seconds";
+  return text + std::to_string(time.count()) + " milliseconds";
+}
+
+PlanEnd named_failure(const PlanStep& step, const PlanPlace& at, const PlanEnd& end) {
+  const bool is_refused = end.failure == task::name_of(task::State::rejected) ||
+                          end.failure == task::name_of(task::State::canceled);
+  std::string text = "step " + label_of(step, at);
+  if (!step.agent.empty()) text += " (agent " + step.agent + ")";
+  if (step.kind == PlanStep::Kind::agent && step.agent.empty()) text += " (" + words_for(step) + ")";
+  text += is_refused ? " was " + end.failure : " failed";
+  // A child that gave no reason has its state's name for one.
+  if (!end.text.empty() && end.text != end.failure) text += ": " + end.text;
+  return {end.failure, std::move(text)};
+}
+
+}  // namespace baton::agents

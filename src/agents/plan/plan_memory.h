@@ -1,0 +1,60 @@
+// PlanMemories: what runs of plans keep in memory from one turn to the next, so that a turn costs what is new
+// and not all that was before. It is never needed: a turn without it reads the log and the message again.
+//
+// Threads: any. Memory: `bytes_max` for all runs together, approximately; what was used last is kept.
+#pragma once
+
+#include <cstddef>
+#include <list>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "agents/executor.h"
+#include "agents/plan/plan.h"
+#include "agents/plan/plan_facts.h"
+#include "agents/plan/plan_sources.h"
+#include "base/guarded.h"
+
+namespace baton::agents {
+
+struct PlanMemory {
+  explicit PlanMemory(task::Message message) : sources(std::move(message)) {}
+
+  PlanSources sources;
+  PlanFacts facts;
+  std::shared_ptr<const Plan> plan;  // that the run began with
+  // What the facts are folded from: so many states of the log, of which this is the last.
+  std::size_t states = 0;
+  std::string last_state;
+
+  std::size_t bytes() const { return sources.bytes() + facts.bytes() + last_state.size(); }
+};
+
+class PlanMemories {
+ public:
+  explicit PlanMemories(std::size_t bytes_max) : bytes_max_(bytes_max) {}
+
+  // What there is of the turn's run, with all facts that are not of its last states; or else a new one, made
+  // with the turn's message. The caller has it alone.
+  std::unique_ptr<PlanMemory> take(Turn& turn);
+  void keep(task::TaskKey run, std::unique_ptr<PlanMemory> memory);
+
+ private:
+  struct Kept {
+    task::TaskKey run;
+    std::unique_ptr<PlanMemory> memory;
+    std::size_t bytes = 0;
+  };
+  struct State {
+    std::list<Kept> all;  // the one that was kept last comes first
+    std::unordered_map<task::TaskKey, std::list<Kept>::iterator> places;
+    std::size_t bytes = 0;
+  };
+
+  const std::size_t bytes_max_;
+  base::Guarded<State> state_;
+};
+
+}  // namespace baton::agents

@@ -1,0 +1,602 @@
+#include "agents/plan/plan_run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_set>
+#include <utility>
+
+#include "agents/plan/plan_failures.h"
+#include "base/text.h"
+#include "json/writer.h"
+#include "protocol/a2a/baton_extension.h"
+
+namespace baton::agents {
+namespace {
+
+using StepKind = PlanStep::Kind;
+using OnFailure = PlanStep::OnFailure;
+using What = PlanRecord::What;
+using std::chrono::milliseconds;
+
+milliseconds delay_before(const Retry& retry, int attempt) {
+  const double factor = std::pow(retry.factor, attempt - 2);
+  const double ms = static_cast<double>(retry.delay.count()) * factor;
+  return milliseconds(std::llround(std::min(ms, static_cast<double>(retry.delay_max.count()))));
+}
+
+std::string kind_of(const DelegateResult& result) {
+  if (result.error.empty()) return {};
+  if (!result.task) return "unavailable";
+  return std::string(task::name_of(result.task->status.state));
+}
+
+constexpr std::size_t kNotUndoneMax = 20;  // named in a failure
+
+std::string not_undone(const std::string& label, const std::string& reason) {
+  return "step " + label + " could not be undone: " + reason;
+}
+
+}  // namespace
+
+// What the branches of a parallel or a map have come to so far.
+struct PlanRun::Branches {
+  int all = 0, done = 0, failed = 0, running = 0, pending = 0;
+  int need_least = 0, need_all = 0;  // of those that run
+  bool simple = true;                // each of these needs one stop
+  PlanEnd first_failure;
+  std::vector<int> done_ones = {};  // by index
+};
+
+PlanRun::PlanRun(const Plan& plan, PlanFacts& facts, World world)
+    : plan_(plan),
+      facts_(facts),
+      world_(std::move(world)),
+      values_(plan, facts, world_.sources, world_.read_child,
+              {world_.limits.fill_max, [this] { return !is_left(); }}) {}
+
+void PlanRun::record(PlanRecord record) {
+  facts_.add(record);
+  step_.records.push_back(std::move(record));
+}
+
+void PlanRun::wake_at(base::Timestamp time) {
+  if (!step_.until || time < *step_.until) step_.until = time;
+}
+
+bool PlanRun::take(const DelegateResult& result) {
+  const PlanCall call = parse_call(result.id);
+  const auto* attempts = facts_.attempts(call.path);
+  if (attempts == nullptr || !attempts->open || attempts->number != call.attempt) {
+    const bool is_done = result.task && result.error.empty();
+    record({What::gone, call.path, call.attempt, {}, {}, is_done ? kDoneLate : ""});
+    return false;
+  }
+  // When the child has ended, which may be some time ago; clocks of other nodes may differ.
+  base::Timestamp ended = world_.now;
+  if (result.task) ended = std::clamp(result.task->status.at, std::min(attempts->begun, ended), ended);
+  record({What::end, call.path, call.attempt, ended, kind_of(result), result.error, result.tokens,
+          result.children});
+  return true;
+}
+
+bool PlanRun::is_left() {
+  if (!step_.is_left && !is_wanted_always_ && world_.limits.is_wanted && !world_.limits.is_wanted())
+    step_.is_left = true;
+  return step_.is_left;
+}
+
+// The walk is left, for whatever reason.
+bool PlanRun::unwinds() {
+  return is_left() || step_.end.has_value() || refused_.has_value();
+}
+
+// Whether the walk has made as much as one may: what comes now begins in the next turn.
+bool PlanRun::is_put_off() {
+  if (values_.filled() < world_.limits.fill_max || step_.records.empty()) return false;
+  wake_at(world_.now);
+  return true;
+}
+
+void PlanRun::cancel_below(const std::string& path, bool spares_undoing) {
+  std::vector<std::string> open = facts_.open_below(path);
+  // All that is open in a branch that has lost undoes it.
+  if (spares_undoing)
+    std::erase_if(open, [this](const std::string& one) { return !facts_.lost_around(one).empty(); });
+  // What this walk was about to begin is not begun.
+  std::unordered_set<std::string> calls;
+  for (const std::string& one : open) calls.insert(name_of_call(one, facts_.attempts(one)->number));
+  std::unordered_set<std::string> unbegun;
+  std::erase_if(step_.begins, [&](const DelegateRequest& begin) {
+    return calls.contains(begin.id) && unbegun.insert(begin.id).second;
+  });
+  for (const std::string& one : open) {
+    const int number = facts_.attempts(one)->number;
+    record({What::end, one, number, world_.now, "canceled", "it was not needed any more"});
+    std::string call = name_of_call(one, number);
+    if (unbegun.contains(call)) continue;
+    record({What::cancel, one, number});
+    step_.cancels.push_back(std::move(call));
+  }
+}
+
+PlanRun::Step PlanRun::advance() {
+  if (facts_.plan().empty()) record({What::began, {}, 0, world_.now, {}, plan_.text});
+  // A child that is begun again may be there: it can be canceled only once the log has it.
+  if (!step_.begins.empty()) {
+    step_.until = world_.now;
+    return std::move(step_);
+  }
+  if (world_.canceled && !facts_.undoing()) give_up({"canceled", {}});
+  // The end of the budget's time wakes the task by itself.
+  std::string excess = task::excess(world_.budget, world_.taken, world_.now);
+  if (!excess.empty() && !facts_.undoing()) give_up({"budget", std::move(excess)});
+  if (!facts_.undoing() && !step_.end) go_forward();
+  if (facts_.undoing() && !unwinds()) {
+    const Standing now = undo();
+    step_.need = now.need;
+    if (now.state != State::running && !step_.end) step_.end = now.end;
+  }
+  return std::move(step_);
+}
+
+void PlanRun::go_forward() {
+  Standing now = walk(plan_.root, root());
+  Standing losers;
+  if (!unwinds() && now.state != State::failed) losers = undo_losers();
+  if (refused_) return give_up(std::move(*std::exchange(refused_, std::nullopt)));
+  if (unwinds()) return;
+  step_.need = now.need;
+  if (now.state == State::failed) return give_up(std::move(now.end));
+  if (losers.state == State::running && facts_.unstopped() > 0) step_.need = 1;
+  if (now.state == State::running || losers.state == State::running) return;
+  if (!plan_.output.empty()) {
+    auto output = values_.parts_of(plan_.output, root());
+    if (is_left()) return;
+    if (!output) return give_up({"failed", "the plan's output cannot be made: " + output.error().for_caller});
+    step_.output = std::move(*output);
+  }
+  step_.end.emplace();
+}
+
+// From here on, what is done is undone. Without anything to undo, the end of a budget ends the run at once.
+void PlanRun::give_up(PlanEnd end) {
+  if (end.failure == "budget" && !plan_.undoes) {
+    step_.begins.clear();
+    cancel_below(plan_.root.id);
+    step_.end = std::move(end);
+    return;
+  }
+  cancel_below(plan_.root.id, true);
+  record({What::undo,
+          {},
+          0,
+          world_.now,
+          std::move(end.failure),
+          std::move(end.text),
+          world_.taken.tokens,
+          world_.taken.children});
+}
+
+// What undoing may take, and what it has taken.
+task::Budget PlanRun::budget_of_undoing(task::Taken& taken) const {
+  const task::Taken& before = facts_.taken_before_undoing();
+  taken.tokens = std::max<std::int64_t>(taken.tokens - before.tokens, 0);
+  taken.children = std::max<std::int64_t>(taken.children - before.children, 0);
+  task::Budget budget = world_.budget;
+  budget.until = end_of_undoing();
+  budget.wall.reset();
+  return budget;
+}
+
+std::optional<base::Timestamp> PlanRun::end_of_undoing() const {
+  const bool is_over_budget = facts_.undoing()->failure == "budget";
+  if (!is_over_budget && !world_.budget.until) return std::nullopt;
+  const base::Timestamp from = facts_.undone_from();
+  return (is_over_budget ? from : std::max(from, *world_.budget.until)) + world_.undo_grace;
+}
+
+// Undoes what is done, the last first. What cannot be undone is said.
+PlanRun::Standing PlanRun::undo() {
+  const std::optional<base::Timestamp> until = end_of_undoing();
+  const bool is_late = until && world_.now >= *until;
+  if (is_late) cancel_below(plan_.root.id);
+  if (until && !is_late) wake_at(*until);
+  // What was canceled may be done all the same, and a plan below undoes its own steps first.
+  if (!facts_.canceled().empty() && !is_late)
+    return {State::running, static_cast<int>(facts_.canceled().size()), {}};
+  PlanEnd end = *facts_.undoing();
+  std::vector<std::string> sentences;
+  std::vector<std::string> done(facts_.done().rbegin(), facts_.done().rend());
+  // What was being undone already is undone first.
+  if (facts_.has_losers())
+    std::ranges::stable_partition(
+        done, [this](const std::string& one) { return !facts_.lost_around(one).empty(); });
+  for (const std::string& path : done) {
+    if (is_left()) return {};
+    const StepAt found = find_at(plan_, path);
+    if (found.step == nullptr || !found.step->compensation) continue;
+    const PlanStep& compensation = *found.step->compensation;
+    const PlanPlace place = place_in(found.place, compensation);
+    const auto* attempts = facts_.attempts(place.path);
+    const bool is_begun = attempts != nullptr || facts_.settled(place.path) != nullptr;
+    Standing now = is_late && !is_begun ? Standing{State::running, 0, {}} : walk(compensation, place);
+    if (is_left()) return {};
+    if (now.state == State::running && !is_late) return now;
+    if (now.state == State::running) now.end.text = "there was no more time for it (engine.undo_grace_s)";
+    if (now.state != State::done)
+      sentences.push_back(not_undone(label_of(*found.step, found.place), now.end.text));
+  }
+  for (const std::string& call : facts_.canceled()) {
+    const StepAt found = find_at(plan_, parse_call(call).path);
+    if (found.step != nullptr && found.step->compensation)
+      sentences.push_back(not_undone(label_of(*found.step, found.place), "it has not stopped in time"));
+  }
+  say_not_undone(end, sentences);
+  return {State::failed, 0, std::move(end)};
+}
+
+void PlanRun::say_not_undone(PlanEnd& end, const std::vector<std::string>& sentences) const {
+  for (std::size_t index = 0; index < std::min(sentences.size(), kNotUndoneMax); ++index)
+    end.text += (end.text.empty() ? "" : "; ") + sentences[index];
+  if (sentences.size() > kNotUndoneMax)
+    end.text += "; " + std::to_string(sentences.size() - kNotUndoneMax) + " more steps could not be undone";
+}
+
+// Of each branch that has lost: once all of it has stopped, what was done in it, the last first.
+PlanRun::Standing PlanRun::undo_losers() {
+  Standing all{State::done, 0, {}};
+  if (!facts_.has_losers()) return all;
+  std::unordered_set<std::string> busy;
+  for (const std::string& call : facts_.canceled()) {
+    if (std::string branch = facts_.lost_around(parse_call(call).path); !branch.empty())
+      busy.insert(std::move(branch));
+  }
+  step_.not_undone.clear();
+  const std::vector<std::string> done = facts_.done();
+  for (auto path = done.rbegin(); path != done.rend() && !unwinds(); ++path) {
+    const std::string branch = facts_.lost_around(*path);
+    if (branch.empty() || busy.contains(branch)) continue;
+    const StepAt found = find_at(plan_, *path);
+    if (found.step == nullptr || !found.step->compensation) continue;
+    const PlanStep& compensation = *found.step->compensation;
+    const Standing now = walk(compensation, place_in(found.place, compensation));
+    if (now.state == State::running) busy.insert(branch);
+    if (now.state == State::failed)
+      step_.not_undone.push_back(not_undone(label_of(*found.step, found.place), now.end.text));
+  }
+  if (!busy.empty()) all.state = State::running;
+  return all;
+}
+
+PlanRun::Standing PlanRun::walk(const PlanStep& step, const PlanPlace& at) {
+  if (unwinds()) return {};
+  Standing now;
+  if (const PlanEnd* end = facts_.settled(at.path)) {
+    now = {end->failure.empty() ? State::done : State::failed, 0, *end};
+  } else {
+    now = walk_kind(step, at);
+    if (unwinds()) return {};
+    const bool is_leaf = step.steps.empty();
+    // A failed route may be one whose conditions could not be compared: that is not tried again.
+    const bool is_kept = step.compensation || step.kind == StepKind::parallel || step.kind == StepKind::map ||
+                         step.kind == StepKind::loop ||
+                         (step.kind == StepKind::route && now.state == State::failed);
+    if (!is_leaf && is_kept && now.state != State::running)
+      record({What::settle, at.path, 0, {}, now.end.failure, now.end.text});
+  }
+  if (now.state != State::failed) return now;
+  if (step.on_failure == OnFailure::goes_on) return {State::done, 0, {}};
+  if (step.on_failure == OnFailure::compensate && !facts_.undoing()) {
+    const Standing undone = walk(*step.compensation, place_in(at, *step.compensation));
+    if (undone.state == State::running) return undone;
+    if (undone.state == State::failed)
+      now.end.text += "; step " + label_of(step, at) + " could not be undone: " + undone.end.text;
+  }
+  return now;
+}
+
+PlanRun::Standing PlanRun::walk_kind(const PlanStep& step, const PlanPlace& at) {
+  switch (step.kind) {
+    case StepKind::agent:
+    case StepKind::ask:
+      return walk_agent(step, at);
+    case StepKind::sequence:
+      return walk_sequence(step, at);
+    case StepKind::parallel:
+    case StepKind::map:
+      return walk_branches(step, at);
+    case StepKind::route:
+      return walk_route(step, at);
+    case StepKind::loop:
+      return walk_loop(step, at);
+    case StepKind::wait:
+      return walk_wait(step, at);
+  }
+  return {};
+}
+
+PlanRun::Standing PlanRun::walk_agent(const PlanStep& step, const PlanPlace& at) {
+  const auto* last = facts_.attempts(at.path);
+  if (last == nullptr) return begin(step, at, 1);
+  const int number = last->number;
+  if (last->open && step.timeout.count() > 0) {
+    const base::Timestamp end = last->begun + step.timeout;
+    if (world_.now >= end) {
+      record({What::cancel, at.path, number});
+      step_.cancels.push_back(name_of_call(at.path, number));
+      record({What::end, at.path, number, world_.now, "timeout", timeout_words(step.timeout)});
+      last = facts_.attempts(at.path);
+    } else {
+      wake_at(end);
+    }
+  }
+  if (last->open) return {State::running, 1, {}};
+  if (last->end.failure.empty()) return {State::done, 0, {}};
+  const bool may_retry = step.retry.on.empty() || std::ranges::count(step.retry.on, last->end.failure) > 0;
+  if (!may_retry || number > step.retry.count || last->end.failure == "canceled" ||
+      last->end.failure == kBadInput)
+    return {State::failed, 0, named_failure(step, at, last->end)};
+  const base::Timestamp next = last->ended + delay_before(step.retry, number + 1);
+  if (world_.now >= next) return begin(step, at, number + 1);
+  wake_at(next);
+  return {};
+}
+
+// Why the budget has no further child; empty: it has.
+std::string PlanRun::refusal_of_begin() const {
+  task::Taken taken = world_.taken;
+  taken.children += std::ssize(step_.begins);
+  if (!facts_.undoing()) return task::refusal_of_child(world_.budget, taken);
+  const task::Budget budget = budget_of_undoing(taken);
+  return task::refusal_of_child(budget, taken);
+}
+
+PlanRun::Standing PlanRun::begin(const PlanStep& step, const PlanPlace& at, int attempt) {
+  if (auto refusal = refusal_of_begin(); !refusal.empty()) {
+    if (facts_.undoing()) return {State::failed, 0, named_failure(step, at, {"budget", std::move(refusal)})};
+    refused_ = PlanEnd{"budget", std::move(refusal)};
+    return {};
+  }
+  if (is_put_off()) return {};
+  auto request = request_for(step, at, attempt);
+  if (is_left()) return {};
+  if (!request) {
+    const PlanEnd end{request.error().code == base::ErrorCode::not_found ? "unavailable" : kBadInput,
+                      request.error().for_caller};
+    if (end.failure == kBadInput) {
+      record({What::begin, at.path, attempt, world_.now});
+      record({What::end, at.path, attempt, world_.now, end.failure, end.text});
+    }
+    return {State::failed, 0, named_failure(step, at, end)};
+  }
+  record({What::begin, at.path, attempt, world_.now});
+  step_.begins.push_back(std::move(*request));
+  if (step.timeout.count() > 0) wake_at(world_.now + step.timeout);
+  return {State::running, 1, {}};
+}
+
+base::Result<DelegateRequest> PlanRun::request_for(const PlanStep& step, const PlanPlace& at, int attempt) {
+  DelegateRequest request;
+  request.id = name_of_call(at.path, attempt);
+  request.label = label_of(step, at);
+  request.agent = step.agent;
+  if (step.kind == StepKind::ask) {
+    request.agent = step.for_auth ? kAskAuthAgent : kAskAgent;
+    auto question = values_.fill(step.question, at);
+    if (!question) return base::fail(std::move(question.error()));
+    request.message.parts.push_back(task::Part::of_text(std::move(*question)));
+  } else {
+    auto parts = values_.parts_of(step.input, at);
+    if (!parts) return base::fail(std::move(parts.error()));
+    request.message.parts = std::move(*parts);
+  }
+  if (facts_.undoing()) {
+    task::Taken taken = world_.taken;
+    taken.children += std::ssize(step_.begins);
+    const task::Budget budget = budget_of_undoing(taken);
+    ++taken.children;
+    request.budget = task::left_for_child(budget, taken);
+  }
+  if (request.agent.empty()) {
+    const auto chosen = world_.choose(step.skill, step.tag);
+    const std::string what = step.skill.empty() ? "tag \"" + step.tag : "skill \"" + step.skill;
+    if (!chosen) return base::fail(base::ErrorCode::not_found, "there is no agent with the " + what + "\"");
+    request.agent = *chosen;
+  }
+  json::Writer out(request.message.metadata.text);
+  out.object([&] {
+    out.key(protocol::kBatonExtension).object([&] {
+      out.member("step", request.label).member("attempt", attempt);
+    });
+  });
+  return request;
+}
+
+void PlanRun::begin_again(const std::function<bool(const std::string& call)>& has_child) {
+  is_wanted_always_ = true;
+  const std::set<std::string> open = facts_.open();
+  for (const std::string& path : open) {
+    const StepAt found = find_at(plan_, path);
+    const int number = facts_.attempts(path)->number;
+    if (found.step == nullptr || has_child(name_of_call(path, number))) continue;
+    auto request = request_for(*found.step, found.place, number);
+    if (request) {
+      step_.begins.push_back(std::move(*request));
+    } else {
+      record({What::end, path, number, world_.now, "unavailable", request.error().for_caller});
+    }
+  }
+  is_wanted_always_ = false;
+}
+
+PlanRun::Standing PlanRun::walk_sequence(const PlanStep& step, const PlanPlace& at) {
+  for (const auto& one : step.steps) {
+    const Standing now = walk(*one, place_in(at, *one));
+    if (now.state != State::done) return now;
+  }
+  return {State::done, 0, {}};
+}
+
+PlanRun::Standing PlanRun::walk_branches(const PlanStep& step, const PlanPlace& at) {
+  Branches branches;
+  branches.all = static_cast<int>(step.steps.size());
+  if (step.kind == StepKind::map) {
+    if (!facts_.chosen(at.path)) {
+      const auto count = values_.count_items(step, at);
+      if (is_left()) return {};
+      if (!count)
+        return failed("failed", "step " + label_of(step, at) + " failed: " + count.error().for_caller);
+      if (*count > step.most)
+        return failed("failed", "step " + label_of(step, at) + " has " + std::to_string(*count) +
+                                    " items, and may have " + std::to_string(step.most));
+      record({What::choose, at.path, *count});
+    }
+    branches.all = *facts_.chosen(at.path);
+  }
+  const int most = step.concurrency > 0 ? step.concurrency : branches.all;
+  for (int index = 0; index < branches.all; ++index) {
+    // Branches begin in their order, so none after this one has begun.
+    if (branches.running >= most) {
+      branches.pending = branches.all - index;
+      break;
+    }
+    const bool is_map = step.kind == StepKind::map;
+    const PlanStep& one = *step.steps[is_map ? 0 : static_cast<std::size_t>(index)];
+    const Standing now = walk(one, is_map ? place_of_iteration(at, step, index) : place_in(at, one));
+    if (unwinds()) return {};
+    if (now.state == State::done) {
+      ++branches.done;
+      branches.done_ones.push_back(index);
+    }
+    if (now.state == State::failed && branches.failed++ == 0) branches.first_failure = now.end;
+    if (now.state != State::running) continue;
+    ++branches.running;
+    branches.need_all += now.need;
+    branches.simple = branches.simple && one.steps.empty() && now.need == 1;
+    if (now.need > 0 && (branches.need_least == 0 || now.need < branches.need_least))
+      branches.need_least = now.need;
+  }
+  return join(step, at, branches);
+}
+
+PlanRun::Standing PlanRun::join(const PlanStep& step, const PlanPlace& at, const Branches& branches) {
+  using Rule = Join::Rule;
+  int wanted = branches.all;
+  if (step.join.rule == Rule::any) wanted = std::min(1, branches.all);
+  if (step.join.rule == Rule::n_of) wanted = step.join.need;
+  const bool all_over = branches.done + branches.failed == branches.all;
+  const bool best = step.join.rule == Rule::best_effort;
+  const bool is_done = best ? all_over && (branches.done > 0 || branches.all == 0) : branches.done >= wanted;
+  const bool has_failed = best ? all_over && !is_done : !is_done && branches.all - branches.failed < wanted;
+  if (is_done || has_failed) {
+    if (is_done && (step.join.rule == Rule::any || step.join.rule == Rule::n_of))
+      lose_rest(step, at, branches, wanted);
+    cancel_below(at.path);
+    if (is_done) return {State::done, 0, {}};
+    if (branches.all < wanted)
+      return failed("failed", "step " + label_of(step, at) + " has fewer branches than must be done");
+    return {State::failed, 0, branches.first_failure};
+  }
+  Standing now{State::running, branches.need_least, {}};
+  const bool waits_for_all = (step.join.rule == Rule::all || best) && branches.pending == 0;
+  if (branches.simple && waits_for_all) now.need = branches.need_all;
+  if (branches.simple && step.join.rule == Rule::n_of && branches.pending == 0)
+    now.need = std::min(branches.need_all, wanted - branches.done);
+  return now;
+}
+
+// Of the branches that are done, the first so many count. Others that have begun have lost, if there is
+// anything in them to undo.
+void PlanRun::lose_rest(const PlanStep& step, const PlanPlace& at, const Branches& branches, int wanted) {
+  if (!has_compensation(step)) return;
+  const auto winners_end =
+      branches.done_ones.begin() + std::min<std::ptrdiff_t>(wanted, std::ssize(branches.done_ones));
+  for (int index = 0; index < branches.all - branches.pending; ++index) {
+    if (std::binary_search(branches.done_ones.begin(), winners_end, index)) continue;
+    const bool is_map = step.kind == StepKind::map;
+    const PlanStep& one = *step.steps[is_map ? 0 : static_cast<std::size_t>(index)];
+    if (!has_compensation(one)) continue;
+    record({What::lose, (is_map ? place_of_iteration(at, step, index) : place_in(at, one)).path});
+  }
+}
+
+PlanRun::Standing PlanRun::walk_route(const PlanStep& step, const PlanPlace& at) {
+  if (!facts_.chosen(at.path)) {
+    if (is_put_off()) return {};
+    int chosen = -1;
+    for (std::size_t index = 0; index < step.whens.size() && chosen < 0; ++index) {
+      const auto holds = values_.holds(step.whens[index], at);
+      if (is_left()) return {};
+      if (!holds)
+        return failed("failed", "step " + label_of(step, at) + " failed: " + holds.error().for_caller);
+      if (*holds) chosen = static_cast<int>(index);
+    }
+    record({What::choose, at.path, chosen});
+  }
+  const int branch = *facts_.chosen(at.path);
+  if (branch < 0 || branch >= std::ssize(step.steps)) return {State::done, 0, {}};
+  const PlanStep& one = *step.steps[static_cast<std::size_t>(branch)];
+  return walk(one, place_in(at, one));
+}
+
+PlanRun::Standing PlanRun::walk_loop(const PlanStep& step, const PlanPlace& at) {
+  while (true) {
+    const int index = facts_.chosen(at.path).value_or(-1);
+    PlanPlace from = at;
+    if (index >= 0) {
+      const PlanPlace body = place_of_iteration(at, step, index);
+      const Standing now = walk(*step.steps.front(), body);
+      if (now.state != State::done) return now;
+      from.iterations = body.iterations;  // the loop reads what this round has said
+    }
+    if (is_put_off()) return {};
+    bool may_go_on = index < 0 && step.until;
+    if (!may_go_on) {
+      const auto holds = values_.holds(step.condition, from);
+      if (is_left()) return {};
+      if (!holds)
+        return failed("failed", "step " + label_of(step, at) + " failed: " + holds.error().for_caller);
+      may_go_on = *holds != step.until;
+    }
+    if (!may_go_on || index + 1 >= step.most) return {State::done, 0, {}};
+    record({What::choose, at.path, index + 1});
+  }
+}
+
+PlanRun::Standing PlanRun::walk_wait(const PlanStep& step, const PlanPlace& at) {
+  const auto* attempts = facts_.attempts(at.path);
+  if (attempts != nullptr && !attempts->open) {
+    if (attempts->end.failure.empty()) return {State::done, 0, {}};
+    return {State::failed, 0, attempts->end};
+  }
+  if (!facts_.due(at.path)) {
+    const auto time = json::Document::view_of(step.time.text);
+    base::Timestamp due = world_.now;
+    if (time.root().is_string()) {
+      const auto text = values_.fill(time.root().str(), at);
+      if (is_left()) return {};
+      const auto moment = text ? base::parse_rfc3339(*text) : std::nullopt;
+      if (!moment) {
+        std::string reason =
+            "step " + label_of(step, at) +
+            (text ? " cannot wait until \"" + std::string(base::beginning_of(*text, 100)) + "\""
+                  : " failed: " + text.error().for_caller);
+        record({What::end, at.path, 1, world_.now, "failed", reason});
+        return failed("failed", std::move(reason));
+      }
+      due = *moment;
+    } else {
+      due += milliseconds(std::llround(time.root().real().value_or(0) * 1000));
+    }
+    record({What::due, at.path, 0, due});
+  }
+  const base::Timestamp due = *facts_.due(at.path);
+  if (world_.now >= due) {
+    record({What::end, at.path, 1, world_.now});
+    return {State::done, 0, {}};
+  }
+  wake_at(due);
+  return {};
+}
+
+}  // namespace baton::agents

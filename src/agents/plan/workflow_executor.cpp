@@ -1,0 +1,308 @@
+#include "agents/plan/workflow_executor.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "json/writer.h"
+
+namespace baton::agents {
+namespace {
+
+constexpr std::size_t kStepShownMax = 2'048;  // bytes of a step's text in the parent's stream
+
+// A turn is over when `start` returns, so there is nothing to stop.
+class Nothing final : public Execution {
+ public:
+  void cancel() override {}
+  void deliver(DelegateResult) override {}
+};
+
+std::string shortened(std::string text) {
+  if (text.size() <= kStepShownMax) return text;
+  text.resize(base::beginning_of(text, kStepShownMax).size());
+  return text + "…";
+}
+
+// What a step has made, by reference: the caller reads it from the child.
+task::Part reference_to(const task::Task& child, const std::string& step) {
+  task::Json facts;
+  json::Writer out(facts.text);
+  out.object([&] {
+    out.member("step", step).member("task", child.id.value);
+    out.key("artifacts").each(child.artifacts, [&](const task::Artifact& artifact) {
+      out.object([&] {
+        out.member("artifactId", artifact.id.value).optional("name", artifact.name);
+        out.member("bytes", static_cast<std::int64_t>(task::weight_of(artifact)));
+      });
+    });
+  });
+  return task::Part::of_data(std::move(facts));
+}
+
+bool is_plain_text(const task::Artifact& artifact) {
+  return artifact.name.empty() && std::ranges::all_of(artifact.parts, [](const auto& part) {
+           return part.kind == task::Part::Kind::text;
+         });
+}
+
+// How many leaves the plan has, as far as that is known.
+double leaves_in(const PlanStep& step, const PlanFacts& facts) {
+  if (step.steps.empty()) return 1;
+  double leaves = 0;
+  for (const auto& one : step.steps) leaves += leaves_in(*one, facts);
+  if (step.kind == PlanStep::Kind::route) return leaves / static_cast<double>(step.steps.size());
+  const bool is_top = step.parent == nullptr;
+  const auto count = step.kind == PlanStep::Kind::map && is_top ? facts.chosen(step.id) : std::nullopt;
+  return leaves * std::max(1, count.value_or(1));
+}
+
+class WorkflowTurn {
+ public:
+  WorkflowTurn(PlanMemory& memory, base::Timestamp now, const ChooseAgent& choose, const PlanOptions& options,
+               const Turn& turn, TurnSink& sink)
+      : memory_(memory),
+        facts_(memory.facts),
+        now_(now),
+        choose_(choose),
+        options_(options),
+        turn_(turn),
+        sink_(sink) {}
+
+  // True: the run goes on, and its memory is good for the next turn.
+  bool run(const std::shared_ptr<const Plan>& own) {
+    for (std::size_t index = memory_.states; index < turn_.states.size(); ++index) {
+      for (const PlanRecord& record : read_records(turn_.states[index])) facts_.add(record);
+    }
+    note_states(turn_.states.size(), turn_.states.empty() ? "" : turn_.states.back().text);
+    if (!pin(own)) {
+      sink_.finish(
+          Failed{"the plan that this task began with cannot be read any more, so what it has done is "
+                 "not undone"});
+      return false;
+    }
+    const auto read = [this](const std::string& call) -> base::Result<task::Task> {
+      const auto child = turn_.children.find(call);
+      if (child == turn_.children.end())
+        return base::fail(base::ErrorCode::not_found, "there is no such child");
+      return turn_.read_child(child->second);
+    };
+    PlanRun run(*plan_, facts_,
+                {now_,
+                 memory_.sources,
+                 read,
+                 choose_,
+                 turn_.budget,
+                 turn_.taken,
+                 turn_.canceled,
+                 {options_.fill_max, [this] { return sink_.is_wanted(); }},
+                 options_.undo_grace});
+    for (const DelegateResult& result : turn_.results) {
+      taken_.push_back(result.id);
+      if (run.take(result)) told_.push_back(&result);
+    }
+    if (turn_.attempt > 1)
+      run.begin_again([this](const std::string& call) { return turn_.children.contains(call); });
+    PlanRun::Step step = run.advance();
+    if (step.is_left) return leave();
+    show(run, step);
+    keep(step);
+    for (const std::string& call : step.cancels) sink_.cancel_child(call);
+    for (DelegateRequest& begin : step.begins) sink_.delegate(std::move(begin));
+    step.end ? finish(run, step) : wait(step);
+    return !step.end;
+  }
+
+ private:
+  // The plan is the one that the run began with, whatever the card says now.
+  bool pin(const std::shared_ptr<const Plan>& own) {
+    if (memory_.plan == nullptr) {
+      const bool is_own = facts_.plan().empty() || facts_.plan() == own->text;
+      memory_.plan = is_own ? own : read_begun_plan(facts_.plan());
+    }
+    plan_ = memory_.plan;
+    return plan_ != nullptr;
+  }
+
+  void note_states(std::size_t count, const std::string& last) {
+    memory_.states = count;
+    memory_.last_state = last;
+  }
+
+  // The turn is not wanted any more, so it has done nothing. If that is because of a cancel, the next turn
+  // undoes what there is.
+  bool leave() {
+    facts_ = {};
+    note_states(0, {});
+    Waits at_once;
+    at_once.until = now_;
+    sink_.finish(plan_->undoes ? Outcome(at_once) : Outcome(Canceled{}));
+    return true;
+  }
+
+  void keep(const PlanRun::Step& step) {
+    if (step.records.empty() && taken_.empty()) return;
+    task::Json state = write_records(step.records);
+    note_states(memory_.states + 1, state.text);
+    sink_.emit(task::ExecutorState{std::move(state), std::move(taken_)});
+  }
+
+  // What the steps that have ended have said, for whoever follows the task.
+  void show(PlanRun& run, const PlanRun::Step& step) {
+    if (!plan_->shows_results || step.end || told_.empty()) return;
+    task::Message message;
+    for (const DelegateResult* result : told_) {
+      const std::string label = parse_call(result->id).path;
+      const auto child = result->task ? run.values().child(result->id) : nullptr;
+      const std::string said = !result->error.empty() ? result->error : child ? child->text() : "";
+      message.parts.push_back(task::Part::of_text(label + ": " + shortened(said)));
+      if (child != nullptr && !std::ranges::all_of(child->task().artifacts, is_plain_text))
+        message.parts.push_back(reference_to(child->task(), label));
+    }
+    const double all = leaves_in(plan_->root, facts_);
+    const double share = std::min(0.99, static_cast<double>(facts_.done().size()) / all);
+    task::Json metadata;
+    json::Writer out(metadata.text);
+    out.object([&] { out.key("progress").real(share); });
+    sink_.emit(task::StatusChanged{{task::State::working, std::move(message), {}}, std::move(metadata)});
+  }
+
+  void wait(const PlanRun::Step& step) {
+    if (step.need == 0 && !step.until) return sink_.finish(Failed{"the plan cannot go on"});
+    Waits waits;
+    waits.open_max = step.need > 0 ? facts_.unstopped() - step.need : -1;
+    waits.on_failure = step.need > 0;
+    waits.until = step.until;
+    sink_.finish(std::move(waits));
+  }
+
+  void finish(PlanRun& run, PlanRun::Step& step) {
+    const PlanEnd& end = *step.end;
+    if (!end.failure.empty()) {
+      if (turn_.canceled) return sink_.finish(Canceled{end.text});
+      const bool is_rejected = end.failure == task::name_of(task::State::rejected);
+      return sink_.finish(is_rejected ? Outcome(Rejected{end.text}) : Outcome(Failed{end.text}));
+    }
+    if (!step.not_undone.empty()) {
+      task::Message message;
+      for (std::string& sentence : step.not_undone)
+        message.parts.push_back(task::Part::of_text(std::move(sentence)));
+      sink_.emit(task::StatusChanged{{task::State::working, std::move(message), {}}, {}});
+    }
+    if (plan_->output.empty()) {
+      for (const std::string& call : run.values().results_of(plan_->root, run.root())) {
+        if (!sink_.is_wanted()) break;
+        if (const auto child = run.values().child(call)) pass_on(*child);
+      }
+    } else {
+      for (task::Part& part : step.output) pass_on(std::move(part));
+    }
+    sink_.finish(Done{});
+  }
+
+  void say(const std::string& text) {
+    if (text.empty()) return;
+    if (std::exchange(has_said_, true)) sink_.text("\n\n");
+    sink_.text(text);
+  }
+
+  void pass_on(PlanSources::Child& child) {
+    say(text_of_reply(child));
+    for (const task::Artifact& artifact : child.task().artifacts) {
+      if (is_plain_text(artifact)) continue;
+      task::Artifact copy = artifact;
+      copy.id = {};
+      copy.ordinal = 0;
+      copy.in_status = false;
+      sink_.emit(task::ArtifactChunk{std::move(copy), false, true});
+    }
+  }
+
+  void pass_on(task::Part part) {
+    if (part.kind == task::Part::Kind::text) return say(part.content);
+    task::Artifact artifact;
+    artifact.name = part.filename;
+    artifact.parts.push_back(std::move(part));
+    sink_.emit(task::ArtifactChunk{std::move(artifact), false, true});
+  }
+
+  static std::string text_of_reply(PlanSources::Child& child) {
+    std::string text;
+    for (const task::Artifact& artifact : child.task().artifacts) {
+      if (!is_plain_text(artifact)) continue;
+      for (const task::Part& part : artifact.parts) text += part.content;
+    }
+    return text.empty() && child.task().artifacts.empty() ? child.text() : text;
+  }
+
+  PlanMemory& memory_;
+  PlanFacts& facts_;  // in the memory
+  std::shared_ptr<const Plan> plan_;
+  const base::Timestamp now_;
+  const ChooseAgent& choose_;
+  const PlanOptions& options_;
+  const Turn& turn_;
+  TurnSink& sink_;
+  std::vector<std::string> taken_;
+  std::vector<const DelegateResult*> told_;
+  bool has_said_ = false;
+};
+
+class WorkflowExecutor final : public Executor {
+ public:
+  WorkflowExecutor(std::shared_ptr<const Plan> plan, const base::Clock& clock, ChooseAgent choose,
+                   const PlanOptions& options, std::shared_ptr<PlanMemories> memories)
+      : plan_(std::move(plan)),
+        clock_(clock),
+        choose_(std::move(choose)),
+        options_(options),
+        memories_(std::move(memories)) {}
+
+  std::unique_ptr<Execution> start(Turn turn, std::shared_ptr<TurnSink> sink) override {
+    auto memory = memories_->take(turn);
+    const bool goes_on = WorkflowTurn(*memory, clock_.now(), choose_, options_, turn, *sink).run(plan_);
+    if (goes_on) memories_->keep(turn.key, std::move(memory));
+    return std::make_unique<Nothing>();
+  }
+
+ private:
+  const std::shared_ptr<const Plan> plan_;
+  const base::Clock& clock_;
+  const ChooseAgent choose_;
+  const PlanOptions options_;
+  const std::shared_ptr<PlanMemories> memories_;  // shared with other plans' executors
+};
+
+class AskExecutor final : public Executor {
+ public:
+  explicit AskExecutor(bool for_auth) : for_auth_(for_auth) {}
+
+  std::unique_ptr<Execution> start(Turn turn, std::shared_ptr<TurnSink> sink) override {
+    task::Message message;
+    message.parts = std::move(turn.message.parts);
+    if (turn.resume_ask.empty()) {
+      sink->finish(Asked{turn.id, for_auth_, std::move(message)});
+    } else {
+      sink->finish(Done{std::move(message)});
+    }
+    return std::make_unique<Nothing>();
+  }
+
+ private:
+  const bool for_auth_;
+};
+
+}  // namespace
+
+std::unique_ptr<Executor> workflow_executor(const AgentSettings& settings, const base::Clock& clock,
+                                            ChooseAgent choose, const PlanOptions& options,
+                                            std::shared_ptr<PlanMemories> memories) {
+  return std::make_unique<WorkflowExecutor>(settings.plan, clock, std::move(choose), options,
+                                            std::move(memories));
+}
+
+std::unique_ptr<Executor> ask_executor(bool for_auth) {
+  return std::make_unique<AskExecutor>(for_auth);
+}
+
+}  // namespace baton::agents

@@ -1,0 +1,58 @@
+#include "agents/unfinished_steps.h"
+
+#include "agents/text.h"
+
+namespace baton::agents {
+namespace {
+
+std::string named(const std::string& name) {
+  return "\"" + escaped(name, 64) + "\"";
+}
+
+}  // namespace
+
+std::string UnfinishedSteps::take(const task::EventBody& body) {
+  if (const auto* call = std::get_if<task::ToolCall>(&body)) return take_call(*call);
+  if (const auto* result = std::get_if<task::ToolResult>(&body)) return take_result(*result);
+  if (const auto* step = std::get_if<task::Step>(&body)) return take_step(*step);
+  return {};
+}
+
+std::string UnfinishedSteps::take_call(const task::ToolCall& call) {
+  const bool is_new = calls_.try_emplace(call.id, Call{next_++, !call.by_client}).second;
+  return is_new ? "" : "tool-call: there is a call " + named(call.id) + " in this turn already";
+}
+
+std::string UnfinishedSteps::take_result(const task::ToolResult& result) {
+  const auto call = calls_.find(result.id);
+  if (call == calls_.end()) return "tool-result: there is no call " + named(result.id) + " in this turn";
+  if (!call->second.open) return "tool-result: the call " + named(result.id) + " has its result already";
+  call->second.open = false;
+  return {};
+}
+
+std::string UnfinishedSteps::take_step(const task::Step& step) {
+  if (step.phase == task::Step::Phase::finish) {
+    return steps_.erase(step.name) == 1 ? "" : "step: " + named(step.name) + " has not begun";
+  }
+  const bool is_new = steps_.try_emplace(step.name, next_++).second;
+  return is_new ? "" : "step: " + named(step.name) + " has begun already";
+}
+
+std::vector<task::EventBody> UnfinishedSteps::close() {
+  std::map<std::uint64_t, std::string> calls;
+  for (const auto& [id, call] : calls_) {
+    if (call.open) calls.emplace(call.order, id);
+  }
+  std::map<std::uint64_t, std::string, std::greater<>> steps;
+  for (const auto& [name, order] : steps_) steps.emplace(order, name);
+  calls_.clear();
+  steps_.clear();
+
+  std::vector<task::EventBody> ends;
+  for (const auto& [order, id] : calls) ends.push_back(task::ToolResult{id, {}, "the agent gave no result"});
+  for (const auto& [order, name] : steps) ends.push_back(task::Step{name, task::Step::Phase::finish});
+  return ends;
+}
+
+}  // namespace baton::agents

@@ -1,0 +1,502 @@
+#include "engine/decide/inbox.h"
+
+#include <pthread.h>
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <exception>
+#include <iterator>
+#include <utility>
+
+#include "base/thread_priority.h"
+#include "engine/decide/inbox_work.h"
+
+namespace baton::engine {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+
+// The loaders' queue holds more than can wait in the inbox.
+constexpr std::size_t kLoadsMax = 1'000'000;
+constexpr int kLoaders = 2;
+
+}  // namespace
+
+Inbox::Inbox(store::TaskStore& store, store::DeliveryStore& deliveries, LiveTasks& live, InboxOptions options,
+             std::function<void()> deliveries_written)
+    : store_(store),
+      deliveries_(deliveries),
+      live_(live),
+      options_(std::move(options)),
+      deliveries_written_(std::move(deliveries_written)),
+      rows_(options_.rows_max),
+      loaders_("engine-load", kLoaders, kLoadsMax),
+      engine_thread_([this] { run(); }),
+      flush_thread_([this] { run_flushes(); }) {}
+
+Inbox::~Inbox() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  may_gather_.notify_one();
+  engine_thread_.join();
+  flush_thread_.join();
+}
+
+void Inbox::post(Decision decision) {
+  const std::size_t bytes = decision.bytes + sizeof(Decided);
+  push(std::make_unique<Decided>(std::move(decision), live_), bytes);
+}
+
+void Inbox::record(store::DeliveryResult result, std::function<void(base::Result<void>)> done) {
+  const std::size_t bytes = sizeof(Stored) + sizeof(result) + result.error.size();
+  const store::DeliveryKey key = result.key;
+  auto apply = [this, result = std::move(result)] { return deliveries_.record(result); };
+  push(std::make_unique<Stored>(std::move(apply), std::move(done), key), bytes);
+}
+
+void Inbox::write(std::function<base::Result<void>()> apply, std::function<void(base::Result<void>)> done) {
+  push(std::make_unique<Stored>(std::move(apply), std::move(done)), sizeof(Stored));
+}
+
+bool Inbox::store_is_writable() {
+  if (options_.peers != nullptr && !options_.peers->is_in_touch()) return false;
+  if (writable_) return true;
+  if (!probing_.exchange(true)) push(std::make_unique<Probed>(probing_), sizeof(Probed));
+  return false;
+}
+
+void Inbox::push(WorkPtr work, std::size_t bytes) {
+  ++pending_;
+  {
+    std::lock_guard lock(mutex_);
+    // Whatever its size, it is taken if nothing else waits.
+    const bool full = waiting_ >= options_.waiting_max ||
+                      (waiting_ > 0 && waiting_bytes_ + bytes > options_.waiting_bytes_max);
+    if (full) {
+      work->refuse({ErrorCode::overloaded, "too much is waiting to be stored, try again later", {}});
+      work->refused = true;
+    } else {
+      ++waiting_;
+      waiting_bytes_ += work->bytes = bytes;
+    }
+    queue_.push_back(std::move(work));
+  }
+  may_gather_.notify_one();
+}
+
+void Inbox::settle_reads() const {
+  wait_for(flushed_, visible_);
+}
+
+void Inbox::settle() {
+  for (std::int64_t left = pending_; left > 0; left = pending_) base::wait_for_change(pending_, left);
+}
+
+void Inbox::run() {
+  pthread_setname_np(pthread_self(), "engine");
+  prctl(PR_SET_TIMERSLACK, 1);  // it waits for less than the 50 us of the default
+  for (Group group; gather(group); group = {}) {
+    write(group);
+    if (group.works.empty()) continue;
+    std::vector<Work*> works;
+    works.reserve(group.works.size());
+    for (const WorkPtr& work : group.works) works.push_back(work.get());
+    hand_over(std::move(group));
+    tell_committed(works);
+  }
+  loaders_.stop();
+  {
+    std::lock_guard lock(mutex_);
+    done_ = true;
+  }
+  may_flush_.notify_one();
+}
+
+// Adds works to a group. The first call waits for some; later ones add more until the group is worth a commit
+// or nothing else waits, and the disk is free or the group begins something. False: the group is complete; if
+// it is empty, the inbox is stopping.
+bool Inbox::gather(Group& group) {
+  const std::size_t before = group.works.size();
+  bool is_over = false;
+  // What was taken may all wait for its rows.
+  do {
+    std::vector<task::TaskKey> to_load;
+    {
+      std::unique_lock lock(mutex_);
+      // A small group may grow for a moment while nobody waits for it: a commit costs as much as several
+      // decisions.
+      const auto until = committed_at_ + options_.linger;
+      const auto is_complete = [&] {
+        const bool disk_is_free = !flushing_ && (to_flush_.empty() || holding_);
+        const bool may_run_ahead = group.begins && to_flush_.size() < options_.unflushed_max;
+        if (before == 0 || !(disk_is_free || may_run_ahead)) return false;
+        if (before >= options_.group_worth) return true;
+        const bool is_awaited = group.answers && disk_is_free;
+        return queue_.empty() && (is_awaited || base::SteadyTime::now() >= until);
+      };
+      const auto is_due = [&] {
+        // A callback may post more.
+        is_over = stopping_ && queue_.empty() && (before > 0 || (untold_ == 0 && loading_.empty()));
+        const bool has_rows = group.works.empty() && !loaded_.empty();
+        return !queue_.empty() || has_rows || forgets(group) || is_complete() || is_over;
+      };
+      if (before > 0 && (group.begins || !group.answers)) may_gather_.wait_until(lock, until, is_due);
+      if (!is_due()) may_gather_.wait(lock, is_due);
+      if (is_complete()) return false;
+      take(group, to_load);
+    }
+    for (const task::TaskKey key : to_load) {
+      if (!loaders_.try_submit([this, key] { load(key); })) std::terminate();  // it holds all that can wait
+    }
+  } while (group.works.empty() && !is_over);
+  return group.works.size() > before;
+}
+
+// Puts rows that were read in front, with what waits for them.
+void Inbox::take_loaded() {
+  // Half of the rows, and only while no group is open: a row that it has changed must not be dropped.
+  const std::size_t most = std::min(loaded_.size(), options_.rows_max / 2);
+  std::vector<Loaded> rest(std::make_move_iterator(loaded_.begin() + static_cast<std::ptrdiff_t>(most)),
+                           std::make_move_iterator(loaded_.end()));
+  loaded_.resize(most);
+  for (Loaded& loaded : std::exchange(loaded_, std::move(rest))) {
+    auto works = std::move(loading_.extract(loaded.key).mapped());
+    if (loaded.row) rows_.put(loaded.key, std::move(*loaded.row));
+    for (auto work = works.rbegin(); work != works.rend(); ++work) {
+      if (!loaded.row && !(*work)->refused) (*work)->refuse(loaded.row.error());
+      (*work)->refused |= !loaded.row;
+      queue_.push_front(std::move(*work));
+    }
+  }
+}
+
+void Inbox::take(Group& group, std::vector<task::TaskKey>& to_load) {
+  if (group.works.empty()) take_loaded();
+  if (forgets(group)) {
+    rows_.clear();
+    forgotten_ = to_forget_;
+    forgotten_.notify_all();
+  }
+  while (!queue_.empty() && has_room(group)) {
+    WorkPtr work = std::move(queue_.front());
+    queue_.pop_front();
+    const task::TaskKey key = work->task();
+    if (key && !work->refused && gone_.contains(key)) {
+      work->refuse({ErrorCode::task_not_found, "task not found", {}});
+      work->refused = true;
+    }
+    // A refused one needs no row, but is told after those posted before it.
+    const bool has_row = !key || work->refused || rows_.find(key) != nullptr;
+    if (!has_row || (key && loading_.contains(key))) {
+      std::vector<WorkPtr>& waiting = loading_[key];
+      if (waiting.empty()) to_load.push_back(key);
+      waiting.push_back(std::move(work));
+      continue;
+    }
+    group.bytes += work->bytes;
+    const bool answers = work->refused || work->answers();
+    group.answers |= answers;
+    group.begins |= !answers;
+    waiting_bytes_ -= work->bytes;
+    waiting_ -= work->bytes > 0 ? 1 : 0;
+    group.works.push_back(std::move(work));
+  }
+}
+
+bool Inbox::has_room(const Group& group) const {
+  return group.works.empty() || (group.works.size() < options_.group_max &&
+                                 group.bytes + queue_.front()->bytes <= options_.group_bytes_max);
+}
+
+void Inbox::load(task::TaskKey key) {
+  auto row = store_.row(key);
+  {
+    std::lock_guard lock(mutex_);
+    loaded_.push_back({key, std::move(row)});
+  }
+  may_gather_.notify_one();
+}
+
+// Decides and commits the group, and all that comes meanwhile. Nothing is left of it if it has to be decided
+// again.
+void Inbox::write(Group& group) {
+  std::size_t next = 0;
+  do {
+    expect_results(group, next);
+    BusyLaps laps(engine_busy_);
+    for (; next < group.works.size(); ++next) {
+      Work& work = *group.works[next];
+      if (work.refused) continue;
+      // After one that looks again at the same task.
+      if (!loading_.empty() && loading_.contains(work.task())) {
+        read_anew(group, next--);
+        continue;
+      }
+      const auto applied = work.apply(*this);
+      laps.next();
+      if (std::exchange(work.looks_again, false)) read_anew(group, next--);
+      if (applied) continue;
+      if (applied.error().code == ErrorCode::raced) return race(group);
+      if (applied.error().code == ErrorCode::unavailable) {
+        note_outcome(false);
+        return refuse_all(group, applied.error());
+      }
+      work.undo(*this);
+      work.refuse(applied.error());
+      work.refused = true;
+      return put_back(group);
+    }
+  } while (gather(group));
+  group.answers |= std::ranges::any_of(group.works, [](const WorkPtr& work) { return work->answers(); });
+  group.writes = std::exchange(is_open_, false);
+  if (!group.writes) return;
+  ++visible_;
+  const auto committed = store_.commit();
+  gone_.clear();
+  written_.clear();
+  committed_at_ = base::SteadyTime::now();
+  if (!committed && committed.error().code == ErrorCode::raced) return race(group);
+  note_outcome(committed.has_value());
+  if (!committed) refuse_all(group, committed.error());
+}
+
+// Tells the store which deliveries' results the group has from `next` on.
+void Inbox::expect_results(const Group& group, std::size_t next) const {
+  std::vector<store::DeliveryKey> keys;
+  for (; next < group.works.size(); ++next) {
+    const Work& work = *group.works[next];
+    if (work.delivery() && !work.refused) keys.push_back(work.delivery());
+  }
+  if (keys.size() > 1) deliveries_.expect(keys);
+}
+
+// Nothing could be written.
+void Inbox::refuse_all(Group& group, const base::Error& error) {
+  is_open_ = false;
+  gone_.clear();
+  written_.clear();
+  group.answers = true;
+  for (const WorkPtr& work : group.works) {
+    if (work->refused) continue;
+    work->undo(*this);
+    work->refuse(error);
+    work->refused = true;
+  }
+}
+
+// One change could not be written, and not because of the disk: the others are decided again without it.
+void Inbox::put_back(Group& group) {
+  is_open_ = false;
+  gone_.clear();
+  written_.clear();
+  std::lock_guard lock(mutex_);
+  for (auto work = group.works.rbegin(); work != group.works.rend(); ++work) {
+    if (!(*work)->refused) (*work)->undo(*this);
+    waiting_bytes_ += (*work)->bytes;
+    waiting_ += (*work)->bytes > 0 ? 1 : 0;
+    queue_.push_front(std::move(*work));
+  }
+  group.works.clear();
+}
+
+void Inbox::hand_over(Group group) {
+  group.number = visible_;
+  group.at = base::SteadyTime::now();
+  {
+    std::unique_lock lock(mutex_);
+    may_gather_.wait(lock, [this] { return to_flush_.size() < options_.unflushed_max || holding_; });
+    to_flush_.push_back(std::move(group));
+    ++untold_;
+  }
+  may_flush_.notify_one();
+}
+
+// The flushing thread owns the works by now, but tells of them only after this.
+void Inbox::tell_committed(const std::vector<Work*>& works) {
+  {
+    const base::Burst together;
+    BusyLaps laps(engine_busy_);
+    for (Work* work : works) {
+      if (work->refused) continue;
+      work->committed();
+      laps.next();
+    }
+  }
+  ++heard_;
+  heard_.notify_one();
+}
+
+// ---- Inbox: the flushing thread.
+
+void Inbox::run_flushes() {
+  pthread_setname_np(pthread_self(), "engine-flush");
+  base::set_priority(base::ThreadPriority::prompt);
+  prctl(PR_SET_TIMERSLACK, 1);  // a group is held back for less than the 50 us of the default
+  for (std::vector<Group> groups; next_to_flush(groups); groups.clear()) {
+    if (std::ranges::any_of(groups, [](const Group& group) { return group.writes; })) {
+      const auto since = base::SteadyTime::now();
+      if (const auto flushed = store_.flush(); !flushed) {
+        options_.on_flush_failed(flushed.error());
+        std::_Exit(EXIT_FAILURE);
+      }
+      flush_time_.observe(base::SteadyTime::now() - since);
+    }
+    {
+      std::lock_guard lock(mutex_);
+      flushing_ = false;
+    }
+    may_gather_.notify_one();
+    told_ += groups.size();
+    wait_for(heard_, told_);
+    tell(groups);
+  }
+}
+
+// False: there are no more groups.
+bool Inbox::next_to_flush(std::vector<Group>& groups) {
+  {
+    std::unique_lock lock(mutex_);
+    may_flush_.wait(lock, [this] { return done_ || !to_flush_.empty(); });
+    if (to_flush_.empty()) return false;
+    const auto somebody_hears = [this] {
+      return done_ || std::ranges::any_of(to_flush_, [](const Group& group) { return group.answers; });
+    };
+    if (!somebody_hears()) {
+      holding_ = true;
+      may_gather_.notify_one();
+      may_flush_.wait_until(lock, to_flush_.front().at + options_.hold, somebody_hears);
+      holding_ = false;
+    }
+    std::ranges::move(to_flush_, std::back_inserter(groups));
+    to_flush_.clear();
+    flushing_ = true;
+  }
+  may_gather_.notify_one();
+  return true;
+}
+
+// All is published before anybody is told: a reply that waits for a later group finds it there. So does
+// whoever has waited in settle_reads, as live logs must not be behind what was read of the store.
+void Inbox::tell(std::vector<Group>& groups) {
+  const auto told = static_cast<int>(groups.size());
+  telling_ = 0;
+  for (const Group& group : groups) telling_ += group.works.size();
+  {
+    const base::Burst together;
+    BusyLaps laps(flush_busy_);
+    for (const Group& group : groups) {
+      for (const WorkPtr& work : group.works) {
+        work->publish(*this);
+        laps.next();
+      }
+    }
+    flushed_ = groups.back().number;
+    flushed_.notify_all();
+    tell_peers();
+    laps.next();
+    for (Group& group : groups) {
+      for (WorkPtr& work : group.works) {
+        work->tell();
+        work.reset();
+        laps.next();
+        if (--pending_ == 0) pending_.notify_all();
+      }
+    }
+  }
+  {
+    std::lock_guard lock(mutex_);
+    untold_ -= told;
+  }
+  may_gather_.notify_one();
+}
+
+bool Inbox::tells_many() const {
+  constexpr std::size_t kMany = 8;
+  return base::this_thread_id() == flush_thread_.get_id() && telling_ > kMany;
+}
+
+void Inbox::note(const store::Committed& committed) {
+  if (options_.peers != nullptr && !options_.peers->is_alone()) note_grown(committed);
+  if (options_.stats != nullptr) options_.stats->note(committed.head.agent, committed.events);
+  if (committed.deliveries > 0) deliveries_written_();
+}
+
+void Inbox::note_outcome(bool worked) {
+  if (writable_.load(std::memory_order_relaxed) != worked) writable_ = worked;
+}
+
+// ---- Inbox: what it does about other nodes that share the store.
+
+void Inbox::forget_rows() {
+  std::uint64_t times = 0;
+  {
+    std::lock_guard lock(mutex_);
+    times = ++to_forget_;
+  }
+  may_gather_.notify_one();
+  wait_for(forgotten_, times);
+}
+
+// Only while no group is open, which may have changed some, and nothing is being read.
+bool Inbox::forgets(const Group& group) const {
+  return to_forget_ > forgotten_ && group.works.empty() && loading_.empty();
+}
+
+bool Inbox::may_be_stale(task::TaskKey task) const {
+  const bool is_shared = options_.peers != nullptr && !options_.peers->is_alone();
+  // What the open group has written is the store's if the group is.
+  return task && is_shared && !written_.contains(task);
+}
+
+void Inbox::note_written(task::TaskKey task) {
+  if (task && options_.peers != nullptr) written_.insert(task);
+}
+
+// Takes a work out of the group until its row has been read.
+void Inbox::read_anew(Group& group, std::size_t place) {
+  WorkPtr work = std::move(group.works[place]);
+  group.works.erase(group.works.begin() + static_cast<std::ptrdiff_t>(place));
+  const task::TaskKey key = work->task();
+  rows_.erase(key);
+  {
+    std::lock_guard lock(mutex_);
+    waiting_bytes_ += work->bytes;
+    waiting_ += work->bytes > 0 ? 1 : 0;
+  }
+  std::vector<WorkPtr>& waiting = loading_[key];
+  waiting.push_back(std::move(work));
+  if (waiting.size() > 1) return;
+  if (!loaders_.try_submit([this, key] { load(key); })) std::terminate();  // it holds all that can wait
+}
+
+// Another node has changed a task before this group could: all is decided again, on rows that are read anew.
+void Inbox::race(Group& group) {
+  for (const WorkPtr& work : group.works) {
+    if (work->refused || ++work->races <= options_.races_max) continue;
+    work->undo(*this);
+    work->refuse({base::ErrorCode::overloaded, "too many want to change this at once, try again later", {}});
+    work->refused = true;
+  }
+  put_back(group);
+}
+
+// Nobody can follow a task before it is created.
+void Inbox::note_grown(const store::Committed& committed) {
+  const task::EventNumber last = committed.head.last_event;
+  if (last.value == static_cast<std::int64_t>(committed.events.size())) return;
+  const bool is_own = committed.owner_before == options_.peers->self();
+  (is_own ? own_grown_ : grown_).push_back({committed.head.key, last});
+}
+
+void Inbox::tell_peers() {
+  if (!grown_.empty()) options_.peers->tell(grown_);
+  if (!own_grown_.empty()) options_.peers->tell_followers(own_grown_);
+  grown_.clear();
+  own_grown_.clear();
+}
+
+}  // namespace baton::engine

@@ -1,0 +1,233 @@
+// Inbox: what waits for the engine's thread. That thread takes what is there, decides each on the row in its
+// hand and writes the decisions as one group; a second thread flushes groups and tells who asked. So inside
+// one process no decision loses a race, and nothing is told before it is durable (promise 1).
+//
+// Groups: while one is flushed, the next is decided, so the slower the disk, the larger the groups. A group
+// that begins something nobody outside hears of (`Decision::answers`), mostly turns, is committed even while
+// the disk is busy, so that agents work meanwhile; one flush then serves several groups. If nobody outside
+// hears of any of them, the flush is held back for a moment, as most turns answer at once.
+//
+// Rows of tasks decided on lately are kept. Other rows are read by loader threads, so the engine's thread
+// never waits for a read; decisions on a task run in the order of `post` all the same. Where other nodes
+// share the store a kept row may be out of date. The store notices when the group is written: its decisions
+// are made again on rows that are read anew. A refusal is not final before its row was.
+//
+// Threads: every method from any. `decide` and `committed` run on the engine's thread, `done` on the flushing
+// thread, in the order of the decisions; none of them may block or wait for another decision.
+// Failure: if the disk is full, the decisions of the group fail with unavailable. If a flush fails, the
+// program ends, because readers have seen what may be lost. Shutdown: the destructor decides, writes and
+// flushes what was posted, including what callbacks still post.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "base/busy_time.h"
+#include "base/histogram.h"
+#include "base/lru.h"
+#include "base/threads.h"
+#include "base/worker_pool.h"
+#include "engine/decide/caller_usage.h"
+#include "engine/live/live_tasks.h"
+#include "engine/shared/turn_stats.h"
+#include "store/peers.h"
+#include "store/retention_store.h"
+#include "store/task_store.h"
+
+namespace baton::engine {
+
+// A stored change. Its events have been published.
+struct Written {
+  task::TaskHead head;
+  task::EventNumber before;  // the last number before this change's events
+};
+
+struct Decision {
+  using Decide = std::function<base::Result<task::Change>(const store::TaskRow& now)>;
+  using Done = std::function<void(base::Result<Written>)>;
+
+  task::TaskKey task;  // none: a new task, and the row is empty
+  // What to do about the task as it is now. Called again if the group could not be written for the sake of
+  // another change, and if the row was out of date: nothing it does may count before `committed`.
+  Decide decide;
+  // The change is in the store, but may not be durable: show nothing of it.
+  std::function<void(const store::Committed&)> committed;
+  // The change is durable, or it was refused: by `decide`, by the store's rules (see TaskStore::apply), with
+  // task_not_found, overloaded (the inbox is full) or unavailable.
+  Done done;
+  bool answers = true;    // somebody outside hears of it once it is durable
+  std::size_t bytes = 0;  // that it holds, approximately
+};
+
+struct InboxOptions {
+  std::size_t waiting_max = 20'000;           // decisions
+  std::size_t waiting_bytes_max = 256 << 20;  // of all that wait
+  std::size_t group_max = 1'000;              // decisions in one group
+  std::size_t group_bytes_max = 16 << 20;
+  // A group of this size is committed at once. In smaller groups the fixed cost of a commit dominates; in
+  // much larger ones all callers are in one group, and every thread waits for that one.
+  std::size_t group_worth = 16;
+  std::size_t unflushed_max = 8;          // groups that wait for a flush
+  std::size_t rows_max = 4'000;           // kept; more than group_max
+  std::chrono::microseconds hold{200};    // the longest that a group nobody hears of waits for the next one
+  std::chrono::microseconds linger{100};  // from one commit to the next of a small group that may wait
+  std::function<void(const base::Error&)> on_flush_failed = [](const base::Error&) {};
+  TurnStats* stats = nullptr;     // is told of every event that is durable; outlives the inbox; null: nobody
+  store::Peers* peers = nullptr;  // likewise of every task that has changed; null: the store is not shared
+  int races_max = 32;             // that a decision's groups may lose; then it is overloaded
+};
+
+class Inbox {
+ public:
+  // `deliveries_written` is called after a flush of webhook deliveries; it must not block.
+  Inbox(store::TaskStore& store, store::DeliveryStore& deliveries, LiveTasks& live, InboxOptions options,
+        std::function<void()> deliveries_written);
+  ~Inbox();
+  Inbox(const Inbox&) = delete;
+  Inbox& operator=(const Inbox&) = delete;
+
+  // Has callers' messages counted and refused by it. Before anything is posted; it must outlive the inbox's
+  // work.
+  void set_usage(CallerUsage* usage) { usage_ = usage; }
+
+  void post(Decision decision);
+  // Stores the result of a webhook's delivery.
+  void record(store::DeliveryResult result, std::function<void(base::Result<void>)> done);
+
+  // Removes tasks, and writes what `also` does in the same group; it gets how many are gone. `done` gets
+  // those that are gone, once that is durable, and how long the engine's thread took.
+  using Also = std::function<base::Result<void>(std::int64_t gone)>;
+  using Gone = std::function<void(base::Result<std::vector<store::Removed>>, std::chrono::nanoseconds)>;
+  void remove(store::RetentionStore& store, store::Removal removal, Also also, Gone done);
+  // As RetentionStore::tidy.
+  using Tidied = std::function<void(base::Result<bool>, std::chrono::nanoseconds)>;
+  void tidy(store::RetentionStore& store, std::int64_t spare_pages, Tidied done);
+  // Stores what is no change of a task: `apply` adds it to the store's open group, and may be called again.
+  // Its refusal is `done`'s.
+  void write(std::function<base::Result<void>()> apply, std::function<void(base::Result<void>)> done);
+
+  // Forgets the rows that are kept: other nodes may have changed them. Returns once no decision is made on
+  // one that was read before. Not from a callback.
+  void forget_rows();
+
+  // False after a write failed, until one succeeds. While false, a call starts a probe write, so that the
+  // answer recovers even if nobody else writes. False also while a shared store does not answer. Never
+  // blocks.
+  bool store_is_writable();
+
+  // Waits until everything that a read of the store can have seen is durable. Not from a callback.
+  void settle_reads() const;
+  // Waits until nothing is waiting, and no callback runs. Not from a callback.
+  void settle();
+
+  // In a callback on the flushing thread: whether it tells so many that answers should be made elsewhere, as
+  // the next flush waits for this one's callbacks.
+  bool tells_many() const;
+
+  // How long each flush has taken.
+  const base::Histogram& flush_time() const { return flush_time_; }
+
+ private:
+  class Work;
+  class Decided;
+  class Stored;
+  class Probed;
+  class Removing;
+  class Tidying;
+  using WorkPtr = std::unique_ptr<Work>;
+  struct Group {
+    std::vector<WorkPtr> works;
+    std::size_t bytes = 0;
+    std::uint64_t number = 0;
+    bool answers = false;  // somebody outside hears of it
+    bool begins = false;   // it has a decision that nobody outside hears of
+    bool writes = false;   // it has something to flush
+    base::SteadyTime::time_point at{};
+  };
+
+  void push(WorkPtr work, std::size_t bytes);
+  // The engine's thread.
+  void run();
+  bool gather(Group& group);
+  void take_loaded();
+  void take(Group& group, std::vector<task::TaskKey>& to_load);
+  bool has_room(const Group& group) const;
+  bool forgets(const Group& group) const;
+  void write(Group& group);
+  void expect_results(const Group& group, std::size_t next) const;
+  void refuse_all(Group& group, const base::Error& error);
+  void put_back(Group& group);
+  void race(Group& group);
+  void read_anew(Group& group, std::size_t place);
+  // Whether the task's row may differ from the one that is kept.
+  bool may_be_stale(task::TaskKey task) const;
+  void note_written(task::TaskKey task);
+  void hand_over(Group group);
+  void tell_committed(const std::vector<Work*>& works);
+  // The loaders' threads.
+  void load(task::TaskKey key);
+  // The flushing thread.
+  void run_flushes();
+  bool next_to_flush(std::vector<Group>& groups);
+  void tell(std::vector<Group>& groups);
+  void note(const store::Committed& committed);
+  void note_grown(const store::Committed& committed);
+  void tell_peers();
+  void note_outcome(bool worked);
+
+  store::TaskStore& store_;
+  store::DeliveryStore& deliveries_;
+  LiveTasks& live_;
+  CallerUsage* usage_ = nullptr;
+  const InboxOptions options_;
+  const std::function<void()> deliveries_written_;
+  base::Histogram flush_time_{base::kFlushBounds};
+  base::BusyTime engine_busy_{"engine"}, flush_busy_{"engine-flush"};  // each its own thread's
+  std::atomic<bool> writable_{true}, probing_{false};
+  // Number of the last group that reads may see, and of the last that is durable.
+  std::atomic<std::uint64_t> visible_{0}, flushed_{0};
+  std::atomic<std::uint64_t> forgotten_{0};  // how often the rows were
+  std::atomic<std::uint64_t> heard_{0};      // groups whose `committed` were called
+  std::size_t telling_ = 0;                  // works being told; that thread only
+  std::uint64_t told_ = 0;                   // groups taken by the flushing thread; that thread only
+  // What other nodes are to hear, and what those that follow the tasks are; that thread only.
+  std::vector<store::Grown> grown_, own_grown_;
+  std::atomic<std::int64_t> pending_{0};  // works that have not been told
+
+  // The engine's thread only.
+  base::Lru<task::TaskKey, store::TaskRow> rows_;
+  std::unordered_map<task::TaskKey, std::vector<WorkPtr>> loading_;  // what waits for the row
+  std::unordered_set<task::TaskKey> gone_;                           // by the open group
+  std::unordered_set<task::TaskKey> written_;                        // likewise, where the store is shared
+  bool is_open_ = false;                                             // the store's group
+  base::SteadyTime::time_point committed_at_{};
+
+  struct Loaded {
+    task::TaskKey key;
+    base::Result<store::TaskRow> row;
+  };
+  base::Mutex mutex_;  // guards what follows
+  base::Condition may_gather_, may_flush_;
+  std::deque<WorkPtr> queue_;
+  std::vector<Loaded> loaded_;
+  std::uint64_t to_forget_ = 0;                  // how often the rows are to be forgotten
+  std::size_t waiting_ = 0, waiting_bytes_ = 0;  // in the queue
+  std::deque<Group> to_flush_;
+  bool flushing_ = false;  // a flush is in progress
+  bool holding_ = false;   // the flushing thread waits for another group
+  int untold_ = 0;         // groups handed over and not told
+  bool stopping_ = false;  // no more works
+  bool done_ = false;      // no more groups
+
+  base::WorkerPool loaders_;
+  base::Thread engine_thread_, flush_thread_;
+};
+
+}  // namespace baton::engine

@@ -1,0 +1,418 @@
+#include "engine/delegate/delegation.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "engine/sends/send_digest.h"
+#include "engine/turns/other_tasks.h"
+#include "engine/turns/turn_span.h"
+
+namespace baton::engine {
+namespace {
+
+using Phase = task::Subagent::Phase;
+
+constexpr int kEventsPage = 500;
+
+// What the parent's log says once the child has this status.
+task::Subagent after(const task::Subagent& child, const task::Status& status, const task::TaskHead& head) {
+  task::Subagent event{child.id, child.name, Phase::asks, {}};
+  if (!task::is_terminal(status.state)) return event;
+  event.tokens = head.tokens;
+  event.children = head.children;
+  event.error = failure_of(status);
+  event.phase = event.error.empty() ? Phase::finished : Phase::failed;
+  return event;
+}
+
+}  // namespace
+
+// Why the task may have no child because of those above it, or of how many those are; empty: it may. The
+// task's own budget is its turn's to heed.
+std::string Delegation::refusal(const task::TaskHead& head, bool is_bounded) const {
+  task::TaskKey parent = head.parent;
+  for (int depth = 1; parent; ++depth) {
+    if (depth >= options_.delegation_depth_max) {
+      return "tasks may be delegated " + std::to_string(options_.delegation_depth_max) +
+             " deep only (max_depth)";
+    }
+    const auto next = reader_.head(parent);
+    if (!next) return {};
+    parent = next->parent;
+    if (!is_bounded) continue;
+    task::Budget budget = next->budget ? *next->budget : task::Budget();
+    if (!budget.children) budget.children = options_.delegation_children_max;
+    budget.depth.reset();  // what is left of that is in the budgets below
+    std::string why = task::refusal_of_child(budget, {next->tokens, next->children});
+    if (!why.empty()) return why;
+  }
+  return {};
+}
+
+// Detached tasks are below the one that began them, too.
+bool Delegation::is_below(const task::TaskHead& parent, const task::TaskRef& other) const {
+  auto head = reader_.head(other);
+  for (int depth = 0; head && depth <= options_.delegation_depth_max; ++depth) {
+    if (head->parent == parent.key) return true;
+    if (!head->parent) return false;
+    head = reader_.head(head->parent);
+  }
+  return false;
+}
+
+// Leaves out what the message refers to and the turn may not reach. `named`: by the turn's own message.
+// Returns why the submission's task may not be reached; empty: it may.
+std::string Delegation::keep_to_own_tasks(const task::TaskHead& parent,
+                                          const std::vector<task::TaskId>& named,
+                                          task::Submission& submission) const {
+  const auto ref = [&](const task::TaskId& id) { return task::TaskRef{parent.caller, submission.agent, id}; };
+  if (!submission.task.empty() && !is_below(parent, ref(submission.task)))
+    return "there is no such task of the agent \"" + submission.agent.value + "\" below this one";
+  std::erase_if(submission.message.reference_tasks, [&](const task::TaskId& id) {
+    return std::ranges::find(named, id) == named.end() && !is_below(parent, ref(id));
+  });
+  return {};
+}
+
+void Delegation::start(std::shared_ptr<RunningTurn> run, agents::DelegateRequest request, int nth) {
+  background_.run([this, run = std::move(run), request = std::move(request), nth]() mutable {
+    const task::TaskHead head = run->head();
+    const bool is_new = run->asks_anew(request, nth);
+    const bool is_bounded = is_new && !request.budget;
+    std::string why = refusal(head, is_bounded);
+    if (why.empty() && head.budget) why = task::refusal_of_agent(*head.budget, request.agent);
+    if (!why.empty()) {
+      return run->no_child(request.agent, request.id, why, is_new);
+    }
+    task::Submission submission;
+    submission.caller = head.caller;
+    submission.agent = task::AgentName{request.agent};
+    submission.task = request.task;
+    submission.message = std::move(request.message);
+    RunningTurn::Lineage lineage = run->lineage();
+    why = keep_to_own_tasks(head, lineage.references, submission);
+    if (!why.empty()) return run->no_child(request.agent, request.id, why, is_new);
+    const auto delegated = std::make_shared<Delegated>();
+    delegated->run = std::move(run);
+    delegated->parent = head.key;
+    delegated->times = times_resumed(head.key);
+    delegated->message = head.turn_message;
+    delegated->goes_on = !request.task.empty();
+    delegated->is_new = is_new;
+    delegated->subagent.name = request.label.empty() ? request.agent : request.label;
+    delegated->subagent.call = std::move(request.id);
+    delegated->subagent.asks_agent = request.takes_questions || delegated->goes_on;
+    delegated->subagent.is_detached = request.detached;
+    submission.hops = std::move(lineage.hops);
+    const auto timer = std::make_shared<base::SpanTimer>(options_.spans, std::move(lineage.trace));
+    submission.trace = timer->trace();
+    if (head.budget && head.budget->agents)
+      submission.child_agents = std::make_shared<const std::vector<std::string>>(*head.budget->agents);
+    if (!delegated->goes_on) submission.budget = delegated->run->budget_of(request);
+    submission.waits_for = task::WaitsFor::outcome;
+    const auto digest = digest_of_call(head, delegated->subagent.call, nth, submission);
+    service_.submit_child(
+        {head.key, request.detached}, std::move(submission), digest,
+        [this, delegated, timer, agent = request.agent](base::Result<Accepted> accepted) {
+          add_child_span(*timer, agent, accepted ? accepted->id : task::TaskId(), accepted ? "" : "refused");
+          if (accepted) return stored(delegated, *accepted);
+          const task::Subagent& none = delegated->subagent;
+          delegated->run->no_child(none.name, none.call, accepted.error().for_caller, delegated->is_new);
+        });
+  });
+}
+
+void Delegation::stored(const DelegatedPtr& delegated, const Accepted& child) {
+  RunningTurn& run = *delegated->run;
+  // The parent's turn may have ended before the child was stored. If it runs again, it asks for the child
+  // again.
+  if (run.is_over()) {
+    if (delegated->subagent.is_detached) return;
+    const task::TaskHead head = run.head();
+    const bool again = head.turn_state != task::TurnState::none && head.turn_message == delegated->message;
+    return again ? void() : cancel(child.key);
+  }
+  task::Subagent& subagent = delegated->subagent;
+  subagent.task = child.key;
+  subagent.after = child.before;
+  subagent.id = run.open_subagent(child.key);
+  if (!subagent.id.empty()) {
+    subagent.phase = Phase::answered;
+  } else {
+    subagent.id = child.id.value;
+    // The subagent of an earlier turn was closed with that turn: this one needs a new id.
+    if (delegated->goes_on) subagent.id += "-" + std::to_string(run.head().turn.value);
+  }
+  const RunningTurn::Begun begun = run.begun(subagent);
+  // The turn ends. If it runs again, it asks for the child again: followed twice, it would count twice.
+  if (begun == RunningTurn::Begun::too_late) return;
+  delegated->is_known = begun == RunningTurn::Begun::known;
+  if (subagent.is_detached) {
+    background_.run([this, delegated] { hand_over(delegated); });
+  } else {
+    follow(delegated);
+  }
+}
+
+void Delegation::cancel(task::TaskKey child) {
+  background_.run([this, child] { service_.cancel_child(child); });
+}
+
+void Delegation::follow(const DelegatedPtr& delegated) {
+  const task::Subagent& child = delegated->subagent;
+  // A day is as good as unbounded: it only bounds how long a wait is kept whose task is gone.
+  service_.wait(
+      child.task, child.after, std::chrono::hours(24), [this, delegated](const std::optional<Stop>& stop) {
+        background_.run(
+            [this, delegated, stop] { stop ? settle(delegated, stop->number) : follow_on(delegated); });
+      });
+}
+
+// Nobody was told of a stop: the time was up, or the child is gone.
+void Delegation::follow_on(const DelegatedPtr& delegated) {
+  const auto child = service_.find(delegated->subagent.task);
+  const bool is_over = (!child && is_gone(child.error())) || is_out_of_date(*delegated);
+  if (!is_over) follow(delegated);
+}
+
+int Delegation::times_resumed(task::TaskKey parent) const {
+  return resumed_.with([&](const auto& resumed) {
+    const auto found = resumed.find(parent);
+    return found == resumed.end() ? 0 : found->second;
+  });
+}
+
+// Where nodes share the store, a task's turn may leave this one and come back: then those who followed its
+// children for it before must not tell what others tell.
+bool Delegation::is_out_of_date(const Delegated& delegated) const {
+  const bool was_taken = delegated.run != nullptr && delegated.run->is_abandoned();
+  return was_taken || delegated.times != times_resumed(delegated.parent);
+}
+
+void Delegation::try_again(const base::Error& error, std::function<void()> what) {
+  spdlog::warn("a child's task cannot be read, trying again: {}", error.for_log);
+  background_.timers().after(options_.disk_retry, [this, what = std::move(what)] { background_.run(what); });
+}
+
+void Delegation::hand_over(const DelegatedPtr& delegated) {
+  auto task = service_.read(delegated->subagent.task, task::Depth{0, false});
+  if (!task) return try_again(task.error(), [this, delegated] { hand_over(delegated); });
+  delegated->run->deliver(result_of(delegated->subagent.call, std::move(*task)));
+}
+
+// The child has stopped with event `stop`.
+void Delegation::settle(const DelegatedPtr& delegated, task::EventNumber stop) {
+  task::Subagent& child = delegated->subagent;
+  if (is_out_of_date(*delegated)) return;
+  const auto again = [this, delegated, stop] { settle(delegated, stop); };
+  if (!child.asks_agent) {
+    const auto head = service_.find(child.task);
+    if (!head) return is_gone(head.error()) ? void() : try_again(head.error(), again);
+    if (task::is_waiting(head->state)) return relay(delegated, *head);
+    forget_questions(*delegated, stop);
+    // It has asked, and somebody has answered.
+    if (!task::is_terminal(head->state)) {
+      child.after = stop;
+      return follow(delegated);
+    }
+  }
+  RunningTurn* const run = delegated->run.get();
+  const bool is_told = run != nullptr && !run->is_over();
+  auto task = service_.read(child.task, is_told ? task::Depth{std::nullopt, true} : task::Depth{0, false});
+  if (!task) return is_gone(task.error()) ? void() : try_again(task.error(), again);
+  const auto head = service_.find(child.task);
+  if (!head) return try_again(head.error(), again);
+  const task::Subagent event = after(child, task->status, *head);
+  // First, so that the turn's reaction comes afterwards in the log.
+  const bool logged = delegated->is_known || (run != nullptr && run->settle(event));
+  if (!logged) return turns_.settle(delegated->parent, delegated->message, event);
+  agents::DelegateResult result = result_of(child.call, std::move(*task));
+  // What the log had when the turn began is in the turn's count already.
+  if (!delegated->is_known) {
+    result.tokens = event.tokens;
+    result.children = event.children;
+  }
+  run->deliver(std::move(result));
+}
+
+base::Result<TurnLog> Delegation::log_of(const task::TaskHead& head) const {
+  return read_turn_log(head,
+                       [&](task::EventNumber after) { return reader_.events(head.key, after, kEventsPage); });
+}
+
+base::Result<void> Delegation::resume(const task::TaskHead& waiting) {
+  const auto log = log_of(waiting);
+  if (!log) return base::fail(log.error());
+  const int times = resumed_.with([&](auto& resumed) { return ++resumed[waiting.key]; });
+  for (task::Subagent& child : log->subagents.awaited()) {
+    if (auto question = resume_question(waiting, child, log->passed); !question) return question;
+    const auto delegated = std::make_shared<Delegated>();
+    delegated->parent = waiting.key;
+    delegated->message = waiting.turn_message;
+    delegated->times = times;
+    delegated->subagent = std::move(child);
+    follow(delegated);
+  }
+  return {};
+}
+
+void Delegation::turn_over(const task::TaskHead& head) {
+  if (!task::is_terminal(head.state)) return;
+  resumed_.with([&](auto& resumed) { resumed.erase(head.key); });
+  service_.cancel_children(head.key);
+}
+
+// ---- Delegation: what children ask, and the answers.
+
+// The child asks. Its question waits for the parent's caller until the child has another status.
+void Delegation::relay(const DelegatedPtr& delegated, const task::TaskHead& child) {
+  const task::EventNumber number = child.status_event;
+  auto task = service_.read(child.key, task::Depth{0, false}, number);
+  if (!task) return try_again(task.error(), [this, delegated] { follow(delegated); });
+  // Whoever holds a subscription must not be held by it.
+  delegated->news = service_.subscribe(child.key, [this, weak = std::weak_ptr(delegated)] {
+    background_.run([this, weak] {
+      if (const auto alive = weak.lock()) look(alive);
+    });
+  });
+  asking_.with([&](auto& asking) { asking.insert(delegated); });
+  const std::string ask = ask_of(delegated->subagent.id, number);
+  turns_.questions().forget(delegated->parent, delegated->subagent.id, number);
+  turns_.questions().add(delegated->parent, {ask, child.key, child.id, child.agent, number,
+                                             delegated->message, std::move(task->status)});
+  delegated->question = number.value;
+  turns_.ask(delegated->parent);
+  look(delegated);
+  // Who has canceled the task is not asked any more (Cancels looks for the questions that came before).
+  const auto parent = service_.find(delegated->parent);
+  if (parent && parent->cancel_requested) cancel(child.key);
+}
+
+// Whether the child still waits with its question. Several threads may look at once, and one may have found
+// the child as it was before it asked this.
+void Delegation::look(const DelegatedPtr& delegated) {
+  std::int64_t number = delegated->question;
+  if (number == 0) return;
+  const auto child = service_.find(delegated->subagent.task);
+  const bool is_there = child || !is_gone(child.error());
+  if (!child && is_there) return try_again(child.error(), [this, delegated] { look(delegated); });
+  const bool asks = is_there && child->status_event.value <= number;
+  if (asks || !delegated->question.compare_exchange_strong(number, 0)) return;
+  question_over(delegated, {number});
+}
+
+void Delegation::question_over(const DelegatedPtr& delegated, task::EventNumber question) {
+  asking_.with([&](auto& asking) { asking.erase(delegated); });
+  delegated->news = {};
+  forget_questions(*delegated, question);
+  delegated->subagent.after = question;
+  follow_on(delegated);
+}
+
+// What the child has asked until then.
+void Delegation::forget_questions(const Delegated& delegated, task::EventNumber last) {
+  if (turns_.questions().forget(delegated.parent, delegated.subagent.id, {last.value + 1}))
+    turns_.ask(delegated.parent);
+}
+
+void Delegation::pass_on(const task::TaskHead& parent, const ChildQuestion& question, task::Message answer) {
+  background_.run(
+      [this, parent, question, answer = std::move(answer)] { submit_answer(parent, question, answer); });
+}
+
+// Repeated, it is the same send; and the child takes an answer only as long as it asks this question.
+void Delegation::submit_answer(const task::TaskHead& parent, const ChildQuestion& question,
+                               const task::Message& answer) {
+  using base::ErrorCode;
+  task::Submission submission;
+  submission.caller = parent.caller;
+  submission.agent = question.agent;
+  submission.task = question.child_id;
+  submission.message = answer;
+  submission.trace = question.trace;
+  submission.waits_for = task::WaitsFor::outcome;
+  TaskService::ForChild terms{parent.key};
+  terms.question = question.number;
+  auto done = [this, parent, question, answer](const base::Result<Accepted>& accepted) {
+    if (accepted) return;
+    const base::Error& error = accepted.error();
+    const bool is_over = error.code == ErrorCode::conflict || error.code == ErrorCode::unsupported ||
+                         error.code == ErrorCode::task_not_found;
+    if (is_over) return;
+    if (base::may_pass(error)) {
+      background_.timers().after(options_.disk_retry,
+                                 [this, parent, question, answer] { pass_on(parent, question, answer); });
+      return;
+    }
+    spdlog::warn("an answer cannot be passed on: {}", error.for_caller);
+    service_.cancel_child(question.child,
+                          "The answer to its question could not be passed on: " + error.for_caller);
+  };
+  service_.submit_child(terms, std::move(submission), digest_of_answer(parent, question.ask),
+                        std::move(done));
+}
+
+// After a restart: the question that the parent shows stays, and an answer that the child has not got is
+// passed on.
+base::Result<void> Delegation::resume_question(const task::TaskHead& parent, const task::Subagent& subagent,
+                                               const std::vector<PassedAnswer>& passed) {
+  const AskParts shown = task::is_waiting(parent.state) ? parts_of_ask(parent.ask) : AskParts();
+  const auto answered = std::ranges::find(passed, subagent.id, &PassedAnswer::subagent);
+  const bool is_shown = shown.subagent == subagent.id;
+  if (!is_shown && answered == passed.end()) return {};
+  const auto child = reader_.head(subagent.task);
+  if (!child) return base::fail(child.error());
+  // It may have to be shown again: an answer to it may be refused while another one is shown.
+  const auto asks = reader_.read_committed(child->key, task::Depth{0, false});
+  if (!asks) return base::fail(asks.error());
+  ChildQuestion question{{}, child->key, child->id, child->agent, {}, parent.turn_message, asks->status};
+  question.number = is_shown ? shown.number : answered->question;
+  question.ask = ask_of(subagent.id, question.number);
+  question.answered = !is_shown;
+  if (!is_shown && child->status_event != question.number) return {};
+  turns_.questions().add(parent.key, question);
+  return is_shown ? base::Result<void>() : pass_on(parent, std::move(question), *answered);
+}
+
+base::Result<void> Delegation::pass_on(const task::TaskHead& parent, ChildQuestion question,
+                                       const PassedAnswer& passed) {
+  const auto input = reader_.turn_input(parent.key, passed.number);
+  if (!input) return base::fail(input.error());
+  question.trace = input->request.trace;
+  pass_on(parent, question, passed.answer);
+  return {};
+}
+
+void Delegation::pass_on_logged(task::TaskKey parent, const ChildQuestion& question) {
+  background_.run([this, parent, question] {
+    const auto passed = read_and_pass_on(parent, question);
+    if (passed || is_gone(passed.error())) return turns_.ask(parent);
+    try_again(passed.error(), [this, parent, question] { pass_on_logged(parent, question); });
+  });
+}
+
+base::Result<void> Delegation::read_and_pass_on(task::TaskKey parent, const ChildQuestion& question) {
+  const auto head = reader_.head(parent);
+  if (!head) return base::fail(head.error());
+  const auto log = log_of(*head);
+  if (!log) return base::fail(log.error());
+  for (const PassedAnswer& one : log->passed) {
+    if (ask_of(one.subagent, one.question) == question.ask) return pass_on(*head, question, one);
+  }
+  return {};  // the task works on something else by now
+}
+
+base::Result<void> Delegation::learn_question(task::TaskKey parent) {
+  const auto head = reader_.head(parent);
+  if (!head) return base::fail(head.error());
+  const auto log = log_of(*head);
+  if (!log) return base::fail(log.error());
+  for (const task::Subagent& child : log->subagents.awaited()) {
+    const bool asks = task::is_waiting(head->state) && parts_of_ask(head->ask).subagent == child.id;
+    if (asks) return resume_question(*head, child, {});
+  }
+  return {};
+}
+
+}  // namespace baton::engine

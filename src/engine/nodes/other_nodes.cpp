@@ -1,0 +1,192 @@
+#include "engine/nodes/other_nodes.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <memory>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+namespace baton::engine {
+namespace {
+
+constexpr std::chrono::milliseconds kLookEvery{1'000}, kLookEveryUntold{100}, kRecoverAgain{250};
+// Before others forget it.
+constexpr std::chrono::seconds kSayAgain = store::kFollowed - std::chrono::seconds(5);
+
+}  // namespace
+
+OtherNodes::OtherNodes(store::Peers& peers, const store::TaskStore& store, const TaskReader& reader,
+                       LiveTasks& live, Inbox& inbox, TurnRunner& turns, Background& background, Hooks hooks)
+    : peers_(peers),
+      store_(store),
+      reader_(reader),
+      live_(live),
+      inbox_(inbox),
+      turns_(turns),
+      background_(background),
+      hooks_(std::move(hooks)) {}
+
+void OtherNodes::start() {
+  peers_.listen(this);
+  look_later();
+}
+
+void OtherNodes::stop() {
+  if (!stopped_.exchange(true)) peers_.listen(nullptr);
+}
+
+void OtherNodes::heard(const std::vector<store::Grown>& tasks) {
+  std::vector<task::TaskKey> own;
+  for (const store::Grown& task : tasks) {
+    reader_.changed_elsewhere(task.task, task.last);
+    if (turns_.runs(task.task) || turns_.questions().are_asked_of(task.task)) own.push_back(task.task);
+  }
+  if (own.empty()) return;
+  const auto ends = peers_.ends(own);
+  if (!ends) return;  // the next look finds it
+  for (const store::TaskEnd& end : *ends) turns_.changed_elsewhere(end);
+}
+
+void OtherNodes::others_follow(const std::vector<store::Grown>& tasks) {
+  std::vector<store::Grown> later;
+  for (const store::Grown& task : tasks) {
+    const LiveLogPtr log = live_.log(task.task);
+    const task::EventNumber last =
+        std::max(log ? log->head.last_event : task::EventNumber(), turns_.last_event(task.task));
+    if (last > task.last) later.push_back({task.task, last});
+  }
+  if (!later.empty()) peers_.tell(later);
+}
+
+// Nothing in memory is sure to be as the store has it. By the end of this it is, or is gone.
+void OtherNodes::missed() {
+  live_.forget_logs();
+  inbox_.forget_rows();
+  background_.run([this] { look(); });
+}
+
+void OtherNodes::adopted(const std::vector<task::TaskKey>& tasks) {
+  background_.run([this, tasks] { recover(tasks); });
+}
+
+void OtherNodes::asked_to_drain() {
+  hooks_.drain();
+}
+
+void OtherNodes::look_later() {
+  background_.timers().after(peers_.hears() ? kLookEvery : kLookEveryUntold, [this] {
+    background_.run([this] {
+      note_hearing();
+      if (base::SteadyTime::now() - looked_at_ >= kLookEvery - kLookEveryUntold) {
+        looked_at_ = base::SteadyTime::now();
+        look();
+      } else if (!peers_.is_alone()) {
+        look_at_tasks();
+      }
+      if (!stopped_) look_later();
+    });
+  });
+}
+
+void OtherNodes::note_hearing() {
+  const bool hears = peers_.hears();
+  if (std::exchange(heard_, hears) == hears) return;
+  if (hears) return spdlog::info("what other nodes tell arrives again");
+  spdlog::warn(
+      "what other nodes tell does not arrive: something before the database keeps notifications back. What "
+      "they change is seen up to {} ms later",
+      kLookEveryUntold.count());
+}
+
+// Once more after the others have gone: their last words may have been lost.
+void OtherNodes::look() {
+  if (stopped_) return;
+  hooks_.look();
+  const bool is_alone = peers_.is_alone();
+  if (was_alone_.exchange(is_alone) && is_alone) return;
+  look_at_tasks();
+  take_turns();
+}
+
+void OtherNodes::look_at_tasks() {
+  const std::vector<store::Grown> followed = live_.followed();
+  if (const auto now = base::SteadyTime::now(); now - said_at_.load() >= kSayAgain) {
+    said_at_ = now;
+    peers_.follow(followed);
+  }
+  std::unordered_set<task::TaskKey> keys;
+  for (const store::Grown& task : followed) keys.insert(task.task);
+  for (const task::TaskKey task : turns_.running_tasks()) keys.insert(task);
+  for (const task::TaskKey task : turns_.questions().tasks()) keys.insert(task);
+  if (keys.empty()) return;
+  const auto ends = peers_.ends({keys.begin(), keys.end()});
+  if (!ends) return spdlog::warn("what other nodes have changed cannot be read: {}", ends.error().for_log);
+  for (const store::TaskEnd& end : *ends) {
+    keys.erase(end.task);
+    reader_.changed_elsewhere(end.task, end.last);
+    turns_.changed_elsewhere(end);
+  }
+  for (const task::TaskKey gone : keys) {
+    live_.forget(gone);
+    turns_.gone_elsewhere(gone);
+  }
+}
+
+// What this node has slots for, if others have turns that wait.
+void OtherNodes::take_turns() {
+  const auto room = turns_.room();
+  if (room.empty()) return;
+  const auto nodes = peers_.nodes();
+  if (!nodes) return;
+  const bool any_wait = std::ranges::any_of(
+      *nodes, [&](const store::Node& node) { return node.id != peers_.self() && node.report.queued > 0; });
+  if (!any_wait) return;
+  for (const auto& [agent, most] : room) take_turns(agent, most);
+}
+
+void OtherNodes::take_turns(const task::AgentName& agent, int most) {
+  const auto taken = std::make_shared<std::vector<task::TaskHead>>();
+  auto take = [this, agent, most, taken]() -> base::Result<void> {
+    auto heads = peers_.take_queued({agent}, most);
+    if (!heads) return base::fail(std::move(heads.error()));
+    *taken = std::move(*heads);
+    return {};
+  };
+  inbox_.write(std::move(take), [this, taken](const base::Result<void>& written) {
+    if (!written) return;  // their node still has them
+    std::vector<store::Grown> grown;
+    for (const task::TaskHead& head : *taken) {
+      grown.push_back({head.key, head.last_event});
+      turns_.go_on(head);
+    }
+    peers_.tell(grown);
+  });
+}
+
+// As they stand now: some may have gone on, or been ended, since.
+void OtherNodes::recover(const std::vector<task::TaskKey>& tasks) {
+  std::vector<task::TaskHead> heads;
+  std::vector<task::TaskKey> again;
+  for (const task::TaskKey task : tasks) {
+    auto row = store_.row(task);
+    if (!row && row.error().code != base::ErrorCode::task_not_found) again.push_back(task);
+    if (row && row->owner == peers_.self()) heads.push_back(std::move(row->head));
+  }
+  if (!heads.empty()) spdlog::info("another node is gone: {} of its tasks go on here", heads.size());
+  // Also without any: it may have ended tasks of others, and not canceled their children.
+  if (!heads.empty() || again.empty()) {
+    const std::vector<task::TaskHead> all = heads;
+    if (auto recovered = hooks_.recover(std::move(heads)); !recovered) {
+      spdlog::warn("tasks of a node that is gone cannot be taken up, trying again: {}",
+                   recovered.error().for_log);
+      for (const task::TaskHead& head : all) again.push_back(head.key);
+    }
+  }
+  if (again.empty()) return;
+  background_.timers().after(kRecoverAgain,
+                             [this, again] { background_.run([this, again] { recover(again); }); });
+}
+
+}  // namespace baton::engine

@@ -1,0 +1,114 @@
+// BulkJobs: one operator's action on each task that a filter finds, as a job that outlives a crash.
+//
+// The job's tasks are written down first. If the operator says how many they expect, that is compared at
+// once; if not, a job of any size is written down in the background, a page at a time, and waits until its
+// number is confirmed. Then its tasks are acted on, kWindow at a time, so that callers' sends have their
+// turn. An item's outcome is stored with its action, so none is acted on twice; items that were not acted on
+// when the program stopped follow after its start. Of the nodes that share a store, the one that leads runs
+// all jobs. Threads: any. `begin` blocks on the disk; `stop` ends jobs for this run, before the background
+// stops.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "base/guarded.h"
+#include "engine/operators/erasure.h"
+#include "engine/operators/operator_actions.h"
+#include "store/operator_store.h"
+
+namespace baton::engine {
+
+enum class BulkAction { cancel, retry, requeue, resend, skip, erase };
+
+struct BulkRequest {
+  BulkAction action = BulkAction::cancel;
+  store::TaskFilter filter;
+  std::string filter_text;               // as the operator gave it, for the record
+  std::optional<std::int64_t> expected;  // tasks; unset: they are counted, and the number is to be confirmed
+  std::string actor, reason;
+};
+
+class BulkJobs {
+ public:
+  static constexpr std::int64_t kTasksMax = 1'000'000;
+  static constexpr int kJobsMax = 4;       // that run or are counted at once
+  static constexpr int kUnconfirmed = 16;  // jobs that may wait; then the oldest is abandoned
+  static constexpr int kWindow = 32;       // items of one job that are acted on at once
+
+  // `peers`: null if the store is not shared.
+  BulkJobs(store::OperatorStore& store, OperatorActions& actions, Inbox& inbox, Background& background,
+           const store::Peers* peers)
+      : store_(store), actions_(actions), inbox_(inbox), background_(background), peers_(peers) {}
+
+  // What deletes tasks; without it no job does. Once, before `start`.
+  void set_erasure(Erasure& erasure) { erasure_ = &erasure; }
+
+  // Goes on with what an earlier run has left. A job whose tasks were not all written down is abandoned:
+  // nobody was told of it.
+  base::Result<void> start();
+  // Goes on with what other nodes have begun or left, if this one leads. On one thread. Blocks.
+  void look();
+  void stop() { stopping_ = true; }
+  // How many jobs run or are counted.
+  int at_work() const { return jobs_; }
+
+  // Returns the job's key: with `expected` once its tasks are written down. A retry leaves out what was
+  // retried already, unless the filter asks for it. Fails with conflict, and the number found, if they are
+  // not as many as expected; invalid_argument (no reason, nothing to do); too_large (over kTasksMax);
+  // overloaded (kJobsMax run); unsupported (nothing deletes tasks).
+  base::Result<task::BulkJobKey> begin(const BulkRequest& request);
+  // Acts on the tasks of a job that was counted. Fails with conflict if it waits for no confirmation, is
+  // somebody else's, or has another number of tasks; as `begin` otherwise. Blocks on the disk.
+  base::Result<void> confirm(task::BulkJobKey key, std::int64_t expected, const std::string& actor);
+  // Gives up a job that is being counted, or was. Fails with conflict if it is acted on.
+  base::Result<void> abandon(task::BulkJobKey key);
+
+ private:
+  struct Job;
+  using JobPtr = std::shared_ptr<Job>;
+  // A job whose tasks are being written down.
+  struct Counting {
+    task::BulkJobKey key;
+    store::TaskQuery query;
+    std::int64_t tasks = 0;
+  };
+  using CountingPtr = std::shared_ptr<Counting>;
+
+  base::Result<task::BulkJobKey> count(const BulkRequest& request);
+  void count_more(const CountingPtr& counting);
+  base::Result<bool> count_page(Counting& counting);
+  base::Result<void> make_room_for_unconfirmed();
+  base::Result<void> take_place();
+  base::Result<task::BulkJobKey> write_job(const BulkRequest& request, std::int64_t tasks);
+  base::Result<void> write_items(task::BulkJobKey job, const std::vector<task::TaskKey>& tasks);
+  base::Result<std::vector<task::TaskKey>> find(const store::TaskFilter& filter, std::int64_t most) const;
+  base::Result<task::BulkJobKey> write_down(const BulkRequest& request,
+                                            const std::vector<task::TaskKey>& tasks);
+  base::Result<void> write(store::OperatorWrite write);
+  bool is_runner() const { return peers_ == nullptr || peers_->leads(); }
+  void take_up(const store::BulkJob& job);
+  void run(task::BulkJobKey key, BulkAction action, std::string actor, std::string reason);
+  void go_on(const JobPtr& job);
+  void read_more(const JobPtr& job);
+  void act(const JobPtr& job, task::TaskKey task);
+  void acted(const JobPtr& job, task::TaskKey task, const base::Error* error);
+  void finish(const JobPtr& job);
+
+  store::OperatorStore& store_;
+  OperatorActions& actions_;
+  Inbox& inbox_;
+  Background& background_;
+  const store::Peers* const peers_;
+  Erasure* erasure_ = nullptr;
+  bool was_runner_ = false;                                      // when it last looked
+  base::Guarded<std::unordered_set<task::BulkJobKey>> running_;  // here
+  std::atomic<bool> stopping_{false};
+  std::atomic<int> jobs_{0};  // that run or are written down
+};
+
+}  // namespace baton::engine

@@ -1,0 +1,61 @@
+// Cancels: cancels tasks and their children. Stores the request first, then tells the running turn.
+//
+// Threads: any. Calls may block on the disk; `done` runs where TaskService's callbacks do.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "engine/decide/inbox.h"
+#include "engine/shared/options.h"
+#include "engine/turns/turn_runner.h"
+
+namespace baton::engine {
+
+class Cancels {
+ public:
+  using Done = std::function<void(base::Result<task::TaskKey>)>;
+
+  Cancels(const store::TaskStore& store, const TaskReader& reader, Inbox& inbox, TurnRunner& turns,
+          Background& background, const base::Clock& clock, const EngineOptions& options)
+      : store_(store),
+        reader_(reader),
+        inbox_(inbox),
+        turns_(turns),
+        background_(background),
+        clock_(clock),
+        options_(options) {}
+
+  void cancel(const task::TaskRef& ref, Done done);
+  // `reason`: the text of the canceled status; empty: none.
+  void cancel(task::TaskKey key, Done done, const std::string& reason = {});
+  // An operator's. `heard` is called once it is stored or refused, with the task as it is then: its running
+  // turn may go on for a while.
+  using Heard = std::function<void(base::Result<task::TaskHead>)>;
+  void cancel(task::TaskKey key, std::shared_ptr<const task::AuditEntry> audit, Heard heard);
+  // Where nobody asks again: a cancel that the store refuses is tried until it is taken.
+  void cancel_child(task::TaskKey child, const std::string& reason = {});
+  void cancel_children(task::TaskKey parent);
+  void cancel_orphans();
+
+ private:
+  struct Wish;
+  using WishPtr = std::shared_ptr<Wish>;
+
+  void post(const WishPtr& wish);
+  base::Result<task::Change> decide(Wish& wish, const store::TaskRow& now) const;
+  void cancel_all(store::TaskStore::Open which, task::TaskKey parent);
+  void await_cancel(const WishPtr& wish, task::EventNumber after);
+  void stored(const WishPtr& wish, const task::TaskHead& head);
+  void end_lost_turn(const WishPtr& wish, const task::TaskHead& lost);
+
+  const store::TaskStore& store_;
+  const TaskReader& reader_;
+  Inbox& inbox_;
+  TurnRunner& turns_;
+  Background& background_;
+  const base::Clock& clock_;
+  const EngineOptions& options_;
+};
+
+}  // namespace baton::engine

@@ -1,0 +1,84 @@
+#include "engine/sends/push_configs.h"
+
+#include <memory>
+#include <utility>
+
+namespace baton::engine {
+
+using base::ErrorCode;
+using base::fail;
+
+base::Result<void> PushConfigs::offered() const {
+  if (options_.push_enabled) return {};
+  return fail(ErrorCode::push_not_supported, "push notifications are switched off");
+}
+
+base::Result<void> PushConfigs::check(const task::PushConfig& config) const {
+  if (auto checked = offered(); !checked || !options_.check_push) return checked;
+  if (auto allowed = options_.check_push(config); !allowed) {
+    return fail(ErrorCode::invalid_argument, "pushNotificationConfig.url: " + allowed.error().for_caller);
+  }
+  return {};
+}
+
+base::Result<task::TaskHead> PushConfigs::task_of(const task::TaskRef& ref) const {
+  if (auto checked = offered(); !checked) return fail(std::move(checked.error()));
+  return reader_.head(ref);
+}
+
+void PushConfigs::set(const task::TaskRef& ref, task::PushConfig config, Done done) {
+  const auto head = task_of(ref);
+  if (!head) return done(fail(head.error()));
+  if (auto checked = check(config); !checked) return done(fail(std::move(checked.error())));
+  if (config.id.empty()) config.id = task::id_for_unnamed(config, head->id);
+  const auto kept = std::make_shared<const task::PushConfig>(std::move(config));
+  const auto set = [kept, most = options_.push_configs_max](task::Change& change) {
+    change.push = *kept;
+    change.push_configs_max = most;
+  };
+  change(head->key, set, [kept, done = std::move(done)](base::Result<void> stored) {
+    if (!stored) return done(fail(std::move(stored.error())));
+    done(*kept);
+  });
+}
+
+void PushConfigs::change(task::TaskKey task, std::function<void(task::Change&)> how,
+                         std::function<void(base::Result<void>)> done) {
+  Decision decision;
+  decision.task = task;
+  decision.decide = [task, how = std::move(how)](const store::TaskRow&) -> base::Result<task::Change> {
+    task::Change change;
+    change.task = task;
+    how(change);
+    return change;
+  };
+  decision.done = [done = std::move(done)](base::Result<Written> written) {
+    done(written ? base::Result<void>() : fail(std::move(written.error())));
+  };
+  inbox_.post(std::move(decision));
+}
+
+base::Result<task::PushConfig> PushConfigs::get(const task::TaskRef& ref,
+                                                const task::PushConfigId& id) const {
+  auto configs = list(ref);
+  if (!configs) return fail(std::move(configs.error()));
+  for (task::PushConfig& config : *configs) {
+    if (id.empty() || config.id == id) return std::move(config);
+  }
+  return fail(ErrorCode::not_found, "the task has no such push config");
+}
+
+base::Result<std::vector<task::PushConfig>> PushConfigs::list(const task::TaskRef& ref) const {
+  const auto head = task_of(ref);
+  if (!head) return fail(head.error());
+  return reader_.configs(head->key);
+}
+
+void PushConfigs::remove(const task::TaskRef& ref, const task::PushConfigId& id, Removed done) {
+  const auto head = task_of(ref);
+  if (!head) return done(fail(head.error()));
+  change(
+      head->key, [id](task::Change& change) { change.drop_push = id; }, std::move(done));
+}
+
+}  // namespace baton::engine

@@ -1,0 +1,45 @@
+// PushConfigs: the webhooks of a caller's tasks.
+//
+// Each method fails with push_not_supported if webhooks are switched off, and with task_not_found for
+// another caller's task.
+// Threads: any. Calls may block on the disk; `done` runs on the calling or the flushing thread.
+#pragma once
+
+#include <functional>
+
+#include "engine/decide/inbox.h"
+#include "engine/read/task_reader.h"
+#include "engine/shared/options.h"
+
+namespace baton::engine {
+
+class PushConfigs {
+ public:
+  using Done = std::function<void(base::Result<task::PushConfig>)>;
+  using Removed = std::function<void(base::Result<void>)>;
+
+  PushConfigs(const TaskReader& reader, Inbox& inbox, const EngineOptions& options)
+      : reader_(reader), inbox_(inbox), options_(options) {}
+
+  // Whether webhooks are switched on.
+  base::Result<void> offered() const;
+  // Whether this config may be set: webhooks are on, and its URL is allowed, else invalid_argument.
+  base::Result<void> check(const task::PushConfig& config) const;
+
+  void set(const task::TaskRef& ref, task::PushConfig config, Done done);
+  base::Result<task::PushConfig> get(const task::TaskRef& ref, const task::PushConfigId& id) const;
+  base::Result<std::vector<task::PushConfig>> list(const task::TaskRef& ref) const;
+  void remove(const task::TaskRef& ref, const task::PushConfigId& id, Removed done);
+
+ private:
+  base::Result<task::TaskHead> task_of(const task::TaskRef& ref) const;
+
+  void change(task::TaskKey task, std::function<void(task::Change&)> how,
+              std::function<void(base::Result<void>)> done);
+
+  const TaskReader& reader_;
+  Inbox& inbox_;
+  const EngineOptions& options_;
+};
+
+}  // namespace baton::engine

@@ -1,0 +1,212 @@
+// TaskService: what callers can do with tasks. All protocol routes and delegating agents go through it.
+//
+// A TaskRef or Submission names its caller; another caller's task is task_not_found. A TaskKey is not
+// checked.
+// Threads: any. Methods that read the store may block on the disk. Callbacks run on the calling thread, the
+// engine's flushing thread or a background thread, and must not block.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "agents/cards/catalogue.h"
+#include "engine/read/task_list.h"
+#include "engine/sends/cancels.h"
+#include "engine/sends/push_configs.h"
+
+namespace baton::engine {
+
+// A stored submission. `before` is the log position before its own events: wait or read from there.
+struct Accepted {
+  task::TaskKey key;
+  task::TaskId id;
+  task::ContextId context;
+  task::EventNumber before;
+  task::EventNumber after;  // the last of its own events
+  // The send was a repetition: nothing was stored, and the task may have stopped already.
+  bool repeated = false;
+  // Callers do not see the task so far. If it completes like this, its last message is the whole answer.
+  bool hidden = false;
+  // The task's turn waits for the time that its send named (Submission::start_at).
+  bool delayed = false;
+};
+
+class TaskService {
+ public:
+  TaskService(const store::TaskStore& store, const TaskReader& reader, Inbox& inbox, LiveTasks& live,
+              TurnRunner& turns, const agents::Catalogue& catalogue, Background& background,
+              const base::Clock& clock, const EngineOptions& options);
+
+  // Stores the message and queues its turn. A repeated send (send_digest.h) stores nothing and returns the
+  // earlier task, as long as the store remembers it (README, promise 6). A message with neither an id nor a
+  // name (task::Submission::name) is never a repetition. Fails with: not_found (no such agent),
+  // invalid_argument, too_large, task_not_found, unsupported (the task has ended), conflict (the question is
+  // no longer open), content_type_not_supported, push_not_supported, overloaded, unavailable.
+  using Submitted = std::function<void(base::Result<Accepted>)>;
+  void submit(task::Submission submission, Submitted done);
+  // The same for an agent: a new task becomes a child of `parent`. It is a repetition if the digest is.
+  struct ForChild {
+    task::TaskKey parent;
+    bool detached = false;  // of a new task
+    // The task's last status must be this question, which the message answers; else: conflict.
+    task::EventNumber question = {};
+  };
+  void submit_child(ForChild terms, task::Submission submission, task::SendDigest digest, Submitted done);
+
+  // Fails if the submission answers a question whose schema it does not fit (agents/questions.h). `submit`
+  // checks this too; callers with several submissions check all of them first. May block.
+  base::Result<void> check_answer(const task::Submission& submission) const;
+
+  // Calls `done` when the task stops (ends, or waits for its caller) after event `after`, whether that has
+  // happened already or not; with nothing when `bound` has passed or the program drains.
+  void wait(task::TaskKey task, task::EventNumber after, std::chrono::milliseconds bound,
+            LiveTasks::OnStop done) {
+    reader_.await_stop(task, after, bound, std::move(done));
+  }
+
+  base::Result<task::TaskHead> find(const task::TaskRef& ref) const { return reader_.head(ref); }
+  base::Result<task::TaskHead> find(task::TaskKey key) const { return reader_.head(key); }
+  // The task as it is now, or as it was just after event `as_of`.
+  base::Result<task::Task> read(task::TaskKey key, const task::Depth& depth,
+                                std::optional<task::EventNumber> as_of = {}) const {
+    return reader_.read(key, depth, as_of);
+  }
+  base::Result<task::Task> read(const task::TaskRef& ref, const task::Depth& depth) const {
+    return reader_.read(ref, depth);
+  }
+  // Whether a callback may read this task: see TaskReader.
+  bool is_at_hand(task::TaskKey key, std::optional<task::EventNumber> as_of) const {
+    return reader_.is_at_hand(key, as_of);
+  }
+  bool is_at_hand(const task::TaskRef& ref) const { return reader_.is_at_hand(ref); }
+  // See Inbox.
+  bool tells_many() const { return inbox_.tells_many(); }
+  // See LiveTasks.
+  LiveTasks::Subscription subscribe(task::TaskKey key, LiveTasks::News news) {
+    return live_.subscribe(key, std::move(news));
+  }
+  bool after_change(task::TaskKey key, std::function<void()> then) {
+    return live_.after_change(key, std::move(then));
+  }
+  // At most `limit` events with numbers above `after`, in order.
+  base::Result<std::vector<task::Event>> events(task::TaskKey key, task::EventNumber after, int limit) const {
+    return reader_.events(key, after, limit);
+  }
+
+  // The earlier submission of this name (task::Submission::name), or not_found.
+  base::Result<Accepted> earlier(const task::Caller& caller, const task::AgentName& agent,
+                                 const task::ContextId& context, const std::string& name) const;
+  // Returns the log position before the run that event `number` belongs to. A run goes from a message to the
+  // next stop.
+  base::Result<task::EventNumber> run_begin(task::TaskKey key, task::EventNumber number) const {
+    return reader_.stop_before(key, number);
+  }
+  // One page of a list, heads only.
+  base::Result<store::ListPage> heads(const task::ListFilter& filter) const { return reader_.list(filter); }
+
+  base::Result<TaskList> list(const task::ListFilter& filter, const task::Depth& depth) const {
+    return list_tasks(reader_, filter, depth);
+  }
+  // Calls `done` when the task has ended as canceled. Fails with not_cancelable if it ended otherwise, and
+  // with unavailable if it does not end in time.
+  void cancel(const task::TaskRef& ref, Cancels::Done done) { cancels_.cancel(ref, std::move(done)); }
+  // `reason`: the text of the canceled status; empty: none.
+  void cancel(task::TaskKey key, Cancels::Done done, const std::string& reason = {}) {
+    cancels_.cancel(key, std::move(done), reason);
+  }
+  // An operator's cancel; see Cancels.
+  void cancel(task::TaskKey key, std::shared_ptr<const task::AuditEntry> audit, Cancels::Heard heard) {
+    cancels_.cancel(key, std::move(audit), std::move(heard));
+  }
+  // What happens to the run that begins after `before` once its client has left.
+  base::Result<task::Leaving> leaving(task::TaskKey key, task::EventNumber before) const;
+  // Call when the client of the run that begins after `before` has left. A run with Leaving::cancels, on a
+  // task that no A2A client made, is canceled with a reason after the agent's grace, unless by then it has
+  // stopped or the task is followed (is_followed).
+  void client_left(task::TaskKey key, const task::AgentName& agent, task::EventNumber before);
+  // Whether the task has a stream or a reply that waits, on any node. Blocks for a moment if it has none
+  // here.
+  bool is_followed(task::TaskKey key) const;
+  // As Peers::claim, if there are other nodes.
+  base::Result<store::Peers::Claim> claim_from_others(const task::Caller& caller,
+                                                      const std::string& name) const;
+  // Cancels a child that its parent does not need any more.
+  void cancel_child(task::TaskKey child, const std::string& reason = {}) {
+    cancels_.cancel_child(child, reason);
+  }
+  // Cancels the open children of an ended task.
+  void cancel_children(task::TaskKey parent) { cancels_.cancel_children(parent); }
+  // Cancels the open children of all tasks that have ended.
+  void cancel_orphans() { cancels_.cancel_orphans(); }
+
+  // A config without an id gets one.
+  void set_push(const task::TaskRef& ref, task::PushConfig config, PushConfigs::Done done) {
+    push_.set(ref, std::move(config), std::move(done));
+  }
+  // Returns the config with this id, or the first one if `id` is empty; not_found if there is none.
+  base::Result<task::PushConfig> push_config(const task::TaskRef& ref, const task::PushConfigId& id) const {
+    return push_.get(ref, id);
+  }
+  // In order of creation.
+  base::Result<std::vector<task::PushConfig>> push_configs(const task::TaskRef& ref) const {
+    return push_.list(ref);
+  }
+  // Deleting a config that does not exist is a no-op and succeeds.
+  void delete_push(const task::TaskRef& ref, const task::PushConfigId& id, PushConfigs::Removed done) {
+    push_.remove(ref, id, std::move(done));
+  }
+
+  // Ends all waits with nothing, because the program drains.
+  void release_waits() { live_.end_waits(); }
+
+ private:
+  struct Pending;
+  using PendingPtr = std::shared_ptr<Pending>;
+
+  base::Result<void> check(const task::Submission& submission) const;
+  void submit(ForChild terms, task::Submission submission, std::optional<task::SendDigest> digest,
+              Submitted done);
+  void route(const PendingPtr& pending);
+  // Nothing: a new task.
+  using Target = std::optional<task::TaskHead>;
+  base::Result<Target> target_of(const task::Submission& submission) const;
+  base::Result<Target> waiting_in_context(const task::Submission& submission) const;
+  base::Result<void> fit(const task::TaskHead& target, task::Message& answer) const;
+  base::Result<void> fit(Pending& pending, const Target& target) const;
+  base::Result<task::Change> decide(Pending& pending, const store::TaskRow& now);
+  base::Result<task::Change> create(const Pending& pending) const;
+  bool is_later(const task::Submission& submission) const {
+    return submission.start_at && *submission.start_at > clock_.now();
+  }
+  std::shared_ptr<const task::Budget> budget_for(const task::Submission& submission,
+                                                 const agents::Agent* agent,
+                                                 const task::TaskHead* before) const;
+  static void bind_children(const task::Submission& submission, const task::TaskHead& head,
+                            task::Change& change);
+  base::Result<void> delay(const task::Submission& submission, task::Change& change) const;
+  base::Result<task::Change> go_on(Pending& pending, const store::TaskRow& now);
+  task::Change answer(Pending& pending, const task::TaskHead& head) const;
+  void give_back_question(Pending& pending);
+  base::Result<void> make_room(Pending& pending, task::Change& change);
+  void give_back_room(Pending& pending);
+  void begin(Pending& pending, const store::Committed& committed);
+  void stored(const PendingPtr& pending, base::Result<Written> result);
+  void forget_learned(const Pending& pending);
+  void refuse(const PendingPtr& pending, base::Error error);
+  base::Result<Accepted> earlier_send(const task::SendDigest& digest) const;
+  bool is_abandoned(task::TaskKey key, task::EventNumber before) const;
+
+  const store::TaskStore& store_;
+  const TaskReader& reader_;
+  Inbox& inbox_;
+  LiveTasks& live_;
+  TurnRunner& turns_;
+  const agents::Catalogue& catalogue_;
+  Background& background_;
+  const base::Clock& clock_;
+  const EngineOptions& options_;
+  PushConfigs push_;
+  Cancels cancels_;
+};
+
+}  // namespace baton::engine

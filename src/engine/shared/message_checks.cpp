@@ -1,0 +1,108 @@
+#include "engine/shared/message_checks.h"
+
+#include <algorithm>
+#include <string>
+
+#include "agents/cards/catalogue.h"
+
+namespace baton::engine {
+namespace {
+
+// "text" and "text/plain" are the same mode.
+std::string_view mode_of(std::string_view mode) {
+  return mode == "text" ? "text/plain" : mode;
+}
+
+}  // namespace
+namespace {
+constexpr char kUrlNotAllowed[] = "the setting outbound.delegate_urls does not allow this agent's URL";
+}
+
+using base::ErrorCode;
+using base::fail;
+
+base::Result<void> check_size(const task::Submission& submission, std::size_t bytes, std::size_t bytes_max) {
+  if (bytes + task::weight_of(submission.message) <= bytes_max) return {};
+  return fail(ErrorCode::too_large, "a task may hold " + std::to_string(bytes_max) +
+                                        " bytes at most: send this message to a new one");
+}
+
+base::Result<void> check_parts(const task::Submission& submission, const EngineOptions& options) {
+  const auto has_too_many = [&](const task::Message& message) {
+    return message.parts.size() > static_cast<std::size_t>(options.parts_max);
+  };
+  const auto& history = submission.history;
+  if (submission.message.parts.empty())
+    return fail(ErrorCode::invalid_argument, "message.parts: must not be empty");
+  if (has_too_many(submission.message) || (history && std::ranges::any_of(*history, has_too_many))) {
+    return fail(ErrorCode::too_large,
+                "message.parts: a message may have " + std::to_string(options.parts_max) + " parts at most");
+  }
+  for (const task::Part& part : submission.message.parts) {
+    if (task::content_size(part) > options.part_bytes_max) {
+      return fail(ErrorCode::too_large,
+                  "a part is larger than " + std::to_string(options.part_bytes_max) + " bytes");
+    }
+  }
+  return {};
+}
+
+std::string not_served(const task::AgentName& agent) {
+  return agents::is_agent_url(agent.value) ? kUrlNotAllowed : "there is no agent \"" + agent.value + "\"";
+}
+
+std::string no_longer_served(const task::AgentName& agent) {
+  return agents::is_agent_url(agent.value) ? kUrlNotAllowed : "this agent is no longer served";
+}
+
+std::string hop_of(const EngineOptions& options, const task::AgentName& agent) {
+  return options.node + "/" + agent.value;
+}
+
+base::Result<void> check_hops(const task::Submission& submission, const EngineOptions& options) {
+  const std::vector<std::string>& hops = submission.hops;
+  if (hops.size() > options.hops_max) {
+    return fail(ErrorCode::invalid_argument,
+                "the request has gone through more than " + std::to_string(options.hops_max) + " servers");
+  }
+  if (std::ranges::find(hops, hop_of(options, submission.agent)) == hops.end()) return {};
+  return fail(ErrorCode::invalid_argument, "the request goes in a circle: it comes from agent \"" +
+                                               submission.agent.value + "\" itself, by way of other servers");
+}
+
+base::Result<void> check_going_on(const task::Submission& submission, const task::TaskHead& head,
+                                  const EngineOptions& options) {
+  const bool other_context = !submission.context.empty() && submission.context != head.context;
+  if (other_context && submission.when_context_differs == task::WhenContextDiffers::refuse) {
+    return fail(ErrorCode::invalid_argument, "message.contextId: the task is in another context");
+  }
+  if (task::is_terminal(head.state) && submission.when_ended == task::WhenEnded::refuse) {
+    return fail(ErrorCode::unsupported, "the task has ended");
+  }
+  if (submission.budget && !task::is_terminal(head.state)) {
+    return fail(ErrorCode::invalid_argument, "only the send that makes a task can carry a budget");
+  }
+  if (!submission.ask.empty() && !(task::is_waiting(head.state) && head.ask == submission.ask)) {
+    return fail(ErrorCode::conflict, "the task no longer waits for " + submission.ask);
+  }
+  if (head.message_count >= options.history_max) {
+    return fail(ErrorCode::too_large,
+                "a task may have " + std::to_string(options.history_max) + " messages at most");
+  }
+  return check_size(submission, head.bytes, options.task_bytes_max);
+}
+
+bool is_delayed(const task::TaskHead& head) {
+  return head.state == task::State::submitted && head.turn_state == task::TurnState::waiting;
+}
+
+bool any_mode_matches(const std::vector<std::string>& wanted, const std::vector<std::string>& offered) {
+  if (wanted.empty() || offered.empty()) return true;
+  return std::any_of(wanted.begin(), wanted.end(), [&](const std::string& mode) {
+    return mode == "*/*" || std::any_of(offered.begin(), offered.end(), [&](const std::string& other) {
+             return mode_of(mode) == mode_of(other) || other == "*/*";
+           });
+  });
+}
+
+}  // namespace baton::engine

@@ -1,0 +1,210 @@
+#include "engine/turns/pending_output.h"
+
+#include <iterator>
+#include <utility>
+
+#include "base/id.h"
+
+namespace baton::engine {
+namespace {
+
+using ReplyAs = agents::AgentSettings::ReplyAs;
+
+constexpr std::size_t kArtifactsMax = 10'000;  // of one turn
+
+std::size_t bytes_of(const std::vector<task::Part>& parts) {
+  std::size_t bytes = 0;
+  for (const task::Part& part : parts) bytes += task::content_size(part) + part.metadata.text.size();
+  return bytes;
+}
+
+template <class... Kinds>
+bool is_one_of(const task::EventBody& body) {
+  return (std::holds_alternative<Kinds>(body) || ...);
+}
+
+// Events with content end the open reply or span; notes about the work do not.
+bool ends_stream(const task::EventBody& body) {
+  return !is_one_of<task::StatusChanged, task::StateSnapshot, task::StateDelta, task::Custom, task::Subagent,
+                    task::Usage, task::ExecutorState>(body);
+}
+
+task::ArtifactId& id_in(task::TextDelta& piece) {
+  return piece.reply;
+}
+task::ArtifactId& id_in(task::ReasoningDelta& piece) {
+  return piece.span;
+}
+
+// An executor's status only reports progress; its outcome says how the turn ends.
+void make_note(task::StatusChanged& change, base::Timestamp now) {
+  change.status.state = task::State::working;
+  change.status.at = now;
+  if (!change.status.message) return;
+  change.status.message->role = task::Role::agent;
+  if (change.status.message->id.empty()) change.status.message->id.value = base::make_uuid();
+}
+
+}  // namespace
+
+PendingOutput::PendingOutput(std::string task, std::int64_t turn, std::size_t artifact_bytes_max,
+                             agents::AgentSettings::ReplyAs reply_as)
+    : task_(std::move(task)), turn_(turn), artifact_bytes_max_(artifact_bytes_max), reply_as_(reply_as) {}
+
+std::string PendingOutput::id(char kind, int number) const {
+  return task_ + "-" + kind + std::to_string(turn_) + "." + std::to_string(number);
+}
+
+void PendingOutput::go_on(UnfinishedSubagents open, std::vector<task::Part> said) {
+  subagents_ = std::move(open);
+  if (said.empty()) return;
+  is_reply_alone_ = false;
+  if (reply_as_ == ReplyAs::artifact) return;
+  replies_bytes_ = bytes_of(said);
+  replies_whole_ = std::move(said);
+}
+
+std::vector<task::ArtifactId> PendingOutput::begun() const {
+  std::vector<task::ArtifactId> all;
+  for (int reply = 1; reply <= replies_; ++reply) all.push_back({id('r', reply)});
+  for (const auto& [artifact, bytes] : artifact_bytes_) all.push_back({artifact});
+  return all;
+}
+
+void PendingOutput::put(task::EventBody body) {
+  bytes_ += task::weight_of(body);
+  waiting_.push_back(std::move(body));
+}
+
+std::optional<std::string> PendingOutput::add(task::EventBody body, base::Timestamp now) {
+  if (const auto* subagent = std::get_if<task::Subagent>(&body); subagent && !subagents_.follow(*subagent)) {
+    return std::nullopt;
+  }
+  if (ends_stream(body)) close_stream();
+  if (auto* chunk = std::get_if<task::ArtifactChunk>(&body)) {
+    if (auto wrong = prepare_artifact(*chunk)) return wrong;
+  }
+  if (auto* change = std::get_if<task::StatusChanged>(&body)) make_note(*change, now);
+  is_reply_alone_ = is_reply_alone_ && is_one_of<task::Usage, task::ExecutorState>(body);
+  put(std::move(body));
+  return std::nullopt;
+}
+
+std::optional<std::string> PendingOutput::prepare_artifact(task::ArtifactChunk& chunk) {
+  if (chunk.artifact.id.empty()) chunk.artifact.id.value = id('a', ++artifacts_);
+  if (artifact_bytes_.size() >= kArtifactsMax && !artifact_bytes_.contains(chunk.artifact.id.value)) {
+    return "the agent made more than " + std::to_string(kArtifactsMax) + " artifacts";
+  }
+  std::size_t& total = artifact_bytes_[chunk.artifact.id.value];
+  if (!chunk.append) total = 0;
+  total += bytes_of(chunk.artifact.parts);
+  if (total <= artifact_bytes_max_) return std::nullopt;
+  return "the agent made an artifact of more than " + std::to_string(artifact_bytes_max_) + " bytes";
+}
+
+void PendingOutput::mark(task::TextDelta& piece) const {
+  piece.in_status = reply_as_ == ReplyAs::status;
+}
+
+// The last waiting event, if it is a piece of the open reply or span.
+template <class Delta>
+Delta* PendingOutput::open_piece() {
+  auto* last = waiting_.empty() ? nullptr : std::get_if<Delta>(&waiting_.back());
+  return last && id_in(*last) == open_ ? last : nullptr;
+}
+
+template <class Delta>
+void PendingOutput::append(std::string text, bool first) {
+  if (Delta* last = first ? nullptr : open_piece<Delta>()) {
+    bytes_ += text.size();
+    last->text += text;
+    return;
+  }
+  Delta piece;
+  id_in(piece) = open_;
+  piece.text = std::move(text);
+  piece.first = first;
+  mark(piece);
+  put(std::move(piece));
+}
+
+template <class Delta>
+void PendingOutput::close() {
+  if (Delta* last = open_piece<Delta>()) {
+    last->last = true;
+    return;
+  }
+  Delta piece;
+  id_in(piece) = open_;
+  piece.last = true;
+  mark(piece);
+  put(std::move(piece));
+}
+
+void PendingOutput::add_text(std::string delta) {
+  if (thinks_) close_stream();
+  const bool first = open_.empty();
+  if (first) open_.value = id('r', ++replies_);
+  if (reply_as_ != ReplyAs::artifact) {
+    if (first) replies_whole_.push_back(task::Part::of_text({}));
+    replies_whole_.back().content += delta;
+    replies_bytes_ += delta.size();
+  }
+  append<task::TextDelta>(std::move(delta), first);
+}
+
+void PendingOutput::add_reasoning(std::string delta) {
+  if (!thinks_) close_stream();
+  const bool first = open_.empty();
+  if (first) open_.value = id('t', ++spans_);
+  thinks_ = true;
+  append<task::ReasoningDelta>(std::move(delta), first);
+}
+
+void PendingOutput::close_stream() {
+  if (open_.empty()) return;
+  thinks_ ? close<task::ReasoningDelta>() : close<task::TextDelta>();
+  open_ = {};
+  thinks_ = false;
+}
+
+void PendingOutput::close_all() {
+  close_stream();
+  open_before_ = subagents_;
+  for (task::Subagent& left : subagents_.close_all("left unfinished")) {
+    put(std::move(left));
+    ++closed_;
+  }
+}
+
+std::vector<task::EventBody> PendingOutput::take() {
+  on_its_way_ = waiting_;
+  bytes_on_their_way_ = std::exchange(bytes_, 0);
+  return std::exchange(waiting_, {});
+}
+
+void PendingOutput::put_back() {
+  bytes_ += std::exchange(bytes_on_their_way_, 0);
+  // Whether the task ends is decided again.
+  for (; closed_ > 0 && !on_its_way_.empty(); --closed_) {
+    bytes_ -= task::weight_of(on_its_way_.back());
+    on_its_way_.pop_back();
+    subagents_ = open_before_;
+  }
+  on_its_way_.insert(on_its_way_.end(), std::make_move_iterator(waiting_.begin()),
+                     std::make_move_iterator(waiting_.end()));
+  waiting_ = std::exchange(on_its_way_, {});
+}
+
+void PendingOutput::drop_all() {
+  put_back();
+  for (auto body = waiting_.rbegin(); body != waiting_.rend(); ++body) {
+    if (const auto* subagent = std::get_if<task::Subagent>(&*body)) subagents_.undo(*subagent);
+  }
+  waiting_.clear();
+  open_ = {};
+  thinks_ = false;
+  bytes_ = 0;
+}
+
+}  // namespace baton::engine

@@ -1,0 +1,108 @@
+// PendingOutput: what an executor has produced and the store does not have yet.
+//
+// Assigns ids to replies, spans of reasoning and artifacts, joins consecutive text, and keeps events that are
+// being stored until they are known to be stored. Not thread-safe: its owner guards it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "agents/settings.h"
+#include "base/clock.h"
+#include "engine/turns/unfinished_subagents.h"
+#include "task/event.h"
+
+namespace baton::engine {
+
+class PendingOutput {
+ public:
+  // Assigned ids are "<task>-<kind><turn>.<number>". `reply_as`: where A2A clients find the streamed reply.
+  PendingOutput(std::string task, std::int64_t turn, std::size_t artifact_bytes_max,
+                agents::AgentSettings::ReplyAs reply_as = agents::AgentSettings::ReplyAs::artifact);
+
+  // The turn runs again or goes on: these subagents are open, and its message has had these replies so far.
+  void go_on(UnfinishedSubagents open, std::vector<task::Part> said);
+
+  // Adds an event. An event with content of its own ends the open reply or span. If the event is refused,
+  // returns why, for the agent's failure. Drops the end of a subagent that is not open, and a second
+  // beginning.
+  std::optional<std::string> add(task::EventBody body, base::Timestamp now);
+  // Appends to the open reply, or begins one. Ends an open span of reasoning.
+  void add_text(std::string delta);
+  // Appends to the open span of reasoning, or begins one. Ends an open reply.
+  void add_reasoning(std::string delta);
+  // Ends the open reply or span.
+  void close_stream();
+  // Ends the open subagents, too.
+  void close_all();
+
+  bool empty() const { return waiting_.empty(); }
+  // The approximate size of waiting events, without those being stored.
+  std::size_t bytes() const { return bytes_; }
+  // The approximate size of both, and of the replies that the message that ends the turn will repeat.
+  std::size_t unstored_bytes() const { return bytes_ + bytes_on_their_way_ + replies_bytes_; }
+
+  // Returns the waiting events, and keeps a copy until `stored`.
+  std::vector<task::EventBody> take();
+  // The events taken last are stored.
+  void stored() {
+    on_its_way_.clear();
+    bytes_on_their_way_ = 0;
+    closed_ = 0;
+  }
+  // The events taken last were not stored: they wait again, before newer ones, but for the ends of
+  // `close_all`.
+  void put_back();
+  // Drops everything that is not stored. The open subagents are those of the stored events; no reply or span
+  // is open.
+  void drop_all();
+
+  // The full text of each reply so far, for the message that ends the turn; empty if replies are artifacts
+  // only.
+  const std::vector<task::Part>& reply() const { return replies_whole_; }
+  // Whether replies are the only output so far that A2A shows.
+  bool is_reply_alone() const { return is_reply_alone_; }
+
+  std::string open_subagent(task::TaskKey child) const { return subagents_.open_id(child); }
+  // The ids of all replies and artifacts so far.
+  std::vector<task::ArtifactId> begun() const;
+
+ private:
+  std::optional<std::string> prepare_artifact(task::ArtifactChunk& chunk);
+  std::string id(char kind, int number) const;
+  void put(task::EventBody body);
+  void mark(task::TextDelta& piece) const;
+  void mark(task::ReasoningDelta&) const {}
+  // Delta is a TextDelta or a ReasoningDelta.
+  template <class Delta>
+  Delta* open_piece();
+  template <class Delta>
+  void append(std::string text, bool first);
+  template <class Delta>
+  void close();
+
+  std::string task_;
+  std::int64_t turn_;
+  std::size_t artifact_bytes_max_;
+  agents::AgentSettings::ReplyAs reply_as_;
+  std::vector<task::Part> replies_whole_;
+  std::size_t replies_bytes_ = 0;
+  bool is_reply_alone_ = true;
+  std::vector<task::EventBody> waiting_;
+  std::vector<task::EventBody> on_its_way_;
+  std::size_t bytes_ = 0;
+  std::size_t bytes_on_their_way_ = 0;
+  task::ArtifactId open_;  // the reply or span being streamed, if any
+  bool thinks_ = false;    // open_ is a span
+  int replies_ = 0;
+  int spans_ = 0;
+  int artifacts_ = 0;
+  std::unordered_map<std::string, std::size_t> artifact_bytes_;
+  UnfinishedSubagents subagents_;
+  UnfinishedSubagents open_before_;  // `close_all`
+  int closed_ = 0;                   // by that, at the end of what is on its way
+};
+
+}  // namespace baton::engine

@@ -1,0 +1,48 @@
+// How an executor's outcome becomes the last change of its turn. Pure decisions, no I/O.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "agents/cards/catalogue.h"
+#include "agents/executor.h"
+#include "base/clock.h"
+#include "store/task_store.h"
+
+namespace baton::engine {
+
+// What the ending depends on besides the outcome.
+struct TurnEnding {
+  bool cancel_requested = false;
+  std::string cancel_reason;  // empty: none
+  // The next message that waits for this turn to end, and how many wait, including it.
+  std::optional<task::EventNumber> next_message;
+  int waiting_messages = 0;
+  std::vector<task::ArtifactId> shown;  // the replies and artifacts that the turn began
+  // The streamed reply, for the message of a turn that completes or asks.
+  std::vector<task::Part> reply;
+  base::Timestamp now{};
+};
+
+// Whether a cancel has the task, which has not ended, undo what it has done before it ends. Its turns go on
+// then (Turn::canceled) until one of them ends the task.
+bool undoes_first(const agents::Agent* agent, const task::TaskHead& head);
+// The change of a cancel that has the task undo, while no turn of it runs.
+void begin_undoing(task::Change& change, const task::TaskHead& head, base::Timestamp now);
+
+// Whether the task's work goes on without a new message, and with it that of its children.
+bool runs_on(const agents::Outcome& outcome);
+
+// Has the turn run again as the same attempt, as if it had not begun, once no child is awaited. `shown` is
+// withdrawn. `counts`: as another attempt.
+void run_again(task::Change& change, const task::TaskHead& head, std::vector<task::ArtifactId> shown,
+               bool counts = false);
+
+// Adds to `change` the events and the turn update that end a turn of `head`.
+void add_ending(task::Change& change, const task::TaskHead& head, const agents::Outcome& outcome,
+                const TurnEnding& ending);
+
+// A status with `text` as the agent's message; without a message if `text` is empty.
+task::StatusChanged status_with_text(task::State state, const std::string& text, base::Timestamp now);
+
+}  // namespace baton::engine

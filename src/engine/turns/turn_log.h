@@ -1,0 +1,50 @@
+// TurnLog: what the log says about the last turn of a task that runs again or goes on after waiting.
+//
+// The turns from one message of the caller to the task's next stop belong together: a turn that has waited
+// for its children goes on in the next one. Threads: pure, but for `page`, which may block.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/error.h"
+#include "engine/turns/unfinished_subagents.h"
+#include "task/head.h"
+
+namespace baton::engine {
+
+// The caller's answer to a child's question, which may not have reached the child.
+struct PassedAnswer {
+  std::string subagent;
+  task::EventNumber question;  // of the child's log
+  task::Message answer;
+  task::EventNumber number = {};  // of the answer in this log
+};
+
+struct TurnLog {
+  std::vector<task::ArtifactId> shown;    // artifacts and replies that the turn itself began
+  UnfinishedSubagents subagents;          // open ones
+  std::vector<task::Subagent> delegated;  // started or answered, in order; `error` of those without a task
+  std::vector<task::Part> said;           // each whole reply of the earlier turns
+  std::vector<PassedAnswer> passed;       // the last one for each subagent
+  bool has_delegated = false;             // the turn itself
+  std::vector<task::Json> states;         // every ExecutorState
+  std::unordered_map<std::string, int> own_calls;  // how many children of each name the turn itself has
+  // Each child by its name, with those whose results were taken in, which are not in `delegated`.
+  std::unordered_map<std::string, task::TaskKey> children;
+
+  // Of `delegated`, what is not awaited any more.
+  std::vector<task::Subagent> settled() const;
+};
+
+// Reads the log from the message that the turn is about. `page`: events after a number, in order; empty at
+// the end.
+using LogPage = std::function<base::Result<std::vector<task::Event>>(task::EventNumber after)>;
+base::Result<TurnLog> read_turn_log(const task::TaskHead& head, const LogPage& page);
+
+// Of what was delegated, the last of each name (Subagent::call).
+std::vector<task::Subagent> last_of_each_call(const std::vector<task::Subagent>& delegated);
+
+}  // namespace baton::engine

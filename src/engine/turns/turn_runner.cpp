@@ -1,0 +1,676 @@
+#include "engine/turns/turn_runner.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "base/loggable.h"
+#include "base/sha256.h"
+#include "base/threads.h"
+#include "base/trace_context.h"
+#include "engine/shared/message_checks.h"
+#include "engine/turns/other_tasks.h"
+#include "engine/turns/turn_ending.h"
+#include "engine/turns/turn_span.h"
+
+namespace baton::engine {
+namespace {
+
+std::unordered_map<task::AgentName, int> limits_of(const agents::Catalogue& catalogue) {
+  std::unordered_map<task::AgentName, int> limits;
+  for (const agents::Agent* agent : catalogue.all()) limits[agent->name] = agent->settings.concurrency;
+  for (const agents::Agent* agent : catalogue.hidden()) limits[agent->name] = agent->settings.concurrency;
+  return limits;
+}
+
+constexpr int kReferencesMax = 10;
+constexpr int kLogPage = 500;
+// Of the conversation and the referenced tasks together, as an agent gets them, and of its children's
+// results.
+constexpr std::size_t kToldBytesMax = 8 << 20;
+
+// What is left of kToldBytesMax for references.
+std::size_t room_beside(const std::vector<task::Message>& conversation) {
+  std::size_t told = 0;
+  for (const task::Message& message : conversation) told += task::weight_of(message);
+  return told < kToldBytesMax ? kToldBytesMax - told : 0;
+}
+
+base::Result<std::vector<task::Artifact>> artifacts_of(const TaskReader& reader, const task::TaskHead& head) {
+  if (head.artifact_count == 0) return std::vector<task::Artifact>();
+  task::Depth depth;
+  depth.artifacts = true;
+  auto task = reader.read_committed(head.key, depth);
+  if (!task) return base::fail(std::move(task.error()));
+  return std::move(task->artifacts);
+}
+
+// The key alone is not unique: an agent may have begun a task that a power failure lost, and its key is
+// reused.
+std::string id_of_turn(const task::TaskHead& head) {
+  return "t" + std::to_string(head.key.value) + "-" + std::to_string(head.turn.value) + "-" +
+         std::to_string(std::hash<std::string>()(head.id.value));
+}
+
+// Names the conversation to agents elsewhere, as one that nobody else could have named: other callers may
+// choose the same id. In the form of a UUID, as some servers take nothing else.
+std::string name_of_conversation(const task::TaskHead& head) {
+  return base::uuid_of(
+      {head.caller.value, head.agent.value, head.context.value, std::to_string(head.context_key.value)});
+}
+
+// A plan looks after its budget itself.
+bool is_plan(const agents::Agent& agent) {
+  return agent.settings.executor == agents::AgentSettings::Kind::workflow;
+}
+
+}  // namespace
+
+std::string TurnRunner::facts_of(const task::TaskHead& head) {
+  return "task=" + base::loggable_word(head.id.value) +
+         " context=" + base::loggable_word(head.context.value) + " agent=" + head.agent.value +
+         " attempt=" + std::to_string(head.attempt);
+}
+
+TurnRunner::TurnRunner(const TaskReader& reader, Inbox& inbox, const agents::Catalogue& catalogue,
+                       Children& children, Background& background, const base::Clock& clock,
+                       const EngineOptions& options, TurnStats& stats)
+    : reader_(reader),
+      inbox_(inbox),
+      catalogue_(catalogue),
+      children_(children),
+      background_(background),
+      clock_(clock),
+      options_(options),
+      stats_(stats),
+      services_{inbox, background, clock, options, questions_, *this},
+      scheduler_(options.slots, options.queue_max, limits_of(catalogue),
+                 [this](task::TaskKey task, const task::AgentName& agent) { begin(task, agent); }),
+      scales_(catalogue, scheduler_),
+      wakes_(background.timers(), clock, options.delayed_max,
+             [this](task::TaskKey task, task::TurnNumber turn) { wake(task, turn); }) {}
+
+task::AgentName TurnRunner::slots_of(const task::AgentName& agent) const {
+  const agents::Agent* known = agents::is_agent_url(agent.value) ? catalogue_.find(agent) : nullptr;
+  return known == nullptr ? agent : known->name;
+}
+
+void TurnRunner::take_limits() {
+  scheduler_.set_limits(limits_of(catalogue_));
+  scales_.take();
+}
+
+void TurnRunner::begin(task::TaskKey task, const task::AgentName& agent) {
+  if (!quarantine_.admits(task)) return scheduler_.finished(agent);
+  const auto enrolled = std::make_shared<std::shared_ptr<RunningTurn>>();
+  Decision decision;
+  decision.task = task;
+  decision.answers = false;
+  decision.decide = [this](const store::TaskRow& now) { return beginning(now); };
+  decision.committed = [this, agent, enrolled](const store::Committed& committed) {
+    if (committed.head.turn_state != task::TurnState::running) {
+      clear_suspicion(committed.head.key);
+      return scheduler_.finished(agent);
+    }
+    run_if_early(*enrolled = enroll(committed.head));
+  };
+  decision.done = [this, task, agent, enrolled](const base::Result<Written>& written) {
+    if (!written) return refused(task, agent, written.error());
+    if (*enrolled) run_if_late(*enrolled);
+  };
+  inbox_.post(std::move(decision));
+}
+
+// The change that begins the task's queued turn, or ends its task if nobody can run it.
+base::Result<task::Change> TurnRunner::beginning(const store::TaskRow& now) const {
+  const task::TaskHead& head = now.head;
+  // Cancelled or ended while it was queued, or taken by another node.
+  if (head.turn_state != task::TurnState::queued || !is_ours(now)) {
+    return base::fail(base::ErrorCode::not_found, "the task has no queued turn");
+  }
+  task::Change change;
+  change.task = head.key;
+  change.expected = head.version;
+  change.turn.emplace();
+  if (catalogue_.find(head.agent) == nullptr) {
+    spdlog::warn("{} the task failed: this agent is no longer served", facts_of(head));
+    change.events.push_back(
+        status_with_text(task::State::failed, no_longer_served(head.agent), clock_.now()));
+    change.turn->state = task::TurnState::none;
+    return change;
+  }
+  // A child's question stays.
+  if (!task::is_waiting(head.state)) {
+    change.events.push_back(task::StatusChanged{{task::State::working, std::nullopt, clock_.now()}, {}});
+  }
+  change.turn->state = task::TurnState::running;
+  change.turn->attempt = head.attempt + 1;
+  return change;
+}
+
+// The turn's beginning could not be stored: tries again, unless it has no beginning any more.
+void TurnRunner::refused(task::TaskKey task, const task::AgentName& agent, const base::Error& error) {
+  using base::ErrorCode;
+  if (error.code == ErrorCode::task_not_found || error.code == ErrorCode::not_found) {
+    clear_suspicion(task);
+    return scheduler_.finished(agent);
+  }
+  spdlog::warn("agent={} a turn cannot begin, trying again: {}", agent.value, error.for_log);
+  background_.timers().after(options_.disk_retry, [this, task, agent] { begin(task, agent); });
+}
+
+std::shared_ptr<RunningTurn> TurnRunner::enroll(const task::TaskHead& head) {
+  const agents::Agent* agent = catalogue_.find(head.agent);
+  auto run =
+      std::make_shared<RunningTurn>(services_, head, agent ? agent->settings : agents::AgentSettings());
+  const auto before = running_.with([&](auto& running) { return std::exchange(running[head.key], run); });
+  // Another node has taken that one's turn away meanwhile, and has not told yet.
+  if (before && !before->is_ending()) before->abandon();
+  return run;
+}
+
+bool TurnRunner::begins_early(const task::AgentName& agent) const {
+  const agents::Agent* known = catalogue_.find(agent);
+  return known == nullptr || (known->settings.recovery != agents::AgentSettings::Recovery::fail &&
+                              !known->settings.acts_outside());
+}
+
+void TurnRunner::run_if_early(const std::shared_ptr<RunningTurn>& run,
+                              std::optional<store::TurnInput> first) {
+  if (begins_early(run->head().agent)) this->run(run, std::move(first));
+}
+
+void TurnRunner::run_if_late(const std::shared_ptr<RunningTurn>& run) {
+  if (!begins_early(run->head().agent)) this->run(run, {});
+}
+
+void TurnRunner::run(const std::shared_ptr<RunningTurn>& run, std::optional<store::TurnInput> first) {
+  // This is the engine's thread, and a plan computes while it starts.
+  const bool reads_nothing = first && first->message.reference_tasks.empty() && !run->is_plan();
+  if (reads_nothing) return execute(run, std::move(first));
+  in_background(run, [this, run, first = std::move(first)]() mutable { execute(run, std::move(first)); });
+}
+
+void TurnRunner::execute(const std::shared_ptr<RunningTurn>& run, std::optional<store::TurnInput> first) {
+  run->started();
+  start(run, std::move(first));
+}
+
+void TurnRunner::start(const std::shared_ptr<RunningTurn>& run, std::optional<store::TurnInput> first) {
+  const task::TaskHead head = run->head();
+  const agents::Agent* agent = catalogue_.find(head.agent);
+  if (agent == nullptr) return run->finish(agents::Failed{no_longer_served(head.agent)});
+  if (spdlog::should_log(spdlog::level::debug)) {
+    spdlog::debug("{} turn {} begins", facts_of(head), head.turn.value);
+  }
+  try {
+    auto turn = describe(*run, *agent, std::move(first));
+    if (!turn) return not_read(run, turn.error());
+    if (auto over = tell_budget(head, *agent, *turn); !over.empty() && !is_plan(*agent))
+      return run->finish(agents::Failed{std::move(over)});
+    if (agent->settings.acts_outside()) {
+      turn->conversation = name_of_conversation(head);
+      turn->hops.push_back(hop_of(options_, head.agent));
+    }
+    if (options_.spans != nullptr) link_to_first(*run, head, reader_);
+    run->attach(run->may_start() ? agent->executor->start(std::move(*turn), run) : nullptr);
+  } catch (const std::exception& error) {
+    // Out of memory. Without an end the turn would hold its slot until its deadline.
+    spdlog::error("{} its turn could not begin: {}", facts_of(head), error.what());
+    run->attach(nullptr);
+    run->finish(agents::Failed{"the turn could not begin"});
+  }
+}
+
+base::Result<agents::Turn> TurnRunner::describe(RunningTurn& run, const agents::Agent& agent,
+                                                std::optional<store::TurnInput> first) const {
+  const task::TaskHead head = run.head();
+  const bool is_first = first.has_value();
+  auto input = is_first ? base::Result<store::TurnInput>(std::move(*first))
+                        : reader_.turn_input(head.key, head.turn_message);
+  if (!input) return base::fail(std::move(input.error()));
+  // Shared before the stored ids are read: an id that another turn takes meanwhile is in one of the two.
+  auto taken = used_ids(head.context_key);
+  // The history that the caller sent, or else the stored one.
+  std::optional<std::vector<task::Message>> sent = std::move(input->request.history);
+  store::ContextRecord earlier;
+  if (!is_first) {
+    // A plan has no use for it.
+    auto stored = reader_.context(head, sent || is_plan(agent) ? 0 : options_.conversation_max);
+    if (!stored) return base::fail(std::move(stored.error()));
+    earlier = std::move(*stored);
+    taken->add(earlier.call_ids);
+  }
+  if (sent) earlier.said = std::move(*sent);
+  auto artifacts = artifacts_of(reader_, head);
+  if (!artifacts) return base::fail(std::move(artifacts.error()));
+  auto references = referenced_tasks(reader_, head, input->message,
+                                     {kReferencesMax, options_.conversation_max, room_beside(earlier.said)});
+  if (!references) return base::fail(std::move(references.error()));
+
+  agents::Turn turn;
+  // After its message and its beginning, the log of a turn that begins for the first time is empty.
+  if (head.last_event.value > head.turn_message.value + 2) {
+    if (auto read = take_log(run, agent, turn); !read) return base::fail(std::move(read.error()));
+  } else {
+    // Its children may end while it starts.
+    run.go_on({});
+  }
+  turn.read_child = [this](task::TaskKey child) {
+    return reader_.read_committed(child, task::Depth{0, true, kToldBytesMax});
+  };
+  turn.id = id_of_turn(head);
+  turn.attempt = head.attempt;
+  turn.canceled = head.cancel_requested;
+  if (turn.canceled) run.tell_of_cancel();
+  turn.agent = head.agent;
+  turn.task = head.id;
+  turn.key = head.key;
+  turn.context = head.context;
+  turn.account = task::account_of(head.caller);
+  turn.task_metadata = std::move(input->task_metadata);
+  turn.message = std::move(input->message);
+  turn.history = std::move(earlier.said);
+  turn.artifacts = std::move(*artifacts);
+  turn.references = std::move(*references);
+  turn.tools = std::move(input->request.tools);
+  turn.client_state = std::move(input->request.client_state);
+  turn.metadata = std::move(input->request.metadata);
+  turn.extensions = std::move(input->request.extensions);
+  if (!is_first) {
+    auto ask = answered_ask(head);
+    if (!ask) return base::fail(std::move(ask.error()));
+    turn.resume_ask = std::move(*ask);
+  }
+  turn.hops = std::move(input->request.hops);
+  turn.trace = base::traceparent_below(input->request.trace, {turn.id, std::to_string(turn.attempt)});
+  const std::vector<task::TaskId>& named = turn.message.reference_tasks;
+  if (!turn.hops.empty() || !turn.trace.empty() || !named.empty())
+    run.inherit({turn.hops, turn.trace, input->request.trace, named});
+  turn.used_ids = std::move(taken);
+  return turn;
+}
+
+// One set for all running turns of a context; deleted with the last of them.
+std::shared_ptr<agents::UsedIds> TurnRunner::used_ids(task::ContextKey context) const {
+  return used_ids_->with([&](auto& all) {
+    auto& shared = all[context];
+    if (auto used = shared.lock()) return used;
+    const auto let_go = [contexts = used_ids_, context](const agents::UsedIds* ids) {
+      delete ids;
+      contexts->with([&](auto& left) {
+        const auto found = left.find(context);
+        if (found != left.end() && found->second.expired()) left.erase(found);
+      });
+    };
+    std::shared_ptr<agents::UsedIds> used(new agents::UsedIds, let_go);
+    shared = used;
+    return used;
+  });
+}
+
+// What the log says of a turn that runs again or goes on.
+base::Result<void> TurnRunner::take_log(RunningTurn& run, const agents::Agent& agent,
+                                        agents::Turn& turn) const {
+  const task::TaskHead head = run.head();
+  auto log = read_turn_log(
+      head, [&](task::EventNumber after) { return reader_.committed_events(head.key, after, kLogPage); });
+  if (!log) return base::fail(std::move(log.error()));
+  // A plan reads of its children what it refers to.
+  const task::Depth whole{std::nullopt, true, kToldBytesMax}, status{0, false};
+  auto told = child_results(reader_, log->settled(), is_plan(agent) ? status : whole);
+  if (!told) return base::fail(std::move(told.error()));
+  turn.results = std::move(*told);
+  turn.again = log->has_delegated;
+  if (!log->states.empty()) turn.kept = log->states.back();
+  turn.states = std::move(log->states);
+  turn.children = std::move(log->children);
+  run.go_on(std::move(*log));
+  return {};
+}
+
+std::shared_ptr<RunningTurn> TurnRunner::running_turn(task::TaskKey task) const {
+  return running_.with([&](const auto& running) {
+    const auto found = running.find(task);
+    return found == running.end() ? nullptr : found->second;
+  });
+}
+
+bool TurnRunner::undoes_first(const task::TaskHead& head) const {
+  return engine::undoes_first(catalogue_.find(head.agent), head);
+}
+
+bool TurnRunner::cancel(task::TaskKey task, const std::string& reason) {
+  const auto run = running_turn(task);
+  if (run) run->cancel(reason);
+  return run != nullptr;
+}
+
+bool TurnRunner::break_off(task::TaskKey task) {
+  const auto run = running_turn(task);
+  if (run) run->break_off();
+  return run != nullptr;
+}
+
+void TurnRunner::withdraw_question(const task::AgentName& agent, const std::string& ask) const {
+  const agents::Agent* known = catalogue_.find(agent);
+  if (known != nullptr) known->executor->withdraw_question(agent, ask);
+}
+
+void TurnRunner::clear_suspicion(task::TaskKey task) {
+  for (const task::TaskHead& held : quarantine_.clear(task))
+    scheduler_.enqueue_again(held.key, claim_of(held));
+}
+
+void TurnRunner::delegate(const std::shared_ptr<RunningTurn>& run, agents::DelegateRequest request, int nth) {
+  // It waits for others now, which may be suspects too.
+  if (quarantine_.has_suspects()) clear_suspicion(run->head().key);
+  children_.start(run, std::move(request), nth);
+}
+
+void TurnRunner::over(const std::shared_ptr<RunningTurn>& run, bool slot_held) {
+  const task::TaskHead head = run->head();
+  running_.with([&](auto& running) {
+    const auto found = running.find(head.key);
+    if (found != running.end() && found->second == run) running.erase(found);
+  });
+  stats_.note_turn(head, run->age());
+  if (options_.spans != nullptr) add_turn_span(*options_.spans, *run, head);
+  // On a busy server, a line for each task that went well would be most of the log, and of the work.
+  const bool goes_on = head.turn_state != task::TurnState::none;
+  const bool went_well = goes_on || head.state == task::State::completed || task::is_waiting(head.state);
+  const bool failed = head.state == task::State::failed || head.state == task::State::rejected;
+  const auto level = failed ? spdlog::level::warn : went_well ? spdlog::level::debug : spdlog::level::info;
+  if (spdlog::should_log(level)) {
+    const std::string reason = failed ? base::loggable(run->failure()) : std::string();
+    spdlog::log(level, "{} turn {} is over, the task is {}{}{}", facts_of(head), head.turn.value,
+                task::name_of(head.state), reason.empty() ? "" : ": ", reason);
+  }
+  if (run->may_have_children()) children_.turn_over(head);
+  if (questions_.turnover(head)) ask(head.key);
+  clear_suspicion(head.key);
+  go_on(head);
+  if (slot_held) {
+    scheduler_.finished(slots_of(head.agent));
+  } else {
+    --paused_;
+  }
+}
+
+std::size_t TurnRunner::running() const {
+  return running_.with([](const auto& running) { return running.size(); });
+}
+
+void TurnRunner::drain(std::chrono::milliseconds grace) {
+  scheduler_.close();
+  const auto until = base::SteadyTime::now() + grace;
+  while (running() > 0 && !hurried_ && base::SteadyTime::now() < until) {
+    base::sleep_for(std::chrono::milliseconds(10));
+  }
+  // Again, as long as turns come to light whose beginnings were on their way: none may be left that still
+  // talks.
+  do {
+    std::vector<std::shared_ptr<RunningTurn>> left;
+    running_.with([&](auto& running) {
+      for (const auto& [task, run] : running) left.push_back(run);
+    });
+    for (const auto& run : left) run->abandon();
+    inbox_.settle();
+  } while (running() > 0);
+}
+
+// ---- TurnRunner and the turns that wait: what ends the wait, and what follows.
+
+// Returns why the task may not go on; empty: it may.
+std::string TurnRunner::tell_budget(const task::TaskHead& head, const agents::Agent& agent,
+                                    agents::Turn& turn) const {
+  if (head.budget) turn.budget = *head.budget;
+  // Another server has its own default.
+  if (!turn.budget.children && !agent.settings.acts_outside())
+    turn.budget.children = options_.delegation_children_max;
+  turn.taken = {head.tokens, head.children};
+  const base::Timestamp now = clock_.now();
+  if (turn.budget.until) turn.budget.wall = std::max(*turn.budget.until - now, base::Duration(0));
+  return task::excess(turn.budget, turn.taken, now);
+}
+
+void TurnRunner::in_background(const std::shared_ptr<RunningTurn>& run, std::function<void()> work) {
+  if (!run->is_plan()) return void(background_.run(std::move(work)));
+  background_.run_plan(std::string(task::account_of(run->head().caller)), std::move(work));
+}
+
+// A store that is away is waited for, until the turn's deadline.
+void TurnRunner::not_read(const std::shared_ptr<RunningTurn>& run, const base::Error& error) {
+  if (error.code != base::ErrorCode::unavailable) {
+    spdlog::error("{} its turn cannot be read: {}", facts_of(run->head()), error.for_log);
+    run->attach(nullptr);
+    return run->finish(agents::Failed{"the turn could not be read from the store"});
+  }
+  spdlog::warn("{} its turn cannot be read, trying again: {}", facts_of(run->head()), error.for_log);
+  background_.timers().after(options_.disk_retry, [this, run] {
+    if (run->is_over()) return;
+    in_background(run, [this, run] { start(run, {}); });
+  });
+}
+
+// Whether the task's running turn works on the same and has taken it.
+bool TurnRunner::settled_by_run(task::TaskKey task, task::EventNumber message, const task::Subagent& child) {
+  const auto run = running_turn(task);
+  return run && run->head().turn_message == message && run->settle(child);
+}
+
+void TurnRunner::settle(task::TaskKey task, task::EventNumber message, const task::Subagent& child) {
+  if (settled_by_run(task, message, child)) return;
+  Decision decision;
+  decision.task = task;
+  decision.decide = [this, message, child](const store::TaskRow& now) -> base::Result<task::Change> {
+    const task::TaskHead& head = now.head;
+    if (!is_ours(now)) return base::fail(base::ErrorCode::not_found, "another node waits for this");
+    // The turn takes no more, but its end is not stored: it may have been refused.
+    if (head.turn_state == task::TurnState::running && head.turn_message == message) {
+      return base::fail(base::ErrorCode::conflict, "the task does not wait yet");
+    }
+    if (head.turn_state == task::TurnState::none || head.turn_message != message || head.awaited == 0) {
+      return base::fail(base::ErrorCode::not_found, "the task does not wait for this");
+    }
+    task::Change change;
+    change.task = head.key;
+    change.expected = head.version;
+    change.events.push_back(child);
+    change.turn.emplace();
+    turn_over(change, questions_.turnover(head), clock_.now());
+    return change;
+  };
+  decision.committed = [this](const store::Committed& committed) { go_on(committed.head); };
+  decision.done = [this, task, message, child](const base::Result<Written>& written) {
+    if (written || written.error().code == base::ErrorCode::not_found ||
+        written.error().code == base::ErrorCode::task_not_found) {
+      return;
+    }
+    // Its turn has begun just now.
+    if (written.error().code == base::ErrorCode::conflict && settled_by_run(task, message, child)) return;
+    if (written.error().code != base::ErrorCode::conflict) {
+      spdlog::warn("a child's end cannot be stored, trying again: {}", written.error().for_log);
+    }
+    background_.timers().after(options_.disk_retry,
+                               [this, task, message, child] { settle(task, message, child); });
+  };
+  inbox_.post(std::move(decision));
+}
+
+Scheduler::Claim TurnRunner::claim_of(const task::TaskHead& head) const {
+  return {slots_of(head.agent), std::string(task::account_of(head.caller)),
+          head.parent ? Scheduler::Origin::child : Scheduler::Origin::earlier};
+}
+
+void TurnRunner::go_on(const task::TaskHead& head) {
+  if (head.turn_state == task::TurnState::waiting && head.waits.until) {
+    return wakes_.at(*head.waits.until, head.key, head.turn, std::string(task::account_of(head.caller)));
+  }
+  if (head.turn_state != task::TurnState::queued) return;
+  wakes_.forget(head.key);
+  quarantine_.release(head.key);
+  scheduler_.enqueue_again(head.key, claim_of(head));
+}
+
+void TurnRunner::withdraw(const task::TaskHead& head) {
+  wakes_.forget(head.key);
+  scheduler_.remove(head.key, claim_of(head));
+  clear_suspicion(head.key);
+}
+
+// The time has come that this turn waits for, unless it has gone on already.
+void TurnRunner::wake(task::TaskKey task, task::TurnNumber turn) {
+  Decision decision;
+  decision.task = task;
+  decision.answers = false;
+  decision.decide = [this, turn](const store::TaskRow& now) -> base::Result<task::Change> {
+    const task::TaskHead& head = now.head;
+    const bool waits = head.turn_state == task::TurnState::waiting && head.turn == turn && is_ours(now);
+    if (!waits || !head.waits.until) {
+      return base::fail(base::ErrorCode::not_found, "the turn waits no more");
+    }
+    task::Change change;
+    change.task = head.key;
+    change.expected = head.version;
+    change.turn.emplace();
+    change.turn->state = task::TurnState::queued;
+    return change;
+  };
+  decision.committed = [this](const store::Committed& committed) { go_on(committed.head); };
+  decision.done = [this, task, turn](const base::Result<Written>& written) {
+    if (written || written.error().code == base::ErrorCode::not_found ||
+        written.error().code == base::ErrorCode::task_not_found) {
+      return;
+    }
+    spdlog::warn("a turn whose time has come cannot be queued, trying again: {}", written.error().for_log);
+    background_.timers().after(options_.disk_retry, [this, task, turn] { wake(task, turn); });
+  };
+  inbox_.post(std::move(decision));
+}
+
+// A turn that waits for children holds no slot, but it holds the agent's process: so there is a bound. It is
+// not stored as waiting, since it may go on talking meanwhile, and the store takes only a running turn's
+// output.
+bool TurnRunner::pause(const task::AgentName& agent) {
+  if (++paused_ > options_.slots) {
+    --paused_;
+    return false;
+  }
+  scheduler_.finished(slots_of(agent));
+  return true;
+}
+
+void TurnRunner::resume(const task::AgentName& agent) {
+  --paused_;
+  scheduler_.resumed(slots_of(agent));
+}
+
+// ---- TurnRunner and the children of turns: what they ask.
+
+void TurnRunner::ask(task::TaskKey task, const task::TaskHead* now) {
+  if (const auto run = running_turn(task)) return run->questions_changed(now);
+  Decision decision;
+  decision.task = task;
+  decision.decide = [this](const store::TaskRow& row) -> base::Result<task::Change> {
+    const task::TaskHead& head = row.head;
+    // Only the node that has the turn knows all questions.
+    if (!is_ours(row)) return base::fail(base::ErrorCode::not_found, "another node asks");
+    const ChildQuestions::Turnover turnover = questions_.turnover(head);
+    if (!turnover) return base::fail(base::ErrorCode::not_found, "no other question is to be shown");
+    if (head.turn_state == task::TurnState::running) {
+      return base::fail(base::ErrorCode::conflict, "its turn shows the question");
+    }
+    task::Change change;
+    change.task = head.key;
+    change.expected = head.version;
+    turn_over(change, turnover, clock_.now());
+    return change;
+  };
+  decision.done = [this, task](const base::Result<Written>& written) {
+    if (written || written.error().code == base::ErrorCode::not_found ||
+        written.error().code == base::ErrorCode::task_not_found) {
+      return;
+    }
+    background_.timers().after(options_.disk_retry, [this, task] { ask(task); });
+  };
+  inbox_.post(std::move(decision));
+}
+
+void TurnRunner::answered(const task::TaskHead& parent, const ChildQuestion& question, task::Message answer) {
+  ask(parent.key, &parent);
+  children_.pass_on(parent, question, std::move(answer));
+}
+
+// The question that the turn's message answers: the status before that of its submission.
+base::Result<std::string> TurnRunner::answered_ask(const task::TaskHead& head) const {
+  if (head.turn_message.value < 3) return std::string();
+  auto events = reader_.committed_events(head.key, {head.turn_message.value - 3}, 2);
+  if (!events) return base::fail(events.error());
+  if (events->size() < 2) return std::string();
+  task::Event before = std::move(events->front());
+  // What operators have done since it was asked.
+  while (std::holds_alternative<task::Intervention>(before.body) && before.number.value > 1) {
+    auto earlier = reader_.committed_events(head.key, {before.number.value - 2}, 1);
+    if (!earlier) return base::fail(earlier.error());
+    if (earlier->empty()) return std::string();
+    before = std::move(earlier->front());
+  }
+  const task::StatusChanged* asked = task::status_in(before);
+  const task::StatusChanged* submitted = task::status_in(events->back());
+  const bool answers = asked && submitted && task::is_waiting(asked->status.state) &&
+                       submitted->status.state == task::State::submitted;
+  return answers ? asked->ask : std::string();
+}
+
+// ---- TurnRunner and the other nodes that share the store: whose turn it is.
+
+bool TurnRunner::is_ours(const store::TaskRow& row) const {
+  return options_.peers == nullptr || !row.owner || row.owner == options_.peers->self();
+}
+
+std::vector<task::TaskKey> TurnRunner::running_tasks() const {
+  return running_.with([](const auto& running) {
+    std::vector<task::TaskKey> tasks;
+    tasks.reserve(running.size());
+    for (const auto& [task, run] : running) tasks.push_back(task);
+    return tasks;
+  });
+}
+
+task::EventNumber TurnRunner::last_event(task::TaskKey task) const {
+  const auto run = running_turn(task);
+  return run ? run->head().last_event : task::EventNumber();
+}
+
+void TurnRunner::changed_elsewhere(const store::TaskEnd& now) {
+  if (now.owner == options_.peers->self() && !now.answered.empty()) {
+    if (const auto question = questions_.answer(now.task, now.answered))
+      children_.pass_on_logged(now.task, *question);
+  }
+  const auto run = running_turn(now.task);
+  // What this node has stored since is newer.
+  if (!run || now.version < run->head().version) return;
+  if (now.owner != options_.peers->self()) {
+    spdlog::info("task={} agent={} its turn goes on elsewhere", base::loggable_word(run->head().id.value),
+                 run->head().agent.value);
+    return run->abandon();
+  }
+  if (!now.cancel_requested) return;
+  for (const task::TaskKey child : questions_.asking(now.task)) children_.cancel(child);
+  run->cancel({});
+}
+
+void TurnRunner::gone_elsewhere(task::TaskKey task) {
+  if (const auto run = running_turn(task)) run->abandon();
+}
+
+void TurnRunner::take_over(const task::TaskHead& head) {
+  if (head.awaited == 0) return go_on(head);
+  background_.run([this, head] {
+    if (auto resumed = children_.resume(head)) return go_on(head);
+    background_.timers().after(options_.disk_retry, [this, head] { take_over(head); });
+  });
+}
+
+}  // namespace baton::engine

@@ -1,0 +1,198 @@
+// TurnRunner: begins the turns that the scheduler starts, and keeps the registry of running turns.
+//
+// A turn is enrolled when its beginning is in the store, and runs from then on; where its agent's work must
+// not be done twice, only once that is durable: a power failure could lose the beginning and not the work.
+// Threads: any. What a turn is told is read on the background pool.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "agents/cards/catalogue.h"
+#include "engine/read/task_reader.h"
+#include "engine/shared/turn_stats.h"
+#include "engine/turns/agent_scales.h"
+#include "engine/turns/quarantine.h"
+#include "engine/turns/running_turn.h"
+#include "engine/turns/scheduler.h"
+#include "engine/turns/wakes.h"
+
+namespace baton::engine {
+
+// What turns ask of other agents.
+class Children {
+ public:
+  virtual ~Children() = default;
+  // Never fails: errors are delivered to the turn. `nth`: see digest_of_call.
+  virtual void start(std::shared_ptr<RunningTurn> run, agents::DelegateRequest request, int nth) = 0;
+  virtual void cancel(task::TaskKey child) = 0;
+  // A turn of this task is over. If the task has ended, its open children are no longer needed.
+  virtual void turn_over(const task::TaskHead& head) = 0;
+  // The caller has answered a child's question with this message, which is in the parent's log.
+  virtual void pass_on(const task::TaskHead& parent, const ChildQuestion& question, task::Message answer) = 0;
+  // The same where another node has put the answer there.
+  virtual void pass_on_logged(task::TaskKey parent, const ChildQuestion& question) = 0;
+  // Goes on waiting for the children that a task awaits, before its turn goes on: after a restart, or where
+  // another node had the turn. Blocks on the disk.
+  virtual base::Result<void> resume(const task::TaskHead& waiting) = 0;
+  // Notes the question that the task shows, if a child asks it, though another node has the task's turn.
+  // Blocks on the disk.
+  virtual base::Result<void> learn_question(task::TaskKey parent) = 0;
+};
+
+class TurnRunner final : private RunningTurn::Owner {
+ public:
+  TurnRunner(const TaskReader& reader, Inbox& inbox, const agents::Catalogue& catalogue, Children& children,
+             Background& background, const base::Clock& clock, const EngineOptions& options,
+             TurnStats& stats);
+
+  Scheduler& scheduler() { return scheduler_; }
+  // The name under which an agent's turns have slots: its own, but for agents at URLs, which share theirs.
+  task::AgentName slots_of(const task::AgentName& agent) const;
+  AgentScales& scales() { return scales_; }
+  Quarantine& quarantine() { return quarantine_; }
+  const Quarantine& quarantine() const { return quarantine_; }
+  // The task's turn is no suspect any more; others may go on.
+  void clear_suspicion(task::TaskKey task);
+  // Takes the agents' limits from the catalogue again, after it has changed.
+  void take_limits();
+
+  // Enrolls a turn whose beginning is in the store, in a slot reserved for it. Call it from that change's
+  // `committed`, so that no later change comes first. The next two run it.
+  std::shared_ptr<RunningTurn> enroll(const task::TaskHead& head);
+  // `first`: the turn's input, if its message is the first in its context.
+  void run_if_early(const std::shared_ptr<RunningTurn>& run, std::optional<store::TurnInput> first = {});
+  void run_if_late(const std::shared_ptr<RunningTurn>& run);
+
+  // Cancels the task's running turn, after the request was stored; see RunningTurn::cancel. False: no turn of
+  // the task runs here.
+  bool cancel(task::TaskKey task, const std::string& reason);
+
+  // Breaks the task's running turn off; see RunningTurn. False: no turn of the task runs here.
+  bool break_off(task::TaskKey task);
+
+  // Whether a turn of the task runs here.
+  bool runs(task::TaskKey task) const { return running_turn(task) != nullptr; }
+  std::vector<task::TaskKey> running_tasks() const;
+  // The last event of a task whose turn runs here; 0: none does.
+  task::EventNumber last_event(task::TaskKey task) const;
+  // Another node may have changed the task: its running turn is told of a cancel, or abandoned if it is not
+  // this node's any more; and an answer to a child's question is passed on, as that node may be gone.
+  void changed_elsewhere(const store::TaskEnd& now);
+  // The task is gone: another node has ended it, and it was removed since.
+  void gone_elsewhere(task::TaskKey task);
+  // How many more turns could begin at once, by agent; nothing while there are no slots.
+  std::vector<std::pair<task::AgentName, int>> room() const { return scheduler_.room(); }
+
+  // Whether there is somebody to run the agent's turns.
+  bool serves(const task::AgentName& agent) const { return catalogue_.find(agent) != nullptr; }
+
+  // Whether another node has the agent, and this one does not.
+  bool is_elsewhere(const task::AgentName& agent) const {
+    return !serves(agent) && catalogue_.on_other_node(agent) != nullptr;
+  }
+
+  // See turn_ending.h.
+  bool undoes_first(const task::TaskHead& head) const;
+
+  // The task that waited with this question was canceled, and that is stored.
+  void withdraw_question(const task::AgentName& agent, const std::string& ask) const;
+
+  // A child that a task awaits has stopped, or asks: stores that, or has the running turn store it, and
+  // queues the turn if it waits for this. No-op unless the task still works on what it was asked at event
+  // `message`.
+  void settle(task::TaskKey task, task::EventNumber message, const task::Subagent& child);
+
+  ChildQuestions& questions() { return questions_; }
+  // The task's questions have changed: has it show the one that is next, or none. `now`: as in RunningTurn.
+  void ask(task::TaskKey task, const task::TaskHead* now = nullptr);
+  // The caller has answered a child's question, and that is stored.
+  void answered(const task::TaskHead& parent, const ChildQuestion& question, task::Message answer);
+  // After a change that may have queued the task's turn or made it wait for a time: sees to it that it goes
+  // on. Call it from that change's `committed`, or at start.
+  void go_on(const task::TaskHead& head);
+  // The same where this node's change has taken the turn from another node: its children tell this one now.
+  void take_over(const task::TaskHead& head);
+  // Whether the task's turn is this node's, or there is none.
+  bool is_ours(const store::TaskRow& row) const;
+  // See Children.
+  base::Result<void> learn_question(task::TaskKey task) { return children_.learn_question(task); }
+  // Whether one more task of this caller may wait for a time.
+  bool may_wait_for_time(const task::Caller& caller) const {
+    return wakes_.has_room(std::string(task::account_of(caller)));
+  }
+  // The most tasks of one caller that may do so; 0: unbounded.
+  void set_caller_delayed_max(int tasks) { wakes_.set_caller_max(tasks); }
+  std::size_t waiting_for_time() const { return wakes_.count(); }
+  // The task's turn is wanted no more: it was canceled before it began.
+  void withdraw(const task::TaskHead& head);
+
+  // Starts no more turns, gives running ones the grace, then abandons them: they resume after a restart.
+  // Blocks.
+  void drain(std::chrono::milliseconds grace);
+  // Ends the grace early.
+  void hurry() { hurried_ = true; }
+
+  std::size_t running() const;
+  Scheduler::Counts counts() const { return scheduler_.counts(); }
+  // By agent, as in Scheduler.
+  auto agents() const { return scheduler_.agents(); }
+
+ private:
+  // What the task's turn asks of the scheduler, once it is stored.
+  Scheduler::Claim claim_of(const task::TaskHead& head) const;
+  void begin(task::TaskKey task, const task::AgentName& agent);
+  base::Result<task::Change> beginning(const store::TaskRow& now) const;
+  void refused(task::TaskKey task, const task::AgentName& agent, const base::Error& error);
+  bool begins_early(const task::AgentName& agent) const;
+  void run(const std::shared_ptr<RunningTurn>& run, std::optional<store::TurnInput> first);
+  void in_background(const std::shared_ptr<RunningTurn>& run, std::function<void()> work);
+  void execute(const std::shared_ptr<RunningTurn>& run, std::optional<store::TurnInput> first = {});
+  void start(const std::shared_ptr<RunningTurn>& run, std::optional<store::TurnInput> first);
+  void not_read(const std::shared_ptr<RunningTurn>& run, const base::Error& error);
+  base::Result<agents::Turn> describe(RunningTurn& run, const agents::Agent& agent,
+                                      std::optional<store::TurnInput> first) const;
+  std::string tell_budget(const task::TaskHead& head, const agents::Agent& agent, agents::Turn& turn) const;
+  base::Result<void> take_log(RunningTurn& run, const agents::Agent& agent, agents::Turn& turn) const;
+  std::shared_ptr<agents::UsedIds> used_ids(task::ContextKey context) const;
+  std::shared_ptr<RunningTurn> running_turn(task::TaskKey task) const;
+  base::Result<std::string> answered_ask(const task::TaskHead& head) const;
+  bool settled_by_run(task::TaskKey task, task::EventNumber message, const task::Subagent& child);
+  void wake(task::TaskKey task, task::TurnNumber turn);
+
+  void over(const std::shared_ptr<RunningTurn>& run, bool slot_held) override;
+  void delegate(const std::shared_ptr<RunningTurn>& run, agents::DelegateRequest request, int nth) override;
+  void cancel_child(task::TaskKey child) override { children_.cancel(child); }
+  bool pause(const task::AgentName& agent) override;
+  void resume(const task::AgentName& agent) override;
+
+  // The beginning of every log line about a task.
+  static std::string facts_of(const task::TaskHead& head);
+
+  const TaskReader& reader_;
+  Inbox& inbox_;
+  const agents::Catalogue& catalogue_;
+  Children& children_;
+  Background& background_;
+  const base::Clock& clock_;
+  const EngineOptions& options_;
+  TurnStats& stats_;
+  ChildQuestions questions_;
+  const RunningTurn::Services services_;
+  Quarantine quarantine_;
+  Scheduler scheduler_;
+  AgentScales scales_;
+  Wakes wakes_;
+  std::atomic<bool> hurried_{false};
+  std::atomic<int> paused_{0};  // turns that wait for children
+  base::Guarded<std::unordered_map<task::TaskKey, std::shared_ptr<RunningTurn>>> running_;
+  // For each context with running turns. Shared with the turns, which may outlive this.
+  using UsedIdsOfContexts =
+      base::Guarded<std::unordered_map<task::ContextKey, std::weak_ptr<agents::UsedIds>>>;
+  const std::shared_ptr<UsedIdsOfContexts> used_ids_ = std::make_shared<UsedIdsOfContexts>();
+};
+
+}  // namespace baton::engine

@@ -1,0 +1,201 @@
+#include "server/admission/access.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "http/http_text.h"
+#include "server/admission/hosts.h"
+#include "server/admission/page_tokens.h"
+
+namespace baton::server {
+namespace {
+
+constexpr std::string_view kMethods = "GET, POST, PATCH, DELETE, OPTIONS";
+
+std::string_view bearer_token(std::string_view authorization) {
+  constexpr std::string_view kScheme = "bearer ";
+  if (!base::begins_with(authorization, kScheme)) return {};
+  authorization.remove_prefix(kScheme.size());
+  // One or more spaces come before the token (RFC 9110, 11.6.2).
+  authorization.remove_prefix(std::min(authorization.find_first_not_of(' '), authorization.size()));
+  return authorization;
+}
+
+bool is_loopback_page(std::string_view origin) {
+  return base::web_scheme(origin) != 0 && is_loopback_host(host_in_url(origin));
+}
+
+bool origin_allowed(const ServerOptions& options, std::string_view origin) {
+  return std::ranges::any_of(options.cors_origins, [&](const std::string& allowed) {
+    return allowed == "*" || base::same_word(allowed, origin) ||
+           (allowed == "loopback" && is_loopback_page(origin));
+  });
+}
+
+// Null: unknown token.
+const Token* find_token(const std::vector<Token>& tokens, std::string_view authorization) {
+  const std::string_view given = bearer_token(authorization);
+  const Token* known = nullptr;
+  for (const Token& token : tokens) {
+    if (!given.empty() && equal_in_constant_time(given, token.secret)) known = &token;
+  }
+  return known;
+}
+
+ChildAgents child_agents_of(const Token& token) {
+  return token.binds_children ? std::make_shared<const std::vector<std::string>>(token.agents) : nullptr;
+}
+
+// Those that clients of our protocols send, and those that the page asks for: its origin is allowed, and SDKs
+// add headers of their own. Nothing of the latter if they are not a list of headers, or a long one.
+std::string allowed_headers(const http::Request& request) {
+  constexpr std::string_view kUsual =
+      "Content-Type, Authorization, Accept, Last-Event-ID, If-None-Match, A2A-Version, A2A-Extensions, "
+      "X-A2A-Extensions, traceparent";
+  constexpr std::size_t kAskedMax = 2'048, kNamesMax = 64;
+  std::string all(kUsual);
+  std::string_view asked = request.header("Access-Control-Request-Headers");
+  if (asked.size() > kAskedMax) return all;
+  for (std::size_t names = 0; !asked.empty(); ++names) {
+    const std::size_t end = std::min(asked.find(','), asked.size());
+    const std::string_view name = http::trimmed(asked.substr(0, end));
+    asked.remove_prefix(std::min(end + 1, asked.size()));
+    if (!base::is_token(name) || names == kNamesMax) return std::string(kUsual);
+    all.append(", ").append(name);
+  }
+  return all;
+}
+
+bool has_two_authorizations(const http::Request& request) {
+  const auto is_authorization = [](const auto& header) {
+    return http::same_word(header.first, "Authorization");
+  };
+  return std::ranges::count_if(request.headers, is_authorization) > 1;
+}
+
+// A page's token; empty: the request has none.
+std::string_view page_token(const http::Request& request) {
+  const std::string_view authorization = request.header("Authorization");
+  if (const std::string_view given = bearer_token(authorization); is_page_token(given)) return given;
+  if (!authorization.empty() || request.method != "GET") return {};
+  for (const auto& [name, value] : request.query) {
+    if (name == "access_token" && is_page_token(value)) return value;
+  }
+  return {};
+}
+
+}  // namespace
+
+bool equal_in_constant_time(std::string_view given, std::string_view secret) {
+  unsigned difference = given.size() == secret.size() ? 0 : 1;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const char other = secret.empty() ? '\0' : secret[i % secret.size()];
+    difference |= static_cast<unsigned>(static_cast<unsigned char>(given[i] ^ other));
+  }
+  return difference == 0;
+}
+
+base::Result<Identity> identify(const ServerOptions& options, const http::Request& request,
+                                const task::AgentName& agent) {
+  const std::string_view authorization = request.header("Authorization");
+  // A proxy may have checked the other header. (For HTTP requests the connection layer refuses duplicates.)
+  if (has_two_authorizations(request)) {
+    return base::fail(base::ErrorCode::unauthenticated, "more than one Authorization header");
+  }
+  const std::vector<Token>& tokens = options.tokens.now();
+  if (const std::string_view of_page = page_token(request);
+      !of_page.empty() && options.tokens.has_callers()) {
+    auto page = identify_page(tokens, of_page, agent, base::SystemClock().now());
+    if (!page) return base::fail(std::move(page.error()));
+    return Identity{std::move(page->caller), child_agents_of(page->signer)};
+  }
+  if (options.anonymous && authorization.empty()) return Identity{task::kAnonymous, nullptr};
+  const Token* known = find_token(tokens, authorization);
+  // Without callers' tokens an unknown one is ignored: many clients send one anyway.
+  if (!known && options.anonymous && !options.tokens.has_callers())
+    return Identity{task::kAnonymous, nullptr};
+  if (!known) return base::fail(base::ErrorCode::unauthenticated, "a valid bearer token is needed");
+  if (known->role == Role::views)
+    return base::fail(base::ErrorCode::permission_denied, "this token is for looking, not for calling");
+  const bool good_here = known->agents.empty() || std::find(known->agents.begin(), known->agents.end(),
+                                                            agent.value) != known->agents.end();
+  if (!good_here) return base::fail(base::ErrorCode::permission_denied, "this token is not for this agent");
+  return Identity{known->caller, child_agents_of(*known)};
+}
+
+base::Result<task::Caller> authenticate(const ServerOptions& options, const http::Request& request,
+                                        const task::AgentName& agent) {
+  auto identity = identify(options, request, agent);
+  if (!identity) return base::fail(std::move(identity.error()));
+  return std::move(identity->caller);
+}
+
+const Token* own_token(const ServerOptions& options, const http::Request& request) {
+  if (has_two_authorizations(request)) return nullptr;
+  const Token* known = find_token(options.tokens.now(), request.header("Authorization"));
+  return known != nullptr && known->role == Role::calls ? known : nullptr;
+}
+
+base::Result<Operator> authenticate_operator(const ServerOptions& options, const http::Request& request) {
+  if (has_two_authorizations(request))
+    return base::fail(base::ErrorCode::unauthenticated, "more than one Authorization header");
+  const Token* known = find_token(options.tokens.now(), request.header("Authorization"));
+  if (!known)
+    return base::fail(base::ErrorCode::unauthenticated, "a viewer's or an operator's bearer token is needed");
+  if (known->role == Role::calls)
+    return base::fail(base::ErrorCode::permission_denied, "this token is a caller's, not an operator's");
+  return Operator{known->caller.value, known->role == Role::operates};
+}
+
+bool is_of_own_page(const ServerOptions& options, const http::Request& request) {
+  const std::string own =
+      std::string(named_scheme(options, request)) + "://" + std::string(named_host(options, request));
+  return std::ranges::all_of(request.headers, [&](const auto& header) {
+    if (http::same_word(header.first, "Origin")) return base::same_word(header.second, own);
+    if (!http::same_word(header.first, "Sec-Fetch-Site")) return true;
+    return !base::same_word(header.second, "cross-site") && !base::same_word(header.second, "same-site");
+  });
+}
+
+bool may_send_body(const ServerOptions& options, const http::Request& head) {
+  const std::vector<Token>& tokens = options.tokens.now();
+  if (tokens.empty() || (options.anonymous && !options.tokens.has_callers())) return true;
+  if (const std::string_view of_page = page_token(head); !of_page.empty())
+    return caller_of_page(tokens, of_page, {}, base::SystemClock().now()).has_value();
+  const std::string_view authorization = head.header("Authorization");
+  return authorization.empty() ? options.anonymous : find_token(tokens, authorization) != nullptr;
+}
+
+bool origin_may_call(const ServerOptions& options, const http::Request& request) {
+  const std::string_view origin = request.header("Origin");
+  if (origin.empty()) return true;
+  return options.cors && origin_allowed(options, origin);
+}
+
+std::vector<std::pair<std::string, std::string>> cors_headers(const ServerOptions& options,
+                                                              const http::Request& request) {
+  const std::string_view origin = request.header("Origin");
+  if (!options.cors || origin.empty() || !origin_allowed(options, origin)) return {};
+  return {{"Access-Control-Allow-Origin", std::string(origin)},
+          {"Vary", "Origin"},
+          {"Access-Control-Expose-Headers",
+           "WWW-Authenticate, Retry-After, ETag, A2A-Extensions, X-A2A-Extensions"}};
+}
+
+http::Reply preflight(const ServerOptions& options, const http::Request& request) {
+  http::Reply reply;
+  reply.status = 204;
+  reply.content_type.clear();
+  reply.headers = cors_headers(options, request);
+  reply.headers.emplace_back("Allow", std::string(kMethods));
+  if (reply.headers.size() == 1) return reply;
+  reply.headers.emplace_back("Vary", "Access-Control-Request-Headers");
+  reply.headers.emplace_back("Access-Control-Allow-Methods", std::string(kMethods));
+  reply.headers.emplace_back("Access-Control-Allow-Headers", allowed_headers(request));
+  reply.headers.emplace_back("Access-Control-Max-Age", "600");
+  return reply;
+}
+
+}  // namespace baton::server

@@ -1,0 +1,58 @@
+// RefusalLog: logs who was refused and why, so that an operator can see it without a flood filling the log.
+//
+// One line for each address (IPv6: /64 network), reason and minute, with how often that happened in the
+// minute before. Bounded: at kPlacesMax addresses and reasons the expired ones are forgotten, or all of them
+// if none has expired. Wrong tokens have lines of their own (wrong_tokens.h). Threads: any.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/guarded.h"
+#include "base/log.h"
+#include "server/admission/hosts.h"
+
+namespace baton::server {
+
+class RefusalLog {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  // `reason`: a literal. Returns whether it was logged.
+  bool note(std::string_view from_address, std::string_view reason, Time now) {
+    const std::string address = network_of(from_address);
+    int before = 0;
+    const bool is_first = minutes_.with([&](auto& minutes) {
+      if (minutes.size() >= kPlacesMax) {
+        std::erase_if(minutes, [&](const auto& each) { return now - each.second.begin >= kMinute; });
+        if (minutes.size() >= kPlacesMax) minutes.clear();
+      }
+      Minute& minute = minutes[{address, reason}];
+      if (now - minute.begin >= kMinute) {
+        before = minute.count;
+        minute = {now, 0};
+      }
+      return ++minute.count == 1;
+    });
+    if (!is_first) return false;
+    base::log_info({{"address", address.empty() ? "unknown" : address}},
+                   "refused: {}; {} in the minute before that", reason, before);
+    return true;
+  }
+
+  static constexpr std::size_t kPlacesMax = 4'096;
+
+ private:
+  static constexpr std::chrono::minutes kMinute{1};
+
+  struct Minute {
+    Time begin{};
+    int count = 0;
+  };
+  base::Guarded<std::map<std::pair<std::string, std::string_view>, Minute>> minutes_;
+};
+
+}  // namespace baton::server

@@ -1,0 +1,61 @@
+// WrongTokens: logs and slows down clients that send wrong tokens.
+//
+// Writes one log line per address (IPv6: /64 network) and minute; after a few tries in that minute each
+// further refusal is delayed. Valid tokens are never delayed, whatever else comes from the same address.
+// Bounded: at kAddressesMax addresses the expired ones are forgotten, or all of them if none has expired.
+// Threads: any.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/guarded.h"
+#include "base/log.h"
+#include "server/admission/hosts.h"
+
+namespace baton::server {
+
+class WrongTokens {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  // Records a wrong token from this address. Returns how long to delay its refusal.
+  std::chrono::milliseconds noted(std::string_view from_address, Time now) {
+    const std::string address = network_of(from_address);
+    int before = 0;
+    const int tries = minutes_.with([&](auto& minutes) {
+      if (minutes.size() >= kAddressesMax && !minutes.contains(address)) {
+        std::erase_if(minutes, [&](const auto& each) { return now - each.second.begin >= kMinute; });
+        if (minutes.size() >= kAddressesMax) minutes.clear();
+      }
+      Minute& minute = minutes[address];
+      if (now - minute.begin >= kMinute) {
+        before = minute.tries;
+        minute = {now, 0};
+      }
+      return ++minute.tries;
+    });
+    if (tries == 1) {
+      base::log_warn({{"address", address.empty() ? "unknown" : address}},
+                     "a token that is not good was sent; {} in the minute before that", before);
+    }
+    return tries > kQuickOnes ? kWait : std::chrono::milliseconds(0);
+  }
+
+  static constexpr int kQuickOnes = 5;  // undelayed refusals per minute
+  static constexpr std::chrono::milliseconds kWait{1'000};
+  static constexpr std::size_t kAddressesMax = 4'096;
+
+ private:
+  static constexpr std::chrono::minutes kMinute{1};
+
+  struct Minute {
+    Time begin;
+    int tries = 0;
+  };
+  base::Guarded<std::unordered_map<std::string, Minute>> minutes_;
+};
+
+}  // namespace baton::server

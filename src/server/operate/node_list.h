@@ -1,0 +1,107 @@
+// Nodes: this program and the others that share its store, as whoever runs them sees them.
+//
+// Those who look often get what was read a moment ago: scrapes a second at most, and probes, which may not
+// wait, a few. While the program serves, the nodes are read that often.
+// Threads: any. Lifetime: what it is made with outlives it; before it goes the pool is stopped and the engine
+// has drained, after which no peer asks for a report.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agents/cards/catalogue.h"
+#include "base/guarded.h"
+#include "base/metrics_text.h"
+#include "base/worker_pool.h"
+#include "engine/engine.h"
+
+namespace baton::server {
+
+// joining: it waits until all others know of it. silent: its lease is over, so that others take over.
+enum class NodeState { joining, serving, draining, silent };
+inline constexpr int kNodeStates = 4;
+std::string_view name_of(NodeState state);
+NodeState state_of(const store::Node& node);
+
+// An agent that is not the same everywhere.
+struct AgentDifference {
+  task::AgentName agent;
+  std::vector<store::NodeId> missing;  // where it is not served
+  struct Card {
+    std::string digest;
+    std::vector<store::NodeId> nodes;
+  };
+  std::vector<Card> cards;  // those that there are, by their first node
+};
+// Between the nodes that have said what agents they have; by agent.
+std::vector<AgentDifference> differences(const std::vector<store::Node>& nodes);
+
+class Nodes {
+ public:
+  struct Self {
+    std::string name;
+    std::string version;  // of the program
+    base::Timestamp started{};
+  };
+
+  // `peers`: null if the store is not shared. The catalogue is told which agents others serve.
+  Nodes(store::Peers* peers, engine::Engine& engine, agents::Catalogue& catalogue, Self self,
+        base::WorkerPool& readers)
+      : peers_(peers), engine_(engine), catalogue_(catalogue), self_(std::move(self)), readers_(readers) {}
+
+  bool is_shared() const { return peers_ != nullptr; }
+  store::NodeId self() const { return peers_ ? peers_->self() : store::NodeId{1}; }
+  // Whether this one does what only one of them does.
+  bool leads() const { return peers_ == nullptr || peers_->leads(); }
+
+  // Announces, and begins to look. Once, before it serves.
+  void start();
+  // Tells the others which agents this one serves, and from then on what its turns do. When the catalogue has
+  // changed.
+  void announce();
+  // From now on this one drains.
+  void drain() { is_draining_ = true; }
+  bool is_draining() const { return is_draining_; }
+
+  // All, by number. This one alone, without a lease, if the store is not shared. Blocks.
+  base::Result<std::vector<store::Node>> read() const;
+
+  // For probes, a line each: what differs between the nodes, by their numbers, or that the database says
+  // nothing of them. Never blocks.
+  std::string remarks() const;
+  // Nothing if the store is not shared. Blocks.
+  void add_to(base::MetricsText& out) const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Seen {
+    std::vector<store::Node> nodes;
+    Clock::time_point at{};
+    bool is_old = false;  // they could not be read since
+  };
+  using SeenPtr = std::shared_ptr<const Seen>;
+  struct Last {
+    SeenPtr seen;
+    Clock::time_point tried{};
+  };
+
+  store::NodeReport report() const;
+  std::vector<store::NodeAgent> agents() const;
+  SeenPtr look() const;
+  void tell_catalogue(const std::vector<store::Node>& nodes) const;
+  void look_after(std::chrono::milliseconds pause);
+
+  store::Peers* const peers_;
+  engine::Engine& engine_;
+  agents::Catalogue& catalogue_;
+  const Self self_;
+  base::WorkerPool& readers_;
+  std::atomic<bool> is_draining_{false};
+  mutable base::Guarded<Last> last_;
+};
+
+}  // namespace baton::server

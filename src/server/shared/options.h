@@ -1,0 +1,82 @@
+// ServerOptions: what an operator may configure about the way in: tokens, origins, hosts and limits.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/guarded.h"
+#include "server/shared/caller_shares.h"
+#include "task/task.h"
+
+namespace baton::server {
+
+// What a token is good for. calls: its caller's agents and tasks. views: the operator API, to look. operates:
+// that API, to act as well, and the agents.
+enum class Role { calls, views, operates };
+
+// A static bearer token.
+struct Token {
+  std::string secret;
+  task::Caller caller;
+  std::vector<std::string> agents;  // the agents it is valid for; empty: all
+  Role role = Role::calls;
+  bool binds_children = false;  // its tasks may give work to these agents only
+};
+
+// The agents to which a caller's tasks may give work; null: any.
+using ChildAgents = std::shared_ptr<const std::vector<std::string>>;
+
+// TokenList: the valid tokens. They may be replaced while requests are served.
+//
+// Threads: any; readers take no lock. Replaced lists are kept, because readers may still use them: one for
+// each reload with changes. Copies share one list.
+class TokenList {
+ public:
+  TokenList() : state_(std::make_shared<State>()) { *this = std::vector<Token>(); }
+  TokenList& operator=(std::vector<Token> tokens);
+
+  const std::vector<Token>& now() const { return *state_->now.load(std::memory_order_acquire); }
+  // Whether any of them is a caller's. If none is, a token that is unknown is no attempt to be somebody.
+  bool has_callers() const;
+
+ private:
+  struct State {
+    std::atomic<const std::vector<Token>*> now{nullptr};
+    base::Guarded<std::vector<std::unique_ptr<const std::vector<Token>>>> all;
+  };
+  std::shared_ptr<State> state_;  // shared by all copies
+};
+
+// Options of the chat protocols.
+struct ChatOptions {
+  // The protocol of /send-message.
+  enum class SendMessage { as_body_says, ag_ui, ag_kit };
+  SendMessage send_message = SendMessage::as_body_says;
+  std::string response_event = "response";  // the event name of Agent Server's response objects
+  int answers_max = 100;                    // answers to questions in one request
+  bool old_reasoning = false;               // as in protocol::chat::RunFacts
+  bool page = true;                         // the page /chat is served
+};
+
+struct ServerOptions {
+  TokenList tokens;
+  bool anonymous = true;  // callers without a token are admitted as "anonymous"
+  bool cors = true;
+  // "*": any; "loopback": pages of the caller's own machine.
+  std::vector<std::string> cors_origins{"loopback"};
+  bool any_host = true;              // false: only `hosts`, public_url's host and loopback hosts
+  std::vector<std::string> hosts;    // without a port: any port
+  std::vector<std::string> proxies;  // addresses and networks whose X-Forwarded-* headers are trusted
+  std::string public_url;            // for cards; empty: the host the caller named
+  std::string grpc_address;          // for cards; ":port": on the caller's host; empty: none
+  CallerShares streams;              // open event streams
+  CallerShares replies;              // answers that wait for a task to stop
+  ChatOptions chat;
+  std::size_t answer_bytes_max = 32 << 20;  // above this the largest parts of an answer become links
+  bool trusts_method_names = false;         // accepts A2A 1.0 methods without A2A-Version
+};
+
+}  // namespace baton::server

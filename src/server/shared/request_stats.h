@@ -1,0 +1,55 @@
+// RequestStats: how many requests of each protocol each agent got, how they were answered, and how long that
+// took.
+//
+// A request is counted when its answer is given: a stream when it opens. Threads: any. What is noted are
+// relaxed additions, after a look-up by the agent's address under a lock. Bounded by the agents there are:
+// callers, paths and other texts of requests count for nothing.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "agents/cards/catalogue.h"
+#include "base/guarded.h"
+#include "base/metrics_text.h"
+
+namespace baton::server {
+
+// What a request speaks, as its path says.
+enum class Protocol { json_rpc, rest, grpc, send_message, ag_ui, agent_api, agent_server, other };
+std::string_view name_of(Protocol protocol);
+
+class RequestStats {
+ public:
+  using Time = std::chrono::nanoseconds;
+
+  // `agent`: null if the request reached none. `status`: HTTP's; for gRPC the one that REST has for it; 0:
+  // the client had left.
+  void note(const agents::Agent* agent, Protocol protocol, int status, Time took);
+  void add_to(base::MetricsText& out) const;
+
+ private:
+  static constexpr std::size_t kProtocols = 8;
+  static constexpr std::array kStatuses{0,   200, 202, 204, 206, 304, 400, 401, 403, 404, 405,
+                                        406, 408, 409, 413, 415, 416, 422, 429, 500, 501, 503};
+  using Counts = std::array<std::atomic<std::int64_t>, kStatuses.size() + 1>;  // the last one: any other
+  using OfAgent = std::array<Counts, kProtocols>;
+
+  OfAgent& of(const agents::Agent* agent);
+
+  base::Guarded<std::unordered_map<const agents::Agent*, std::shared_ptr<OfAgent>>> agents_;
+  std::array<base::Histogram, kProtocols> times_{
+      base::Histogram(base::kRequestBounds), base::Histogram(base::kRequestBounds),
+      base::Histogram(base::kRequestBounds), base::Histogram(base::kRequestBounds),
+      base::Histogram(base::kRequestBounds), base::Histogram(base::kRequestBounds),
+      base::Histogram(base::kRequestBounds), base::Histogram(base::kRequestBounds)};
+};
+
+}  // namespace baton::server

@@ -1,0 +1,294 @@
+#include "store/postgres/nodes/lease.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "store/postgres/lane/locks.h"
+#include "store/postgres/nodes/bus.h"
+
+namespace baton::store::postgres {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+// kSettling is what others may need to connect again as this one has.
+constexpr milliseconds kRetryEvery(200), kSettling(2'000), kAdoptEvery(5'000);
+// The database is back sooner after a restart.
+constexpr milliseconds kInTouch(2'500);
+// Of renewals: beside others, so that they are missed in time; while joining.
+constexpr milliseconds kBesideOthers(200), kJoining(30);
+
+std::int64_t count_of(steady_clock::time_point time) {
+  return time.time_since_epoch().count();
+}
+
+}  // namespace
+
+Lease::Lease(const Address& address, std::int64_t node, LeaseTimes times, Events events)
+    : address_(address),
+      node_(node),
+      times_(times),
+      events_(std::move(events)),
+      knows_(node),
+      thread_([this] { run(); }) {}
+
+Lease::~Lease() {
+  leave();
+}
+
+void Lease::leave() {
+  {
+    std::lock_guard lock(mutex_);
+    is_stopping_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Lease::look() {
+  {
+    std::lock_guard lock(mutex_);
+    looks_ = true;
+  }
+  changed_.notify_all();
+}
+
+bool Lease::await_joined(milliseconds patience) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, patience, [this] { return has_joined_.load(); });
+}
+
+void Lease::announce(std::vector<NodeAgent> agents, std::function<NodeReport()> report) {
+  {
+    std::unique_lock lock(mutex_);
+    agents_ = std::move(agents);
+    has_announced_ = true;
+    adopts_soon_ = true;
+    report_ = std::move(report);
+    changed_.wait(lock, [this] { return !is_asking_; });
+  }
+  look();
+}
+
+bool Lease::is_alone() const {
+  return count_of(steady_clock::now()) < alone_until_;
+}
+
+bool Lease::is_in_touch() const {
+  return count_of(steady_clock::now()) < in_touch_until_;
+}
+
+// A session's lock may have gone with its session and be another's. So who gets it waits until the one before
+// has noticed, and who has it relies on it only as long.
+bool Lease::leads() const {
+  const std::int64_t now = count_of(steady_clock::now());
+  return leads_from_ <= now && now < leads_until_;
+}
+
+// False: it is to stop.
+bool Lease::rest(milliseconds time) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, time, [this] { return is_stopping_ || looks_; });
+  looks_ = false;
+  return !is_stopping_;
+}
+
+milliseconds Lease::pause() const {
+  if (!has_joined_) return std::min(kJoining, times_.renewal);
+  return has_others_ ? std::min(kBesideOthers, times_.renewal) : times_.renewal;
+}
+
+void Lease::connect() {
+  auto link = std::make_unique<Link>(address_);
+  events_.check(*link);
+  lock_node(*link, node_);
+  // A sign of life is for now: it does not wait for a synchronous standby, which may be away. What was
+  // taken over is confirmed with the first group that follows from it.
+  link->ask("SET synchronous_commit = local");
+  if (renewed_ == Time()) {
+    call_others(*link, node_);  // it waits for them
+  } else {
+    judges_from_ = std::max(judges_from_, steady_clock::now() + kSettling);
+  }
+  link_ = std::move(link);
+}
+
+void Lease::note_loss() {
+  link_.reset();
+  is_leader_ = false;
+  alone_until_ = 0;
+  leads_until_ = 0;
+}
+
+void Lease::run() {
+  pthread_setname_np(pthread_self(), "lease");
+  for (bool goes_on = true; goes_on;) {
+    try {
+      if (!link_) connect();
+      if (!round()) {
+        note_loss();
+        return events_.on_lost();
+      }
+      goes_on = rest(pause());
+    } catch (const LinkFailure& failure) {
+      if (failure.is_lost() || !link_ || link_->is_lost()) note_loss();
+      goes_on = rest(kRetryEvery);
+    } catch (const sql::Failure&) {  // this is not the database that it should be, or not now
+      note_loss();
+      goes_on = rest(kRetryEvery);
+    }
+  }
+  give_back();
+}
+
+void Lease::give_back() {
+  alone_until_ = 0;
+  leads_until_ = 0;
+  try {
+    if (!link_) return;
+    postgres::leave(*link_, node_);
+    unlock_all(*link_);
+    if (has_others_) call_others(*link_, node_);
+  } catch (const sql::Failure&) {  // it ends by itself
+  }
+}
+
+// False: this node is dead.
+bool Lease::round() {
+  const NodeReport said = report();
+  const Time start = steady_clock::now();
+  const auto renewed = renew(*link_, node_, {times_.length, knows_, !has_joined_, said, database_});
+  database_ = std::chrono::duration_cast<std::chrono::microseconds>(steady_clock::now() - start);
+  if (!renewed) return false;
+  // What has kept this one from giving a sign of life may have kept all.
+  const Time before = std::exchange(renewed_, steady_clock::now());
+  in_touch_until_ = count_of(renewed_ + times_.renewal + kInTouch);
+  if (before != Time() && renewed_ - before > kGoneAfter)
+    judges_from_ = std::max(judges_from_, renewed_ + times_.length);
+  settle_taken();
+  note_others(renewed->others, start);
+  if (renewed->is_asked_to_drain && !std::exchange(has_been_asked_, true)) events_.on_asked_to_drain();
+  for (const SeenNode& other : renewed->others) {
+    const bool may_be_judged = renewed->is_up_long && renewed_ >= judges_from_;
+    if (!other.has_left && !(may_be_judged && is_dead(other))) continue;
+    const std::vector<task::AgentName> own = agents();
+    if (take_over(*link_, node_, times_.length, other, has_announced_ ? &own : nullptr, taken_))
+      tell_adopted();
+    look();
+  }
+  adopt_left(start);
+  lead(start);
+  say();
+  return true;
+}
+
+std::vector<task::AgentName> Lease::agents() {
+  std::lock_guard lock(mutex_);
+  std::vector<task::AgentName> names;
+  for (const NodeAgent& agent : agents_) names.push_back(agent.name);
+  return names;
+}
+
+// Its own agents' tasks that nobody could take over who did.
+void Lease::adopt_left(Time start) {
+  if (!has_announced_ || (start < adopts_at_ && !adopts_soon_.exchange(false))) return;
+  adopts_at_ = start + kAdoptEvery;
+  adopt(*link_, node_, agents(), taken_);
+  if (taken_->empty()) {
+    taken_.reset();
+  } else {
+    tell_adopted();
+  }
+}
+
+void Lease::tell_adopted() {
+  events_.on_adopted(*std::exchange(taken_, std::nullopt));
+}
+
+// The database had not answered by then whether these tasks are this node's.
+void Lease::settle_taken() {
+  if (!taken_) return;
+  taken_ = own_of(*link_, node_, *taken_);
+  tell_adopted();
+}
+
+void Lease::note_others(const std::vector<SeenNode>& others, Time start) {
+  const auto gone = std::erase_if(watched_, [&](const auto& watched) {
+    return std::ranges::find(others, watched.first, &SeenNode::id) == others.end();
+  });
+  if (gone > 0) adopts_soon_ = true;
+  bool is_known = true;
+  for (const SeenNode& other : others) {
+    Watched& watched = watched_[other.id];
+    if (watched.lease != other.lease) watched = {other.lease, renewed_};
+    is_known = is_known && (other.knows >= node_ || other.has_left);
+  }
+  if (!others.empty()) {
+    alone_until_ = 0;
+    if (!has_others_.exchange(true)) ++crowds_;
+    // They wait for this to be published.
+    const std::int64_t highest = std::max(knows_, others.back().id);
+    if (std::exchange(knows_, highest) != highest) look();
+  } else {
+    if (has_others_.exchange(false)) events_.on_alone_again(crowds_);
+    if (memory_is_of_ == crowds_) alone_until_ = count_of(start + std::min(times_.length, kGoneAfter));
+  }
+  if (!is_known || has_joined_) return;
+  {
+    std::lock_guard lock(mutex_);
+    has_joined_ = true;
+    looks_ = true;  // to publish it
+  }
+  changed_.notify_all();
+}
+
+bool Lease::is_dead(const SeenNode& other) {
+  // Nobody can have been watched by one that has just come.
+  if (!has_joined_ && other.is_long_over) return true;
+  if (renewed_ - watched_[other.id].since < kGoneAfter) return false;
+  return other.is_over || !has_sessions(*link_, other.id);
+}
+
+void Lease::lead(Time start) {
+  if (!has_joined_) return;
+  if (!is_leader_) {
+    if (!try_lead(*link_)) return;
+    is_leader_ = true;
+    leads_from_ = count_of(has_others_ ? steady_clock::now() + kGoneAfter : start);
+  }
+  leads_until_ = count_of(start + std::min(times_.length, kGoneAfter));
+}
+
+// What this node says of itself.
+NodeReport Lease::report() {
+  std::function<NodeReport()> ask;
+  {
+    std::lock_guard lock(mutex_);
+    ask = report_;
+    is_asking_ = true;
+  }
+  const NodeReport report = ask ? ask() : NodeReport();
+  {
+    std::lock_guard lock(mutex_);
+    is_asking_ = false;
+  }
+  changed_.notify_all();
+  return report;
+}
+
+// Which agents it has, if they are others than it has said.
+void Lease::say() {
+  std::string agents;
+  {
+    std::lock_guard lock(mutex_);
+    agents = encode_agents(agents_);
+  }
+  if (said_ == agents) return;
+  set_agents(*link_, node_, agents);
+  said_ = agents;
+}
+
+}  // namespace baton::store::postgres

@@ -1,0 +1,481 @@
+#include "agents/plan/plan_run.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "agents/plan/plan.h"
+#include "json/writer.h"
+
+namespace plan_run_test {
+namespace {
+
+using namespace baton;
+using agents::DelegateResult;
+using agents::PlanRun;
+
+std::shared_ptr<const agents::Plan> plan_of(const std::string& text) {
+  std::vector<json::SchemaProblem> problems;
+  auto plan = agents::read_plan(text, {}, problems);
+  for (const json::SchemaProblem& problem : problems) FAIL(problem.pointer << ": " << problem.reason);
+  return plan;
+}
+
+base::Timestamp at(std::int64_t ms) {
+  return base::from_ms(1'000'000 + ms);
+}
+
+task::Message saying(const std::string& text) {
+  task::Message message;
+  message.parts.push_back(task::Part::of_text(text));
+  return message;
+}
+
+task::Message of_data(std::string data) {
+  task::Message message;
+  message.parts.push_back(task::Part::of_data({std::move(data)}));
+  return message;
+}
+
+// A run whose turns are one call each. Children stop when the test says so.
+struct Run {
+  explicit Run(const std::string& text, task::Message message = saying("go"))
+      : plan(plan_of(text)), sources(std::move(message)) {}
+
+  PlanRun::Step turn(const std::vector<DelegateResult>& results = {}) {
+    taken.children = begun_in_all;
+    const auto read = [this](const std::string& call) -> base::Result<task::Task> {
+      ++reads;
+      const auto child = children.find(call);
+      if (child == children.end()) return base::fail(base::ErrorCode::not_found, "no child");
+      return child->second;
+    };
+    const auto is_wanted = [this] { return ++asked <= wanted_until; };
+    const auto choose = [](const std::string&, const std::string&) { return std::optional<std::string>(); };
+    PlanRun run(*plan, facts,
+                {now, sources, read, choose, budget, taken, canceled, {fill_max, is_wanted}, undo_grace});
+    for (const DelegateResult& result : results) run.take(result);
+    PlanRun::Step step = run.advance();
+    begun.clear();
+    for (const auto& begin : step.begins) begun.push_back(begin.label + "=" + task::text_of(begin.message));
+    begun_in_all += std::ssize(step.begins);
+    return step;
+  }
+
+  DelegateResult stopped(const std::string& call, task::State state, const std::string& text,
+                         const std::string& data = {}) {
+    task::Task child;
+    child.id.value = "id of " + call;
+    child.status.state = state;
+    child.status.at = now;
+    task::Artifact artifact;
+    artifact.parts.push_back(task::Part::of_text(text));
+    if (!data.empty()) artifact.parts.push_back(task::Part::of_data({data}));
+    child.artifacts.push_back(std::move(artifact));
+    children[call] = child;
+    const bool is_done = state == task::State::completed;
+    return {call, std::move(child), is_done ? "" : text, 0, 0};
+  }
+  DelegateResult done(const std::string& call, const std::string& text = "ok", const std::string& data = {}) {
+    return stopped(call, task::State::completed, text, data);
+  }
+  DelegateResult failed(const std::string& call, const std::string& why) {
+    return stopped(call, task::State::failed, why);
+  }
+
+  std::shared_ptr<const agents::Plan> plan;
+  agents::PlanFacts facts;
+  agents::PlanSources sources;
+  std::map<std::string, task::Task> children;
+  base::Timestamp now = at(0);
+  task::Budget budget;
+  task::Taken taken;
+  bool canceled = false;
+  std::size_t fill_max = 1 << 20;
+  base::Duration undo_grace = std::chrono::seconds(60);
+  std::vector<std::string> begun;  // by the last turn: label=text
+  std::int64_t begun_in_all = 0;
+  int reads = 0;
+  std::int64_t asked = 0, wanted_until = std::numeric_limits<std::int64_t>::max();
+};
+
+using Words = std::vector<std::string>;
+
+std::string failure(const PlanRun::Step& step) {
+  return step.end ? step.end->text : "goes on";
+}
+
+constexpr char kEach[] = R"({"id": "p", "sequence": [{"id": "list", "agent": "a"},
+    {"id": "each", "over": "/steps/list/OVER", "map": {"id": "one", "agent": "b", "input": "item {{/item}}"}}]})";
+
+std::string each_over(const std::string& what) {
+  std::string text = kEach;
+  return text.replace(text.find("OVER"), 4, what);
+}
+
+const char* const kReserve = R"({"id": "p", "sequence": [
+    {"id": "hotel", "agent": "a", "input": "book",
+     "compensate": {"id": "undo", "agent": "a", "input": "undo {{/steps/hotel/text}}"}},
+    {"id": "then", "agent": "a", "input": "next"}, {"id": "last", "agent": "a", "input": "third"}]})";
+
+}  // namespace
+
+TEST_CASE("PlanRun: a map over what is no list fails and says what it found") {
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {R"({"items": "[1,2]"})", "the text \"[1,2]\""},
+      {R"({"items": {"a": 1}})", "an object"},
+      {R"({"items": 3})", "the number 3"},
+      {R"({"items": null})", "nothing"},
+      {R"({"other": [1]})", "nothing"}};
+  for (const auto& [data, found] : cases) {
+    Run run(each_over("data/items"));
+    run.turn();
+    const auto step = run.turn({run.done("p/list#1", "", data)});
+    CHECK(failure(step) ==
+          "step each failed: its items are to be a list, and /steps/list/data/items is " + found);
+  }
+}
+
+TEST_CASE("PlanRun: a map over an empty list is done, and over a text that is a list has its items") {
+  Run empty(each_over("data/items"));
+  empty.turn();
+  const auto step = empty.turn({empty.done("p/list#1", "", R"({"items": []})")});
+  CHECK((step.end && step.end->failure.empty()));
+
+  Run text(each_over("text"));
+  text.turn();
+  text.turn({text.done("p/list#1", " [\"x\", 7]\n")});
+  CHECK(text.begun == Words{"each[0]/one=item x", "each[1]/one=item 7"});
+
+  Run words(each_over("text"));
+  words.turn();
+  CHECK(failure(words.turn({words.done("p/list#1", "x and y")})) ==
+        "step each failed: its items are to be a list, and /steps/list/text is the text \"x and y\"");
+}
+
+namespace {
+
+// What a route with this condition comes to for this data: "yes", "no", or why it fails.
+std::string decided(const std::string& condition, const std::string& data) {
+  Run run(R"({"id": "p", "route": [{"when": )" + condition +
+              R"(, "then": {"id": "yes", "agent": "a"}}, {"then": {"id": "no", "agent": "a"}}]})",
+          of_data(data));
+  const auto step = run.turn();
+  if (!step.end) return step.begins.front().label;
+  return step.end->text;
+}
+
+std::string when(const std::string& test) {
+  return R"({"value": "/message/data/a", )" + test + "}";
+}
+
+}  // namespace
+
+TEST_CASE("PlanRun: a text that is a number is compared as one") {
+  CHECK(decided(when(R"("greater": 9)"), R"({"a": "10"})") == "yes");
+  CHECK(decided(when(R"("less": "9.5")"), R"({"a": " 9 "})") == "yes");
+  CHECK(decided(when(R"("greater": 9)"), R"({"a": "9"})") == "no");
+  CHECK(decided(when(R"("equals": 5)"), R"({"a": "5.0"})") == "yes");
+  CHECK(decided(when(R"("one_of": [1, 5])"), R"({"a": "5"})") == "yes");
+  CHECK(decided(when(R"("equals": "05")"), R"({"a": "5"})") == "no");
+  CHECK(decided(when(R"("contains": 5)"), R"({"a": "room 12"})") == "no");
+  CHECK(decided(when(R"("contains": 5)"), R"({"a": "room 15"})") == "yes");
+}
+
+TEST_CASE("PlanRun: values that cannot be compared fail the step, and both are shown") {
+  CHECK(decided(when(R"("greater": 5)"), R"({"a": "many"})") ==
+        "step p failed: /message/data/a is \"many\", and 5 cannot be compared with that");
+  CHECK(decided(when(R"("less": 5)"), R"({"b": 1})") ==
+        "step p failed: /message/data/a is nothing, and 5 cannot be compared with that");
+  CHECK(decided(when(R"("contains": "x")"), R"({"a": {"x": 1}})") ==
+        "step p failed: /message/data/a is {\"x\": 1}, and \"x\" cannot be compared with that");
+  // Whoever asks first goes on.
+  CHECK(decided(R"({"all": [{"value": "/message/data/a", "exists": true}, )" + when(R"("less": 5)") + "]}",
+                "{}") == "no");
+  CHECK(decided(when(R"("contains": "x")"), "{}") == "no");
+}
+
+TEST_CASE("PlanRun: pointers in what a condition compares with are filled in") {
+  CHECK(decided(when(R"("equals": "{{/message/data/b}}")"), R"({"a": 3, "b": 3})") == "yes");
+  CHECK(decided(when(R"("equals": "{{/message/data/b}}")"), R"({"a": 3, "b": 4})") == "no");
+  CHECK(decided(when(R"("equals": "no {{/message/data/b}}")"), R"({"a": "no 4", "b": 4})") == "yes");
+  CHECK(decided(when(R"("one_of": ["{{/message/data/b}}"])"), R"({"a": [1], "b": [1.0]})") == "yes");
+  CHECK(decided(when(R"("one_of": "{{/message/data/b}}")"), R"({"a": 2, "b": [1, 2]})") == "yes");
+  CHECK(decided(R"({"value": "{{/message/data/a}}", "greater": "{{/message/data/b}}"})",
+                R"({"a": 3, "b": 2})") == "yes");
+}
+
+TEST_CASE("PlanRun: one file of a list is that file alone") {
+  task::Message message = saying("two files");
+  for (const char* name : {"a.csv", "b.csv"})
+    message.parts.push_back({task::Part::Kind::url, std::string("x:") + name, name, {}, {}});
+  const auto files_of = [&](const std::string& pointers) {
+    Run run(R"({"id": "p", "agent": "a", "input": {"files": [)" + pointers + "]}}", message);
+    const auto step = run.turn();
+    Words names;
+    for (const task::Part& part : step.begins.at(0).message.parts) names.push_back(part.filename);
+    return names;
+  };
+  CHECK(files_of(R"("/message/files/0")") == Words{"a.csv"});
+  CHECK(files_of(R"("/message/files/1", "/message/files/0")") == Words{"b.csv", "a.csv"});
+  CHECK(files_of(R"("/message/files")") == Words{"a.csv", "b.csv"});
+  CHECK(files_of(R"("/message/parts/1")") == Words{"a.csv"});
+}
+
+TEST_CASE("PlanRun: steps that end in one turn have their own times") {
+  Run run(R"({"id": "p", "parallel": [{"id": "x", "agent": "a"}, {"id": "y", "agent": "a"}]})");
+  run.turn();
+  run.now = at(200);
+  const auto quick = run.done("p/y#1");
+  run.now = at(1'400);
+  auto slow = run.done("p/x#1");
+  run.now = at(1'500);
+  // The clock of another node is ahead.
+  slow.task->status.at = at(9'000);
+  run.turn({slow, quick});
+  CHECK(run.facts.attempts("p/y")->ended == at(200));
+  CHECK(run.facts.attempts("p/x")->ended == at(1'500));
+}
+
+TEST_CASE("PlanRun: what is done is undone when the budget's children are used up, beside the budget") {
+  Run run(kReserve);
+  run.budget.children = 2;
+  run.turn();
+  run.turn({run.done("p/hotel#1", "room 5")});
+  const auto step = run.turn({run.done("p/then#1")});
+  REQUIRE_FALSE(step.end);
+  CHECK(run.begun == Words{"hotel/undo=undo room 5"});
+  REQUIRE(step.begins.at(0).budget);
+  CHECK(step.begins.at(0).budget->children == 1);
+  CHECK(failure(run.turn({run.done("p/hotel/undo#1")})) ==
+        "no more than 2 tasks may be made below it (max_children)");
+}
+
+TEST_CASE("PlanRun: what is done is undone when the budget's tokens or its time are used up") {
+  for (const bool by_time : {false, true}) {
+    Run run(kReserve);
+    if (by_time) run.budget.until = at(2'000);
+    if (!by_time) run.budget.tokens = 100;
+    run.turn();
+    run.turn({run.done("p/hotel#1")});
+    run.now = at(2'000);
+    run.taken.tokens = 500;
+    auto step = run.turn();
+    // The step that runs is canceled, and may be done all the same.
+    CHECK(step.cancels == Words{"p/then#1"});
+    CHECK(step.until == at(62'000));
+    step = run.turn({run.failed("p/then#1", "canceled")});
+    CHECK(run.begun == Words{"hotel/undo=undo ok"});
+    CHECK(step.begins.at(0).budget->until == at(62'000));
+    step = run.turn({run.failed("p/hotel/undo#1", "no desk")});
+    CHECK(failure(step) == std::string(by_time ? "the task took longer than it may (max_wall_s)"
+                                               : "more than 100 tokens were used (max_tokens)") +
+                               "; step hotel could not be undone: step hotel/undo (agent a) failed: no desk");
+  }
+}
+
+TEST_CASE("PlanRun: what is not undone within the grace of the budget is said") {
+  Run run(kReserve);
+  run.budget.until = at(2'000);
+  run.turn();
+  run.turn({run.done("p/hotel#1")});
+  run.now = at(2'000);
+  run.turn();
+  run.turn({run.failed("p/then#1", "canceled")});
+  run.now = at(62'000);
+  const auto step = run.turn();
+  CHECK(step.cancels == Words{"p/hotel/undo#1"});
+  CHECK(failure(step) ==
+        "the task took longer than it may (max_wall_s); step hotel could not be undone: step hotel/undo "
+        "(agent a) was "
+        "canceled: it was not needed any more");
+}
+
+TEST_CASE("PlanRun: without anything to undo, the end of a budget ends the run at once") {
+  Run run(R"({"id": "p", "sequence": [{"id": "x", "agent": "a"}, {"id": "y", "agent": "a"}]})");
+  run.budget.until = at(2'000);
+  run.turn();
+  run.now = at(2'000);
+  const auto step = run.turn();
+  CHECK(step.cancels == Words{"p/x#1"});
+  CHECK(failure(step) == "the task took longer than it may (max_wall_s)");
+}
+
+namespace {
+
+const char* const kRace = R"({"id": "p", "sequence": [
+    {"id": "race", "join": "any", "parallel": [
+      {"id": "x", "agent": "a", "input": "x",
+       "compensate": {"id": "undo-x", "agent": "a", "input": "undo {{/steps/x/text}}"}},
+      {"id": "y", "agent": "a", "input": "y",
+       "compensate": {"id": "undo-y", "agent": "a", "input": "undo {{/steps/y/text}}"}}]},
+    {"id": "then", "agent": "a", "input": "after {{/steps/race/text}}"}]})";
+
+}  // namespace
+
+TEST_CASE("PlanRun: a loser of a join that is done although it was canceled is undone, and does not count") {
+  Run run(kRace);
+  run.turn();
+  auto step = run.turn({run.done("p/race/x#1", "won")});
+  CHECK(step.cancels == Words{"p/race/y#1"});
+  CHECK(run.begun == Words{"then=after won"});
+  run.turn({run.done("p/race/y#1", "late")});
+  CHECK(run.begun == Words{"race/y/undo-y=undo late"});
+  // The run waits for what it undoes.
+  step = run.turn({run.done("p/then#1")});
+  CHECK_FALSE(step.end);
+  step = run.turn({run.failed("p/race/y/undo-y#1", "too late")});
+  CHECK((step.end && step.end->failure.empty()));
+  CHECK(step.not_undone ==
+        Words{"step race/y could not be undone: step race/y/undo-y (agent a) failed: too late"});
+}
+
+TEST_CASE("PlanRun: of two that are done at once one has lost") {
+  Run run(kRace);
+  run.turn();
+  run.turn({run.done("p/race/y#1", "second"), run.done("p/race/x#1", "first")});
+  std::ranges::sort(run.begun);
+  CHECK(run.begun == Words{"race/y/undo-y=undo second", "then=after first"});
+}
+
+TEST_CASE("PlanRun: a failure lets what is undone in a loser go on, and undoes the winner after it") {
+  Run run(kRace);
+  run.turn();
+  run.turn({run.done("p/race/x#1", "won")});
+  run.turn({run.done("p/race/y#1", "late")});
+  auto step = run.turn({run.failed("p/then#1", "no")});
+  CHECK(step.cancels.empty());
+  CHECK(run.begun.empty());
+  run.turn({run.done("p/race/y/undo-y#1")});
+  CHECK(run.begun == Words{"race/x/undo-x=undo won"});
+  CHECK(failure(run.turn({run.done("p/race/x/undo-x#1")})) == "step then (agent a) failed: no");
+}
+
+TEST_CASE("PlanRun: what is done in a branch that fails is undone when another one wins") {
+  Run run(R"({"id": "p", "join": "any", "parallel": [
+      {"id": "trip", "sequence": [
+        {"id": "book", "agent": "a", "compensate": {"id": "undo", "agent": "a", "input": "undo"}},
+        {"id": "pay", "agent": "a"}]},
+      {"id": "other", "agent": "a"}]})");
+  run.turn();
+  run.turn({run.done("p/trip/book#1")});
+  run.turn({run.failed("p/trip/pay#1", "no money")});
+  const auto step = run.turn({run.done("p/other#1")});
+  CHECK_FALSE(step.end);
+  CHECK(run.begun == Words{"trip/book/undo=undo"});
+  CHECK(run.turn({run.done("p/trip/book/undo#1")}).end);
+}
+
+TEST_CASE("PlanRun: an input that is too large fails its step once, and what was done is undone") {
+  Run run(R"({"id": "p", "sequence": [
+      {"id": "hotel", "agent": "a", "compensate": {"id": "undo", "agent": "a", "input": "undo"}},
+      {"id": "big", "agent": "a", "input": "{{/message/text}}{{/message/text}}", "retry": {"count": 3}}]})",
+          saying(std::string(600, 'x')));
+  run.fill_max = 1'000;
+  run.turn();
+  // What comes after as much as a turn may fill in comes in the next one.
+  auto step = run.turn({run.done("p/hotel#1")});
+  CHECK(step.until == run.now);
+  run.turn();
+  CHECK(run.begun == Words{"hotel/undo=undo"});
+  step = run.turn({run.done("p/hotel/undo#1")});
+  CHECK(failure(step) ==
+        "step big (agent a) failed: more than 1000 bytes would be filled in (limits.plan_fill_max)");
+}
+
+TEST_CASE("PlanRun: an output that is too large fails the run, and what was done is undone") {
+  Run run(R"({"id": "p", "agent": "a", "input": "x", "output": "{{/message/text}}",
+      "compensate": {"id": "undo", "agent": "a", "input": "undo"}})",
+          saying(std::string(2'000, 'x')));
+  run.fill_max = 1'000;
+  run.turn();
+  run.turn({run.done("p#1")});
+  run.turn();
+  CHECK(run.begun == Words{"undo=undo"});
+  CHECK(failure(run.turn({run.done("p/undo#1")})) ==
+        "the plan's output cannot be made: more than 1000 bytes would be filled in (limits.plan_fill_max)");
+}
+
+TEST_CASE("PlanRun: inputs that are large together begin in several turns, each as soon as it may") {
+  Run run(R"({"id": "p", "over": [1, 2, 3, 4, 5], "concurrency": 5,
+      "map": {"id": "one", "agent": "a", "input": "{{/message/text}}"}})",
+          saying(std::string(600, 'x')));
+  run.fill_max = 1'000;
+  std::size_t most = 0;
+  int turns = 0;
+  for (auto step = run.turn(); run.begun_in_all < 5 && turns < 10; step = run.turn(), ++turns) {
+    most = std::max(most, step.begins.size());
+    CHECK(step.until == run.now);
+  }
+  CHECK(most == 2);
+  CHECK(run.begun_in_all == 5);
+}
+
+TEST_CASE("PlanRun: a turn that is not wanted any more is left in the middle") {
+  std::string list = "[0";
+  for (int n = 1; n < 2'000; ++n) list += "," + std::to_string(n);
+  Run run(R"({"id": "p", "over": "/message/data", "max": 10000, "concurrency": 2000,
+      "map": {"id": "one", "agent": "a", "input": "{{/item}} of {{/message/data/7}}"}})",
+          of_data(list + "]"));
+  run.wanted_until = 100;
+  CHECK(run.turn().is_left);
+  CHECK(run.asked < 110);
+}
+
+namespace {
+
+struct Work {
+  std::int64_t asked = 0;
+  int reads = 0;
+};
+
+// A run of a map over so many items, one after the other, with pointers into the message, and a step after it
+// that has all results, for each of them.
+Work work_of(int items) {
+  std::string list;
+  for (int n = 0; n < items; ++n) list += (n == 0 ? "" : ",") + std::to_string(n);
+  Run run(R"({"id": "p", "sequence": [
+      {"id": "each", "over": "/message/data/list", "max": 10000, "concurrency": 2000,
+       "map": {"id": "one", "agent": "a", "input": "{{/item}} {{/message/data/k}} {{/message/data/list/3}}"}},
+      {"id": "again", "over": "/message/data/list", "max": 10000, "concurrency": 2000,
+       "map": {"id": "two", "agent": "a",
+               "input": {"data": ["{{/steps/each/results/2/text}}", "{{/steps/each/data/n}}"]}}}]})",
+          of_data(R"({"k": "v", "list": [)" + list + "]}"));
+  run.turn();
+  std::vector<DelegateResult> results;
+  for (int n = 0; n < items; ++n)
+    results.push_back(run.done("p/each[" + std::to_string(n) + "]/one#1", "t", R"({"n": 1})"));
+  const auto step = run.turn(results);
+  CHECK(std::ssize(step.begins) == items);
+  CHECK(step.begins.back().message.parts.front().content == R"(["t",1])");
+  return {run.asked, run.reads};
+}
+
+}  // namespace
+
+TEST_CASE("PlanRun: the work for a list's items, pointers and children grows as the list does") {
+  const Work one = work_of(250), four = work_of(1'000);
+  CHECK(four.asked < 5 * one.asked);
+  CHECK(one.reads == 250);
+  CHECK(four.reads == 1'000);
+}
+
+TEST_CASE("PlanSources: the message and a child's data are parsed once") {
+  agents::PlanSources sources(of_data(R"({"a": 1})"));
+  CHECK(sources.message_data().owner.get() == sources.message_data().owner.get());
+  int reads = 0;
+  const auto read = [&](const std::string&) -> base::Result<task::Task> {
+    ++reads;
+    task::Task child;
+    child.artifacts.emplace_back().parts.push_back(task::Part::of_data({"[1, 2]"}));
+    return child;
+  };
+  const auto* data = sources.child("x#1", read)->data().owner.get();
+  CHECK(sources.child("x#1", read)->data().owner.get() == data);
+  CHECK(reads == 1);
+}
+
+}  // namespace plan_run_test

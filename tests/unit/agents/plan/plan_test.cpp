@@ -1,0 +1,116 @@
+#include "agents/plan/plan.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+
+namespace plan_test {
+namespace {
+
+using namespace baton;
+
+// What is wrong with the plan, a line each, with ' for ".
+std::string problems_of(std::string plan) {
+  std::ranges::replace(plan, '\'', '"');
+  std::vector<json::SchemaProblem> problems;
+  agents::read_plan(plan, "/plan", problems);
+  std::string lines;
+  for (const json::SchemaProblem& one : problems) lines += one.pointer + ": " + one.reason + "\n";
+  std::ranges::replace(lines, '"', '\'');
+  return lines;
+}
+
+// A step with the id `id` whose agent is told the text of the step `of`.
+std::string reads(const std::string& id, const std::string& of, const std::string& more = "") {
+  return "{'id':'" + id + "','agent':'x','input':'{{/steps/" + of + "/text}}'" + more + "}";
+}
+std::string plain(const std::string& id, const std::string& more = "") {
+  return "{'id':'" + id + "','agent':'x','input':'go'" + more + "}";
+}
+std::string sequence(const std::string& steps, const std::string& more = "") {
+  return "{'sequence':[" + steps + "]" + more + "}";
+}
+std::string parallel(const std::string& steps, const std::string& more = "") {
+  return "{'parallel':[" + steps + "]" + more + "}";
+}
+
+constexpr const char* kLater = "' names a step that begins only after this is read\n";
+constexpr const char* kMeanwhile = "' names a step that has not ended when this one begins\n";
+
+}  // namespace
+
+TEST_CASE("read_plan: a pointer to a step that comes later is refused") {
+  CHECK(problems_of(sequence(reads("a", "b") + "," + plain("b"))) ==
+        "/plan/sequence/0/input: '/steps/b/text" + std::string(kLater));
+  CHECK(problems_of(sequence(parallel(plain("a") + "," + reads("b", "d")) + "," +
+                             sequence(plain("c") + "," + plain("d")))) ==
+        "/plan/sequence/0/parallel/1/input: '/steps/d/text" + std::string(kLater));
+  CHECK(problems_of(sequence("{'route':[{'when':{'value':'/steps/b/data/n','equals':1},'then':" + plain("a") +
+                             "}]}," + plain("b"))) ==
+        "/plan/sequence/0/route/0/when/value: '/steps/b/data/n" + std::string(kLater));
+  CHECK(problems_of(sequence("{'ask':'{{/steps/b/text}}?'}," + plain("b"))) ==
+        "/plan/sequence/0/ask: '/steps/b/text" + std::string(kLater));
+  CHECK(problems_of(sequence("{'wait':{'until':'{{/steps/b/text}}'}}," + plain("b"))) ==
+        "/plan/sequence/0/wait/until: '/steps/b/text" + std::string(kLater));
+  CHECK(problems_of("{'map':" + plain("a") + ",'over':'/steps/a/data'}") ==
+        "/plan/over: '/steps/a/data" + std::string(kLater));
+  CHECK(problems_of("{'loop':" + plain("a") + ",'max':2,'until':{'value':'/steps/a/text','equals':1}}") ==
+        "");
+}
+
+TEST_CASE("read_plan: a pointer to a step that runs at the same time is refused") {
+  for (const char* order : {"ab", "ba"}) {
+    const std::string first = order[0] == 'a' ? reads("a", "b") : plain("b");
+    const std::string second = order[0] == 'a' ? plain("b") : reads("a", "b");
+    const std::string index = order[0] == 'a' ? "0" : "1";
+    CHECK(problems_of(parallel(first + "," + second)) ==
+          "/plan/parallel/" + index + "/input: '/steps/b/text" + kMeanwhile);
+  }
+  CHECK(problems_of(parallel(sequence(reads("a", "b") + "," + plain("c")) + "," + plain("b"))) ==
+        "/plan/parallel/0/sequence/0/input: '/steps/b/text" + std::string(kMeanwhile));
+}
+
+TEST_CASE("read_plan: a pointer to another branch of a route, or to the step itself, is refused") {
+  CHECK(problems_of("{'route':[{'when':{'skill':'s'},'then':" + reads("a", "b") + "},{'then':" + plain("b") +
+                    "}]}") ==
+        "/plan/route/0/then/input: '/steps/b/text' names a step in another branch of the route\n");
+  CHECK(problems_of(reads("a", "a")) ==
+        "/plan/input: '/steps/a/text' names the step itself, which has not ended by then\n");
+}
+
+TEST_CASE("read_plan: a pointer to a compensation is refused before the step that it undoes") {
+  const std::string undone = plain("b", ",'compensate':" + plain("undo"));
+  CHECK(problems_of(sequence(reads("a", "undo") + "," + undone)) ==
+        "/plan/sequence/0/input: '/steps/undo/text" + std::string(kLater));
+  CHECK(problems_of(reads("b", "undo", ",'compensate':" + plain("undo"))) ==
+        "/plan/input: '/steps/undo/text" + std::string(kLater));
+  CHECK(problems_of(sequence(undone + "," + reads("c", "undo"))) == "");
+}
+
+TEST_CASE("read_plan: a pointer whose step may have ended is taken") {
+  CHECK(problems_of(sequence(plain("a") + "," + reads("b", "a"), ",'output':'{{/steps/b/text}}'")) == "");
+  // The round before, around the whole loop.
+  CHECK(problems_of("{'max':3,'while':{'value':'/iteration','less':2},'loop':" +
+                    sequence(reads("a", "b") + "," + parallel(plain("b") + "," + reads("c", "b"))) + "}") ==
+        "");
+  // What a compensation reads, at whatever time the plan fails.
+  CHECK(problems_of(sequence(plain("a", ",'compensate':" + reads("undo", "b")) + "," + plain("b"))) == "");
+  // Branches that begin when others may have ended.
+  CHECK(problems_of(parallel(plain("a") + "," + reads("b", "a"), ",'concurrency':1")) == "");
+  CHECK(problems_of(parallel(plain("a") + "," + sequence(plain("b") + "," + reads("c", "a")))) == "");
+  CHECK(problems_of(parallel(plain("a") + "," + reads("b", "a", ",'retry':{'count':1}"))) == "");
+  // A group of which a part is done.
+  CHECK(problems_of(sequence(plain("a") + "," + reads("b", "all"), ",'id':'all'")) == "");
+  // That another branch runs.
+  CHECK(problems_of(parallel(plain("a") + ",{'agent':'x','input':'{{/steps/a/state}}'}")) == "");
+}
+
+TEST_CASE("read_begun_plan: a run goes on with pointers that a card may not have any more") {
+  std::string plan = sequence(reads("a", "b") + "," + plain("b"));
+  std::ranges::replace(plan, '\'', '"');
+  CHECK(agents::read_begun_plan(plan) != nullptr);
+  CHECK(agents::read_begun_plan("{") == nullptr);
+}
+
+}  // namespace plan_test
