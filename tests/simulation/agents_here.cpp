@@ -22,15 +22,15 @@ struct Live {
   World& world;
   const agents::Turn turn;
   const std::shared_ptr<agents::TurnSink> sink;
-  bool told = false;     // to stop
-  bool dropped = false;  // nobody listens any more
+  bool told = false;     // cancel() was called
+  bool dropped = false;  // its Execution was destroyed: nobody listens any more
   bool finished = false;
   int said = 0, delivered = 0;
   Fibers::WaitList news;
 
   std::string next_piece() { return piece(turn.id, turn.attempt, ++said); }
 
-  // False: it should stop.
+  // Sleeps. Returns false if the turn was canceled or dropped.
   bool nap(Time time) {
     const Time until = world.fibers.now() + time;
     while (!told && !dropped && world.fibers.now() < until) world.fibers.wait(news, until);
@@ -97,7 +97,7 @@ class Agent final : public agents::Executor {
     running_.erase(live.turn.task.value);
   }
 
-  // A turn that begins after others gets what the log says they delegated, of each child that has stopped.
+  // Checks that the turn began with the result of each child that has stopped, as the log of the task says.
   void check_results(const agents::Turn& turn) const {
     const task::TaskKey key = world_.model.key_of(turn.task.value);
     const task::TaskHead& head = world_.model.task(key).head();
@@ -174,7 +174,7 @@ class Agent final : public agents::Executor {
 
   bool takes_questions() { return random().chance(300); }
 
-  // Leaves the rest to the next turn, or to the same again.
+  // Delegates, then ends the turn: it waits for the next turn, or is broken off and runs again.
   void delegate_and_wait(Live& live) {
     for (std::int64_t number = random().between(1, 3); number > 0; --number) {
       const bool is_there = !random().chance(50);
@@ -227,11 +227,11 @@ class Agent final : public agents::Executor {
   void finish(Live& live, agents::Outcome outcome) {
     live.finished = true;
     live.sink->finish(std::move(outcome));
-    // As a worker's pipe may have more to read.
+    // A worker's pipe may also have more to read after the end.
     if (world_.features.speaks_late && random().chance(300)) speak_late(live);
   }
 
-  // Nobody may hear of this.
+  // Sends output after the turn's end. The engine must drop it.
   void speak_late(Live& live) {
     for (int times = 0; times < 3; ++times) {
       world_.fibers.sleep(a_while());

@@ -7,8 +7,8 @@ namespace baton::simulation {
 
 class World;
 
-// "plain" and "careful" take any work (the second is of those whose turns fail after a restart), "brief"
-// answers with a message, "child" gets what the others delegate.
+// "plain" and "careful" accept any work; turns of "careful" fail after a restart. "brief" answers with a
+// message. "child" gets what the others delegate.
 std::vector<agents::Agent> make_agents(World& world);
 
 }  // namespace baton::simulation

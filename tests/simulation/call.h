@@ -12,7 +12,7 @@ struct CallFor : Call {
   std::optional<T> answer;
 };
 
-// Longer than all that an engine may wait for.
+// Longer than any wait of an engine.
 constexpr Time kAnswered = std::chrono::hours(2);
 
 template <class T>

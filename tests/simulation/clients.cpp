@@ -10,7 +10,7 @@ using std::chrono::milliseconds;
 using task::ProtocolVersion;
 
 namespace {
-constexpr int kPlansMax = 4;  // of a client
+constexpr int kPlansMax = 4;  // per client
 }  // namespace
 
 Client::Client(World& world, int number)
@@ -66,7 +66,7 @@ void Client::send_plan() {
   submit(book_.size() - 1);
 }
 
-// The question that it asks now, if any: a message at another time would begin another run.
+// Answers the question that the plan asks now, if any. A message at any other time would begin another run.
 void Client::answer_plan(const Sent& known) {
   static const std::vector<std::string> kAnswers{"yes", "no", "ok"};
   const task::TaskHead& head = world_.model.task(known.accepted->key).head();
@@ -105,7 +105,7 @@ void Client::send_new() {
   if (sent.accepted && sent.submission.waits_for == task::WaitsFor::outcome) wait(sent);
 }
 
-// The same send twice at once.
+// Repeats a send while the first one may still be under way.
 void Client::repeat_beside(std::size_t which) {
   ++world_.clients_left;
   world_.fibers.spawn([this, which] {
@@ -122,7 +122,7 @@ void Client::send_again() {
   submit(which);
 }
 
-// An answer, or more work.
+// Sends an answer, or more work.
 void Client::send_to_known() {
   const Sent* known = one_accepted();
   if (known == nullptr) return;
@@ -155,7 +155,7 @@ void Client::submit(std::size_t which) {
   }
 }
 
-// What the answer claims must be true when it leaves.
+// Checks that the answer is true at the moment it is given.
 void Client::accept(Sent& sent, const engine::Accepted& accepted, int process) {
   const Model& model = world_.model;
   model.acknowledged(accepted.key, accepted.after, "acknowledged");
@@ -291,7 +291,7 @@ void Client::set_webhook(const Sent& sent) {
                });
 }
 
-// Follows the task for a while, or to its end; when its stream is cut it comes back with the number it has.
+// Follows the task for a while, or to its end. Resumes a cut stream after the last event that it has seen.
 void Client::follow(const Sent& sent) {
   struct Stream {
     std::int64_t last = 0;
@@ -320,7 +320,7 @@ void Client::follow(const Sent& sent) {
         if (!stream->has_news) {
           world_.fibers.wait(stream->news,
                              world_.fibers.now() + std::chrono::seconds(process.stopping() ? 0 : 30));
-          // A server looks whether it stops; nobody tells this stream.
+          // Nothing wakes this stream when the process stops. It polls, as a server does.
           if (!stream->has_news) continue;
         }
         stream->has_news = false;

@@ -1,5 +1,5 @@
-// Clients: they send, repeat sends, answer, cancel, follow, cut and resume streams, list and read, and keep
-// their own book of what they were told.
+// Client: sends, repeats sends, answers, cancels, lists, reads, and follows tasks on streams that are cut and
+// resumed. It remembers what it sent and what it was answered.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@ class Client {
  public:
   Client(World& world, int number);
 
-  // Until the world is calm, and all that it follows has ended. On a fiber of its own.
+  // Acts until the world is calm, then finishes the call under way. Runs on a fiber of its own.
   void run();
 
  private:
-  // What it sent, and what it was told of it.
+  // A message that the client sent, and what it knows of the answer.
   struct Sent {
     task::Submission submission;
     std::optional<engine::Accepted> accepted;
-    int process = 0;          // that accepted it
+    int process = 0;          // the one that accepted it
     bool unknown = false;     // an answer was lost
     bool may_reopen = false;  // by tasks-era rules
     int under_way = 0;

@@ -8,7 +8,7 @@
 #include <exception>
 #include <iterator>
 
-// AddressSanitizer has to be told of each change of the stack.
+// AddressSanitizer must be notified of each switch to another stack.
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
@@ -25,7 +25,7 @@ constexpr std::size_t kStack = 256 << 10, kGuard = 4096;
 
 Fibers* the_fibers = nullptr;
 
-// Stacks are used again: mapping one costs more than a step.
+// Stacks are reused: mapping one costs more than a step.
 std::vector<char*>& free_stacks() {
   static std::vector<char*> stacks;
   return stacks;
@@ -36,7 +36,7 @@ char* take_stack() {
     char* stack = free_stacks().back();
     free_stacks().pop_back();
 #ifdef __SANITIZE_ADDRESS__
-    // A fiber that was killed has left its frames.
+    // A killed fiber leaves its frames poisoned.
     ASAN_UNPOISON_MEMORY_REGION(stack + kGuard, kStack - kGuard);
 #endif
     return stack;
@@ -57,8 +57,8 @@ struct Fibers::Fiber {
   std::function<void()> body;
   char* stack = nullptr;
   ucontext_t context{};
-  WaitList* list = nullptr;                          // it waits in
-  std::optional<std::pair<Time, std::uint64_t>> at;  // it sleeps until
+  WaitList* list = nullptr;                          // the one it waits in
+  std::optional<std::pair<Time, std::uint64_t>> at;  // until when it sleeps
   WaitList joined;
   void* asan_frames = nullptr;  // AddressSanitizer's, while another stack is in use
 };
@@ -77,7 +77,7 @@ Fibers::Fibers(Random& random) : random_(random), outside_(std::make_unique<Fibe
 Fibers::~Fibers() {
   for (const auto& fiber : all_) {
     if (fiber->stack != nullptr) free_stacks().push_back(fiber->stack);
-    // What it was to run owns parts of a world that is gone.
+    // The body owns parts of a world that is gone, so it is leaked.
     if (fiber->body) static_cast<void>(new std::function<void()>(std::move(fiber->body)));
   }
   the_fibers = nullptr;
@@ -100,7 +100,7 @@ Fibers::Fiber* Fibers::spawn(std::function<void()> body, std::optional<int> proc
   return all_.back().get();
 }
 
-// From `from` to `to`, until something changes back.
+// Switches from `from` to `to`. Returns when something switches back to `from`.
 void Fibers::change(Fiber& from, Fiber& to) {
 #ifdef __SANITIZE_ADDRESS__
   const void* stack = to.stack == nullptr ? outside_stack_ : to.stack;
@@ -111,7 +111,7 @@ void Fibers::change(Fiber& from, Fiber& to) {
   changed(from);
 }
 
-// The first thing after a change to `fiber`.
+// Must be called first after each switch to `fiber`.
 void Fibers::changed([[maybe_unused]] Fiber& fiber) {
 #ifdef __SANITIZE_ADDRESS__
   const bool inside = fiber.stack != nullptr;
@@ -144,7 +144,7 @@ int Fibers::process() const {
   return current_ == nullptr ? 0 : current_->process;
 }
 
-// Back to `step`.
+// Switches back to `step`.
 void Fibers::leave() {
   if (held_ != 0) fail("a lock is held over a wait");
   Fiber* self = current_;
@@ -162,7 +162,7 @@ bool Fibers::wait(WaitList& list, std::optional<Time> until) {
     sleeping_.emplace(*self->at, self);
   }
   leave();
-  // Whoever woke it has taken it out of the list, time has not.
+  // wake_one and wake_all take the fiber out of the list; a deadline does not.
   const bool woken = self->list == nullptr;
   if (!woken) std::erase(list.waiting, self);
   self->list = nullptr;

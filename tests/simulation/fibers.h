@@ -1,13 +1,13 @@
-// Fibers: the threads of a simulation. All run on one thread of the machine, one at a time; which one goes on
-// next is drawn from the seed. Time is virtual: it passes a little with every step, and jumps to the next
-// deadline when nobody can run.
+// Fibers: the threads of a simulation. All run on one thread of the machine, one at a time; the seed decides
+// which one runs next. Time is virtual: it passes a little with every step, and jumps to the next deadline
+// when no fiber can run.
 //
-// A fiber gives way where a thread would block, and by chance before it takes a lock; never while it holds
-// one, so no lock is ever contended. A fiber belongs to a process; killing that drops its fibers where they
-// are, without unwinding: what they own is leaked, as what a killed program owned is gone.
+// A fiber yields where a thread would block and, by chance, before it takes a lock. It never yields while it
+// holds one, so no lock is ever contended. A fiber belongs to a process. Killing the process drops its fibers
+// where they are, without unwinding: what they own is leaked, as a killed program destroys nothing.
 //
-// One Fibers at a time, which `fibers()` finds. Everything is called from fibers or, where it says so, from
-// outside.
+// There is one Fibers at a time, which `fibers()` returns. Call everything from fibers or, where a comment
+// says so, from outside.
 #pragma once
 
 #include <chrono>
@@ -29,12 +29,12 @@ namespace baton::simulation {
 
 using Time = std::chrono::nanoseconds;  // since the simulation began
 
-// What the engine's clock shows then.
+// The time on the engine's clock.
 inline base::Timestamp wall_time(Time time) {
   return base::from_ms(1'800'000'000'000) + std::chrono::duration_cast<base::Duration>(time);
 }
 
-// A promise was broken, or the simulation cannot go on. Ends the run.
+// A promise was broken, or the simulation cannot continue. Ends the run.
 struct Violation {
   std::string what;
 };
@@ -42,7 +42,7 @@ struct Violation {
 class Fibers {
  public:
   struct Fiber;
-  // Those who wait for one thing, in the order of their coming.
+  // The fibers that wait for one thing, in order of arrival.
   struct WaitList {
     std::vector<Fiber*> waiting;
   };
@@ -52,13 +52,13 @@ class Fibers {
   Fibers(const Fibers&) = delete;
   Fibers& operator=(const Fibers&) = delete;
 
-  // Also from outside. `process`: the current fiber's by default.
+  // May be called from outside. `process`: the current fiber's by default.
   Fiber* spawn(std::function<void()> body, std::optional<int> process = {});
   void join(Fiber* fiber);
   Fiber* current() const { return current_; }
   int process() const;  // of the current fiber; 0 outside
 
-  // Returns whether it was woken; false: the deadline has passed. May return without a reason.
+  // Returns true if it was woken, and false if the deadline has passed. May return without a reason.
   bool wait(WaitList& list, std::optional<Time> until = {});
   void wake_one(WaitList& list);
   void wake_all(WaitList& list);
@@ -66,25 +66,26 @@ class Fibers {
   void sleep(Time time) { sleep_until(now_ + time); }
   void yield();
 
-  // Drops the fibers of a process. From one of them: does not return. Also from outside.
+  // Drops the fibers of a process; does not return if called from one of them. May be called from outside.
   void kill(int process);
 
-  // None of the process's fibers runs until it is thawed; time passes.
+  // Until it is thawed, none of the process's fibers runs; time passes.
   void freeze(int process) { frozen_.insert(process); }
   void thaw(int process);
   bool is_frozen(int process) const { return frozen_.contains(process); }
 
-  // From outside. Runs one fiber; false: nobody can ever run again. Throws the Violation of the fiber.
+  // Call from outside. Runs one fiber; returns false if none can ever run again. Throws the fiber's
+  // Violation.
   bool step();
 
-  // Ends the run with this violation, from wherever. The first one counts.
+  // Ends the run with this violation. Call it from anywhere. The first violation counts.
   void fail(std::string what);
   bool failed() const { return failure_.has_value(); }
 
   Time now() const { return now_; }
   std::int64_t steps() const { return steps_; }
   std::uint64_t trace() const { return trace_; }
-  // Adds what has happened to the trace.
+  // Mixes what has happened into the trace.
   void note(std::uint64_t what) { trace_ = mixed(trace_, what); }
 
   // Called before a lock is taken.
@@ -94,7 +95,7 @@ class Fibers {
   }
   void after_lock() { --held_; }
 
-  // While it lives, locks are no occasion to give way.
+  // While it lives, taking a lock never yields.
   class Quiet {
    public:
     ~Quiet() { --fibers_.held_; }
@@ -122,7 +123,7 @@ class Fibers {
   Random& random_;
   std::deque<std::unique_ptr<Fiber>> all_;
   std::vector<Fiber*> runnable_;
-  std::vector<Fiber*> aside_;  // runnable, of frozen processes
+  std::vector<Fiber*> aside_;  // runnable fibers of frozen processes
   std::set<int> frozen_;
   std::map<std::pair<Time, std::uint64_t>, Fiber*> sleeping_;
   Fiber* current_ = nullptr;

@@ -22,15 +22,15 @@ namespace {
 struct Options {
   std::int64_t seeds = 1'000, first = 1, steps = 2'000;
   int jobs = 2;
-  double seconds = 0;        // stops taking seeds after; 0: never
-  bool replay = false;       // one seed, and what happened in it
+  double seconds = 0;        // takes no more seeds after; 0: no limit
+  bool replay = false;       // run one seed and print what happened
   bool all_marks = false;    // every mark must have been reached
   bool plans = false;        // every seed has them
-  int nodes = 1;             // that share the store
+  int nodes = 1;             // how many share the store
   bool to_be_found = false;  // a fault is planted: a seed must find it
 };
 
-// In memory that the processes of the batch share.
+// Lives in memory that the processes of the batch share.
 struct Shared {
   MarkCounts marks;
   std::atomic<std::int64_t> next, done, steps, failed, first_failed;
@@ -38,7 +38,7 @@ struct Shared {
 };
 Shared* shared = nullptr;
 
-// A process does so many seeds: what a killed Baton owned is not freed.
+// The number of seeds in one process. Limited, because what a killed Baton owned is never freed.
 constexpr int kSeedsOfProcess = 40;
 
 struct Outcome {
@@ -60,7 +60,7 @@ Outcome simulate(std::uint64_t seed, const Options& options) {
   return outcome;
 }
 
-// Returns what is wrong with the seed, or nothing.
+// Runs the seed twice. Returns what is wrong with it, or an empty string.
 std::string judge(std::int64_t seed, const Options& options) {
   const Outcome once = simulate(static_cast<std::uint64_t>(seed), options);
   shared->steps += once.steps;
@@ -90,7 +90,7 @@ bool is_time_over(const Options& options, std::chrono::steady_clock::time_point 
   return options.seconds > 0 && taken.count() > options.seconds;
 }
 
-// In a process of its own.
+// Runs in a process of its own.
 void do_seeds(const Options& options, int slot, std::chrono::steady_clock::time_point began) {
   mark_counts = &shared->marks;
   for (int left = kSeedsOfProcess; left > 0; --left) {
@@ -181,7 +181,7 @@ int run(const Options& options) {
     std::printf("%d passed, %d failed\n", seed > 0 ? 1 : 0, seed > 0 ? 0 : 1);
     return seed > 0 ? 0 : 1;
   }
-  // Of a batch that was cut short not all can be asked.
+  // A batch that was cut short need not reach all marks.
   const bool whole = shared->done >= options.seeds;
   const int unreached = options.all_marks && whole ? unreached_marks(true, options.nodes > 1) : 0;
   const long long failed = shared->failed + unreached;
@@ -230,7 +230,7 @@ Options parse(int count, char** words) {
 }  // namespace baton::simulation
 
 int main(int count, char** words) {
-  // Each engine that is killed leaves a descriptor behind.
+  // Each killed engine leaks a descriptor.
   rlimit files{};
   getrlimit(RLIMIT_NOFILE, &files);
   files.rlim_cur = files.rlim_max;

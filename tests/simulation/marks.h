@@ -1,5 +1,5 @@
-// SOMETIMES(name): says that a rare state was reached. A batch of seeds must reach each, or the generator is
-// blind.
+// SOMETIMES(name) records that a rare state was reached. A batch of seeds must reach each mark; otherwise the
+// generator never tests that state.
 #pragma once
 
 #include <array>
@@ -116,7 +116,7 @@ inline constexpr std::string_view kMarkNames[] = {
 #undef BATON_MARK
 };
 inline constexpr std::size_t kMarks = std::size(kMarkNames);
-// From here on those of nodes that share a store; the others are of one.
+// The marks from here on are for nodes that share a store, those before for a single node.
 inline constexpr auto kFirstOfNodes = static_cast<std::size_t>(Mark::group_lost_its_race);
 
 // In memory that the processes of a batch share.

@@ -12,7 +12,7 @@
 namespace baton::simulation {
 namespace {
 
-// Of one task: no simulated agent says so much, and no plan takes so many turns.
+// The most events of a task: no simulated agent says so much, and no plan takes so many turns.
 constexpr std::int64_t kEventsMax = 5'000;
 
 std::uint64_t print_of(std::string_view text) {
@@ -21,7 +21,7 @@ std::uint64_t print_of(std::string_view text) {
   return hash;
 }
 
-// What the agent says in this event, if anything.
+// The agent's output in this event, or null.
 const std::string* text_in(const task::EventBody& body) {
   if (const auto* delta = std::get_if<task::TextDelta>(&body)) return &delta->text;
   if (const auto* span = std::get_if<task::ReasoningDelta>(&body)) return &span->text;
@@ -92,7 +92,8 @@ void Model::committed() {
       commit(std::get<Removed>(one));
     }
   }
-  // Whether a child's end was stored together with the end of its parent's turn, which waits for it.
+  // Marks a child's end that was stored in one group with the end of the parent's turn that waits for the
+  // child.
   for (const auto& one : group) {
     const auto* applied = std::get_if<Applied>(&one);
     if (applied == nullptr) continue;
@@ -146,8 +147,8 @@ void Model::commit(const Applied& one, std::set<std::int64_t>& begun_to_wait) {
   unflushed_.insert(head.key.value);
 }
 
-// Only a restart makes another attempt of a turn: one that waited goes on in the next turn's first attempt,
-// one that was broken off runs again as the same.
+// Only a restart adds an attempt to a turn. A turn that waited continues as the first attempt of the next
+// turn; a turn that was broken off runs again as the same attempt.
 void Model::check_attempt(const task::TaskHead& before, const task::TaskHead& head) const {
   using task::TurnState;
   const bool runs = head.turn_state == TurnState::running;
@@ -161,7 +162,7 @@ void Model::check_attempt(const task::TaskHead& before, const task::TaskHead& he
   } else if (before.turn_state == TurnState::running && head.turn_state == TurnState::queued) {
     return;  // broken off by its agent or by a restart
   }
-  // One that an operator had run again may have been that node's last attempt.
+  // A turn that an operator requeued may run again as the same attempt.
   const bool is_again = requeued_.contains(head.key.value) && head.attempt == before.attempt;
   if (head.attempt != expected && !is_again) {
     broken(place(head, head.last_event) + "is attempt " + std::to_string(head.attempt) + " and not " +
@@ -169,7 +170,7 @@ void Model::check_attempt(const task::TaskHead& before, const task::TaskHead& he
   }
 }
 
-// The last event of the log, if it is an answer to a child's question: nobody answers one twice.
+// Checks the last event of the log, if it answers a child's question: no question is answered twice.
 void Model::check_answer(const Task& task) const {
   const auto* passed = std::get_if<task::Subagent>(&task.log.back().body);
   if (passed == nullptr || passed->phase != task::Subagent::Phase::passed) return;
@@ -185,11 +186,12 @@ void Model::check_answer(const Task& task) const {
   }
 }
 
-// Nobody ends a child that its parent's turn awaits.
+// A child that its parent's turn awaits must not be canceled.
 void Model::check_cancel(const task::TaskHead& child, task::State before) const {
   SOMETIMES(child_canceled);
   const auto found = tasks_.find(child.parent.value);
-  // A child that waits is canceled by its caller. It may have its answer when that is decided.
+  // A child that waits for its caller is canceled by that caller. It may have its answer before the cancel is
+  // decided.
   if (found == tasks_.end() || task::is_waiting(before) || canceled_.contains(child.key.value)) return;
   const Task& parent = found->second;
   const task::TaskHead& head = parent.head();
@@ -201,7 +203,7 @@ void Model::check_cancel(const task::TaskHead& child, task::State before) const 
   for (const Event& event : parent.log) {
     const auto* one = std::get_if<task::Subagent>(&event.body);
     if (one == nullptr || one->phase == task::Subagent::Phase::passed) continue;
-    // What was asked for before the turn's message is not awaited: the task had ended meanwhile.
+    // Children delegated before the turn's message are not awaited: the task has ended since.
     if (event.head.turn_message != head.turn_message) continue;
     if (one->task == child.key) {
       id = one->id;
@@ -237,14 +239,14 @@ bool Model::is_awaited(task::TaskKey parent, const std::string& call) const {
       opened = &event;
       is_open = true;
     } else if (opened != nullptr && one->id == std::get<task::Subagent>(opened->body).id) {
-      // Told or not, if it stopped in the turn itself.
+      // A child that stopped in this turn counts as awaited: the agent may know of its end or not.
       is_open = event.head.turn == task(parent).head().turn;
     }
   }
   return is_open;
 }
 
-// A turn that waits goes on for one of its reasons, and neither earlier nor without one.
+// A waiting turn continues for one of its reasons only, and not earlier.
 void Model::check_wake(const task::TaskHead& before, const task::TaskHead& head,
                        const store::Committed& committed) const {
   const task::Waits& waits = before.waits;
@@ -258,7 +260,7 @@ void Model::check_wake(const task::TaskHead& before, const task::TaskHead& head,
   if (is_time && !few) SOMETIMES(woken_by_the_time);
   if (few && head.awaited > 0) SOMETIMES(woken_beside_children);
   if (waits.on_failure && failed && !few) SOMETIMES(woken_by_a_failure);
-  // A plan that is canceled goes on to undo what it has done.
+  // A canceled plan is woken to undo what it has done.
   const bool is_again = requeued_.contains(head.key.value);
   if (!is_time && !few && !(waits.on_failure && failed) && !head.cancel_requested && !is_again) {
     broken(place(head, head.last_event) + "went on without a reason");
@@ -272,7 +274,7 @@ void Model::note_kill() {
   }
 }
 
-// One end, and one for each reopening.
+// A task ends once, and once more after each reopening.
 void Model::check_end(const Task& task, const task::Event& event, bool reopens) const {
   if (task.log.empty() || !task::is_terminal(task.log.back().state)) return;
   const auto* status = task::status_in(event);
@@ -281,11 +283,11 @@ void Model::check_end(const Task& task, const task::Event& event, bool reopens) 
   SOMETIMES(task_reopened);
 }
 
-// Only the attempt that runs is heard, all it says, in the order in which it said it.
+// Only the running attempt's output is stored: all of it, in order.
 void Model::check_speaker(const Task& task, const task::TaskHead& before, const task::Event& event) const {
   const std::string* text = text_in(event.body);
   if (text == nullptr || text->empty()) return;
-  // What plans and their steps say is checked when they have ended.
+  // The output of plans and of their steps is checked when they have ended.
   if (is_step_agent(before.agent.value) || plan_of(before.agent.value) != nullptr) return;
   const std::string where = place(before, event.number);
   long key = 0, turn = 0, attempt = 0, number = 0, last = 0;
@@ -301,12 +303,12 @@ void Model::check_speaker(const Task& task, const task::TaskHead& before, const 
     if (last != 0 && number != last + 1) broken(where + "output is missing or out of order: " + *text);
     last = number;
   }
-  // The piece before: the newest output of the same attempt.
+  // Finds the piece before: the newest output of the same attempt.
   const long first = last - static_cast<long>(std::count(text->begin(), text->end(), ' ')) + 1;
   long said = 0;
   for (auto earlier = task.log.rbegin(); earlier != task.log.rend() && said == 0; ++earlier) {
     const auto& head = earlier->before;
-    // A turn that runs again as the same attempt begins anew.
+    // A turn that runs again as the same attempt counts from 1 again.
     const bool begins = std::holds_alternative<task::Withdrawn>(earlier->body) ||
                         (std::holds_alternative<task::StatusChanged>(earlier->body) &&
                          head.turn_state != task::TurnState::running);

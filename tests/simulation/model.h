@@ -1,6 +1,6 @@
-// Model: what the store was given, in order, and the promises held against it (README.md). It learns
-// of every group when that is committed and when it is flushed, and whoever is shown something asks it
-// whether that is durable and true. The first broken promise ends the run (Fibers::fail).
+// Model: records what the store was given, in order, and checks the promises (README.md) against it. The
+// store reports each group when it is committed and when it is flushed. Every reader asks the model whether
+// what it was shown is durable and true. The first broken promise ends the run (Fibers::fail).
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace baton::simulation {
 
-// What an agent's turn says is made of pieces "<turn's attempt>:<number> ", numbered from 1.
+// An agent's output consists of pieces "<turn>/<attempt>:<number> ", numbered from 1.
 std::string piece(const std::string& turn, int attempt, int number);
 
 std::uint64_t fingerprint(const task::Event& event);
@@ -25,25 +25,25 @@ class Model {
   struct Event {
     std::uint64_t print = 0;
     task::EventBody body;
-    task::State state = task::State::submitted;  // after it
-    task::TaskHead before, head;                 // before and after its change
+    task::State state = task::State::submitted;  // after the event
+    task::TaskHead before, head;                 // before and after the event's change
   };
   struct Task {
     std::vector<Event> log;
-    std::int64_t durable = 0;     // events
-    task::TaskHead durable_head;  // changes without an event count, too
-    bool waited_at_kill = false;  // its turn, for children
-    bool asked_at_kill = false;   // its caller
-    bool gone = false;            // removed, and that is committed; its log is what it had
-    bool erased = false;          // by an operator, webhooks that waited and all
+    std::int64_t durable = 0;     // the number of durable events
+    task::TaskHead durable_head;  // also has changes without an event
+    bool waited_at_kill = false;  // its turn waited
+    bool asked_at_kill = false;   // it waited for its caller
+    bool gone = false;            // its removal is committed; the log stays
+    bool erased = false;          // removed by an operator, with webhooks that waited
     const task::TaskHead& head() const { return log.back().head; }
     task::State durable_state() const { return log[static_cast<std::size_t>(durable) - 1].state; }
   };
 
-  // The store's: a change was applied to the open group; the group is gone; it is committed; what was
-  // committed is durable; power was lost.
+  // Calls of the store: `applied`, to the open group; `rolled_back`, the group is gone; `committed`;
+  // `flushed`, all that was committed is durable; `lose_unflushed`, the power was lost.
   void applied(const store::Committed& committed, bool reopens);
-  // A task was removed in the open group. `delivers`: a webhook of it waited.
+  // A task was removed in the open group. `delivers`: one of its webhooks waited.
   void removed(task::TaskKey task, bool erases, bool delivers);
   void rolled_back();
   void committed();
@@ -53,29 +53,29 @@ class Model {
   void note_kill();
   // The task's caller cancels it.
   void note_cancel(task::TaskKey task) { canceled_.insert(task.value); }
-  // Nodes' clocks may be so far ahead.
+  // Sets how far the nodes' clocks may be ahead.
   void set_clocks_ahead(Time time) { clocks_ahead_ = time; }
-  // An operator has its turn run again.
+  // An operator requeues the task's running turn.
   void note_requeue(task::TaskKey task) { requeued_.insert(task.value); }
   bool was_requeued(task::TaskKey task) const { return requeued_.contains(task.value); }
   bool was_canceled(task::TaskKey task) const { return canceled_.contains(task.value); }
 
-  // An event that somebody was shown: must be durable, and what the log has. `last`: the number that this
-  // reader was shown before; the next one must follow.
+  // Checks an event that a reader was shown: it must be durable, be the one in the log, and come next after
+  // `last`, the number of the event that this reader was shown before.
   void shown(task::TaskKey task, const task::Event& event, std::int64_t last) const;
-  // What the log says the turn that begins now was delegated and asked for: the child, by the agent's name
-  // for it, but for detached ones. No child: it could not be made.
+  // The children that, as the log says, were delegated for the message of the turn that begins now, by the
+  // agent's name for each; without detached ones. A null key: the child could not be made.
   std::map<std::string, task::TaskKey> delegated(task::TaskKey parent) const;
-  // Whether this child had not stopped, as the log says, when the turn began.
+  // True if, as the log says, this child had not stopped when the turn began.
   bool is_awaited(task::TaskKey parent, const std::string& call) const;
-  // The task's events up to this one must be durable.
+  // Checks that the task's events up to this one are durable.
   void acknowledged(task::TaskKey task, task::EventNumber last, const char* what) const;
-  // The last event that anybody was told of: who asks now is shown no less.
+  // The last event that anybody was shown. A later read must not show less.
   std::int64_t told_of(task::TaskKey task) const { return told_[task.value]; }
-  // What the task's status was just after this event, which must be durable.
+  // The task's status just after this event, which must be durable.
   task::State state_at(task::TaskKey task, task::EventNumber event) const;
 
-  // Also of one that is gone.
+  // Also finds tasks that are gone.
   const Task& task(task::TaskKey key) const;
   bool is_gone(task::TaskKey key) const { return task(key).gone; }
   task::TaskKey key_of(const std::string& id) const;
@@ -105,17 +105,17 @@ class Model {
   void check_speaker(const Task& task, const task::TaskHead& before, const task::Event& event) const;
 
   std::map<std::int64_t, Task> tasks_;
-  std::map<std::string, task::TaskKey> keys_;  // by id; ids of callers' own are unique here
+  std::map<std::string, task::TaskKey> keys_;  // by id; callers' own ids are unique here
   std::vector<std::variant<Applied, Removed>> group_;
   std::set<std::int64_t> canceled_;  // by their callers
   std::set<std::int64_t> requeued_;
   Time clocks_ahead_{};                                // at most
-  mutable std::map<std::int64_t, std::int64_t> told_;  // by task: the last event that anybody was told of
+  mutable std::map<std::int64_t, std::int64_t> told_;  // by task: the last event that anybody was shown
   std::set<std::int64_t> unflushed_;                   // tasks with events that are not durable
   std::set<std::int64_t> gone_unflushed_;
 };
 
-// The log of a task, for whoever looks into a violation.
+// The task's log as text, to investigate a violation.
 std::string told(const Model::Task& task);
 
 }  // namespace baton::simulation

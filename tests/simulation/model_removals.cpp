@@ -1,4 +1,4 @@
-// Model: what leaves the store, by age and by an operator's word.
+// Model: tasks that are removed from the store, by age or by an operator.
 #include <cstdlib>
 #include <utility>
 
@@ -26,7 +26,8 @@ void Model::rolled_back() {
   group_.clear();
 }
 
-// What goes has ended, is below nothing that works, and leaves no child behind; by age, also no webhook.
+// A removed task has ended, is below no unfinished task, and leaves no child. By age, it also leaves no
+// waiting webhook.
 void Model::commit(const Removed& one) {
   Task& task = tasks_[one.task.value];
   const std::string what = "task " + std::to_string(one.task.value) + " was removed ";

@@ -1,19 +1,19 @@
 #!/usr/bin/python3
 """The faults that are planted to see whether the simulator finds them. Writes the changed sources of one into a folder,
-which stands before src/ when its program is compiled.
+which comes before src/ when its program is compiled.
 
     mutants.py --list              names, one a line
     mutants.py --sources NAME      the sources to compile again, relative to src/ or, of simulation/, to tests/
     mutants.py --nodes NAME        how many nodes it takes to find it
     mutants.py NAME SRC FOLDER     writes them
 
-Each edit names a text that stands exactly once in its file: a source that moves on without it fails the build. An empty one
-means that the source is only compiled again, for the sake of a changed header."""
+Each edit names a text that occurs exactly once in its file; if the source no longer has it, the build fails. An empty
+text means that the source is only compiled again, because a header has changed."""
 import pathlib
 import sys
 
 MUTANTS = {
-    # An executor that was ended goes on to be heard.
+    # Output of an executor is still accepted after its turn was ended.
     "no_fence": [
         ("engine/turns/running_turn.cpp", """    if (state.phase == Phase::over || state.outcome) return false;
     const std::size_t times""", """    const std::size_t times"""),
@@ -27,8 +27,8 @@ MUTANTS = {
       change = going""", """    if (!may_end(state) || state.phase == Phase::over) {
       change = going"""),
     ],
-    # Decisions are made on the task as readers see it, which may be older, and again only where the version has told.
-    # With the check in apply.cpp in its place no seed fails.
+    # Decisions are made on the task as readers see it, which may be outdated, and are repeated only after a version
+    # conflict. With the check in apply.cpp left in place no seed fails.
     "no_version_check": [
         ("engine/decide/inbox_work.h", """    auto change = decision_.decide(row);""",
          """    store::TaskRow seen = row;
@@ -44,18 +44,18 @@ MUTANTS = {
         ("task/apply.cpp", """  if (change.expected && *change.expected != head.version) {""",
          """  if (false) {"""),
     ],
-    # A task goes though a webhook of it waits.
+    # A task is removed by age although one of its webhooks waits.
     "no_hold_for_webhooks": [
         ("engine/upkeep/retention.cpp", """    if (member.delivers || !store""", """    if (!store"""),
         ("store/memory/memory_store.cpp", """(erases || !delivers);""", """(erases || !delivers || true);"""),
     ],
-    # A repeated send is a new one.
+    # A repeated send is treated as a new one.
     "no_dedup": [
         ("store/memory/memory_store.cpp", """  if (change.send &&
       has(""", """  if (change.send && false &&
       has("""),
     ],
-    # What was committed is published and told, then flushed.
+    # Committed groups are published and reported before they are flushed.
     "publish_before_flush": [
         ("engine/decide/inbox.cpp", """      if (const auto flushed = store_.flush(); !flushed) {""",
          """      told_ += groups.size();
@@ -76,43 +76,43 @@ MUTANTS = {
   may_gather_.notify_one();""", """    loaded_.push_back({key, std::move(row)});
   }"""),
     ],
-    # A turn that was running when the program ended is not queued again.
+    # After a restart, a turn that was running is not queued again.
     "forgetful_recovery": [
         ("engine/upkeep/recovery.cpp", """    if (now->turn_state == task::TurnState::none || runs) continue;""",
          """    const bool was_queued = head.turn_state == task::TurnState::queued;
     if ((now->turn_state != task::TurnState::waiting && !was_queued) || runs) continue;"""),
     ],
-    # Nobody listens for the children of a turn that was waiting for them when the program ended.
+    # After a restart, nobody listens for the children that a turn waits for.
     "forgets_waiting": [
         ("engine/engine.cpp", """    if (head.awaited == 0) continue;""", """    continue;"""),
     ],
-    # Nobody comes back at its time for a turn that was waiting for it when the program ended.
+    # After a restart, a turn that waits for a time is never woken.
     "forgets_time": [
         ("engine/engine.cpp", """  for (const task::TaskHead& head : found.going_on) turns_.go_on(head);""",
          """  for (const task::TaskHead& head : found.going_on) {
     if (head.turn_state == task::TurnState::queued) turns_.go_on(head);
   }"""),
     ],
-    # What has become of a child is lost where the turn that was woken waits for a slot.
+    # A child's result is lost if the turn that it woke waits for a slot.
     "deaf_in_the_queue": [
         ("engine/turns/turn_runner.cpp", """head.turn_state == task::TurnState::none || head.turn_message""",
          """head.turn_state != task::TurnState::waiting || head.turn_message"""),
     ],
-    # A plan that begins its turn again does not ask again for the children that were not made.
+    # A plan that begins its turn again does not delegate again the children that were not made.
     "plan_forgets_children": [
         ("agents/plan/workflow_executor.cpp", """    if (turn_.attempt > 1)""", """    if (false)"""),
     ],
-    # A plan does not say what it has taken in.
+    # A plan does not record which results it has taken in.
     "plan_takes_twice": [
         ("agents/plan/workflow_executor.cpp", """ExecutorState{std::move(state), std::move(taken_)}""",
          """ExecutorState{std::move(state), {}}"""),
     ],
-    # A plan loses the records of a turn whose children have been told of.
+    # A plan loses the records of a turn that begins no step and does not end the plan.
     "plan_drops_records": [
         ("agents/plan/workflow_executor.cpp", """    if (step.records.empty() && taken_.empty()) return;""",
          """    if (step.records.empty() || (step.begins.empty() && !step.end)) return;"""),
     ],
-    # What was done first is undone first.
+    # A plan undoes its steps in the order in which they were done.
     "plan_undoes_forwards": [
         ("agents/plan/plan_run.cpp", """done(facts_.done().rbegin(), facts_.done().rend());""",
          """done(facts_.done().begin(), facts_.done().end());"""),
@@ -121,13 +121,13 @@ MUTANTS = {
     "cancels_before_its_record": [
         ("engine/turns/running_turn.cpp", """!state.posted && state.output.empty()""", """true"""),
     ],
-    # A child's cancel that the store refuses is forgotten.
+    # A child's cancel is forgotten if the store refuses it.
     "cancel_is_lost": [
         ("engine/sends/cancels.cpp", """    if (is_over) return;
     background_""", """    if (is_over || child.value != 0) return;
     background_"""),
     ],
-    # Of an output only the turn is compared, and not the attempt.
+    # The fence of an output compares only the turn, not the attempt.
     "fence_without_attempt": [
         ("engine/turns/running_turn.cpp", """                 head.attempt != state.head.attempt || state.phase != Phase::running;""",
          """                 state.phase != Phase::running;"""),
@@ -144,7 +144,7 @@ MUTANTS = {
         ("simulation/shared_store.cpp", """return owner_of(head.key) != node_;""",
          """return false && owner_of(head.key) != node_;"""),
     ],
-    # What this node has changed is added to what it has of the log, whatever others have added before.
+    # A node adds its own changes to its copy of the log, even if other nodes have written in between.
     "no_gap_check": [
         ("engine/live/live_tasks.cpp", """live.log && live.log->head.last_event.value == before;""", """live.log && before >= 0;"""),
         ("engine/live/live_tasks.cpp", """    if (live.log && live.log->head.last_event < last) dropped""", """    if (false) dropped"""),

@@ -54,7 +54,7 @@ void NodePeers::rest() {
   if (!is_leaving_) world_.fibers.wait(looks_, world_.fibers.now() + pause);
 }
 
-// False: the node is dead.
+// Returns false if the node is dead.
 bool NodePeers::round() {
   const Time start = world_.fibers.now();
   if (world_.random.chance(world_.features.slow_reads))
@@ -94,7 +94,7 @@ void NodePeers::say() {
   if (own != shared_.nodes.end()) own->second.report = report;
 }
 
-// One statement.
+// Runs as one statement: it never yields.
 void NodePeers::note_others(Time start) {
   bool is_known = true, any = false;
   SharedStore::NodeRow& own = shared_.nodes.at(node_.value);

@@ -1,7 +1,7 @@
-// NodePeers: the other nodes, for one of a simulation: its lease in virtual time, and a bus that drops,
-// delays and doubles. As PostgreSQL's does it.
+// NodePeers: the other nodes, as one node of a simulation sees them: its lease in virtual time, and a bus
+// that drops, delays and duplicates messages. Behaves like PostgreSQL's peers.
 //
-// Threads: fibers of the node's process: one renews, one calls the listener.
+// Threads: fibers of the node's process. One renews the lease, one calls the listener.
 #pragma once
 
 #include <functional>
@@ -16,13 +16,13 @@ namespace baton::simulation {
 
 class NodePeers final : public store::Peers {
  public:
-  // `on_lost`: the node is dead. Called on the fiber that renews.
+  // `on_lost` is called on the renewing fiber when the node is dead.
   NodePeers(World& world, SharedStore& shared, NodeView& view, store::NodeId node,
             std::function<void()> on_lost);
 
-  // Begins to renew, and waits until all other nodes know of this one.
+  // Starts to renew the lease, and waits until all other nodes know this one.
   void join();
-  // Its connection to the bus is lost for a while; then it has missed something.
+  // Cuts the connection to the bus for a while. Afterwards calls `missed` of the listener.
   void cut_bus(Time time);
 
   store::NodeId self() const override { return node_; }
@@ -33,9 +33,9 @@ class NodePeers final : public store::Peers {
   void tell(const std::vector<store::Grown>& tasks) override;
   void tell_followers(const std::vector<store::Grown>& tasks) override;
   void follow(const std::vector<store::Grown>& tasks) override;
-  // Nobody of the simulation leaves a run.
+  // Not needed: simulated clients never leave a run.
   bool is_followed_elsewhere(task::TaskKey) override { return false; }
-  // Nobody of the simulation begins a run.
+  // Always granted: simulated clients never begin a run.
   base::Result<Claim> claim(const task::Caller&, const std::string& name) override {
     return std::make_shared<const std::string>(name);
   }
@@ -53,7 +53,7 @@ class NodePeers final : public store::Peers {
   bool leads() const override;
 
  private:
-  // What another node hears; not while its bus is cut, nor if it is deaf.
+  // Runs at the receiving node. Lost while its bus is cut, or if it is deaf.
   using Word = std::function<void(NodePeers&)>;
   void send(const Word& word);
   void hear(const Word& word);
@@ -79,9 +79,9 @@ class NodePeers final : public store::Peers {
 
   bool has_joined_ = false, is_leaving_ = false, was_asked_ = false, is_renewing_ = false,
        is_reporting_ = false;
-  bool has_others_ = false, is_reliable_ = true;  // what is in memory, while it is alone
+  bool has_others_ = false, is_reliable_ = true;  // is_reliable_: its memory is current, if it is alone
   Time renewed_{}, alone_until_{}, leads_from_{}, leads_until_{}, adopts_at_{}, cut_until_{};
-  std::map<std::int64_t, std::pair<Time, Time>> watched_;  // other nodes' leases, and since when they are so
+  std::map<std::int64_t, std::pair<Time, Time>> watched_;  // others' leases, and since when unchanged
   std::optional<std::vector<store::NodeAgent>> agents_;
   std::function<store::NodeReport()> report_;
   Fibers::WaitList joined_, looks_, news_came_, called_;
@@ -92,7 +92,7 @@ class NodePeers final : public store::Peers {
   std::vector<task::TaskKey> adopted_;
   bool takes_over_ = false, has_missed_ = false, has_newcomer_ = false, is_asked_ = false,
        alone_again_ = false, is_calling_ = false;
-  int crowds_ = 0;  // how often others have come
+  int crowds_ = 0;  // how often it has stopped being alone
   Listener* listener_ = nullptr;
 };
 

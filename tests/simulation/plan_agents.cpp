@@ -44,7 +44,7 @@ class RunningStep final : public agents::Execution {
   const std::shared_ptr<Step> step_;
 };
 
-// Does what the text of its message says. What comes of it follows from the message alone.
+// Does what the text of its message says. The outcome follows from the message alone.
 class Leaf final : public agents::Executor {
  public:
   explicit Leaf(World& world) : world_(world) {}
@@ -61,7 +61,7 @@ class Leaf final : public agents::Executor {
  private:
   Random& random() { return world_.random; }
 
-  // False: it should stop.
+  // Sleeps. Returns false if the step was canceled or dropped.
   bool nap(Step& step, Time time) const {
     const Time until = world_.fibers.now() + time;
     while (!step.told && !step.dropped && world_.fibers.now() < until) world_.fibers.wait(step.news, until);
@@ -181,14 +181,14 @@ class Leaf final : public agents::Executor {
   World& world_;
 };
 
-// A world may stand still for longer than a plan has to undo what it has done.
+// A simulated world may stand still for longer than the default time to undo.
 agents::PlanOptions patient() {
   agents::PlanOptions options;
   options.undo_grace = std::chrono::hours(24);
   return options;
 }
 
-// The production's executor; looks at what its turns get.
+// The production executor, with a check of what each turn gets.
 class PlanAgent final : public agents::Executor {
  public:
   PlanAgent(World& world, const AgentSettings& settings)
@@ -252,7 +252,7 @@ std::vector<agents::Agent> make_plan_agents(World& world) {
   for (const PlanCase& one : plan_cases()) {
     agents::Agent agent;
     agent.name.value = one.agent;
-    // As read_settings has it.
+    // Has to match what read_settings sets for a plan.
     agent.settings.executor = AgentSettings::Kind::workflow;
     agent.settings.plan = one.plan;
     agent.settings.budget = one.plan->budget;

@@ -1,4 +1,5 @@
-// The agents of a simulation that are plans, by the production's executors, and those that do their steps.
+// The agents of a simulation that are plans, run by the production executors, and those that do the plans'
+// steps.
 #pragma once
 
 #include <map>
@@ -12,10 +13,10 @@ namespace baton::simulation {
 
 class World;
 
-// How often each attempt of a step's task was begun. Outlives the processes.
+// Records the attempts of steps' tasks that were begun. Outlives the processes.
 class StepCalls {
  public:
-  // Begins it: a second time only if its first beginning, or that of its task, was lost.
+  // Records that the attempt begins. It may begin again only after a loss of power or an operator's requeue.
   void begin(World& world, const std::string& task, int attempt);
   // The attempt will be begun again.
   void broke_off(const std::string& task, int attempt) { all_.erase({task, attempt}); }
@@ -27,12 +28,12 @@ class StepCalls {
   std::map<std::pair<std::string, int>, int> all_;
 };
 
-// Does the step's work, or is asked by a plan.
+// The first: does the work of steps. The second: is asked by plans.
 bool is_step_agent(const std::string& agent);
 bool is_asked_by_plan(const std::string& agent);
 
 std::vector<agents::Agent> make_plan_agents(World& world);
-// Those that only plans find.
+// The hidden agents, which only plans find.
 std::vector<agents::Agent> make_ask_agents();
 
 }  // namespace baton::simulation

@@ -11,7 +11,7 @@
 namespace baton::simulation {
 namespace {
 
-// Steps are done by the agent "leaf" (plan_agents.cpp), whose verbs these inputs begin with.
+// The agent "leaf" (plan_agents.cpp) does the steps. Each input begins with one of its verbs.
 const std::vector<std::pair<std::string, std::string>>& texts() {
   static const std::vector<std::pair<std::string, std::string>> kTexts{
       {"plan-joins", R"({"id": "p", "sequence": [
@@ -188,7 +188,7 @@ std::vector<std::string> plan_outcomes(const std::string& agent, const std::vect
   }
   if (agent == "plan-timed") {
     std::vector<std::string> all;
-    // A world that stands still lets a child end by itself before its time is looked at.
+    // If the world stands still, a child may end by itself before its timeout is noticed.
     for (const char* never : {"timeout ", "failed "}) {
       for (const char* later : {"completed ", "timeout ", "failed "}) {
         for (const char* last : {"completed", "timeout"})

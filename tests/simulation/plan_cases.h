@@ -1,4 +1,4 @@
-// The plans of a simulation, and what each comes to without faults. Together they have every kind of step,
+// The plans of a simulation, and the outcome of each without faults. Together they have every kind of step,
 // join rule and treatment of failures; "quarterly" is the shipped one.
 #pragma once
 
@@ -18,17 +18,18 @@ struct PlanCase {
   std::shared_ptr<const agents::Plan> plan;
 };
 
-// Read once.
+// Reads the plans once.
 const std::vector<PlanCase>& plan_cases();
-// Null: this agent is no plan.
+// Null if this agent is no plan.
 const agents::Plan* plan_of(const std::string& agent);
 bool is_compensation(const std::string& path);
 
-// What a caller sends to the plan.
+// A caller's input for the plan.
 std::vector<task::Part> plan_input(const std::string& agent, Random& random);
 
 // The outcomes that a run may have: the state, the text, and the files as "name=content", one a line.
-// `answers`: the caller's, by the path of the step that asks; "path>path" for that of a plan within.
+// `answers`: the caller's, by the path of the step that asks; by "path>path" if that is a step of a nested
+// plan.
 using Answers = std::map<std::string, std::string>;
 std::vector<std::string> plan_outcomes(const std::string& agent, const std::vector<task::Part>& input,
                                        const Answers& answers);

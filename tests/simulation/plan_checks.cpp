@@ -15,7 +15,7 @@ namespace {
 
 using Phase = task::Subagent::Phase;
 
-// How long after its plan's end a child may still work.
+// How long a child may still work after its plan's end.
 constexpr auto kAfterwards = std::chrono::seconds(60);
 
 std::string outcome_of(const task::Task& task) {
@@ -28,7 +28,7 @@ std::string outcome_of(const task::Task& task) {
   return text;
 }
 
-// A plan that has ended.
+// Checks a plan that has ended.
 class PlanCheck {
  public:
   PlanCheck(World& world, const Model::Task& task)
@@ -86,7 +86,7 @@ class PlanCheck {
     }
   }
 
-  // Each child counts once.
+  // Each child counts once, with its tokens and children.
   void check_totals() const {
     std::int64_t tokens = 0, children = 0;
     for (const auto& [id, child] : log_.children()) {
@@ -138,8 +138,8 @@ class PlanCheck {
       SOMETIMES(plan_child_refused);
       return;
     }
-    if (world_.model.is_gone(head_.key)) return;  // with its outcome
-    // A clock that jumps uses up the time that there is.
+    if (world_.model.is_gone(head_.key)) return;  // and so is its outcome
+    // A clock that jumps may use up the plan's time.
     if (world_.features.jumps && head_.state == task::State::failed) return;
     const auto read = world_.store.read(head_.key, task::Depth{std::nullopt, true});
     if (!read) return fail("it cannot be read");
@@ -179,7 +179,7 @@ void check_plan_turn(World& world, const agents::Turn& turn) {
   for (const std::string& call : told) {
     if (log.taken().contains(call)) world.fibers.fail(call + " is told to a plan that has taken it in");
   }
-  // What stopped before this turn; what has stopped since may be told.
+  // Calls that stopped before this turn. Those that have stopped since may also be among the results.
   std::map<std::string, std::string> calls;
   std::set<std::string> stopped;
   for (const Model::Event& event : task.log) {

@@ -1,5 +1,5 @@
-// What is true of every run of a plan, whatever breaks: its log has each beginning and end once and in order,
-// its turns are told what has happened, and it comes to what it comes to without faults.
+// Checks of every run of a plan, whatever breaks: its log has each beginning and end once and in order, its
+// turns get the results of its children, and its outcome is one that it has without faults.
 #pragma once
 
 #include "agents/executor.h"
@@ -9,11 +9,11 @@ namespace baton::simulation {
 
 class World;
 
-// A plan's turn begins with this.
+// Checks what a plan's turn begins with.
 void check_plan_turn(World& world, const agents::Turn& turn);
-// All tasks have ended. Reads the store.
+// Checks all plans, once all tasks have ended. Reads the store.
 void check_plans(World& world);
-// Marks for what a kill has struck.
+// Marks the states of plans that a kill has struck.
 void note_plans_killed(const Model& model);
 
 }  // namespace baton::simulation

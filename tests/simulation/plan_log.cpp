@@ -13,9 +13,9 @@ using agents::PlanRecord;
 using What = PlanRecord::What;
 using SubagentPhase = task::Subagent::Phase;
 
-// How a turn fails whose output the store has refused for good.
+// The failure of a turn whose output the store has refused for good.
 constexpr std::string_view kNotStored = "the agent's output could not be stored";
-// And how a child is canceled whose answer the store has refused for good.
+// The reason why a child is canceled if the store has refused its answer for good.
 constexpr std::string_view kNotAnswered = "The answer to its question could not be passed on";
 
 }  // namespace
@@ -50,7 +50,7 @@ void PlanLog::say(const std::string& what) {
 }
 
 void PlanLog::add(const Model::Event& event) {
-  // The turn that was running when the cancel came may end what it is at.
+  // The turn that was running when the cancel came may finish what it is doing.
   if (event.before.cancel_requested && !canceled_in_) canceled_in_ = event.before.turn;
   if (const auto* state = std::get_if<task::ExecutorState>(&event.body)) {
     const bool is_late = canceled_in_ && event.before.turn > *canceled_in_;
@@ -103,7 +103,7 @@ void PlanLog::add(const PlanRecord& record, bool is_late) {
       break;
   }
   facts_.add(record);
-  // A step may be done although it was canceled; undoing begins when all that was canceled has stopped.
+  // A canceled step may still complete. Undoing begins when all canceled steps have stopped.
   if (record.what == What::gone && undone_from_ && undone_.empty()) undone_from_ = to_undo();
 }
 
@@ -138,7 +138,7 @@ void PlanLog::check_choice(const PlanRecord& record) {
 std::vector<std::string> PlanLog::to_undo() const {
   std::vector<std::string> paths;
   std::vector<std::string> done(facts_.done().rbegin(), facts_.done().rend());
-  // What was being undone already goes first.
+  // Steps that have lost, and so were being undone already, come first.
   std::ranges::stable_partition(done, [&](const auto& path) { return !facts_.lost_around(path).empty(); });
   for (const std::string& path : done) {
     const auto found = agents::find_at(plan_, path);

@@ -1,5 +1,5 @@
-// PlanLog: the log of a plan's task, folded record by record, and the first thing that is wrong with it. Not
-// thread-safe.
+// PlanLog: folds the log of a plan's task record by record, and keeps the first thing that is wrong with it.
+// Not thread-safe.
 #pragma once
 
 #include <map>
@@ -26,21 +26,21 @@ class PlanLog {
 
   PlanLog(const Model::Task& task, const agents::Plan& plan);
 
-  // Empty: nothing is.
+  // Empty if nothing is wrong.
   const std::string& wrong() const { return wrong_; }
   const std::map<std::string, Child>& children() const { return children_; }  // by the subagent's id
   const agents::PlanFacts& facts() const { return facts_; }
   const std::set<std::string>& taken() const { return taken_; }
-  // A child by the store or a full queue, or what a child or the plan said.
+  // True if the store or a full queue refused a child, or the store refused output of a child or of the plan.
   bool was_refused() const { return refused_ || unstored_; }
   bool is_unstored() const { return unstored_; }
   bool has_canceled(const std::string& call) const { return canceled_.contains(call); }
   bool is_undoing() const { return undone_from_.has_value(); }
   const Answers& answers() const { return answers_; }
 
-  // Undone is what was done, the last first, once it is all done.
+  // Checks that done steps were undone, the last first, and with `whole` that all of them were.
   void check_undone(bool whole);
-  // In a run that is done.
+  // Checks that steps which lost were undone. For a completed run.
   void check_losers_undone();
 
  private:

@@ -18,7 +18,7 @@ bool Process::is_dead() const {
   return peers_ && world_.shared.is_dead(peers_->self());
 }
 
-// Joins the others.
+// Joins the other nodes.
 void Process::enter() {
   while (world_.shared.has_outage()) world_.fibers.sleep(milliseconds(100));
   const store::NodeId node = world_.shared.enter(id_);
@@ -100,7 +100,7 @@ void Process::build() {
   options.queue_max = features.queue_max;
   options.reply_wait = milliseconds(world_.random.between(1'000, 60'000));
   options.drain_grace = milliseconds(world_.random.between(0, 2'000));
-  // Programs are killed at random here: no turn is to blame.
+  // Off, because programs are killed at random here and no turn is to blame.
   options.quarantine = false;
   options.on_flush_failed = [this](const base::Error&) {
     world_.kill(this, world_.features.power_cuts && world_.random.chance(500));
@@ -121,7 +121,7 @@ void Process::build() {
 }
 
 void Process::run() {
-  // A store that is opened makes durable what it finds, before anybody reads it.
+  // Opening a store makes durable what is in it, before anybody reads it.
   if (world_.features.nodes == 1) static_cast<void>(watched_.flush());
   if (world_.features.nodes > 1) enter();
   build();

@@ -1,5 +1,5 @@
-// Process: one run of the program: an engine, a notifier and their agents on the store, from start to its
-// end. Where several nodes share the store, one of them.
+// Process: one run of the program, from its start to its end: an engine, a notifier and their agents on the
+// store. One of the nodes, if several share the store.
 #pragma once
 
 #include <functional>
@@ -29,17 +29,17 @@ struct Call {
 
 class Process {
  public:
-  // `place`: which of the nodes it is, from 0.
+  // `place`: the index of the node, from 0.
   Process(World& world, int id, int place);
 
-  // Its life: builds, recovers, serves until `stop`, drains. On a fiber of its own.
+  // Builds, recovers, serves until `stop`, drains. Runs on a fiber of its own.
   void run();
   void stop();
   void lose_calls();
 
   int id() const { return id_; }
   int place() const { return place_; }
-  // Where nodes share the store: whether this one is dead to the others.
+  // True if this is a node that the others have declared dead.
   bool is_dead() const;
   NodePeers* peers() { return peers_ ? &*peers_ : nullptr; }
   const base::Clock& clock() const { return clock_; }
@@ -52,7 +52,7 @@ class Process {
     return catalogue_->find_skilled(skill, tag);
   }
   void expect(const std::shared_ptr<Call>& call) { calls_.push_back(call); }
-  // The streams that follow a task; told to end when the process stops.
+  // Whether the process is stopping. Streams that follow a task poll it.
   bool stopping() const { return stopping_; }
 
  private:
@@ -82,9 +82,9 @@ class Process {
   std::optional<notify::Notifier> notifier_;
 };
 
-// Has the process do `body` on a fiber of its own, with a function that takes the answer; returns that, or
-// nothing if there is no process or it ended before. From a client's fiber. An answer that does not come is a
-// violation. `leave` is called, if it is given, when the client has had enough.
+// Runs `body` on a fiber of the process, with a function that takes the answer. Returns the answer, or
+// nullopt if there is no process or it ended first. Call it from a client's fiber. An answer that never comes
+// is a violation. `leave`, if given, is called when `patience` is over.
 template <class T>
 std::optional<T> call(World& world, const char* what,
                       std::function<void(Process&, std::function<void(T)>)> body,

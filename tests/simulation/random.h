@@ -1,4 +1,4 @@
-// Random: all that is drawn in a simulation, from one seed. The same on every machine.
+// Random: the source of all chance in a simulation, from one seed. The same on every machine.
 #pragma once
 
 #include <cstddef>

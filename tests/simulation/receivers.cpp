@@ -17,7 +17,7 @@ base::Result<notify::Rendered> render(const notify::DeliveryQueue& queue, const 
 task::PushConfig Receivers::make_config() {
   task::PushConfig config;
   config.id.value = "hook" + std::to_string(++made_);
-  // On few hosts, of which each may be slow for the others.
+  // The receivers share three hosts, so that a slow one may delay others.
   config.url = "http://r" + std::to_string(made_ % 3) + ".example/" + std::to_string(made_);
   config.version = world_.random.chance(500) ? task::ProtocolVersion::v1_0 : task::ProtocolVersion::v0_3;
   receivers_[config.url].version = config.version;
@@ -59,7 +59,7 @@ base::Result<http::outbound::HttpAnswer> Receivers::answer(const http::outbound:
   http::outbound::HttpAnswer answer;
   answer.status = 200;
   if (found == receivers_.end()) return answer;  // deleted meanwhile
-  // One that was frozen with its request: its node does not lead any more.
+  // The node was frozen while it sent this request and is dead now; another one leads.
   if (world_.is_dead(fibers.process())) {
     SOMETIMES(webhook_of_a_dead_node);
     return answer;
@@ -77,7 +77,7 @@ base::Result<http::outbound::HttpAnswer> Receivers::answer(const http::outbound:
   }
   if (how == 2) answer.status = 410;
   if (how > 2) answer.status = 503;
-  // Looked up again: it slept.
+  // Looked up again, because the fiber slept.
   const auto receiver = receivers_.find(request.url);
   if (receiver == receivers_.end()) return answer;
   if (how == 2) {

@@ -1,7 +1,7 @@
 // Receivers: the servers that webhooks are sent to. They answer, fail, hang and go away.
 //
-// Each config has a receiver of its own, named by its URL. Checked: the events come in order, none before the
-// one ahead of it was accepted or given up, each durable and with its own state.
+// Each config has its own receiver, which its URL names. Checks that events arrive in order, each only after
+// the one before was accepted or given up, durable and with its own state.
 #pragma once
 
 #include <map>
@@ -26,12 +26,12 @@ class Receivers {
 
   // A config with a receiver of its own.
   task::PushConfig make_config();
-  // The config is stored; its receiver hears of the events after this one.
+  // The config is stored: its receiver expects the events after `after`.
   void expect(const std::string& url, task::TaskKey task, std::int64_t after);
   void forget(const std::string& url) { receivers_.erase(url); }
 
   base::Result<http::outbound::HttpAnswer> answer(const http::outbound::HttpRequest& request);
-  // Whether all have what they should.
+  // Checks that all receivers got what they expect.
   void check_all() const;
 
  private:
@@ -39,10 +39,10 @@ class Receivers {
     task::ProtocolVersion version = task::ProtocolVersion::v1_0;
     std::optional<task::TaskKey> task;
     std::int64_t after = 0;
-    std::int64_t last = 0;      // event of the last attempt
-    bool last_retries = false;  // which did not succeed
+    std::int64_t last = 0;      // the event of the last attempt
+    bool last_retries = false;  // that attempt will be repeated
     bool gone = false;
-    int process = 0;  // of the first attempt
+    int process = 0;  // the one of the first attempt
     std::set<std::int64_t> accepted;
   };
   void check(Receiver& receiver, const std::string& task, std::int64_t event, const std::string& body) const;

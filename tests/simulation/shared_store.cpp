@@ -18,7 +18,7 @@ using std::chrono::milliseconds;
 namespace {
 
 constexpr int kAll = std::numeric_limits<int>::max();
-// As a session that holds a row over this has been ended.
+// A session that holds a row for longer is ended.
 constexpr Time kHeldAtMost = milliseconds(500);
 
 tl::unexpected<base::Error> not_now(const char* why) {
@@ -140,7 +140,7 @@ bool SharedStore::may_adopt(const task::TaskHead& head, store::NodeId by,
   return std::ranges::count(*agents, head.agent, &store::NodeAgent::name) > 0;
 }
 
-// One statement: the callers are quiet.
+// Runs as one statement: the callers hold a Quiet.
 std::vector<task::TaskKey> SharedStore::adopt_in(NodeView& view,
                                                  const std::vector<store::NodeAgent>* agents) {
   std::vector<task::TaskKey> adopted;
@@ -183,7 +183,7 @@ std::optional<std::vector<task::TaskKey>> SharedStore::take_over(
   nodes.at(by.value).lease_until = world_.fibers.now() + kLease;
   world_.fibers.note(static_cast<std::uint64_t>(dead.value));
   nodes.erase(row);
-  // The dead node's group is gone with its session.
+  // The dead node's open group ended with its session.
   if (holder_ != nullptr && holder_->node_ == dead) break_off_group();
   send_from(by, true);
   return adopt(by, agents);
@@ -202,13 +202,13 @@ void NodeView::end() {
   shared_.release();
 }
 
-// Has the group fail at once, or at its commit.
+// Makes the group fail, at once or at its commit.
 tl::unexpected<base::Error> NodeView::lose() {
   roll_back();
   return fail(ErrorCode::raced, "another node was faster", "a row has changed");
 }
 
-// Opens the group, if it is not.
+// Opens the group, unless it is open.
 base::Result<void> NodeView::begin() {
   const auto check = [this]() -> Result<void> {
     if (is_retired_ || shared_.is_dead(node_)) return not_now("this node is dead");
@@ -289,7 +289,7 @@ base::Result<store::Committed> NodeView::apply(task::Change& change, store::Task
 
 base::Result<void> NodeView::commit() {
   if (!is_open_ && !was_broken_off_) {
-    // An empty group touches the disk all the same.
+    // Even an empty group reaches the database.
     if (is_retired_ || shared_.is_dead(node_)) return not_now("this node is dead");
     return shared_.has_outage() ? Result<void>(not_now("the database does not answer")) : Result<void>();
   }

@@ -1,11 +1,11 @@
-// SharedStore: the database that the nodes of a simulation share. A MemoryStore, of which each node has a
-// view that does what PostgreSQL would: it knows whose a turn is, has a group that was decided on rows that
-// are out of date fail with `raced`, and takes nothing from a node that was declared dead.
+// SharedStore: the database that the nodes of a simulation share: one MemoryStore. Each node has a view of it
+// that behaves as PostgreSQL would: it knows which node owns a turn, fails a group with `raced` if it was
+// decided on outdated rows, and accepts nothing from a node that was declared dead.
 //
-// The groups of several nodes do not mix: whoever has one open holds the store, and the others wait for it
-// or, by chance, are faster: then that one has lost its race. A commit is durable.
+// The groups of several nodes do not mix. The node with an open group holds the store; the others wait for it
+// or, by chance, overtake it, and then its group has lost the race. A commit is durable.
 //
-// Threads: fibers; nobody else runs between two statements but where it says so.
+// Threads: fibers. No other fiber runs between two statements, except where a comment says so.
 #pragma once
 
 #include <map>
@@ -24,17 +24,17 @@ class NodePeers;
 class NodeView;
 class World;
 
-// How long a node lives without a sign of life, and how soon it is noticed that its program is gone.
+// How long a node lives without a sign of life, and how soon others notice that its program is gone.
 constexpr Time kLease = std::chrono::seconds(5), kGoneAfter = std::chrono::seconds(1);
 
 class SharedStore {
  public:
-  // A row of the table of nodes. A node without one is dead.
+  // A row of the table of nodes. A node without a row is dead.
   struct NodeRow {
     int process = 0;
     base::Timestamp started{};
     Time lease_until{};
-    std::int64_t knows = 0;  // the highest number of a node that it has seen
+    std::int64_t knows = 0;  // the highest node number it has seen
     bool is_joining = true, has_left = false, is_asked_to_drain = false;
     store::NodeReport report;
     std::vector<store::NodeAgent> agents;
@@ -42,40 +42,40 @@ class SharedStore {
 
   SharedStore(World& world, store::MemoryStore& store, Model& model);
 
-  // A new node, which joins. Its tasks are those that nobody's are, if nobody else is there.
+  // A new node joins. If it is alone, it owns all unfinished tasks that no living node owns.
   store::NodeId enter(int process);
-  // Declares a node dead, and makes this one the owner of its tasks with a turn: of these agents, or of all
-  // if it is alone and none are named. Nothing: somebody else was faster.
+  // Declares `dead` dead, and makes `by` the owner of its tasks with a turn: those of `agents` or, if that is
+  // null and `by` is alone, all of them. Returns nullopt if another node was faster.
   std::optional<std::vector<task::TaskKey>> take_over(store::NodeId by, store::NodeId dead, Time lease,
                                                       const std::vector<store::NodeAgent>* agents);
-  // The tasks that nobody's are.
+  // Makes `by` the owner of unfinished tasks that no living node owns, and returns them.
   std::vector<task::TaskKey> adopt(store::NodeId by, const std::vector<store::NodeAgent>* agents);
 
-  // While it lasts, no statement is answered.
+  // During an outage no statement is answered.
   void set_outage(bool lasts);
   bool has_outage() const { return has_outage_; }
   Time up_since() const { return up_since_; }
-  // Of a read.
+  // Lets a read take time.
   void take_time() const;
 
   bool is_dead(store::NodeId node) const { return node && !nodes.contains(node.value); }
   bool has_others(store::NodeId node) const { return nodes.size() > (nodes.contains(node.value) ? 1U : 0U); }
-  // The process has ended: what it has open is gone.
+  // The process has ended: rolls back its open group, and removes its peers.
   void gone(int process);
 
   std::map<std::int64_t, NodeRow> nodes;
-  std::map<std::int64_t, NodePeers*> peers;  // of the processes that there are
-  std::int64_t leader = 0;                   // and until when it may rely on that
+  std::map<std::int64_t, NodePeers*> peers;  // of the processes that run
+  std::int64_t leader = 0;                   // a node's number; 0: none
   Time leader_until{};
 
  private:
   friend NodeView;
-  // Waits until nobody else has a group open, or takes it from them.
+  // Waits until no other node has a group open, or breaks that group off.
   void acquire(NodeView& view);
   void release();
   void break_off_group();
   void commit(NodeView& view);
-  // What is due of no node, or of nodes that are dead.
+  // Makes `node` the sender of due deliveries that have none or, if `of_dead`, have a dead one.
   void send_from(store::NodeId node, bool of_dead);
   bool may_adopt(const task::TaskHead& head, store::NodeId by,
                  const std::vector<store::NodeAgent>* agents) const;
@@ -86,7 +86,7 @@ class SharedStore {
   Model& model_;
   WatchedStore watched_;
   std::map<std::int64_t, store::NodeId> owners_;   // by task
-  std::map<std::int64_t, store::NodeId> senders_;  // by delivery, of what is due or was
+  std::map<std::int64_t, store::NodeId> senders_;  // by delivery that is or was due
   std::int64_t last_node_ = 0;
   NodeView* holder_ = nullptr;
   Fibers::WaitList free_;
@@ -95,7 +95,7 @@ class SharedStore {
   Time up_since_{};
 };
 
-// A node's. The engine's thread writes.
+// One node's view of the store. The engine's thread writes.
 class NodeView final : public store::TaskStore,
                        public store::DeliveryStore,
                        public store::OperatorStore,
@@ -106,9 +106,9 @@ class NodeView final : public store::TaskStore,
   NodeView(SharedStore& shared, store::NodeId node, int process)
       : shared_(shared), node_(node), process_(process) {}
 
-  // Takes back the open group.
+  // Rolls back the open group.
   void roll_back();
-  // Nothing can be written any more.
+  // Refuses all further writes.
   void retire() { is_retired_ = true; }
   Result<std::vector<task::TaskHead>> take_queued(const std::vector<task::AgentName>& agents, int most);
   Result<std::vector<store::TaskEnd>> ends(const std::vector<task::TaskKey>& tasks) const;
@@ -217,16 +217,16 @@ class NodeView final : public store::TaskStore,
   const store::NodeId node_;
   const int process_;
   bool is_retired_ = false;
-  bool was_broken_off_ = false;  // the group is gone, and its writer does not know
+  bool was_broken_off_ = false;  // the group is gone, which its writer does not know yet
   bool is_open_ = false;
   bool has_lost_ = false;  // the commit will fail
   struct Written {
     task::Version version;
     task::EventNumber last;
     store::NodeId owner;
-    bool breaks_off = false;  // a turn that runs
+    bool breaks_off = false;  // of a running turn
   };
-  std::map<std::int64_t, Written> written_;  // by the open group: tasks
+  std::map<std::int64_t, Written> written_;  // by task: the changes of the open group
 };
 
 }  // namespace baton::simulation

@@ -1,4 +1,4 @@
-// What virtual/base declares, and ids from the seed.
+// Defines what virtual/base declares, and makes ids from the seed.
 #include <cstdio>
 #include <exception>
 #include <optional>

@@ -1,4 +1,4 @@
-// WatchedStore: tells the model what the store was given. Between the store and its faults.
+// WatchedStore: reports every write of the store to the model. It stands between the store and its faults.
 #pragma once
 
 #include <functional>

@@ -16,7 +16,7 @@ using std::chrono::milliseconds;
 
 World* the_world = nullptr;
 
-// How long everything may take to end once nothing is broken any more.
+// How long everything may take to end after the faults have stopped.
 constexpr Time kBound = std::chrono::hours(4);
 constexpr milliseconds kJumpMax{20'000};  // of a node's clock
 constexpr std::int64_t kStepsBound = 3'000'000;
@@ -186,13 +186,13 @@ void World::ended(Process* process) {
   process->lose_calls();
   shared.gone(id);
   at(process->place()) = nullptr;
-  // Its fibers may still be on their way out of it.
+  // With several nodes it is leaked, as its fibers may still be on their way out of it.
   if (features.nodes == 1) delete process;
   fibers.note(3);
-  fibers.kill(id);  // with agents that still speak
+  fibers.kill(id);  // including agents that still send output
 }
 
-// The nemesis.
+// The nemesis: injects the faults.
 void World::harm() {
   while (!calm_) {
     fibers.sleep(milliseconds(random.chance(500) ? random.below(200) : random.below(5'000)));
@@ -236,7 +236,7 @@ void World::harm_nodes(Process* process) {
     process->peers()->cut_bus(milliseconds(random.below(3'000)));
 }
 
-// For less than its lease, or for more.
+// Freezes the process, for less or more than its lease.
 void World::freeze(Process& process) {
   const int id = process.id();
   fibers.freeze(id);
@@ -247,7 +247,7 @@ void World::freeze(Process& process) {
   });
 }
 
-// Once the world is calm: everything ends, and nothing is left behind.
+// Runs once the world is calm. Waits until everything has ended, and checks that nothing is left behind.
 void World::close() {
   while (!is_over()) {
     for (int place = 0; place < features.nodes; ++place) {
@@ -292,7 +292,8 @@ bool World::is_idle(Process& process) {
   return counts.turns.running == 0 && counts.turns.queued == 0 && counts.live.subscriptions == 0;
 }
 
-// Answers what a plan asks, and cancels what else waits for its caller. Returns whether all tasks have ended.
+// Answers plans that ask, and cancels other tasks that wait for their caller. Returns whether all tasks have
+// ended.
 bool World::all_tasks_end() {
   bool all = true;
   std::vector<task::TaskKey> waiting;
@@ -333,7 +334,7 @@ void World::answer(const task::TaskHead& plan) {
   });
 }
 
-// Nothing of the task is left but its sends.
+// Checks that nothing of the task is left but its sends.
 void World::check_gone(task::TaskKey key) {
   const task::TaskHead& head = model.task(key).head();
   const auto events = store.events(key, {}, 1);
@@ -345,7 +346,7 @@ void World::check_gone(task::TaskKey key) {
   if (is_there) fibers.fail("something is left of task " + std::to_string(key.value) + ", which is gone");
 }
 
-// The store has what the model has.
+// Checks that the store has what the model has.
 void World::check_store() {
   std::map<std::string, std::int64_t> sends;
   for (const auto& [key, task] : model.tasks()) {

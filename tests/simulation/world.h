@@ -1,9 +1,9 @@
-// World: one simulation. A Baton of which there is one process at a time, or several that are nodes of one
-// store, that store, which outlives them, its
-// clients, agents and webhook receivers, and the nemesis that breaks all of it.
+// World: one simulation. It has a Baton, which is one process at a time or several that are nodes of one
+// store; the store, which outlives them; clients, agents and webhook receivers; and the nemesis that breaks
+// all of it.
 //
-// `run` lets a number of steps pass with faults, then none: everything must end. What is drawn, in order of
-// drawing, is the whole state: the same seed gives the same trace.
+// `run` lets a number of steps pass with faults, then continues without faults until everything has ended.
+// The numbers drawn, in order, are the whole state: the same seed gives the same trace.
 #pragma once
 
 #include <chrono>
@@ -23,7 +23,7 @@
 
 namespace baton::simulation {
 
-// What a seed switches on and how often it happens (of a thousand).
+// The faults and behaviors that a seed switches on, and how often each happens (of a thousand).
 struct Features {
   Features(Random& random, bool with_plans, int nodes);
 
@@ -35,7 +35,7 @@ struct Features {
   std::chrono::milliseconds kept;  // how long tasks are kept after their end
   int refused, internal, late, hook_failures;
   int clients, slots, concurrency, queue_max;
-  // Where several nodes share the store.
+  // Only used if several nodes share the store.
   int nodes;
   bool freezes, outages, jumps, cuts, differ;
   int races, slow_reads, bus_drops, bus_delays, bus_doubles;
@@ -44,26 +44,26 @@ struct Features {
 
 class World {
  public:
-  // `with_plans`: the seed does not choose.
+  // `with_plans`: has plans, whatever the seed draws.
   World(std::uint64_t seed, std::int64_t steps, bool with_plans, int nodes);
   ~World();
 
-  // Throws a Violation.
+  // Throws a Violation if a promise is broken.
   void run();
 
   bool calm() const { return calm_; }
-  // A process that serves; null while there is none.
+  // Returns a process that serves, or null if there is none.
   Process* up();
-  // The one whose fiber runs.
+  // The process whose fiber runs, or null.
   Process* here() const;
   bool has_process(int id) const;
-  // Whether nothing that the process does counts any more.
+  // True if nothing that the process does counts any more: it has ended, or the others have declared it dead.
   bool is_dead(int process) const;
   void start(int place);
-  // The process is gone at once; with its power, so is what was not flushed. From one of its fibers: does not
-  // return.
+  // Kills the process at once; `power`: what was not flushed is lost, too. Does not return if called from one
+  // of its fibers.
   void kill(Process* process, bool power);
-  // The process has ended by itself. From one of its fibers: does not return.
+  // The process has ended by itself. Does not return if called from one of its fibers.
   void ended(Process* process);
 
   bool disk_is_full = false;
@@ -80,7 +80,7 @@ class World {
     const Fibers& fibers_;
   } clock;
   const Features features;
-  const bool has_deaf_nodes;  // some; not drawn, so that seeds mean what they did
+  const bool has_deaf_nodes;  // every other node; not drawn, so that seeds keep their meaning
   Model model;
   store::MemoryStore store;
   SharedStore shared;
@@ -105,9 +105,9 @@ class World {
 
   const std::int64_t steps_;
   bool calm_ = false, closed_ = false;
-  std::string left_;  // to be over
+  std::string left_;  // why it is not over yet
   int started_ = 0, answers_ = 0;
-  std::vector<Process*> processes_;  // by place; leaked when they are killed
+  std::vector<Process*> processes_;  // by place; leaked when killed
 };
 
 World& world();

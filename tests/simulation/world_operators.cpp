@@ -4,7 +4,7 @@
 
 namespace baton::simulation {
 
-// An operator, who has turns run again, on whatever node.
+// An operator who requeues running turns, on any node.
 void World::requeue_some() {
   while (!calm_) {
     fibers.sleep(milliseconds(random.below(3'000)));
@@ -26,7 +26,7 @@ void World::requeue_some() {
   }
 }
 
-// An operator, who deletes what has ended and tries what has not.
+// An operator who deletes tasks, those that have ended and those that have not.
 void World::erase_some() {
   using Erased = base::Result<engine::Erasure::Erased>;
   while (!calm_) {
@@ -37,7 +37,7 @@ void World::erase_some() {
     }
     if (calm_ || roots.empty() || up() == nullptr) continue;
     const task::TaskKey key = random.pick(roots);
-    // Not answered by a process that drains meanwhile.
+    // Does not wait for the result: a process that drains meanwhile never gives one.
     call<bool>(*this, "erase", [this, key](Process& process, const std::function<void(bool)>& done) {
       const engine::Actor olga{"olga", "asked for", {}};
       process.engine().erasure()->erase_task(key, olga, [this, key](const Erased& erased) {

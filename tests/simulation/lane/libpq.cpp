@@ -1,4 +1,4 @@
-// libpq's functions, as far as the lane calls them, on the simulated server.
+// The functions of libpq that the lane calls, on the simulated server.
 #include <sys/eventfd.h>
 
 #include <cstring>
@@ -17,7 +17,7 @@ struct pg_conn {
   std::string error;
   std::map<std::string, std::string> prepared;
   std::deque<Statement> unsent;
-  // A null of libpq follows each answer but a sync.
+  // PQgetResult returns null after each answer but a sync.
   std::deque<Answer> arrived;
   bool is_after_answer = false;
 };
@@ -32,7 +32,7 @@ Server& server() {
   return *the_server();
 }
 
-// It is always worth a look.
+// Returns a descriptor that is always ready.
 int ready_socket() {
   static const int socket = eventfd(1, EFD_CLOEXEC);
   return socket;
@@ -103,7 +103,7 @@ PQconninfoOption* PQconninfoParse(const char*, char**) {
 }
 void PQconninfoFree(PQconninfoOption*) {}
 
-// Prepared at once: what it costs the server is of no interest here.
+// Prepares at once: what preparing costs the server does not matter here.
 int PQsendPrepare(PGconn* connection, const char* name, const char* sql, int, const Oid*) {
   if (connection->is_bad) return 0;
   connection->prepared[name] = sql;
@@ -121,7 +121,7 @@ int PQpipelineSync(PGconn* connection) {
   return send(connection, {}, 0, nullptr, nullptr);
 }
 
-// Cut in the middle, only what came first arrives.
+// If the connection is cut in the middle, only the statements before the cut arrive.
 int PQflush(PGconn* connection) {
   if (connection->is_bad) return -1;
   while (!connection->unsent.empty()) {

@@ -1,10 +1,12 @@
-// baton_lane_simulation: the writing connection of a node (store/postgres/lane/writer.h) on a simulated
-// server. Runs seeds, and says which break a promise:
-// - what was confirmed is there, once, and whole; if the database has lost it, nothing is confirmed any more;
-// - what was refused, or taken back, is not there;
-// - what nobody knows of is there as a whole or not at all, and before the next group that is known;
-// - the writer ends only where another node has taken over, the database has lost what was confirmed, or a
-//   group that was told to be unknown is there.
+// baton_lane_simulation: the writing connection of a node (store/postgres/lane/writer.h) on a simulated server.
+// Runs seeds, and reports those that break a promise:
+// - a confirmed group is there, once, and whole; after the database has lost one, no group is confirmed any
+//   more;
+// - a group that was refused or rolled back is not there;
+// - a group of unknown outcome is there as a whole or not at all; if it is there, no later group is
+//   confirmed;
+// - the writer ends only if another node has taken over, the database has lost confirmed groups, or a group
+//   that was reported as unknown is there.
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -98,7 +100,7 @@ class Run {
         marks.insert(mark);
         writer.run(kMark, mark);
       } else if (what == 7) {
-        const std::int64_t mark = -random_.between(1, 40);  // another node may have it
+        const std::int64_t mark = -random_.between(1, 40);  // another node may have inserted it
         if (!tried_.insert(mark).second) continue;
         writer.run(kMark, mark);
       } else {
@@ -117,10 +119,11 @@ class Run {
 
   void confirm(std::set<std::int64_t> marks) {
     confirmed_.push_back(std::move(marks));
-    // Unless the database has lost that it is dead.
+    // Allowed if the database has lost the record that the node is dead.
     if (server_.is_declared_dead() && !server_.has_lost_commits())
       throw Violation("a dead node's group was confirmed");
-    // Nothing is confirmed beside a hole. What was lost while its confirmation was on the way is in none.
+    // A group must not be confirmed after a hole. Not checked if this group was lost while its confirmation
+    // was under way.
     const bool is_there = count(confirmed_.back()) > 0;
     for (const auto& group : confirmed_) {
       if (is_there && count(group) != group.size())
@@ -158,7 +161,7 @@ class Run {
   Random random_;
   int ends_ = 0;
   std::int64_t last_mark_ = 0;
-  int groups_ = 0, counts_in_ = -1;  // the last group that has counted
+  int groups_ = 0, counts_in_ = -1;  // counts_in_: the last group that changed a counter
   std::set<std::int64_t> tried_;
   std::vector<std::set<std::int64_t>> confirmed_, refused_, unknown_;
   bool is_unknown_there_ = false;
@@ -167,7 +170,7 @@ class Run {
 }  // namespace
 }  // namespace baton::simulation
 
-// [--first SEED] [--seeds N], or --replay SEED, which tells what happens.
+// Options: [--first SEED] [--seeds N], or --replay SEED, which prints what happens.
 int main(int count, char** words) {
   std::int64_t first = 1, seeds = 1'000;
   bool is_told = false;

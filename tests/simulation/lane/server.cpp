@@ -89,7 +89,7 @@ void Server::turn() {
   base::SteadyTime::passed() += std::chrono::microseconds(random.below(2'000));
   away_ = std::max(0, away_ - 1);
   standby_ = std::max(0, standby_ - 1);
-  // In whatever order; a client that waits goes on at last.
+  // Each backend executes a random number of statements; in the end every waiting client gets its answer.
   for (const BackendPtr& backend : std::vector(backends_)) {
     for (std::int64_t left = is_calm_ ? 100 : random.below(4); left > 0 && work(*backend); --left) {
     }
@@ -108,7 +108,7 @@ void Server::calm() {
   for (int i = 0; i < 20; ++i) turn();
 }
 
-// A restart: what is being committed may be finished, nothing else, before the server is back.
+// Restarts the server. Commits under way may finish before it is back; nothing else does.
 void Server::end_all(bool at_once) {
   say("the server ends");
   is_stopping_ = true;
@@ -142,7 +142,7 @@ void Server::write_elsewhere() {
 void Server::declare_dead(std::int64_t node) {
   for (const BackendPtr& backend : backends_) backend->is_ending = true;
   const LaneKey lane{node, 0};
-  // Its row is locked until what had it is over.
+  // The node's row stays locked until the backend that holds it is over.
   for (bool is_free = false; !is_free;) {
     is_free = true;
     for (const BackendPtr& backend : std::vector(backends_)) {
@@ -155,7 +155,7 @@ void Server::declare_dead(std::int64_t node) {
   is_declared_dead_ = true;
 }
 
-// Its client is told, if it may be, and what is open is rolled back.
+// Ends the backend: rolls back its open transaction and, by chance, sends an error to its client.
 void Server::finish(Backend& backend) {
   say("backend " + std::to_string(backend.number) + " is over");
   roll_back(backend);
@@ -165,7 +165,7 @@ void Server::finish(Backend& backend) {
 
 bool Server::work(Backend& backend) {
   if (backend.is_over) return false;
-  // A slow disk: nothing stops a commit that has begun.
+  // A slow disk delays a commit. A commit that has begun cannot be stopped.
   const bool commits = !backend.received.empty() && backend.received.front().sql == "COMMIT" &&
                        backend.is_open && !backend.has_failed;
   if (commits && backend.flushes < 0 && !backend.is_ending)
@@ -192,7 +192,7 @@ bool Server::work(Backend& backend) {
     return true;
   }
   auto answer = backend.skips ? std::optional(Answer{}) : run(backend, statement);
-  if (!answer) return false;  // another one has a row
+  if (!answer) return false;  // another backend holds a row
   if (backend.skips) answer->status = PGRES_PIPELINE_ABORTED;
   backend.received.pop_front();
   say("backend " + std::to_string(backend.number) + (backend.skips ? " skips " : " ") + answer->state + " " +
@@ -247,7 +247,7 @@ std::int64_t Server::last_of(const Backend& backend, LaneKey lane, bool& is_ther
   return last;
 }
 
-// Nothing: it waits for another backend.
+// Returns nullopt if the statement must wait for another backend.
 std::optional<Answer> Server::run(Backend& backend, const Statement& statement) {
   const std::string& sql = statement.sql;
   if (sql == "ROLLBACK") {
@@ -297,7 +297,7 @@ std::optional<Answer> Server::write(Backend& backend, const Statement& statement
   } else {
     throw Violation("the server does not know: " + sql);
   }
-  // Alone, it is committed at once.
+  // Outside a transaction, commits at once.
   if (!backend.is_open) commit(backend);
   return answer;
 }

@@ -1,9 +1,9 @@
-// Server: PostgreSQL as a lane meets it, behind libpq's functions (libpq.cpp). It knows the writer's
-// statements and a few of the tests'; what it does not know ends the run.
+// Server: PostgreSQL as a lane sees it, behind libpq's functions (libpq.cpp). It knows the writer's
+// statements and a few of the tests'; any other statement ends the run.
 //
-// A connection may be lost at any statement, on the way there or back; what the server had received goes on
-// all the same, and a backend that is told to end may still commit. The server restarts, a standby takes its
-// place that may lack what was confirmed last, and other nodes write the same rows.
+// A connection may be lost at any statement, in either direction. The server still executes what it had
+// received, and a backend that was ordered to end may still commit. The server restarts, a standby takes over
+// that may lack the last confirmed commits, and other nodes write the same rows.
 //
 // Threads: one.
 #pragma once
@@ -45,7 +45,7 @@ struct Answer {
   bool is_truth = false;  // the last column is a bool
 };
 
-// `sql` of a prepared statement is its text. Empty: a sync.
+// `sql` is the text, also of a prepared statement. An empty one is a sync.
 struct Statement {
   std::string sql;
   std::vector<std::string> values;
@@ -53,19 +53,19 @@ struct Statement {
 
 struct Backend {
   int number = 0;
-  bool has_client = true;  // who reads the answers
-  bool is_ending = false;  // told to end
+  bool has_client = true;  // a client still reads the answers
+  bool is_ending = false;  // was ordered to end
   bool is_over = false;
   std::deque<Statement> received;
   std::deque<Answer> answers;
   bool is_open = false, has_failed = false;  // a transaction
-  bool skips = false;                        // up to the next sync: a statement has failed
-  int flushes = -1;                          // turns that the commit under way takes yet; -1: there is none
-  // Of the open transaction: the tables as it leaves them, applied when it is committed.
+  bool skips = false;                        // a statement has failed: skips all up to the next sync
+  int flushes = -1;                          // turns until the commit under way is done; -1: no commit
+  // The writes of the open transaction, applied when it commits.
   std::vector<std::pair<LaneKey, std::int64_t>> lanes;
   std::vector<std::int64_t> marks;
   std::vector<std::pair<std::int64_t, std::int64_t>> counters;
-  std::set<std::string> rows;  // that it has locked
+  std::set<std::string> rows;  // the locks it holds
 };
 using BackendPtr = std::shared_ptr<Backend>;
 
@@ -73,15 +73,15 @@ class Server {
  public:
   Server(std::uint64_t seed, bool loses_commits);
 
-  // A new connection; none: there is no server at the moment.
+  // Returns a new connection, or null if there is no server at the moment.
   BackendPtr connect();
-  // Something else happens: time passes, backends work, something breaks. Before every look of a client.
+  // Lets time pass, backends work and faults happen. Called whenever a client connects or looks for answers.
   void turn();
   // Whether the connection is cut now.
   bool is_cut();
-  // No more faults. What backends had received is done.
+  // Stops all faults, and executes what the backends have received.
   void calm();
-  // A node comes, with a lane; another one declares it dead.
+  // A node joins, with a lane; another node declares it dead.
   void enter(std::int64_t node) { tables_.lanes[{node, 0}] = 0; }
   void declare_dead(std::int64_t node);
 
@@ -90,14 +90,14 @@ class Server {
   bool has_lost_commits() const { return has_lost_; }
   bool is_declared_dead() const { return is_declared_dead_; }
 
-  // To standard output, if the run is to be told.
+  // Prints to standard output, if `is_told`.
   void say(const std::string& what) const;
 
   Random random;
   bool is_told = false;
 
  private:
-  // Does the backend's next statement, if it can. False: it has none, or has to wait.
+  // Executes the backend's next statement. Returns false if there is none, or if it has to wait.
   bool work(Backend& backend);
   void finish(Backend& backend);
   std::optional<Answer> run(Backend& backend, const Statement& statement);
@@ -105,7 +105,7 @@ class Server {
   Answer look(Backend& backend, const Statement& statement);
   Answer commit(Backend& backend);
   void roll_back(Backend& backend);
-  // Whether the backend has the row now; else another one does.
+  // Locks the row for the backend. Returns false if another one holds it.
   bool lock(Backend& backend, const std::string& row);
   void end_all(bool at_once);
   void fail_over();
@@ -114,17 +114,17 @@ class Server {
 
   std::vector<BackendPtr> backends_;
   Tables tables_;
-  std::deque<Tables> earlier_;  // before each of the last commits
+  std::deque<Tables> earlier_;  // the tables before each of the last commits
   int last_number_ = 0;
-  int away_ = 0, standby_ = 0;  // turns: no server, or one that only reads
+  int away_ = 0, standby_ = 0;  // turns left without a server, or with one that only reads
   bool loses_commits_, has_lost_ = false, is_declared_dead_ = false, is_calm_ = false;
-  bool is_stopping_ = false;  // backends of before a restart may be committing
+  bool is_stopping_ = false;  // backends from before a restart may still commit
 };
 
-// What libpq.cpp talks to.
+// The server that libpq.cpp talks to.
 Server*& the_server();
 
-// Binary parameters.
+// Decode binary parameters.
 std::int64_t number_of(const std::string& bytes);
 std::vector<std::int64_t> numbers_of(const std::string& array);
 

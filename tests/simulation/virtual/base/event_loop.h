@@ -1,4 +1,4 @@
-// In place of src/base/event_loop.h: timers and posted functions on a fiber (fibers.h). No descriptors.
+// Replaces src/base/event_loop.h: timers and posted functions on a fiber (fibers.h). No descriptors.
 #pragma once
 
 #include <chrono>

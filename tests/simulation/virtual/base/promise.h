@@ -1,4 +1,4 @@
-// In place of src/base/promise.h: the same names, of fibers (fibers.h).
+// Replaces src/base/promise.h: the same names, on fibers (fibers.h).
 #pragma once
 
 #include <optional>

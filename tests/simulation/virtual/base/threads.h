@@ -1,4 +1,4 @@
-// In place of src/base/threads.h: the same names, of fibers (fibers.h).
+// Replaces src/base/threads.h: the same names, on fibers (fibers.h).
 #pragma once
 
 #include <atomic>
@@ -62,7 +62,7 @@ class Condition {
   }
 
  private:
-  // Nobody else runs between the unlocking and the waiting.
+  // No other fiber runs between the unlock and the wait.
   void block(std::unique_lock<Mutex>& lock, std::optional<simulation::Time> until) {
     lock.unlock();
     simulation::fibers().wait(list_, until);
@@ -104,7 +104,7 @@ void sleep_for(std::chrono::duration<Rep, Period> time) {
   simulation::fibers().sleep(time);
 }
 
-// Looks again every now and then: its wake-ups are not simulated.
+// Polls, because wake-ups of atomics are not simulated.
 template <class T>
 void wait_for_change(const std::atomic<T>& value, T old) {
   while (value == old) simulation::fibers().sleep(std::chrono::microseconds(20));

@@ -1,4 +1,4 @@
-// In place of src/base/worker_pool.h: the same promises, with fibers (fibers.h) for threads.
+// Replaces src/base/worker_pool.h: the same promises, with fibers (fibers.h) as threads.
 #pragma once
 
 #include <cstddef>

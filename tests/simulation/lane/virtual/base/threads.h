@@ -1,4 +1,4 @@
-// In place of src/base/threads.h: one thread, whose sleep costs no time.
+// Replaces src/base/threads.h: one thread, whose sleeps only advance the virtual time.
 #pragma once
 
 #include <chrono>
