@@ -32,7 +32,7 @@ def deaf():
 
 
 def grandchild():
-    """Leaves a process behind that holds the pipes open."""
+    """Starts a process that outlives this one and holds the pipes open."""
     subprocess.Popen(["sleep", "300"])
     sys.exit(3)
 

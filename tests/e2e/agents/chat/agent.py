@@ -1,17 +1,17 @@
-"""A worker that says what its message tells it to; the first word is the command, the rest its text:
+"""A worker that does what its message says; the first word is the command, the rest is its text:
 
 say       streams the rest
 ask       streams a text, then asks the rest; the next turn answers "answered: <the answer>"
-slowask   as ask, but waits for its gate between the text and the question
+slowask   like ask, but waits for its gate between the text and the question
 form      asks the rest, with a schema: an object with the boolean `approved`
-tool      calls the tool of that name; if it is nobody else's, runs it itself
-wait      streams "begun ", then "waited" once its gate is there, or fails if it is canceled
-all       some of everything, then a question
-told      streams what it was told, as JSON
+tool      calls the tool of that name, and runs it itself unless the client offers it
+wait      streams "begun ", then "waited" once its gate is open, or fails if it is canceled
+all       sends some of everything, then asks a question
+told      streams its turn line, as JSON
 data      an artifact with a text, one with data
 lines     writes these lines, a JSON list
-auth      wants to be let in at the URL that is the rest
-fail, reject, done    ends in that way, saying the rest
+auth      asks for authorization at the URL that is the rest
+fail, reject, done    ends in that way, with the rest as its text
 
 Gates: gate-<task id>, gate-<context id>, gate-all.
 """
@@ -21,7 +21,7 @@ import sys
 import worker_loop
 
 APPROVED = {"type": "object", "properties": {"approved": {"type": "boolean"}}, "required": ["approved"]}
-waiting = {}  # turn: (the names of its gates, what to do then, with what)
+waiting = {}  # turn: (the names of its gates, what to do when one opens, and with what)
 
 
 def say(turn, kind, **line):
@@ -30,7 +30,7 @@ def say(turn, kind, **line):
 
 
 def content_of(message):
-    """The text, or the data as JSON."""
+    """Returns the text, or the data as JSON."""
     return "".join(part["text"] if "text" in part else json.dumps(part.get("data"), ensure_ascii=False,
                                                                   sort_keys=True) for part in message["parts"])
 

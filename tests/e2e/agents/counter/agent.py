@@ -1,4 +1,4 @@
-"""A worker: takes turns one after another, each a count to the number in its message."""
+"""A worker that takes one turn after another. Each turn counts to the number in its message."""
 import json
 import sys
 

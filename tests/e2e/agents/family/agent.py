@@ -1,8 +1,8 @@
 """A worker whose tasks are parents and children. A message is JSON:
-{"ask": QUESTION} asks, and says what it was told; {"all": [WORK...]} has tasks of this very agent do these and says
-what they said, in order, with "wait" as a turn that waits for them; {"mine": WORK} answers what its child asks itself;
-{"detach": WORK} is done once its child is there, and says its id; {"use": N} uses so many tokens; {"hold": TEXT} never
-ends by itself."""
+{"ask": QUESTION} asks, and returns the answer; {"all": [WORK...]} delegates these to this very agent and returns their
+results in order, with "wait" in a turn that waits for them; {"mine": WORK} answers its child's questions itself;
+{"detach": WORK} ends once its child is there, and returns the child's id; {"use": N} uses N tokens; {"hold": TEXT}
+never ends by itself."""
 import json
 import queue
 import sys

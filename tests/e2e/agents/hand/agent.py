@@ -5,8 +5,8 @@ import json
 from worker_loop import gates, say, serve
 
 EXTENSION = "urn:baton:a2a:1"
-held = {}  # turn: (gate, what is said once that is open)
-calls = {}  # message: how often it came
+held = {}  # turn: (gate, the text to say when it opens)
+calls = {}  # message: how often it was received
 
 
 def text_of(message):

@@ -1,4 +1,4 @@
-"""Tells the one joke it knows, as an artifact."""
+"""Returns the one joke it knows, as an artifact."""
 import json
 import sys
 

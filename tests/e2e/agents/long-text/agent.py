@@ -10,7 +10,7 @@ def say(**line):
 
 
 def wait_for_gate(name):
-    """Until the test lets this task go on (Server.gate)."""
+    """Waits until the test opens this task's gate (Server.gate)."""
     gate = pathlib.Path(__file__).resolve().parent / f"gate-{name}"
     while not gate.exists():
         time.sleep(0.01)

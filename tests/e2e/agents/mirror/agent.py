@@ -1,4 +1,4 @@
-"""Gives the parts of the message back as an artifact, and what else it was told as a data part."""
+"""Returns the parts of the message as an artifact, and the rest of its turn line as a data part."""
 import json
 import sys
 

@@ -1,5 +1,5 @@
-"""A worker for the operator's walk (operator_walk.py). The first word of a message says what is to be done; what stands
-in its folder says what is broken: "archive-is-away" fails each "look", "ledger-is-locked" stops each "lock" for ever."""
+"""A worker for the operator's walk (operator_walk.py). The first word of a message is the command. Files in its folder
+say what is broken: "archive-is-away" fails each "look", "ledger-is-locked" stops each "lock" for ever."""
 import json
 import pathlib
 import sys
@@ -64,7 +64,7 @@ def write(turn, rest):
 
 
 def ask_child(turn, rest):
-    """"give AGENT WORK" has that agent do the work, and takes no room while it waits."""
+    """"give AGENT WORK" delegates the work to that agent, and takes no slot while it waits."""
     agent, _, work = rest.partition(" ")
     say(turn, type="delegate", id="child", agent=agent, message=work)
     say(turn, type="wait")

@@ -1,5 +1,5 @@
 """A worker that asks what its message means, and works on the answer until its gate, gate-<task id> or gate-all, is
-there."""
+open."""
 from worker_loop import gates, say, serve
 
 turns = {}  # turn: (task, answer)

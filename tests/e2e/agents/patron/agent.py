@@ -1,6 +1,6 @@
 """A worker that takes one turn after another. "wait TEXT" and "keep TEXT" delegate TEXT to this very agent: the first
-ends its turn until the result is there, the second goes on reading until it comes. "both TEXT" does the first, then
-the second. Anything else is said back."""
+ends its turn until the result is there, the second keeps reading until it comes. "both TEXT" does the first, then the
+second. Any other message is echoed."""
 import json
 import sys
 
@@ -15,7 +15,7 @@ def report(turn, result):
 
 
 def result_of(turn):
-    """The child's result, or None: the turn was told to stop."""
+    """Returns the child's result, or None if the turn was canceled."""
     for line in sys.stdin:
         order = json.loads(line)
         assert order["turn"] == turn["turn"], "another turn in a place that is taken"

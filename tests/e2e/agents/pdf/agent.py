@@ -1,4 +1,4 @@
-"""Says that it is at work, waits for its gate, then gives its analysis."""
+"""Reports that it is at work, waits for its gate, then returns its analysis."""
 import json
 import pathlib
 import sys
@@ -10,7 +10,7 @@ def say(**line):
 
 
 def wait_for_gate(name):
-    """Until the test lets this task go on (Server.gate)."""
+    """Waits until the test opens this task's gate (Server.gate)."""
     gate = pathlib.Path(__file__).resolve().parent / f"gate-{name}"
     while not gate.exists():
         time.sleep(0.01)

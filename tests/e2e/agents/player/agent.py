@@ -2,17 +2,17 @@
 
 end       an artifact "played: <the message>", then done
 ask       a question; the next message is answered with an artifact "answered: <it>"
-auth      wants to be let in; goes on like ask
-wait      says "begun", then nothing until gate-<task id> or gate-all is there, or it is canceled
-fail, reject, say    ends in that way, saying the rest of the message (say: done with a message)
+auth      asks for authorization; then like ask
+wait      says "begun", then nothing until gate-<task id> or gate-all is open, or it is canceled
+fail, reject, say    ends in that way, with the rest of the message as its text (say: done with a message)
 count N   N status updates, then an artifact in N chunks with a second one between
-told      an artifact with everything the turn line said
+told      an artifact with everything in the turn line
 mirror    an artifact with the parts of the message (after the first)
-keep      the same as an artifact of its own for each message
+keep      like mirror, with an artifact of its own for each message
 data      an artifact whose data is no object
 unknown   appends to an artifact that was never begun
 speak X   streams X as text, then done; speak-ask, speak-note, speak-give, speak-say, speak-fail and
-          speak-wait do something else as well: a question, a note, an artifact, a last message,
+          speak-wait also do something else: a question, a note, an artifact, a last message,
           a failure, waiting as in wait
 """
 from worker_loop import gates, say, serve

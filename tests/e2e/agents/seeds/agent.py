@@ -1,5 +1,5 @@
-"""Answers the questions of the documents as they print it. Between two pieces of text it waits for gate-<context>,
-which it takes away, so that each piece is a frame of its own."""
+"""Answers the documents' questions as they are printed. Between two pieces of text it waits for gate-<context> and
+removes it, so that each piece is a frame of its own."""
 import json
 import pathlib
 import sys
@@ -51,7 +51,7 @@ ANSWERS = {
 
 
 def said(message):
-    """The text, or what a tool of the client's gave."""
+    """Returns the text, or the result of a client's tool."""
     for part in message["parts"]:
         result = part.get("data", {}).get("toolResult") if isinstance(part.get("data"), dict) else None
         if result:

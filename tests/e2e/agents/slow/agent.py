@@ -1,5 +1,5 @@
-"""A worker that says "begun" for each turn and works on it until its gate, gate-<task id> or gate-all, is
-there, or until it is told to stop. A message "progress N" gives N status updates first."""
+"""A worker that says "begun" for each turn and works on it until its gate, gate-<task id> or gate-all, is open, or
+until it is canceled. A message "progress N" sends N status updates first."""
 from worker_loop import gates, say, serve
 
 turns = {}  # turn: task

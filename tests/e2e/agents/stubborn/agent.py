@@ -1,4 +1,4 @@
-"""Says "begun" and hears nothing any more, not even SIGTERM."""
+"""Says "begun" and then ignores everything, even SIGTERM."""
 import json
 import signal
 import time

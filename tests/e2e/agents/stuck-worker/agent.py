@@ -1,5 +1,5 @@
-"""A worker that says "begun" for each turn. "poison" is never ended, whatever Baton says; "hold" is ended with the
-worker's pid and the turn's attempt once gate-<task id> is there; anything else at once; "mute" says nothing."""
+"""A worker that says "begun" for each turn. It never ends "poison", whatever Baton sends; it ends "hold" with the
+worker's pid and the turn's attempt once gate-<task id> is open; it ends anything else at once; "mute" says nothing."""
 import os
 
 from worker_loop import gates, say, serve

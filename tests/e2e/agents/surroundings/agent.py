@@ -1,5 +1,5 @@
-"""Answers "tell" with its environment, limits and privileges; "daemon" leaves a process behind that has left its
-session, as daemons do."""
+"""Answers "tell" with its environment, limits and privileges; "daemon" leaves a process behind in a session of its own,
+as daemons do."""
 import json
 import os
 import resource

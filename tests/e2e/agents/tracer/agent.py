@@ -1,7 +1,7 @@
-"""Says as JSON which trace its turn belongs to: by its line, by its environment, and what other agents said that it had
-asked. "delegate NAME TEXT" has that agent do TEXT; "ask" asks; "tools" calls one tool that works, one that fails
-and one without a result; "hold" shows the trace and waits for the gate gate-all.
-Anything else is told at once."""
+"""Reports as JSON which trace its turn belongs to: by its line, by its environment, and by what the agents it called
+reported. "delegate NAME TEXT" delegates TEXT to that agent; "ask" asks; "tools" calls one tool that works, one that
+fails and one without a result; "hold" shows the trace and waits for the gate gate-all. Any other message is answered at
+once."""
 import json
 import os
 import pathlib
