@@ -1,5 +1,5 @@
-"""What the tests of all A2A generations share: one server with the agent "player" (agents/player/agent.py says
-what it understands), and a client of each generation."""
+"""Shared by the tests of all A2A generations: one server with the agent "player" (agents/player/agent.py lists what it
+understands), and a client of each generation."""
 import json
 import pathlib
 
@@ -29,11 +29,11 @@ class A2aCase(harness.ServerCase):
 
     @classmethod
     def change_cards(cls):
-        """For tests that need agents to say more: before the server starts."""
+        """Override to change agents' cards before the server starts."""
 
     @classmethod
     def change_card(cls, agent, **members):
-        """Sets members of an agent's card; those of `capabilities` join what is there."""
+        """Sets members of an agent's card; the members of `capabilities` are added to the existing ones."""
         path = pathlib.Path(cls.server.agents_folder) / agent / "card.json"
         card = json.loads(path.read_text(encoding="utf-8"))
         card["capabilities"] |= members.pop("capabilities", {})
@@ -41,13 +41,13 @@ class A2aCase(harness.ServerCase):
         path.write_text(json.dumps({**card, **members}, ensure_ascii=False), encoding="utf-8")
 
     def each(self, *clients):
-        """Runs a block for each of these clients (all of them, without any) as a subtest."""
+        """Runs a block as a subtest for each of these clients, or for all of them if none is named."""
         for client in clients or self.all:
             with self.subTest(client.name):
                 yield client
 
     def assert_refused(self, code, act, *args, status=None, **how):
-        """act(...) is refused with this number; returns the Answer."""
+        """Asserts that act(...) is refused with this number; returns the Answer."""
         with self.assertRaises(generations.Refused) as caught:
             act(*args, **how)
         answer = caught.exception.answer
@@ -57,14 +57,14 @@ class A2aCase(harness.ServerCase):
         return answer
 
     def post(self, method, params, version=None, headers=None, agent="player", **more):
-        """A JSON-RPC request as it is, and its Answer."""
+        """Sends this JSON-RPC request as it is and returns the Answer."""
         body = json.dumps({"jsonrpc": "2.0", "id": 7, "method": method, "params": params, **more})
         version = {"A2A-Version": version} if version else {}
         return self.server.http("POST", f"/agents/{agent}/", body.encode(),
                                 {"Content-Type": "application/json", **version, **(headers or {})})
 
     def rest(self, method, path, body=None, version=None, headers=None, agent="player"):
-        """A REST request as it is, and its Answer."""
+        """Sends this REST request as it is and returns the Answer."""
         raw = None if body is None else json.dumps(body, ensure_ascii=False).encode()
         version = {"A2A-Version": version} if version else {}
         return self.server.http(method, f"/agents/{agent}{path}", raw,

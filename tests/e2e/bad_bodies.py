@@ -1,4 +1,4 @@
-"""Malformed JSON-RPC bodies, each with the code that answers it: rows of (name, body, code)."""
+"""Malformed JSON-RPC bodies, each with the error code it must get: rows of (name, body, code)."""
 import json
 
 PARSE, REQUEST, METHOD, PARAMS, NOT_FOUND = -32700, -32600, -32601, -32602, -32001
@@ -60,7 +60,7 @@ METHODS = ("tasks/send", "tasks/sendSubscribe", "tasks/get", "tasks/cancel", "ta
 
 
 def wrong_params():
-    """Rows of (name, method, params)."""
+    """Yields rows of (name, method, params)."""
     config = {"url": "https://example.com/"}
     good = {"id": "t", "message": MESSAGE, "pushNotificationConfig": config}
     for method in METHODS:

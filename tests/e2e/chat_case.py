@@ -1,5 +1,5 @@
-"""What tests of the chat protocols share: one server with the agent "chat" (agents/chat/agent.py says what it
-understands), a client of each protocol, and one of A2A 1.0 that sees what there is."""
+"""Shared by the tests of the chat protocols: one server with the agent "chat" (agents/chat/agent.py lists what it
+understands), a client of each protocol, and one of A2A 1.0 to look at the tasks."""
 import functools
 import json
 import shutil
@@ -11,7 +11,7 @@ import new_generations
 
 
 def for_each(*doors, **how):
-    """Runs a test with a client of each of these protocols (all of them, without any)."""
+    """Runs a test with a client of each of these protocols, or of all of them if none is named."""
     def decorate(test):
         @functools.wraps(test)
         def run(self):
@@ -42,11 +42,11 @@ class ChatCase(harness.ServerCase):
         cls.a2a = new_generations.Rpc10(cls.server, "chat")
 
     def clients(self, *doors):
-        """A client of each of these protocols (all of them, without any)."""
+        """Returns a client of each of these protocols, or of all of them if none is named."""
         return [door(self.server) for door in doors or chat_doors.ALL_DOORS]
 
     def tasks_in(self, context):
-        """Newest first."""
+        """Returns the context's tasks, newest first."""
         return self.a2a.list(contextId=context)["tasks"]
 
     def state_of(self, task):
@@ -56,14 +56,14 @@ class ChatCase(harness.ServerCase):
         harness.wait_for(lambda: self.state_of(task) in states, what=f"{task} to be {states}")
 
     def refusal(self, act, *args, **how):
-        """The Answer that refuses act(...)."""
+        """Returns the Answer that refuses act(...)."""
         with self.assertRaises(chat_client.Refused) as caught:
             act(*args, **how)
         self.assertIsInstance(caught.exception.answer.body["error"], str)
         return caught.exception.answer
 
     def begin_long(self, door, context, text="wait"):
-        """A run that is at work: its stream, and the run so far."""
+        """Begins a run and waits until it is at work. Returns its stream, and the run so far."""
         stream = door.open(door.say(text, context))
         return stream, door.until_text(stream, "begun")
 

@@ -1,8 +1,8 @@
-"""What the clients of the chat protocols refuse in a whole run, as rules.
-Each check takes the frames with data of one run, from its first, and raises AssertionError."""
+"""Rules that the clients of the chat protocols enforce on a whole run. Each check takes the frames with data of one
+run, from its first, and raises AssertionError."""
 import json
 
-# START, the ones in between, END, and the member that names which.
+# START, the types in between, END, and the member with the span's id.
 SPANS = (("TEXT_MESSAGE", "CONTENT", "messageId"), ("TOOL_CALL", "ARGS", "toolCallId"),
          ("REASONING_MESSAGE", "CONTENT", "messageId"), ("THINKING_TEXT_MESSAGE", "CONTENT", None))
 OLD_TYPES = {
@@ -20,13 +20,13 @@ def need(condition, what, frame=None):
 
 
 def no_nulls(value, frame):
-    """Below the members that are Baton's own to write (not what agents say)."""
+    """Checks members that Baton itself writes (not agents' content)."""
     for name, member in value.items():
         need(member is not None, f"{name} is null", frame)
 
 
 class AgUi:
-    """The verifier of the client, for the stricter of both generations."""
+    """The client's verifier, with the stricter rules of both generations."""
 
     def __init__(self, newer=False):
         self.newer = newer
@@ -97,7 +97,7 @@ class AgUi:
 
 
 def check_agkit(frames):
-    """The reducer of the client: args look into the last message, which must be the assistant's."""
+    """The client's reducer: args look into the last message, which must be the assistant's."""
     need(frames and frames[-1].data == "[DONE]", "no [DONE] at the end")
     after_result, calls, ended = False, {}, set()
     for frame in frames[:-1]:
@@ -128,10 +128,11 @@ def check_agkit(frames):
 
 
 class Numbered:
-    """What Agent API and Agent Server share: numbers from 0 without a gap, ids, statuses, deltas that add up."""
+    """The rules that Agent API and Agent Server share: numbers from 0 without a gap, ids, statuses, deltas that add
+    up."""
 
     def __init__(self, replaced=0):
-        self.replaced = replaced  # messages that later ones took the place of: they are no output
+        self.replaced = replaced  # messages replaced by later ones: they are not in the output
         self.open = {}            # message id: {index: text}
         self.done = []            # completed objects
 
@@ -209,7 +210,7 @@ class AgentServer(Numbered):
         return names.get(body["object"], body["object"])
 
     def whole(self, body):
-        """Tool calls and their outputs are one frame."""
+        """A tool call or its output is one frame."""
         return body["object"] != "message"
 
     def content(self, body):

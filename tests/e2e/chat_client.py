@@ -1,4 +1,4 @@
-"""Reads the streams of the chat protocols as strictly as the strictest of their clients do."""
+"""Reads the streams of the chat protocols, as strict as their strictest clients."""
 import json
 import re
 import socket
@@ -11,7 +11,7 @@ ID = re.compile(r"[^\s:]+:[0-9]+(\.[0-9]+)?")
 
 
 class Refused(Exception):
-    """An answer that is no stream."""
+    """The answer is not a stream."""
 
     def __init__(self, answer):
         super().__init__(f"HTTP {answer.status}: {answer.raw[:300]}")
@@ -20,7 +20,7 @@ class Refused(Exception):
 
 
 class Frame:
-    """One block of a stream. `data`: its text; `body`: its JSON."""
+    """One block of a stream. `data` is its text, `body` its JSON."""
 
     def __init__(self, place, event, data):
         self.place, self.event, self.data = place, event, data
@@ -32,12 +32,12 @@ class Frame:
 
     @property
     def number(self):
-        """Of the log's event that it shows, whole or in part."""
+        """The number of the log event that the frame shows, whole or in part."""
         return int(self.place.rpartition(":")[2].partition(".")[0])
 
     @property
     def shown(self):
-        """What a resumed stream must repeat to the letter."""
+        """The members that a resumed stream must repeat exactly."""
         return self.place, self.event, self.data
 
     def __repr__(self):
@@ -45,11 +45,11 @@ class Frame:
 
 
 class RunStream:
-    """An open run. Iterating reads blocks as they come, until the server ends the stream."""
+    """An open run. Iterating reads blocks as they arrive, until the server ends the stream."""
 
     def __init__(self, connection, response):
         self.connection, self.response = connection, response
-        self.socket = connection.sock  # http.client lets go of it when the answer says close
+        self.socket = connection.sock  # http.client gives it up when the answer says close
         self.headers = response.headers
         self.seen = []
         self.released = released_parsers.Released()
@@ -86,7 +86,7 @@ class RunStream:
 
     @staticmethod
     def _frame(fields):
-        # What was refused before anything was stored belongs to no task and has no id.
+        # A refusal before anything was stored belongs to no task and has no id.
         place = fields.get("id")
         if place is not None and not ID.fullmatch(place):
             raise AssertionError(f"no id of a frame: {place!r}")
@@ -95,20 +95,20 @@ class RunStream:
         return Frame(place, fields.get("event"), fields["data"])
 
     def until(self, condition):
-        """Reads up to the first frame for which condition(frame) is true, and returns it."""
+        """Reads up to the first frame that fulfils condition(frame). Returns that frame."""
         for frame in self:
             if condition(frame):
                 return frame
         raise AssertionError(f"the stream ended too early: {self.seen}")
 
     def rest(self):
-        """Reads to the end; every block seen on this stream."""
+        """Reads to the end. Returns every block seen on this stream."""
         for _ in self:
             pass
         return self.seen
 
     def leave(self):
-        """Hangs up, as a closed page does."""
+        """Hangs up, like a closed page."""
         self.socket.shutdown(socket.SHUT_RDWR)
         self.close()
 
@@ -121,7 +121,7 @@ class RunStream:
 
 
 def post(server, path, body, headers=None, last=None, method="POST"):
-    """The RunStream of a request, or the Answer if it is answered otherwise."""
+    """Sends a request. Returns its RunStream, or the Answer if that is not a stream."""
     raw = body if isinstance(body, bytes) else json.dumps(body, ensure_ascii=False).encode()
     sent = {"Content-Type": "application/json", "Accept": "text/event-stream", **(headers or {})}
     sent |= {} if last is None else {"Last-Event-ID": last}

@@ -17,17 +17,17 @@ class Call:
 
 
 class Run:
-    """What a client has after some frames of a run. `ending`: None (not over), completed, asked, tool, failed,
+    """What a client knows after some frames of a run. `ending`: None (not over), completed, asked, tool, failed,
     canceled, rejected."""
 
     def __init__(self):
         self.frames = []
-        self.texts = []   # of the messages, one after the other
+        self.texts = []   # of the messages, in order
         self.calls = []
         self.ending = None
         self.ask = None   # the id
         self.error = None
-        self.run = None   # its name as the events say it
+        self.run = None   # its name in the events
         self.aside = set()  # ids of messages that are no answer
 
     @property
@@ -54,10 +54,10 @@ class Run:
 
 
 class Door:
-    """What the clients share. `agent`: None is the default one, at the root."""
+    """Shared by the clients. `agent`: None means the default agent, at the root."""
 
     name = path = session = None
-    tells_asking = True    # a question can be told from an end
+    tells_asking = True    # a question differs from an end
     has_client_tools = True
     leaving_cancels = True
     one_at_a_time = True
@@ -82,7 +82,7 @@ class Door:
         return opened
 
     def run(self, body, last=None, headers=None):
-        """A run to its end, checked as a whole unless it is the rest of one."""
+        """Runs to the end. Checks the whole run, unless this is only the rest of one."""
         return self.finish(self.open(body, last, headers), whole=last is None or last.endswith(":0"))
 
     def finish(self, stream, whole=True):
@@ -99,11 +99,11 @@ class Door:
         return run
 
     def follow(self, task, context, after=0):
-        """Opens the run of a task that another client may have begun."""
+        """Opens the run of a task, which another client may have begun."""
         return self.open(self.say("follow", context), last=f"{urllib.parse.quote(task, safe='')}:{after}")
 
     def until_text(self, stream, text):
-        """Reads until the run's text so far holds this, and returns the run so far."""
+        """Reads until the run's text contains `text`. Returns the run so far."""
         run = self.read(stream.seen)
         while text not in run.text and next(iter(stream), None) is not None:
             run = self.read(stream.seen)
@@ -132,12 +132,12 @@ class AgUi(Door):
         return self.body([*before, {"id": client.new_id(), "role": "user", "content": text}], context, **how)
 
     def answer(self, asked, payload, context, **how):
-        """`asked`: the run that did."""
+        """Answers the question of the run `asked`."""
         return self.body([], context, resume=[{"interruptId": asked.ask, "status": "resolved", "payload": payload}],
                          **how)
 
     def give(self, asked, content, context, **how):
-        """The results of all calls that the run left open."""
+        """Gives the results of all calls that the run left open."""
         calls = [call for call in asked.calls if call.result is None]
         said = {"id": client.new_id(), "role": "assistant", "toolCalls": [
             {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
@@ -245,7 +245,7 @@ class AgentApi(Door):
                          **how)
 
     def answer(self, asked, payload, context, **how):
-        """In words where it is a text, else by the approval that was asked for."""
+        """Answers in words if the payload is a text, else with the approval that was asked for."""
         if isinstance(payload, str):
             return self.say(payload, context, **how)
         data = {"approval_request_id": asked.ask, **payload}

@@ -1,5 +1,5 @@
-"""A client of the tasks era: JSON-RPC calls and streams over http.client. Every JSON-RPC answer and every
-frame of a stream that passes here is also checked against the protocol's schema, where that is at hand."""
+"""A client of the tasks era: JSON-RPC calls and streams over http.client. Every JSON-RPC answer and every frame of a
+stream that it reads is also checked against the protocol's schema, if that is available."""
 import http.client
 import json
 import os
@@ -30,7 +30,8 @@ def scaled(seconds):
 
 
 def only_if(applies):
-    """Leaves the tests of a class out where they cannot apply. A test that is skipped counts as failed."""
+    """Removes the tests of a class if they do not apply. Removes rather than skips, because a skipped test counts as
+    failed."""
     def left(cases):
         for name in [] if applies else [name for name in vars(cases) if name.startswith("test")]:
             delattr(cases, name)
@@ -39,12 +40,12 @@ def only_if(applies):
 
 
 def has_grpc():
-    """TEST_GRPC=off is for a program that was built without."""
+    """False with TEST_GRPC=off, for a program that was built without gRPC."""
     return os.environ.get("TEST_GRPC") != "off"
 
 
 def is_sanitized():
-    """Whether the program keeps much memory for itself, to find wrong uses of what it gave back."""
+    """True if the program is built with a sanitizer, which keeps freed memory to find wrong uses of it."""
     return "BATON_SANITIZER" in os.environ
 
 
@@ -81,18 +82,18 @@ class Answer:
             self.body = None
 
 
-# Baton's extension, and the metadata that ask by it for the numbers of a stream.
+# Baton's extension, and the metadata that uses it to ask for the numbers of a stream.
 EXTENSION = "urn:baton:a2a:1"
 EVERY_NUMBER = {EXTENSION: {"eventNumbers": True}}
 
 
 class Block:
-    """One block of an event stream: its number if it has one, and its JSON-RPC answer."""
+    """One block of an event stream: its number, if any, and its JSON-RPC answer."""
 
     def __init__(self, number, frame, event=None):
         self.number = number
         self.frame = frame
-        self.event = event  # the name after "event:", where there is one
+        self.event = event  # the name after "event:", if any
 
     @property
     def result(self):
@@ -100,7 +101,7 @@ class Block:
 
     @property
     def covers(self):
-        """The numbers that the event says it covers, for who asked for that."""
+        """The event numbers that the event says it covers, if the client asked for numbers."""
         return range(self.result["metadata"][EXTENSION]["from"], self.number + 1)
 
     @property
@@ -117,14 +118,14 @@ class Block:
 
 
 class Stream:
-    """An open event stream. Iterating reads blocks as they come, until the server ends it; `check` sees the
+    """An open event stream. Iterating reads blocks as they arrive, until the server ends it; `check` is called with the
     JSON of each."""
 
     def __init__(self, connection, response, check=validation.check_frame):
         self.check = check
         self.connection = connection
         self.response = response
-        self.socket = connection.sock  # http.client lets go of it when the answer says close
+        self.socket = connection.sock  # http.client gives it up when the answer says close
         self.seen = []
         self.released = released_parsers.Released()
 
@@ -162,14 +163,14 @@ class Stream:
             yield block
 
     def until(self, condition):
-        """Reads up to the first block for which condition(block) is true, and returns that one."""
+        """Reads up to the first block that fulfils condition(block). Returns that block."""
         for block in self:
             if condition(block):
                 return block
         raise AssertionError(f"the stream ended too early: {self.seen}")
 
     def rest(self):
-        """Reads to the end and returns every block seen on this stream."""
+        """Reads to the end. Returns every block seen on this stream."""
         for _ in self:
             pass
         return self.seen
@@ -183,7 +184,7 @@ class Stream:
 
 
 class Client:
-    """Talks to a server at `host`:`port`. One connection for each thread is kept open for calls."""
+    """Talks to a server at `host`:`port`. Keeps one connection per thread open for calls."""
 
     def __init__(self, host="127.0.0.1", port=0):
         self.host, self.port = host, port
@@ -200,7 +201,7 @@ class Client:
         self.kept = threading.local()
 
     def http(self, method, path, body=None, headers=None):
-        """One request on this thread's connection, which is made anew if the server has closed it."""
+        """Sends one request on this thread's connection. Opens a new one if the server has closed it."""
         for attempt in (1, 2):
             connection = getattr(self.kept, "connection", None)
             fresh = connection is None
@@ -224,7 +225,7 @@ class Client:
     @staticmethod
     def headers_of(token, headers):
         auth = {"Authorization": f"Bearer {token}"} if token else {}
-        # Without the version, methods that several generations share are answered in the shapes of all.
+        # Without a version, methods that several generations share are answered in the shapes of all of them.
         return {"Content-Type": "application/json", "A2A-Version": "0.1", **auth, **(headers or {})}
 
     @staticmethod
@@ -233,7 +234,7 @@ class Client:
                           ensure_ascii=False).encode()
 
     def post(self, body, agent=None, token=None, headers=None, method=None):
-        """Posts a JSON-RPC body as it is and returns the Answer."""
+        """Posts this JSON-RPC body as it is and returns the Answer."""
         if not isinstance(body, bytes):
             body = json.dumps(body, ensure_ascii=False).encode()
         answer = self.http("POST", self.path_of(agent), body, self.headers_of(token, headers))
@@ -245,7 +246,7 @@ class Client:
         return self.post(self.envelope(method, params, request_id), agent, token, headers, method)
 
     def call(self, method, params, **how):
-        """The result of a call that must work."""
+        """Returns the result of a call that must succeed."""
         answer = self.rpc(method, params, **how)
         if "error" in (answer.body or {}):
             raise RpcError(answer.body["error"])
@@ -254,7 +255,7 @@ class Client:
         return answer.body["result"]
 
     def send(self, text, task=None, agent=None, token=None, **params):
-        """tasks/send of a text to a task, new without an id."""
+        """Sends a text with tasks/send, to a new task unless an id is given."""
         return self.call("tasks/send", {"id": task or new_id(), "message": text_message(text), **params},
                          agent=agent, token=token)
 
@@ -262,7 +263,7 @@ class Client:
         return self.call("tasks/get", {"id": task, **params}, agent=agent, token=token)
 
     def open(self, method, params, agent=None, token=None, request_id=1, headers=None, body=None):
-        """Opens a stream on a connection of its own; raises RpcError if the answer is an error."""
+        """Opens a stream on a connection of its own. Raises RpcError if the answer is an error."""
         opened = self.open_http("POST", self.path_of(agent), body or self.envelope(method, params, request_id),
                                 self.headers_of(token, headers))
         if isinstance(opened, Stream):
@@ -273,7 +274,7 @@ class Client:
         raise RpcError(opened.body["error"])
 
     def open_http(self, method, path, body=None, headers=None, check=validation.check_frame):
-        """A request that may be answered with a stream: the Stream, or else the Answer."""
+        """Sends a request whose answer may be a stream. Returns the Stream, or else the Answer."""
         connection = self.connect()
         connection.connect()
         connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -288,7 +289,7 @@ class Client:
         return Stream(connection, response, check)
 
     def stream(self, text, task=None, agent=None, token=None, **params):
-        """tasks/sendSubscribe of a text; every event says which numbers it covers."""
+        """Sends a text with tasks/sendSubscribe; every event shows which numbers it covers."""
         params = {"id": task or new_id(), "message": text_message(text), "metadata": EVERY_NUMBER, **params}
         return self.open("tasks/sendSubscribe", params, agent, token)
 

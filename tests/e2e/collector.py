@@ -1,5 +1,5 @@
-"""A strict receiver of OpenTelemetry's traces over HTTP in JSON: it refuses what opentelemetry-proto would not have
-written. Answers can be scripted, to be a collector in trouble."""
+"""A strict receiver of OpenTelemetry's traces over HTTP in JSON: it refuses bodies that opentelemetry-proto would not
+have written. Its answers can be scripted to simulate a collector in trouble."""
 import http.server
 import json
 import re
@@ -24,7 +24,7 @@ def need(condition, what):
 
 
 def check_names(value):
-    """Every member of the messages is in lowerCamelCase; attributes' own names are values."""
+    """Checks that every member of the messages is in lowerCamelCase; attributes' own names are values."""
     if isinstance(value, dict):
         for name, member in value.items():
             need(CAMEL.match(name), name)
@@ -82,7 +82,7 @@ class Span:
 
 
 class Collector:
-    """`answer(count)`: (status, headers, body) of the count-th request; None: it hangs."""
+    """`answer(count)` returns (status, headers, body) for request number `count`, or None to hang."""
 
     def __init__(self, answer=lambda count: (200, {}, b"{}")):
         self.answer = answer
@@ -143,7 +143,7 @@ class Collector:
             self.changed.notify_all()
 
     def wait(self, condition, seconds=20, what="spans"):
-        """Waits until condition(spans) is true, and returns what it returned."""
+        """Waits until condition(spans) is true. Returns its result."""
         with self.changed:
             found = self.changed.wait_for(lambda: self.wrong or condition(self.spans), client.scaled(seconds))
             if self.wrong or not found:

@@ -22,7 +22,7 @@ ON_POSTGRES = os.environ.get("BATON_TEST_STORE", "sqlite") == "postgres"
 
 
 def needs_sqlite(why):
-    """Leaves a test, or all tests of a class, out on PostgreSQL. `why`: what of the SQLite file it is about."""
+    """Removes a test, or all tests of a class, on PostgreSQL. `why`: which property of the SQLite file it tests."""
     assert why
 
     def left(tests):
@@ -35,24 +35,24 @@ def needs_sqlite(why):
 class SqliteFile:
     def __init__(self, folder):
         self.path = pathlib.Path(folder) / "baton.db"
-        self.shown = str(self.path)  # by the program's log
+        self.shown = str(self.path)  # in the program's log
 
     def words(self):
-        """For `baton serve`."""
+        """The words for `baton serve`."""
         return ["--db", str(self.path)]
 
     def query(self, sql):
-        """The rows, as tuples. The server may run."""
+        """Returns the rows, as tuples. The server may run."""
         with contextlib.closing(sqlite3.connect(f"file:{self.path}?mode=ro", uri=True)) as database:
             return database.execute(sql).fetchall()
 
     def change(self, sql):
-        """How many rows it has changed. The server must not run."""
+        """Returns how many rows were changed. The server must not run."""
         with contextlib.closing(sqlite3.connect(self.path)) as database, database:
             return database.execute(sql).rowcount
 
     def drop(self):
-        """It goes with its folder."""
+        """Does nothing: the file is removed with its folder."""
 
 
 def psql(url, sql):
@@ -84,8 +84,8 @@ class PostgresDatabase:
         return int(psql(self.url, f"WITH changed AS ({sql} RETURNING 1) SELECT count(*) FROM changed"))
 
     def drop(self):
-        """With the connections of a server that was killed."""
-        # Not WITH (FORCE): that fails while autovacuum is at work there.
+        """Drops the database, and ends connections that a killed server has left."""
+        # Not WITH (FORCE): that fails while autovacuum works on the database.
         psql(self.cluster, "DO $$ BEGIN PERFORM pg_terminate_backend(pid) FROM pg_stat_activity "
                            f"WHERE datname = '{self.name}' AND usename = current_user; END $$")
         psql(self.cluster, f"DROP DATABASE IF EXISTS {self.name}")

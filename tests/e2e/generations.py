@@ -1,7 +1,6 @@
-"""A small client for each generation of A2A in each binding, all with the same operations, so that a test can
-put any two side by side. Whatever they are answered is checked against their generation on the way. The generations
-themselves are in old_generations.py and new_generations.py.
-"""
+"""A small client for each generation of A2A in each binding, all with the same operations, so that a test can combine
+any two. Every answer is checked against its generation. The generations themselves are in old_generations.py and
+new_generations.py."""
 import json
 import urllib.parse
 
@@ -25,7 +24,7 @@ STOPPED = (*ENDED, "input-required", "auth-required")
 
 
 class Refused(Exception):
-    """An answer that is an error. `code`: the JSON-RPC number, or what stands for it in REST."""
+    """An answer that is an error. `code`: the JSON-RPC number, or its equivalent in REST."""
 
     def __init__(self, code, answer):
         super().__init__(f"{code} (HTTP {answer.status}): {answer.raw[:300]}")
@@ -33,7 +32,7 @@ class Refused(Exception):
 
 
 class Task:
-    """A task of any generation: its raw JSON, and what all of them say."""
+    """A task of any generation: its raw JSON, and the properties that all generations have."""
 
     def __init__(self, raw):
         self.raw = raw
@@ -56,7 +55,7 @@ class Task:
 
 
 def quoted(name):
-    """As a segment of a path."""
+    """Returns the name as a segment of a path."""
     return urllib.parse.quote(name, safe="")
 
 
@@ -66,7 +65,7 @@ def plain_state(state):
 
 
 def texts_in(value):
-    """Every text of every part below `value`."""
+    """Yields every text of every part below `value`."""
     if isinstance(value, list):
         for entry in value:
             yield from texts_in(entry)
@@ -92,7 +91,7 @@ class Item:
 
 
 class Following:
-    """A stream as its generation shows it."""
+    """A stream, in the shape of its generation."""
 
     def __init__(self, generation, stream):
         self.generation, self.stream, self.items = generation, stream, []
@@ -104,7 +103,7 @@ class Following:
             yield item
 
     def until(self, *states):
-        """Reads up to the first item that brings one of these states."""
+        """Reads up to the first item with one of these states."""
         for item in self:
             if item.state in states:
                 return item
@@ -114,7 +113,7 @@ class Following:
         return next(iter(self))
 
     def rest(self):
-        """Reads to the end; every item, those seen before too."""
+        """Reads to the end. Returns every item, including those seen before."""
         for _ in self:
             pass
         return self.items
@@ -127,7 +126,8 @@ class Following:
 
 
 class Generation:
-    """What all clients share. `version` is what A2A-Version says, None: nothing, as clients before 1.0."""
+    """Shared by all clients. `version` is the value of A2A-Version; with None there is no such header, as before
+    1.0."""
 
     name = shape = version = path = None
     streams_task_first = True
@@ -146,13 +146,13 @@ class Generation:
         if token:
             self.headers["Authorization"] = f"Bearer {token}"
 
-    # What a test of any generation says.
+    # Messages that a test of any generation sends.
     def begin(self, text, **how):
-        """A new task; waits until it stops."""
+        """Begins a new task and waits until it stops."""
         return self.send(text, **how)
 
     def begin_long(self, text="wait", **how):
-        """A new task that is at work."""
+        """Begins a new task and waits until it is at work."""
         task = self.send(text, wait=False, **how)
         following = self.subscribe(task.id)
         following.until("working")
@@ -162,7 +162,7 @@ class Generation:
     def answer(self, task, text, **how):
         return self.send(text, task=task, **how)
 
-    # Shapes that more than one generation has.
+    # Shapes that more than one generation uses.
     def part(self, text):
         return {"text": text}
 
@@ -179,7 +179,7 @@ class Generation:
         validation.check_object(self.shape, name, value)
 
     def check_webhook(self, body):
-        """A webhook's body is the whole task, in the shape of JSON-RPC."""
+        """Checks that a webhook's body is the whole task, in the shape of JSON-RPC."""
         validation.check_object("0.3", "Task", body)
 
     def webhook_task_id(self, body):
@@ -245,7 +245,7 @@ class JsonRpc(Generation):
     def item_of(self, frame):
         return ("error", frame["error"]) if "error" in frame else self.kind_of(frame["result"])
 
-    # Before 1.0 all of them name things alike.
+    # Before 1.0 all generations use the same names.
     def get(self, task, history="absent", headers=None):
         params = {"id": task} | ({} if history == "absent" else {"historyLength": history})
         return self.task(self.call("get", params, headers), "get")
@@ -274,7 +274,7 @@ class Rest(Generation):
         raise NotImplementedError
 
     def ask(self, method, path, body=None, headers=None, query=None):
-        """The Answer of a request, whatever it is."""
+        """Sends a request and returns the Answer, whatever it is."""
         raw = None if body is None else json.dumps(body, ensure_ascii=False).encode()
         path += "?" + urllib.parse.urlencode(query, doseq=True) if query else ""
         return self.server.http(method, self.url + path, raw, {**self.headers, **(headers or {})})

@@ -1,4 +1,4 @@
-"""A client that speaks HTTP/2 by hand: what no library of gRPC would do to a server."""
+"""A client that speaks HTTP/2 by hand, to do what no gRPC library would do to a server."""
 import socket
 import struct
 import time
@@ -16,7 +16,7 @@ def frame(kind, flags, stream, payload=b""):
 
 
 def head(path, metadata=()):
-    """The header block of a call, without HPACK's tables and Huffman code."""
+    """Returns the header block of a call, without HPACK's tables and Huffman code."""
     fields = [(":method", "POST"), (":scheme", "http"), (":path", path), (":authority", "localhost"), ("te", "trailers"),
               ("content-type", "application/grpc"), *metadata]
 
@@ -27,8 +27,8 @@ def head(path, metadata=()):
 
 
 class Connection:
-    """An open connection whose settings are exchanged, unless `settles` is false: then the server's settings are
-    never acknowledged. Streams are numbered 1, 3, 5, ..."""
+    """An open connection. Settings are exchanged; if `settles` is false, the server's settings are never acknowledged.
+    Streams are numbered 1, 3, 5, ..."""
 
     def __init__(self, host, port, settles=True):
         self.socket = socket.create_connection((host, port), timeout=client.scaled(20))
@@ -45,7 +45,7 @@ class Connection:
         self.socket.close()
 
     def call(self, path, message=None, metadata=()):
-        """Begins a call, and ends the client's side with the message unless there is none. Returns its stream."""
+        """Begins a call and returns its stream. With a message, sends it and ends the client's side."""
         self.stream += 2
         out = frame(HEADERS, END_HEADERS, self.stream, head(path, metadata))
         if message is not None:
@@ -57,8 +57,8 @@ class Connection:
         self.socket.sendall(frame(RST_STREAM, 0, stream, struct.pack(">I", CANCEL)))
 
     def frames(self):
-        """The server's frames as (kind, flags, stream, payload), until it closes the connection. Its pings do not
-        prolong the wait."""
+        """Yields the server's frames as (kind, flags, stream, payload), until it closes the connection. Its pings do
+        not prolong the wait."""
         deadline = time.monotonic() + client.scaled(20)
         while True:
             while len(self.read) < 9 or len(self.read) < 9 + int.from_bytes(self.read[:3], "big"):
@@ -81,12 +81,12 @@ class Connection:
             yield kind, flags, stream, payload
 
     def end_of(self, stream):
-        """Reads up to the end of that stream; what its headers say comes as the server's bytes."""
+        """Reads up to the end of that stream. Returns the bytes of its header blocks, as the server sent them."""
         self.read_until(lambda: stream in self.ended)
         return self.said.get(stream, b"")
 
     def first_end(self):
-        """The same for the stream that ends first."""
+        """Reads up to the first end of any stream. Returns the bytes of that stream's header blocks."""
         self.read_until(lambda: self.ended)
         return self.said.get(min(self.ended), b"")
 

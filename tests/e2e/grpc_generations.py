@@ -1,4 +1,4 @@
-"""The clients of A2A over gRPC (see generations.py): what a client of REST asks for, as the call that it is."""
+"""The clients of A2A over gRPC (see generations.py): they translate a REST client's requests into calls."""
 import base64
 import functools
 import pathlib
@@ -16,7 +16,7 @@ from old_generations import Rest03
 
 SCHEMA = pathlib.Path(__file__).resolve().parents[2] / "schema/grpc"
 FILES = ("a2a_v0_3.proto", "a2a_v1_0.proto", "google_rpc.proto")
-# The request of REST -> the call, its message and, of 0.3, the member that holds the resource's name.
+# REST request -> the call, its message and, for 0.3, the member that holds the resource's name.
 CALLS = {
     "0.3": {("POST", "/message:send"): ("SendMessage", None),
             ("POST", "/message:stream"): ("SendStreamingMessage", None),
@@ -45,7 +45,7 @@ CALLS = {
 
 @functools.cache
 def pool():
-    """The messages of the files, made by protoc."""
+    """Returns the messages of the files, compiled by protoc."""
     done = subprocess.run(["protoc", "--include_imports", "--descriptor_set_out=/dev/stdout", f"-I{SCHEMA}", *FILES],
                           check=True, stdout=subprocess.PIPE)
     found = descriptor_pool.DescriptorPool()
@@ -64,7 +64,7 @@ def json_of(message):
 
 
 class CallAnswer:
-    """What REST calls an Answer; a call that failed has its status in place of HTTP's."""
+    """The equivalent of a REST Answer. A failed call has a gRPC status in place of HTTP's."""
 
     def __init__(self, body=None, error=None):
         self.body, self.error = body, error
@@ -73,7 +73,7 @@ class CallAnswer:
 
 
 def recoded(value, how):
-    """A message's JSON with the bytes of its files recoded."""
+    """Returns a message's JSON with the bytes of its files recoded."""
     if isinstance(value, list):
         return [recoded(each, how) for each in value]
     if not isinstance(value, dict):
@@ -84,7 +84,7 @@ def recoded(value, how):
 
 
 class CallStream:
-    """An open stream of messages, as client.Stream."""
+    """An open stream of messages, with the interface of client.Stream."""
 
     def __init__(self, call, refuse, check, json_of):
         self.call, self.refuse, self.check, self.json_of, self.seen = call, refuse, check, json_of, []
@@ -104,7 +104,7 @@ class CallStream:
 
 
 class Calls:
-    """Goes before a client of REST. A stream's first message is read at once, so that a refusal is known."""
+    """A mix-in before a REST client. Reads a stream's first message at once, so that a refusal is known."""
     binding = "GRPC"
     package = None
 
@@ -116,7 +116,7 @@ class Calls:
         return grpc.insecure_channel(harness.wait_for(told, what="the line about gRPC"))
 
     def start(self, method, path, body=None, headers=None, query=None):
-        """The running call of a REST request."""
+        """Starts the call of a REST request."""
         ids = re.findall(r"/(?:tasks|pushNotificationConfigs)/([^/:]+)", path)
         pattern = re.sub(r"(/(?:tasks|pushNotificationConfigs))/[^/:]+", r"\1/{}", path.removeprefix("/v1"))
         name, members = CALLS[self.shape.removesuffix(" REST")][method, pattern]
@@ -159,7 +159,7 @@ class Calls:
                                                       self.check_frame, self.json_of))
 
     def refuse(self, error):
-        """Every error of A2A says its reason."""
+        """Raises Refused. Every error of A2A names its reason."""
         answer = CallAnswer(error=error)
         raise generations.Refused(self.code_of(answer), answer)
 
@@ -175,7 +175,7 @@ class Calls:
 
 
 class Grpc03(Calls, Rest03):
-    """As the SDK for Python does, it has the base64 text of files where their bytes belong."""
+    """Like the SDK for Python, it sends the base64 text of files where their bytes belong."""
     name, package = "0.3 gRPC", "a2a.v1"
     files_are_text = True
 

@@ -1,6 +1,6 @@
 """Starts the real program on a free loopback port, with its own folder, and stops it by its pid.
 
-BATON_PROGRAM names the program (default build/release/baton), BATON_SANITIZER what it was built with, if anything;
+BATON_PROGRAM names the program (default build/release/baton), BATON_SANITIZER the sanitizer it was built with, if any;
 BATON_TIME_SCALE stretches every bound on waiting, for slow builds.
 """
 import json
@@ -19,7 +19,7 @@ import client
 import databases
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.append(str(ROOT / "tests/support"))  # of tests that are imported without scripts/run_python_tests
+sys.path.append(str(ROOT / "tests/support"))  # for tests that run without scripts/run_python_tests
 PROGRAM = os.environ.get("BATON_PROGRAM", str(ROOT / "build/release/baton"))
 SHIPPED = ROOT / "agent-cards"
 TEST_AGENTS = pathlib.Path(__file__).resolve().parent / "agents"
@@ -27,12 +27,12 @@ WORKER_LOOP = pathlib.Path(__file__).resolve().parent / "worker_loop.py"
 
 
 def program_environment():
-    """The program reads BATON_*; what is meant for the tests is not for it."""
+    """The environment without BATON_*: the program reads those variables, and ours are for the tests."""
     return {name: value for name, value in os.environ.items() if not name.startswith("BATON_")}
 
 
 def wait_for(condition, seconds=20, what="the condition"):
-    """Waits until condition() is true and returns what it returned."""
+    """Waits until condition() is true. Returns its result."""
     deadline = time.monotonic() + client.scaled(seconds)
     while True:
         value = condition()
@@ -44,9 +44,9 @@ def wait_for(condition, seconds=20, what="the condition"):
 
 
 class Server(client.Client):
-    """The program at work. `agents`: names below tests/e2e/agents, the first is the default one; without
-    them the shipped ones. `config` becomes its configuration file. `database`: of another one that it shares.
-    `program` may be set before a start."""
+    """The running program. `agents`: names below tests/e2e/agents, the first is the default agent; without them the
+    shipped agents. `config` becomes its configuration file. `database`: that of another server, to share. `program` may
+    be set before a start."""
 
     program = PROGRAM
 
@@ -94,16 +94,7 @@ class Server(client.Client):
                 *self.database.words(), "--agents", str(self.agents_folder), *self.options]
 
     def start(self):
-        """Starts the program, or starts it again on the same port and database. A connection of another test may have
-        the port for a moment: then it is tried again."""
-        deadline = time.monotonic() + client.scaled(30)
-        while not self._try_to_start():
-            port_is_used = "Address already in use" in self.log_text()[-1000:] and time.monotonic() < deadline
-            if not port_is_used:
-                raise AssertionError(f"the program did not start\n{self.log_text()[-2000:]}")
-        return self
-
-    def _try_to_start(self):
+        """Starts the program; a second time on the same port and database."""
         self.log = open(self.folder / "log", "ab")
         self.process = subprocess.Popen(
             self.command(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log,
@@ -119,7 +110,7 @@ class Server(client.Client):
         return False
 
     def _read(self, stdout, told):
-        """Keeps what the program prints; `told` is set once it listens or says no more."""
+        """Keeps the program's output; sets `told` once it listens or its output ends."""
         for line in iter(stdout.readline, b""):
             text = line.decode("utf-8", "replace").rstrip("\n")
             self.lines.append(text)
@@ -139,7 +130,7 @@ class Server(client.Client):
         return self.process is not None and self.process.poll() is None
 
     def stop(self, sig=signal.SIGTERM, seconds=30):
-        """Asks the program to end and returns its exit code."""
+        """Asks the program to end. Returns its exit code."""
         self.close()
         if self.running():
             self.process.send_signal(sig)
@@ -154,7 +145,7 @@ class Server(client.Client):
         self.log.close()
 
     def discard(self):
-        """Ends the program if it runs and removes its folder; says what it logged if it ended badly."""
+        """Ends the program if it runs, and removes its folder. Prints its log if it ended badly."""
         code = 0
         if self.running():
             code = self.stop()
@@ -169,7 +160,7 @@ class Server(client.Client):
         return (self.folder / "log").read_text(encoding="utf-8", errors="replace")
 
     def gate(self, agent, name):
-        """Lets a test agent that waits for this gate go on (see agents/*/agent.py)."""
+        """Opens this gate for a test agent that waits for it (see agents/*/agent.py)."""
         (self.agents_folder / agent / f"gate-{name}").touch()
 
     def metric(self, name):
@@ -205,7 +196,7 @@ class ServerCase(unittest.TestCase):
         cls.server.discard()
 
     def assert_error(self, answer, code, status=200):
-        """The answer is this JSON-RPC error, with the canonical text of the protocol."""
+        """Asserts that the answer is this JSON-RPC error, with the protocol's canonical text."""
         self.assertEqual(answer.status, status, answer.raw)
         self.assertNotIn("result", answer.body)
         self.assertEqual(answer.body["error"]["code"], code, answer.raw)
@@ -213,7 +204,7 @@ class ServerCase(unittest.TestCase):
         return answer.body["error"]
 
     def wait_state(self, task, *states, agent=None, seconds=20, token=None):
-        """Polls until the task is there and in one of these states, and returns it."""
+        """Polls until the task exists in one of these states. Returns the task."""
         def look():
             found = self.server.rpc("tasks/get", {"id": task}, agent=agent, token=token).body.get("result")
             return found if found and found["status"]["state"] in states else None

@@ -1,4 +1,4 @@
-"""What tests of language models share: a scripted server, and a Baton whose agents are its models."""
+"""Shared by the tests of language models: a scripted server, and a Baton whose agents are its models."""
 import client
 import harness
 import model_server
@@ -26,7 +26,7 @@ class ModelCase(harness.ServerCase):
         pass
 
     def run_task(self, text="hi", agent="plain", state="completed", **message):
-        """The task, once it has stopped in that state."""
+        """Returns the task, once it has stopped in that state."""
         task = client.new_id()
         sent = {**client.text_message(text), **message}
         self.server.rpc("tasks/send", {"id": task, "message": sent}, agent=agent)

@@ -1,5 +1,5 @@
-"""A language model's server on a free loopback port that says what a test tells it to: a script is a list of answers,
-functions that get the handler of one request, and is used up from its beginning. Its last answer stays."""
+"""A scripted language model server on a free loopback port. A script is a list of answers, functions that get the
+handler of one request. Each request uses up the first answer; the last one stays."""
 import json
 import threading
 
@@ -12,12 +12,12 @@ def chunk(delta=None, finish=None, **more):
 
 
 def words(*texts, finish="stop"):
-    """Chunks with these texts, and the last one."""
+    """Returns chunks with these texts, and the last chunk."""
     return [chunk({"content": text}) for text in texts] + [chunk(finish=finish)]
 
 
 def call(name, arguments, **more):
-    """One whole tool call, in a chunk of its own; without an index unless it is given."""
+    """Returns one whole tool call, in a chunk of its own; without an index unless it is given."""
     text = arguments if isinstance(arguments, str) else json.dumps(arguments)
     return {"type": "function", "function": {"name": name, "arguments": text}, **more}
 
@@ -33,7 +33,7 @@ def frames(chunks, done=True):
 
 
 def streamed(*chunks, done=True):
-    """A stream of these chunks."""
+    """Answers with a stream of these chunks."""
     def answer(handler):
         handler.send_response(200)
         handler.send_header("Content-Type", "text/event-stream")
@@ -47,7 +47,7 @@ def said(*texts):
 
 
 def plain(content, status=200, **headers):
-    """JSON in the place of a stream."""
+    """Answers with JSON in place of a stream."""
     def answer(handler):
         body = json.dumps(content).encode()
         handler.send_response(status)
@@ -61,7 +61,7 @@ def plain(content, status=200, **headers):
 
 
 def stops(*chunks):
-    """A stream whose connection is lost after these chunks."""
+    """Answers with these chunks, then cuts the connection."""
     def answer(handler):
         handler.send_response(200)
         handler.send_header("Content-Type", "text/event-stream")
@@ -100,7 +100,8 @@ class ModelServer(relay.Site):
         return self.requests[nth]["messages"]
 
     def silent_after(self, *chunks):
-        """An answer that says these chunks and then nothing; and the event that the connection was ended."""
+        """Returns an answer that sends these chunks and then nothing, and an event that is set when the connection
+        ends."""
         ended = threading.Event()
 
         def answer(handler):

@@ -3,7 +3,7 @@ from generations import REASONS, JsonRpc, Refused, Rest, Task, quoted
 
 
 class Version10:
-    """What both bindings of 1.0 share."""
+    """Shared by both bindings of 1.0."""
     shape = version = "1.0"
     shows_final = False
     has_list = True
@@ -36,7 +36,7 @@ class Version10:
 
     @staticmethod
     def reasons(details):
-        """The numbers of the ErrorInfos among these details."""
+        """Returns the numbers of the ErrorInfos among these details."""
         if not isinstance(details, list) or not all("@type" in detail for detail in details):
             raise AssertionError(f"no list of typed objects: {details}")
         infos = [detail for detail in details if detail["@type"] == "type.googleapis.com/google.rpc.ErrorInfo"]
@@ -113,7 +113,7 @@ class Rpc10(Version10, JsonRpc):
 
 
 class Rest10(Version10, Rest):
-    """The same without a prefix, but for a tenant's name."""
+    """The REST binding: no prefix except a tenant's name."""
     name = "1.0 REST"
     media_types = ("application/a2a+json", "application/json")
 

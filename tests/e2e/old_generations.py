@@ -5,7 +5,7 @@ from generations import JsonRpc, Refused, Rest, quoted
 
 
 class Rpc01(JsonRpc):
-    """The tasks era: the caller names its tasks, and there is no switch for waiting."""
+    """The tasks era: the caller names its tasks, and there is no option to wait."""
     name, shape = "0.1", "0.1"
     streams_task_first = False
     many_webhooks = False
@@ -15,7 +15,7 @@ class Rpc01(JsonRpc):
                "get_push": "tasks/pushNotification/get"}
 
     def shape_of(self, operation):
-        """The three names that 0.2 and 0.3 have too are answered in all three shapes at once."""
+        """The three names that 0.2 and 0.3 share are answered in all three shapes at once."""
         return "dual" if operation in ("get", "cancel", "subscribe") and not self.version else self.shape
 
     def part(self, text):
@@ -40,7 +40,7 @@ class Rpc01(JsonRpc):
         return self.get(first.raw["id"])
 
     def stream(self, text, headers=None, **how):
-        """With numbers, which this era's clients get only when they ask."""
+        """Opens a stream with numbers, which this era's clients get only if they ask."""
         return self.open("stream", self.params(text, **how), {"Last-Event-ID": "0", **(headers or {})})
 
     def kind_of(self, result):
@@ -130,7 +130,7 @@ class Rpc03(JsonRpc):
 
 
 class Rpc02(Rpc03):
-    """As 0.3, and as its documents showed it: parts tagged by `type`."""
+    """Like 0.3, with parts tagged by `type`, as its documents showed it."""
     name, shape = "0.2", "0.2"
 
     def part(self, text):
@@ -138,7 +138,7 @@ class Rpc02(Rpc03):
 
 
 class Rest03(Rest):
-    """The ProtoJSON of a2a.v1 below /v1."""
+    """The ProtoJSON of a2a.v1, below /v1."""
     name, shape = "0.3 REST", "0.3 REST"
 
     def message(self, text, **how):

@@ -1,5 +1,5 @@
-"""What the tests of the operator API share: a server with a caller, a viewer and an operator, and a client whose every
-answer is held against schema/operate.openapi.json."""
+"""Shared by the tests of the operator API: a server with a caller, a viewer and an operator, and a client that checks
+every answer against schema/operate.openapi.json."""
 import functools
 import json
 import pathlib
@@ -22,7 +22,7 @@ def description():
 
 
 def path_of(path):
-    """The path of the description that this path has the form of, or None."""
+    """Returns the path of the description that matches this path, or None."""
     plain = path.split("?")[0].removeprefix(PREFIX)
     for known in sorted(description()["paths"], key=lambda known: known.count("{")):
         if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", known), plain):
@@ -31,7 +31,7 @@ def path_of(path):
 
 
 def check(method, path, answer):
-    """An answer in JSON is as the description says."""
+    """Checks a JSON answer against the description."""
     import jsonschema
     if answer.body is None or not path.startswith(PREFIX):
         return
@@ -89,7 +89,7 @@ class OperateCase(harness.ServerCase):
     OPTIONS = ["--allow-private-webhooks"]
 
     def ask(self, method, path, body=None, token=OPERATOR, headers=None):
-        """A request to the API, and its answer, which is as described."""
+        """Sends a request to the API. Returns the answer, after checking it against the description."""
         whole = PREFIX + path
         raw = None if body is None else json.dumps(body).encode()
         who = {"Authorization": f"Bearer {token}"} if token else {}
@@ -112,14 +112,14 @@ class OperateCase(harness.ServerCase):
         self.assertEqual(answer.body["error"]["code"], code)
 
     def send(self, text, agent, **params):
-        """A caller's task of its own id; returns the id."""
+        """Sends a caller's task with an id of its own. Returns the id."""
         task = client.new_id()
         self.server.rpc("tasks/send", {"id": task, "message": client.text_message(text), **params}, agent=agent,
                         token=CALLER)
         return task
 
     def begin(self, text, agent):
-        """A task that works until somebody lets it go on; returns its id and the key."""
+        """Begins a task that works until its gate opens. Returns its id and its key."""
         task = client.new_id()
         stream = self.server.stream(text, task, agent=agent, token=CALLER)
         stream.until(lambda block: block.status and block.status.get("message"))

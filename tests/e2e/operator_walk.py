@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """A database for an operator to walk through: many tasks of all kinds, some of them broken in ten ways, made by a
-program that has ended since. `Office` makes it and starts a new program on it; `WAYS` says how each kind is found.
+program that has since ended. `Office` makes it and starts a new program on it; `WAYS` tells how to find each kind.
 
-As a program it makes such a database, serves it and prints one line of JSON with its address, its tokens and what is
-broken; each line on its standard input puts that cause right (see Office.repair), and its end ends it.
+Run as a program, it makes such a database, serves it and prints one line of JSON with its address, its tokens and what
+is broken. Each line on its standard input repairs that cause (see Office.repair); the end of the input ends it.
 
 usage: operator_walk.py [--walk] [HEALTHY [BROKEN OF EACH WAY]]     --walk: finds and mends all of it by `baton ops`
 """
@@ -35,7 +35,7 @@ SOON = {"retry_first_s": 0.05, "retry_max_s": 0.1, "timeout_s": 2}
 AGENTS = ["office", "night", "head", "courier"]  # four of a kind
 SPEAKERS = 8
 
-# Way -> the list that finds it, and the filter. What is found is a task, or a delivery of one.
+# Way -> the list that finds it, and the filter. The list finds tasks, or deliveries of tasks.
 WAYS = {
     "wrong words": ("tasks", {"state": "failed", "error": "is not a number"}),
     "cause is gone": ("tasks", {"state": "failed", "agent": "office", "error": "archive does not answer", "roots": "1"}),
@@ -51,7 +51,7 @@ WAYS = {
 
 
 class Hooks(webhooks.Receiver):
-    """Refuses everything at /post until it is repaired, and the first event of each path below /ledger for ever."""
+    """Refuses everything at /post until it is repaired, and for ever the first event of each path below /ledger."""
 
     def __init__(self):
         super().__init__()
@@ -68,7 +68,7 @@ class Hooks(webhooks.Receiver):
 
 
 class Office:
-    """The program with its database, its agents and those that it depends on."""
+    """The program with its database, its agents and the servers that they depend on."""
 
     def __init__(self, healthy=950, each=5):
         self.healthy, self.each = healthy, each
@@ -116,7 +116,7 @@ class Office:
         self.far.discard()
         self.hooks.__exit__()
 
-    # What is broken, and how that is put right outside of Baton.
+    # Breaks something, and repairs it outside of Baton.
     def break_(self, name):
         (self.server.agents_folder / "office" / name).touch()
 
@@ -131,7 +131,7 @@ class Office:
         self._live()
         self._fail_for_good()
         self.server.stop()
-        self.server.config["webhooks"] = SOON  # from here on webhooks are tried for a day
+        self.server.config["webhooks"] = SOON  # from here on webhooks are retried for a day
         self.server.start()
         self._leave_unfinished()
         self.server.stop()
@@ -140,7 +140,7 @@ class Office:
         harness.wait_for(lambda: len(self.rows("tasks", WAYS["stuck turn"][1])) == self.each, what="the stuck turns")
 
     def rows(self, kind, query):
-        """What the operator's list shows, all of it."""
+        """Returns everything that the operator's list shows."""
         found, cursor = [], None
         while True:
             page = self._list(kind, {**query, "limit": 200, **({"cursor": cursor} if cursor else {})})
@@ -158,14 +158,14 @@ class Office:
         return answer.body
 
     def send(self, text, agent, caller="ann", **params):
-        """Sends as a client of 0.1 and waits until the task stops. Returns its id."""
+        """Sends like a client of 0.1 and waits until the task stops. Returns its id."""
         task = client.new_id()
         self.server.call("tasks/send", {"id": task, "message": client.text_message(text), **params}, agent=agent,
                          token=CALLERS[caller])
         return task
 
     def leave(self, text, agent, caller="ann", **params):
-        """Sends, and goes away once the task is there. Returns its id."""
+        """Sends, and disconnects once the task exists. Returns its id."""
         task = client.new_id()
         self.server.open("tasks/sendSubscribe", {"id": task, "message": client.text_message(text), **params},
                          agent=agent, token=CALLERS[caller]).close()
@@ -209,7 +209,7 @@ class Office:
     def _reported(self, _):
         self.send("the figures", "report", "cleo")
 
-    # Broken ones. Their ids are kept by the way in which they are.
+    # Broken tasks. Their ids are kept by the way in which they are broken.
     def _break(self, way, make):
         self.broken[way] = [make(number) for number in range(self.each)]
 
@@ -244,19 +244,19 @@ FLAGS = {"attempts_min": "--attempts", "error": "--error", "state": "--state", "
 
 
 def flags(query):
-    """The filter as `baton ops` takes it."""
+    """Returns the filter as words for `baton ops`."""
     return [word for name, value in query.items()
             for word in ([FLAGS[name], value] if name in FLAGS else [f"--{name}"])]
 
 
 class OpsWalk:
-    """Finds what is broken and mends it, by `baton ops` alone."""
+    """Finds and mends what is broken, by `baton ops` alone."""
 
     def __init__(self, office):
         self.office = office
 
     def ops(self, *words):
-        """The lines of JSON that a command prints."""
+        """Runs a command. Returns the lines of JSON that it prints."""
         server = self.office.server
         environment = {**harness.program_environment(), "BATON_TOKEN": OPERATOR,
                        "BATON_URL": f"http://127.0.0.1:{server.port}"}
@@ -270,12 +270,12 @@ class OpsWalk:
         return self.ops(action, *words, "--reason", "the walk")
 
     def find(self, way):
-        """Rows of tasks, or of deliveries."""
+        """Returns rows of tasks, or of deliveries."""
         kind, query = WAYS[way]
         return self.ops(kind, *flags(query), "--all")
 
     def mend(self, way, rows):
-        """Mends what was found, and returns once all of it has gone well."""
+        """Mends what was found. Returns once all of it has succeeded."""
         getattr(self, "_" + way.replace(" ", "_").replace("'", ""))([row["key"] for row in rows], rows)
 
     def bulk(self, action, query, expected):
@@ -289,7 +289,7 @@ class OpsWalk:
         harness.wait_for(look, what=f"{keys} to be {state}")
 
     def made_from(self, keys):
-        """The tasks that retries of these have made: the audit names them."""
+        """Returns the tasks that retries of these have created, from the audit."""
         return [next(row["detail"] for row in self.ops("audit", "--task", key) if row["action"] == "retry")
                 for key in keys]
 
@@ -347,7 +347,7 @@ class OpsWalk:
 
 
 def walk(office):
-    """Walks by `baton ops`, and prints how long each way took: to find, and to mend."""
+    """Walks by `baton ops`, and prints how long each way took to find and to mend."""
     with_ops = OpsWalk(office)
     for way in WAYS:
         began = time.monotonic()

@@ -1,4 +1,4 @@
-"""What the tests of plans share: a server whose agents are plans over the agent `hand`."""
+"""Shared by the tests of plans: a server whose agents are plans over the agent `hand`."""
 import json
 import urllib.error
 import urllib.request
@@ -22,7 +22,7 @@ def hand(text, **step):
 
 
 class PlanCase(harness.ServerCase):
-    """Set PLANS: the plan of each agent by its name."""
+    """Set PLANS to the plan of each agent, by name."""
 
     PLANS = {}
     HANDS = ["hand"]

@@ -1,5 +1,5 @@
-"""Servers that the program is a client of: Relay stands before a server, with a card of its own, passes requests on
-and can lose connections; Elsewhere answers by itself."""
+"""Servers that the program is a client of. Relay stands in front of a server, with a card of its own, forwards requests
+and can lose connections. Elsewhere answers by itself."""
 import http.client
 import http.server
 import json
@@ -7,7 +7,7 @@ import threading
 
 
 def card_for(url, interfaces=(("JSONRPC", "1.0"),), name="Elsewhere", streaming=False):
-    """A card whose interfaces, pairs of binding and version, are all at `url`."""
+    """Returns a card whose interfaces, pairs of binding and version, are all at `url`."""
     return {"name": name, "description": "d", "version": "1", "capabilities": {"streaming": streaming},
             "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"],
             "skills": [{"id": "s", "name": "s", "description": "d", "tags": ["t"]}],
@@ -31,7 +31,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 class Site:
-    """Serves by `handler` on a free loopback port for as long as it is entered."""
+    """Serves with `handler` on a free loopback port, as a context manager."""
 
     def __init__(self, handler):
         self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
@@ -39,7 +39,7 @@ class Site:
         self.url = f"http://127.0.0.1:{self.port}/"
 
     def __enter__(self):
-        self.thread = threading.Thread(target=self.http.serve_forever, args=(0.02,))  # how long its end may take
+        self.thread = threading.Thread(target=self.http.serve_forever, args=(0.02,))  # its end may take that long
         self.thread.start()
         return self
 
@@ -50,7 +50,7 @@ class Site:
 
 
 class Elsewhere(Site):
-    """Keeps the headers of what it is asked, and answers each POST with a message."""
+    """Keeps the headers of its requests, and answers each POST with a message."""
 
     def __init__(self, card=None):
         outer, self.headers, self.card = self, [], card
@@ -73,8 +73,8 @@ class Elsewhere(Site):
 
 
 class Relay(Site):
-    """`interfaces`: (binding, version) pairs of the card, whose URLs are this relay's. `lose`: so many POSTs are
-    passed on, but their answers are lost."""
+    """`interfaces`: (binding, version) pairs of the card, whose URLs are this relay's. `lose`: how many POSTs are
+    forwarded but their answers lost."""
 
     def __init__(self, server, interfaces, agent="echo", lose=0, streaming=True):
         self.server, self.agent, self.lose, self.bodies = server, agent, lose, []

@@ -1,17 +1,17 @@
-"""Stand-ins for the parsers of released clients, kept to the letter of what those do, not of what they should. Every
-stream that a test reads goes through them."""
+"""Stand-ins for the parsers of released clients. They reproduce exactly what those do, even where that is wrong. Every
+stream that a test reads passes through them."""
 
 
 class HttpxSse:
-    """The decoder of httpx-sse as the A2A Python SDKs 0.2.5 to 0.3.22, the Python sample of 0.1 and the inspector use it:
-    line by line, and each event's data goes to json.loads. A blank line dispatches when any of event, data, retry or
-    the last id is set; the last id is never cleared."""
+    """The decoder of httpx-sse as used by the A2A Python SDKs 0.2.5 to 0.3.22, the Python sample of 0.1 and the
+    inspector: it reads line by line and passes each event's data to json.loads. A blank line dispatches if any of
+    event, data, retry or the last id is set; the last id is never cleared."""
 
     def __init__(self):
         self.event, self.data, self.last_id, self.retry = "", [], "", None
 
     def line(self, line):
-        """(event, data, id) where this line, without its end, completes an event."""
+        """Takes a line without its end. Returns (event, data, id) if it completes an event."""
         if not line:
             if not self.event and not self.data and not self.last_id and self.retry is None:
                 return None
@@ -35,8 +35,8 @@ class HttpxSse:
 
 
 class FirstJsClient:
-    """The first JavaScript client of A2A 0.1: it splits at blank lines and takes a block for an event only if it begins
-    with its data."""
+    """The first JavaScript client of A2A 0.1: it splits at blank lines and accepts a block as an event only if it
+    begins with its data."""
 
     def __init__(self):
         self.rest, self.frames, self.dropped = "", [], []
@@ -51,16 +51,16 @@ class FirstJsClient:
 
 
 class Released:
-    """Both of them beside a test's own reader: `line` takes each line of the stream with its end."""
+    """Both parsers, beside a test's own reader. `line` takes each line of the stream with its end."""
 
     def __init__(self):
         self.httpx, self.first_js = HttpxSse(), FirstJsClient()
-        self.events = []  # that httpx-sse gave: (event, data, id)
+        self.events = []  # from httpx-sse: (event, data, id)
         self.comments = 0
 
     def line(self, line):
         if not line:
-            return  # the stream's end, at which neither of them hands out anything
+            return  # the stream's end, at which neither of them dispatches anything
         text = line.decode("utf-8")
         self.comments += text.startswith(":")
         self.first_js.take(text)

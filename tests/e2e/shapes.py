@@ -1,4 +1,4 @@
-"""What each generation's objects may hold, member by member: a check that needs no files of the specification.
+"""The members that each generation's objects may have: a check that needs no files of the specification.
 
 One line for an object: `name:type`, a required one ends in `!`; `a|b|c` alone means exactly one of these.
 Types: s text, S text that is not empty, b truth, i whole number, t time in UTC, x base64, o object, j any JSON,
@@ -103,7 +103,7 @@ TABLES = {"0.1": V0_1, "0.2": V0_3, "0.3": V0_3, "0.3 REST": V0_3_REST, "1.0": V
 
 
 def dual():
-    """0.1, 0.2 and 0.3 in one object: every member either knows, every one either wants."""
+    """0.1, 0.2 and 0.3 in one object: every member that any of them knows, and required if any of them requires it."""
     both = {name: V0_1.get(name, V0_3.get(name)) for name in (*V0_1, *V0_3)}
     for name in both:
         if name in V0_1 and name in V0_3 and isinstance(both[name], str):
@@ -115,7 +115,7 @@ def dual():
 
 
 TABLES["dual"] = dual()
-for name in ("0.1", "dual"):  # a Task at the beginning of a stream, which 0.1 takes for a status event
+for name in ("0.1", "dual"):  # a Task at the beginning of a stream, which 0.1 reads as a status event
     TABLES[name] = {**TABLES[name], "FirstItem": TABLES[name]["Task"] + " final:b"}
 
 
@@ -124,7 +124,7 @@ class Wrong(AssertionError):
 
 
 def check(generation, name, value):
-    """Raises Wrong unless `value` is what this generation calls so."""
+    """Raises Wrong unless `value` is this generation's object `name`."""
     try:
         _object(TABLES[generation], name, value, name)
     except Wrong as wrong:
@@ -186,7 +186,7 @@ SIMPLE = {
     "s": lambda value: isinstance(value, str),
     "S": lambda value: isinstance(value, str) and value != "",
     "b": lambda value: isinstance(value, bool),
-    "B": lambda value: value is True,  # ProtoJSON leaves out what is false
+    "B": lambda value: value is True,  # ProtoJSON omits false values
     "i": lambda value: isinstance(value, int) and not isinstance(value, bool),
     "t": lambda value: isinstance(value, str) and TIME.fullmatch(value),
     "x": _is_base64,

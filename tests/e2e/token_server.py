@@ -1,4 +1,4 @@
-"""An OAuth 2 token endpoint on a free loopback port: each token is another one, "token-1", "token-2", ..."""
+"""An OAuth 2 token endpoint on a free loopback port. Each token is new: "token-1", "token-2", ..."""
 import base64
 import json
 import threading
@@ -10,8 +10,8 @@ BASIC = "Basic " + base64.b64encode(b"baton%3A1:s3cret%26").decode()
 
 
 class TokenServer(relay.Site):
-    """Keeps the requests. `life`: what expires_in says; `down`: 503; `answer`: a status and a body in place of a token.
-    `hold`: an event that each request waits for."""
+    """Keeps the requests. `life`: the value of expires_in; `down`: answers 503; `answer`: a status and a body instead
+    of a token. `hold`: an event that each request waits for."""
 
     def __init__(self):
         outer, self.asked, self.headers, self.forms = self, 0, [], []

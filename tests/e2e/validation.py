@@ -1,6 +1,6 @@
-"""Checks what the server says against the schema of each generation. The schemas belong to the specification
-folder, which stands beside a checkout in CI (BATON_SPEC_DIR names another place); without it only shapes.py
-and the tests' own checks remain."""
+"""Checks the server's output against the schema of each generation. The schemas belong to the specification folder,
+which is beside a checkout in CI (BATON_SPEC_DIR names another place). Without it only shapes.py and the tests' own
+checks remain."""
 import functools
 import json
 import os
@@ -16,7 +16,7 @@ RESPONSES = {
     "tasks/pushNotification/set": "SetTaskPushNotificationResponse",
     "tasks/pushNotification/get": "GetTaskPushNotificationResponse",
 }
-# Errors whose shape the schema states.
+# Errors whose shape the schema defines.
 ERRORS = {
     -32700: "JSONParseError",
     -32600: "InvalidRequestError",
@@ -30,7 +30,7 @@ ERRORS = {
 }
 
 
-# Which schemas an object of a generation must fit, and what they call what shapes.py names otherwise.
+# The schemas that an object of a generation must fit, and their names for it where they differ from those of shapes.py.
 FILES = {
     "0.1": ("a2a-tasks-era",),
     "0.2": ("a2a-v0.2.0", "a2a-v0.2.6"),
@@ -69,7 +69,7 @@ def validator(name, file="a2a-tasks-era"):
 
 
 def check(name, value, file="a2a-tasks-era"):
-    """Raises AssertionError unless `value` is what the schema calls `name`."""
+    """Raises AssertionError unless `value` is the schema's `name`."""
     if schema(file) is None:
         return
     problems = list(validator(name, file).iter_errors(value))
@@ -80,8 +80,8 @@ def check(name, value, file="a2a-tasks-era"):
 
 
 def check_object(generation, name, value):
-    """Raises AssertionError unless `value` is this generation's object of that name: by shapes.py, which knows
-    every member that may be there, and by the generation's schema."""
+    """Raises AssertionError unless `value` is this generation's object of that name: by shapes.py, which knows every
+    allowed member, and by the generation's schema."""
     if name in shapes.TABLES[generation]:
         shapes.check(generation, name, value)
     for file in FILES[generation]:
@@ -89,7 +89,7 @@ def check_object(generation, name, value):
 
 
 def without_null_id(body):
-    """JSON-RPC wants "id": null where the id of the request is not known; the schema knows no null."""
+    """JSON-RPC wants "id": null if the id of the request is not known; the schema allows no null."""
     return {key: value for key, value in body.items() if not (key == "id" and value is None)}
 
 

@@ -1,4 +1,4 @@
-"""A webhook receiver on a free loopback port that keeps what it gets."""
+"""A webhook receiver on a free loopback port that keeps its deliveries."""
 import http.server
 import json
 import threading
@@ -34,7 +34,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
 
 class Receiver:
-    """`answer(path, count)` gives the status, or (status, headers), of the count-th request to a path."""
+    """`answer(path, count)` returns the status, or (status, headers), for the count-th request to a path."""
 
     def __init__(self, answer=lambda path, count: 200):
         self.answer = answer

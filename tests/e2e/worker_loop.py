@@ -1,4 +1,4 @@
-"""What those test agents share that are workers and wait for gates. harness.py puts it into their folders."""
+"""Shared by test agents that are workers and wait for gates. harness.py copies it into their folders."""
 import json
 import os
 import pathlib
@@ -13,13 +13,13 @@ def say(turn, **line):
 
 
 def gates():
-    """The names of the gates that are open: those of the files gate-<name>."""
+    """Returns the names of the open gates: those of the files gate-<name>."""
     return {name[len("gate-"):] for name in os.listdir(FOLDER) if name.startswith("gate-")}
 
 
 def serve(begin, look_at_gates, waiting=None):
     """Gives each turn to `begin`, and calls `look_at_gates` again and again. A turn in `waiting` that is canceled is
-    taken out and fails. Returns when there will be no more turns."""
+    removed from it and fails. Returns when no more turns will come."""
     begun = []  # pieces of a line, which may be long
     while True:
         if select.select([0], [], [], 0.02)[0]:
