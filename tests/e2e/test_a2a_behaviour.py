@@ -18,7 +18,7 @@ class Behaviour(a2a_case.A2aCase):
             with self.subTest(caller.name):
                 for text, state in (("end", "completed"), ("fail", "failed"), ("ask", "input-required"),
                                     ("auth", "auth-required"), ("reject", "rejected")):
-                    if caller is self.g1:  # it has no words for these
+                    if caller is self.g1:  # its generation has no names for these
                         state = {"auth-required": "input-required", "rejected": "failed"}.get(state, state)
                     self.assertEqual(caller.send(text).state, state)
 
@@ -102,7 +102,7 @@ class Behaviour(a2a_case.A2aCase):
                 self.assertIn("played: end more", caller.get(task).texts)
 
     def test_an_answer_as_a_stream(self):
-        """It begins with the Task as it is now (0.1: with what follows), and shows nothing of the past again."""
+        """The stream begins with the current Task (0.1: with what follows), and repeats nothing of the past."""
         for maker in self.all:
             for caller in self.all:
                 with self.subTest(f"{maker.name} then {caller.name}"):
@@ -125,7 +125,7 @@ class Behaviour(a2a_case.A2aCase):
 
 
 class AtOnce(a2a_case.A2aCase):
-    """An agent whose card says: answer at once."""
+    """The agent's card asks for an answer at once."""
 
     @classmethod
     def change_cards(cls):

@@ -24,7 +24,7 @@ class Cards(a2a_case.A2aCase):
         return answer
 
     def test_nothing_empty_where_a_signature_would_count_it(self):
-        """Nothing empty but what is required."""
+        """Only required members may be empty."""
         card = self.card("1.0").body
         for name, value in card.items():
             self.assertNotIn(value, ("", [], {}), name)
@@ -182,7 +182,7 @@ class ExtendedCards(a2a_case.A2aCase):
 
 
 class FirstGeneration(a2a_case.A2aCase):
-    """Numbers and ids as early clients and servers wrote them."""
+    """Numbers and ids in the forms of early clients and servers."""
 
     @classmethod
     def change_cards(cls):

@@ -1,4 +1,4 @@
-"""What an agent is told: the conversation of a context, the tasks a message refers to, extensions; and tenants."""
+"""The input of an agent: the conversation of a context, the tasks a message refers to, extensions; and tenants."""
 import a2a_case
 import client
 import generations
@@ -8,7 +8,7 @@ NEEDED = "https://extensions.example/needed"
 
 
 def told(task):
-    """The turn line of agents/player for a task that was sent "told"."""
+    """Returns the turn line that agents/player received for a task that was sent "told"."""
     part = task.raw["artifacts"][0]["parts"][0]["data"]
     return part["data"] if "type" not in part and "data" in part else part
 
@@ -38,7 +38,7 @@ class Contexts(a2a_case.A2aCase):
                 self.assertNotEqual(caller.send("end").context, name)
 
     def test_a_context_that_is_not_the_tasks(self):
-        """Refused from 0.2 on; 0.1 ignores the new one. Without one it is the task's."""
+        """Refused from 0.2 on; 0.1 ignores the new context. A message without one gets the task's."""
         for caller in self.all:
             with self.subTest(caller.name):
                 task = caller.begin("ask")

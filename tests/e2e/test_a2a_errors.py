@@ -1,5 +1,4 @@
-"""Errors of every binding: numbers, texts, HTTP statuses, bodies; paths and methods that are not there; content
-types."""
+"""Errors of every binding: numbers, texts, HTTP statuses, bodies; unknown paths and methods; content types."""
 import json
 
 import a2a_case
@@ -20,7 +19,7 @@ class Errors(a2a_case.A2aCase):
                     self.assert_refused(-32001, caller.send, "x", task="unknown")
                     self.assert_refused(-32001, caller.list_push, "unknown")
                 self.assert_refused(-32001, caller.get_push, "unknown", "c")
-                if caller is not self.g1:  # there it is held for the task to come, or refused
+                if caller is not self.g1:  # 0.1 keeps the config for a task to come, or refuses it
                     self.assert_refused(-32001, caller.set_push, "unknown", {"url": "http://127.0.0.1:65535/"})
 
     def test_task_not_cancelable(self):
@@ -190,7 +189,7 @@ class Envelopes(a2a_case.A2aCase):
     OPTIONS = [*a2a_case.A2aCase.OPTIONS, *generation_list.OPTIONS]
 
     def bare(self, method, params, version=None):
-        """A JSON-RPC request that does not say that it is one."""
+        """Sends a JSON-RPC request without the member `jsonrpc`."""
         body = json.dumps({"id": 7, "method": method, "params": params}).encode()
         headers = {"Content-Type": "application/json"} | ({"A2A-Version": version} if version else {})
         return self.server.http("POST", "/agents/player/", body, headers)

@@ -1,4 +1,4 @@
-"""ListTasks of 1.0 in both bindings: filters, order, pages under change, what is refused."""
+"""ListTasks of 1.0 in both bindings: filters, order, pages during changes, refusals."""
 import concurrent.futures
 import threading
 import urllib.parse
@@ -20,7 +20,7 @@ class Lists(a2a_case.A2aCase):
         return [self.g4.send(text, context=self.context) for _ in range(count)]
 
     def pages(self, caller, size, **filters):
-        """The ids of every page, read to the last."""
+        """Reads to the last page. Returns the ids of every page."""
         token, pages = "", []
         while True:
             got = caller.list(contextId=self.context, pageSize=size, **({"pageToken": token} if token else {}),
@@ -113,7 +113,7 @@ class Lists(a2a_case.A2aCase):
 
     @rings.everything("contract/task_list_test.cpp; whole programs do it in test_pages_while_others_send")
     def test_a_cursor_survives_change(self):
-        """Every task that is there from beginning to end comes once, whatever else moves."""
+        """A task that exists throughout is listed once, whatever else changes."""
         made = [task.id for task in self.make(4)]
         asked = [task.id for task in self.make(2, "ask")]
         for caller in (self.g4, self.g4_rest):
@@ -122,7 +122,7 @@ class Lists(a2a_case.A2aCase):
                 cursor = ids(first)[-1]
                 new = self.make(1)[0].id
                 if asked:
-                    self.g4.answer(asked.pop(), "done")  # moves to the front, from behind or before the cursor
+                    self.g4.answer(asked.pop(), "done")  # moves to the front, from behind or in front of the cursor
                 seen, token = ids(first), first["nextPageToken"]
                 while token:
                     got = caller.list(contextId=self.context, pageSize=3, pageToken=token)
@@ -164,7 +164,7 @@ class Lists(a2a_case.A2aCase):
                 self.assertEqual(answer.status, status, answer.raw)
 
     def test_pages_while_others_send(self):
-        """What was there when the first page was read is seen once, in order, whatever is sent meanwhile."""
+        """Tasks that existed when the first page was read are seen once, in order, whatever is sent meanwhile."""
         made = [task.id for task in self.make(12)][::-1]
         going, sent = threading.Event(), []
 

@@ -1,4 +1,4 @@
-"""What looks alike between the versions of A2A and is not."""
+"""Things that look alike in several versions of A2A but differ."""
 import json
 
 import a2a_case
@@ -10,7 +10,7 @@ import webhooks
 
 class LookAlikes(a2a_case.A2aCase):
     def test_shared_method_names(self):
-        """Without a version: one answer that fits 0.1, 0.2 and 0.3; with one: that one's alone."""
+        """Without a version, one answer fits 0.1, 0.2 and 0.3; with a version, the answer is in its shape alone."""
         for version, shape in ((None, "dual"), ("0.1", "0.1"), ("0.2", "0.2"), ("0.3", "0.3"), ("", "dual")):
             with self.subTest(version):
                 task = self.g3.send("count 2").id
@@ -83,7 +83,7 @@ class LookAlikes(a2a_case.A2aCase):
                 early = caller.send("wait", wait=False)
                 self.assertIn(early.state, ("submitted", "working"))
                 caller.cancel(early.id)
-        # The names of one are nothing to the other: unknown members are ignored.
+        # Each ignores the other's names as unknown members.
         self.assertEqual(self.g4.send("end", configuration={"blocking": False}).state, "completed")
         self.assertEqual(self.g3.send("end", configuration={"returnImmediately": True}).state, "completed")
 
@@ -122,7 +122,7 @@ class LookAlikes(a2a_case.A2aCase):
                     self.assertNotEqual(names[0], names[1])
 
     def test_numbers_with_more_than_one_meaning(self):
-        """-32006 to -32009 mean what they mean from 0.3 on, or are not said at all."""
+        """-32006 to -32009 have their meaning of 0.3 and later, or are not used."""
         self.assertEqual(self.post("agent/getAuthenticatedExtendedCard", None, version="0.3").body["error"]["code"],
                          -32007)
         reopened = self.g1.send("end", task=self.g1.send("end").id)
@@ -181,7 +181,7 @@ class LookAlikes(a2a_case.A2aCase):
                          [{"deep": [1]}, None])
 
     def test_every_push_request_has_its_tenant(self):
-        """The number of the member concerns gRPC; the member itself every binding."""
+        """The member's number only matters to gRPC; the member itself to every binding."""
         for kind in (self.g4, self.g4_rest):
             with self.subTest(kind.name):
                 inside = type(kind)(self.server, tenant="north")
@@ -232,7 +232,7 @@ class FilledIn(a2a_case.A2aCase):
         cls.change_card("player", provider={"organization": "Us", "url": "https://us.example"})
 
     def test_what_was_optional_is_filled_in(self):
-        """A card that every generation takes, and a context for every task, also of callers who named none."""
+        """Every generation accepts the card, and every task has a context, even if its caller named none."""
         card = self.server.http("GET", "/.well-known/agent.json").body
         for file in ("a2a-tasks-era", "a2a-v0.2.0", "a2a-v0.2.6", "a2a-v0.3.0"):
             validation.check("AgentCard", card, file)

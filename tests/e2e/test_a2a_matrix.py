@@ -1,5 +1,5 @@
-"""The matrix: a task begun by a client of one generation is gone on with by a client of each other one. In the ring
-"whole" of its neighbours in the list."""
+"""The matrix: a client of each generation continues a task that a client of each other one began. In the ring "whole",
+only of its neighbours in the list."""
 import json
 import os
 
@@ -10,7 +10,7 @@ import webhooks
 
 
 class Pair:
-    """One cell: `begins` (A) and `goes_on` (B). `marks` says what worked."""
+    """One cell: `begins` (A) and `goes_on` (B). `marks` holds the steps that worked."""
 
     def __init__(self, case, number, begins, goes_on, receiver):
         self.case, self.number, self.receiver = case, number, receiver
@@ -18,11 +18,11 @@ class Pair:
         self.marks, self.problems = {}, []
 
     def step(self, mark, act):
-        """Does one thing; the rest of the cell goes on without it."""
+        """Does one step. If it fails, the rest of the cell continues without it."""
         try:
             act()
             self.marks[mark] = True
-        except Exception as problem:  # whatever went wrong is a finding about this cell
+        except Exception as problem:  # any error is a finding about this cell
             self.problems.append(f"{mark}: {type(problem).__name__}: {problem}")
 
     def play(self):
@@ -80,7 +80,7 @@ class Matrix(harness.ServerCase):
     OPTIONS = ["--allow-private-webhooks", *generation_list.OPTIONS]
 
     def test_every_generation_goes_on_with_every_other(self):
-        """r read, f followed to the end, w got its webhook's shape, a answered, c canceled; - did not work."""
+        """Marks: r read, f followed to the end, w got its webhook in its shape, a answered, c canceled; - failed."""
         clients = [generation(self.server) for generation in generation_list.GENERATIONS]
         rows = {}
         with webhooks.Receiver() as receiver:
@@ -104,7 +104,8 @@ class Matrix(harness.ServerCase):
         print(self.test_every_generation_goes_on_with_every_other.__doc__)
 
     def record(self, names, rows):
-        """For scripts/versions_table: each generation with the marks that all its pairs that ran earned; b is begun."""
+        """Writes a report for scripts/versions_table: each generation with the marks that all its pairs earned; b means
+        begun."""
         path = os.environ.get("MATRIX_REPORT")
         if not path:
             return

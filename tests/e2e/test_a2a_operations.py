@@ -1,5 +1,4 @@
-"""Every operation in every generation and binding: the table of versions and transports in
-schema/README.md is what this test prints."""
+"""Every operation in every generation and binding. Prints the table of versions and transports in schema/README.md."""
 import a2a_case
 import client
 

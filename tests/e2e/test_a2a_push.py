@@ -1,4 +1,4 @@
-"""Push configs: several for a task from 0.2.2 on, set, read, listed and deleted by any generation."""
+"""Push configs: from 0.2.2 on a task may have several; any generation sets, reads, lists and deletes them."""
 import urllib.parse
 import uuid
 
@@ -10,7 +10,7 @@ NOWHERE = "http://127.0.0.1:65535/"
 
 class PushConfigs(a2a_case.A2aCase):
     def keepers(self):
-        """The clients of generations that know several configs."""
+        """Returns the clients of generations with several configs."""
         return self.all[1:]
 
     def ids(self, task):
@@ -27,7 +27,7 @@ class PushConfigs(a2a_case.A2aCase):
                 got = caller.get_push(task, "two")
                 self.assertEqual(got.get("pushNotificationConfig", got)["url"], NOWHERE + "two")
                 caller.delete_push(task, "two")
-                caller.delete_push(task, "two")  # a success too
+                caller.delete_push(task, "two")  # also succeeds
                 self.assert_refused(-32001, caller.get_push, task, "two")
                 self.assertEqual(self.ids(task), ["one", "three"])
 
@@ -53,7 +53,7 @@ class PushConfigs(a2a_case.A2aCase):
                 self.assertEqual(len(self.g4.list_push(task)), 1)
 
     def test_id_that_was_not_given(self):
-        """The task's id before 1.0, a new UUID from then on."""
+        """The id is the task's before 1.0, and a new UUID since."""
         for caller in self.keepers():
             with self.subTest(caller.name):
                 task = caller.begin("ask").id

@@ -1,4 +1,4 @@
-"""The same send again: same caller, same agent, same messageId, same content, in whatever generation."""
+"""A repeated send: same caller, same agent, same messageId, same content, in any generation."""
 import concurrent.futures
 
 import a2a_case
@@ -7,7 +7,7 @@ import client
 
 class Repeats(a2a_case.A2aCase):
     def with_ids(self):
-        """The clients of generations whose messages have ids."""
+        """Returns the clients of generations whose messages have ids."""
         return self.all[1:]
 
     def test_again_in_another_generation_is_the_same_task(self):

@@ -1,4 +1,4 @@
-"""REST in detail: paths, encodings, browsers, and refusals that come before any agent is asked."""
+"""REST in detail: paths, encodings, browsers, and refusals before any agent is involved."""
 import json
 import urllib.parse
 
@@ -104,7 +104,7 @@ class Refusals(a2a_case.A2aCase):
 
 
 class Bodies(a2a_case.A2aCase):
-    """What the body of a request about a task says besides the path."""
+    """Members of a request's body that the path does not contain."""
 
     def test_a_tenant_in_the_body_of_a_cancel(self):
         task = type(self.g4)(self.server, tenant="body").begin("ask").id

@@ -1,4 +1,4 @@
-"""What every generation has left with the server is there after a kill."""
+"""Everything that a client of any generation has stored survives a kill."""
 import a2a_case
 import client
 import webhooks

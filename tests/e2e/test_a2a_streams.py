@@ -1,4 +1,4 @@
-"""Streams of every generation, at the same time, on the same task."""
+"""Streams of all generations on the same task, at the same time."""
 import a2a_case
 import client
 
@@ -34,7 +34,7 @@ class Streams(a2a_case.A2aCase):
                 self.assertEqual(following.rest()[-1].state, "completed", "open at auth-required")
 
     def test_subscription_stays_open_over_two_questions(self):
-        """Also where `final` exists: it is true only at the end of the task."""
+        """`final`, where it exists, is true only at the end of the task."""
         for caller in self.all:
             with self.subTest(caller.name):
                 task = caller.begin("ask").id
@@ -84,8 +84,8 @@ class Streams(a2a_case.A2aCase):
             self.assertIn("json", answer.headers.get_content_type())
 
     def test_a_client_of_0_3_that_reads_streams_only_is_refused_in_one(self):
-        # The first is what EventSource libraries ask for by themselves, the second what the Python SDK 0.3.26 adds
-        # to its own: lists, weights and a wildcard say the same.
+        # EventSource libraries send the first value by default. The Python SDK 0.3.26 adds the second to its own.
+        # Lists, weights and a wildcard mean the same.
         for accept in ("text/event-stream", "*/*, text/event-stream", "application/json;q=0.5,text/event-stream;q=0.9",
                        "text/event-stream; charset=utf-8"):
             with self.subTest(accept):
@@ -108,7 +108,7 @@ class Streams(a2a_case.A2aCase):
 
 
 class SameTask(a2a_case.A2aCase):
-    """Everybody watches one task, each in its own shape, with the same numbers."""
+    """All generations watch one task, each in its own shape, with the same numbers."""
 
     def test_every_generation_sees_the_same_log(self):
         sender = self.g4.stream("ask one")

@@ -1,4 +1,4 @@
-"""What values mean and how they are written, in every version of A2A."""
+"""The meaning and the encoding of values, in every version of A2A."""
 import json
 
 import a2a_case
@@ -8,14 +8,14 @@ import rings
 import shapes
 import webhooks
 
-# More than a double holds, and a text that ProtoJSON would not keep.
+# Numbers beyond the range of a double, and spellings that ProtoJSON would not keep.
 NUMBERS = '{"big": 9007199254740993, "one": 1.0, "deep": [1e400, -0.0]}'
 
 
 class Values(a2a_case.A2aCase):
     @rings.everything("unit/protocol/a2a/v1_0_test.cpp")
     def test_nothing_that_only_the_summary_names(self):
-        """createdAt, lastModified, configId, taskStatusUpdate, index: shapes.py knows none of them."""
+        """shapes.py knows none of createdAt, lastModified, configId, taskStatusUpdate, index."""
         for caller in (self.g4, self.g4_rest):
             with self.subTest(caller.name):
                 task = caller.send("count 2")
@@ -87,7 +87,7 @@ class Values(a2a_case.A2aCase):
 
     @rings.everything("unit/protocol/a2a: v0_3_rest and traps_before_v1_test.cpp")
     def test_absent_blocking_in_proto_json(self):
-        """0.3 REST: no configuration waits, a configuration without `blocking` does not."""
+        """In 0.3 REST, a request without a configuration waits; one whose configuration has no `blocking` does not."""
         self.assertEqual(self.g3_rest.send("end").state, "completed")
         for configuration, waits in (({}, False), ({"historyLength": 1}, False), ({"blocking": False}, False),
                                      ({"blocking": True}, True)):
@@ -179,10 +179,10 @@ class Values(a2a_case.A2aCase):
                     continue
                 data = [part["data"] for part in data] if caller is self.g3_rest else data
                 self.assertEqual(data, [{"value": value} for value in new[:3]] + new[3:])
-                if caller is not self.g1:  # it has no such marker
+                if caller is not self.g1:  # 0.1 has no such marker
                     self.assertEqual([part.get("metadata", {}).get("data_part_compat") for part in parts],
                                      [True, True, True, None])
-        # And back: unwrapped only where both the marker and the lone member are there.
+        # The reverse: unwrapped only if there is the marker and no other member.
         for caller in (self.g3,):
             with self.subTest(caller.name):
                 marked = {"kind": "data", "data": {"value": 5}, "metadata": {"data_part_compat": True}}
@@ -208,7 +208,7 @@ class Values(a2a_case.A2aCase):
 
     @rings.everything("unit/protocol/a2a: v0_3_rest, v1_0 and traps_before_v1_test.cpp")
     def test_base64_of_every_kind(self):
-        """URL-safe and unpadded in ProtoJSON; standard with padding out."""
+        """ProtoJSON accepts URL-safe and unpadded text; answers use the standard alphabet with padding."""
         for given in ("-_8", "+/8=", "-_8=", "+/8"):
             for caller in (self.g4, self.g4_rest):
                 with self.subTest(caller.name):

@@ -1,5 +1,5 @@
-"""Agents written with the helper libraries (agent-cards/lib), as workers and as a process for each turn. What they do is
-in tests/agents/library; echo is the agent `weather` that they delegate to."""
+"""Agents written with the helper libraries (agent-cards/lib), as workers and as a process for each turn.
+tests/agents/library has their behavior; the agent `weather` that they delegate to is echo."""
 import json
 import shutil
 
@@ -22,7 +22,7 @@ class AgentLibraries(harness.ServerCase):
 
     @classmethod
     def make(cls, name, source, baton):
-        """An agent with echo's card, but for what is given."""
+        """Creates an agent with echo's card, changed as given."""
         folder = cls.server.agents_folder / name
         shutil.copytree(source, folder, ignore=shutil.ignore_patterns("__pycache__"))
         card = json.loads((cls.server.agents_folder / "echo" / "card.json").read_text(encoding="utf-8"))

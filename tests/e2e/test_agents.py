@@ -27,7 +27,7 @@ class ShippedAgents(harness.ServerCase):
         self.assertEqual([artifact["parts"][0] for artifact in done["artifacts"]], parts)
 
     def test_echo_fails_a_message_that_it_cannot_read(self):
-        # Python reads no integer of more than 4,300 digits.
+        # Python cannot parse an integer of more than 4,300 digits.
         task = client.new_id()
         body = self.server.envelope("tasks/send", {
             "id": task, "message": {"role": "user", "parts": [{"type": "data", "data": {"n": "@"}}]}}, 1)

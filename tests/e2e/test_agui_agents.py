@@ -136,7 +136,7 @@ class Passing(AguiCase):
 
 
 class Lost(AguiCase):
-    """Each side is killed while a run is under way: the same run goes on, and what was shown is shown once."""
+    """Each side is killed during a run: the same run continues, and everything is shown once."""
     FAR = {"engine": {"drain_grace_s": 0.2}}
 
     def test_a_run_goes_on_after_either_side_was_killed(self):
@@ -153,7 +153,7 @@ class Lost(AguiCase):
                 done = self.wait_state(task, "completed", "failed", agent="chat", seconds=40)
                 self.assertEqual(done["status"]["state"], "completed", done)
                 reply = client.text_of(done["artifacts"][0])
-                # A run that begins again there shows both beginnings: AG-UI cannot take back what was shown.
+                # A run that begins again there shows both beginnings: AG-UI cannot withdraw shown text.
                 self.assertEqual(reply.removeprefix("begun \n\n") if side == "far" else reply, "begun waited")
                 self.assertEqual(len(self.far_states()), before + 1, "nothing was sent twice")
                 (self.far.agents_folder / "chat" / "gate-all").unlink()

@@ -1,5 +1,5 @@
-"""AG-UI endpoints elsewhere that break off, answer nonsense or are not there: each case ends with a clear error, and nothing is run twice
-where that is not safe. The endpoint is scripted."""
+"""AG-UI endpoints elsewhere that break off, answer nonsense or are down: each case ends with a clear error, and nothing
+is run twice unless that is safe. The endpoint is scripted."""
 import json
 
 import client
@@ -20,7 +20,7 @@ def text(*deltas, message="m"):
 
 
 def stream(*events):
-    """A stream of these events, each a value or the text of a frame."""
+    """Answers with a stream of these events, each a value or the text of a frame."""
     def answer(handler):
         frames = [event if isinstance(event, str) else json.dumps(event) for event in events]
         handler.send_response(200)

@@ -1,4 +1,4 @@
-"""The shipped assistant: a language model that the environment names, with table-report as its tool."""
+"""The shipped assistant: a language model named by the environment, with table-report as its tool."""
 import json
 import os
 import unittest.mock
@@ -79,7 +79,7 @@ class WithoutAModel(AssistantCase):
         self.assertEqual(self.server.send("still here")["status"]["state"], "completed")
 
 
-del WithAModel, AssistantCase  # run by those that name them only
+del WithAModel, AssistantCase  # only files that name them run them
 
 
 if __name__ == "__main__":

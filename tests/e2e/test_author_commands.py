@@ -1,4 +1,4 @@
-"""What authors of agents run: check, run and chat, as a script sees them."""
+"""The commands for authors of agents: check, run and chat, as used by a script."""
 import contextlib
 import json
 import os
@@ -33,7 +33,7 @@ else:
 
 
 class Commands:
-    """`folder` is where they run."""
+    """`folder` is their working directory."""
 
     def run_baton(self, *words, stdin=""):
         done = subprocess.run([harness.PROGRAM, *words], input=stdin, capture_output=True, text=True, check=False,
@@ -42,7 +42,7 @@ class Commands:
 
     @staticmethod
     def texts(out):
-        """What the agent has said, as JSON lines tell it."""
+        """Returns the agent's texts in these JSON lines."""
         parts = []
         for line in map(json.loads, out.splitlines()):
             for update in line.values() if isinstance(line, dict) else ():
@@ -133,7 +133,7 @@ class Init(FolderCase):
     KINDS = ("echo", "ask", "tools", "delegate", "worker")
 
     def test_every_kind_in_every_language_is_right_and_passes_its_own_test(self):
-        """In the ring "whole" every kind and every language once."""
+        """In the ring "whole", every kind and every language occurs once."""
         for place, kind in enumerate(self.KINDS):
             for language in (self.LANGUAGES[place % 4],) if rings.WHOLE else self.LANGUAGES:
                 with self.subTest(language=language, kind=kind):
@@ -236,7 +236,7 @@ class Run(FolderCase):
 
 
 class RunAlone(FolderCase):
-    """Whoever else uses the machine while a program is tried."""
+    """Tests with other users' processes on the machine while a program is tried."""
 
     def setUp(self):
         super().setUp()
@@ -255,11 +255,11 @@ class RunAlone(FolderCase):
         self.process.wait(client.scaled(30))
 
     def server(self):
-        """The process that serves."""
+        """Returns the pid of the serving process."""
         return int(pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text("ascii").split()[0])
 
     def port(self):
-        """Where it listens."""
+        """Returns the port on which it listens."""
         ours = set()
         for file in pathlib.Path(f"/proc/{self.server()}/fd").iterdir():
             with contextlib.suppress(FileNotFoundError):  # closed meanwhile
@@ -300,7 +300,7 @@ class Test(FolderCase):
         (self.folder / "agent-cards/asker/agent.py").write_text(LINES_AGENT, encoding="utf-8")
 
     def test(self, *turns, options=()):
-        """The outcome of a conversation with the agent."""
+        """Runs a conversation with the agent. Returns the outcome."""
         found = {"conversations": [{"name": "about <this>", "turns": list(turns)}]}
         (self.folder / "agent-cards/asker/conversations.json").write_text(json.dumps(found), encoding="utf-8")
         return self.run_baton("test", "agent-cards/asker", *options)
@@ -341,7 +341,7 @@ class Test(FolderCase):
 
 class ShellWords(FolderCase):
     def completed(self, *words):
-        """What bash is offered for the last of the words."""
+        """Returns what bash offers for the last of the words."""
         script = self.run_baton("completion", "bash")[1]
         line = " ".join(f"'{word}'" for word in words)
         done = subprocess.run(["bash", "-uc", f"{script}\nCOMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _baton\n"

@@ -1,4 +1,4 @@
-"""Agents that misbehave: the task fails with a reason, the others go on, and no process stays."""
+"""Agents that misbehave: the task fails with a reason, other tasks continue, and no process is left."""
 import os
 import pathlib
 
@@ -6,13 +6,14 @@ import client
 import harness
 import rings
 
-# What unit tests refuse too, and floods, which test_floods_cost_no_memory has as well. Most take as long as a turn may.
+# Cases that unit tests also refuse, and floods, which test_floods_cost_no_memory also has. Most take as long as a turn
+# may.
 ASSERTED_BELOW = {
     "unit/agents/command/line_test.cpp": ["not utf-8", "not an object", "no type", "wrong fields",
                                        "artifact without parts", "artifact of wrong shape"],
     "unit/agents/command/line_turn_test.cpp": ["exit 0", "complain", "endless line", "endless lines", "endless errors"],
 }
-# Each way of agents/bad and what the reason must speak of, or () where any reason will do.
+# Each way of agents/bad and the words that the reason must contain; () accepts any reason.
 FAILING = {
     "exit 0": (), "exit 3": ("exit code 3",), "complain": ("exit code 4",), "signal": ("signal",), "hang": (), "deaf": (),
     "grandchild": ("exit code 3",), "garbage": (), "not utf-8": (), "not an object": (), "no type": ("type",),
@@ -23,7 +24,7 @@ FAILING = {
 
 
 def processes_of(pid):
-    """Every process below `pid`, as {pid: state}."""
+    """Returns every process below `pid`, as {pid: state}."""
     parents = {}
     for entry in pathlib.Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -46,7 +47,7 @@ class BadAgents(harness.ServerCase):
     AGENTS = ["bad", "bad-worker", "joke", "slow"]
 
     def no_process_stays(self):
-        """Nothing is left of the agent `bad`: no zombie, no process of it, no orphan of one."""
+        """True if nothing is left of the agent `bad`: no zombie, no process, no orphan."""
         workers = {"bad-worker", "slow"}
 
         def left():
@@ -112,7 +113,7 @@ class BadAgents(harness.ServerCase):
 
 
 def orphans(folder):
-    """Processes at work in this folder that are no child of anybody's any more."""
+    """Returns the processes that run in this folder and have lost their parent."""
     found = []
     for entry in pathlib.Path("/proc").iterdir():
         if entry.name.isdigit():

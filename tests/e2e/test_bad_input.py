@@ -1,4 +1,4 @@
-"""Malformed requests, one test for each: the right error, and a server that goes on serving."""
+"""Malformed requests, one test for each: the right error, and the server keeps serving."""
 import socket
 import threading
 import time
@@ -27,7 +27,7 @@ def chunked(*chunks):
     return head(b"Content-Type: application/json", b"Transfer-Encoding: chunked") + b"".join(chunks)
 
 
-# Name, bytes, statuses that are right; 0 stands for a connection closed without a word.
+# Name, bytes, correct statuses; 0 means that the connection is closed without an answer.
 HTTP_ROWS = [
     ("garbage", b"\x00\x01\x02\x03" * 20 + CRLF * 2, {400, 0}),
     ("one word", b"HELLO" + CRLF * 2, {400}),
@@ -95,7 +95,7 @@ HTTP_ROWS = [
     ("only line ends", CRLF * 50, {400, 408, 0}),
     ("nothing at all", b"", {0}),
 ]
-# Unusual, but right: these are answered as any request.
+# Unusual but correct: answered like any request.
 GOOD_ROWS = [
     ("range on a post", head(JSON, b"Range: bytes=0-1", b"Content-Length: %d" % len(BODY)) + BODY),
     ("expectation", head(JSON, b"Expect: 100-continue", b"Content-Length: %d" % len(BODY)) + BODY),
@@ -110,7 +110,7 @@ GOOD_ROWS = [
 
 
 def exchange(port, data, half_close=True, seconds=20):
-    """Sends the bytes, ends the sending side, and returns everything that comes back."""
+    """Sends the bytes, closes the sending side, and returns everything that comes back."""
     with socket.create_connection(("127.0.0.1", port), client.scaled(seconds)) as connection:
         try:
             connection.sendall(data)
@@ -128,7 +128,7 @@ def exchange(port, data, half_close=True, seconds=20):
 
 
 def status_of(answer):
-    """The status of the last answer that is no 100 Continue; 0 without one."""
+    """Returns the status of the last answer other than 100 Continue; 0 if there is none."""
     while answer.startswith(b"HTTP/1.1 100"):
         answer = answer.split(CRLF * 2, 1)[1]
     return int(answer.split(b" ", 2)[1]) if answer.startswith(b"HTTP/1.") else 0
@@ -154,7 +154,7 @@ class BadInput(harness.ServerCase):
                 self.assertIn(self.drip([with_length(b"5000", b""), *pieces]), (408, 0))
 
     def drip(self, pieces):
-        """Sends a piece every 50 ms until the server has had enough; returns the status of its answer."""
+        """Sends a piece every 50 ms until the server answers or closes. Returns the status of its answer."""
         began = time.monotonic()
         with socket.create_connection(("127.0.0.1", self.server.port), client.scaled(20)) as connection:
             answer = []

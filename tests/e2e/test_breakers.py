@@ -1,5 +1,5 @@
-"""Many tasks whose server elsewhere is down: it is not hammered, no task fails that would have waited, and all end once it is back. One
-server, seen by agents of all executors that call one."""
+"""Many tasks whose server elsewhere is down: it is not hammered, no task that can wait fails, and all end once it is
+back. One server, called by agents of all executors that call one."""
 import threading
 
 import client
@@ -15,7 +15,7 @@ TASKS = 20
 
 
 class Gate(relay.Site):
-    """Stands before a server: counts connections, and ends each without an answer while `down`."""
+    """Stands in front of a server. Counts connections, and ends each without an answer while `down`."""
 
     def __init__(self, behind):
         self.asked, self.down = 0, True
@@ -43,7 +43,7 @@ class Breakers(harness.ServerCase):
             gate.__enter__()
             self.addCleanup(gate.__exit__)
         origins = [gate.url.rstrip("/") for gate in self.gates.values()]
-        # A model's failed turn would show at once, an agent's after its patience.
+        # A failed turn of a model would show at once, of an agent only after its patience.
         cards = {"a2a": {"url": origins[0], "concurrency": 64},
                  "openai": {"executor": "openai", "url": origins[1], "concurrency": 64, "model": {"name": "tiny"}},
                  "ag-ui": {"executor": "ag-ui", "url": origins[2], "concurrency": 64}}
@@ -67,7 +67,7 @@ class Breakers(harness.ServerCase):
         return tasks
 
     def test_a_server_that_is_down_is_asked_by_one_at_a_time_until_it_is_back(self):
-        # They share the way out, whose rules are asserted in unit/http/outbound/breakers_test.cpp.
+        # They share the outbound layer, whose rules are asserted in unit/http/outbound/breakers_test.cpp.
         for executor, gate in rings.some(self.gates.items()):
             with self.subTest(executor=executor):
                 tasks = self.begin(executor)
@@ -75,7 +75,7 @@ class Breakers(harness.ServerCase):
                                  self.metric("held_total", executor) > 3 * TASKS, what="many tries to be held back")
                 opened = self.metric("opened_total", executor)
                 self.assertGreater(opened, 0)
-                # Those that were under way when it opened, and one for each further time.
+                # The requests under way when it opened, and one for each later time.
                 self.assertLessEqual(gate.asked, TASKS + opened + 1)
                 gate.down = False
                 for task in tasks:

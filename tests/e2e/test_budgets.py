@@ -1,5 +1,5 @@
-"""Budgets of tasks, in requests and in cards: each limit ends or refuses what is beyond it, the smaller one holds, and
-what is done elsewhere counts once."""
+"""Budgets of tasks, in requests and in cards: each limit ends or refuses work beyond it, the smaller limit counts, and
+work done elsewhere counts once."""
 import json
 
 import a2a_case
@@ -24,7 +24,7 @@ class BudgetCase(PlanCase):
     HANDS = ["hand", "family"]
 
     def run_with(self, agent, limits, text="go", state="failed"):
-        """The task that was sent with these limits, once it has ended."""
+        """Sends a task with these limits. Returns it once it has ended."""
         task = client.new_id()
         self.server.stream(text if isinstance(text, str) else json.dumps(text), task, agent=agent,
                            metadata=budget(**limits)).close()
@@ -37,7 +37,7 @@ class BudgetCase(PlanCase):
         return self.text_of(self.run_with(agent, limits, text, "completed"))
 
     def used(self, server, agent, task):
-        """What a caller of 1.0 is told that the task has used."""
+        """Returns the usage of the task that a caller of 1.0 sees."""
         shown = server.call("GetTask", {"id": task}, agent=agent, headers=NEW)
         return shown.get("metadata", {}).get(EXTENSION, {}).get("usage")
 
@@ -142,7 +142,7 @@ class Models(ModelCase):
               "poor": {"model": {"tools": ["echo"]}, "budget": {"max_tokens": 10}}}
 
     def asked(self):
-        """Since the script."""
+        """Returns the number of requests since the script was set."""
         return len(self.model.requests)
 
     def again(self, tokens=0):
@@ -180,7 +180,7 @@ class Models(ModelCase):
 
 
 class Elsewhere(BudgetCase):
-    """The agent `far` is one of another Baton's."""
+    """The agent `far` is an agent of another Baton."""
 
     @classmethod
     def setUpClass(cls):
@@ -237,12 +237,12 @@ class Elsewhere(BudgetCase):
 class EveryWay(RemoteCase):
     FAR = ["family"]
 
-    # The far card leads to another port of this machine, for gRPC, which no card here names.
+    # The far card names another port of this machine for gRPC, which no card here names.
     OPTIONS = ("--allow-private-webhooks",)
 
     @classmethod
     def card(cls, agent, version, transport):
-        """By the far card, which declares the extension, over gRPC, too."""
+        """Uses the far card, which declares the extension, also over gRPC."""
         return {"url": f"http://127.0.0.1:{cls.far.port}/agents/{agent}",
                 "a2a": {"version": version, "transport": transport}}
 

@@ -11,7 +11,7 @@ class ShippedCards(harness.ServerCase):
     CONFIG = {"hosts": ["agents.example", "other.example"], "cors": {"origins": ["http://page.example"]}}
 
     def card(self, path, headers=None):
-        """The card for clients that say no version: valid as 0.1, 0.2 and 0.3 at once."""
+        """Returns the card for clients without a version: valid as 0.1, 0.2 and 0.3 at once."""
         answer = self.server.http("GET", path, headers=headers or {})
         self.assertEqual(answer.status, 200, path)
         self.assertTrue(answer.headers.get_content_type() == "application/json")

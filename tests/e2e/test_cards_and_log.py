@@ -1,4 +1,4 @@
-"""What an operator sees when the program starts, when a card is wrong, and when a task fails."""
+"""The operator's view when the program starts, if a card is wrong, and when a task fails."""
 import json
 import shutil
 import signal

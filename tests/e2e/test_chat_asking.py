@@ -1,4 +1,4 @@
-"""Questions: interrupts and their rules, approvals, answers in words, and a tool of the client's in their place."""
+"""Questions: interrupts and their rules, approvals, answers in words, and questions by a client's tool."""
 import json
 
 import client
@@ -29,7 +29,7 @@ class Interrupts(ChatCase):
                 **more}
 
     def assert_refused(self, door, run, *waiting):
-        """Refused inside of the stream, and the tasks still wait."""
+        """Asserts that the run is refused inside the stream, and that the tasks still wait."""
         self.assertEqual([frame.body["type"] for frame in run.shown][-1], "RUN_ERROR")
         self.assertEqual(run.ending, "failed")
         self.assertTrue(run.error["message"])
@@ -77,7 +77,7 @@ class Interrupts(ChatCase):
         self.assert_refused(door, self.resume(door, context, unknown), run)
         self.assert_refused(door, self.resume(door, context, self.entry(run, "this"), unknown), run)
         self.assert_refused(door, self.resume(door, client.new_id(), self.entry(run, "this")), run)
-        # A message beside it makes no new run that drops the answer.
+        # A message beside it does not begin a new run that drops the answer.
         self.assert_refused(door, door.run(door.say("hello", context, resume=[unknown])), run)
         self.assert_refused(door, door.run(door.say("hello", client.new_id(), resume=[unknown])))
         self.assertEqual(len(self.tasks_in(context)), 1)
@@ -161,7 +161,7 @@ class Interrupts(ChatCase):
         event = next(frame.body for frame in run.shown if frame.body and frame.body["type"] == "interrupt")
         self.assertEqual(event["payload"]["prompt"], "sure?")
         self.assertTrue(event["reason"])
-        self.assertEqual(run.texts[-1], "sure?")  # before the interrupt, or nobody sees it
+        self.assertEqual(run.texts[-1], "sure?")  # before the interrupt, or clients do not show it
         wrong = door.answer(run, {"approved": "yes"}, context)
         self.assertEqual(self.refusal(door.run, wrong).status, 409)
         self.assertEqual(self.state_of(run.task), "input-required")
@@ -206,13 +206,13 @@ class Interrupts(ChatCase):
 
 DEPLOY = {"type": "object", "required": ["environment", "replicas"], "properties": {
     "environment": {"enum": ["staging", "production"]}, "replicas": {"type": "integer", "maximum": 10}}}
-# Each ended the program, or took a core, when somebody answered.
+# Each of these crashed the program, or took a whole core, when it was answered.
 HOSTILE = ({"$ref": "#"}, {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}},
            {"allOf": [{"$ref": "#"}]}, {"anyOf": ["x", 3]}, {"properties": [1]})
 
 
 class Schemas(ChatCase):
-    """Whatever an answer comes by, it is checked against the question's schema."""
+    """Every way to answer is checked against the question's schema."""
 
     def ask(self, schema):
         line = {"type": "ask", "message": "well?", "schema": schema}
@@ -271,7 +271,7 @@ class Schemas(ChatCase):
 
     @databases.needs_sqlite("changes what is stored")
     def test_a_stored_schema_with_a_fault_counts_as_none(self):
-        """As a database of an earlier version may hold it."""
+        """A database of an earlier version may hold one."""
         for version in ("1.0", "0.1"):
             task, _ = self.ask({"type": "object", "properties": {}, "tref": "#"})
             self.server.stop()

@@ -1,5 +1,5 @@
-"""Conversations: one namespace for all protocols, remembered across them, the same for all users, answered as a
-whole."""
+"""Conversations: one namespace for all protocols, remembered across them, the same for all users; and whole answers
+(stream: false)."""
 import json
 
 import chat_client
@@ -14,7 +14,7 @@ USER, AGENT = "ROLE_USER", "ROLE_AGENT"
 
 class Memory(ChatCase):
     def told(self, door, context, **how):
-        """What the agent is told."""
+        """Returns the turn line that the agent receives."""
         return json.loads(door.run(door.say("told", context, **how)).text)
 
     def test_a_conversation_through_every_protocol(self):
@@ -77,7 +77,7 @@ class Memory(ChatCase):
         self.assertNotEqual(*contexts)
 
     def kinds_told(self, door, body):
-        """What the parts of the message were for the agent."""
+        """Returns the kinds of the message's parts, as the agent receives them."""
         parts = json.loads(door.run(body).text)["message"]["parts"]
         return [next(name for name in ("text", "raw", "url", "data") if name in part) for part in parts]
 
@@ -105,7 +105,7 @@ class Memory(ChatCase):
 
 
 class Users(ChatCase):
-    """user_id is a label: the agent hears of it, and it parts nothing, on no path."""
+    """user_id is only a label: the agent receives it, and no path separates users by it."""
 
     def users(self, door):
         return (door(self.server, user=user) for user in ("ann", "bob", None))
@@ -153,7 +153,7 @@ class Users(ChatCase):
 
 
 class Pages(ChatCase):
-    """Requests that say nothing new."""
+    """Requests without a new message."""
 
     @for_each(AgUi, AgUi10, AgKit)
     def test_nothing_new(self, door):
@@ -167,7 +167,7 @@ class Pages(ChatCase):
 
     @for_each(AgUi, AgUi10)
     def test_a_page_that_is_loaded_again(self, door):
-        """It has nothing, so it is told what was said, and what it is asked."""
+        """The page has lost its messages, so it gets the conversation and the open question."""
         context = client.new_id()
         AgKit(self.server).run(AgKit(self.server).say("say hello", context))
         asked = door.run(door.say("ask which one?", context))
@@ -184,7 +184,7 @@ class Pages(ChatCase):
 
     @for_each(AgUi, AgUi10)
     def test_a_page_that_has_messages_keeps_them(self, door):
-        """A snapshot drops from the page what it does not hold."""
+        """A snapshot would drop the page's messages that it does not contain."""
         messages = [{"id": "1", "role": "user", "content": "x"}, {"id": "2", "role": "assistant", "content": "y"}]
         run = door.run(door.body(messages, client.new_id()))
         for frame in run.shown:
@@ -203,7 +203,7 @@ class Pages(ChatCase):
 
 
 class Whole(ChatCase):
-    """stream: false."""
+    """Requests with stream: false."""
 
     def ask(self, text, **how):
         door = AgentApi(self.server)

@@ -1,5 +1,5 @@
-"""The matrix of protocols: a task begun in one is followed, answered and seen to its end in each other one, in the
-ring "whole" in its neighbours in the list. A2A in the versions that differ; tests/e2e/test_a2a_matrix.py has all."""
+"""The matrix of protocols: a task begun in one is followed, answered and seen to its end in each other one; in the ring
+"whole" only in its neighbours in the list. A2A in the versions that differ; tests/e2e/test_a2a_matrix.py has all."""
 import json
 import os
 import subprocess
@@ -25,7 +25,7 @@ class ChatSide:
         self.no_tools = None if self.door.has_client_tools else "it knows no tools of the client's"
 
     def begin(self, text, context, tools=()):
-        """Begins a task and leaves its stream open; the task's id."""
+        """Begins a task and leaves its stream open. Returns the task's id."""
         how = {"tools": list(tools)} if tools else {}
         self.stream = self.door.open(self.door.say(text, context, **how))
         self.context = context
@@ -59,7 +59,7 @@ class ChatSide:
         return run.ending, run.text
 
     def end(self, task, question_at):
-        """The run that followed the question."""
+        """Returns the ending and the text of the run that followed the question."""
         run = self.door.finish(self.door.follow(task, self.context, question_at))
         return run.ending, run.text
 
@@ -124,7 +124,7 @@ class A2aSide:
 
 
 class Pair:
-    """One cell: `begins` (X) and `goes_on` (Y). `marks` says what worked, `empty` why some of it does not apply."""
+    """One cell: `begins` (X) and `goes_on` (Y). `marks` holds the steps that worked, `empty` why some do not apply."""
 
     def __init__(self, case, number, begins, goes_on, receiver):
         self.case, self.number, self.receiver = case, number, receiver
@@ -137,7 +137,7 @@ class Pair:
         try:
             act()
             self.marks += mark
-        except Exception as problem:  # whatever went wrong is a finding about this cell
+        except Exception as problem:  # any error is a finding about this cell
             self.problems.append(f"{mark}: {type(problem).__name__}: {problem}")
 
     def play(self):
@@ -163,7 +163,7 @@ class Pair:
         self.begins.see_text(BEGUN)
 
     def follow(self):
-        """From the first event on, while it runs."""
+        """Follows the task from its first event, while it runs."""
         self.goes_on.follow(self.task, self.context)
         self.goes_on.see_text(BEGUN)
 
@@ -174,12 +174,12 @@ class Pair:
         self.case.judge.set_push(self.task, {"url": self.receiver.url(f"/{self.number}"), "token": "t"})
 
     def command(self):
-        """The program's own command sees the task as it waits."""
+        """The program's own command shows the task while it waits."""
         url = f"http://127.0.0.1:{self.case.server.port}/agents/chat"
         done = subprocess.run([harness.PROGRAM, "get", self.task, "--url", url], capture_output=True, text=True,
                               check=False, timeout=client.scaled(60), env=harness.program_environment(),
                               cwd=self.case.server.folder)
-        # It ends with a code of its own for a task that waits.
+        # The command exits with a code of its own for a waiting task.
         self.case.assertIn(done.returncode, (0, 3), done.stderr)
         self.case.assertIn(QUESTION, done.stdout)
         self.case.assertIn(self.task, done.stdout)
@@ -198,7 +198,7 @@ class Pair:
             self.case.assertIn(f"answered: {ANSWER}", text, side.name)
 
     def same_context(self):
-        """One task, with both messages, in the context that both named."""
+        """There is one task, with both messages, in the context that both named."""
         listed = self.case.judge.list(contextId=self.context, historyLength=10)["tasks"]
         self.case.assertEqual([task["id"] for task in listed], [self.task])
         said = [[part.get("text") for part in entry["parts"]] for entry in listed[0]["history"]
@@ -229,7 +229,7 @@ class Matrix(harness.ServerCase):
     OPTIONS = ["--allow-private-webhooks"]
 
     def question_at(self, task):
-        """The number of the event with which the task waits."""
+        """Returns the number of the event that made the task wait."""
         following = self.judge.subscribe(task, after=0)
         item = following.until("input-required")
         following.close()
@@ -241,15 +241,15 @@ class Matrix(harness.ServerCase):
         return doors + [A2aSide(self.server, generation) for generation in generations]
 
     def test_every_protocol_goes_on_with_every_other(self):
-        """b begun, f followed from its first event, q question seen by both, g seen by the command, a answered, e end
-        seen by both, c one task in one context, w its webhook called, t result of a client's tool given; - did not
-        work, . does not apply."""
+        """Marks: b begun, f followed from its first event, q question seen by both, g seen by the command, a answered,
+        e end seen by both, c one task in one context, w its webhook called, t result of a client's tool given; -
+        failed, . does not apply."""
         self.judge = new_generations.Rpc10(self.server, "chat")
         names = [side.name for side in self.sides()]
         cells = {}
         with webhooks.Receiver() as receiver:
             for x, y in rings.pairs(range(len(names))):
-                # Sides of their own for each pair: they remember streams.
+                # Each pair has its own sides, because a side remembers streams.
                 pair = Pair(self, len(cells), self.sides()[x], self.sides()[y], receiver)
                 with self.subTest(f"{names[x]} -> {names[y]}"):
                     cells[names[x], names[y]] = pair
@@ -272,7 +272,7 @@ class Matrix(harness.ServerCase):
         print(" ".join(self.test_every_protocol_goes_on_with_every_other.__doc__.split()))
 
     def record(self, names, cells):
-        """For a report: what worked and what does not apply, by the two names."""
+        """Writes a report of what worked and what does not apply, by the two names."""
         path = os.environ.get("CHAT_MATRIX_REPORT")
         if not path:
             return

@@ -1,5 +1,5 @@
-"""Requests to the doors of the chat protocols that are wrong before anything begins: a status, a JSON error, nothing
-stored. And which of two protocols a body at /send-message speaks."""
+"""Wrong requests to the chat protocols: each gets a status and a JSON error, and nothing is stored. Also which of two
+protocols a body at /send-message speaks."""
 import json
 
 import chat_client
@@ -86,7 +86,7 @@ def stop_rows():
         yield name, body
 
 
-# The path, and the rows of (the member that is wrong, the body).
+# The path, and the rows of (the wrong member, the body).
 ROWS = (("/send-message", agui_rows), ("/ag-ui", agui_rows), ("/send-message", agkit_rows),
         ("/process", agent_api_rows), ("/stream", agent_server_rows), ("/stop", stop_rows))
 NOT_OBJECTS = (b"", b" ", b"{", b"nul", b"[]", b"5", b'"x"', b"null", b"true", b'{"a":1,}', b"{} x", b"threadId=x",
@@ -98,7 +98,7 @@ class RequestCase(harness.ServerCase):
     CONFIG = {"engine": {"drain_grace_s": 0.2}, "http": {"body_max": 65536}}
 
     def post(self, path, body, agent="chat", headers=None, method="POST"):
-        """Its Answer; what was answered with a stream is read to its end first."""
+        """Returns the Answer. If it is a stream, reads it to its end first."""
         path = path if agent is None else f"/agents/{agent}{path}"
         return chat_client.post(self.server, path, body, headers, method=method)
 
@@ -116,7 +116,7 @@ class RequestCase(harness.ServerCase):
         return answer
 
     def which(self, opened):
-        """The protocol that answered."""
+        """Returns the protocol that answered."""
         self.assertIsInstance(opened, chat_client.RunStream, getattr(opened, "raw", opened))
         shown = opened.rest()
         return "ag-kit" if shown[-1].data == "[DONE]" else "ag-ui" if shown[0].body["type"] == "RUN_STARTED" else None
@@ -213,7 +213,7 @@ class Callers(RequestCase):
     def test_without_a_token(self):
         listed = new_generations.Rpc10(self.server, "chat", token="token-ann").list
         before = listed()["totalSize"]
-        # An address that sends many wrong tokens is kept waiting. Which are wrong: unit/server/access_test.cpp.
+        # An address that sends many wrong tokens is delayed. unit/server/access_test.cpp has the kinds of wrong tokens.
         for path, body in GOOD.items():
             for authorization in rings.some(("Bearer wrong", None, "Basic dG9rZW4tYW5u", "token-ann")):
                 with self.subTest(path=path, authorization=authorization):
@@ -238,7 +238,7 @@ class Callers(RequestCase):
                 with self.assertRaises(chat_client.Refused) as caught:
                     bob.follow(asked.task, context)
                 self.assert_refused(caught.exception.answer, 404)
-                # In his own session of that name nothing is asked, and nothing was said before.
+                # In bob's own session of that name there is no question and no history.
                 told = json.loads(bob.run(bob.say("told", context)).text)
                 self.assertEqual(told["history"], [])
                 answered = ann.run(ann.answer(asked, "this", context))
@@ -288,7 +288,7 @@ class WhichProtocol(RequestCase):
     def test_rule_3_conversation_or_one_answer(self):
         self.assertEqual(self.say(self.MESSAGES | {"conversationId": client.new_id(), "state": {}, "context": []},
                                   Accept="application/vnd.ag-ui.event+proto"), "ag-kit")
-        # There is no such interrupt, so the answer is AG-Kit's refusal, and not AG-UI's stream.
+        # There is no such interrupt, so the answer is AG-Kit's refusal instead of AG-UI's stream.
         answer = self.post("/send-message", {"resume": {"interruptId": "i", "payload": "x"}})
         self.assert_refused(answer, 409)
 
@@ -342,7 +342,7 @@ class PinnedToAgKit(RequestCase):
     def test_every_body_is_ag_kit(self):
         self.assertEqual(self.which(self.post("/send-message", AG_KIT)), "ag-kit")
         self.assertEqual(self.which(self.post("/send-message", AG_UI)), "ag-kit")
-        # This path is for one protocol whatever the setting says.
+        # This path serves one protocol, whatever the setting is.
         self.assertEqual(self.which(self.post("/ag-ui", AG_UI)), "ag-ui")
 
 

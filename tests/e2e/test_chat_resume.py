@@ -1,4 +1,4 @@
-"""A stream that breaks off goes on where it was: the frames before and after the cut are those of the uncut run."""
+"""A broken stream resumes where it was: the frames before and after the cut are those of the uncut run."""
 import urllib.parse
 
 import client
@@ -6,13 +6,13 @@ import rings
 from chat_case import ChatCase, for_each
 from chat_doors import AgentApi, AgentServer, AgKit, AgUi, AgUi10
 
-# For each the program starts again. What a stream goes on with is asserted in unit/server/chat/run_stream_test.cpp.
+# The program is restarted for each. unit/server/chat/run_stream_test.cpp asserts what a resumed stream contains.
 RESTARTING = rings.some((AgUi10, AgUi, AgKit, AgentApi, AgentServer))
 
 
 class ResumeCase(ChatCase):
     def assert_cuts(self, door, body, whole, places):
-        """Comes back after each of these frames of the whole run, with the body that began it."""
+        """Resumes after each of these frames of the whole run, with the body that began it."""
         for place in places:
             last = whole.frames[place].place
             rest = door.open(body, last=last).rest()
@@ -21,7 +21,7 @@ class ResumeCase(ChatCase):
 
 class Cuts(ResumeCase):
     def assert_ids(self, whole):
-        """Each frame has its own id, and they belong to one task and rise; what is not shown leaves a gap."""
+        """Each frame has its own id; all belong to one task and rise. Frames that are not shown leave a gap."""
         places = [frame.place for frame in whole.frames]
         self.assertNotIn(None, places)
         self.assertEqual(len(places), len(set(places)))
@@ -30,13 +30,13 @@ class Cuts(ResumeCase):
         self.assertEqual(numbers, sorted(numbers))
 
     def play(self, door):
-        """Both runs of a task that asks: pairs of body and run."""
+        """Plays both runs of a task that asks. Returns pairs of body and run."""
         context = client.new_id()
         name = {"run": client.new_id()} if door.run_name else {}
         body = door.say("all which one?", context, **name)
         asked = door.run(body)
         self.assert_ids(asked)
-        # Before the answer, there is nothing after the question.
+        # Until the answer, nothing follows the question.
         self.assertEqual(self.shown(door.open(body, last=asked.last).rest()), [])
         name = {"run": client.new_id()} if door.run_name else {}
         answer = door.answer(asked, "this one", context, **name)
@@ -54,7 +54,7 @@ class Cuts(ResumeCase):
         self.assert_cuts(door, answer, answered, range(len(answered.frames)))
         whole = door.run(body, last=f"{asked.task}:0")
         self.assertEqual(self.shown(whole.frames), self.shown(asked.frames))
-        # After the end of a run comes the next one.
+        # The end of a run is followed by the next run.
         following = door.run(answer, last=asked.last)
         self.assertEqual(self.shown(following.frames), self.shown(answered.frames))
         self.assertEqual(len(self.tasks_in(body[door.session])), tasks)
@@ -79,7 +79,7 @@ class Cuts(ResumeCase):
 
     @for_each()
     def test_ids_of_tasks_that_need_to_be_escaped(self, door):
-        """Tasks of A2A 0.1 are named by their callers."""
+        """Callers of A2A 0.1 name their tasks."""
         context = client.new_id()
         task = f"my: task/{context} 线"
         self.server.send("say hello", task, sessionId=context)
@@ -125,8 +125,8 @@ class Restart(ResumeCase):
 
     @for_each(*RESTARTING)
     def test_a_run_that_is_under_way_goes_on_after_a_crash(self, door):
-        """The turn runs again: what the first attempt had shown is withdrawn, and the stream stays one that strict
-        clients take."""
+        """The turn runs again: the output of the first attempt is withdrawn, and strict clients still accept the
+        stream."""
         context = client.new_id()
         body = door.say("wait", context)
         stream = door.open(body)

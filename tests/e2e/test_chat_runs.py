@@ -1,4 +1,4 @@
-"""Runs: repeated, side by side, one at a time, left by their clients, stopped, ended in every way."""
+"""Runs: repeated, in parallel, one at a time, left by their clients, stopped, ended in every way."""
 import json
 import threading
 
@@ -13,7 +13,7 @@ from chat_doors import AgentApi, AgentServer, AgKit, AgUi, AgUi10
 
 
 class Repeats(ChatCase):
-    """A run that is named is run once, however often it is asked for."""
+    """A named run is run once, however often it is requested."""
     NAMING = (AgUi, AgUi10, AgentApi)
 
     @for_each(*NAMING)
@@ -35,7 +35,7 @@ class Repeats(ChatCase):
         self.assertEqual((first.ending, first.text), ("completed", "answered: this"))
         self.assertEqual(self.shown(first.frames), self.shown(again.frames))
         self.assertEqual(first.task, asked.task)
-        self.assertEqual(len(self.a2a.get(asked.task, history=100).raw["history"]), 3)  # said, asked, answered
+        self.assertEqual(len(self.a2a.get(asked.task, history=100).raw["history"]), 3)  # message, question, answer
 
     @for_each(*NAMING)
     def test_a_run_is_called_as_its_client_calls_it(self, door):
@@ -72,7 +72,7 @@ class Repeats(ChatCase):
             self.assertEqual(len(self.tasks_in(body[door.session])), 1)
 
     def at_once(self, number, act):
-        """What `act` gave to each of so many threads that began together."""
+        """Calls `act` in this many threads at once. Returns the results."""
         start, results = threading.Barrier(number), []
 
         def one():

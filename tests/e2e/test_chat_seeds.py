@@ -1,18 +1,18 @@
-"""The scenarios of the documents that introduced AG-Kit, AG-UI, Agent API and Agent Server, replayed: requests as
-printed, and the events as printed but for ids that the server makes, and for what section 7 of the reference says
-where a document and its clients disagree. agents/seeds answers as the documents do, one piece of text at a time."""
+"""Replays the scenarios of the documents that introduced AG-Kit, AG-UI, Agent API and Agent Server. The requests are as
+printed. The events are, too, except for ids that the server makes and for what section 7 of the reference decides where
+a document and its clients disagree. agents/seeds answers as the documents do, one piece of text at a time."""
 import json
 
 import chat_doors
 import harness
 
-# Members an event may have beside those that are printed.
+# Members an event may have in addition to the printed ones.
 MAY_ADD = {"timestamp", "outcome", "usage", "session_id", "completed_at", "index", "status", "role", "delta", "error",
            "sequence_number", "msg_id", "object", "created_at"}
 
 
 class ID:
-    """Stands for an id that the server makes: the same one wherever it has the same name, and nowhere else."""
+    """Stands for an id that the server makes: the same wherever it has the same name, and different elsewhere."""
 
     def __init__(self, name):
         self.name = name
@@ -28,7 +28,7 @@ class SeedCase(harness.ServerCase):
         self.ids = {}
 
     def play(self, body, context):
-        """The frames with data. Each text that comes opens the agent's gate for the next piece."""
+        """Returns the frames with data. Each arriving text opens the agent's gate for the next piece."""
         stream = self.door.open(body)
         pieces = 0
         for frame in stream:
@@ -37,7 +37,7 @@ class SeedCase(harness.ServerCase):
             if now > pieces:
                 pieces = now
                 self.server.gate("seeds", context)
-        # What was opened for a piece that never came would let a later run's pieces go together.
+        # A gate left open for a piece that never came would merge pieces of a later run.
         (self.server.agents_folder / "seeds" / f"gate-{context}").unlink(missing_ok=True)
         run = self.door.read(stream.seen)
         self.door.check(run.shown)
@@ -55,7 +55,7 @@ class SeedCase(harness.ServerCase):
             self.assert_like(mine, theirs, f"event {place}")
 
     def joined(self, bodies):
-        """The pieces of a call's arguments as one."""
+        """Joins the pieces of a call's arguments."""
         whole = []
         for body in bodies:
             before = whole[-1] if whole else {}
@@ -92,7 +92,7 @@ class SeedCase(harness.ServerCase):
 
 
 class AgKitSeed(SeedCase):
-    """000."""
+    """Document 000."""
     DOOR = chat_doors.AgKit
 
     def texts(self, *pieces):
@@ -125,7 +125,7 @@ class AgKitSeed(SeedCase):
 
 
 class AgUiSeed(SeedCase):
-    """001."""
+    """Document 001."""
     DOOR = chat_doors.AgUi
     WEATHER_TOOL = {"name": "get_weather", "description": "获取指定城市的天气", "parameters": {
         "type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}}
@@ -193,7 +193,8 @@ class AgUiSeed(SeedCase):
         self.assert_run("thread_004", "run_006", self.text("msg_4", "已删除 15 个临时文件。"), run)
 
     def test_example_request(self):
-        # It offers get_weather, so that is the page's tool: what the example answers is the run without the offer.
+        # The request offers get_weather, so that is the page's tool. The example's answer is that of a run without the
+        # offer.
         body = [{"id": "msg_1", "role": "user", "content": "今天北京天气怎么样?"}]
         thread = "550e8400-e29b-41d4-a716-446655440000"
         run = self.ask(thread, "run_001", body, [self.WEATHER_TOOL], state={})
@@ -208,7 +209,7 @@ class AgUiSeed(SeedCase):
 
 
 class AgentApiSeed(SeedCase):
-    """002."""
+    """Document 002."""
     DOOR = chat_doors.AgentApi
 
     def ask(self, text, **more):
@@ -218,7 +219,8 @@ class AgentApiSeed(SeedCase):
         return self.play(body, context)
 
     def sequence(self, *pieces):
-        """As the documents print it, with the response's second event, the numbers and the ids everywhere."""
+        """Returns the sequence as the documents print it, with the response's second event and with numbers and ids
+        everywhere."""
         whole = {"status": "completed", "type": "text", "index": 0, "delta": False, "text": "".join(pieces),
                  "object": "content", "msg_id": ID("msg")}
         part = {"type": "text", "text": "".join(pieces)}
@@ -254,7 +256,7 @@ class AgentApiSeed(SeedCase):
         self.assert_sequence(self.ask("hello in four pieces"), "Hello", " ", "World", "!")
 
     def test_request_exactly_as_printed(self):
-        # Without a session the agent cannot be told when to go on: its first piece is all that can be waited for.
+        # Without a session the agent's gate cannot be named, so only its first piece can be awaited.
         stream = self.door.open({"input": [{"role": "user", "content": [{"type": "text", "text": "描述这张图片"}],
                                             "type": "message"}], "stream": True, "model": "gpt-4-vision"})
         self.door.until_text(stream, "这张")
@@ -267,7 +269,7 @@ class AgentApiSeed(SeedCase):
 
 
 class AgentServerSeed(SeedCase):
-    """004."""
+    """Document 004."""
     DOOR = chat_doors.AgentServer
     RESPONSES = "response"
     PIECES = ("现在", "是北京时间", " 2025 年", " 11 月", " 13 日", " 凌晨", " 2:05", "。")
@@ -311,7 +313,7 @@ class AgentServerSeed(SeedCase):
         self.assertGreater(run.shown[0].body["created_at"], 1762941912)
 
     def test_as_the_printed_client_reads_it(self):
-        """Each line for itself, by its first letters, the event's name from the line before."""
+        """Reads each line separately, by its first letters; the event's name comes from the line before."""
         run = self.play({"user_id": "wk", "session_id": "003", "input": [
             {"role": "user", "content": [{"type": "text", "text": "现在几点了"}]}]}, "003")
         told = "".join(frame.body["text"] for frame in run.shown if frame.event == "text")
@@ -319,6 +321,6 @@ class AgentServerSeed(SeedCase):
 
 
 class AgentServerSeedAsPrinted(AgentServerSeed):
-    """With the event name that the complete example has for responses."""
+    """Uses the event name that the complete example has for responses."""
     CONFIG = {"chat": {"response_event": "message"}}
     RESPONSES = "message"

@@ -1,4 +1,4 @@
-"""What agents may say, however odd, becomes streams that strict clients take (chat_checks.py looks at each)."""
+"""Whatever agents say, however odd, becomes streams that strict clients accept (chat_checks.py checks each)."""
 import json
 import threading
 
@@ -57,7 +57,7 @@ class Said(ChatCase):
             run = self.say(door, *self.leaves_open(client.new_id()), last)
             if ending == "asked" and not door.tells_asking:
                 ending = "completed"
-            # A tool of the agent's own without a result must not look like one of the client's.
+            # A tool of the agent's own without a result must not look like a client's tool.
             self.assertEqual(run.ending, ending, run)
             self.assertIn("half", run.text)
 
@@ -173,7 +173,7 @@ class Said(ChatCase):
     @rings.everything("unit/agents/command/call_ids_test.cpp and unit/engine/task_service_chat_test.cpp")
     @for_each(AgUi, AgUi10, AgKit, AgentApi)
     def test_the_same_call_id_in_every_turn(self, door):
-        """Clients take ids for unique in the whole conversation."""
+        """Clients expect ids to be unique in the whole conversation."""
         context, ids = client.new_id(), set()
         for _ in range(3):
             run = self.say(door, {"type": "tool-call", "id": "c1", "name": "look", "arguments": {}},

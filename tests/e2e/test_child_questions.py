@@ -1,4 +1,4 @@
-"""What children ask goes up to their parents' callers, in every protocol, and the answers go down."""
+"""Children's questions go up to their parents' callers, in every protocol, and the answers go down."""
 import json
 import random
 import time
@@ -34,7 +34,7 @@ class FamilyCase(harness.ServerCase):
         cls.a2a = new_generations.Rpc10(cls.server, AGENT)
 
     def begin(self, text, question):
-        """The task, which asks this."""
+        """Begins a task and checks that it asks this. Returns the task."""
         task = self.a2a.begin(text)
         self.assertEqual((task.state, task.said), ("input-required", [question]), task)
         return task
@@ -47,7 +47,7 @@ class FamilyCase(harness.ServerCase):
         return self.a2a.get(task)
 
     def asked(self, task):
-        """The question's id, and who asks."""
+        """Returns the question's id, and the tasks that ask."""
         member = task.raw["status"]["message"]["metadata"][EXTENSION]
         return member["ask"], [asker["task"] for asker in member["askedBy"]]
 
@@ -162,7 +162,7 @@ class Kills(FamilyCase):
                     self.server.start()
                     self.assertEqual(self.a2a.get(task.id).said, ["which?"])
                 self.a2a.send("this", task=task.id, wait=False)
-                time.sleep(chance.uniform(0, 0.03))  # where in its way the answer is, is what is tried
+                time.sleep(chance.uniform(0, 0.03))  # tests different stages of the answer's way
                 self.server.kill()
                 self.server.start()
                 self.assertEqual(self.wait_state(task.id, "completed").texts, ["this"])

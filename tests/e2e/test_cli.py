@@ -1,5 +1,5 @@
-"""The commands of the program as a client, as a script sees them: JSON lines and exit codes. What they print here is
-A2A 0.1; test_cli_a2a.py has the other versions."""
+"""The program's client commands, as used by a script: JSON lines and exit codes. Their output here is A2A 0.1;
+test_cli_a2a.py has the other versions."""
 import json
 import pathlib
 import signal
@@ -19,7 +19,7 @@ class Cli(harness.ServerCase):
         self.folder = self.server.folder
 
     def run_baton(self, *words, url=None, stdin=None, seconds=60):
-        """Runs a command; returns its exit code, the JSON of each line it printed, and its complaints."""
+        """Runs a command. Returns its exit code, the JSON of each line it printed, and its error output."""
         done = subprocess.run(
             [harness.PROGRAM, *words, "--url", url or f"http://127.0.0.1:{self.server.port}", *self.A2A],
             input=stdin, capture_output=True, text=True, check=False, timeout=client.scaled(seconds),
@@ -83,7 +83,7 @@ class Cli(harness.ServerCase):
         self.assertIn("not found", complaints.lower())
 
     def slow_echo(self, words=400):
-        """A task that takes long, and its stream."""
+        """Begins a task that takes long. Returns it and its stream."""
         task = client.new_id()
         return task, self.server.open("tasks/sendSubscribe", {
             "id": task, "message": client.text_message("word " * words, metadata={"delay_ms": 50})})
@@ -143,7 +143,7 @@ class Cli(harness.ServerCase):
         process.stderr.close()
         events = [json.loads(line) for line in lines]
         artifacts = [event["artifact"] for event in events if "artifact" in event]
-        # What the broken attempt had shown begins anew with append: false.
+        # The output of the broken attempt is replaced: append: false.
         text = ""
         for artifact in artifacts:
             text = text + client.text_of(artifact) if artifact.get("append") else client.text_of(artifact)

@@ -1,5 +1,5 @@
-"""The commands of the program as a client in every version of A2A, over JSON-RPC and REST: chosen by the remote card
-or forced with --a2a."""
+"""The program's client commands in every version of A2A, over JSON-RPC and REST; the version is chosen by the remote
+card or forced with --a2a."""
 import json
 import shlex
 import subprocess
@@ -12,13 +12,13 @@ import rings
 
 DONE, FAILED, USAGE, WAITS, NO_ANSWER, CANCELED = 0, 1, 2, 3, 4, 5
 VERSIONS = (None, "0.1", "0.2", "0.3", "1.0")
-# For what unit/protocol/a2a/client and unit/client assert of each version.
+# For rules that unit/protocol/a2a/client and unit/client assert for each version.
 SOME_VERSIONS = rings.some(VERSIONS, 2)
 
 
 class CliCase(harness.ServerCase):
     def run_line(self, line, seconds=60):
-        """Runs the words of a command line; its exit code, the JSON of each line it printed, its complaints."""
+        """Runs a command line. Returns its exit code, the JSON of each line it printed, and its error output."""
         done = subprocess.run([harness.PROGRAM, *line], capture_output=True, text=True, check=False,
                               timeout=client.scaled(seconds), env=harness.program_environment(), cwd=self.server.folder)
         return done.returncode, [json.loads(text) for text in done.stdout.splitlines()], done.stderr
@@ -29,7 +29,7 @@ class CliCase(harness.ServerCase):
 
     @staticmethod
     def bare(line):
-        """What a line is about, without the wrapper of ProtoJSON."""
+        """Returns the line's object without the wrapper of ProtoJSON."""
         for name in ("task", "statusUpdate", "artifactUpdate", "message"):
             if isinstance(line.get(name), dict):
                 return line[name]
@@ -177,7 +177,7 @@ class Lists(CliCase):
 class LongList(CliCase):
     def test_every_page_is_followed(self):
         sent = [self.server.send("x") for _ in range(105)]
-        # Tasks of the same millisecond are in the order of their ids.
+        # Tasks of the same millisecond are ordered by their ids.
         sent.sort(key=lambda task: (task["status"]["timestamp"], task["id"]))
         ids = [task["id"] for task in sent]
         for interface in (("JSONRPC", "1.0"), ("HTTP+JSON", "1.0")):
@@ -206,7 +206,7 @@ class ByCard(CliCase):
                 code, _, complaints = self.run_baton("get", "a/b:cancel?c", url=between.url)
                 self.assertEqual((code, "-32001" in complaints), (NO_ANSWER, True), complaints)
                 prefix = "/v1/" if version == "0.3" else "/"
-                # Only a Baton looks tasks up; others are asked in vain.
+                # Only a Baton can look tasks up; other servers refuse that request.
                 paths = [path for path in between.paths if not path.startswith("/agents?task=")]
                 self.assertTrue(all(path.startswith(prefix + ("tasks/", "message:")[path.startswith(prefix + "m")])
                                     for path in paths), between.paths)
@@ -244,7 +244,7 @@ class ByCard(CliCase):
 
 
 class LostConnection(CliCase):
-    # What is sent again, and what not: unit/client/plain_send_test.cpp, follow_test.cpp and lost_send_test.cpp.
+    # unit/client/plain_send_test.cpp, follow_test.cpp and lost_send_test.cpp assert what is sent again.
     INTERFACES = rings.some((("JSONRPC", "0.1"), ("HTTP+JSON", "1.0"), ("JSONRPC", "0.2"), ("JSONRPC", "0.3"),
                              ("HTTP+JSON", "0.3"), ("JSONRPC", "1.0")), 2)
 

@@ -1,5 +1,5 @@
-"""The program as somebody meets it who has never seen it: on a terminal of 80 columns, with words misspelt, against a
-server that is not there, and with agents that tell it what a terminal should not obey."""
+"""The program as a newcomer meets it: on a terminal of 80 columns, with misspelt words, with a server that is down, and
+with agents whose output a terminal must not obey."""
 import fcntl
 import json
 import os
@@ -17,7 +17,7 @@ DONE, FAILED, USAGE, WAITS, NO_ANSWER = 0, 1, 2, 3, 4
 
 
 def on_terminal(words, columns=80, env=None, cwd=None):
-    """Runs the program on a terminal; its exit code and all that it showed."""
+    """Runs the program on a terminal. Returns its exit code and all output."""
     ours, its = pty.openpty()
     fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     environment = {**harness.program_environment(), "TERM": "xterm", "NO_COLOR": "1", **(env or {})}
@@ -129,7 +129,7 @@ class Sending(NewcomerCase):
 
 
 class open_but_silent:
-    """A port that takes connections and never says a word."""
+    """A port that accepts connections and never answers."""
 
     def __enter__(self):
         import socket
@@ -172,7 +172,7 @@ class Listing(NewcomerCase):
         for words in (("get", whole), ("get", whole[:23]), ("logs", whole), ("tree", whole), ("watch", whole)):
             code, out, complaints = self.run_baton(*words)
             self.assertEqual((code, whole in out or "agent" in out), (DONE, True), (words, complaints))
-        self.assertEqual(self.run_baton("cancel", whole)[0], NO_ANSWER)  # it has ended, and is found
+        self.assertEqual(self.run_baton("cancel", whole)[0], NO_ANSWER)  # found, but it has ended
         code, out, complaints = self.run_baton("cancel", whole[:6])
         self.assertEqual((code, out), (USAGE, ""), complaints)
         for task in both:

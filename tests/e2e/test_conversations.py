@@ -19,7 +19,7 @@ class ConversationCase(harness.ServerCase):
         self.token = self.page_token(client.new_id())
 
     def page_token(self, user, **asked):
-        """Each test is a user of its own."""
+        """Returns a page token. Each test uses a user of its own."""
         body = json.dumps({"user": user, **asked}).encode()
         return self.server.http("POST", "/tokens", body, self.server.headers_of(OWN, {})).body["token"]
 
@@ -45,7 +45,7 @@ class ConversationCase(harness.ServerCase):
         return self.ask("PATCH", context, {"title": title}, **how)
 
     def said(self, text, context=None, agent="chat", token=None, at_once=False):
-        """Sends a message and returns its task, once it has stopped."""
+        """Sends a message. Returns its task, once it has stopped."""
         message = {"messageId": client.new_id(), "role": "ROLE_USER", "parts": [{"text": text}]}
         if context:
             message["contextId"] = context
@@ -320,7 +320,7 @@ class Deletes(ConversationCase):
             context = self.said("wait", at_once=True)["contextId"]
             with concurrent.futures.ThreadPoolExecutor(2) as both:
                 answers = list(both.map(lambda _, context=context: self.ask("DELETE", context), range(2)))
-            # One that came after the other's end has found nothing.
+            # A delete that came after the other's end has found nothing.
             self.assertIn(sorted(answer.status for answer in answers), ([204, 204], [204, 404]))
             self.assertEqual(self.tasks(), set())
 

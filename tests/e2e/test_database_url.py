@@ -1,4 +1,4 @@
-"""`--db` with the URL of a PostgreSQL database: no password is shown anywhere, and what needs a file says so."""
+"""`--db` with the URL of a PostgreSQL database: no password is shown anywhere, and commands that need a file say so."""
 import os
 import pathlib
 import subprocess
@@ -14,7 +14,7 @@ NOBODY = f"postgresql://baton:{SECRET}@127.0.0.1:1/tasks"
 
 
 def run(*words, **variables):
-    """Exit code and standard error of the program, which must not go on."""
+    """Runs the program, which must end by itself. Returns its exit code and standard error."""
     with tempfile.TemporaryDirectory(prefix="baton-url-") as folder:
         done = subprocess.run([harness.PROGRAM, *words], env={**harness.program_environment(), **variables}, cwd=folder,
                               capture_output=True, text=True, timeout=client.scaled(60), check=False)
@@ -54,7 +54,7 @@ class Shown(unittest.TestCase):
         self.addCleanup(self.server.discard)
 
     def give_password(self):
-        """The URL with the cluster's password, in a file. Returns the password."""
+        """Writes the URL with the cluster's password to a file. Returns the password."""
         password = pathlib.Path(os.environ["PGPASSFILE"]).read_text(encoding="ascii").strip().rsplit(":", 1)[1]
         file = self.server.folder / "url"
         file.touch(mode=0o600)

@@ -1,4 +1,4 @@
-"""`baton db`: backups of a database in use, checks, figures, and tasks that move from one to another."""
+"""`baton db`: backups of a database in use, checks, figures, and export and import of tasks."""
 import contextlib
 import json
 import os
@@ -16,7 +16,7 @@ import plan_case
 
 
 def db(*words):
-    """Runs `baton db`: exit code, standard output, standard error."""
+    """Runs `baton db`. Returns exit code, standard output, standard error."""
     done = subprocess.run([harness.PROGRAM, "db", *map(str, words)], env=harness.program_environment(),
                           capture_output=True, text=True, timeout=client.scaled(120), check=False)
     return done.returncode, done.stdout, done.stderr
@@ -28,7 +28,7 @@ def change(path, sql):
 
 
 def logs_of(path):
-    """Each task's events by its public id, without the keys of children."""
+    """Returns each task's events by its public id, without the keys of children."""
     with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
         found = {}
         for task, kind, at, body in database.execute(
@@ -160,7 +160,7 @@ class Move(a2a_case.A2aCase):
         self.assertEqual(target, {task: source[task] for task in target})
         self.assertEqual(os.stat(moved).st_mode & 0o777, 0o600)
 
-        # All or none of them, and what is there stays as it is.
+        # Imports all or none of them, and leaves existing tasks as they are.
         code, _, err = db("import", "--db", moved, export)
         self.assertEqual(code, 4)
         self.assertIn("is there already", err)

@@ -1,4 +1,5 @@
-"""`baton db copy`: all of a database goes from a SQLite file to PostgreSQL and back, and a server goes on there."""
+"""`baton db copy`: a whole database goes from a SQLite file to PostgreSQL and back, and a server continues on the
+copy."""
 import contextlib
 import json
 import os
@@ -18,7 +19,7 @@ import webhooks
 SECRET = "sEcReT"
 OPERATOR = "otto-secret"
 ALLOW = ["--postgres-allow", os.environ.get("BATON_TEST_POSTGRES_ALLOW") or "nothing"]
-# What a database has of its own, and the key that a send has in a file.
+# Tables that each database has for itself, and those for the keys of sends in a file.
 OWN_TABLES = {"migrations", "send_slices", "send_slice_pages"}
 
 
@@ -27,14 +28,14 @@ def command(*words):
 
 
 def copy(*words, **variables):
-    """Exit code, standard output, standard error."""
+    """Runs the copy. Returns exit code, standard output, standard error."""
     done = subprocess.run(command(*words), env={**harness.program_environment(), **variables}, capture_output=True,
                           text=True, timeout=client.scaled(120), check=False)
     return done.returncode, done.stdout, done.stderr
 
 
 def content_of(path):
-    """Each table's rows of a SQLite file."""
+    """Returns each table's rows of a SQLite file."""
     with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
         tables = [name for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
         content = {}
@@ -96,7 +97,7 @@ class CopyCase(unittest.TestCase):
         self.server.start()
 
     def assert_copied(self, *words):
-        """All tables are equal. Returns how many rows each has."""
+        """Copies, and asserts that all tables are equal. Returns the number of rows of each."""
         code, out, err = copy(*words, *ALLOW)
         self.assertEqual((code, err), (0, ""), out)
         lines = [json.loads(line) for line in out.splitlines()]
@@ -153,13 +154,14 @@ class GoesOn(CopyCase):
             self.assertEqual(self.player.answer(new.id, "so").texts, ["answered: so"])
 
     def make_tasks(self, receiver):
-        """What is there when the server is killed: the tasks at rest as they are shown, and the ids of others."""
+        """Makes the tasks, then kills the server. Returns the tasks at rest as they are shown, and the ids of the
+        others."""
         self.start(give_up_after_s=0.2)
         player = self.player
         player.send("end", push=player.webhook(receiver.url("/given-up")))
         harness.wait_for(lambda: self.file.query("SELECT 1 FROM deliveries WHERE state = 'given-up'"), what="giving up")
         self.server.stop()
-        # As if it had been away for two hours, in which the schedule had something to do.
+        # As if the server had been down for two hours, during which the schedule was due.
         self.file.change("UPDATE tasks SET status_ms = status_ms - 7200000 WHERE hidden = 1")
         self.start()
         harness.wait_for(lambda: self.file.query("SELECT 1 FROM scheduled_tasks"), what="what the schedule makes")
@@ -185,7 +187,7 @@ class GoesOn(CopyCase):
                 "slow": [running.id, queued.id]}
 
     def look_at_all(self, made):
-        """The tasks at rest are as they were shown; what was sent is known."""
+        """Asserts that the tasks at rest are shown as before, and that repeated sends are recognized."""
         for task, raw in made["shown"].items():
             if made["ask"] or task != self.answered:
                 self.assertEqual(self.player.get(task).raw, raw)
@@ -199,7 +201,7 @@ class GoesOn(CopyCase):
         self.assertEqual([row["action"] for row in audit["rows"]][:2], ["resume", "pause"])
 
     def go_on_with(self, made):
-        """What waited, ran and was queued comes to its end."""
+        """Brings the tasks that waited, ran and were queued to their end."""
         self.assertEqual(self.player.answer(made["ask"], "so").texts, ["answered: so"])
         self.answered = made["ask"]
         self.server.gate("player", made["waits"])
@@ -219,14 +221,14 @@ class Killed(CopyCase):
         self.start()
         self.player.send("end")
         self.server.stop()
-        # Logs of tasks that are gone but for them, which is what a long log is for a while.
+        # Adds logs of removed tasks, as a long log exists for a while.
         self.file.change(f"WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {self.EVENTS}) "
                          "INSERT INTO events SELECT (5 << 28) + i, 3, 7, '{\"x\": ' || i || '}' FROM n")
         self.file.change("INSERT INTO removed_logs VALUES (5, 0)")
         self.file.change("UPDATE retention SET last_task = 5")
 
     def kill_in_the_middle(self, source, target, done):
-        """Kills a copy once `done()` rows are there, and more are to come."""
+        """Kills a copy once `done()` rows are there and more are to come."""
         with subprocess.Popen(command(source, target, *ALLOW), env=harness.program_environment(),
                               stdout=subprocess.DEVNULL) as process:
             rows = harness.wait_for(done, what="the first rows")

@@ -7,7 +7,7 @@ from test_remote_agents import NEW, Front, RemoteCase
 
 
 class DelegateUrl(RemoteCase):
-    """The agent "chief" delegates to whatever its message names, and shows the child."""
+    """The agent "chief" delegates to the URL or agent in its message, and returns the child."""
     FAR = ["echo", "approval", "slow"]
 
     @classmethod
@@ -26,7 +26,7 @@ class DelegateUrl(RemoteCase):
         return front
 
     def child(self, done):
-        """What the chief got of its child."""
+        """Returns the chief's result for its child."""
         return done["artifacts"][0]["parts"][0]["data"]["task"]
 
     def why_not(self, url, server=None):
@@ -91,7 +91,7 @@ class DelegateUrl(RemoteCase):
                                   if one["id"] not in before] == ["TASK_STATE_CANCELED"], what="the far task to be canceled")
 
     def begin_slow(self, server):
-        """The task, while its child works at the far agent, and that one's id."""
+        """Begins a task whose child works at the far agent. Returns it, and the child's id there."""
         before = {one["id"] for one in self.far_tasks("slow")}
         task = client.new_id()
         server.stream(self.far_url("slow"), task, agent="chief").close()
@@ -168,7 +168,7 @@ class DelegateUrl(RemoteCase):
                     middle.start()
 
 
-del RemoteCase  # its own tests run where it is
+del RemoteCase  # the tests of this class run in its own file
 
 
 if __name__ == "__main__":

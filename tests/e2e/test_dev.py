@@ -1,5 +1,5 @@
-"""`baton dev`: what authors change is taken up without a loss, and what happens is shown as it does; and other
-commands about a server."""
+"""`baton dev` loads authors' changes without losing anything and shows events as they happen; also other commands about
+a server."""
 import json
 import os
 import pty
@@ -130,7 +130,7 @@ class Terminal:
         self.pid = pid
 
     def await_text(self, text):
-        """Reads until the terminal shows it; returns what it has shown since the last time."""
+        """Reads until the terminal shows `text`. Returns what it has shown since the last time."""
         while text not in self.screen:
             self.screen += os.read(self.file, 4096).decode("utf-8", "replace")
         shown, self.screen = self.screen.split(text, 1)

@@ -1,4 +1,4 @@
-"""Who may come in: pages, hosts, proxies, tokens, and what one caller may take up."""
+"""Access: pages, hosts, proxies, tokens, and the share of one caller."""
 import json
 import pathlib
 import resource
@@ -14,7 +14,7 @@ DOORS = ("/", "/message:send", "/v1/message:send", "/ag-ui", "/send-message", "/
 
 
 class LocalDoor(harness.ServerCase):
-    """A server as it is without configuration."""
+    """A server without configuration."""
     AGENTS = ["joke"]
 
     def post(self, path, **headers):
@@ -93,7 +93,7 @@ class LocalDoor(harness.ServerCase):
         numbers = b"[" + b"1," * ((7 << 20) // 2) + b"1]"
         body = b'{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"id":"unknown","metadata":{"m":' + numbers + b"}}}"
         self.assert_error(self.server.post(body), -32001)
-        # Text, read buffer and nodes: 7 MiB of text are 56 MiB of nodes at most. Sanitizers keep books of all memory.
+        # Text, read buffer and nodes: 7 MiB of text are at most 56 MiB of nodes. Sanitizers keep records of all memory.
         books = 8 if client.is_sanitized() else 1
         self.assertLess(peak_kib() - before, books * (110 << 10))
 
@@ -122,7 +122,7 @@ class Tokens(harness.ServerCase):
     CONFIG = {"tokens": [{"caller": "ann", "token": "secret-of-ann"}, {"caller": "bob", "token": "secret-of-bob"}]}
 
     def head(self, *lines, length=1 << 20):
-        """The status of the answer to a head alone, whose body does not come."""
+        """Sends only a head and no body. Returns the status of the answer."""
         with socket.create_connection((self.server.host, self.server.port)) as connection:
             connection.settimeout(client.scaled(4))
             connection.sendall(b"\r\n".join([b"POST / HTTP/1.1", b"Host: localhost", b"Content-Type: application/json",

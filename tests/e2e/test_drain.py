@@ -1,4 +1,4 @@
-"""The end of the program: SIGTERM and SIGINT drain, nothing acknowledged is lost, and a wrong start is told."""
+"""The end of the program: SIGTERM and SIGINT drain, nothing acknowledged is lost, and a failed start is reported."""
 import json
 import os
 import signal
@@ -85,7 +85,7 @@ class Drain(harness.unittest.TestCase):
         prompt = server.agents_folder / "model" / "prompt"
         prompt.write_text("be brief", encoding="utf-8")
         server.start()
-        # Whoever opens a pipe that nobody writes to waits for ever.
+        # Opening a pipe without a writer blocks for ever.
         prompt.unlink()
         os.mkfifo(prompt)
         message = {"messageId": client.new_id(), "role": "ROLE_USER", "parts": [{"text": "x"}]}
@@ -111,7 +111,7 @@ class Drain(harness.unittest.TestCase):
 
 class Start(harness.unittest.TestCase):
     def refuse(self, *options, config=None, card=None, port=0):
-        """The program must not start; returns what it says on standard error."""
+        """Asserts that the program does not start. Returns its standard error."""
         server = harness.Server(["joke"], config)
         self.addCleanup(server.discard)
         server.port = port

@@ -1,5 +1,5 @@
-"""What a caller sends costs no more than in proportion to its size: a request with a body of 4 MiB takes the program less
-than 24 times the CPU time of one with 512 KiB, where the square would be 64. The unit tests hold each decoder to the same
+"""The cost of a request grows at most in proportion to its size: a body of 4 MiB takes less than 24 times the CPU time
+of one of 512 KiB, where quadratic growth would take 64 times. The unit tests assert the same of each decoder
 (decoder_time_test.cpp)."""
 import json
 import time
@@ -9,16 +9,16 @@ import rings
 
 MIB = 1 << 20
 STEP = 8  # from the smaller body to the larger one
-# Not just above STEP: memory of the larger body is new to the program, which some machines charge for.
+# More than STEP, because the memory of the larger body is new to the program, which is expensive on some machines.
 MOST = 3 * STEP
-TRIES = 20  # others on the machine may disturb a measurement; what is not linear fails all of them
+TRIES = 20  # other load may disturb a measurement; what is not linear fails every time
 
 
 class Growth(harness.ServerCase):
     AGENTS = ["mirror"]
 
     def cpu_time(self):
-        """Of all threads of the program: the clock that clock_getcpuclockid gives for it."""
+        """Returns the CPU time of all threads of the program, from the clock that clock_getcpuclockid gives for it."""
         return time.clock_gettime((~self.server.pid << 3) | 2)
 
     def cost(self, path, body, headers):
@@ -38,14 +38,15 @@ class Growth(harness.ServerCase):
 
     @staticmethod
     def listed(before, element, after):
-        """Makes a body of about so many bytes: the element, with its index for each #, as often as fits."""
+        """Returns a function that makes a body of about `size` bytes: the element as often as fits, with its index for
+        each #."""
         def make(size):
             count = size // (len(element) + 5)
             return (before + ",".join(element.replace("#", f"{n:05}") for n in range(count)) + after).encode()
         return make
 
     def test_a_query_and_the_members_of_a_body(self):
-        """A thousand query members beside a body of 4 MiB cost no more than three times as much as one."""
+        """A thousand query members beside a body of 4 MiB cost at most three times as much as one."""
         body, headers = self.listed("{", '"m#":1', "}")(4 * MIB), {"Content-Type": "application/json"}
         for path in ("/v1/tasks/nothing:cancel", "/tasks/nothing:cancel"):
             with self.subTest(path):

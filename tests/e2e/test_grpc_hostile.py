@@ -1,4 +1,4 @@
-"""What a client may not do to the program through gRPC, or to those who read over gRPC what it sent elsewhere."""
+"""Attacks over gRPC: on the program, and on gRPC readers of content that was sent over another binding."""
 import base64
 import os
 import pathlib
@@ -15,7 +15,7 @@ import harness
 import rings
 
 GRPC = [generation for generation in generation_list.GENERATIONS if generation.binding == "GRPC"]
-# JSON that protobuf's translation refuses, and what the readers get.
+# JSON that protobuf's translation refuses, and what readers get instead.
 REFUSED = {'{"a":1,"a":2}': {"a": 2}, "[1e999,-1e999]": ["1e999", "-1e999"]}
 
 
@@ -33,7 +33,7 @@ class GrpcHostile(a2a_case.A2aCase):
                       "is inside")
     def test_a_compressed_message_is_refused_before_it_is_inflated(self):
         for reader in self.readers():
-            import grpc  # of a program that was built with it
+            import grpc  # only there if the program was built with it
             for compression in (grpc.Compression.Gzip, grpc.Compression.Deflate):
                 with self.subTest(reader.name, compression=compression):
                     send = reader.channel.unary_unary(f"/{reader.package}.A2AService/SendMessage")
@@ -77,7 +77,7 @@ class GrpcConnections(harness.ServerCase):
 
 @client.only_if(GRPC)
 class GrpcFloods(GrpcConnections):
-    """Limits of connections and calls. They are lowered, so that a few suffice."""
+    """Limits of connections and calls, lowered so that a few suffice."""
     CONFIG = {"tokens": [{"caller": "ann", "token": "secret-of-ann"}],
               "grpc": {"port": 0, "calls_per_connection_max": 8, "connections_per_address_max": 5, "resets_max": 20,
                        "first_message_s": 1}}
@@ -95,7 +95,7 @@ class GrpcFloods(GrpcConnections):
 
     @staticmethod
     def status_in(said):
-        """The number after grpc-status, which this server writes in words the first time on a connection."""
+        """Returns the number after grpc-status. This server spells the name out the first time on a connection."""
         return int(re.search(rb"grpc-status.(\d+)", said, re.DOTALL)[1])
 
     def test_a_connection_has_as_many_calls_as_it_may_have_whether_it_agreed_or_not(self):
@@ -108,7 +108,7 @@ class GrpcFloods(GrpcConnections):
                                 if kind == grpc_frames.SETTINGS and not flags)
                     settings = {told[i:i + 2]: int.from_bytes(told[i + 2:i + 6], "big") for i in range(0, len(told), 6)}
                     self.assertEqual(settings[b"\0\3"], 8)
-                # Whichever of them the server looks at last: it is refused before any other has been given up.
+                # Whichever call the server looks at last is refused before any other has timed out.
                 self.assertEqual(self.status_in(one.first_end()), 8, "RESOURCE_EXHAUSTED")
         self.assert_alive()
 
@@ -120,7 +120,7 @@ class GrpcFloods(GrpcConnections):
 
     def test_a_call_without_a_token_is_refused_by_its_head(self):
         with self.connect() as one:
-            for _ in range(3):  # more than the connection may have, were they counted
+            for _ in range(3):  # more than the connection may have, if they were counted
                 calls = [one.call(self.PATH, None) for _ in range(5)]
                 for call in calls:
                     self.assertIn(b"bearer token", one.end_of(call))
@@ -147,7 +147,7 @@ class GrpcFloods(GrpcConnections):
         for _ in range(2):
             open_ones = []
             def all_served():
-                """Those of tests before may just be ending."""
+                """True once five connections are served. Those of earlier tests may still be ending."""
                 if open_ones and open_ones[-1].socket.fileno() >= 0 and len(open_ones) == 5:
                     return True
                 one = self.connect()
@@ -194,7 +194,7 @@ class GrpcFiles(a2a_case.A2aCase):
     TEXT = base64.b64encode(b"\0\1 of a picture").decode()
 
     def exchanged(self, sent):
-        """What A2A 1.0 shows of a file that a client in Python has sent so, and what that client gets."""
+        """Sends a file like a client in Python. Returns how A2A 1.0 shows it, and what that client gets."""
         reader = next(kind for kind in GRPC if kind.shape.startswith("0.3"))(self.server)
         reader.files_are_text = False
         params = reader.params("end")

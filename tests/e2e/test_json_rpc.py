@@ -1,4 +1,4 @@
-"""The envelope: JSON-RPC 2.0 as its specification has it, and the leniency the first A2A clients need."""
+"""The envelope: JSON-RPC 2.0 as specified, and the leniency that the first A2A clients need."""
 import json
 
 import client

@@ -1,5 +1,5 @@
-"""Large tasks: their size is bounded, answers that would be too large show links in place of their largest
-parts, the links lead to the bytes, and answers that nobody reads do not fill the memory."""
+"""Large tasks: their size is bounded; answers that would be too large contain links to their largest parts, and the
+links lead to the bytes; unread answers do not fill the memory."""
 import base64
 import json
 import os
@@ -20,7 +20,7 @@ def raw_part(size, byte=b"\xf5", **more):
 
 
 def links_in(value):
-    """Every URL part below a value of 1.0 or 0.3."""
+    """Returns every URL part below a value of 1.0 or 0.3."""
     if isinstance(value, list):
         return [link for item in value for link in links_in(item)]
     if not isinstance(value, dict):
@@ -36,7 +36,7 @@ class LargeCase(a2a_case.A2aCase):
         return message | ({"contextId": context} if context else {})
 
     def send(self, text, *parts, **where):
-        """SendMessage; the Answer."""
+        """Sends with SendMessage. Returns the Answer."""
         return self.post("SendMessage", {"message": self.message(text, *parts, **where)}, version="1.0")
 
     def sent(self, *args, **where):
@@ -74,7 +74,7 @@ class Sizes(LargeCase):
         self.assertEqual(task.get("artifacts", []), [])
 
     def large_task(self):
-        """A completed task of 4 MiB: two files in its history, the same in its artifact."""
+        """Makes a completed task of 4 MiB: two files in its history, and the same two in its artifact."""
         task = self.sent("mirror", raw_part(900 * KIB, b"a", filename="a.pdf", mediaType="application/pdf"),
                          raw_part(400 * KIB, b"b", mediaType="text/html", metadata={"kept": True}))
         self.assertEqual(task["status"]["state"], "TASK_STATE_COMPLETED")
@@ -207,7 +207,7 @@ class Bytes(LargeCase):
 
 
 def resident(pid):
-    """MiB."""
+    """Returns the resident memory in MiB."""
     text = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="ascii")
     return int(text.split("VmRSS:")[1].split()[0]) / KIB
 
@@ -217,7 +217,7 @@ class Unread(LargeCase):
     RESIDENT_MAX = 300
 
     def unread(self, path, content, **headers):
-        """Asks and reads nothing."""
+        """Sends a request and does not read the answer."""
         body = json.dumps(content).encode()
         lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items()).replace("_", "-")
         connection = socket.socket()
@@ -229,14 +229,14 @@ class Unread(LargeCase):
         return connection
 
     def assert_memory_stays(self, before):
-        """Below so many MiB, while others are answered."""
+        """Asserts that memory stays below the bound while others are served."""
         peak = before
         for _ in range(20):
             self.assertEqual(self.server.http("GET", "/healthz").status, 200)
             self.sent("end")
             peak = max(peak, resident(self.server.pid))
         print(f"\n{os.path.basename(harness.PROGRAM)}: {before:.0f} MiB before, {peak:.0f} MiB at most")
-        # A sanitizer keeps what was freed for a while, and books of all of it.
+        # A sanitizer keeps freed memory for a while, and records of all memory.
         self.assertLess(peak, before + 3 * self.RESIDENT_MAX if client.is_sanitized() else self.RESIDENT_MAX)
 
     def test_conversations_that_nobody_reads_stay_below_300_mib(self):
@@ -253,8 +253,8 @@ class Unread(LargeCase):
         self.assert_memory_stays(before)
 
     def largest_task(self):
-        """As large as sends make a task before one is refused: each adds 7.6 MiB and an artifact of them. Its first
-        client is one of the tasks era, which may go on with a task that has ended."""
+        """Makes a task as large as possible: each send adds 7.6 MiB and an artifact of them, until one is refused. Its
+        first client is one of the tasks era, which may continue a task that has ended."""
         task = client.new_id()
         parts = [{"type": "text", "text": text} for text in ("keep", "x" * 3900 * KIB, "y" * 3900 * KIB)]
         for _ in range(8):
@@ -272,10 +272,10 @@ class Unread(LargeCase):
         self.assert_memory_stays(before)
         for connection in sockets[1:]:
             connection.close()
-        # The first is answered after all, in whole.
+        # The first answer still arrives, and is whole.
         first = sockets[0]
         first.settimeout(client.scaled(60))
-        first.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, MIB)  # else some kilobytes come at a time
+        first.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, MIB)  # otherwise only some kilobytes arrive at a time
         head = b""
         while b"\r\n\r\n" not in head:
             head += first.recv(4096)

@@ -1,4 +1,4 @@
-"""Limits: waiting costs no thread, and what is too much gets an answer."""
+"""Limits: waiting takes no thread, and excess requests get an answer."""
 import json
 import selectors
 import socket
@@ -8,7 +8,7 @@ import client
 import harness
 
 MANY = 1000
-POOLED = 8  # threads of the pools, which are made as they come to be needed
+POOLED = 8  # threads of the pools, which are started on demand
 
 
 class ManyWaiting(harness.ServerCase):
@@ -16,7 +16,7 @@ class ManyWaiting(harness.ServerCase):
     CONFIG = {"engine": {"slots": 2000}}
 
     def ask(self, task):
-        """Sends tasks/send for a long task on a connection of its own and does not wait."""
+        """Sends tasks/send for a long task on a connection of its own, and does not wait."""
         body = self.server.envelope("tasks/send", {"id": task, "message": client.text_message("x")}, 1)
         connection = socket.create_connection((self.server.host, self.server.port))
         connection.sendall(b"POST /agents/slow HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -41,7 +41,7 @@ class ManyWaiting(harness.ServerCase):
                 connection.close()
 
     def answers(self, connections):
-        """Reads every answer; returns how many tell of a completed task."""
+        """Reads every answer. Returns how many show a completed task."""
         selector = selectors.DefaultSelector()
         read = dict.fromkeys(connections, b"")
         for connection in connections:

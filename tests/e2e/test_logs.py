@@ -29,7 +29,7 @@ class Logs(plan_case.PlanCase):
         return self.get(f"/agents/{agent}/tasks/{task}/log{query}", **more)
 
     def asked(self):
-        """A task that has had some of everything."""
+        """Makes a task whose log has some of everything."""
         task = self.begin("chat", "all which one?")
         self.wait_state(task, "input-required", agent="chat")
         return task
@@ -59,7 +59,7 @@ class Logs(plan_case.PlanCase):
         self.assertNotIn("executor-state", {event["type"] for event in events})
 
     def test_a_long_log_comes_whole(self):
-        # Each step is an event, so that the log takes several pieces.
+        # Each step is an event, so the log takes several pages.
         steps = [{"type": "step", "name": f"{number // 2}", "phase": ("start", "finish")[number % 2]} for number in range(1200)]
         task = self.begin("chat", "lines " + json.dumps([*steps, {"type": "done"}]))
         self.ended(task, "chat")

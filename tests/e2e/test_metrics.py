@@ -1,5 +1,5 @@
-"""/metrics by Prometheus' conventions, and the dashboard and alert rules in scripts/monitoring, which use only what is
-there."""
+"""/metrics by Prometheus' conventions, and the dashboard and alert rules in scripts/monitoring, which use only existing
+metrics."""
 import json
 import re
 import signal
@@ -13,11 +13,11 @@ import webhooks
 MONITORING = harness.ROOT / "scripts" / "monitoring"
 SAMPLE = re.compile(r'([a-z_]+)(?:\{(.*)\})? (\S+)\Z')
 LABEL = re.compile(r'([a-z_]+)="((?:[^"\\]|\\.)*)"')
-# In an expression: a metric, and what stands in its braces.
+# In an expression: a metric, and the content of its braces.
 USED = re.compile(r'\b((?:baton|process)_[a-z_]+)\b(?:\{([^}]*)\})?')
 MATCHER = re.compile(r'([a-z_]+)\s*(?:=~|!~|!=|=)\s*"')
 GROUPED = re.compile(r'\bby \(([^)]*)\)')
-# Prometheus adds these when it asks.
+# Labels that Prometheus adds when it scrapes.
 ADDED = {"instance", "job"}
 
 
@@ -27,7 +27,7 @@ def promtool(*arguments, text=None):
 
 
 def families(text):
-    """Of each sample's name: the sets of its labels' names, and all label values."""
+    """Returns for each sample's name the sets of its label names, and all label values."""
     found = {}
     for line in text.splitlines():
         if line.startswith("#"):
@@ -38,7 +38,7 @@ def families(text):
 
 
 class Metrics(harness.ServerCase):
-    """The server has done a little of everything: tasks that end well and badly, a webhook, a failed call."""
+    """The server has done some of everything: tasks that end well and badly, a webhook, a failed call."""
 
     AGENTS = ["echo", "bad", "hand"]
     CONFIG = {"webhooks": {"allow_private": True}, "outbound": {"origins": ["http://127.0.0.1:1"]},
@@ -65,7 +65,7 @@ class Metrics(harness.ServerCase):
 
     @classmethod
     def call_far_away(cls):
-        """An agent elsewhere that is not there, so that there is something to say of its breaker."""
+        """Calls an agent elsewhere that is down, so that there is a breaker to report."""
         folder = cls.server.agents_folder / "far"
         folder.mkdir()
         card = {"name": "far", "version": "1", "description": "An agent elsewhere.",

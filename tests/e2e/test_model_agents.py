@@ -1,4 +1,4 @@
-"""Language models as agents (executor openai), against a server that says what a test tells it to."""
+"""Language models as agents (executor openai), against a scripted server."""
 import base64
 import json
 import os
@@ -15,7 +15,7 @@ PNG = base64.b64encode(b"\x89PNG").decode()
 
 
 class Answers(ModelCase):
-    """The forms that servers give their answers."""
+    """The forms in which servers answer."""
 
     def test_a_stream_becomes_the_reply(self):
         self.model.script(said("It ", "is ", "sunny."))
@@ -60,14 +60,14 @@ class Answers(ModelCase):
 
 
 class Trouble(ModelCase):
-    """Servers that are busy, wrong or gone."""
+    """Servers that are busy, wrong or down."""
     MODELS = {"plain": {}, "patient": {"cancel_grace_s": 600}, "hasty": {"turn_timeout_s": 3}, "small": {"output_max_bytes": 2048},
               "once": {"recovery": "fail"},
               "locked": {"auth": {"type": "bearer", "secret_env": "KEY_THAT_IS_NOT_SET"}}}
 
     @classmethod
     def prepare(cls):
-        # The same server by a name that the settings do not allow.
+        # The same server under a name that the settings do not allow.
         cls.server.write_card("inside", {"executor": "openai", "url": f"http://localhost:{cls.model.port}/v1",
                                          "model": {"name": "tiny"}})
 
@@ -191,7 +191,7 @@ class Trouble(ModelCase):
 
 
 class Told(ModelCase):
-    """What the model is told."""
+    """The model's input."""
     MODELS = {"plain": {},
               "set": {"model": {"system_file": "prompt.txt", "parameters": {"temperature": 0.5, "seed": 7}},
                       "auth": {"type": "bearer", "secret_env": "MODEL_KEY"}},
@@ -225,7 +225,7 @@ class Told(ModelCase):
         self.assertNotIn(KEY, self.server.log_text())
 
     def talk(self, agent, *texts):
-        """Messages of one conversation, each answered by the same with a mark."""
+        """Sends messages of one conversation. The model answers each with its text and "!"."""
         context = client.new_id()
         for text in texts:
             self.model.script(said(text + "!"))

@@ -1,4 +1,4 @@
-"""Tools of language models (executor openai): other agents, and those of a chat client."""
+"""Tools of language models (executor openai): other agents, and the tools of a chat client."""
 import json
 
 import client
@@ -56,7 +56,7 @@ class Tools(ModelCase):
         self.assertTrue(all(text.startswith("error: ") for text in self.results()), self.results())
 
     def answer(self, asked, text, state="completed"):
-        """The task, once it is in that state."""
+        """Answers the question. Returns the task, once it is in that state."""
         self.server.rpc("tasks/send", {"id": asked["id"], "message": client.text_message(text)}, agent="plain")
         return self.wait_state(asked["id"], state, "failed", agent="plain")
 
@@ -74,7 +74,7 @@ class Tools(ModelCase):
         self.assertEqual(len(self.model.requests), 3)
 
     def calling(self):
-        """An answer that says something and then calls an agent; it is given once."""
+        """Returns an answer that says something and then calls an agent; it is given once."""
         return streamed(chunk({"content": "Let me see. "}), *calls(call("echo", {"message": "ping"})))
 
     def test_what_was_called_is_not_called_again_when_the_next_answer_breaks_off(self):
@@ -144,7 +144,7 @@ class Tools(ModelCase):
         self.assertIn("not", car.lower())
 
     def shown(self, task):
-        """The question; an empty text at the end; None while the task works."""
+        """Returns the question, an empty text at the end, or None while the task works."""
         status = self.server.get(task, agent="plain")["status"]
         if status["state"] == "input-required":
             return client.text_of(status["message"])
@@ -157,7 +157,7 @@ class Tools(ModelCase):
         return self.tasks_of("echo")
 
     def wait_slow(self, count):
-        """The children of "slow" that work, once there are so many."""
+        """Waits until `count` children of "slow" work. Returns them."""
         def working():
             return [one for one in self.tasks_of("slow") if one["status"]["state"] == "TASK_STATE_WORKING"]
         return harness.wait_for(lambda: len(working()) >= count and working(), what=f"{count} tasks of slow")

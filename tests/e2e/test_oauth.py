@@ -1,5 +1,5 @@
-"""Agents elsewhere and language models that want a token: it is had for the card's own secret, kept while it is good,
-and renewed once when it is refused. The secret goes to the token endpoint and nowhere else."""
+"""Agents elsewhere and language models that need a token: Baton gets it with the card's own secret, keeps it while it
+is valid, and renews it once if it is refused. The secret goes to the token endpoint and nowhere else."""
 import base64
 import json
 import threading
@@ -16,7 +16,7 @@ REFUSED = {"error": {"message": "no"}}
 
 
 class Guarded:
-    """Makes a handler answer 401 to any token that is in `bad`, and keeps the tokens it has seen."""
+    """Makes a handler answer 401 to any token in `bad`, and keeps the tokens it has seen."""
 
     def __init__(self, site):
         outer, base = self, site.http.RequestHandlerClass
@@ -44,7 +44,7 @@ class Guarded:
 
 
 class OAuth(harness.ServerCase):
-    """All executors that want tokens: `a2a`, `openai` and `ag-ui`."""
+    """All executors that use tokens: `a2a`, `openai` and `ag-ui`."""
 
     def setUp(self):
         self.tokens = self.entered(token_server.TokenServer())
@@ -119,7 +119,7 @@ class OAuth(harness.ServerCase):
                 for _ in range(3):
                     self.run_task(agent)
                 self.assertEqual(self.tokens.asked, before)
-                # One that is refused is the way to the next, which has expired as soon as it is there.
+                # A refused token causes the next one to be fetched, which expires at once.
                 self.tokens.life = 0
                 guard.bad.add(f"Bearer token-{self.tokens.asked}")
                 self.run_task(agent)

@@ -1,4 +1,4 @@
-"""Who may use the operator API, and from where: roles of tokens, origins, hosts, the listener of its own."""
+"""Access to the operator API: roles of tokens, origins, hosts, the listener of its own."""
 import json
 import signal
 import unittest
@@ -176,7 +176,7 @@ class Dev(harness.ServerCase):
         me = self.server.http("GET", PREFIX + "/me", None, {"Authorization": f"Bearer {token}"})
         self.assertEqual(me.body["role"], "operator")
         self.assertNotIn(token, self.server.log_text())
-        # Loopback alone opens nothing, and callers still need no token.
+        # Being on loopback grants nothing, and callers still need no token.
         self.assertEqual(self.server.http("GET", PREFIX + "/me").status, 401)
         self.assertEqual(self.server.send("x", token="whatever")["status"]["state"], "completed")
 

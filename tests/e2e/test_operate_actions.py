@@ -1,4 +1,4 @@
-"""What operators do: each action changes what it says, and leaves a row of the audit and an event in the log."""
+"""Operators' actions: each makes the change it promises, and leaves a row in the audit and an event in the log."""
 import urllib.parse
 
 import client
@@ -79,7 +79,7 @@ class Actions(operate_case.OperateCase):
 
 class Deliveries(operate_case.OperateCase):
     def undelivered(self, receiver):
-        """A delivery that was given up, as its receiver refuses; returns its key."""
+        """Makes a delivery that was given up, because its receiver refuses. Returns its key."""
         key = self.key_of(self.send("x", "joke", pushNotification={"url": receiver.url("/gone")}))
 
         def look():
@@ -273,7 +273,7 @@ class Bulk(operate_case.OperateCase):
 
 
 class BulkOverKill(operate_case.OperateCase):
-    """Jobs that were broken off by a kill go on where they were: each task is acted on once."""
+    """Jobs interrupted by a kill continue where they were: each task is acted on once."""
 
     AGENTS = ["echo"]
     TASKS = 100 if rings.WHOLE else 300

@@ -1,4 +1,4 @@
-"""`baton ops` as a script sees it: JSON lines and exit codes."""
+"""`baton ops`, as used by a script: JSON lines and exit codes."""
 import json
 import subprocess
 
@@ -14,7 +14,7 @@ class Ops(operate_case.OperateCase):
     AGENTS = [*operate_case.OperateCase.AGENTS, "chat"]
 
     def ops(self, *words, token=operate_case.OPERATOR):
-        """Runs a command; returns its exit code, the JSON of each line it printed, and its complaints."""
+        """Runs a command. Returns its exit code, the JSON of each line it printed, and its error output."""
         environment = {**harness.program_environment(), "BATON_TOKEN": token,
                        "BATON_URL": f"http://127.0.0.1:{self.server.port}"}
         done = subprocess.run([harness.PROGRAM, "ops", *words], capture_output=True, text=True, check=False,
@@ -138,7 +138,7 @@ class Ops(operate_case.OperateCase):
         self.assertEqual(data["data"], {"rows": [1, 2]})
         self.assertEqual((file["filename"], file["mediaType"]), ("plan.csv", "text/csv"))
         self.assertEqual(self.read(f"/tasks/{key}")["task"]["retriedAs"], made)
-        # A part of the task's own message is named by its place.
+        # A part of the task's own message is referred to by its index.
         message = {"parts": [{"data": {"rows": []}}, {"part": 0}]}
         again = self.good("retry", made, "--reason", "once more", "--message", json.dumps(message))[0]["task"]["key"]
         self.assertEqual(self.message_of(again)["parts"], [{"data": {"rows": []}}, file])

@@ -1,4 +1,4 @@
-"""The playground's way over gRPC: the server makes the call, as whoever asks, to its own port."""
+"""The playground over gRPC: the server makes the call to its own port, with the identity of the user."""
 import json
 
 import client

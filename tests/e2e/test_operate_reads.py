@@ -1,4 +1,4 @@
-"""What operators see: lists, one task, its log in windows and live, agents. Every answer is held against the
+"""What operators see: lists, one task, its log in windows and live, agents. Every answer is checked against the
 description of the API (operate_case.py)."""
 import json
 

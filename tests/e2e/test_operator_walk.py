@@ -1,5 +1,5 @@
-"""The operator's walk by `baton ops`: a new program opens a database that another one has made, and what is broken in
-it is found and mended, without SQL. operator_walk.py has the ways; it walks over 1,000 tasks when run by itself."""
+"""The operator's walk by `baton ops`: a new program opens a database that another one has made; everything broken in it
+is found and mended without SQL. operator_walk.py has the ways; run as a program, it walks over 1,000 tasks."""
 import unittest
 
 import operator_walk

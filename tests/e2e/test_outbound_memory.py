@@ -1,5 +1,5 @@
-"""What other servers may make the program do: its memory stays bounded whatever hostile agents elsewhere send, all at
-the same time, and its shared threads stay free."""
+"""The program's memory stays bounded whatever hostile agents elsewhere send, all at the same time, and its shared
+threads stay free."""
 import contextlib
 import json
 import os
@@ -20,7 +20,7 @@ LIST = '"artifacts":[{"artifactId":"a","name":"n","parts":['
 
 
 def repeated(element, size, before, after):
-    """Pieces of about so many bytes: the element again and again, with commas."""
+    """Yields pieces of about `size` bytes in total: the element repeated, with commas."""
     yield before
     block = (element + ",") * (MIB // (len(element) + 1))
     for _ in range(size // len(block)):
@@ -40,7 +40,7 @@ def long_text(size):
 
 
 PARTS = (LIST, "]}]")
-# What each agent answers, in pieces of JSON, and whether that is refused.
+# Each agent's answer, in pieces of JSON, and whether it is refused.
 ANSWERS = {
     "text": (lambda: long_text(HOSTILE), True),
     "artifacts": (lambda: task(('"artifacts":[', "]"), HOSTILE, '{"artifactId":"a","parts":[]}'), True),
@@ -51,7 +51,7 @@ ANSWERS = {
     "fine": (lambda: long_text(FINE), False),
     "fine-too": (lambda: long_text(FINE), False),
 }
-# An endless run of each endpoint: what begins it, and what it says again and again.
+# An endless run of each endpoint: its first event, and the event that it repeats.
 RUNS = {
     "words": (None, {"type": "TEXT_MESSAGE_CONTENT", "messageId": "m", "delta": "x" * 60_000}),
     "arguments": ({"type": "TOOL_CALL_START", "toolCallId": "c", "toolCallName": "f"},
@@ -62,7 +62,7 @@ RUNS = {
 
 
 class Handler(relay.Handler):
-    """The path says which agent is meant: /NAME or, without streams, /plain/NAME."""
+    """The path names the agent: /NAME or, without streams, /plain/NAME."""
 
     def do_GET(self):
         place = self.path.split("/.well-known/")[0]
@@ -102,7 +102,7 @@ class Hostile(harness.ServerCase):
         cls.addClassCleanup(cls.site.__exit__)
         origin = cls.site.url.rstrip("/")
         cls.server = Front({}, [origin], agents=["echo"])
-        cls.server.config["limits"] = {"task_max": 16 * MIB}  # at which endless runs end
+        cls.server.config["limits"] = {"task_max": 16 * MIB}  # endless runs end here
         for name in ANSWERS:
             place = "plain/" if name in ("history", "fine-too") else ""
             cls.server.write_card(name, {"url": f"{origin}/{place}{name}", "turn_timeout_s": client.scaled(120)})
@@ -149,7 +149,7 @@ class Hostile(harness.ServerCase):
 
 @unittest.skipUnless(client.has_grpc(), "built without gRPC")
 class OverGrpc(harness.ServerCase):
-    """A message over gRPC has the same limit, and is not asked for again."""
+    """A message over gRPC has the same limit, and is not requested again."""
 
     @classmethod
     def setUpClass(cls):

@@ -1,4 +1,4 @@
-"""Tokens that a page's server has made for its users: one user's tasks, one agent, a short time."""
+"""Tokens that a page's server makes for its users: one user's tasks, one agent, a short time."""
 import json
 import urllib.parse
 

@@ -1,4 +1,4 @@
-"""Plans that are canceled: what they have done is undone before they end, once, whatever happens meanwhile."""
+"""Canceled plans: what they have done is undone before they end, once, whatever happens meanwhile."""
 import threading
 
 import client
@@ -29,7 +29,8 @@ class Cancels(PlanCase):
         return [text for _, text in self.calls() if any(text == "say cancel " + name for name in names)]
 
     def cancel_when(self, agent, call):
-        """A task of this plan, canceled as soon as this call of the hand has begun; what the caller was answered."""
+        """Begins a task of this plan and cancels it as soon as this call of the hand has begun. Returns the task
+        and the caller's answer."""
         count = len(self.calls_of(call))
         task = self.begin(agent)
         self.wait_calls(call, count + 1)
@@ -49,7 +50,8 @@ class Cancels(PlanCase):
             self.assertEqual(len(self.calls_of("say cancel i1")) - undone, self.bookings_done(task))
 
     def bookings_done(self, task):
-        """A call whose task was canceled before its end was stored does not count: only what is done is undone."""
+        """Counts the bookings. A call whose task was canceled before its end was stored does not count: only done steps
+        are undone."""
         children = self.tree("quick", task)["root"].get("children", [])
         return sum(child["state"] == "completed" and child["label"] == "agent-2" for child in children)
 

@@ -1,4 +1,4 @@
-"""Plans: joins, retries, time-outs, compensation, budgets, and what survives."""
+"""Plans: joins, retries, time-outs, compensation, budgets, and what survives a restart or a change."""
 import json
 import time
 
@@ -221,7 +221,7 @@ class Lasting(PlanCase):
     def test_a_running_plan_keeps_the_text_it_began_with(self):
         task = self.begin("changing")
         self.wait_calls("hold changing-1 old")
-        # A local agent may begin before what began it is stored.
+        # A local agent may begin before its beginning is stored.
         harness.wait_for(lambda: self.tree("changing", task)["root"].get("children"), what="the child to be stored")
         write_plan(self.server, "changing", {"sequence": [hand("say new")]})
         self.server.kill()
@@ -259,10 +259,10 @@ class Lasting(PlanCase):
 
 
 class Wrong(harness.unittest.TestCase):
-    """A plan that is wrong is said at start, with its place."""
+    """A wrong plan is reported at start, with the place of the fault."""
 
     def said(self, plans):
-        """What a server logs at start that has these plans, each as an agent "wrong-N"."""
+        """Starts a server with these plans, each as an agent "wrong-N". Returns its log."""
         server = harness.Server(["hand"])
         try:
             for number, plan in enumerate(plans):

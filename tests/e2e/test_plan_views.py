@@ -1,4 +1,4 @@
-"""Looking at plans: the picture of a plan and of a run, the tree of a task, and `baton tree`."""
+"""Views of plans: the picture of a plan and of a run, the tree of a task, and `baton tree`."""
 import json
 import os
 import pty
@@ -109,7 +109,7 @@ class Views(PlanCase):
         tree = self.tree("outer", task)
         root = tree["root"]
         self.assertEqual((root["id"], root["agent"], root["kind"], root["state"]), (task, "outer", "plan", "completed"))
-        # Children of a map come in the order in which they were stored.
+        # Children of a map are listed in the order in which they were stored.
         children = sorted(root["children"], key=lambda child: (child["label"], child["attempt"]))
         facts = [tuple(child[fact] for fact in ("label", "agent", "state", "attempt")) for child in children]
         self.assertEqual(facts, [

@@ -1,4 +1,4 @@
-"""Plans (executor workflow): what each kind of step does."""
+"""Plans (executor workflow): each kind of step."""
 import harness
 import rings
 from plan_case import PlanCase, hand

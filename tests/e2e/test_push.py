@@ -1,4 +1,4 @@
-"""Webhooks: every status change, in order, at least once, also over a restart; nowhere it must not go."""
+"""Webhooks: every status change, in order, at least once, even across a restart; never to a forbidden target."""
 import hmac
 import json
 import re
@@ -209,7 +209,7 @@ class PrivateTargets(harness.ServerCase):
                 self.assertEqual(answer.status, 400, answer.raw)
 
     def test_private_targets_are_refused_by_default(self):
-        """Refused when they are set, or never dialled: nothing arrives in either case."""
+        """The target is refused when it is set, or never dialled: nothing arrives in either case."""
         with webhooks.Receiver() as receiver:
             port = receiver.httpd.server_port
             for host in ("127.0.0.1", "localhost", "[::1]", "0.0.0.0", "2130706433", "[::ffff:127.0.0.1]", "127.1"):

@@ -1,4 +1,4 @@
-"""A turn that kills the server at each start: the server comes to rest, and an operator can have the turn run again."""
+"""A turn that kills the server at each start: the server quarantines it, and an operator can requeue it."""
 import http.client
 import subprocess
 
@@ -14,8 +14,8 @@ class Quarantine(operate_case.OperateCase):
     AGENTS = ["killer", "joke"]
 
     def supervise(self):
-        """Starts the server whenever it has died, until it lives and says that a turn is quarantined. Returns how often
-        it has died."""
+        """Restarts the server whenever it has died, until it lives and reports a quarantined turn. Returns how often it
+        has died."""
         for deaths in range(1, RESTARTS_MAX):
             self.server.process.wait(client.scaled(30))
             self.server.log.close()

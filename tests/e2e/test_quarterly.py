@@ -1,4 +1,5 @@
-"""The shipped plan `quarterly`, end to end: over A2A 1.0, the tasks era and AG-UI, and over kills at random moments."""
+"""The shipped plan `quarterly`, end to end: over A2A 1.0, the tasks era and AG-UI, and across kills at random
+moments."""
 import base64
 import json
 import os
@@ -12,7 +13,7 @@ import rings
 NEW = {"A2A-Version": "1.0"}
 TABLES = {"jan.csv": "city,sales\nOslo,10\nBergen,12\n", "feb.csv": "city,sales\nOslo,20\nBergen,30\n",
           "mar.csv": "city,sales\n" + "".join(f"c{index},1\n" for index in range(30)) + "Oslo,1000\n"}
-RUNS = 4 if rings.WHOLE else 25  # each is killed twice; the simulator kills this plan in every seed that has plans
+RUNS = 4 if rings.WHOLE else 25  # each is killed twice; the simulator does that in every seed that has plans
 
 
 def encoded(text):
@@ -20,12 +21,12 @@ def encoded(text):
 
 
 def words(holder):
-    """The text of a message or artifact of 1.0."""
+    """Returns the text of a message or artifact of 1.0."""
     return "".join(part.get("text", "") for part in holder["parts"])
 
 
 def page_in(task):
-    """The document of a task of 1.0."""
+    """Returns the document of a task of 1.0."""
     parts = [part for artifact in task["artifacts"] for part in artifact["parts"] if part.get("filename") == "report.html"]
     assert len(parts) == 1, task["artifacts"]
     return base64.b64decode(parts[0]["raw"]).decode()

@@ -1,6 +1,6 @@
-"""Streams of every protocol in front of the parsers of released clients (released_parsers.py), also while they are
-idle for several keep-alives and when they are resumed; which streams have numbers, and what covers those that a view
-does not show."""
+"""Streams of every protocol, read by the parsers of released clients (released_parsers.py), also when they are idle for
+several keep-alives and when they are resumed; which streams have numbers, and how the numbers of events are covered
+that a view does not show."""
 import json
 
 import a2a_case
@@ -13,8 +13,8 @@ KEEP_AWAKE = {"http": {"keep_awake_s": 0.1}}
 
 
 def read_idle(streams, go_on):
-    """Reads streams of an agent that waits until go_on(): past some keep-alives before and to the end after. Returns
-    what the released parsers made of each."""
+    """Reads streams of an agent that waits until go_on(): before it past some keep-alives, after it to the end. Returns
+    the released parsers' results for each."""
     for stream in streams:
         before = stream.released.comments
         while stream.released.comments < before + IDLE_COMMENTS:
@@ -38,7 +38,7 @@ class A2aStreams(a2a_case.A2aCase):
     CONFIG = {**a2a_case.A2aCase.CONFIG, **KEEP_AWAKE}
 
     def begin(self, caller, **how):
-        """A stream whose agent waits, its task, and its first items."""
+        """Begins a stream whose agent waits. Returns the stream, its task, and its first items."""
         following = caller.stream("wait", **how)
         following.until("working")
         raw = following.items[0].raw
@@ -48,7 +48,7 @@ class A2aStreams(a2a_case.A2aCase):
         return lambda: self.server.gate("player", task)
 
     def assert_read(self, released):
-        """httpx-sse saw rising numbers, JSON alone, and the end."""
+        """Asserts that httpx-sse saw rising numbers, only JSON, and the end."""
         for _, data, _ in released.events:
             frame = json.loads(data)
             self.assertNotIn("error", frame)
@@ -64,7 +64,8 @@ class A2aStreams(a2a_case.A2aCase):
             self.assertEqual(len(set(numbers_of(released))), len(released.events), "each has a number of its own")
 
     def test_an_idle_subscription_is_read_by_httpx_sse(self):
-        """From now on, where the snapshot has no number; and after a number, with all that follows it."""
+        """Subscribes to the present, where the snapshot has no number, and after a number, with everything that follows
+        it."""
         for caller in self.each():
             following, task = self.begin(caller)
             cut = following.items[-1].number
@@ -101,7 +102,7 @@ class A2aStreams(a2a_case.A2aCase):
                 for caller in (self.g1, Rpc01(self.server, version="0.1")):
                     again = caller.open("subscribe", {"id": params["id"], "metadata": metadata}, headers)
                     numbers = {item.number is not None for item in again.rest()}
-                    # Without a number to start after it is a snapshot, which never has one.
+                    # Without a number to start after, it is a snapshot, which never has one.
                     starts = headers or "lastEventId" in metadata or "startAt" in str(metadata)
                     self.assertEqual(numbers, {numbered} if starts else {False})
 
@@ -115,7 +116,7 @@ class A2aStreams(a2a_case.A2aCase):
 
 
 class Extension(a2a_case.A2aCase):
-    """Every number, for who asks."""
+    """Clients that ask for it get every number."""
 
     HEADERS = ("A2A-Extensions", "X-A2A-Extensions")
 
@@ -188,7 +189,7 @@ class ChatStreams(ChatCase):
 
     @for_each()
     def test_the_last_id_of_a_run_is_that_of_its_last_event(self, door):
-        """However it ends: what comes after it is another run."""
+        """However the run ends: later events belong to another run."""
         context = client.new_id()
         for text in ("say x", "fail", "ask which?"):
             run = door.run(door.say(text, context))

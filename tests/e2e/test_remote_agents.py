@@ -1,5 +1,5 @@
-"""Agents elsewhere (executor a2a): a Baton in front whose agents are another Baton's, over every version and
-transport of A2A. Both are killed in the middle of a task."""
+"""Agents elsewhere (executor a2a): a Baton in front whose agents are another Baton's, over every version and transport
+of A2A. Both are killed in the middle of a task."""
 import json
 import socket
 
@@ -10,7 +10,7 @@ import rings
 WAYS = [("0.1", "jsonrpc"), ("0.2", "jsonrpc"), ("0.3", "jsonrpc"), ("0.3", "rest"), ("1.0", "jsonrpc"), ("1.0", "rest")]
 if client.has_grpc():
     WAYS += [("0.3", "grpc"), ("1.0", "grpc")]
-# For what starts servers again: a version whose messages have no ids, and one whose have.
+# For tests that restart servers: a version whose messages have no ids, and one whose messages have.
 SOME_WAYS = [way for way in WAYS if not rings.WHOLE or way in (("0.1", "jsonrpc"), ("1.0", "rest"))]
 NEW = {"A2A-Version": "1.0"}
 
@@ -25,7 +25,7 @@ def free_port():
 
 
 class Front(harness.Server):
-    """A Baton whose agents are elsewhere: `far` is where. `agents` are its own."""
+    """A Baton whose agents are elsewhere: `far` is where. `agents` are its own agents."""
 
     def __init__(self, cards, origins, agents=(), **more):
         super().__init__(agents=list(agents), config={"outbound": {"origins": origins}}, **more)
@@ -49,7 +49,7 @@ class RemoteCase(harness.ServerCase):
 
     @classmethod
     def setUpClass(cls):
-        # The same port after a restart.
+        # The far server gets the same port after a restart.
         cls.grpc_port = free_port()
         options = ("--grpc-port", str(cls.grpc_port)) if client.has_grpc() else ()
         cls.far = harness.Server(cls.FAR, options=options).start()
@@ -173,7 +173,7 @@ class Lost(RemoteCase):
     FAR = ["slow", "oracle"]
 
     def answered(self, agent):
-        """A task whose question has been answered, and which works on the answer."""
+        """Begins a task whose question has been answered, and which works on the answer."""
         task = self.begin("this", agent)
         self.done(task, agent, "input-required")
         self.server.stream("a boat", task, agent=agent).close()

@@ -1,5 +1,5 @@
-"""What Baton shows of the card of an agent elsewhere: the author's own members, completed from the remote card, which is fetched in the
-background and kept as its HTTP headers say."""
+"""Baton's card of an agent elsewhere: the author's own members, completed from the remote card, which is fetched in the
+background and cached as its HTTP headers say."""
 import json
 import threading
 
@@ -12,7 +12,7 @@ from test_remote_failures import DONE, Elsewhere
 
 
 class CardSite(relay.Site):
-    """Serves `card` (bytes) with `headers`; keeps what it was asked. `hold`: an event that answers wait for."""
+    """Serves `card` (bytes) with `headers` and keeps the requests. `hold`: an event that answers wait for."""
 
     def __init__(self, **headers):
         outer, self.asked, self.hold, self.status, self.unchanged = self, [], None, 200, 0
@@ -54,7 +54,7 @@ class CardSite(relay.Site):
 
 class RemoteCards(harness.unittest.TestCase):
     def front(self, site, **members):
-        """A Baton whose agent `far` has a card with a name alone, and these members."""
+        """Returns a Baton whose agent `far` has a card with only a name and these members."""
         front = Front({}, [site.url.rstrip("/")])
         self.addCleanup(front.discard)
         folder = front.agents_folder / "far"
@@ -106,7 +106,7 @@ class RemoteCards(harness.unittest.TestCase):
             self.assertEqual(front.stop(seconds=10), 0)
 
     def test_a_remote_card_that_makes_no_sense_shows_nothing(self):
-        # More of what makes no sense: unit/protocol/card/remote_card_test.cpp.
+        # unit/protocol/card/remote_card_test.cpp has more nonsense.
         for nonsense in rings.some((b"{", b'"' + b"x" * (2 << 20) + b'"', b"[]", b'{"description": 7}'), 2):
             with self.subTest(nonsense=nonsense[:20]), CardSite() as site:
                 site.card = nonsense
@@ -121,7 +121,7 @@ class RemoteCards(harness.unittest.TestCase):
             fronts = [self.front(brief), self.front(long)]
             for front in fronts:
                 self.wait_card(front, lambda one: one["version"] == "7", "the remote card")
-            # Each time takes the least for which a card is kept, 5 s.
+            # Each time takes at least 5 s: a card is never cached for less.
             if not rings.WHOLE:
                 harness.wait_for(lambda: self.card(fronts[0]) and brief.unchanged, what="the card to be asked for")
                 self.assertEqual(self.card(fronts[0])["version"], "7", "304 leaves it as it is")
@@ -129,7 +129,7 @@ class RemoteCards(harness.unittest.TestCase):
             card = json.loads(brief.card)
             brief.set({**card, "version": "8"})
             self.wait_card(fronts[0], lambda one: one["version"] == "8", "the card as it is now")
-            if not rings.WHOLE:  # what cannot be had any more stays as it was known
+            if not rings.WHOLE:  # a card that can no longer be fetched stays as it was
                 brief.status = 500
                 asked = len(brief.asked)
                 harness.wait_for(lambda: self.card(fronts[0]) and len(brief.asked) > asked, what="another try")

@@ -1,5 +1,5 @@
-"""Agents elsewhere that do not answer, answer nonsense, or are where they may not be: every case ends with a clear
-error, nothing is sent twice where that is not safe, and no secret goes where it does not belong."""
+"""Agents elsewhere that do not answer, answer nonsense, or are at a forbidden address: every case ends with a clear
+error, nothing is sent twice unless that is safe, and no secret goes where it does not belong."""
 import contextlib
 import json
 import threading
@@ -12,8 +12,9 @@ from test_remote_agents import Front
 
 
 class Elsewhere:
-    """A 1.0 agent without a memory. `plan`: what happens to the sends, in order; the last goes for all further ones.
-    `task_now`: what GetTask answers, if the task is known. "drop": the connection ends without an answer. "busy": 503 with Retry-After. A list: events of a stream."""
+    """A 1.0 agent without a memory. `plan`: the answers to the sends, in order; the last applies to all further ones.
+    "drop": the connection ends without an answer. "busy": 503 with Retry-After. A list: events of a stream. `task_now`:
+    the answer to GetTask, if the task is known."""
 
     def __init__(self, plan, extensions=(), far_interface=None, streaming=True, task_now=None):
         owner = self
@@ -88,8 +89,8 @@ DONE = [TASK, status("COMPLETED", "done there")]
 
 
 class ForgetsNothing:
-    """A 0.1 agent without streams: asks, and works on the answer while its sender waits. What is sent to a task that has
-    ended begins it anew, as 0.1 has no ids of messages."""
+    """A 0.1 agent without streams: asks, and works on the answer while its sender waits. A message to a task that has
+    ended begins the task again, as 0.1 has no message ids."""
 
     def __init__(self):
         owner = self
@@ -106,7 +107,7 @@ class ForgetsNothing:
                     owner.take(request["params"])
                 if owner.has_answer.is_set():
                     owner.goes_on.wait(client.scaled(60))
-                with contextlib.suppress(BrokenPipeError):  # who waited for the answer was killed
+                with contextlib.suppress(BrokenPipeError):  # the waiting client was killed
                     self.say(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": owner.task}).encode())
 
         self.site = relay.Site(Handler)
@@ -226,7 +227,7 @@ class RemoteFailures(harness.unittest.TestCase):
             self.assertEqual(self.failed(self.run_with(there)), "the remote agent forgets its tasks")
 
     def test_nonsense_fails_the_task_with_a_reason(self):
-        # More of it: unit/protocol/a2a/client/client_dialect_test.cpp.
+        # unit/protocol/a2a/client/client_dialect_test.cpp has more nonsense.
         for nonsense in rings.some((["{"], [{"what": {}}], ["[]"], [{"task": 7}],
                                     [{"statusUpdate": {"status": "x"}}]), 2):
             with self.subTest(nonsense=nonsense), Elsewhere([nonsense]) as there:

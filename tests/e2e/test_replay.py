@@ -1,4 +1,4 @@
-"""`baton replay`: a turn that a server has run is run again with what it was given then, by changed code."""
+"""`baton replay`: runs a turn that a server has run again with its original input, by changed code."""
 import json
 import subprocess
 import unittest

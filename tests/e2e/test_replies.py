@@ -1,5 +1,5 @@
-"""Where clients find what an agent replies: the card's `reply_as`, answers by a message without a task, and
-answers that name nothing but their conversation (`plain_answers`)."""
+"""Where clients find an agent's reply: the card's `reply_as`, answers by a message without a task, and answers that
+name only their conversation (`plain_answers`)."""
 import json
 import pathlib
 import shutil
@@ -17,7 +17,7 @@ def text_of(holder):
 
 
 class RepliesCase(a2a_case.A2aCase):
-    """The player once for each way to reply, as the agent of that name."""
+    """The player once for each way to reply; the agent has the way's name."""
 
     @classmethod
     def change_cards(cls):
@@ -35,7 +35,7 @@ class RepliesCase(a2a_case.A2aCase):
         return {"messageId": client.new_id(), "role": "ROLE_USER", "parts": [{"text": text}], **more}
 
     def send(self, agent, text, configuration=None, **more):
-        """SendMessage; its result."""
+        """Sends with SendMessage. Returns the result."""
         params = {"message": self.message(text, **more)} | (
             {"configuration": configuration} if configuration else {})
         answer = self.post("SendMessage", params, version="1.0", agent=agent)
@@ -43,7 +43,7 @@ class RepliesCase(a2a_case.A2aCase):
         return answer.body["result"]
 
     def stream(self, agent, text):
-        """The items of SendStreamingMessage."""
+        """Returns the items of SendStreamingMessage."""
         answer = self.post("SendStreamingMessage", {"message": self.message(text)}, version="1.0", agent=agent)
         return [json.loads(line[6:])["result"] for line in answer.raw.decode().split("\n") if line.startswith("data: ")]
 
@@ -51,7 +51,7 @@ class RepliesCase(a2a_case.A2aCase):
         return self.post("ListTasks", filters, version="1.0", agent=agent).body["result"]
 
     def ag_ui(self, agent, text):
-        """What the messages of an AG-UI run say."""
+        """Returns the texts of the messages of an AG-UI run."""
         body = {"threadId": client.new_id(), "runId": client.new_id(), "state": {}, "tools": [], "context": [],
                 "forwardedProps": {}, "messages": [{"id": client.new_id(), "role": "user", "content": text}]}
         answer = self.server.http("POST", f"/agents/{agent}/ag-ui", json.dumps(body).encode(),

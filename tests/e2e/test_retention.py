@@ -1,4 +1,4 @@
-"""How long tasks are kept: by state, by agent, by what they wait for; and how much of one caller's."""
+"""How long tasks are kept: by state, by agent, by the reason for waiting; and how many of one caller."""
 import json
 
 import a2a_case
@@ -16,7 +16,7 @@ def is_gone(server, task):
 
 
 def make_older(server, days):
-    """Has the stopped server's database look as if everything in it had happened so many days before."""
+    """Changes the stopped server's database as if everything in it had happened `days` days earlier."""
     by = days * DAY_MS
     server.database.change(f"UPDATE tasks SET status_ms = status_ms - {by}, created_ms = created_ms - {by}")
 
@@ -125,7 +125,7 @@ class Caps(a2a_case.A2aCase):
         self.assertEqual(refused.status, 429, refused.raw)
         self.assertIn("Retry-After", refused.headers)
         self.assertIn("keeps no more than 4 tasks of one caller", refused.raw.decode())
-        # What goes on makes no new task.
+        # A message that continues a task makes no new one.
         self.assertEqual(self.server.send("yes", asks)["status"]["state"], "completed")
 
         def takes_again():
@@ -151,7 +151,7 @@ class Trees(plan_case.PlanCase):
         held = self.begin("holds")
         harness.wait_for(lambda: ("hand", "completed") in self.of_tree(), what="the first step")
         self.run_plan("two")
-        # By the time that the other tree has gone, the first step is older than it was.
+        # By the time the other tree is removed, the first step is older than that tree was.
         harness.wait_for(lambda: len(self.of_tree()) == 3, what="the other tree to go")
         self.assertIn(("hand", "completed"), self.of_tree())
         self.server.gate("hand", "h-1")

@@ -1,4 +1,4 @@
-"""Tasks that begin at a time: of a send that names it, and of a card's schedule."""
+"""Tasks that begin at a time: by a send that names the time, and by a card's schedule."""
 import datetime
 import json
 import time
@@ -12,7 +12,7 @@ HOUR = 3600
 
 
 def start_in(seconds):
-    """The metadata of a send whose task begins then."""
+    """Returns the metadata of a send whose task begins in so many seconds."""
     at = datetime.datetime.fromtimestamp(time.time() + seconds, datetime.timezone.utc)
     return {EXTENSION: {"startAt": at.isoformat(timespec="milliseconds")}}
 
@@ -111,7 +111,7 @@ class CardSchedule(a2a_case.A2aCase):
     def test_each_due_time_missed_has_one_task_over_restarts(self):
         self.assertEqual(self.server.metric("baton_schedules"), 2)
         self.assertEqual(self.server.stop(), 0)
-        # As if the program had been away: the hidden tasks of both schedules were made five minutes ago.
+        # As if the program had been down: the hidden tasks of both schedules were made five minutes ago.
         moved = self.server.database.change("UPDATE tasks SET status_ms = status_ms - 300000 WHERE hidden = 1")
         self.assertEqual(moved, 2)
         self.server.start()

@@ -1,6 +1,6 @@
-"""The requests and answers of the document that introduced the protocol, replayed. Where its examples break
-the protocol's own schema (`data` for `parts`, an artifact as a list, ids as numbers, no jsonrpc), the request
-is sent as printed and the answer is what the schema allows."""
+"""Replays the requests and answers of the document that introduced the protocol. Where its examples break the
+protocol's own schema (`data` for `parts`, an artifact as a list, ids as numbers, no jsonrpc), the request is sent as
+printed and the answer must fit the schema."""
 import base64
 import datetime
 import json
@@ -8,7 +8,7 @@ import json
 import client
 import harness
 
-# Members an answer may have beside those the document prints.
+# Members an answer may have in addition to the document's.
 MAY_ADD = {"timestamp", "index"}
 PICTURE = base64.b64encode(b"\x89PNG\r\n\x1a\n picture").decode()
 REPORT = base64.b64encode(b"%PDF-1.4 report").decode()
@@ -33,7 +33,7 @@ class SeedCase(harness.ServerCase):
             self.assertEqual(actual, expected, where)
 
     def ask(self, agent, method, params, request_id=1):
-        """The whole JSON-RPC answer."""
+        """Returns the whole JSON-RPC answer."""
         answer = self.server.rpc(method, params, agent=agent, request_id=request_id)
         self.assertEqual(answer.status, 200, answer.raw)
         return answer.body
@@ -208,7 +208,8 @@ class SeedStreams(SeedCase):
             "index": 0, "append": number > 1, "lastChunk": number == 3}}
 
     def frames(self, blocks):
-        """What the client sees; the step from `submitted` to `working` is not in the document."""
+        """Returns the frames as the client sees them, without the step from `submitted` to `working`, which is not in
+        the document."""
         shown = [block.frame for block in blocks if block.frame]
         return [frame for frame in shown if frame["result"].get("status", {}).get("state") != "submitted"]
 
@@ -235,7 +236,7 @@ class SeedStreams(SeedCase):
 
     def test_resubscribe_in_the_middle(self):
         task = client.new_id()
-        # Numbers come to who asks for them.
+        # Only clients that ask for numbers get them.
         first = self.server.open("tasks/sendSubscribe", self.params(task), headers={"Last-Event-ID": "0"})
         seen = first.until(self.is_section(1))
         first.close()

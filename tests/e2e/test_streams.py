@@ -1,4 +1,4 @@
-"""Streams: one numbered order for every subscriber, resumable after any number, also after a restart."""
+"""Streams: one numbered order for every subscriber, resumable after any number, even across a restart."""
 import client
 import harness
 
@@ -6,7 +6,7 @@ STEPS = 30
 
 
 def numbers(blocks):
-    """All that the events of a stream cover, one after the other."""
+    """Returns all numbers that the events of a stream cover, in order."""
     return [number for block in blocks if block.number is not None for number in block.covers]
 
 
@@ -22,7 +22,7 @@ class Streams(harness.ServerCase):
     AGENTS = ["counter", "slow", "phone", "joke", "cat"]
 
     def finished(self, steps=STEPS):
-        """A task that ended, and all blocks of its stream."""
+        """Returns a task that ended, and all blocks of its stream."""
         task = client.new_id()
         return task, self.server.stream(str(steps), task).rest()
 

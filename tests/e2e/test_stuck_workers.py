@@ -1,4 +1,4 @@
-"""A worker with a turn that does not stop: its neighbours lose nothing."""
+"""A worker with a turn that does not stop: the other turns lose nothing."""
 import json
 
 import client
@@ -7,7 +7,7 @@ from test_bad_agents import processes_of
 
 
 class StuckWorkers(harness.ServerCase):
-    """Each test has a server of its own, as it wears workers out."""
+    """Each test has a server of its own, because it uses up workers."""
 
     AGENTS = ["stuck-worker"]
 
@@ -26,7 +26,7 @@ class StuckWorkers(harness.ServerCase):
         return {}
 
     def begin(self, text):
-        """A turn that its worker has begun; its task."""
+        """Begins a turn and waits until its worker has begun it. Returns the task."""
         task = client.new_id()
         stream = self.server.stream(text, task, agent="stuck-worker")
         stream.until(lambda block: block.status and "message" in block.status)
@@ -34,7 +34,7 @@ class StuckWorkers(harness.ServerCase):
         return task
 
     def poison(self):
-        """A turn that is canceled and does not stop; its task, which has ended, and its worker is being replaced."""
+        """Cancels a turn that does not stop. Returns its task, which has ended; its worker is being replaced."""
         task = self.begin("poison")
         ended = self.server.call("tasks/cancel", {"id": task}, agent="stuck-worker")
         self.assertEqual(ended["status"]["state"], "canceled")

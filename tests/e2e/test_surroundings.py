@@ -31,7 +31,7 @@ class Surroundings(harness.ServerCase):
 
     def test_the_environment_is_clean(self):
         environment = self.tell()["environment"]
-        # Python itself adds LC_CTYPE where there is no locale.
+        # Python itself adds LC_CTYPE if there is no locale.
         self.assertLessEqual(set(environment) - {"LC_CTYPE"}, GIVEN)
         self.assertEqual(environment["GIVEN"], "by the card")
         self.assertEqual(environment["PASSED_ON"], "from outside")
@@ -75,7 +75,7 @@ class Surroundings(harness.ServerCase):
 
 
 class BesideAnother(harness.ServerCase):
-    """A shell that started a process of its own became Baton."""
+    """Baton was started by exec from a shell that had started a process of its own."""
 
     @classmethod
     def setUpClass(cls):
@@ -90,7 +90,7 @@ class BesideAnother(harness.ServerCase):
         self.addCleanup(os.kill, sidecar, signal.SIGKILL)
         done = self.server.send("daemon", agent="surroundings")
         self.assertEqual(done["status"]["state"], "completed")
-        # What the agent left behind is found, and what is not its own is not taken for that.
+        # The process that the agent left behind is found, and the shell's own process is not mistaken for one.
         harness.wait_for(lambda: not orphans(self.server.agents_folder / "surroundings"),
                          what="the end of the process that was left behind")
         self.assertEqual(self.server.stop(), 0)
@@ -98,7 +98,7 @@ class BesideAnother(harness.ServerCase):
 
 
 class Refused(unittest.TestCase):
-    """What a card may not ask for."""
+    """Settings that a card may not contain."""
 
     def start_with(self, names):
         server = harness.Server(["surroundings"], {"tokens": [{"caller": "ann", "token_env": "ANNS_TOKEN"}]})
@@ -146,5 +146,5 @@ class FewDescriptors(unittest.TestCase):
         self.assertEqual(server.send("after end", agent="bad")["status"]["state"], "completed")
         held = [socket.create_connection((server.host, server.port)) for _ in range(self.LIMIT)]
         self.addCleanup(lambda: [one.close() for one in held])
-        # The connection of the send before is one of those that are served.
+        # The connection of the previous send is one of the served ones.
         self.assertEqual(server.send("after end", agent="bad")["status"]["state"], "completed")

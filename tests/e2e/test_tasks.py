@@ -1,4 +1,4 @@
-"""tasks/send, tasks/get and tasks/cancel: what a task is to its caller."""
+"""tasks/send, tasks/get and tasks/cancel, as a caller sees them."""
 import base64
 import json
 
@@ -11,7 +11,7 @@ class Tasks(harness.ServerCase):
     AGENTS = ["mirror", "phone", "slow", "stubborn", "cat", "chief", "joke"]
 
     def told(self, task):
-        """What the mirror agent said it was told."""
+        """Returns the turn line and the parts that the mirror agent received."""
         artifacts = {artifact["name"]: artifact for artifact in task["artifacts"]}
         return artifacts["told"]["parts"][0]["data"], artifacts["parts"]["parts"]
 
@@ -49,7 +49,7 @@ class Tasks(harness.ServerCase):
         self.assertEqual(history[0], {"role": "user", "parts": parts})
 
     def test_metadata_is_kept_byte_for_byte(self):
-        # Order, spacing, number texts and escapes are the caller's business.
+        # Order, spacing, number texts and escapes belong to the caller.
         metadata = b'{ "z" : 1.0,"a":1e2 , "big":123456789012345678901234567890,\t"s":"\\u00e9\\/", "n":{"b":[ ]} }'
         data = b'{"y" : 0.10,"x":[1 ,2]}'
         task = client.new_id().encode()

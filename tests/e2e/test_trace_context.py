@@ -1,5 +1,5 @@
-"""W3C Trace Context: the `traceparent` of a request goes to the turn that answers it, and from there to children, remote
-agents, models and webhooks. The trace stays; each turn is a span of its own."""
+"""W3C Trace Context: the `traceparent` of a request is passed to the turn that answers it, and from there to children,
+remote agents, models and webhooks. The trace stays the same; each turn is a span of its own."""
 import json
 import re
 
@@ -27,13 +27,13 @@ class TraceCase(harness.ServerCase):
         return new_generations.Rpc10(server, agent)
 
     def told(self, text="tell", agent="tracer", headers=None, **how):
-        """What the agent says about its turn."""
+        """Returns the agent's report about its turn."""
         task = self.client_of(self.server, agent).send(text, headers=headers, **how)
         self.assertEqual(task.state, "completed", task)
         return json.loads(task.texts[0])
 
     def span_of(self, traceparent, trace=TRACE, flags="01"):
-        """The parent id in a value that belongs to the trace, and is not the caller's own."""
+        """Returns the parent id of a value that belongs to the trace, and is not the caller's own."""
         self.assertIsNotNone(traceparent, "there is no traceparent")
         found = FORM.match(traceparent)
         self.assertTrue(found, traceparent)
@@ -52,7 +52,7 @@ class ComesIn(TraceCase):
         spans = []
         for generation in generation_list.GENERATIONS:
             with self.subTest(generation.name):
-                # Names of headers have no case; those of gRPC's metadata are in lower case.
+                # Header names are case-insensitive; those of gRPC's metadata are in lower case.
                 name = "traceparent" if "gRPC" in generation.name else "TraceParent"
                 task = generation(self.server, "tracer").send("tell", headers={name: GOOD})
                 told = json.loads(task.texts[0])
@@ -135,7 +135,7 @@ class ComesIn(TraceCase):
 
 
 class GoesOut(RemoteCase):
-    """`server` is in front, with a tracer of its own; `far` has the tracer that is meant by its remote agents."""
+    """`server` is in front, with a tracer of its own; its remote agents are the tracer of `far`."""
     FAR = ["tracer"]
 
     @classmethod
@@ -230,7 +230,7 @@ class Webhooks(TraceCase):
 
 class IsKept(TraceCase):
     def held(self, task):
-        """What the agent has said about its turn that waits for the gate; of the newest attempt."""
+        """Returns the report of the newest attempt of a turn that waits for the gate."""
         def look():
             said = self.client_of(self.server).get(task).said
             return json.loads(said[0]) if said and said[0].startswith("{") else None

@@ -1,4 +1,4 @@
-"""OpenTelemetry's traces: what Baton does becomes spans of one trace, which a strict collector takes."""
+"""OpenTelemetry's traces: Baton's work becomes spans of one trace, which a strict collector accepts."""
 import json
 import time
 
@@ -37,7 +37,7 @@ class TraceCase(harness.ServerCase):
                                             headers=headers)["task"]
 
     def spans_of(self, task, count, seconds=20):
-        """The spans that name the task, once there are so many."""
+        """Returns the spans that name the task, once there are `count`."""
         def found(spans):
             mine = [one for one in spans if one.attributes.get("a2a.task.id") == task]
             return mine if len(mine) >= count else None
@@ -63,7 +63,7 @@ class SampledByTheCaller(TraceCase):
         self.assertEqual({request.trace, turn.trace}, {TRACE})
         self.assertEqual((request.parent, request.kind), (PARENT, SERVER))
         self.assertEqual((turn.parent, turn.kind), (request.id, INTERNAL))
-        # The turn's span is the one that the agent was told.
+        # The turn's span is the one that the agent received.
         self.assertEqual(self.told(task)["line"], f"00-{TRACE}-{turn.id}-01")
         self.assertEqual(turn.attributes["gen_ai.operation.name"], "invoke_agent")
         self.assertEqual(turn.attributes["gen_ai.agent.name"], "tracer")

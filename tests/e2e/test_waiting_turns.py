@@ -1,4 +1,4 @@
-"""Turns that wait for other agents: over a kill, and in a worker that has one place."""
+"""Turns that wait for other agents: across a kill, and in a worker that runs one turn at a time."""
 import json
 
 import client
