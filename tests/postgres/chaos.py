@@ -1,5 +1,5 @@
-"""Faults on real processes: nodes that are killed and frozen, with a supervisor that starts them again, connections that
-are cut or half-open, and a database that ends sessions, is restarted as after a crash, and has its disk full."""
+"""Faults on real processes: nodes that are killed and frozen and that a supervisor restarts, connections that are cut
+or half-open, and a database that ends sessions, is restarted as after a crash, and has a full disk."""
 import collections
 import concurrent.futures
 import signal
@@ -11,21 +11,21 @@ import nodes
 import postgres_cluster
 import small_disk
 
-# Each so many seconds.
+# The mean interval of each fault, in seconds.
 PERIODS = {"kill": 3.3, "freeze": 45, "cut_clients": 8, "cut_database": 8, "half_open_clients": 20,
            "half_open_database": 40, "terminate_backends": 15, "restart_database": 33, "fill_disk": 140,
            "fill_log": 280}
 FROZEN_S = (5.5, 8)  # longer than a lease
 CUT_AT_ONCE = 3
 SAID_MAX, SHOWN_MAX = 20, 1500
-# Why a node may end by itself.
+# Allowed reasons for a node to end by itself.
 TAKEN_OVER = "another Baton has taken over the database"
 NO_DATABASE = ("the store is not available at the moment", ": connection to server at",
                "the connection to the database is lost", "terminating connection due to administrator command")
 
 
 class Wrong(list):
-    """What may not have happened. It is said at once, as a long run may be ended."""
+    """The violations. Each is printed at once, because a long run may be stopped."""
 
     def append(self, what):
         super().append(what)
@@ -34,14 +34,14 @@ class Wrong(list):
 
 
 class Cluster(postgres_cluster.Cluster):
-    """With its tables and its log on disks that can be full. `why_not`: why it has none."""
+    """A cluster with its tables and its log on disks that can be filled. `why_not`: why it has no such disks."""
 
     tables_disk = log_disk = why_not = None
     disks = ()
 
     def __init__(self, *how, **more):
         super().__init__(*how, **more)
-        # The server ends with the thread that has started it.
+        # The server is killed when the thread that started it ends, so that thread is kept.
         self.starter = concurrent.futures.ThreadPoolExecutor(1)
 
     def start_server(self):
@@ -50,7 +50,7 @@ class Cluster(postgres_cluster.Cluster):
     def start(self):
         try:
             small_disk.leave_namespace()
-            # The rest is in memory as well: a machine's disk may stand still for longer than a client's patience.
+            # The other files are in memory, too: a machine's disk may stand still for longer than a client's patience.
             self.disks = [small_disk.SmallDisk(self.folder / name, self.owner) for name in ("data", "tables", "wal")]
             tables, log = self.disks[1:]
         except small_disk.NotAllowed as error:
@@ -58,7 +58,7 @@ class Cluster(postgres_cluster.Cluster):
         super().start()
         if self.why_not:
             return
-        # New databases are made there too.
+        # Puts new databases there, too.
         self.administer(f"CREATE TABLESPACE small LOCATION '{tables.folder}'",
                         "ALTER DATABASE template1 SET TABLESPACE small")
         self.stop_server(signal.SIGINT)
@@ -73,7 +73,7 @@ class Cluster(postgres_cluster.Cluster):
             raise postgres_cluster.NoCluster("it did not start: " + (self.folder / "log").read_text()[-3000:])
 
     def complaints(self):
-        """How often it has said that a disk is full."""
+        """Returns how often the server has logged that a disk is full."""
         return (self.folder / "log").read_text(errors="replace").count("No space left on device")
 
     def remove(self):
@@ -85,7 +85,7 @@ class Cluster(postgres_cluster.Cluster):
 
 
 class Supervised(nodes.Node):
-    """Started again whenever it has ended, until `rest`. `on_end(node, said)`: it has, and not by a kill of ours."""
+    """A node that is restarted whenever it ends, until `rest`. `on_end(node, said)` is called if it ended by itself."""
 
     def watch(self, random, on_end):
         self.random, self.on_end = random, on_end
@@ -107,7 +107,7 @@ class Supervised(nodes.Node):
             try:
                 self.start()
                 self.starts += 1
-            except AssertionError:  # it has ended, which is looked at next
+            except AssertionError:  # it has ended, which the next round sees
                 pass
 
     def kill(self):
@@ -120,8 +120,8 @@ class Supervised(nodes.Node):
 
 
 class Chaos:
-    """`cluster`: a failover.Case's. `seconds`: how long it lasts. `done`: how often what was done; `wrong`: what may not
-    have happened."""
+    """`cluster`: a failover.Case's. `seconds`: the length of the run. `done` counts the faults by name; `wrong` has the
+    violations."""
 
     def __init__(self, cluster, count, agents, config, random, seconds):
         self.cluster, self.random, self.seconds = cluster, random, seconds
@@ -146,7 +146,7 @@ class Chaos:
             thread.start()
 
     def keep_database(self):
-        """Starts it again when it has ended of a full disk."""
+        """Restarts the database if a full disk has ended it."""
         while not self.over.wait(0.1):
             self.restart_ended()
 
@@ -157,14 +157,14 @@ class Chaos:
                 self.done["databases that ended"] += 1
 
     def repeat(self, fault, period):
-        # The first one comes early, so that a short form has one of each.
+        # The first fault comes early, so that a short run has one of each.
         wait = self.random.uniform(0.3, 1) * period
         while not self.over.wait(wait):
             wait = self.random.uniform(0.5, 1.5) * period
             try:
                 if fault() is False:
                     wait = 0.2
-            except Exception as error:  # a thread's end is not seen otherwise
+            except Exception as error:  # otherwise nobody would see that the thread ended
                 self.wrong.append(f"{fault.__name__}: {error!r}")
 
     def settle(self):
@@ -176,7 +176,7 @@ class Chaos:
         nodes.harness.wait_for(lambda: all(node.is_up for node in self.nodes), 60, "all nodes to serve again")
 
     def evidence(self):
-        """What there is to say of a run that went wrong."""
+        """Returns the logs of a run that failed."""
         texts = [f"node {number} ({'serves' if node.is_up else 'does not serve'}):\n{node.log_text()[-4000:]}"
                  for number, node in enumerate(self.nodes)]
         log = (self.cluster.folder / "log").read_text(errors="replace")[-4000:]
@@ -198,7 +198,7 @@ class Chaos:
         else:
             self.wrong.append(f"a node ended with {code}: {said[-3000:]}")
 
-    # The faults. False: it could not be done now.
+    # The faults. A fault returns False if it was not possible now.
 
     def some_node(self):
         there = [node for node in self.nodes if node.process and node.running() and not node.is_frozen]
@@ -218,7 +218,7 @@ class Chaos:
             return False
         process, node.is_frozen = node.process, True
         process.send_signal(signal.SIGSTOP)
-        # It takes a moment until whoever sends requests has noticed.
+        # Clients need a moment to notice.
         self.over.wait(1)
         node.is_up = False
         self.over.wait(self.random.uniform(*FROZEN_S) - 1)
@@ -246,8 +246,8 @@ class Chaos:
                     "SELECT count(pg_terminate_backend(pid)) FROM (SELECT pid FROM pg_stat_activity WHERE "
                     "application_name = 'baton' ORDER BY random() LIMIT 3) AS chosen")
             except postgres_cluster.NoCluster:
-                return  # it recovers from a full disk
-            # A backend that has just ended by itself is worth a warning before it.
+                return  # it is recovering from a full disk
+            # A backend that has just ended by itself adds a warning before the count.
             self.done["terminated backends"] += int(ended.split()[-1])
 
     def restart_database(self):
@@ -261,11 +261,11 @@ class Chaos:
         self.fill(self.cluster.tables_disk, lambda: None)
 
     def fill_log(self):
-        # It takes new files only once those that it has are full.
+        # The log needs new files only once the existing ones are full.
         self.fill(self.cluster.log_disk, lambda: self.cluster.administer("SELECT pg_switch_wal()"))
 
     def fill(self, disk, hurry):
-        """It is full for a while. A server that ends of that is started again."""
+        """Fills the disk for a while. `keep_database` restarts a server that ends because of it."""
         if not disk:
             return
         with self.on_database:
@@ -275,6 +275,6 @@ class Chaos:
                 while time.monotonic() < until and not self.over.wait(0.1):
                     hurry()
             except postgres_cluster.NoCluster:
-                pass  # it has crashed
+                pass  # the server has crashed
             disk.free()
             self.done["full disks"] += self.cluster.complaints() > before

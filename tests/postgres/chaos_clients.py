@@ -1,5 +1,5 @@
-"""The clients of a chaos run, with their book: subscribers of the tasks era with webhooks, and senders at each of the
-other doors. What they were told is compared with what there is as soon as a task has ended."""
+"""The clients of a chaos run, and the book they keep: subscribers of the tasks era with webhooks, and senders of the
+other protocols. As soon as a task has ended, they compare its log with the answers they got."""
 import asyncio
 import collections
 import pathlib
@@ -20,17 +20,17 @@ from subscriber import Subscriber
 AGENTS = ["echo", "counter", "joke", "phone", "cat"]
 REFUSED = 0.03  # of the deliveries, by their receiver
 WEBHOOKS_S = 90
-WAITING_MAX = 100  # tasks whose webhooks are on their way; no more begin meanwhile
+WAITING_MAX = 100  # tasks with webhooks under way; at this number no more begin
 PATIENCE_S = 90
 
 
 class Subscribers:
-    """`book`: of each acknowledged task its state, None if it may still change."""
+    """`book` maps each acknowledged task to its state, or to None if that may still change."""
 
     def __init__(self, case, proxy, random, count):
         self.case, self.proxy, self.random, self.count = case, proxy, random, count
         self.done, self.wrong, self.book = collections.Counter(), chaos.Wrong(), {}
-        self.waiting = []  # for their webhooks
+        self.waiting = []  # subscribers that wait for their webhooks
         self.going = True
         self.thread = threading.Thread(target=lambda: asyncio.run(self.run()))
         self.thread.start()
@@ -58,7 +58,7 @@ class Subscribers:
             try:
                 await asyncio.wait_for(one.run(), client.scaled(PATIENCE_S))
                 await self.check(one)
-            except Exception as problem:  # the test is told
+            except Exception as problem:  # recorded as a failure of the test
                 what = {name: value for name, value in vars(one).items() if name not in ("log", "receiver", "random")}
                 self.wrong.append(f"{one.agent} {one.task}: {problem!r} {what}"[:4000])
 
@@ -81,7 +81,7 @@ class Subscribers:
             self.waiting.append(one)
 
     def look_at_webhooks(self):
-        """Each receiver gets every status change at least once, in order."""
+        """Checks that each receiver gets every status change at least once, in order."""
         left = []
         for one in self.waiting:
             if one.heard() == one.statuses():
@@ -96,7 +96,7 @@ class Subscribers:
 
 
 class Senders:
-    """So many at each door."""
+    """Runs `count` senders of each protocol."""
 
     def __init__(self, proxy, count):
         self.proxy = proxy
@@ -120,7 +120,7 @@ class Senders:
             try:
                 doors.send(door, message, streams=number % 2 == 0)
                 self.patiently(lambda: self.check(door, message))
-            except Exception as problem:  # a thread's end is not seen otherwise
+            except Exception as problem:  # otherwise nobody would see that the thread ended
                 self.wrong.append(f"{door.name}: {problem!r} {vars(message)}"[:4000])
 
     @staticmethod

@@ -1,8 +1,8 @@
-"""Three nodes behind a proxy and a database behind a gate, under every fault that chaos.py has, while clients of all
-generations go on: nothing acknowledged is lost, no output is there twice, no stream has a gap, no task two ends, and
-every webhook is in order.
+"""Three nodes behind a proxy and a database behind a gate, under all faults of chaos.py, while clients of all
+generations continue: nothing acknowledged is lost, no output is duplicated, no stream has a gap, no task has two ends,
+and every webhook is in order.
 
-BATON_SOAK_MINUTES and BATON_SOAK_NODES are for scripts/soak; the seconds are the short form's.
+scripts/soak sets BATON_SOAK_MINUTES and BATON_SOAK_NODES; without them the run is short.
 """
 import os
 import pathlib
@@ -22,7 +22,7 @@ SECONDS = float(os.environ.get("BATON_SOAK_MINUTES", "0")) * 60
 SHORT_S = 20
 NODES = int(os.environ.get("BATON_SOAK_NODES", "3"))
 SEED = int(os.environ.get("BATON_SEED", str(random.randrange(1 << 32))))
-SUBSCRIBERS, SENDERS = (40, 3) if SECONDS else (24, 2)  # of the latter at each door
+SUBSCRIBERS, SENDERS = (40, 3) if SECONDS else (24, 2)  # senders: for each protocol
 CONFIG = {"webhooks": {"retry_first_s": 0.05, "retry_max_s": 0.5, "timeout_s": 5, "senders": 16,
                        "senders_per_host": 8},
           "engine": {"quarantine": False},  # no turn is to blame for these kills
@@ -40,7 +40,7 @@ class ChaosTest(unittest.TestCase):
         seconds = SECONDS or client.scaled(SHORT_S)
         say(f"{NODES} nodes, {seconds:.0f} s, seed {SEED}")
         self.random = random.Random(SEED)
-        # A server that is killed loses nothing that it has written, so the short form needs no flushes.
+        # A killed server keeps everything it has written, so the short run needs no flushes.
         inside = pathlib.Path(failover.OUTER).parent if failover.OUTER else None
         self.cluster = chaos.Cluster(fast=not SECONDS, inside=inside)
         self.addCleanup(self.cluster.remove)
@@ -80,7 +80,8 @@ class ChaosTest(unittest.TestCase):
         self.assertGreater(done["deliveries"], done["tasks"] / 2)
 
     def check_rows(self, book):
-        """All of the book is in the database, in the states that were told, with whole logs, and no message made two."""
+        """Checks that the database has all tasks of the book, in their last known states, with whole logs, and one task
+        for each message."""
         rows = self.chaos.nodes.query("SELECT public_id, state FROM tasks")
         states = dict(rows)
         self.assertEqual(len(states), len(rows))

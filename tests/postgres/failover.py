@@ -1,5 +1,5 @@
-"""What the tests of failovers share: clusters of their own, a server on them, and clients with a book of what was
-acknowledged. These clusters have all of the disk's promises."""
+"""Shared by the tests of failovers: clusters of their own, a server on them, and clients with a book of everything
+acknowledged. These clusters flush to disk, unlike the others."""
 import collections
 import http.client
 import itertools
@@ -31,18 +31,19 @@ READ_WRITE = "?target_session_attrs=read-write"
 
 
 def is_unavailable(refused):
-    """JSON-RPC says so in its error, whose HTTP status is 200; before a request is read HTTP alone says it."""
+    """JSON-RPC has the code in its error, with HTTP status 200. An error before the request is read has only the HTTP
+    status."""
     return UNAVAILABLE in (refused.code, refused.answer.status)
 
 
 class Book:
-    """Clients that send one task after another, each waiting for its end, and what they were answered."""
+    """Clients that send one task after another, each waiting for its end, and the answers they got."""
 
     def __init__(self, server, clients=4):
         self.server = server
-        self.acknowledged = {}  # a task's id: what it was sent
+        self.acknowledged = {}  # task id: the text sent
         self.at, self.refused, self.wrong = [], [], []
-        self.cut = []  # connections that the server has ended
+        self.cut = []  # connections that the server has closed
         self.ending = threading.Event()
         self.threads = [threading.Thread(target=self.work, args=(number,)) for number in range(clients)]
         for thread in self.threads:
@@ -61,8 +62,8 @@ class Book:
             except (OSError, http.client.HTTPException) as error:
                 self.cut.append(f"{text} {error!r}")
                 return
-            except Exception as error:  # of whatever kind: the test is told
-                if str(error).startswith("HTTP 502"):  # by the proxy: no node is left
+            except Exception as error:  # any error is a failure of the test
+                if str(error).startswith("HTTP 502"):  # from the proxy: no node is left
                     self.cut.append(f"{text} {error!r}")
                     return
                 self.wrong.append(f"{text} {error!r}")
@@ -78,7 +79,7 @@ class Book:
         harness.wait_for(lambda: self.wrong or len(self.at) >= most, 40, f"{count} more tasks")
 
     def first_after(self, moment):
-        """When the first task was acknowledged after that."""
+        """Returns the time of the first acknowledgement after `moment`."""
         harness.wait_for(lambda: self.wrong or self.at and self.at[-1] > moment, 40, "a task to be acknowledged")
         return min((at for at in list(self.at) if at > moment), default=float("inf"))
 
@@ -90,7 +91,7 @@ class Book:
 
 
 class Case(unittest.TestCase):
-    """Has a cluster `primary`, and after `follow` one that follows it, `standby`."""
+    """Has a cluster `primary` and, after `follow`, a cluster `standby` that follows it."""
 
     nodes = None
 
@@ -100,13 +101,13 @@ class Case(unittest.TestCase):
         self.use(f"127.0.0.1:{self.primary.port}")
 
     def cluster(self):
-        # In the folder of the cluster that all tests have, so that it is removed whatever happens.
+        # Inside the folder of the cluster that all tests share, so that it is always removed.
         made = postgres_cluster.Cluster(fast=False, inside=pathlib.Path(OUTER).parent)
         self.addCleanup(made.remove)
         return made
 
     def use(self, hosts):
-        """Servers that are made from now on have databases there."""
+        """Makes later servers use databases at these hosts."""
         variables = self.primary.environment() | {
             "BATON_TEST_POSTGRES": f"postgresql://baton@{hosts}/baton{READ_WRITE}"}
         patch = unittest.mock.patch.dict(os.environ, variables)
@@ -116,7 +117,7 @@ class Case(unittest.TestCase):
     def follow(self, is_synchronous):
         self.standby = self.cluster()
         self.standby.start_as_standby(self.primary)
-        # The one that will write comes last: whoever connects has to go past the other one.
+        # The future primary comes last, so that every client has to pass the other one.
         self.use(f"127.0.0.1:{self.primary.port},127.0.0.1:{self.standby.port}")
         if is_synchronous:
             self.primary.administer("ALTER SYSTEM SET synchronous_standby_names = 'standby'",
@@ -125,18 +126,18 @@ class Case(unittest.TestCase):
                              "sync", 20, "the standby to be synchronous")
 
     def await_standby(self):
-        """Returns when it has all that there is."""
+        """Returns when the standby has replayed everything."""
         there = self.primary.administer("SELECT pg_current_wal_lsn()").strip()
         harness.wait_for(lambda: self.standby.administer(
             f"SELECT pg_last_wal_replay_lsn() >= '{there}'").strip() == "t", 20, "the standby to have all")
 
     def waiting(self):
-        """Processes of the primary that wait for the standby to have a group."""
+        """Returns the pids of primary backends that wait for the standby to receive a group."""
         return self.primary.administer("SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND "
                                        "application_name = 'baton'").split()
 
     def promote(self):
-        """Returns when the standby has begun to accept writes."""
+        """Promotes the standby. Returns the time when it accepts writes."""
         self.standby.promote()
         while self.standby.administer("SELECT pg_is_in_recovery()").strip() != "f":
             pass
@@ -144,7 +145,7 @@ class Case(unittest.TestCase):
 
     def made(self, server):
         server.database.url += READ_WRITE
-        server.database.drop = lambda: None  # it goes with its cluster
+        server.database.drop = lambda: None  # it is removed with its cluster
         self.addCleanup(server.discard)
         return server
 
@@ -154,10 +155,10 @@ class Case(unittest.TestCase):
         return self.server
 
     def serve_nodes(self, count=3):
-        """Behind a proxy, which `self.at` and the book talk to."""
+        """Serves nodes behind a proxy, which `self.at` and the book use."""
         database = databases.PostgresDatabase()
         database.url += READ_WRITE
-        database.drop = lambda: None  # it goes with its cluster
+        database.drop = lambda: None  # it is removed with its cluster
         self.nodes = nodes.Nodes(count, ["player"], CONFIG, [], database=database)
         self.addCleanup(self.nodes.close)
         self.nodes.start()
@@ -171,7 +172,8 @@ class Case(unittest.TestCase):
         return book
 
     def assert_kept(self, book):
-        """What the clients were told is true and there once, and what they were refused was clearly refused."""
+        """Asserts that every acknowledged task is there once and as acknowledged, and that every refusal was
+        `unavailable`."""
         self.assertEqual(book.wrong + book.cut, [])
         self.assertEqual([str(refused) for refused in book.refused if not is_unavailable(refused)], [])
         for task, text in book.acknowledged.items():
@@ -187,7 +189,7 @@ class Case(unittest.TestCase):
             "min(e.event_key & 268435455) <> 1 OR max(e.event_key & 268435455) <> t.last_event"), [])
 
     def assert_ends_well(self, long, following, number):
-        """A long task that was at work all the time: its turn was not broken off, and both streams tell its end."""
+        """Asserts that a long task at work throughout was not interrupted, and that both streams show its end."""
         again = self.at.subscribe(long, after=number)
         (self.nodes or self.server).gate("player", long)
         for stream in (following, again):
@@ -198,7 +200,7 @@ class Case(unittest.TestCase):
         self.assertEqual(self.server.database.query(f"SELECT attempt FROM tasks WHERE public_id = '{long}'"), [(1,)])
 
     def follow_long(self):
-        """A task at work, a stream of it, and the number of its last event."""
+        """Begins a long task. Returns it, a stream of it, and the number of its last event."""
         long = self.at.begin_long().id
         following = self.at.subscribe(long)
         following.until("working")

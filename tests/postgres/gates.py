@@ -1,15 +1,15 @@
-"""TCP gates that can break what passes through them: connections are cut, or their other side vanishes without a word
-(half-open), as with a machine that has lost its network."""
+"""TCP gates that can break the connections through them: by cutting, or by making the other side vanish silently
+(half-open), as when a machine loses its network."""
 import asyncio
 import ctypes
 import socket
 import struct
 import threading
 
-SO_ATTACH_FILTER = 26  # of Linux
-TAKES_NOTHING = struct.pack("HBBI", 6, 0, 0, 0)  # one instruction of BPF: a packet's first 0 bytes are kept
-RESETS = struct.pack("ii", 1, 0)  # SO_LINGER: closing tells of a failure and not of an end
-VANISHED_S = 20  # longer than anybody should need to notice
+SO_ATTACH_FILTER = 26  # on Linux
+TAKES_NOTHING = struct.pack("HBBI", 6, 0, 0, 0)  # one BPF instruction: keep the first 0 bytes of each packet
+RESETS = struct.pack("ii", 1, 0)  # SO_LINGER: closing sends a reset
+VANISHED_S = 20  # longer than any peer should need to notice
 
 
 def reset(writer):
@@ -18,7 +18,8 @@ def reset(writer):
 
 
 def vanish(writer):
-    """Neither answers nor acknowledges anything from now on. Returns the socket, which is open until that is closed."""
+    """From now on neither answers nor acknowledges anything. Returns the socket; the connection stays open until it is
+    closed."""
     kept = writer.get_extra_info("socket").dup()
     code = ctypes.create_string_buffer(TAKES_NOTHING, len(TAKES_NOTHING))
     kept.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, struct.pack("HL", 1, ctypes.addressof(code)))
@@ -28,8 +29,8 @@ def vanish(writer):
 
 
 class Gate:
-    """Listens on a free port of loopback, on a thread of its own. What is derived says in `serve` what becomes of a
-    connection, and keeps each pair (its near writer, its far writer) in `pairs` while data pass."""
+    """Listens on a free loopback port, on a thread of its own. A subclass handles a connection in `serve`, and keeps
+    each pair (its near writer, its far writer) in `pairs` while data pass."""
 
     def __init__(self, **listening):
         self.pairs = set()
@@ -61,7 +62,7 @@ class Gate:
         raise NotImplementedError
 
     def on_some(self, random, most, do):
-        """Does it to so many pairs at most, and returns to how many."""
+        """Calls `do` with at most `most` pairs, chosen at random. Returns the number of pairs."""
         async def choose():
             whole = [pair for pair in self.pairs if not any(writer.transport.is_closing() for writer in pair)]
             chosen = random.sample(sorted(whole, key=id), min(most, len(whole)))
@@ -72,7 +73,7 @@ class Gate:
         return asyncio.run_coroutine_threadsafe(choose(), self.loop).result()
 
     def cut(self, random, most):
-        """Half of them as by a reset, the others as by an end."""
+        """Ends connections, half of them by a reset and the others by an orderly end."""
         def one(near, far):
             for writer in (near, far):
                 if random.random() < 0.5:
@@ -86,7 +87,7 @@ class Gate:
 
 
 class DatabaseGate(Gate):
-    """Before a server at `port`, whatever it speaks. `connect_s`: how long it takes to connect."""
+    """A gate in front of a server at `port`, for any protocol. `connect_s`: how long connecting takes."""
 
     def __init__(self, port, connect_s=0):
         self.before, self.connect_s = port, connect_s
@@ -117,7 +118,7 @@ class DatabaseGate(Gate):
             target.close()
 
     def half_open(self, random, most):
-        """To either side the other one has vanished."""
+        """Makes each side see the other one vanish."""
         def one(near, far):
             self.keep_open(vanish(near))
             self.keep_open(vanish(far))

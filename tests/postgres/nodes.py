@@ -1,5 +1,5 @@
-"""What the tests of several nodes share: Batons that serve one database, each on a port and with a folder of its own, and
-a proxy before them."""
+"""Shared by the tests of several nodes: Batons that serve one database, each with its own port and folder, and a proxy
+in front of them."""
 import concurrent.futures
 import json
 import pathlib
@@ -20,12 +20,12 @@ import round_robin
 CONFIG = {"engine": {"drain_grace_s": 0.2},
           "webhooks": {"retry_first_s": 0.05, "retry_max_s": 0.2, "timeout_s": 5}}
 GENERATIONS = (old_generations.Rpc01, old_generations.Rpc03, new_generations.Rpc10)
-# A turn that lost its node is to run again within so many seconds.
+# The time within which a turn whose node was lost must run again, in seconds.
 KILLED_S, FROZEN_S, STOPPED_S = 2, 7, 2
 
 
 class GatedDatabase(databases.PostgresDatabase):
-    """The nodes reach it through a gate, the test past it. Whoever has made it, or its cluster, drops it."""
+    """The nodes reach the database through a gate, the test directly. The owner of the database drops it."""
 
     def __init__(self, gate, url=None):
         super().__init__(url)
@@ -41,7 +41,7 @@ class GatedDatabase(databases.PostgresDatabase):
 
 
 class Node(harness.Server):
-    """`is_up`: whether the proxy may send it requests."""
+    """`is_up`: the proxy may send requests to this node."""
 
     is_up = is_frozen = False
 
@@ -67,13 +67,14 @@ class Node(harness.Server):
         self.process.send_signal(signal.SIGCONT)
 
     def ended(self):
-        """The exit code of a node that ends by itself."""
+        """Waits for a node that ends by itself. Returns its exit code."""
         self.is_up = False
         return self.process.wait(client.scaled(20))
 
 
 class Nodes:
-    """`agents`: those of every node, or a list for each. `kind`: of Node. `database`: another one than of their own."""
+    """`agents`: the agents of every node, or a list for each. `kind`: the class of nodes. `database`: an existing one
+    to use instead of a new one."""
 
     def __init__(self, count, agents, config, options, kind=Node, database=None):
         each = agents if isinstance(agents[0], list) else [agents] * count
@@ -92,12 +93,12 @@ class Nodes:
         return iter(self.all)
 
     def start(self, nodes=None):
-        """These or all of them, at the same time."""
+        """Starts these nodes, or all, at the same time."""
         with concurrent.futures.ThreadPoolExecutor() as threads:
             list(threads.map(Node.start, nodes or self.all))
 
     def change_card(self, agent, **baton):
-        """Of the nodes that have this agent; before they start."""
+        """Changes the card at all nodes that have this agent. Call it before they start."""
         for node in self.all:
             path = node.agents_folder / agent / "card.json"
             if path.exists():
@@ -106,7 +107,7 @@ class Nodes:
                 path.write_text(json.dumps(card), encoding="utf-8")
 
     def gate(self, agent, name):
-        """Lets an agent that waits go on, on whichever node it does."""
+        """Opens an agent's gate on all nodes that have the agent."""
         for node in self.all:
             if (node.agents_folder / agent).exists():
                 node.gate(agent, name)
@@ -115,11 +116,11 @@ class Nodes:
         return self.query(f"SELECT attempt FROM tasks WHERE public_id = '{task}'")[0][0]
 
     def living(self):
-        """The places of those that serve."""
+        """Returns the indexes of the nodes that serve."""
         return [index for index, node in enumerate(self.all) if node.is_up]
 
     def close(self):
-        """Ends all of them. A node that has ended by itself, or does not end well, is an error."""
+        """Ends all nodes. Raises an error for a node that had ended by itself or does not end well."""
         self.proxy.end()
         wrong = [node for node in self.all if node.is_up and not node.running()]
         ending = [node for node in self.all if node.running()]
@@ -143,7 +144,7 @@ class Nodes:
 
 
 class Helpers(unittest.TestCase):
-    """Set AGENTS (see Nodes), CONFIG and OPTIONS. `self.nodes`: what there is."""
+    """Set AGENTS (see Nodes), CONFIG and OPTIONS. `self.nodes` has the running nodes."""
 
     AGENTS = ["player"]
     CONFIG = {}
@@ -156,14 +157,14 @@ class Helpers(unittest.TestCase):
 
     @classmethod
     def prepare(cls, nodes):
-        """For tests whose agents' cards say more: before the nodes start."""
+        """Override to change agents' cards before the nodes start."""
 
     def at(self, index, generation=new_generations.Rpc10, agent="player", **how):
-        """A client at one of the nodes."""
+        """Returns a client at one of the nodes."""
         return generation(self.nodes[index], agent, **how)
 
     def through(self, generation=new_generations.Rpc10, agent="player"):
-        """A client whose every request goes to another node."""
+        """Returns a client whose requests each go to another node."""
         return generation(self.nodes.proxy, agent)
 
     def wait_end(self, task, state="completed", index=0, seconds=20, agent="player"):
@@ -178,12 +179,12 @@ class Helpers(unittest.TestCase):
         harness.wait_for(lambda: self.nodes.attempt(task) >= attempt, seconds, f"attempt {attempt} of {task}")
 
     def assert_consecutive(self, blocks, after=0):
-        """Blocks of a stream whose events say what they cover."""
+        """Asserts that the blocks of a stream, which show the numbers they cover, leave no gap after `after`."""
         covered = [number for block in blocks if block.number is not None for number in block.covers]
         self.assertEqual(covered, list(range(after + 1, after + 1 + len(covered))))
 
     def assert_logs_whole(self):
-        """Each task's log in the database has all its numbers, and one end at most follows each beginning."""
+        """Asserts that each task's log in the database has all its numbers."""
         self.assertEqual(self.nodes.query(
             "SELECT t.public_id, t.last_event, count(*) AS many FROM tasks t JOIN events e ON "
             "e.event_key >> 28 = t.task_key GROUP BY t.task_key, t.public_id, t.last_event HAVING "
@@ -191,18 +192,18 @@ class Helpers(unittest.TestCase):
             "max(e.event_key & 268435455) <> t.last_event"), [])
 
     def at_once(self, *acts):
-        """What these return, or the errors they raise, in their order."""
+        """Runs these at the same time. Returns their results, or the errors they raise, in order."""
         def run(act):
             try:
                 return act()
-            except Exception as error:  # of whatever kind: the test looks at it
+            except Exception as error:  # any error is a result for the test
                 return error
         with concurrent.futures.ThreadPoolExecutor(len(acts)) as threads:
             return list(threads.map(run, acts))
 
 
 class SharedNodesCase(Helpers):
-    """All tests of a class have the same nodes, which stay."""
+    """All tests of a class share the same nodes, which stay up."""
 
     @classmethod
     def setUpClass(cls):
@@ -213,7 +214,7 @@ class SharedNodesCase(Helpers):
 
 
 class NodesCase(Helpers):
-    """Each test has nodes of its own, to end and to start. `FIRST`: how many of them run when it begins."""
+    """Each test has its own nodes, to stop and to start. `FIRST`: how many of them run at its beginning."""
 
     FIRST = None
 
@@ -222,7 +223,8 @@ class NodesCase(Helpers):
         self.addCleanup(self.nodes.close)
         self.prepare(self.nodes)
         self.nodes.start(self.nodes.all[:self.FIRST])
-        # Nobody is declared dead soon after the database has started: that may have kept all from it.
+        # For a while after the database has started, no node is declared dead, because the outage may have kept all of
+        # them from renewing.
         harness.wait_for(lambda: self.nodes.query("SELECT 1 AS one WHERE clock_timestamp() - "
                                                   "pg_postmaster_start_time() > interval '6 s'"), 20,
                          "the database to be up for longer than a lease")

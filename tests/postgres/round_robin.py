@@ -1,5 +1,5 @@
-"""A proxy before several nodes: each request goes to the next one that is up, whoever sends it and whatever it is about.
-No cookies, no sticky sessions. Bodies of requests are read whole, answers are passed on as they come."""
+"""A proxy in front of several nodes: each request goes to the next node that is up, whatever its client and its task.
+No cookies, no sticky sessions. Request bodies are read whole; answers are forwarded as they arrive."""
 import asyncio
 
 import client
@@ -11,7 +11,7 @@ NOBODY = b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n"
 
 
 class Head:
-    """The first lines of a request or an answer."""
+    """The head of a request or an answer."""
 
     def __init__(self, raw):
         first, *lines = raw.removesuffix(END).split(b"\r\n")
@@ -29,7 +29,7 @@ class Head:
 
     @property
     def is_stream(self):
-        """One of events, or of any other length that is not told."""
+        """True for an event stream, or an answer of unknown length."""
         return self.fields.get(b"content-type", b"").startswith(b"text/event-stream") or not (
             self.is_chunked or self.length >= 0)
 
@@ -47,7 +47,7 @@ async def chunks_of(source):
 
 
 async def body_of(head, source):
-    """Pieces of the body as they come, framed as they are."""
+    """Yields pieces of the body as they arrive, in their original framing."""
     if head.is_chunked:
         async for chunk in chunks_of(source):
             yield chunk
@@ -65,7 +65,7 @@ async def body_of(head, source):
 
 
 class Proxy(gates.Gate, client.Client):
-    """A client that talks to the nodes through a proxy of its own. `ports()`: those of the nodes that are up."""
+    """A client that reaches the nodes through its own proxy. `ports()` returns the ports of the nodes that are up."""
 
     def __init__(self, ports):
         client.Client.__init__(self)
@@ -77,7 +77,7 @@ class Proxy(gates.Gate, client.Client):
         super().end()
 
     def half_open(self, random, most):
-        """To the nodes the clients have vanished. To the clients the connections are lost."""
+        """The nodes see their clients vanish. The clients lose their connections."""
         def one(near, far):
             self.keep_open(gates.vanish(far))
             gates.reset(near)
@@ -93,7 +93,7 @@ class Proxy(gates.Gate, client.Client):
             writer.close()
 
     async def exchange(self, reader, writer):
-        """Passes one request on and its answer back. Whether there may be another one."""
+        """Forwards one request, and its answer back. Returns whether the connection can have another one."""
         head = Head(await reader.readuntil(END))
         body = b"".join([piece async for piece in body_of(head, reader)]) if head.is_chunked or head.length > 0 else b""
         node = await self.reach()
@@ -117,7 +117,7 @@ class Proxy(gates.Gate, client.Client):
             target.close()
 
     async def reach(self):
-        """To the next node; to the one after it if that refuses."""
+        """Connects to the next node, or to the one after it if that one refuses."""
         for _ in range(2):
             ports = self.ports()
             if not ports:
@@ -137,7 +137,7 @@ class Proxy(gates.Gate, client.Client):
 
     @staticmethod
     async def until_either(passing, leaving):
-        """Until the stream is over, or its client has left."""
+        """Returns when the stream is over or its client has left."""
         both = [asyncio.ensure_future(passing), asyncio.ensure_future(leaving)]
         await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
         for one in both:

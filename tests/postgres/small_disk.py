@@ -1,19 +1,20 @@
-"""A disk in memory that can be full."""
+"""A disk in memory that can be filled."""
 import ctypes
 import os
 import subprocess
 
 CLONE_NEWNS = 0x00020000
-SIZE = 4 << 30  # nothing is taken before it is used
+SIZE = 4 << 30  # memory is allocated on first use
 PAGE = 4096
 
 
 class NotAllowed(Exception):
-    """Disks may not be mounted here."""
+    """This machine does not allow mounting disks."""
 
 
 def leave_namespace():
-    """What this process mounts from now on nobody else sees, and goes with it and its children."""
+    """Moves to a new mount namespace: later mounts are visible only to this process and its children, and end with
+    them."""
     if os.getuid() != 0:
         raise NotAllowed("only root can mount a disk for the database")
     if ctypes.CDLL(None).unshare(CLONE_NEWNS) != 0:
@@ -34,14 +35,14 @@ class SmallDisk:
         run("mount", "-t", "tmpfs", "-o", f"size={SIZE},mode=700,uid={owner.pw_uid},gid={owner.pw_gid}", "disk", folder)
 
     def fill(self):
-        """There is no room from now on."""
+        """Leaves no room on the disk."""
         while True:
             there = os.statvfs(self.folder)
             try:
                 return self.resize((there.f_blocks - there.f_bfree) * there.f_frsize)
             except NotAllowed:
                 if os.statvfs(self.folder).f_bfree == there.f_bfree:
-                    raise  # it has not been written to meanwhile
+                    raise  # nothing was written meanwhile, so another try would fail, too
 
     def free(self):
         self.resize(SIZE)

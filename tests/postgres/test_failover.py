@@ -1,4 +1,4 @@
-"""The database itself fails over to a synchronous standby: Baton goes on, and nothing is lost."""
+"""The database fails over to a synchronous standby: Baton continues, and nothing is lost."""
 import pathlib
 import signal
 import subprocess

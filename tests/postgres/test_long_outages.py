@@ -1,4 +1,4 @@
-"""The database is away for longer than a write waits for it."""
+"""The database is away for longer than a write waits."""
 import http.client
 import pathlib
 import sys
@@ -28,7 +28,7 @@ class LongOutage(failover.Case):
 
         sender = threading.Thread(target=send)
         sender.start()
-        # The primary has it by now, and does not say so, as the standby has not.
+        # The primary has stored it but does not confirm it, because the standby has not.
         harness.wait_for(self.waiting, 20, "the group to wait for the standby")
         self.primary.stop_server()
         sender.join()
@@ -37,7 +37,7 @@ class LongOutage(failover.Case):
         self.primary.start_server()
         try:
             self.at.send("end more")
-        except (generations.Refused, OSError, http.client.HTTPException):  # it ends
+        except (generations.Refused, OSError, http.client.HTTPException):  # the server ends
             pass
         self.assertNotEqual(server.process.wait(client.scaled(20)), 0)
         self.assertIn("has kept what it could not confirm in time", server.log_text())

@@ -1,4 +1,5 @@
-"""The database fails over to a standby that lacks what was confirmed: Baton says so and ends, instead of serving a hole."""
+"""The database fails over to a standby that lacks confirmed commits: Baton reports that and ends, instead of serving a
+gap."""
 import http.client
 import pathlib
 import signal
@@ -15,14 +16,14 @@ import new_generations
 
 
 class Asynchronous(failover.Case):
-    """The standby lacks the last tasks that were acknowledged."""
+    """The standby lacks the last acknowledged tasks."""
 
     def setUp(self):
         super().setUp()
         self.follow(is_synchronous=False)
 
     def lose(self, lost):
-        """Fails over to a standby that has nothing of what `lost` does."""
+        """Runs `lost` and fails over to a standby without its effects."""
         self.await_standby()
         self.standby.stop_server()
         result = lost()
@@ -56,7 +57,7 @@ class Asynchronous(failover.Case):
                 self.assertEqual(self.at.get(lost).texts, ["played: end lost"])
             except generations.Refused as refused:
                 self.assertTrue(failover.is_unavailable(refused), refused)
-            except (OSError, http.client.HTTPException):  # it ends
+            except (OSError, http.client.HTTPException):  # the server ends
                 pass
         self.assert_ends_of_loss()
 

@@ -1,4 +1,4 @@
-"""A conversation goes on on whichever node the page's next request reaches."""
+"""A conversation continues on any node that the page's next request reaches."""
 import pathlib
 import sys
 import unittest
@@ -23,7 +23,7 @@ class Chat(nodes.SharedNodesCase):
     CONFIG = {"chat": {"hang_up_grace_s": 0.2}}
 
     def each(self):
-        """A client of each protocol at each node."""
+        """Yields the clients of each protocol, one at each node."""
         for door in DOORS:
             with self.subTest(door.name):
                 yield [door(self.nodes[index]) for index in (0, 1, 2)]
@@ -33,7 +33,8 @@ class Chat(nodes.SharedNodesCase):
 
     @staticmethod
     def history(door, context):
-        """What the agent is told at that door's node; AG-UI's clients would have to send it themselves."""
+        """Returns the history that the agent receives at that client's node. AG-UI's clients would have to send it
+        themselves."""
         asking = chat_doors.AgentApi(door.server)
         return client.json.dumps(client.json.loads(asking.run(asking.say("told", context)).text)["history"])
 
@@ -117,7 +118,7 @@ class Chat(nodes.SharedNodesCase):
         following = second.follow(task, context)
         second.until_text(following, "begun")
         stream.leave()
-        # Another one that is left later, and that nobody follows, is canceled by then.
+        # A run that was left later and has no follower is canceled first.
         other, unfollowed = self.begin_long(first, client.new_id())
         other.leave()
         harness.wait_for(lambda: self.state(unfollowed, 1) == "canceled", what="the other one to be canceled")

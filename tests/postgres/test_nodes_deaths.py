@@ -1,4 +1,4 @@
-"""A node is killed, freezes or stops: what it ran runs again on another one, and whoever follows it there misses nothing."""
+"""A node is killed, freezes or stops: its turns run again on another node, and their followers there miss nothing."""
 import http.client
 import pathlib
 import sys
@@ -26,7 +26,7 @@ def ends_in(blocks):
 
 
 class Turns(nodes.NodesCase):
-    """One at work on the first node that is followed on both others."""
+    """The turn at work on the first node is followed on both others."""
 
     AGENTS = ["player", "slow"]
 
@@ -77,7 +77,7 @@ class Turns(nodes.NodesCase):
         self.begin()
         self.nodes[0].freeze()
         self.wait_attempt(self.task, 2, FROZEN_S)
-        # Its agent goes on, and has said everything by the time that the node thaws.
+        # Its agent continues, and has sent all its output by the time the node thaws.
         self.nodes[0].gate("player", self.task)
         self.nodes[0].thaw()
         self.assertNotEqual(self.nodes[0].ended(), 0)
@@ -181,7 +181,7 @@ class ManyTurns(nodes.NodesCase):
         self.assertEqual((self.at(2).list(contextId=context)["totalSize"], again.id), (1, killed))
 
     def kill_once_begun(self, context):
-        """The first node; the task that it worked on."""
+        """Kills the first node. Returns the task it was working on."""
         begun = harness.wait_for(lambda: self.at(2).list(contextId=context, status="TASK_STATE_WORKING")["tasks"], 20,
                                  "the turn to begin")
         self.nodes[0].kill()
@@ -189,7 +189,7 @@ class ManyTurns(nodes.NodesCase):
 
 
 class Joining(nodes.NodesCase):
-    """Nodes come and go while others serve."""
+    """Nodes join and leave while others serve."""
 
     FIRST = 1
 

@@ -1,4 +1,4 @@
-"""Operators act through any node on all of them."""
+"""An operator at any node acts on all of them."""
 import json
 import pathlib
 import sys
@@ -36,7 +36,7 @@ class OperateCase(nodes.SharedNodesCase):
         return answer.body
 
     def begin(self, index, agent, text="x"):
-        """A task at work; its id and its key."""
+        """Begins a task and waits until it is at work. Returns its id and its key."""
         task = client.new_id()
         self.nodes[index].stream(text, task, agent=agent, token=CALLER).until(
             lambda block: "begun" in str(block.status))
@@ -63,7 +63,8 @@ class OperateCase(nodes.SharedNodesCase):
         return row.get("paused", False)
 
     def try_to_begin(self, index):
-        """A task of the paused agent, its stream and its key; or None if it has begun."""
+        """Sends a task to the paused agent. Returns the task, its stream and its key, or None if it was not paused
+        there yet."""
         task = client.new_id()
         stream = self.nodes[index].stream("x", task, agent="slow", token=CALLER)
         next(iter(stream))
@@ -141,7 +142,7 @@ class Operate(OperateCase):
 
 
 class TasksOfOtherAgents(OperateCase):
-    """Callers reach an agent at the nodes that have it, operators reach its tasks at any."""
+    """Callers reach an agent at the nodes that have it; operators reach its tasks at any node."""
     AGENTS = [["slow"], ["phone"], ["phone"]]
 
     def test_tasks_of_an_agent_that_a_node_does_not_have_are_read_and_canceled_there(self):

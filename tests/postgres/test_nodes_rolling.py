@@ -1,4 +1,4 @@
-"""All nodes are ended and started again, one after the other, while clients send and follow through the proxy."""
+"""All nodes are restarted, one after the other, while clients send and follow through the proxy."""
 import http.client
 import itertools
 import pathlib
@@ -17,10 +17,10 @@ UNAVAILABLE = 503
 
 
 class Load:
-    """Clients that send one task after another, each again until it is answered, and what they were answered."""
+    """Clients that send one task after another, repeating each until it is answered, and the answers they got."""
 
     def __init__(self, case, clients=4):
-        self.case, self.acknowledged, self.wrong = case, {}, []  # a task's id: what was sent
+        self.case, self.acknowledged, self.wrong = case, {}, []  # task id: the text sent
         self.ending = threading.Event()
         self.threads = [threading.Thread(target=self.work, args=(number,)) for number in range(clients)]
         for thread in self.threads:
@@ -34,12 +34,12 @@ class Load:
                     return
                 text = f"end {name}-{number};"
                 task = self.until_answered(at, text, client.new_id())
-                # A node that stops says how far the task is.
+                # A stopping node answers with the task's current state.
                 is_told = (task.state, task.texts) == ("completed", [f"played: {text}"])
                 if not (is_told or task.state in ("submitted", "working")) or task.id in self.acknowledged:
                     self.wrong.append(f"{text} {task}")
                 self.acknowledged[task.id] = text
-        except Exception as error:  # of whatever kind: the test is told
+        except Exception as error:  # any error is a failure of the test
             self.wrong.append(repr(error))
 
     @staticmethod
@@ -54,7 +54,7 @@ class Load:
                     return at.sent(answer.body["result"])
                 if answer.status != UNAVAILABLE and refused["code"] != UNAVAILABLE:
                     raise AssertionError(f"refused: {answer.raw}")
-            except (OSError, http.client.HTTPException):  # whoever has no answer asks again
+            except (OSError, http.client.HTTPException):  # a client without an answer asks again
                 pass
             if time.monotonic() > deadline:
                 raise AssertionError(f"no answer to {text}")
@@ -70,7 +70,7 @@ class Load:
 
 
 class Follower:
-    """Follows a task through the proxy to its end, on another node whenever a stream breaks off."""
+    """Follows a task through the proxy to its end. Changes to another node whenever a stream breaks."""
 
     def __init__(self, case, task):
         self.proxy, self.task, self.blocks = case.nodes.proxy, task, []
@@ -86,7 +86,7 @@ class Follower:
                 self.streams += 1
                 for block in self.proxy.resubscribe(self.task, after, agent="player"):
                     self.blocks.append(block)
-            except (OSError, http.client.HTTPException, AssertionError):  # cut, perhaps inside of a block; or refused
+            except (OSError, http.client.HTTPException, AssertionError):  # cut, perhaps inside a block; or refused
                 continue
 
 
@@ -99,7 +99,7 @@ class RollingCase(nodes.NodesCase):
         followers = [Follower(self, long) for _ in range(3)]
         for follower in followers:
             self.addCleanup(follower.thread.join)
-        self.addCleanup(self.nodes.gate, "player", long)  # so that they end whatever happens
+        self.addCleanup(self.nodes.gate, "player", long)  # so that they always end
         for node in self.nodes:
             load.await_more()
             end(node)
@@ -116,7 +116,7 @@ class RollingCase(nodes.NodesCase):
         self.assert_kept(load, long)
 
     def assert_kept(self, load, long):
-        """What the clients were told is true on each node, and there is nothing else."""
+        """Asserts that every node shows the acknowledged tasks as acknowledged, and no others."""
         harness.wait_for(lambda: self.nodes.query("SELECT public_id FROM tasks WHERE state <> 'completed'") == [], 10,
                          "all to be completed")
         for index in (0, 1, 2):

@@ -1,4 +1,4 @@
-"""What nodes have between them: queued turns, different agents, schedules, retention, webhooks, caps of callers."""
+"""State shared by all nodes: queued turns, different agents, schedules, retention, webhooks, caps of callers."""
 import concurrent.futures
 import datetime
 import pathlib
@@ -16,11 +16,11 @@ import webhooks
 from new_generations import Rest10
 from nodes import KILLED_S
 
-MISSED = 5  # minutes for which nobody was there
+MISSED = 5  # minutes during which no node ran
 
 
 def working(at, context):
-    """Tasks whose agent has said something."""
+    """Returns tasks whose agent has said something."""
     return [task["id"] for task in at.list(contextId=context)["tasks"]
             if "begun" in generations.texts_in(task["status"].get("message", {}))]
 
@@ -46,12 +46,12 @@ class QueuedTurns(nodes.SharedNodesCase):
 
 
 class DifferentAgents(nodes.NodesCase):
-    """Only the first and the third node have `slow`, only the second one has `phone`."""
+    """Only the first and the third node have `slow`; only the second one has `phone`."""
 
     AGENTS = [["player", "slow"], ["player", "phone"], ["player", "slow", "counter"]]
 
     def await_known(self, index, agent):
-        """Until a node has heard that another one has the agent."""
+        """Waits until a node knows that another one has the agent."""
         card = f"/agents/{agent}/.well-known/agent-card.json"
         harness.wait_for(lambda: self.nodes[index].http("GET", card).status == 503, 10, f"{agent} to be known")
 
@@ -140,7 +140,7 @@ class Schedules(nodes.NodesCase):
 
 
 class Leading(nodes.NodesCase):
-    """What one node does for all is done by another one when that is gone, whichever it was."""
+    """Work that one node does for all moves to another node when that one is gone, whichever it was."""
 
     CONFIG = {"retention": {"completed_s": 0.5}}
 
@@ -209,7 +209,7 @@ class Plans(nodes.NodesCase):
                 plan_case.hand("say {{/steps/a/text}} {{/steps/b/text}} three")]})
 
     def calls_of(self, text):
-        """On all nodes together."""
+        """Returns the calls on all nodes together."""
         paths = [node.agents_folder / "hand/calls" for node in self.nodes]
         lines = [line for path in paths if path.exists() for line in path.read_text(encoding="utf-8").splitlines()]
         return [line for line in lines if client.json.loads(line)[1] == text]
@@ -249,7 +249,7 @@ class Caps(nodes.SharedNodesCase):
         with concurrent.futures.ThreadPoolExecutor(8) as threads:
             list(threads.map(lambda _: status_of_send(self.nodes[0]), range(self.MOST)))
         self.assertEqual(status_of_send(self.nodes[0]), 429)
-        # The others count its tasks a little later, long before they have as many themselves.
+        # The other nodes count its tasks a little later, long before they have that many themselves.
         for node in self.nodes:
             harness.wait_for(lambda: status_of_send(node) == 429, 10, "the node to refuse more")
         self.assertLess(self.at(0).list(pageSize=1)["totalSize"], 2 * self.MOST)

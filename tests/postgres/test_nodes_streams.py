@@ -39,7 +39,7 @@ class Streams(nodes.SharedNodesCase):
             self.assertEqual(shown(other.rest()), shown(whole))
 
     def to_the_end(self, index, task, blocks=()):
-        """All blocks of a task on a node; a stream that could not go on is taken up again."""
+        """Returns all blocks of a task on a node; resumes a stream that broke."""
         blocks = list(blocks)
         while not (blocks and blocks[-1].final):
             after = blocks[-1].number if blocks else 0
@@ -47,7 +47,7 @@ class Streams(nodes.SharedNodesCase):
         return blocks
 
     def begun_on(self, index, task):
-        """The stream of a task that is begun; a node that has no database for the moment is asked again."""
+        """Begins a task and returns its stream. Asks again if the node has no database at the moment."""
         def begin():
             try:
                 return self.nodes[index].stream(f"count {STEPS}", task, agent="player")
@@ -58,7 +58,8 @@ class Streams(nodes.SharedNodesCase):
         return harness.wait_for(begin, what="a node to begin the task")
 
     def follow_many(self, tasks):
-        """What came on all nodes of tasks while they ran: where they were begun, and on both others."""
+        """Begins tasks and follows each while it runs: on the node where it began, and on both others. Returns all
+        blocks."""
         def follow(number):
             task, here = client.new_id(), number % 3
             stream = self.begun_on(here, task)

@@ -1,4 +1,4 @@
-"""Any of several nodes takes any request about any task: sends, reads, lists, answers, cancels, repetitions."""
+"""Any node accepts any request about any task: sends, reads, lists, answers, cancels, repetitions."""
 import collections
 import concurrent.futures
 import pathlib
@@ -18,7 +18,7 @@ OTHERS = (1, 2, 0)
 
 
 def pages(at, **filters):
-    """All ids of a list, page by page, and how many tasks each page says that there are."""
+    """Returns all ids of a list, page by page, and the total that each page gives."""
     ids, totals, token = [], [], ""
     while True:
         page = at.list(pageSize=20, **filters, **({"pageToken": token} if token else {}))
@@ -30,7 +30,7 @@ def pages(at, **filters):
 
 
 def child_of(parent):
-    """Whose question it shows."""
+    """Returns the id of the child whose question the parent shows."""
     return parent.raw["status"]["message"]["metadata"][client.EXTENSION]["askedBy"][0]["task"]
 
 
@@ -96,7 +96,7 @@ class Going(nodes.SharedNodesCase):
 
     @classmethod
     def prepare(cls, all_nodes):
-        # Whoever is not told to stop is waited for.
+        # A long grace, because an agent that did not get the cancel would be waited for.
         all_nodes.change_card("slow", cancel_grace_s=60, concurrency=1)
 
     def test_an_answer_on_another_node_goes_on_and_a_follower_on_the_third_sees_the_rest(self):
@@ -140,7 +140,7 @@ class Going(nodes.SharedNodesCase):
             self.assertLess(time.monotonic() - began, client.scaled(2))
             self.assertIn(canceled.state, ("canceled", "working"))
             self.assertEqual(self.at(1, agent="slow").get(task).state, "canceled")
-            # The worker's only place is free again, so it has stopped; and it is the same one.
+            # The worker's only slot is free again and the worker is the same one, so it did get the cancel.
             harness.wait_for(lambda: self.nodes[0].metric("baton_turns_running") == 0, 2, "the place to be free")
             self.assertLessEqual(workers, set(self.nodes[0].children()))
 
@@ -178,7 +178,7 @@ class Going(nodes.SharedNodesCase):
 
 
 class AtOnce(nodes.SharedNodesCase):
-    """The same thing on several nodes at the same moment."""
+    """The same operation on several nodes at the same moment."""
 
     AGENTS = ["player", "family"]
 

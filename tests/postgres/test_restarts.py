@@ -1,5 +1,5 @@
-"""The database is restarted at once, as after a crash, under a Baton that goes on, alone, beside another one or with
-another one that waits."""
+"""The database is restarted immediately, as after a crash, under a Baton that continues: alone, beside another one, or
+with a standby Baton that waits."""
 import pathlib
 import signal
 import sys
@@ -16,7 +16,7 @@ import test_standby
 
 class Restarts(failover.Case):
     def restart(self, after=lambda: None):
-        """As pg_ctl restart -m immediate."""
+        """Restarts like pg_ctl restart -m immediate."""
         self.primary.stop_server()
         after()
         self.assertTrue(self.primary.start_server())
@@ -55,7 +55,7 @@ class Restarts(failover.Case):
         self.assertTrue(first.running() and second.running())
 
     def wait_beside(self):
-        """Another Baton that waits for the database of the first one."""
+        """Starts another Baton, which waits for the database of the first one."""
         self.serve(["--postgres-standby"])
         second = test_standby.Standby(self.server)
         second.database.drop = self.server.database.drop
@@ -85,13 +85,13 @@ class Restarts(failover.Case):
         self.restart(after=lambda: harness.wait_for(lambda: time.monotonic() > over, 20, "the lease to be over"))
         harness.wait_for(lambda: self.server.database.query(
             "SELECT 1 FROM pg_stat_activity WHERE application_name = 'baton'"), 20, "the other one to look")
-        # It writes nothing by itself: only its lease says that it lives.
+        # The server writes nothing by itself: only its lease shows that it lives.
         self.server.process.send_signal(signal.SIGCONT)
         self.assert_leased_to_the_first(second)
         self.assertEqual(self.at.send("end").state, "completed")
 
     def assert_leased_to_the_first(self, second):
-        """Also once the one that waits has had the time to think otherwise."""
+        """Asserts that the lease stays with the first server for as long as the waiting one needs to take it."""
         lease = "SELECT node_id, lease_until FROM nodes"
         seen = set()
         harness.wait_for(lambda: seen.update(self.server.database.query(lease)) or len(seen) > 6, 20, "renewed leases")

@@ -1,5 +1,5 @@
 """A second Baton on the same PostgreSQL database waits, and takes over when the first is gone: killed, stopped, frozen,
-or cut off from the database. Nothing that was acknowledged is lost, and no turn's output is there twice."""
+or cut off from the database. Nothing acknowledged is lost, and no turn's output is duplicated."""
 import contextlib
 import pathlib
 import signal
@@ -19,7 +19,7 @@ CONFIG = {"engine": {"drain_grace_s": 0.2}}
 
 
 class Standby(harness.Server):
-    """Started while another server has the database; `start` returns once it waits."""
+    """Started while another server has the database. `await_turn` returns once it waits."""
 
     def __init__(self, first):
         super().__init__(["player"], CONFIG, ["--postgres-standby"])
@@ -38,7 +38,7 @@ class Standby(harness.Server):
             self.start()
 
     def await_service(self):
-        """Returns when it has begun to serve."""
+        """Waits until it serves. Returns that time."""
         self.starting.join(client.scaled(30))
         assert self.port, self.log_text()
         return time.monotonic()
@@ -61,7 +61,7 @@ class TakeOver(unittest.TestCase):
         self.second.discard()
 
     def assert_goes_on(self, done, long, numbers):
-        """What the first one acknowledged is there, and the turn that it ran runs again."""
+        """Asserts that everything the first one acknowledged is there, and that its running turn runs again."""
         there = new_generations.Rpc10(self.second)
         self.assertEqual(there.get(done).state, "completed")
         following = there.subscribe(long)
@@ -75,7 +75,7 @@ class TakeOver(unittest.TestCase):
         self.assertGreater(len(events), numbers)
 
     def begun(self):
-        """A task that has completed, and one whose turn runs."""
+        """Makes a completed task, and one whose turn runs."""
         done = self.at_first.send("end").id
         long = self.at_first.begin_long().id
         count = self.first.database.query("SELECT max(last_event) AS most FROM tasks")[0][0]

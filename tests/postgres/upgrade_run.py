@@ -1,5 +1,5 @@
 """Nodes of an earlier program are replaced by this one, one after the other, while clients send and follow through the
-proxy; and the way back. scripts/test_upgrade runs it.
+proxy; then the reverse. scripts/test_upgrade runs it.
 
 BATON_EARLIER_PROGRAM names the earlier program.
 """
