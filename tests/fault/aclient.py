@@ -45,7 +45,7 @@ class Connection:
             self.writer.close()
 
     async def pieces(self):
-        """The body, in pieces as they come; Lost if it is not complete."""
+        """Yields the body in pieces as they arrive. Raises Lost if it is not complete."""
         try:
             if "content-length" in self.headers:
                 yield await self.reader.readexactly(int(self.headers["content-length"]))
@@ -65,10 +65,10 @@ def envelope(method, params):
 
 
 async def answer_of(connection):
-    """The JSON-RPC answer; Lost if it says: not now."""
+    """Returns the JSON-RPC answer. Raises Lost if the server is not available now."""
     body = b"".join([piece async for piece in connection.pieces()])
     if connection.status != 200:
-        raise Lost(f"HTTP {connection.status}")  # shutting down, or too busy: not accepted
+        raise Lost(f"HTTP {connection.status}")  # shutting down, or too busy: the request was not accepted
     answer = json.loads(body)
     if answer.get("error", {}).get("code") == 503:
         raise Lost(str(answer["error"]))
@@ -76,7 +76,7 @@ async def answer_of(connection):
 
 
 async def call(port, agent, method, params):
-    """The JSON-RPC answer."""
+    """Calls a method and returns the JSON-RPC answer."""
     async with Connection(port, f"/agents/{agent}", envelope(method, params)) as connection:
         return await answer_of(connection)
 
@@ -85,14 +85,14 @@ EXTENSION = "urn:baton:a2a:1"
 
 
 def covered(blocks):
-    """All numbers that these blocks of a stream say they cover, in their order."""
+    """Returns all numbers that these blocks of a stream cover, in order."""
     return [covers for number, result in blocks
             for covers in range(result["metadata"][EXTENSION]["from"], number + 1)]
 
 
 async def stream(port, agent, method, params, after=None):
-    """The blocks of a stream as (number, result), each of which says what it covers; an error answer is (None, the
-    error)."""
+    """Yields the blocks of a stream as (number, result); each shows which numbers it covers. An error answer is (None,
+    the error)."""
     headers = {} if after is None else {"Last-Event-ID": str(after)}
     params = {**params, "metadata": {EXTENSION: {"eventNumbers": True}}}
     async with Connection(port, f"/agents/{agent}", envelope(method, params), headers.items()) as connection:
@@ -103,7 +103,7 @@ async def stream(port, agent, method, params, after=None):
         async for piece in connection.pieces():
             *blocks, rest = (rest + piece).split(b"\n\n")
             for block in blocks:
-                # What keeps the connection awake stands before the next block, and ends none.
+                # A keep-alive comment comes before the next block, and ends none.
                 lines = [line for line in block.split(b"\n") if not line.startswith(b":")]
                 if not lines:
                     continue
@@ -119,7 +119,7 @@ async def stream(port, agent, method, params, after=None):
 
 
 class Receiver:
-    """Webhooks: keeps (path, task) of every delivery that it took. `refuse()` says which ones it does not."""
+    """A webhook receiver. Keeps (path, task) of every delivery it accepts; refuses a delivery if `refuse()` is true."""
 
     def __init__(self, refuse=lambda: False):
         self.refuse = refuse

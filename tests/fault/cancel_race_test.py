@@ -1,5 +1,5 @@
-"""Cancels tasks at random moments around their completion: each has exactly one end, and everybody was told
-that one. BATON_CANCEL_TASKS sets how many."""
+"""Cancels tasks at random moments around their completion: each has exactly one end, and every client was shown that
+one. BATON_CANCEL_TASKS sets the number of tasks."""
 import asyncio
 import os
 import pathlib
@@ -47,7 +47,8 @@ class CancelRace(unittest.TestCase):
 
     @staticmethod
     def params(agent):
-        """A short task: of an agent that hears a cancel, or of one that is done before it would."""
+        """Returns the params of a short task, for an agent that reacts to a cancel or for one that is done before it
+        would."""
         text = {"echo": "a b c d e", "counter": "20"}[agent]
         message = {"role": "user", "parts": [{"type": "text", "text": text}], "metadata": {"delay_ms": 4}}
         return {"id": str(uuid.uuid4()), "message": message}
@@ -62,11 +63,12 @@ class CancelRace(unittest.TestCase):
     async def one(self, agent, by_stream):
         params = self.params(agent)
         sending = asyncio.create_task(self.timed(self.streamed_end if by_stream else self.sent_end, agent, params))
-        # Tasks disturb each other: what counts is how long the last ones took, and which end has been met less often.
+        # Concurrent tasks slow each other down, so the moment is drawn from the durations of the latest ones, and moved
+        # towards the end that has been rarer.
         lean = min(2 * (self.ends["canceled"] + 1) / (self.ends["completed"] + 1), 4)
         await asyncio.sleep(self.random.uniform(0, lean * statistics.median(self.durations[agent][-20:])))
         answer = await aclient.call(self.port, agent, "tasks/cancel", {"id": params["id"]})
-        if answer.get("error", {}).get("code") == -32001:  # it had not even arrived
+        if answer.get("error", {}).get("code") == -32001:  # it had not arrived yet
             await asyncio.sleep(0)
             answer = await self.cancel_until_known(agent, params["id"])
         told = await sending
@@ -96,7 +98,7 @@ class CancelRace(unittest.TestCase):
         return blocks[-1][1]["status"]["state"]
 
     async def only_end(self, agent, task):
-        """The task's terminal event, of which there must be one, at the end of its log."""
+        """Returns the state of the task's terminal event. Asserts that there is one, at the end of its log."""
         blocks = [block async for block in
                   aclient.stream(self.port, agent, "tasks/resubscribe", {"id": task}, 0)]
         self.assertEqual(aclient.covered(blocks), list(range(1, blocks[-1][0] + 1)))

@@ -1,5 +1,5 @@
 """The wall clock jumps by a year, both ways, while the program runs and between two runs: webhooks are delivered, none
-is given up for its age, and a repeated send is still one task."""
+is given up because of its age, and a repeated send is still one task."""
 import pathlib
 import shutil
 import struct

@@ -1,5 +1,5 @@
-"""The doors through which clients send what the kill tests repeat: A2A in a generation's client, and AG-UI. A stream that
-is lost is followed on from the last block that was seen."""
+"""The clients whose messages the kill tests repeat: A2A in any generation, and AG-UI. A lost stream is resumed after
+the last block that was seen."""
 import http.client
 import pathlib
 import sys
@@ -11,14 +11,15 @@ import chat_client
 import client
 import generations
 
-# A connection that is refused or breaks; a stream that ends inside a block; a server that is not there yet.
+# Errors of a connection that is refused or breaks, of a stream that ends inside a block, and of a server that is not up
+# yet.
 LOST = (OSError, http.client.HTTPException, AssertionError)
-AWAY = (502, 503, "UNAVAILABLE")  # a proxy's word for it, and a server's
+AWAY = (502, 503, "UNAVAILABLE")  # from a proxy, and from a server
 
 
 class Send:
-    """One message, and what it was answered. `texts`: of each artifact that its stream has shown, as a client puts them
-    together; `frames`: those of a run."""
+    """One message, and its answers. `texts`: the text of each artifact on its stream, put together as a client does;
+    `frames`: the frames of a run."""
 
     def __init__(self, door, text, context=None):
         self.door, self.text, self.context = door, text, context
@@ -34,15 +35,15 @@ class Send:
 
 
 class A2aDoor:
-    """Sends by a generation's client, every other message over a stream. `resumes`: whether it follows a lost stream on
-    from its last event, instead of sending the message again."""
+    """Sends with a generation's client, every other message over a stream. `resumes`: resumes a lost stream after its
+    last event, instead of sending the message again."""
 
     def __init__(self, server, generation, resumes=False):
         self.server, self.generation, self.name = server, generation, generation.name
         self.resumes = resumes
 
     def send(self, message, streams):
-        # A new one each time: a channel of gRPC waits ever longer for a server that was away.
+        # A new client each time: a gRPC channel waits longer and longer for a server that was away.
         speaker = self.generation(self.server, "echo")
         how = {"message_id": message.id, "metadata": {"delay_ms": 5}}
         if message.context:
@@ -91,7 +92,7 @@ class A2aDoor:
                 message.take(artifact)
 
     def check(self, message):
-        """A stream that was cut and resumed has shown everything once."""
+        """Checks that a stream that was cut and resumed has shown everything once."""
         if message.is_streamed and self.resumes and list(message.texts.values()) != [message.text]:
             raise RuntimeError(f"{self.name}: the stream of {message.task} has shown {message.texts} of {message.text}")
 
@@ -101,7 +102,7 @@ def ends_run(frame):
 
 
 class AgUiDoor:
-    """Runs; one whose stream is lost is asked for again, after the last block that was seen."""
+    """Sends runs. Requests a run whose stream was lost again, after the last block that was seen."""
     name = "AG-UI"
 
     def __init__(self, server):
@@ -133,7 +134,7 @@ class AgUiDoor:
             stream.close()
 
     def check(self, message):
-        """All streams of a run together have shown what one shows that is not cut."""
+        """Checks that all streams of a run together have shown the same as one uncut stream."""
         frames = self.open(message, f"{message.task}:0").rest()
         if not frames or not ends_run(frames[-1]):
             raise ConnectionError("the stream ended before the run")
@@ -146,7 +147,7 @@ class AgUiDoor:
 
 
 def send(door, message, streams):
-    """Until it is answered."""
+    """Sends the message until it is answered."""
     deadline = time.monotonic() + client.scaled(60)
     while True:
         message.tries += 1

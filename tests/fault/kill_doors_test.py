@@ -1,7 +1,9 @@
-"""Kills the server while clients of A2A 1.0 over JSON-RPC, REST and gRPC and of AG-UI keep sending, each repeating what
-was not answered. Every send that was answered, in whole or in part, is one task, completed, with the whole reply.
+"""Kills the server while clients of A2A 1.0 over JSON-RPC, REST and gRPC and of AG-UI keep sending and repeat every
+message without an answer. Each message that was answered, in whole or in part, is one task, completed, with the whole
+reply.
 
-BATON_DOOR_KILLS and BATON_DOOR_CLIENTS (of each kind) set how often and how many; scripts/soak sets both high.
+BATON_DOOR_KILLS and BATON_DOOR_CLIENTS set the number of kills and of clients of each kind; scripts/soak sets both
+high.
 """
 import os
 import pathlib
@@ -54,7 +56,7 @@ class KillDoorsTest(unittest.TestCase):
             one.start()
         for _ in range(KILLS):
             time.sleep(client.scaled(self.random.uniform(0.3, 1.5)))
-            # The harness closes the clients' connections too.
+            # The harness also closes the clients' connections.
             self.server.kill()
             time.sleep(self.random.uniform(0, 0.3))
             self.server.start()
@@ -72,11 +74,11 @@ class KillDoorsTest(unittest.TestCase):
                 message = doors.Send(door, f"message {client.new_id()} to be said again")
                 self.sends.append(message)
                 doors.send(door, message, streams=len(self.sends) % 2 == 0)
-        except Exception as problem:  # a thread's end is not seen otherwise
+        except Exception as problem:  # otherwise nobody would see that the thread ended
             self.broken.append(f"{door.name}: {problem!r}")
 
     def check(self, all_doors):
-        """Of every message that a door acknowledged there is one task, and it is complete."""
+        """Checks that each acknowledged message has one task, which is complete."""
         judge = new_generations.Rpc10(self.server, "echo")
         found = {}
         page = {"pageSize": 100, "includeArtifacts": True}

@@ -1,7 +1,7 @@
-"""Kills the server at random moments while an outside client keeps many tasks going, and then asks whether
-everything that was acknowledged is there, in one order, with one end, and told to the webhooks.
+"""Kills the server at random moments while an external client keeps many tasks going. Then checks that everything
+acknowledged is there, in one order, with one end, and was delivered to the webhooks.
 
-BATON_KILLS and BATON_KILL_TASKS set how often and how many at once; scripts/soak sets both high.
+BATON_KILLS and BATON_KILL_TASKS set the number of kills and of concurrent tasks; scripts/soak sets both high.
 """
 import asyncio
 import os
@@ -116,7 +116,7 @@ class KillTest(unittest.TestCase):
         return at_work()
 
     async def check_webhooks(self, acknowledged):
-        """Each receiver got every status change at least once, in order."""
+        """Checks that each receiver got every status change at least once, in order."""
         def missing():
             return [s for s in acknowledged if s.statuses() != s.heard()]
         deadline = time.monotonic() + client.scaled(60)

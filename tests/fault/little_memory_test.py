@@ -1,5 +1,5 @@
-"""Takes the program's memory away while large tasks are read and sent to webhooks: requests may fail, the program goes
-on, and once there is memory again everything acknowledged is there."""
+"""Takes memory away from the program while large tasks are read and sent to webhooks. Requests may fail; the program
+keeps running, and once there is memory again everything acknowledged is there."""
 import http.client
 import os
 import pathlib
@@ -18,14 +18,14 @@ ROUNDS = 6
 READERS = 6
 SENDS = 8
 TEXT = "y" * (2 << 20)
-# Beside what the program has when it is told: from nothing to what a few large answers need.
+# Beyond the memory that the program has when the limit is set: from nothing to the need of a few large answers.
 LEFT_MIB = (0, 8, 24, 64, 128, 192)
 
 
-@client.only_if(not client.is_sanitized())  # it ends the program where it has no memory for itself
+@client.only_if(not client.is_sanitized())  # it ends the program if it has no memory for itself
 class LittleMemory(unittest.TestCase):
     def limit(self, left_mib):
-        """No more address space than there is in use, and so much."""
+        """Limits the address space to the part in use plus `left_mib`; None removes the limit."""
         if left_mib is None:
             resource.prlimit(self.server.pid, resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
             return

@@ -1,5 +1,5 @@
-"""Opens many tasks/sendSubscribe streams on one server, lets all tasks go on, and checks that every stream got
-every event. Gives figures of the server process on the way."""
+"""Opens many tasks/sendSubscribe streams on one server, lets all tasks end, and checks that every stream got every
+event. Measures the server process on the way."""
 import asyncio
 import pathlib
 import resource
@@ -41,7 +41,7 @@ class Stream:
                 self.begun.set()
 
     def is_complete(self):
-        """1..N without gap or repeat, every step, one end."""
+        """True if the numbers are 1..N without gap or repeat, with every step and one end."""
         if aclient.covered(self.blocks) != list(range(1, self.blocks[-1][0] + 1)):
             return False
         shown = [result for _, result in self.blocks]
@@ -59,7 +59,7 @@ async def open_and_finish(server, count):
     streams = [Stream(server.port) for _ in range(count)]
     began = time.monotonic()
     running = []
-    for first in range(0, count, 250):  # the listener's backlog is not what is measured
+    for first in range(0, count, 250):  # in batches, so that the listener's backlog is not measured
         batch = streams[first:first + 250]
         running += [asyncio.create_task(stream.run()) for stream in batch]
         await asyncio.gather(*(stream.begun.wait() for stream in batch))

@@ -1,8 +1,8 @@
-"""Cuts the power: the program is killed and its files are given what the disk had flushed, no more, and in a second
-round of a write that was under way any part. What was acknowledged is there, and complete. The order in which a
-checkpoint flushes log and database is watched on the way.
+"""Cuts the power: kills the program and gives its files only the content that the disk had flushed; in a second round,
+also any part of a write that was under way. Everything acknowledged is there, and complete. The order in which a
+checkpoint flushes log and database is checked on the way.
 
-BATON_POWER_CUTS sets how often each test does that (4); scripts/soak sets 100.
+BATON_POWER_CUTS sets the number of cuts in each test (4); scripts/soak sets 100.
 """
 import http.client
 import os
@@ -60,7 +60,8 @@ class PowerCut(unittest.TestCase):
             acknowledged.append(task)
 
     def send_and_cut(self, least):
-        """Sends from all sides until so many are acknowledged, and then cuts the power. Returns their tasks."""
+        """Sends from several threads until `least` tasks are acknowledged, then cuts the power. Returns the
+        acknowledged tasks."""
         acknowledged, stop = [], threading.Event()
         senders = [threading.Thread(target=self.send_until, args=(stop, acknowledged), daemon=True)
                    for _ in range(SENDERS)]
@@ -80,7 +81,7 @@ class PowerCut(unittest.TestCase):
                 if answer.get("result", {}).get("status", {}).get("state") != "completed"]
 
     def check_database(self):
-        """Nothing in it contradicts anything else."""
+        """Checks that the database is consistent."""
         self.server.stop()
         database = sqlite3.connect(self.server.folder / "baton.db")
         self.addCleanup(database.close)
@@ -90,11 +91,11 @@ class PowerCut(unittest.TestCase):
         self.serve(**variables)
         tasks = []
         for cut in range(CUTS):
-            # The last ones come after checkpoints, which are made every 16 MiB.
+            # The last cuts come after checkpoints, which happen every 16 MiB.
             known = self.send_and_cut(least=60 if cut < CUTS - 1 else 500)
             self.server.start()
             tasks += known
-            # All of them after the last cut: looking each time would take the square of it.
+            # Looks at all of them only after the last cut; looking each time would take quadratic time.
             looked_at = known + random.sample(tasks, min(len(tasks), 100)) if cut < CUTS - 1 else tasks
             self.assertEqual(self.missing(looked_at), [], "acknowledged and gone, or not complete")
         self.check_database()
@@ -109,7 +110,7 @@ class PowerCut(unittest.TestCase):
         self.cut_often(POWER_CUT_KEEP="50")
 
     def test_a_cut_takes_what_was_not_flushed(self):
-        """The test itself: on a disk that says that it has flushed and has not, acknowledged tasks are lost."""
+        """Tests the test: on a disk that pretends to flush, acknowledged tasks are lost."""
         self.serve()
         self.server.stop()
         self.server.variables["POWER_CUT_LIE"] = "1"

@@ -1,4 +1,4 @@
-"""Builds the small libraries of preload/, which go before the C library of a program under test."""
+"""Builds the small libraries of preload/, which are loaded before the C library of a program under test."""
 import os
 import pathlib
 import subprocess
@@ -9,7 +9,7 @@ HERE = pathlib.Path(__file__).resolve().parent / "preload"
 
 
 def build(name, folder):
-    """The path of the library, made in the folder."""
+    """Builds the library in the folder. Returns its path."""
     library = pathlib.Path(folder) / f"lib{name}.so"
     subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-o", library, HERE / f"{name}.c",
                     "-ldl", "-pthread"], check=True)
@@ -17,7 +17,7 @@ def build(name, folder):
 
 
 class Server(harness.Server):
-    """The program with a library before the C library's, and variables for it."""
+    """The program with a library loaded before the C library, and variables for it."""
 
     def __init__(self, library, variables, *args, **how):
         super().__init__(*args, **how)

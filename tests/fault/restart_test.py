@@ -1,8 +1,8 @@
-"""Restarts the server ten times within a minute under load, as an upgrade does, and counts the errors that a client
-sees which tries three times again, after 1, 2 and 4 seconds: none.
+"""Restarts the server ten times within a minute under load, as upgrades do, and counts the errors of clients that retry
+three times, after 1, 2 and 4 seconds: there are none.
 
-BATON_RESTARTS and BATON_RESTART_CLIENTS set how often and how many clients. In the ring "whole" it is four times, at
-the same pace.
+BATON_RESTARTS and BATON_RESTART_CLIENTS set the number of restarts and of clients. In the ring "whole" there are four
+restarts, at the same pace.
 """
 import asyncio
 import json
@@ -23,7 +23,7 @@ RESTARTS = int(os.environ.get("BATON_RESTARTS", "4" if rings.WHOLE else "10"))
 CLIENTS = int(os.environ.get("BATON_RESTART_CLIENTS", "32"))
 PAUSES = (1, 2, 4)
 SECONDS = 24 if rings.WHOLE else 60
-# Turns of `counter` take a while: some are under way when the program is asked to stop.
+# Turns of `counter` take a while: some are running when the program is asked to stop.
 AGENTS = ["echo", "counter", "cat"]
 
 
@@ -32,7 +32,7 @@ def say(text):
 
 
 class Unwell(Exception):
-    """An answer that says: not now."""
+    """The server answered that it is not available now."""
 
 
 class RestartTest(unittest.TestCase):

@@ -1,11 +1,11 @@
-"""Many open streams on one server: all get all events, and no thread is added but those of the pools. scripts/bench-streams does the
-same with 5,000 and prints the figures."""
+"""Many open streams on one server: all get all events, and no threads are added except those of the pools.
+scripts/bench-streams does the same with 5,000 and prints the figures."""
 import os
 import unittest
 
 import many_streams
 
-POOLED = 8  # threads of the pools, which are made as they come to be needed
+POOLED = 8  # threads of the pools, which are started on demand
 STREAMS = int(os.environ.get("BATON_STREAMS", "1000"))
 
 

@@ -1,5 +1,5 @@
-"""One task and the client that keeps it going over lost connections: it sends, follows, answers when it is
-asked, and now and then cancels or leaves a question open. In the end it compares what it was told with the log."""
+"""One task and a client that keeps it going across lost connections: it sends, follows, answers questions, and
+sometimes cancels or leaves a question open. At the end it compares everything it was shown with the log."""
 import asyncio
 import uuid
 
@@ -11,30 +11,31 @@ KINDS = ("echo", "echo", "counter", "joke", "phone", "cat")
 
 
 def same_on_every_stream(number, result):
-    """`final` at a question says whether that stream ends there: a send's does, a subscription does not."""
+    """Drops `final` at a question: it depends on whether that stream ends there, as a send's does and a subscription
+    does not."""
     if (result or {}).get("status", {}).get("state") == "input-required":
         result = {name: value for name, value in result.items() if name != "final"}
     return number, result
 
 
 class Subscriber:
-    """`may_be_late`: what was sent on a lost connection may arrive later, as with a server that lives on. Messages of
-    this era have no ids, so nothing is sent twice then: a task that may come to be is left to itself."""
+    """`may_be_late`: a message sent on a lost connection may arrive later, because the server lives on. Messages of
+    this era have no ids, so then nothing is sent twice: a task that may still appear is abandoned."""
 
     def __init__(self, port, random, receiver, may_be_late=False):
         self.port, self.random, self.receiver, self.may_be_late = port, random, receiver, may_be_late
         self.agent = random.choice(KINDS)
         self.streaming = random.random() < 0.75
-        # Not while a question is answered: an answer that comes after the cancel would reopen the task.
+        # Not while a question is answered: an answer that arrives after the cancel would reopen the task.
         self.cancels = self.agent != "phone" and random.random() < 0.1
         self.leaves_open = random.random() < 0.2
         self.acknowledged = False
         self.answered = False
-        self.doubtful = False  # its answer may be taken later, or not
+        self.doubtful = False  # its answer may arrive later, or not
         self.over = False
         self.resumed = 0
-        self.seen = []        # (number, result) as they came
-        self.told_state = ""  # by an answer to a send
+        self.seen = []        # (number, result) in order of arrival
+        self.told_state = ""  # from an answer to a send
         self.log = []
         self.begin()
 
@@ -76,7 +77,7 @@ class Subscriber:
                 await asyncio.sleep(0.05)
 
     async def is_known(self):
-        """Whether a send that was never answered was taken all the same."""
+        """Returns whether a send without an answer was accepted."""
         answer = await aclient.call(self.port, self.agent, "tasks/get", {"id": self.task})
         self.acknowledged = "result" in answer
         return self.acknowledged
@@ -96,7 +97,7 @@ class Subscriber:
             raise AssertionError(f"refused: {answer['error']}")
 
     async def take(self, blocks, resumed=0):
-        """Reads a stream to its end and goes on from the state it ended in."""
+        """Reads a stream to its end and continues from the state in which it ended."""
         state = ""
         async for number, result in blocks:
             if number is None:
@@ -111,7 +112,7 @@ class Subscriber:
                 self.cancels = False
                 await aclient.call(self.port, self.agent, "tasks/cancel", {"id": self.task})
             if state == "input-required" and not self.answered:
-                break  # a subscription would stay open; the answer's stream goes on
+                break  # a subscription would stay open; the stream of the answer follows
         if state in (*ENDED, "input-required"):
             await self.after_stop(state)
 
@@ -119,7 +120,7 @@ class Subscriber:
         """Resumes after the last number seen."""
         after, last = self.seen[-1] if self.seen else (0, None)
         state = (last or {}).get("status", {}).get("state")
-        if state in ENDED:  # the connection was lost between the task's end and that of the stream
+        if state in ENDED:  # the connection was lost between the end of the task and of the stream
             await self.after_stop(state)
             return
         await self.take(aclient.stream(self.port, self.agent, "tasks/resubscribe", {"id": self.task}, after), 1)
@@ -139,14 +140,14 @@ class Subscriber:
             await self.answer()
 
     async def answer(self):
-        """Answers the question; when the connection is lost, finds out whether the answer was taken."""
+        """Answers the question. If the connection is lost, finds out whether the answer was accepted."""
         is_sent = False
         while True:
             try:
                 known = await aclient.call(self.port, self.agent, "tasks/get", {"id": self.task})
                 if known["result"]["status"]["state"] != "input-required":
                     self.answered = True
-                    return  # an earlier try was taken: follow it
+                    return  # an earlier try was accepted: follow it
                 if is_sent and self.may_be_late:
                     self.over = self.doubtful = True
                     return
@@ -170,7 +171,7 @@ class Subscriber:
             raise
 
     async def whole_log(self, state):
-        """Every block of the log; of a waiting task, up to the question it waits on."""
+        """Returns every block of the log; of a waiting task, up to the question it waits on."""
         log, last = [], self.seen[-1][0] if self.seen else 0
         blocks = aclient.stream(self.port, self.agent, "tasks/resubscribe", {"id": self.task}, 0)
         async for number, result in blocks:
@@ -180,14 +181,14 @@ class Subscriber:
                 break
         await blocks.aclose()
         if not log or log[-1][0] < last:
-            raise aclient.Lost("the stream has ended too early")  # it could not go on
+            raise aclient.Lost("the stream has ended too early")  # it could not continue
         return log
 
     def statuses(self):
         return [result["status"] for _, result in self.log if result and "status" in result]
 
     def heard(self):
-        """The statuses its webhook got, each at its first time."""
+        """Returns the statuses that its webhook got, each once, in the order of their first delivery."""
         first = []
         for task in self.receiver.taken.get(self.task, []):
             if task["status"] not in first:
@@ -195,7 +196,7 @@ class Subscriber:
         return first
 
     async def check(self, case):
-        """The task is there, in one order, and this saw exactly that. Returns its state."""
+        """Asserts that the task is there, in one order, and that this client saw exactly that. Returns its state."""
         label = f"{self.agent} {self.task}"
         answer = await aclient.call(self.port, self.agent, "tasks/get", {"id": self.task})
         case.assertIn("result", answer, f"{label} was acknowledged and is not there")
@@ -205,7 +206,7 @@ class Subscriber:
         self.log = await self.whole_log(state)
         case.assertEqual(aclient.covered(self.log), list(range(1, self.log[-1][0] + 1)), label)
         terminal = [r for _, r in self.log if r and r.get("status", {}).get("state") in ENDED]
-        if self.doubtful and terminal and state not in ENDED:  # it has gone on meanwhile
+        if self.doubtful and terminal and state not in ENDED:  # it has continued meanwhile
             return await self.check(case)
         case.assertEqual(len(terminal), 1 if state in ENDED else 0, label)
         seen = self.seen
@@ -222,7 +223,7 @@ class Subscriber:
         return state
 
     def check_output(self, case, artifacts, label):
-        """What a completed turn has said is there once."""
+        """Checks that a completed turn's output is there once."""
         case.assertEqual(len(artifacts), 1, label)
         if self.agent in ("echo", "cat"):
             case.assertEqual(client.text_of(artifacts[0]).rstrip("\n"), self.sent, label)

@@ -1,5 +1,5 @@
-/* Goes before the C library: the wall clock is ahead by as many seconds as the file CLOCK_JUMP_FILE says, a 64-bit
- * number that may change at any time. The other clocks are left alone. */
+/* Loaded before the C library: sets the wall clock ahead by the number of seconds in the file CLOCK_JUMP_FILE, a 64-bit
+ * number that may change at any time. The other clocks are unchanged. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

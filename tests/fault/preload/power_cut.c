@@ -1,14 +1,14 @@
-/* Goes before the C library and keeps, for each database file and its write-ahead log, a second file with what a disk
- * would have after its power was cut: what was written and then flushed. Who kills the program and puts those files
- * in the place of the first ones has cut the power.
+/* Loaded before the C library. Keeps a second file beside each database file and each write-ahead log, with the content
+ * that a disk would have after a power cut: only writes that were flushed. To cut the power, kill the program and
+ * replace the first files with the second ones.
  *
  *   POWER_CUT_FOLDER  where the second files and the list of violations go
- *   POWER_CUT_KEEP    of 100 writes so many reach the disk before they are flushed (a disk may write when it likes)
- *   POWER_CUT_LIE     if set, flushes flush nothing: what a test must notice
+ *   POWER_CUT_KEEP    percentage of writes that reach the disk before they are flushed (a disk may write at any time)
+ *   POWER_CUT_LIE     if set, flushes flush nothing, which a test must notice
  *
- * Violations of the order of a checkpoint: a thread writes the database and has not flushed the log since it last
- * flushed the database (other threads may write the log meanwhile: what is copied was there before); the log begins
- * anew while the database has something that is not flushed. */
+ * Violations of the order of a checkpoint: a thread writes the database without having flushed the log since it last
+ * flushed the database (other threads may write the log meanwhile; the copied part was there before); the log restarts
+ * while the database has unflushed writes. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@ struct file {
   ino_t inode;
   int kind; /* 1: a database, 2: a log */
   int copy;
-  int unflushed; /* written or cut since the last flush */
+  int unflushed; /* written or truncated since the last flush */
   int dirty;
   struct range ranges[DIRTY];
 };
@@ -66,14 +66,14 @@ static void copy_range(int from, int to, off_t begin, size_t size) {
   char buffer[1 << 16];
   while (size > 0) {
     const ssize_t got = pread(from, buffer, size < sizeof buffer ? size : sizeof buffer, begin);
-    if (got <= 0) return; /* cut off meanwhile */
+    if (got <= 0) return; /* truncated meanwhile */
     if (REAL(pwrite64, pwrite_type)(to, buffer, (size_t)got, begin) != got) abort();
     begin += got;
     size -= (size_t)got;
   }
 }
 
-/* Under the mutex. What a file has when it is first seen has survived. */
+/* Call under the mutex. The content of a file that is first seen counts as flushed. */
 static struct file *file_of(int fd) {
   struct stat status;
   const char *folder = getenv("POWER_CUT_FOLDER");
@@ -86,7 +86,7 @@ static struct file *file_of(int fd) {
   const ssize_t length = readlink(link, name, sizeof name - 1);
   if (length < 0) return NULL;
   name[length] = 0;
-  /* A file that is none of ours may be gone soon, and its inode another's. */
+  /* Ignores other files: they may be gone soon, and their inodes reused. */
   const int kind = ends_with(name, ".db") ? 1 : ends_with(name, ".db-wal") ? 2 : 0;
   if (kind == 0) return NULL;
   if (file_count == FILES) abort();
@@ -129,7 +129,7 @@ static ssize_t write_at(int fd, const void *data, size_t size, off_t begin, pwri
   if (file && written > 0) {
     const char *keep = getenv("POWER_CUT_KEEP");
     file->unflushed = 1;
-    if (file->dirty == DIRTY) abort(); /* larger than any test's */
+    if (file->dirty == DIRTY) abort(); /* more than any test writes */
     file->ranges[file->dirty++] = (struct range){begin, (size_t)written};
     random_state = random_state * 1103515245u + 12345u;
     if (keep && (int)(random_state >> 16) % 100 < atoi(keep)) {
