@@ -1,14 +1,14 @@
-// Drives the real program (BATON_PROGRAM) with real clients: the official A2A SDK of three generations, over every
-// transport that the SDK has and the agent's card offers; AG-UI's of three generations; and a strict reader of
-// streams for AG-Kit, Agent API and Agent Server. Behind the program stand agents of the SDK and a model's server.
-// In the ring "whole" (BATON_RING) each version and transport has the newest client that was made for it.
-// INTEROP_REPORT and CHAT_REPORT name JSON files for the results.
+// Drives the real program (BATON_PROGRAM) with real clients: three generations of the official A2A SDK, over every
+// transport that both the SDK and the agent's card support; three generations of AG-UI's client; and a strict reader of
+// streams for AG-Kit, Agent API and Agent Server. Agents of the SDK and a model's server run behind the program. In the
+// ring "whole" (BATON_RING), each version and transport has only the newest client made for it. INTEROP_REPORT and
+// CHAT_REPORT name JSON files for the results.
 import { webcrypto } from "node:crypto";
 import { Receiver } from "./lib/receiver.mjs";
 import { Server } from "./lib/server.mjs";
 import { scaled } from "./lib/bounds.mjs";
 
-globalThis.crypto ??= webcrypto; // Node 18 keeps it in a module; the SDKs look for it here
+globalThis.crypto ??= webcrypto; // the SDKs expect it here; Node 18 has it only in a module
 
 const { install } = await import("./lib/wire.mjs");
 install();
@@ -40,7 +40,7 @@ const world = {
 };
 const servers = Object.values(world).filter((each) => each instanceof Server);
 
-// Where the agent's card says that gRPC is served, by version of the protocol.
+// Returns the gRPC addresses in the agent's card, by version of the protocol.
 async function grpcAddresses(agent) {
   const answer = await fetch(new URL(".well-known/agent-card.json", world.server.base(agent)));
   const { additionalInterfaces = [], supportedInterfaces = [] } = await answer.json();
@@ -49,7 +49,7 @@ async function grpcAddresses(agent) {
   return { 0.3: old?.url, "1.0": newer?.url };
 }
 
-// Whether the client's transport is there to be used; only gRPC need not be.
+// True if the client's transport is available; only gRPC may be missing.
 const offered = (client, agent = "desk") =>
   client.transport !== "GRPC" || world.grpc[agent][client.protocol] !== undefined;
 
@@ -60,7 +60,7 @@ const fits = (each, client) => (!each.needs || client.has[each.needs]) && offere
 async function run() {
   await Promise.all([...servers, world.receiver].map((each) => each.start()));
   for (const agent of ["desk", "quiet", "strict", "brief"]) world.grpc[agent] = await grpcAddresses(agent);
-  const [, , only, deed] = process.argv; // part of a client's name and of an operation's, for work on one of them
+  const [, , only, deed] = process.argv; // optional: part of a client's name, and of an operation's, to run only those
   const all = [...clients.filter((client) => offered(client)).map((client) => ({ client, cases })), ...chats];
   for (const { client, cases: group } of all) {
     if (!inRing(client)) continue;
@@ -77,7 +77,7 @@ async function run() {
   }
 }
 
-// Whatever happens to this process, the programs do not outlive it.
+// However this process ends, the programs end with it.
 process.on("exit", () => [...servers, ...behind.map((each) => each.chain)].forEach((each) => each.kill()));
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   process.on(signal, () => {
@@ -86,10 +86,10 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   });
 }
 
-// A case that was given up leaves promises behind.
+// An abandoned case leaves promises behind.
 process.on("unhandledRejection", (error) => fail("what nobody waited for", error));
 
-// Whatever hangs: the programs end, and so does this.
+// Whatever hangs, this ends the programs and this process.
 setTimeout(() => {
   fail("the whole run", new Error("took too long"));
   process.exit(finish());

@@ -1,4 +1,5 @@
-// Makes a Markdown table from a report (INTEROP_REPORT): node table.mjs REPORT. A cell is what passed of what ran.
+// Makes a Markdown table from a report (INTEROP_REPORT): node table.mjs REPORT. A cell is passed cases of executed
+// cases.
 import { readFileSync } from "node:fs";
 
 const results = JSON.parse(readFileSync(process.argv[2], "utf8")).filter((result) => result.sdk !== "");

@@ -5,5 +5,5 @@ import * as pushes from "./pushes.mjs";
 import * as sends from "./sends.mjs";
 import * as streams from "./streams.mjs";
 
-// By what they are about.
+// Grouped by subject.
 export const cases = [cards, sends, streams, pushes, lists, errors].flatMap((group) => Object.values(group));

@@ -19,7 +19,7 @@ export const discovery = {
       const card = await connected.card();
       assert.equal(card.name, "Desk");
       assert.equal(card.version, "1.2.3");
-      // It has an extended card, but nobody has a token here.
+      // The agent has an extended card, but nobody has a token here.
       assert.deepEqual([card.streaming, card.push, card.extended], [true, true, false]);
       assert.deepEqual(card.skills, ["desk"]);
       checkInterfaces(client, card, base);
@@ -50,7 +50,7 @@ export const extendedCard = {
       assert.equal(card.description, "Shows itself to callers that say who they are.");
       checkInterfaces(client, card, world.guarded.base("desk"));
     });
-    // Where there is none, the clients are content with the card they have.
+    // Without an extended card, the clients use the card they have.
     await using(client, world.server.base("quiet"), {}, async (quiet) => {
       assert.deepEqual([(await quiet.card()).extended, (await quiet.extendedCard()).name], [false, "Quiet"]);
     });

@@ -32,7 +32,7 @@ async function listAndDelete(client, desk, wanted) {
   );
   await desk.deletePush(taskId, "other");
   assert.deepEqual(await ids(), ["mine"]);
-  await desk.deletePush(taskId, "other"); // once more does no harm
+  await desk.deletePush(taskId, "other"); // deleting again does no harm
   await refused(client, "TaskNotFound", desk.getPush(taskId, "other"));
 }
 
@@ -108,7 +108,7 @@ export const agentWithout = {
     }),
 };
 
-// The clients look at the card themselves, but for these calls: 0.2.5 on get, the others on delete.
+// Most clients check the card themselves. These calls reach the server: in 0.2.5 the get, in the others the delete.
 async function refusesPush(client, connected, id) {
   assert.equal((await connected.card()).push ?? false, false);
   const call = client.has.pushList ? connected.deletePush(id, "x") : connected.getPush(id);

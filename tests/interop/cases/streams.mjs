@@ -14,7 +14,7 @@ import {
   withDesk,
 } from "./tools.mjs";
 
-// `final` is the mark of the last status before 1.0; the 1.0 views have none.
+// `final` marks the last status before 1.0; the 1.0 views have no such mark.
 function checkFinal(events) {
   const marks = events
     .filter((event) => event.kind === "status" && event.final !== undefined)
@@ -61,7 +61,7 @@ export const streamedInput = {
     }),
 };
 
-// Some clients send instead, and hand the answer over as the stream's one item; the others say no themselves.
+// Some clients send instead, and return the answer as the stream's only item; the others refuse.
 export const noStreams = {
   operation: "agent without streams",
   agent: "quiet",
@@ -76,7 +76,7 @@ export const noStreams = {
 };
 
 export const streamedAuth = {
-  operation: "auth-required on a stream that goes on",
+  operation: "auth-required on a stream that stays open",
   run: (client, world) =>
     withDesk(client, world, async (desk) => {
       const stream = desk.stream("auth");

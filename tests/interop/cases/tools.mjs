@@ -1,11 +1,11 @@
-// What several cases need.
+// Shared by several cases.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { waitFor } from "../lib/bounds.mjs";
 
 export const fresh = () => randomUUID();
 
-// Connects, hands the client over, and closes it. Every message needs an id; the cases that care give one.
+// Connects, runs with the client, and closes it. Every message needs an id; cases that depend on it give one.
 export async function using(client, base, options, run) {
   const connected = await client.connect(base, options);
   const withId = (message = {}) => ({ messageId: fresh(), ...message });
@@ -29,7 +29,7 @@ export async function collect(stream) {
   return events;
 }
 
-// The next item for which `found` holds; the stream goes on.
+// Returns the next item for which `found` holds; the stream stays open.
 export async function nextOf(stream, what, found) {
   for (;;) {
     const { value, done } = await stream.next();
@@ -38,8 +38,8 @@ export async function nextOf(stream, what, found) {
   }
 }
 
-// The text of an artifact as a reader of the stream puts it together: a snapshot, then what is appended or new.
-// Some clients lose `append`; the cases' artifacts are never begun anew.
+// Returns the text of an artifact as a reader of the stream assembles it: from a snapshot, then from appended or new
+// chunks. Some clients lose `append`; the cases never restart an artifact.
 export function assembled(client, events) {
   let text = "";
   for (const event of events) {
@@ -53,14 +53,14 @@ export function assembled(client, events) {
 
 export const lastState = (events) => events.filter((event) => event.state).at(-1)?.state;
 
-// The task, polled until it is in one of these states.
+// Polls the task until it is in one of these states. Returns it.
 export const polled = (client, id, ...states) =>
   waitFor(`the task to be ${states.join(" or ")}`, async () => {
     const task = await client.get(id);
     return states.includes(task.state) && task;
   });
 
-// The agent took the task up and waits at its gate.
+// Waits until the agent works on the task and holds at its gate.
 export const holding = (client, id) =>
   waitFor("the agent to hold", async () => {
     const task = await client.get(id);

@@ -1,5 +1,5 @@
-// Chains: a client, a Baton whose agent is one of the official SDK, and behind that another Baton. Baton calls the
-// SDK's server as its client (executor a2a), and the SDK's client calls Baton.
+// Chains: a client, a Baton, an agent made with the official SDK, and another Baton. The first Baton calls the SDK's
+// server as a client (executor a2a), and the SDK's client calls the second Baton.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -20,7 +20,7 @@ class Middle {
     this.file = fileURLToPath(new URL(`middle_${sdk}.mjs`, import.meta.url));
   }
 
-  // Again on the same port, if it has run before.
+  // Uses the same port again after a restart.
   async start(far) {
     this.far ??= far;
     this.#process = spawn(process.execPath, [this.file], {
@@ -48,7 +48,7 @@ class Middle {
   }
 }
 
-// One for each SDK in the middle; the programs run for all of its cases.
+// One for each SDK in the middle; its programs run for all of its cases.
 class Chain {
   constructor(client, file) {
     this.client = client;
@@ -85,12 +85,12 @@ class Chain {
     this.middle.kill();
   }
 
-  // A client of the near end.
+  // Runs with a client of the near end.
   using(run) {
     return using(this.client, this.near.base("desk"), {}, run);
   }
 
-  // The far end's tasks; not by `fetch`, which holds answers against the shapes of the client's generation.
+  // Returns the far end's tasks. Not by `fetch`, which checks answers against the shapes of the client's generation.
   async farTasks() {
     const url = new URL("tasks?pageSize=100", this.far.base("desk"));
     const [answer] = await once(get(url, { headers: { "A2A-Version": "1.0" } }), "response");

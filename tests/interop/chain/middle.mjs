@@ -1,14 +1,14 @@
-// An agent in the middle of a chain, made with the official SDK: hands each message on to the agent at FAR, with
-// the SDK's own client, and tells what that says. Its tasks are in memory only: after a restart it knows none.
+// An agent in the middle of a chain, made with the official SDK: forwards each message to the agent at FAR with the
+// SDK's own client, and relays the answer. Its tasks are only in memory and are lost by a restart.
 import { createServer } from "node:http";
 import express from "express";
 
 export const skills = [{ id: "relay", name: "Relay", description: "Asks another agent.", tags: ["relay"] }];
 export const far = process.env.FAR;
 
-// `sdk` knows how its version writes things and speaks to the far agent.
+// `sdk` hides how a version of the SDK represents messages and calls the far agent.
 export class Relay {
-  #there = new Map(); // our task: the far one
+  #there = new Map(); // our task: the far agent's task
 
   constructor(sdk) {
     this.sdk = sdk;
@@ -32,7 +32,7 @@ export class Relay {
   };
 }
 
-// A port of the caller's choice, so that another of its kind can take its place.
+// Listens on the caller's port, so that a restarted agent can take the place of the former one.
 export function serve(install) {
   const app = express();
   app.use(express.json({ limit: "8mb" }));

@@ -17,7 +17,7 @@ const sdk = {
       history: [message],
       metadata: undefined,
     }),
-  again: (task) => AgentEvent.task(task), // as it still waits: the SDK wants a task to begin with
+  again: (task) => AgentEvent.task(task), // still waiting; the SDK requires a task as the first event
   stream: ({ messageId, role, parts }, contextId, taskId) =>
     client.sendMessageStream({
       tenant: "",

@@ -1,4 +1,4 @@
-// Agent API alone: the whole answer at once, repeated requests, /stop, its kinds of messages.
+// Only Agent API: the whole answer at once, repeated requests, /stop, its kinds of messages.
 import assert from "node:assert/strict";
 import { fresh, onlyTaskOf, script, toldIn, untilState } from "./tools.mjs";
 import { readOutput } from "../clients/agent_api.mjs";
@@ -106,7 +106,7 @@ export const content = {
 };
 
 export const users = {
-  operation: "a user is a label that the agent is told",
+  operation: "the agent receives the user as a label",
   async run(client, world) {
     const conversation = client.conversation();
     const as = async (user_id, text) =>

@@ -1,4 +1,4 @@
-// Agent Server alone.
+// Only Agent Server.
 import assert from "node:assert/strict";
 import { toldIn } from "./tools.mjs";
 import { framesOf } from "../lib/sse.mjs";
@@ -17,7 +17,7 @@ export const required = {
 };
 
 export const users = {
-  operation: "a user is a label that the agent is told",
+  operation: "the agent receives the user as a label",
   async run(client, world) {
     const conversation = client.conversation();
     const as = async (user_id, text) =>

@@ -1,4 +1,4 @@
-// AG-Kit alone.
+// Only AG-Kit.
 import assert from "node:assert/strict";
 import { onlyTaskOf, script } from "./tools.mjs";
 import { framesOf } from "../lib/sse.mjs";

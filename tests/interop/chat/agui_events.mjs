@@ -1,4 +1,4 @@
-// AG-UI: tools, shared state, steps and what else an agent may say.
+// AG-UI: tools, shared state, steps and other output of agents.
 import assert from "node:assert/strict";
 import { callOf, finished, ofType, only, saidIn, tool, typesOf } from "./agui_tools.mjs";
 import { byA2A, fresh, onlyTaskOf, script, textOf, toldIn } from "./tools.mjs";
@@ -88,7 +88,7 @@ export const mixedTools = {
 };
 
 export const offeredTools = {
-  operation: "the agent is told the client's tools",
+  operation: "the agent receives the client's tools",
   async run(client, world) {
     const offered = [tool("show_map", { city: { type: "string" } })];
     const page = stage(client, world).say("told tools");
@@ -136,7 +136,7 @@ export const steps = {
       shown.map((event) => `${event.type.slice(5)} ${event.stepName}`),
       ["STARTED plan", "STARTED look", "FINISHED look", "FINISHED plan", "STARTED plan", "FINISHED plan"],
     );
-    // An agent's carelessness is no breach of the protocol.
+    // An agent that leaves a step open must not break the protocol.
     const careless = script(step("left open", "start"), "say one");
     finished(await stage(client, world).say(careless).run());
   },

@@ -1,4 +1,4 @@
-// AG-UI: questions to the user, as interrupts, as calls of a tool of the client's, and in plain words.
+// AG-UI: questions to the user: as interrupts, as calls of a client's tool, and in plain words.
 import assert from "node:assert/strict";
 import { callOf, finished, interruptsIn, saidIn, tool, wentWrong } from "./agui_tools.mjs";
 import { byA2A, fresh, onlyTaskOf, script, textOf, untilState } from "./tools.mjs";
@@ -16,7 +16,7 @@ async function ask(page, text = "Delete the logs") {
   return { interrupt, events };
 }
 
-// As a page that was loaded anew: it knows the conversation, and no open interrupts.
+// A page after a reload: it knows the conversation, and no open interrupts.
 const reloaded = (make, page, headers) =>
   make({ threadId: page.threadId, messages: structuredClone(page.messages), headers });
 
@@ -83,7 +83,7 @@ export const fromA2A = {
       const task = await a2a.send("yes", { taskId: id, blocking: true });
       assert.deepEqual([task.state, textOf(task)], ["completed", "Done: Delete the logs"]);
     });
-    // What was open is not any more: the next message begins a new task, a late answer is refused.
+    // The interrupt is closed now: the next message begins a new task, and a late answer is refused.
     const late = reloaded((options) => approval(client, world, options), page);
     wentWrong(await late.run({ resume: [resolved(interrupt, { approved: true })] }), /./);
     const next = reloaded((options) => approval(client, world, options), page);
@@ -174,9 +174,9 @@ export const inWords = {
   },
 };
 
-// After RUN_ERROR the official clients hold an interrupt for open and demand that the next run answers it.
+// After RUN_ERROR the official clients consider the interrupt open and require the next run to answer it.
 export const afterError = {
-  operation: "the thread goes on after an answer that ended in an error",
+  operation: "the thread continues after an answer that ended in an error",
   needs: "resume",
   async run(client, world) {
     const page = stage(client, world);

@@ -6,7 +6,7 @@ import { byA2A, fresh, longText, onlyTaskOf, script, tasksOf, textOf, toldIn, un
 
 const stage = (client, world, options) => client.page(world.stage.base("stage"), options);
 
-// What makes the other cases worth something: the client refuses what is out of order.
+// The other cases depend on this: the client refuses events that are out of order.
 export const verifier = {
   operation: "the client's verifier is on",
   async run(client) {
@@ -81,14 +81,14 @@ export const longTexts = {
 };
 
 export const history = {
-  operation: "the agent is told the client's history",
+  operation: "the agent receives the client's history",
   async run(client, world) {
     const page = stage(client, world);
     finished(await page.say("say I am Stage").run());
     const told = toldIn(saidIn(finished(await page.say("told history").run())));
     const texts = told.map((message) => message.parts.map((part) => part.text).join(""));
     assert.deepEqual(texts, ["say I am Stage", "I am Stage"]);
-    // The client owns the history: what it leaves out is not there.
+    // The client owns the history: messages that it leaves out are not there.
     const other = stage(client, world, { threadId: page.threadId });
     assert.deepEqual(toldIn(saidIn(await other.say("told history").run())), []);
   },
@@ -214,7 +214,7 @@ export const repeatedWhileRunning = {
   },
 };
 
-// The program has canceled every run that was left before this one as soon as this one is canceled.
+// When this run is canceled, the program has canceled every run that was left before it.
 async function leave(client, world) {
   const page = client.page(world.hasty.base("stage")).say(script("say one", `hold ${fresh()}`));
   const running = page.run({}, (event) => event.type === "TEXT_MESSAGE_CONTENT" && page.abort());
@@ -231,7 +231,7 @@ export const abort = {
 };
 
 export const abortFollowed = {
-  operation: "a run that somebody else follows goes on",
+  operation: "a run with another follower continues",
   async run(client, world) {
     const gate = fresh();
     const page = client.page(world.hasty.base("stage")).say(script("say one", `hold ${gate}`, "say two"));
@@ -314,7 +314,7 @@ export const noAnswer = {
 };
 
 export const overA2A = {
-  operation: "the conversation goes on over A2A and back",
+  operation: "the conversation continues over A2A and back",
   async run(client, world) {
     const page = stage(client, world);
     finished(await page.say("say one").run());

@@ -1,4 +1,4 @@
-// What the cases of AG-UI need.
+// Shared by the cases of AG-UI.
 import assert from "node:assert/strict";
 
 export const typesOf = (events) => events.map((event) => event.type);
@@ -13,7 +13,7 @@ export const saidIn = (events) =>
     .map((event) => event.delta)
     .join("");
 
-// The run went well: it began, said `text` and was finished.
+// Asserts that the run went well: it began, said `text` and finished.
 export function finished(events, text) {
   assert.equal(events[0].type, "RUN_STARTED", typesOf(events).join());
   const last = events.at(-1);
@@ -23,7 +23,7 @@ export function finished(events, text) {
   return events;
 }
 
-// The run ended by RUN_ERROR, which is the last event.
+// Asserts that the run ended by RUN_ERROR, as the last event.
 export function wentWrong(events, message) {
   const last = events.at(-1);
   assert.equal(last.type, "RUN_ERROR", typesOf(events).join());
@@ -31,7 +31,7 @@ export function wentWrong(events, message) {
   return last;
 }
 
-// The interrupts the run ended with.
+// Returns the interrupts with which the run ended.
 export function interruptsIn(events) {
   const { outcome, type } = events.at(-1);
   assert.equal(type, "RUN_FINISHED", typesOf(events).join());
@@ -41,7 +41,7 @@ export function interruptsIn(events) {
 
 export const talkOf = (page) => page.messages.map(({ role, content }) => [role, content]);
 
-// The one tool call among the page's messages since `from`.
+// Returns the only tool call among the page's messages since `from`.
 export function callOf(page, from = 0) {
   const calls = page.messages.slice(from).flatMap((message) => message.toolCalls ?? []);
   assert.equal(calls.length, 1, JSON.stringify(page.messages));

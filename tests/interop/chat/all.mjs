@@ -14,7 +14,7 @@ import * as streams from "./streams.mjs";
 
 const casesOf = (...groups) => groups.flatMap((group) => Object.values(group));
 
-// Who speaks, and what they do.
+// The clients, and the cases of each.
 export const chats = [
   ...agui.map((client) => ({ client, cases: casesOf(runs, events, interrupts) })),
   { client: aguiStream, cases: [streams.everyId, streams.cutAndBack, streams.followed] },

@@ -1,4 +1,4 @@
-// AG-Kit, Agent API and Agent Server: tools of the client's, and questions to the user.
+// AG-Kit, Agent API and Agent Server: client tools, and questions to the user.
 import assert from "node:assert/strict";
 import { at, done, said } from "./stream_tools.mjs";
 import { byA2A, onlyTaskOf, script, tasksOf, textOf, toldIn } from "./tools.mjs";

@@ -1,10 +1,10 @@
-// What the cases of AG-Kit, Agent API and Agent Server need.
+// Shared by the cases of AG-Kit, Agent API and Agent Server.
 import assert from "node:assert/strict";
 import { framesOf } from "../lib/sse.mjs";
 
 export const at = (client, server, agent) => `${server.base(agent)}${client.path}`;
 
-// One request and its whole stream, as the conversation reads it.
+// Sends one request, and returns its whole stream as the conversation reads it.
 export async function said(client, world, conversation, text, { agent = "stage", ...options } = {}) {
   const { extra, ...rest } = options;
   const body = { ...conversation.say(text), ...extra };

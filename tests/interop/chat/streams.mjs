@@ -1,4 +1,4 @@
-// AG-Kit, Agent API and Agent Server: what all three can do, each read by its strict reader.
+// AG-Kit, Agent API and Agent Server: operations of all three, each read by its strict reader.
 import assert from "node:assert/strict";
 import { at, done, refused, said, showsText } from "./stream_tools.mjs";
 import { byA2A, fresh, longText, onlyTaskOf, script, textOf, toldIn, untilState } from "./tools.mjs";
@@ -172,7 +172,7 @@ export const busy = {
 };
 
 export const everyId = {
-  operation: "a stream goes on from any of its ids",
+  operation: "a stream resumes after any of its ids",
   async run(client, world) {
     const conversation = client.conversation();
     const body = conversation.say(
@@ -202,7 +202,7 @@ export const everyId = {
 };
 
 export const cutAndBack = {
-  operation: "a stream that was cut goes on",
+  operation: "a cut stream resumes",
   async run(client, world) {
     const [gate, note, conversation] = [fresh(), fresh(), client.conversation()];
     const body = conversation.say(script(`note ${note}`, "say one", `hold ${gate}`, "say two"));
@@ -237,7 +237,7 @@ export const followed = {
   },
 };
 
-// Left in the middle; by the time it is canceled, so is every run that was left before.
+// The run is left in the middle. When it is canceled, every run that was left before is canceled, too.
 export const hangUp = {
   operation: "a client that hangs up cancels its run",
   needs: "hangUp",

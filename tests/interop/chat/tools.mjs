@@ -1,14 +1,14 @@
-// What several cases of the chat protocols need.
+// Shared by several cases of the chat protocols.
 import assert from "node:assert/strict";
 import { polled, using } from "../cases/tools.mjs";
 import { v10 } from "../clients/v10.mjs";
 
 export { fresh, textOf } from "../cases/tools.mjs";
 
-// The agent as a client of A2A 1.0 sees it.
+// Runs with a client of A2A 1.0 that looks at the agent's tasks.
 export const byA2A = (server, agent, run, options = {}) => using(v10[0], server.base(agent), options, run);
 
-// The tasks of a conversation, oldest first.
+// Returns the tasks of a conversation, oldest first.
 export const tasksOf = (server, agent, contextId, options) =>
   byA2A(
     server,
@@ -26,11 +26,11 @@ export async function onlyTaskOf(server, agent, contextId, options) {
 export const untilState = (server, agent, id, ...states) =>
   byA2A(server, agent, (client) => polled(client, id, ...states));
 
-// A line of the stage's script that is one of the line protocol.
+// A line of the stage's script that is a line of the protocol.
 export const line = (value) => JSON.stringify(value);
 export const script = (...lines) => lines.map((each) => (typeof each === "string" ? each : line(each))).join("\n");
 
-// What the stage's `told` said.
+// Returns the output of the stage's `told`.
 export const toldIn = (text) => JSON.parse(text);
 
 export const longText = "Größe 大きさ размер 🙂\r\n\tdata: x\u2028\n\n".repeat(3000);

@@ -1,16 +1,16 @@
-// Agent API as strictly as its documents and the reference server's types let it be read.
+// Reads Agent API as strictly as its documents and the reference server's types allow.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { readObjects, summary, textIn } from "./response_stream.mjs";
 
 const types = /^(message|reasoning|(function|plugin|component)_call(_output)?|mcp_approval_re(quest|sponse))$/;
 const contentTypes = ["text", "image", "data", "audio", "file", "refusal", "video"];
-// The member that holds what a part of this type is.
+// The member that holds the content of a part of this type.
 const holds = { image: "image_url", audio: "data", file: undefined, video: "video_url" };
 
 const valueIn = (part) => part[part.type in holds ? holds[part.type] : part.type];
 
-// One message of the stream: begun, its contents, whole.
+// One message of the stream: its beginning, its contents, the whole.
 class Message {
   parts = new Map(); // index: {deltas, whole}
 
@@ -89,7 +89,7 @@ export function readAgentApi(frames) {
 
 const dataOf = (message) => message.content[0].data;
 
-// What the messages of an output say.
+// Returns the texts and calls in the messages of an output.
 export function readOutput(messages) {
   const calls = new Map();
   for (const message of messages) {

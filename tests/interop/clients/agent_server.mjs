@@ -1,4 +1,4 @@
-// Agent Server as strictly as its document lets it be read.
+// Reads Agent Server as strictly as its document allows.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { readObjects, summary, textIn } from "./response_stream.mjs";

@@ -1,4 +1,4 @@
-// AG-Kit as its own client reads it: the reducer's rules, and a throw where it throws or skips.
+// Reads AG-Kit like its own client: with the reducer's rules, and throws where that client throws or skips.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 
@@ -13,12 +13,12 @@ const members = {
   error: ["error"],
 };
 
-// What the page has after all streams of the conversation so far.
+// The page's state after all streams of the conversation so far.
 class Conversation {
   id = randomUUID();
   #messages = [];
   #calls = new Map();
-  #said = ""; // in the stream that is read
+  #said = ""; // in the current stream
 
   #last() {
     return this.#messages.at(-1);
@@ -29,7 +29,7 @@ class Conversation {
     return this.#last();
   }
 
-  // The call, which stands in the last message.
+  // Returns the call, which must be in the last message.
   #open(id) {
     const call = this.#last()?.calls?.find((each) => each.id === id);
     assert.ok(call && !call.ended, `an open call ${id} in the last message`);
@@ -80,7 +80,7 @@ class Conversation {
     return this.#take[type](rest);
   }
 
-  // One whole stream, the answer to one request.
+  // Reads one whole stream, the answer to one request.
   read(frames) {
     const callsBefore = this.#calls.size;
     this.#said = "";
@@ -95,7 +95,7 @@ class Conversation {
     return { text: this.#said, calls, failed: ends.error !== undefined, ...ends };
   }
 
-  // What the user says is a message of the page as well.
+  // The user's text is also a message of the page.
   #sent(message) {
     this.#messages.push(message);
     return { conversationId: this.id, messages: [message] };

@@ -1,5 +1,5 @@
-// The HttpAgent of @ag-ui/client of three generations. Each run of theirs goes through their verifier, and the
-// cases fail on what it only warns of (lib/runner.mjs).
+// The HttpAgent of @ag-ui/client of three generations. Every run passes through its verifier, and the cases also fail
+// on its mere warnings (lib/runner.mjs).
 import { randomUUID } from "node:crypto";
 import * as newest from "agui-client-10";
 import * as v0042 from "agui-client-0042";
@@ -31,13 +31,13 @@ class Page {
     return this;
   }
 
-  // The front end has run its tool.
+  // Adds the result of a tool that the front end has run.
   give(toolCallId, content) {
     this.agent.addMessage({ id: randomUUID(), role: "tool", toolCallId, content });
     return this;
   }
 
-  // The events of the run; throws what `runAgent` throws. `hear` is told each event as it comes.
+  // Returns the events of the run; throws what `runAgent` throws. Calls `hear` with each event as it arrives.
   async run(parameters = {}, hear = () => {}) {
     const events = [];
     const onEvent = ({ event }) => {

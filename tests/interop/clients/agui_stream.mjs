@@ -1,5 +1,5 @@
-// AG-UI's stream as such: its ids, and that it goes on from each of them. What the events mean is for the
-// official clients to judge.
+// The ids of AG-UI's stream, and its resumption after each of them. The official clients check the meaning of the
+// events.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 

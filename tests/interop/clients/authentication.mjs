@@ -6,7 +6,7 @@ export function authenticating(sdk, token) {
   });
 }
 
-// What goes along with every call: the extensions wanted and, over gRPC, the token.
+// The options of every call: the requested extensions and, over gRPC, the token.
 export function callOptions(sdk, transport, { token, extensions = [] }) {
   const parameters = extensions.length > 0 ? sdk.ServiceParameters.create(sdk.withA2AExtensions(...extensions)) : {};
   if (token && transport === "GRPC") parameters.authorization = `Bearer ${token}`;

@@ -1,5 +1,5 @@
-// What a webhook is sent, in the shape of the generation that asked for it: the whole task before 1.0, one item of
-// the stream since.
+// Webhook bodies, in the shape of the generation of their config: the whole task before 1.0, one item of the stream
+// since.
 import assert from "node:assert/strict";
 import { StreamResponse } from "a2a-sdk-10";
 import { againstProto, againstSchema } from "../lib/shapes.mjs";

@@ -1,4 +1,4 @@
-// The name of an error, whatever the client made of it: its class where it has one, else the code in it.
+// The name of an error, in whatever form the client reports it: its class if there is one, else the code in it.
 const names = {
   [-32700]: "JsonParse",
   [-32600]: "InvalidRequest",
@@ -18,7 +18,7 @@ const names = {
 
 export const nameOfCode = (code) => names[code] ?? `code ${code}`;
 
-// The clients write "(Code: N)" where they have no class.
+// The clients write "(Code: N)" for errors without a class.
 export function nameInText(text) {
   const found = text.match(/\(Code: (-?\d+)\)/);
   return found ? nameOfCode(Number(found[1])) : undefined;

@@ -1,9 +1,9 @@
-// What Agent API and Agent Server have in common: one response, numbered objects, statuses.
+// Shared by Agent API and Agent Server: one response, numbered objects, statuses.
 import assert from "node:assert/strict";
 
 const ends = ["completed", "failed", "canceled", "rejected", "incomplete"];
 
-// The objects of the frames, their numbers checked, and the first and last of them told apart.
+// Returns the objects of the frames, after checking their numbers, with the first and the last ones separate.
 export function readObjects(frames) {
   const objects = frames.map(({ data }) => JSON.parse(data));
   objects.forEach((object, index) => {
@@ -43,7 +43,7 @@ export const summary = (last) => ({
   error: last.error?.message,
 });
 
-// In a stream of the Agent API this is the last response's output too.
+// In a stream of Agent API this is also the last response's output.
 export const textIn = (messages) =>
   messages
     .filter((message) => message.type === "message" && message.role === "assistant")

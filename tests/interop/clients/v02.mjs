@@ -52,7 +52,7 @@ class Client {
     return view.pushConfig(this.#result(await this.client.setTaskPushNotificationConfig(params)));
   }
 
-  // This client has no word for the config's id.
+  // This client cannot name the config's id.
   async getPush(taskId) {
     return view.pushConfig(this.#result(await this.client.getTaskPushNotificationConfig({ id: taskId })));
   }

@@ -1,4 +1,4 @@
-// The clients of @a2a-js/sdk 0.3.14: the one of ClientFactory over each transport, and the older A2AClient.
+// The clients of @a2a-js/sdk 0.3.14: that of ClientFactory over each transport, and the older A2AClient.
 import assert from "node:assert/strict";
 import * as sdk from "a2a-sdk-03/client";
 import { GrpcTransportFactory } from "a2a-sdk-03/client/grpc";
@@ -74,7 +74,7 @@ class Client {
   }
 }
 
-// The older class: its answers are JSON-RPC envelopes, as in 0.2.
+// The older class, whose answers are JSON-RPC envelopes, as in 0.2.
 class OldClient {
   constructor(client) {
     this.client = client;
@@ -142,7 +142,7 @@ const classes = {
   ExtendedCardNotConfigured: sdk.AuthenticatedExtendedCardNotConfiguredError,
 };
 
-// A stream that begins with an error has the error of the right class as its cause.
+// If a stream begins with an error, the error of the right class is the cause.
 function errorName(error) {
   for (const each of [error, error.cause]) {
     const found = Object.entries(classes).find(([, type]) => each instanceof type);

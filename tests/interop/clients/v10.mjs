@@ -76,7 +76,7 @@ class Client {
     await this.client.deleteTaskPushNotificationConfig({ tenant: "", taskId, id }, this.options);
   }
 
-  // `filters` in the words of the cases: contextId, state, after, and the paging members of the protocol.
+  // `filters` uses the names of the cases: contextId, state, after, and the protocol's members for paging.
   async list({ contextId = "", state = "unknown", after, pageSize, pageToken = "", historyLength, includeArtifacts }) {
     const params = { tenant: "", contextId, status: view.stateNumber(state), pageToken, statusTimestampAfter: after };
     const found = await this.client.listTasks({ ...params, pageSize, historyLength, includeArtifacts }, this.options);
@@ -88,7 +88,7 @@ class Client {
   }
 }
 
-// A stream that ends in an error has the error of the right class as its cause.
+// If a stream ends in an error, the error of the right class is the cause.
 function errorName(error) {
   const named = [error, error.cause].find((each) => each instanceof errors.A2AError);
   if (!named) return nameInText(error.message);
@@ -105,7 +105,7 @@ function factories(fetchImpl, legacyCompat) {
   ];
 }
 
-// `version`: the client takes the card's interface of this version and none else.
+// `version`: the client uses only the card's interface of this version.
 async function connect(version, transport, base, options = {}) {
   const { token, through } = options;
   const fetchImpl = token ? authenticating(sdk, token) : undefined;
@@ -125,7 +125,7 @@ const over = (version, transport) => ({
   protocol: version,
   transport,
   api: version === "1.0" ? "ClientFactory" : "ClientFactory, legacyCompat",
-  onlyInEverything: version === "0.3", // which has a line of releases of its own
+  onlyInEverything: version === "0.3", // which has releases of its own
   has: {
     pushList: true,
     list: version === "1.0",

@@ -1,4 +1,4 @@
-// What 0.2 and 0.3 clients hand to their users, as the cases read it. Strict: what is not of that shape throws.
+// The values that 0.2 and 0.3 clients give their users, as the cases read them. Throws if a value has another shape.
 import assert from "node:assert/strict";
 
 const states = [
@@ -54,7 +54,7 @@ export function task(value) {
   };
 }
 
-// What a send is answered by.
+// Reads the answer to a send.
 export function answer(value) {
   if (value.kind !== "message") return task(value);
   assert.ok(!value.taskId, "a message without a task names none");

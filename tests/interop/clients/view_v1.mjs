@@ -1,4 +1,4 @@
-// What 1.0 clients hand to their users, as the cases read it. Strict: what is not of that shape throws.
+// The values that 1.0 clients give their users, as the cases read them. Throws if a value has another shape.
 import assert from "node:assert/strict";
 
 // The numbers of TaskState and Role.
@@ -56,7 +56,7 @@ export function task(value) {
   };
 }
 
-// What a send is answered by.
+// Reads the answer to a send.
 export function answer(value) {
   if (value.messageId === undefined) return task(value);
   assert.ok(!value.taskId, "a message without a task names none");

@@ -17,7 +17,7 @@ export async function within(seconds, what, promise) {
   }
 }
 
-// Asks until the answer is something, and returns it.
+// Calls `ask` until it returns something, and returns that.
 export async function waitFor(what, ask, seconds = 20) {
   const deadline = Date.now() + scaled(seconds);
   for (;;) {

@@ -1,4 +1,4 @@
-// A TCP proxy whose connections can be cut, as a network does it: without a word.
+// A TCP proxy whose connections can be cut silently, as by a network.
 import { connect, createServer } from "node:net";
 
 export class Proxy {

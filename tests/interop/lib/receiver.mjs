@@ -1,4 +1,4 @@
-// A webhook receiver that keeps what it got.
+// A webhook receiver that keeps its deliveries.
 import { createServer } from "node:http";
 import { waitFor } from "./bounds.mjs";
 
@@ -32,7 +32,7 @@ export class Receiver {
     return this.deliveries.filter((delivery) => delivery.path === `/${path}`);
   }
 
-  // What has come to this path, as soon as `enough` says so.
+  // Returns the deliveries to this path, as soon as `enough` holds for them.
   async until(path, what, enough) {
     return waitFor(`a delivery: ${what}`, () => enough(this.at(path)) && this.at(path));
   }

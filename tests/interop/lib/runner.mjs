@@ -6,7 +6,7 @@ import { begin, speaks, wrongs } from "./wire.mjs";
 const caseSeconds = 60;
 const results = [];
 
-// The old SDKs write to the console what they also throw. Warnings go to `warned`.
+// The old SDKs also write to the console what they throw. Warnings go to `warned`.
 async function quietly(warned, run) {
   const kept = { error: console.error, warn: console.warn };
   console.error = () => {};
@@ -21,7 +21,7 @@ async function quietly(warned, run) {
 export const titleOf = ({ sdk, protocol, transport, api }) =>
   `SDK ${sdk ? `${sdk} ` : ""}${api}, ${/^\d/.test(protocol) ? "A2A " : ""}${protocol} over ${transport}`;
 
-// What went wrong and where in these files.
+// Returns the error's text and where it arose in these files.
 function describe(error) {
   const [text, ...frames] = (error?.stack ?? String(error)).split(/\n\s+at /);
   const ours = frames.filter((frame) => /\/(cases|chat|clients|lib)\/\w+\.mjs/.test(frame)).slice(0, 3);
@@ -29,7 +29,7 @@ function describe(error) {
   return text + where + (error?.cause ? `\n  cause: ${error.cause?.message ?? error.cause}` : "");
 }
 
-// A case fails as well if anything the program said during it was not of the generation's shape.
+// A case also fails if any answer of the program during it had the wrong shape for the generation.
 async function inShape(run) {
   let cause;
   begin();
@@ -89,7 +89,7 @@ export function finish() {
   const passed = results.filter((result) => result.passed).length;
   const failed = results.length - passed;
   const isChat = ({ protocol }) => /^A/.test(protocol);
-  // With something behind it Baton is a client as well: that says nothing of a version's clients.
+  // A Baton with another server behind it is also a client, so this shows nothing about a version's clients.
   const isChain = ({ api }) => / (in the middle|behind)$/.test(api);
   write(
     process.env.INTEROP_REPORT,

@@ -21,11 +21,11 @@ import { within } from "./bounds.mjs";
 const here = dirname(dirname(fileURLToPath(import.meta.url)));
 const program = process.env.BATON_PROGRAM ?? join(here, "../../build/release/baton");
 
-// The program reads BATON_*; what is meant for the tests is not for it.
+// The environment without BATON_*: the program reads those variables, and ours are for the tests.
 const environment = () =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("BATON_")));
 
-// Where servers keep their tasks is decided in one place for all tests.
+// e2e/databases.py decides for all tests where servers keep their tasks.
 const databases = (...words) =>
   execFileSync("/usr/bin/python3", [join(here, "../e2e/databases.py"), ...words], { encoding: "utf8" });
 
@@ -34,9 +34,8 @@ export class Server {
   #database;
   #ended;
 
-  // `agents`: folders beside this one, or of the examples that ship with the program. `cards`: further agents', which
-  // may have files in their folders already.
-  // `variables`: of the program's environment.
+  // `agents`: folders beside this one, or shipped examples. `cards`: cards of further agents, which may have files in
+  // their folders already. `variables`: added to the program's environment.
   constructor(config = {}, agents = ["desk", "quiet", "strict", "brief"], cards = {}, variables = {}) {
     this.config = config;
     this.names = agents;
@@ -46,7 +45,7 @@ export class Server {
     this.agents = join(this.folder, "agents");
   }
 
-  // Cards that name `node` get the one that runs this.
+  // In the cards, replaces `node` by the one that runs this.
   #copyAgents() {
     mkdirSync(this.agents, { recursive: true });
     symlinkSync(join(here, "../../agent-cards/lib"), join(this.agents, "lib"));
@@ -99,7 +98,7 @@ export class Server {
       this.address = await within(30, "the program to listen", this.#listening());
     } catch (error) {
       const log = this.logEnd();
-      await this.stop().catch(() => {}); // how it ended is in its log
+      await this.stop().catch(() => {}); // its log shows how it ended
       throw new Error(`${error.message}\n${log}`);
     }
     return this;
@@ -125,18 +124,18 @@ export class Server {
     return readFileSync(join(this.folder, "log"), "utf8").slice(-3000);
   }
 
-  // Lets the agent's turn that waits for this gate go on.
+  // Opens this gate for the agent's turn that waits for it.
   open(gate, agent = "desk") {
     writeFileSync(join(this.agents, agent, `gate-${gate}`), "");
   }
 
-  // How often the agent did `note NAME`.
+  // Returns how often the agent executed `note NAME`.
   notes(name, agent) {
     const path = join(this.agents, agent, `note-${name}`);
     return existsSync(path) ? readFileSync(path, "utf8").split("\n").length - 1 : 0;
   }
 
-  // Ends the program; throws if it did not end well.
+  // Ends the program. Throws if it did not end well.
   async stop() {
     let outcome = 0;
     if (this.#process?.pid !== undefined) {

@@ -1,7 +1,7 @@
-// Whether what came over the wire has the shape of its generation. JSON-RPC bodies of all generations and REST bodies
-// of 1.0 are held against the published schemas; these belong to the specification folder, which stands beside a
-// checkout (BATON_SPEC_DIR names another place), and are not asked where it is missing. ProtoJSON bodies must also
-// come through the SDK's own reader and writer without losing a member.
+// Checks whether a body has the shape of its generation. JSON-RPC bodies of all generations and REST bodies of 1.0 are
+// checked against the published schemas. These belong to the specification folder beside a checkout (BATON_SPEC_DIR
+// names another place); without it they are not checked. ProtoJSON bodies must also pass through the SDK's own reader
+// and writer without losing a member.
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -28,7 +28,7 @@ function validator([Validator, name]) {
 }
 const validators = Object.fromEntries(Object.entries(files).map(([version, file]) => [version, validator(file)]));
 
-// What is wrong with `value` as the schema's `name`, or undefined.
+// Returns how `value` differs from the schema's `name`, or undefined.
 export function againstSchema(version, name, value) {
   const validate = validators[version]?.getSchema(`a2a#/definitions/${name}`);
   if (!validate || validate(value)) return undefined;
@@ -36,7 +36,7 @@ export function againstSchema(version, name, value) {
   return `not a ${name} of ${version}: ${found.join("; ")}: ${JSON.stringify(value).slice(0, 600)}`;
 }
 
-// The generated code of 0.3 is in none of the package's entry points.
+// No entry point of the package exports the generated code of 0.3.
 async function generatedV03() {
   const entry = readFileSync(join(here, "node_modules/a2a-sdk-03/dist/client/index.js"), "utf8");
   const [, chunk] = entry.match(/SendMessageRequest,[^}]*} from "\.\.\/(chunk-\w+\.js)"/);
@@ -46,7 +46,7 @@ const messages = { 0.3: await generatedV03(), "1.0": v1 };
 
 const isDefault = (value) => !value || (typeof value === "object" && Object.keys(value).length === 0);
 
-// The first member of `sent` that is not in `kept`.
+// Returns the first member of `sent` that is not in `kept`.
 function lost(sent, kept, path = "") {
   if (typeof sent !== "object" || sent === null) return sent === kept || isDefault(sent) ? undefined : path;
   if (typeof kept !== "object" || kept === null) return isDefault(sent) ? undefined : path;
@@ -57,7 +57,7 @@ function lost(sent, kept, path = "") {
   return undefined;
 }
 
-// What is wrong with `value` as ProtoJSON of the message `name`, or undefined.
+// Returns how `value` differs from ProtoJSON of the message `name`, or undefined.
 export function againstProto(version, name, value) {
   const type = messages[version][name];
   const wrong = version === "1.0" ? againstSchema(version, name, value) : undefined;

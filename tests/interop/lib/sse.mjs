@@ -1,6 +1,6 @@
-// Reads streams of server-sent events with eventsource-parser, and is strict about what its readers in the field
-// need: LF alone, whole blocks, one line of data in each, never an empty one, an id on every block, and ids that
-// rise from event to event, <task>:<event>, the frames of one event counted up: .1, .2, none.
+// Reads streams of server-sent events with eventsource-parser. Strict about everything that existing readers need: LF
+// alone, whole blocks, one line of data in each, never an empty one, an id on every block, and ids <task>:<event> that
+// rise from event to event; the frames of one event are numbered .1, .2, and the last has no number.
 import assert from "node:assert/strict";
 import { createParser } from "eventsource-parser";
 
@@ -35,7 +35,7 @@ function checkIds(ids) {
 }
 
 export class SseStream {
-  frames = []; // {id, event, data}: what a reader is told
+  frames = []; // {id, event, data} of each frame
   #raw = "";
   #reader;
   #decoder = new TextDecoder("utf-8", { fatal: true });
@@ -72,7 +72,7 @@ export class SseStream {
     this.#reader = response.body.getReader();
   }
 
-  // Whether there was more.
+  // Reads more. Returns false at the end.
   async #more() {
     const { done, value } = await this.#reader.read();
     if (done) return false;
@@ -82,7 +82,7 @@ export class SseStream {
     return true;
   }
 
-  // The frames so far, as soon as there is one for which `found` holds.
+  // Reads until `found` holds for one of the frames. Returns the frames so far.
   async until(what, found) {
     while (!this.frames.some(found)) assert.ok(await this.#more(), `the stream ended before ${what}`);
     return this.frames;
@@ -94,7 +94,7 @@ export class SseStream {
     return this.frames;
   }
 
-  // All ids so far. Checks what there is.
+  // Checks the stream so far and returns its ids.
   ids() {
     assert.ok(!this.#raw.includes("\r"), "LF alone ends lines");
     const blocks = this.#raw.split("\n\n");
@@ -104,7 +104,7 @@ export class SseStream {
     return ids;
   }
 
-  // As a network does it: without a word.
+  // Cuts the connection silently, as a network does.
   cut() {
     this.#abort.abort();
   }

@@ -1,5 +1,5 @@
-// Reads along: every answer of the program to a client that speaks over `fetch`, held against the shape of the
-// client's generation. What is wrong fails the case during which it came.
+// Checks every answer of the program to a client that uses `fetch` against the shape of the client's generation. A
+// wrong shape fails the case during which it arrived.
 import { againstProto, againstSchema } from "./shapes.mjs";
 
 const problems = [];
@@ -32,7 +32,7 @@ const results = {
   GetExtendedAgentCard: "AgentCard",
 };
 
-// The message that a REST route answers with, the first that fits.
+// The message that a REST route answers with; the first match counts.
 const routes = [
   [/message:send$/, "SendMessageResponse"],
   [/(message:stream|:subscribe)$/, "StreamResponse"],
@@ -81,7 +81,7 @@ function check(call, event, text) {
   return call.rpc ? checkRpc(call.rpc, value) : checkRest(call, event, value);
 }
 
-// The `data` of each block of an SSE stream; one that was cut may end in the middle of a block.
+// The `data` of each block of an SSE stream; a cut stream may end inside a block.
 function* blocks(text) {
   for (const block of text.split("\n\n").slice(0, -1)) {
     const of = (field) =>
@@ -100,7 +100,7 @@ async function readStream(response) {
   try {
     for await (const chunk of response.body) text += decoder.decode(chunk, { stream: true });
   } catch {
-    // It was cut.
+    // The connection was cut.
   }
   return text;
 }
@@ -124,7 +124,7 @@ function callOf(input, init = {}) {
   return { method: init.method ?? "GET", path: url.pathname, version: headers.get("a2a-version"), rpc };
 }
 
-// What speaks another protocol than A2A has readers of its own.
+// Other protocols than A2A have their own readers.
 const isChat = (input) => /\/(send-message|ag-ui|process|stop|stream)$/.test(new URL(String(input)).pathname);
 
 export function install() {
@@ -144,13 +144,13 @@ export const speaks = (version) => {
   protocol = version;
 };
 
-// What a case that was given up left behind is nobody's.
+// Discards what an abandoned case has left behind.
 export function begin() {
   reading.clear();
   problems.length = 0;
 }
 
-// What was wrong since then; waits for what is still being read.
+// Returns the problems since `begin`, after waiting for answers that are still being read.
 export async function wrongs() {
   await Promise.all(reading);
   return problems.splice(0);

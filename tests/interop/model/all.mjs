@@ -1,5 +1,5 @@
-// The shipped assistant before a server of OpenAI's API that others have written: aimock, a process of its own, which
-// answers as its fixtures say and keeps what it was asked.
+// The shipped assistant with a third-party server of OpenAI's API behind it: aimock, a process of its own, which
+// answers from its fixtures and keeps its requests.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -57,7 +57,7 @@ class Model {
     this.folder = mkdtempSync(join(tmpdir(), "baton-interop-model-"));
     writeFileSync(join(this.folder, "fixtures.json"), JSON.stringify({ fixtures }));
     const words = [join(folder, "dist/cli.cjs"), "-p", "0", "-f", join(this.folder, "fixtures.json"), "--strict"];
-    // It refuses requests without this key.
+    // The server refuses requests without this key.
     const env = { ...process.env, AIMOCK_API_KEYS: key };
     this.#process = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "ignore"], env });
     this.url = await within(30, "the model's server to listen", this.#listening());
@@ -93,7 +93,7 @@ class Model {
     return using(v10[0], this.near.base("assistant"), {}, run);
   }
 
-  // The requests with this message, as the server has them.
+  // Returns the requests with this message that the server has received.
   async asked(message) {
     const [answer] = await once(get(`${this.url}/__aimock/journal`, { headers: { Authorization: `Bearer ${key}` } }), "response");
     const requests = JSON.parse(await text(answer));

@@ -1,5 +1,5 @@
 import { executor } from "./executor.mjs";
 import { graph } from "./graph.mjs";
 
-// What pages show of other libraries.
+// Examples of other libraries on the pages.
 export const pages = [executor, graph];

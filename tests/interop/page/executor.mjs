@@ -1,4 +1,5 @@
-// The SDK's executor that the page of comparisons moves to Baton (scripts/COMPARISON.md), served as the SDK's users do.
+// The SDK's executor that the page of comparisons ports to Baton (scripts/COMPARISON.md), served as the SDK's users do
+// it.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -13,7 +14,7 @@ import { v03 } from "../clients/v03.mjs";
 import { cardOf } from "../lib/card_0_3.mjs";
 import { blockOf } from "./tools.mjs";
 
-// The first block of JavaScript is the SDK's, the second Baton's.
+// The first block of JavaScript on the page is for the SDK, the second for Baton.
 async function executorOfPage() {
   const source = blockOf("scripts/COMPARISON.md", "");
   const folder = mkdtempSync(join(tmpdir(), "baton-interop-page-"));
@@ -80,6 +81,6 @@ const cases = [
   },
 ];
 
-// Without an SDK's number: no client of it speaks to Baton here, so the table of versions counts none of this.
+// No SDK version, because no client of the SDK calls Baton here: the table of versions does not count these cases.
 const { sdk } = v03[0];
 export const executor = { ...v03[0], sdk: "", api: `of ${sdk} on the page of comparisons`, chain: new Served(), cases };

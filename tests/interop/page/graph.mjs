@@ -1,4 +1,4 @@
-// The graph of the guides (agent-cards/GUIDES.md) as an agent, with the LangGraph that is released.
+// The graph of the guides (agent-cards/GUIDES.md) as an agent, with the released LangGraph.
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ const card = {
   defaultInputModes: ["text/plain"],
   defaultOutputModes: ["text/plain"],
   skills: [],
-  // LangGraph wants Node 20; Node 18 has what it misses behind a switch.
+  // LangGraph wants Node 20; Node 18 has the missing parts behind a switch.
   baton: {
     executor: "command",
     mode: "turn",
@@ -65,5 +65,5 @@ const cases = [
   },
 ];
 
-// Counted in no table of versions, as it is about what stands behind Baton.
+// Not in the table of versions, because these cases test an agent behind Baton.
 export const graph = { ...v10[0], sdk: "", api: `before LangGraph ${version}`, chain: new Served(), cases };

@@ -1,11 +1,11 @@
-// What the cases of pages need.
+// Shared by the cases of pages.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const project = fileURLToPath(new URL("../../..", import.meta.url));
 
-// The first block of JavaScript after these words of the page.
+// Returns the first block of JavaScript after these words of the page.
 export function blockOf(page, words) {
   const text = readFileSync(join(project, page), "utf8");
   const at = text.indexOf(words);

@@ -1,8 +1,8 @@
-// A worker of Baton's line protocol whose turns do what the first word of the message says.
+// A worker of Baton's line protocol. The first word of the message is the command.
 import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 
-const held = new Map(); // turn: what lets it go on
+const held = new Map(); // turn: the function that continues it
 
 const say = (turn, line) => process.stdout.write(`${JSON.stringify({ ...line, turn })}\n`);
 const textOf = (message) => message.parts.map((part) => part.text ?? "").join("");

@@ -1,4 +1,4 @@
-// A worker whose turns do what the first word of the message says, for those who look at tasks.
+// A worker for tests that look at tasks. The first word of the message is the command.
 import { createInterface } from "node:readline";
 
 const say = (turn, line) => process.stdout.write(`${JSON.stringify({ ...line, turn })}\n`);

@@ -1,12 +1,12 @@
-"""Stage: does what the lines of the message say, one after another.
+"""Stage: executes the lines of the message, one after another.
 
-A line that is a JSON object is said as it is: it is one of the line protocol. The others:
-  say TEXT             says the text word by word
+A line that is a JSON object is a line of the protocol and is sent as it is. The others:
+  say TEXT             streams the text word by word
   hold GATE            waits until there is a file gate-GATE, or until the turn is canceled
   note NAME            adds a line to the file note-NAME
-  told MEMBER          says what the turn has under this name, as JSON
-  delegate AGENT TEXT  has another agent do it and says what came of it
-Then the turn is done, unless a line ended it. An answer to what was asked is said back as JSON.
+  told MEMBER          streams this member of the turn line, as JSON
+  delegate AGENT TEXT  delegates to another agent and streams its result
+Then the turn is done, unless a line ended it. The answer to a question is returned as JSON.
 """
 
 import json
@@ -52,7 +52,7 @@ class Turn:
         return [line for line in text.split("\n") if line.strip()]
 
     def answer_in(self, part: dict) -> object:
-        """What a part answers; the result of a client's tool together with the id of the call it is for."""
+        """Returns the answer in a part; for the result of a client's tool also the id of the call."""
         data = part.get("data")
         if isinstance(data, dict) and "toolResult" in data:
             return {"call": self.order["resume"]["ask"], "content": data["toolResult"]["content"]}
@@ -104,7 +104,7 @@ def begin(order: dict) -> None:
     turn = running[order["turn"]] = Turn(order)
     try:
         turn.perform()
-    except Exception as problem:  # whatever it is, the turn ends
+    except Exception as problem:  # any error ends the turn
         turn.send({"type": "fail", "error": repr(problem)})
     finally:
         del running[order["turn"]]

@@ -1,10 +1,10 @@
-"""Twice: asks two questions under the same id and says what was answered."""
+"""Twice: asks two questions under the same id and returns the answers."""
 
 import json
 import sys
 
 SCHEMA = {"type": "object", "properties": {"approved": {"type": "boolean"}}, "required": ["approved"]}
-answers: dict[str, list[str]] = {}  # of each task
+answers: dict[str, list[str]] = {}  # by task
 
 
 def send(turn: str, kind: str, **members: object) -> None:
