@@ -1,9 +1,9 @@
-# What the scripts share; sourced, not run. Leaves the caller in the project folder.
+# Shared by the scripts; sourced, not run. Changes to the project folder.
 # shellcheck shell=bash
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root" || exit 1
-# The interpreter that Debian's python3-* packages belong to, whatever else stands on the PATH.
+# The interpreter of Debian's python3-* packages, whatever is on the PATH.
 # shellcheck disable=SC2034
 python=/usr/bin/python3
 
@@ -13,7 +13,7 @@ die() {
   exit 1
 }
 
-# first_lines COUNT TEXT: so many lines of the text, and a word if there are more.
+# first_lines COUNT TEXT: the first COUNT lines of the text, and a note if there are more.
 first_lines() {
   sed -n -e "1,$1p" -e "$(($1 + 1))s/.*/[more in the log above]/p" <<<"$2"
 }
@@ -23,15 +23,15 @@ doctest_totals() {
   sed -nE 's/^\[doctest\] test cases: +[0-9]+ \| +([0-9]+) passed \| +([0-9]+) failed.*/\1 \2/p' "$1" | tail -n 1
 }
 
-# has_tool COMMAND: whether it is there; says what to do if it is not. A check without its tool is no check.
+# has_tool COMMAND: true if it exists; else prints how to get it. A check without its tool must fail.
 has_tool() {
   command -v "$1" >/dev/null && return 0
   echo "$1 is missing: scripts/test installs what the checks need (scripts/packages, section test)"
   return 1
 }
 
-# packages_of SECTION: the names in that section of scripts/packages. "NAME unless COMMAND" is left out where
-# there is such a command, from wherever it came.
+# packages_of SECTION: the names in that section of scripts/packages. Leaves "NAME unless COMMAND" out if such a command
+# exists, from any source.
 packages_of() {
   local name word command
   awk -v section="[$1]" '/^\[/ { on = ($0 == section); next } on && NF && !/^#/' scripts/packages |
@@ -44,7 +44,7 @@ as_root() {
   if [[ $(id -u) -eq 0 ]]; then "$@"; else sudo "$@"; fi
 }
 
-# missing_of SECTION...: those packages that are not installed.
+# missing_of SECTION...: the packages of these sections that are not installed.
 missing_of() {
   local section package
   for section in "$@"; do
@@ -61,7 +61,7 @@ get_packages() {
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$@"
 }
 
-# may_install PACKAGE...: says what is about to be installed, or ends if that cannot be done.
+# may_install PACKAGE...: announces the installation, or ends the script if it is not allowed.
 may_install() {
   say "installing $*"
   [[ $(id -u) -eq 0 ]] || command -v sudo >/dev/null ||
@@ -69,7 +69,7 @@ may_install() {
   as_root apt-get update -q
 }
 
-# need SECTION...: installs those packages that are missing, and touches nothing when none is.
+# need SECTION...: installs the missing packages; does nothing if there are none.
 need() {
   local missing
   mapfile -t missing < <(missing_of "$@")
@@ -78,8 +78,8 @@ need() {
   get_packages "${missing[@]}"
 }
 
-# need_stopped SECTION...: as need, but starts no service of those packages, and PostgreSQL's make no cluster. What it
-# changes for that in the system is as before when it is done.
+# need_stopped SECTION...: like need, but starts no service of these packages and makes no PostgreSQL cluster. Restores
+# the system files that it changes for that.
 need_stopped() {
   local missing
   mapfile -t missing < <(missing_of "$@")
@@ -102,7 +102,7 @@ need_stopped() {
     # 101: the action is forbidden.
     printf '#!/bin/sh\nexit 101\n' | as_root tee "$policy" >/dev/null
     as_root chmod 755 "$policy"
-    # The file comes with this package, and is read when a server's package is installed.
+    # This package contains the file, which is read when a server's package is installed.
     if [[ " ${missing[*]} " == *" postgresql-"* ]]; then
       get_packages postgresql-common
       as_root cp -p "$clusters" "$saved/clusters"
@@ -112,14 +112,14 @@ need_stopped() {
   )
 }
 
-# unpack PACKAGE: Debian's package, downloaded and unpacked below build/tools/PACKAGE, once. For tools whose package
-# would start a service if it were installed.
+# unpack PACKAGE: downloads Debian's package and unpacks it below build/tools/PACKAGE, once. For tools whose package
+# would start a service if installed.
 unpack() {
   local folder=build/tools/$1 fresh=build/tools/$1.new said
   [[ -d $folder ]] && return 0
   rm -rf "$fresh"
   mkdir -p "$fresh"
-  # What apt says is worth reading only if it fails.
+  # apt's output is only worth reading if it fails.
   said=$(
     cd "$fresh"
     apt-get download -q "$1" 2>&1 || { as_root apt-get update -q 2>&1 && apt-get download -q "$1" 2>&1; }
@@ -129,8 +129,8 @@ unpack() {
   mv "$fresh" "$folder"
 }
 
-# build PRESET WITH_TESTS [TARGET...]: configures when that is new or tests are wanted for the first time,
-# then builds. A folder that once has tests keeps them.
+# build PRESET WITH_TESTS [TARGET...]: configures a new folder, or one that gets tests for the first time, then builds.
+# A folder configured with tests keeps them.
 build() {
   local preset=$1 with_tests=$2 cache=build/$1/CMakeCache.txt
   shift 2
@@ -143,11 +143,11 @@ build() {
   cmake --build "build/$preset" -j "$(nproc)" ${1:+--target "$@"}
 }
 
-# install_npm_packages FOLDER: installs the packages of tests/FOLDER when its lock file is not the one that was installed.
+# install_npm_packages FOLDER: installs the packages of tests/FOLDER if its lock file has changed since the last time.
 install_npm_packages() {
   (
     cd "tests/$1"
-    # React and CopilotKit are nine tenths of the browser's, and for cases of the ring "everything" alone.
+    # React and CopilotKit are nine tenths of the browser's packages, and only cases of the ring "everything" use them.
     local stamp=node_modules/.baton-lock fewer=()
     if [[ ${BATON_RING:-} == whole ]]; then stamp+=-whole fewer=(--omit=optional); fi
     if cmp -s package-lock.json "$stamp" || cmp -s package-lock.json node_modules/.baton-lock; then exit 0; fi

@@ -1,5 +1,5 @@
-"""A PostgreSQL cluster for tests: it belongs to an unprivileged user (for root: postgres, or nobody), lives in a
-temporary folder and listens on a free port of loopback and on a socket in that folder."""
+"""A PostgreSQL cluster for tests. It runs as an unprivileged user (for root: postgres, or nobody), lives in a temporary
+folder and listens on a free loopback port and on a socket in that folder."""
 import os
 import pathlib
 import pwd
@@ -21,7 +21,7 @@ class NoCluster(Exception):
 
 
 def programs():
-    """The newest version that Debian's packages have installed."""
+    """Returns the programs of the newest version installed from Debian's packages."""
     versions = sorted(pathlib.Path("/usr/lib/postgresql").glob("[0-9]*/bin/initdb"), key=lambda file: int(file.parts[4]))
     if not versions:
         raise NoCluster("PostgreSQL is missing: scripts/test installs it (scripts/packages)")
@@ -29,7 +29,7 @@ def programs():
 
 
 def owner():
-    """PostgreSQL refuses to run as root."""
+    """Returns the user that runs the server. PostgreSQL refuses to run as root."""
     if os.getuid() != 0:
         return pwd.getpwuid(os.getuid())
     for name in ("postgres", "nobody"):
@@ -47,7 +47,8 @@ def free_port():
 
 
 class Cluster:
-    """`fast`: without the disk's promises. `inside`: a folder of the same user's, instead of that for temporary files."""
+    """`fast`: without flushes to disk. `inside`: a folder of the same user to use instead of the one for temporary
+    files."""
 
     def __init__(self, fast, inside=None):
         self.programs, self.owner = programs(), owner()
@@ -57,7 +58,7 @@ class Cluster:
         self.server = None
 
     def as_owner(self, *command):
-        """The server ends at once if this program is killed."""
+        """Wraps the command to run as the owner. The server ends at once if this program is killed."""
         words = ["setpriv", "--pdeathsig", "QUIT"]
         if os.getuid() == 0:
             words += [f"--reuid={self.owner.pw_uid}", f"--regid={self.owner.pw_gid}", "--clear-groups"]
@@ -72,18 +73,18 @@ class Cluster:
 
     def start(self):
         os.chown(self.folder, self.owner.pw_uid, self.owner.pw_gid)
-        # Nobody else can enter the folder, so whoever reaches the socket is the owner, or root.
+        # Only the owner and root can enter the folder and reach the socket.
         self.run(self.programs / "initdb", "--pgdata=data", "--username=postgres", "--auth-local=trust",
                  "--auth-host=scram-sha-256", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync")
         self.choose_port()
         password = secrets.token_hex(16)
         self.administer(f"CREATE ROLE {ROLE} LOGIN CREATEDB PASSWORD '{password}'", f"CREATE DATABASE {ROLE} OWNER {ROLE}")
-        # At any port: tests put gates before the server.
+        # For any port, because tests put gates in front of the server.
         self.passwords.touch(mode=0o600)
         self.passwords.write_text(f"*:*:*:{ROLE}:{password}\n", encoding="ascii")
 
     def choose_port(self):
-        """Starts the server on a free one."""
+        """Chooses a free port and starts the server on it."""
         for _ in range(3):  # another program may take the port first
             self.port = free_port()
             if self.start_server():
@@ -91,7 +92,7 @@ class Cluster:
         raise NoCluster("the server did not start:\n" + (self.folder / "log").read_text(errors="replace")[-3000:])
 
     def start_as_standby(self, primary):
-        """Of a cluster that runs: has its data, and follows it by the name "standby"."""
+        """Copies the data of a running cluster and follows it under the name "standby"."""
         os.chown(self.folder, self.owner.pw_uid, self.owner.pw_gid)
         source = f"host={primary.folder} port={primary.port} user=postgres application_name=standby"
         self.run(self.programs / "pg_basebackup", "--pgdata=data", "--checkpoint=fast", "--write-recovery-conf",
@@ -99,17 +100,17 @@ class Cluster:
         self.choose_port()
 
     def promote(self):
-        """Makes a standby the one that writes; it may take a moment until it does."""
+        """Promotes a standby to primary. Returns before it accepts writes."""
         self.run(self.programs / "pg_ctl", "promote", "--pgdata=data", "--no-wait")
 
     def administer(self, *statements):
-        """Runs them one by one as the superuser, and returns what they print."""
+        """Runs the statements one by one as the superuser. Returns their output."""
         return self.run(self.programs / "psql", "--no-psqlrc", "--quiet", "--no-align", "--tuples-only",
                         "--set=ON_ERROR_STOP=1", f"--host={self.folder}", f"--port={self.port}", "--username=postgres",
                         "--dbname=postgres", input=";\n".join(statements) + ";\n")
 
     def start_server(self):
-        """Whether it takes connections."""
+        """Starts the server. Returns whether it accepts connections."""
         settings = ["listen_addresses=127.0.0.1", f"unix_socket_directories={self.folder}", *self.settings]
         with open(self.folder / "log", "ab") as log:
             self.server = subprocess.Popen(
@@ -126,7 +127,7 @@ class Cluster:
         return False
 
     def stop_server(self, number=signal.SIGQUIT):
-        """At once, as in a crash: the next start recovers what was confirmed."""
+        """Stops at once, as in a crash: the next start recovers confirmed commits."""
         if self.server and self.server.poll() is None:
             self.server.send_signal(number)
             try:
