@@ -94,7 +94,16 @@ class Server(client.Client):
                 *self.database.words(), "--agents", str(self.agents_folder), *self.options]
 
     def start(self):
-        """Starts the program; a second time on the same port and database."""
+        """Starts the program; a second time on the same port and database. If a connection of another test has the port
+        for a moment, it is tried again."""
+        deadline = time.monotonic() + client.scaled(30)
+        while not self._try_to_start():
+            port_is_used = "Address already in use" in self.log_text()[-1000:] and time.monotonic() < deadline
+            if not port_is_used:
+                raise AssertionError(f"the program did not start\n{self.log_text()[-2000:]}")
+        return self
+
+    def _try_to_start(self):
         self.log = open(self.folder / "log", "ab")
         self.process = subprocess.Popen(
             self.command(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log,
