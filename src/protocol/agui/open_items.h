@@ -95,8 +95,8 @@ inline constexpr auto kNothing = [](json::Writer&) {};
 
 // OpenReasoning: shows an agent's reasoning, one span with one message at a time.
 //
-// Most clients in use show REASONING_* and ignore the older THINKING_*; src/README.md has the survey.
-// THINKING_* have no ids and so cannot overlap.
+// Most clients in use show REASONING_* and ignore the older THINKING_* (the survey is in
+// src/decisions/0034-chat-streams.md). THINKING_* have no ids and so cannot overlap.
 class OpenReasoning {
  public:
   OpenReasoning(Names& names, bool has_ids) : names_(names), has_ids_(has_ids) {}
