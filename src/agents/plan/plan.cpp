@@ -339,14 +339,4 @@ bool has_compensation(const PlanStep& step) {
   return has;
 }
 
-const PlanStep* find_step(const PlanStep& from, std::string_view id) {
-  const PlanStep* root = &from;
-  while (root->parent != nullptr) root = root->parent;
-  const PlanStep* found = nullptr;
-  for_each_step(*root, [&](const PlanStep& step) {
-    if (step.id == id) found = &step;
-  });
-  return found;
-}
-
 }  // namespace baton::agents
