@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "store/faulty_store.h"
+#include "support/faulty_store.h"
 #include "store/memory/memory_store.h"
 #include "store/sqlite/sqlite_store.h"
 #include "support/manual_clock.h"

@@ -12,7 +12,7 @@
 #include "fibers.h"
 #include "node_peers.h"
 #include "notify/notifier.h"
-#include "store/faulty_store.h"
+#include "support/faulty_store.h"
 #include "watched_store.h"
 
 namespace baton::simulation {

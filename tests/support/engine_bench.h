@@ -9,7 +9,7 @@
 
 #include "agents/cards/catalogue.h"
 #include "engine/engine.h"
-#include "store/faulty_store.h"
+#include "support/faulty_store.h"
 #include "store/sqlite/sqlite_store.h"
 #include "support/scripted_executor.h"
 

@@ -1,4 +1,4 @@
-#include "store/faulty_store.h"
+#include "support/faulty_store.h"
 
 #include <random>
 #include <utility>
