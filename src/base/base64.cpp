@@ -9,7 +9,7 @@ namespace {
 
 constexpr char kAlphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-// The six bits of each character of either alphabet, or -1.
+// Maps each character of either alphabet to its six bits, all others to -1.
 constexpr std::array<std::int8_t, 256> values() {
   std::array<std::int8_t, 256> table{};
   for (auto& value : table) value = -1;
@@ -20,7 +20,7 @@ constexpr std::array<std::int8_t, 256> values() {
 }
 constexpr std::array<std::int8_t, 256> kValues = values();
 
-// The text without its padding, or nothing if it is not base64.
+// Returns the text without its padding, or nullopt if it is not base64.
 std::optional<std::string_view> digits_of(std::string_view text) {
   std::string_view digits = text;
   while (!digits.empty() && digits.back() == '=' && text.size() - digits.size() < 2) digits.remove_suffix(1);
@@ -32,7 +32,7 @@ std::optional<std::string_view> digits_of(std::string_view text) {
   return digits;
 }
 
-// The text without line ends; `whole` holds it if it has any.
+// Returns the text without line breaks. If it has any, the result is stored in `whole` and refers to it.
 std::string_view without_breaks(std::string_view text, std::string& whole) {
   constexpr std::string_view kBreaks = "\r\n";
   if (text.find_first_of(kBreaks) == std::string_view::npos) return text;

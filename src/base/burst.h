@@ -1,8 +1,8 @@
-// Burst: puts off wake-ups until a thread has done what it has at hand.
+// Burst: defers wake-ups until the current batch of work is done.
 //
-// A thread that hands over many pieces of work within microseconds would wake their takers for each. While a
-// Burst lives, those that the thread hands work to wait; its end wakes each once. Bursts nest; the outermost
-// counts. For threads that wait for none of what they hand over.
+// A thread that submits many pieces of work within microseconds would wake the receiving threads for each
+// piece. While a Burst exists, its thread's wake-ups are collected; when it ends, each receiver is woken once.
+// Bursts nest; only the outermost wakes. A thread inside a Burst must not wait for work that it submitted.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,8 @@
 
 namespace baton::base {
 
-// Somebody who sleeps until there is work. Threads: `wake` from any; it may be called when nobody sleeps.
+// A thread or pool that sleeps until there is work. Threads: `wake` from any; it may be called when no thread
+// sleeps.
 class Wakeup {
  public:
   Wakeup() = default;
@@ -27,8 +28,8 @@ class Burst {
   Burst(const Burst&) = delete;
   Burst& operator=(const Burst&) = delete;
 
-  // Wakes now, or at the end of this thread's burst. Whoever sleeps may be gone by then: it is kept until
-  // that.
+  // Wakes `sleeper` now, or at the end of this thread's burst. The burst shares ownership of `sleeper`, because
+  // its owner may be destroyed before the burst ends.
   static void wake(const std::shared_ptr<Wakeup>& sleeper);
 
  private:

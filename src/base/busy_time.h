@@ -1,8 +1,8 @@
-// BusyTime: the longest time that a callback of one of the shared threads has taken lately. Such a callback
-// must not block, and all else of the thread waits for it.
+// BusyTime: the longest recent callback of a shared thread. Such a callback must not block, because the
+// thread's other callbacks wait for it.
 //
-// Threads: the thread that makes one notes its callbacks; `all` may be called from any thread. Several of one
-// name count as one.
+// Threads: a BusyTime is created and updated (`note`) by the thread that it measures; `all` may be called from
+// any thread. Threads with the same name are reported as one.
 #pragma once
 
 #include <algorithm>
@@ -21,10 +21,10 @@ class BusyTime {
  public:
   // Times are those since the epoch of the steady clock.
   using Nanoseconds = std::chrono::nanoseconds;
-  // What `all` returns is the longest of this window and of the one before.
+  // `all` returns the longest callback of the current window and the one before.
   static constexpr std::chrono::seconds kWindow{60};
 
-  // `thread`: the name that is shown.
+  // `thread`: the name that `all` reports.
   explicit BusyTime(std::string thread) : thread_(std::move(thread)) {
     Registry& registry = registry_of_all();
     std::lock_guard lock(registry.mutex);
@@ -38,7 +38,7 @@ class BusyTime {
   BusyTime(const BusyTime&) = delete;
   BusyTime& operator=(const BusyTime&) = delete;
 
-  // A callback has run from `begin` to `end`.
+  // Records a callback that ran from `begin` to `end`.
   void note(Nanoseconds begin, Nanoseconds end) {
     const std::int64_t took = (end - begin).count();
     if (end.count() - window_.load(std::memory_order_relaxed) > in_nanoseconds(kWindow)) begin_window(end);
@@ -78,7 +78,7 @@ class BusyTime {
     window_.store(now.count(), std::memory_order_relaxed);
   }
 
-  // A thread that is idle begins no windows.
+  // An idle thread starts no new windows, so the age of the current one is checked here.
   Nanoseconds longest(Nanoseconds now) const {
     const std::int64_t since = now.count() - window_.load(std::memory_order_relaxed);
     if (since > in_nanoseconds(2 * kWindow)) return Nanoseconds(0);
@@ -88,7 +88,8 @@ class BusyTime {
   }
 
   const std::string thread_;
-  // When the window began, the longest of it and of the one before; nanoseconds of the steady clock.
+  // The start of the current window, and the longest callback of it and of the one before; in nanoseconds of
+  // the steady clock.
   std::atomic<std::int64_t> window_{0}, longest_{0}, before_{0};
 };
 

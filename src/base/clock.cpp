@@ -27,7 +27,7 @@ Duration since_boot() {
                                               std::chrono::nanoseconds(time.tv_nsec));
 }
 
-// Reads a text from its front. Once something does not fit, `good` stays false.
+// Reads a text from its front. After the first mismatch `good` stays false.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : rest_(text) {}
@@ -35,7 +35,7 @@ class Scanner {
   bool good() const { return good_; }
   bool at_end() const { return rest_.empty(); }
 
-  // The next character if it is one of these, or 0.
+  // Consumes and returns the next character if it is in `choice`, or returns 0.
   char accept(std::string_view choice) {
     if (rest_.empty() || choice.find(rest_.front()) == std::string_view::npos) return 0;
     const char c = rest_.front();
@@ -60,7 +60,7 @@ class Scanner {
   bool good_ = true;
 };
 
-// The digits after the point, in milliseconds.
+// Reads the digits after the decimal point, as milliseconds rounded up.
 milliseconds fraction(Scanner& in) {
   int ms = 0, count = 0;
   bool finer = false;
@@ -74,7 +74,8 @@ milliseconds fraction(Scanner& in) {
   return milliseconds(ms + (finer ? 1 : 0));
 }
 
-// How far local time is ahead of UTC. A blank is a plus sign that a query's decoder turned into one.
+// Reads how far local time is ahead of UTC. A space stands for a plus sign: decoding a URL query turns "+" into
+// a space.
 minutes offset(Scanner& in) {
   if (in.at_end() || in.accept("Zz")) return minutes(0);
   const char sign = in.accept("+- ");

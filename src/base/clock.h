@@ -1,4 +1,4 @@
-// Time: wall-clock instants in milliseconds, as they are stored and shown, and a Clock to read them from.
+// Time: wall-clock instants in milliseconds, the form in which they are stored and shown, and clocks.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@ using Duration = std::chrono::milliseconds;
 // A wall-clock instant, UTC, in whole milliseconds.
 using Timestamp = std::chrono::time_point<std::chrono::system_clock, Duration>;
 
-// Where "now" comes from. Threads: any.
+// The source of the current time. Threads: any.
 class Clock {
  public:
   virtual ~Clock() = default;
@@ -43,8 +43,8 @@ std::string to_rfc3339(Timestamp at);
 std::optional<Timestamp> parse_rfc3339(std::string_view text);
 
 // A clock for times that are compared over hours and never shown. It starts at the time of another clock,
-// then advances with the machine, also while it sleeps. Later changes to the other clock have no effect.
-// Threads: any.
+// then advances with the time since boot, even while the machine sleeps. Later changes to the other clock have
+// no effect. Threads: any.
 class SteadyClock final : public Clock {
  public:
   explicit SteadyClock(const Clock& clock);

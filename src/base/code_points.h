@@ -1,4 +1,4 @@
-// Characters that can disguise what a line says. Pure.
+// Characters that can make a line look different from its content. Pure.
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kNickname
     {"@midnight", "0 0 * * *"},
     {"@hourly", "0 * * * *"},
 }};
-// A leap day is at most eight years away.
+// The next leap day is at most eight years away.
 constexpr int kDaysMax = 9 * 366;
 
 struct Field {
@@ -67,7 +67,7 @@ std::optional<int> value_of(const Field& field, std::string_view text) {
   return number;
 }
 
-// Adds what one member of a field's list says. False: it says nothing.
+// Calls `take` for each value of one member of a field's list. Returns false if the member is invalid.
 template <class Take>
 bool read_member(const Field& field, std::string_view member, const Take& take) {
   int step = 1;
@@ -128,7 +128,7 @@ Result<Cron> Cron::parse(std::string_view text) {
   return cron;
 }
 
-// As Vixie's cron has it: a field that begins with a star does not choose days by itself.
+// As in Vixie cron: if either day field begins with a star, both must match; otherwise one match is enough.
 bool Cron::has_day(std::chrono::local_days day) const {
   const std::chrono::year_month_day date(day);
   if (!months_.test(static_cast<unsigned>(date.month()))) return false;
@@ -141,7 +141,7 @@ std::optional<Timestamp> Cron::next(Timestamp after, const TimeZone& zone) const
   return any_hour_ ? next_shown(after, zone) : next_fixed(after, zone);
 }
 
-// Goes through the minutes as they pass, and looks at the clocks at each.
+// Steps through the real minutes and reads the local clock at each.
 std::optional<Timestamp> Cron::next_shown(Timestamp after, const TimeZone& zone) const {
   using namespace std::chrono;
   const Timestamp last = after + days(kDaysMax);
@@ -162,7 +162,7 @@ std::optional<Timestamp> Cron::next_shown(Timestamp after, const TimeZone& zone)
 std::optional<Timestamp> Cron::next_fixed(Timestamp after, const TimeZone& zone) const {
   using namespace std::chrono;
   const local_days today = floor<days>(zone.to_local(after));
-  // From the day before: clocks may have been put back over midnight.
+  // Starts a day early, because the clocks may have been put back across midnight.
   for (local_days day = today - days(1); day < today + days(kDaysMax); day += days(1)) {
     if (!has_day(day)) continue;
     for (std::size_t hour = 0; hour < hours_.size(); ++hour) {

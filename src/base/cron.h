@@ -1,9 +1,10 @@
-// Cron: times that come again, as crontab(5) writes them.
+// Cron: recurring times, in the syntax of crontab(5).
 //
-// Five fields: minute, hour, day of the month, month, day of the week (0 and 7 are Sunday). A field is a list
-// of `*`, numbers, ranges and steps ("*/15", "1-5", "0-30/10"); months and weekdays have their English names
-// ("jan", "mon"), too. If both days are given, either will do. Or one of @yearly, @annually, @monthly,
-// @weekly, @daily, @midnight, @hourly. Threads: a Cron never changes.
+// An expression has five fields: minute, hour, day of the month, month, day of the week (0 and 7 are Sunday).
+// A field is a list of `*`, numbers, ranges and steps ("*/15", "1-5", "0-30/10"); months and weekdays may also
+// be English names ("jan", "mon"). If both day fields are restricted, a match of either is enough. The nicknames
+// @yearly, @annually, @monthly, @weekly, @daily, @midnight and @hourly are accepted instead.
+// Threads: immutable.
 #pragma once
 
 #include <bitset>
@@ -18,13 +19,14 @@ namespace baton::base {
 
 class Cron {
  public:
-  // Fails with invalid_argument and what is wrong; also if the time never comes ("0 0 30 2 *").
+  // Fails with invalid_argument, whose text names the problem. This includes expressions that never match
+  // ("0 0 30 2 *").
   static Result<Cron> parse(std::string_view text);
 
-  // The first time after `after`. An hour that begins with `*` follows the clocks through every change: what
-  // they leave out does not come, and what they show twice comes twice. Other hours are fixed times, each of
-  // which comes once on its days: one that clocks leave out at the moment they are put forward, one that they
-  // show twice the first time.
+  // Returns the first matching time after `after`. An hour field that begins with `*` follows the local clock
+  // through its changes: times that the clock skips do not occur, and times that it shows twice occur twice.
+  // Other hour fields are fixed times, which occur once on each matching day. If the clock skips a fixed time, it
+  // occurs at the moment of the change; if the clock shows it twice, the first time counts.
   std::optional<Timestamp> next(Timestamp after, const TimeZone& zone) const;
 
  private:

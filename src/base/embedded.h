@@ -1,5 +1,5 @@
-// Embedded files: the files of schema/, such as SQL migrations and JSON Schemas, the pages of
-// src/server/console/ and what `baton init` writes, compiled into the program.
+// Embedded files: files compiled into the program. They are those of schema/, such as SQL migrations and JSON
+// Schemas, the pages of src/server/console/, and the templates that `baton init` writes.
 #pragma once
 
 #include <string_view>

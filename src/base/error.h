@@ -16,8 +16,8 @@ enum class ErrorCode {
   invalid_request,     // JSON that is not a request
   method_not_found,    // a request for something that does not exist
   invalid_argument,    // a request whose parameters are wrong
-  task_not_found,      // no such task, or not this caller's
-  not_found,           // anything else that is not there
+  task_not_found,      // no such task, or it belongs to another caller
+  not_found,           // anything else that does not exist
   already_exists,      // an id that is taken
   conflict,            // another writer was first: read again and decide again
   not_cancelable,      // the task has ended in another way
@@ -51,7 +51,7 @@ inline tl::unexpected<Error> fail(ErrorCode code, std::string for_caller, std::s
   return tl::unexpected<Error>(Error{code, std::move(for_caller), std::move(for_log)});
 }
 
-// Whether the same call may succeed a moment later, so that it is worth trying again.
+// Whether a retry of the same call may succeed a moment later.
 inline bool may_pass(const Error& error) {
   return error.code == ErrorCode::unavailable || error.code == ErrorCode::overloaded;
 }

@@ -1,4 +1,4 @@
-// The names of error codes, for what is stored or shown of them. They are on users' disks: never changed.
+// The names of error codes, as they are stored and shown. They must never change: stored data contains them.
 #pragma once
 
 #include <string>

@@ -24,7 +24,7 @@ void EventLoop::Sleeper::wake() {
 
 EventLoop::EventLoop(std::string name) : name_(std::move(name)), epoll_(epoll_create1(EPOLL_CLOEXEC)) {
   if (!epoll_.valid()) std::abort();
-  // Each write is an event of its own, so nobody has to read.
+  // Edge-triggered: each write is an event of its own, so the eventfd is never read.
   epoll_event event{.events = EPOLLIN | EPOLLET, .data = {.ptr = nullptr}};
   epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, sleeper_->fd.get(), &event);
 }
@@ -91,8 +91,8 @@ void EventLoop::watch(int fd, std::uint32_t events, const Ready& ready) {
   epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);
 }
 
-// Removed explicitly: while a child process being started still has the descriptor, closing it would leave it
-// in the set with a dangling pointer.
+// Removes the descriptor explicitly. Closing it is not enough: while a child process that is being started still
+// holds a copy, the descriptor would stay in the epoll set with a dangling pointer.
 void EventLoop::forget(int fd, const Ready& ready) {
   epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
   for (epoll_event& event : pending_) {

@@ -1,10 +1,10 @@
 // EventLoop: one thread that waits for file descriptors, timers and posted functions.
 //
-// Threads: `post`, `after` and `cancel` may be called from any thread, also once the loop has stopped;
+// Threads: `post`, `after` and `cancel` may be called from any thread, even after the loop has stopped;
 // `watch`, `forget` and `now` only on the loop's own thread, or before `start`. Every callback runs on the
-// loop's thread, must not block, and ends the program if it throws. What a round wakes is woken at its end
-// (base::Burst). Ownership: the loop does not own descriptors or anything that callbacks refer to. `stop`
-// waits for the running callback, runs no others, drops what was posted, and joins the thread.
+// loop's thread, must not block, and ends the program if it throws. Wake-ups of other threads are deferred to
+// the end of the round (base::Burst). Ownership: the loop does not own descriptors or anything that callbacks
+// refer to. `stop` waits for the running callback, runs no others, drops the posted ones, and joins the thread.
 #pragma once
 
 #include <sys/epoll.h>
@@ -48,20 +48,22 @@ class EventLoop {
   // Runs `callback` soon. Posted functions run in the order they were posted.
   void post(Callback callback);
 
-  // Runs `callback` once, after at least `delay`, and after whatever was posted before this call.
+  // Runs `callback` once, after at least `delay`, and after all callbacks posted before this call.
   TimerId after(std::chrono::milliseconds delay, Callback callback);
   // Cancels the timer, unless it is firing right now. Unknown ids are ignored.
   void cancel(TimerId timer);
 
-  // Calls `ready`, which stays where it is until `forget`. `events` are epoll bits; level-triggered unless
-  // EPOLLET is among them. Needs no memory.
+  // Calls `ready` when the descriptor is ready. The loop keeps a reference to `ready`, which must not move or be
+  // destroyed until `forget`. `events` are epoll bits; level-triggered unless EPOLLET is among them. Allocates
+  // nothing.
   void watch(int fd, std::uint32_t events, const Ready& ready);
-  // `ready` is not called any more and may be destroyed, even by itself.
+  // Stops calling `ready`. It may then be destroyed, even from within itself.
   void forget(int fd, const Ready& ready);
 
-  // Before `start`: `callback` ends each round, and returns the time of the next one if nothing happens.
+  // Sets the function that runs at the end of each round. It returns the time of the next round, in case no
+  // event comes earlier. Must be called before `start`.
   void each_round(std::function<TimePoint()> callback) { end_round_ = std::move(callback); }
-  // When the round began.
+  // The start of the current round.
   TimePoint now() const { return now_; }
 
   bool on_loop_thread() const { return running_ == this; }
@@ -78,7 +80,7 @@ class EventLoop {
     Sleeper();
     void wake() override;
     UniqueFd fd;
-    std::atomic<bool> awake{false};  // or already being woken
+    std::atomic<bool> awake{false};  // true also while it is being woken
   };
 
   void run();

@@ -1,6 +1,6 @@
-// FairPool: a WorkerPool whose threads are shared fairly. The owners of what is queued take turns, and one of
-// them never has more than half of the threads: another one's work begins at once as long as fewer owners are
-// busy than the pool has halves.
+// FairPool: a WorkerPool whose threads are shared fairly among the owners of the queued work. Owners take turns,
+// and one owner never occupies more than half of the threads. So while one owner is busy, the work of a second
+// one starts at once.
 //
 // Threads: `try_submit` from any thread. Functions may block. The rest is as in WorkerPool.
 #pragma once
@@ -26,9 +26,9 @@ class FairPool {
            ThreadPriority priority = ThreadPriority::normal)
       : name_(name), share_(std::max(threads / 2, 1)), pool_(std::move(name), threads, queue_max, priority) {}
 
-  // False, and `work` stays with the caller: the pool is full or stopping.
+  // Returns false and leaves `work` with the caller if the pool is full or stopping.
   [[nodiscard]] bool try_submit(const std::string& owner, std::function<void()>&& work) {
-    // First, so that a thread that comes finds it.
+    // The work is queued before the thread is requested, so that the thread finds it.
     state_.with([&](State& state) {
       Lane& lane = state.lanes[owner];
       if (lane.queue.empty()) state.rotation.push_back(owner);
@@ -37,7 +37,7 @@ class FairPool {
     if (pool_.try_submit([this] { work_on(); })) return true;
     return state_.with([&](State& state) {
       const auto lane = state.lanes.find(owner);
-      // A thread that was at work has taken it meanwhile.
+      // A busy thread has taken the work in the meantime.
       if (lane == state.lanes.end() || lane->second.queue.empty()) return true;
       work = std::move(lane->second.queue.back());
       lane->second.queue.pop_back();
@@ -63,8 +63,8 @@ class FairPool {
     std::function<void()> work;
   };
 
-  // Takes what is queued until there is nothing that may run now. What may not run now is taken by a thread
-  // that works for its owner, once that is done.
+  // Runs queued work until none is left that may run now. Work whose owner is at its limit is taken later, by a
+  // thread that finishes a function of the same owner.
   void work_on() {
     for (Next next = take(); next.work; next = take()) {
       try {

@@ -1,7 +1,7 @@
-// Histogram: how often times fell between fixed bounds, as Prometheus counts them.
+// Histogram: counts durations in buckets with fixed bounds, as Prometheus does.
 //
 // Threads: any, without a lock. An observation is two relaxed additions and allocates nothing. A snapshot
-// taken beside observations may miss those under way, but its count is always the sum of its buckets.
+// may miss concurrent observations, but its count is always the sum of its buckets.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ class Histogram {
   using Bounds = std::span<const double>;
   static constexpr std::size_t kBoundsMax = 16;
 
-  // `bounds`: at most kBoundsMax; what is above the last one is counted in a bucket of its own.
+  // `bounds`: at most kBoundsMax. Times above the last bound are counted in a bucket of their own.
   explicit Histogram(Bounds bounds) : bounds_(bounds.first(std::min(bounds.size(), kBoundsMax))) {}
 
   void observe(Time time) {
@@ -34,12 +34,12 @@ class Histogram {
 
   struct Snapshot {
     Bounds bounds;
-    std::vector<std::uint64_t> counts;  // one for each bound, and one for what is above; not cumulative
+    std::vector<std::uint64_t> counts;  // one for each bound, then one for times above all; not cumulative
     std::uint64_t count = 0;
     double sum = 0;  // in seconds
 
-    // The time that a share `q` of the observations did not exceed, in seconds, interpolated as Prometheus
-    // does; the last bound if it is above that, and 0 without observations.
+    // Returns the `q` quantile (0 to 1) in seconds, interpolated as Prometheus does. Returns the last bound if
+    // the quantile is above it, and 0 if there are no observations.
     double quantile(double q) const;
   };
   Snapshot snapshot() const;
@@ -50,13 +50,13 @@ class Histogram {
   std::atomic<std::int64_t> sum_{0};  // nanoseconds
 };
 
-// From a flush of a fast disk to one of a disk in trouble.
+// Bounds for flushes, from those of a fast disk to those of a failing one.
 inline constexpr std::array kFlushBounds{0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01,
                                          0.025,  0.05,    0.1,    0.25,  0.5,    1.0,   2.5};
-// Requests, most of which are over in milliseconds, but may wait for a turn.
+// Bounds for requests. Most end within milliseconds, but a request may wait for a turn.
 inline constexpr std::array kRequestBounds{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,
                                            0.25,   0.5,   1.0,    2.5,   5.0,  10.0,  60.0, 600.0};
-// Turns and their wait for a slot: from an agent that answers at once to one that thinks for an hour.
+// Bounds for turns and their wait for a slot, from an agent that answers at once to one that runs for an hour.
 inline constexpr std::array kTurnBounds{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,   0.25,
                                         0.5,   1.0,    2.5,   10.0, 30.0,  60.0, 600.0, 3600.0};
 

@@ -1,4 +1,4 @@
-// Strong identifiers: a TaskId is not a ContextId, and the compiler knows it.
+// Strong identifiers: ids of different kinds, such as TaskId and ContextId, are different types.
 #pragma once
 
 #include <compare>
@@ -32,7 +32,7 @@ std::string make_uuid();
 // `bytes` random bytes from the operating system's generator, as lower-case hex. Threads: any.
 std::string random_hex(int bytes);
 
-// A number from the same generator, to seed others with. Threads: any.
+// A number from the operating system's generator, for use as a seed. Threads: any.
 std::uint64_t random_number();
 
 }  // namespace baton::base

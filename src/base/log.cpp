@@ -10,7 +10,7 @@ namespace {
 const LogMembers kNoMembers;
 thread_local const LogMembers* current_members = &kNoMembers;
 
-// The members of a line of text, with a space behind each.
+// Writes the members of a text line, each followed by a space.
 class MembersFlag final : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg&, const std::tm&, spdlog::memory_buf_t& to) override {

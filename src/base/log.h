@@ -1,10 +1,10 @@
-// Log lines with members: what a line is about, beside its text.
+// Log lines with members: named values that tell what a line is about, in addition to its text.
 //
 //   base::log_warn({{"agent", name}, {"worker", slot}}, "killed: {}", why);
 //
-// Members reach the log only through a formatter that writes them: text_log_formatter, as "agent=echo
-// worker=1 " before the text, or app/logging.h, as members of a JSON object. Lines without members go to
-// spdlog directly.
+// Members reach the log only through a formatter that writes them. text_log_formatter writes them before the
+// text, as "agent=echo worker=1 "; the formatter in app/logging.h writes them as members of a JSON object.
+// Lines without members go to spdlog directly.
 //
 // Threads: any. Loggers must be synchronous: members are known only while the line is being logged.
 #pragma once
@@ -32,13 +32,13 @@ struct LogMember {
 };
 using LogMembers = std::vector<LogMember>;
 
-// The members of the line that this thread is logging; empty: none.
+// The members of the line that this thread is logging; empty if there are none.
 const LogMembers& current_log_members();
 
 // Writes lines of text: time, level, members, text.
 std::unique_ptr<spdlog::formatter> text_log_formatter();
 
-// Makes members current while it exists; they outlive it.
+// Makes members current while the scope exists. The members must outlive it.
 class LogMembersScope {
  public:
   explicit LogMembersScope(const LogMembers& members);
@@ -57,7 +57,7 @@ template <class... Args>
 void log_info(const LogMembers& members, spdlog::format_string_t<Args...> text, Args&&... args) {
   log(spdlog::level::info, members, text, std::forward<Args>(args)...);
 }
-// A line that an agent has written, at level info; the logger `kAgentsLogger` takes it if there is one.
+// Logs a line that an agent wrote, at level info. It goes to the logger `kAgentsLogger` if there is one.
 inline constexpr const char* kAgentsLogger = "agents";
 void log_agent(const LogMembers& members, std::string_view line);
 template <class... Args>

@@ -6,11 +6,12 @@
 
 namespace baton::base {
 
-// Cuts the text to 200 bytes and replaces by \xNN what is no UTF-8, control characters and those that change
-// the direction of text, so that it stays on one line and means nothing to a terminal.
+// Cuts the text to 200 bytes. Replaces invalid UTF-8, control characters and characters that change the
+// direction of text with \xNN, so that the text stays on one line and cannot control a terminal.
 std::string loggable(std::string_view text);
 
-// The same, with spaces replaced too, so that the text cannot pose as another field ("task=...") of the line.
+// Like `loggable`, but replaces spaces too, so that the text cannot pose as another field ("task=...") of the
+// line.
 std::string loggable_word(std::string_view text);
 
 }  // namespace baton::base

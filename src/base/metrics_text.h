@@ -1,7 +1,7 @@
 // MetricsText: writes metrics in the text format that Prometheus reads (version 0.0.4).
 //
-// A family comes first, with its HELP and TYPE, then its values. A family without values is left out, and so
-// nothing is said of what is not there. Threads: one at a time.
+// Call `family`, which writes HELP and TYPE, before the family's values. A family without values is left out.
+// Threads: one at a time.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,16 @@ class MetricsText {
   enum class Type { counter, gauge, histogram };
   using Labels = std::initializer_list<std::pair<std::string_view, std::string_view>>;
 
-  // `name`: by Prometheus' conventions, with the unit, and `_total` for a counter; once for each name.
+  // Begins a family; once for each name. `name` follows Prometheus' conventions: with the unit, and `_total` for
+  // a counter.
   void family(std::string_view name, Type type, std::string_view help);
 
-  // A value of the last family.
+  // Writes a value of the last family.
   void value(Labels labels, std::int64_t value);
   void value(Labels labels, double value);
   void histogram(Labels labels, const Histogram::Snapshot& taken);
 
-  // A family with one value, without labels.
+  // Writes a family that has one value and no labels.
   template <class Number>
   void counter(std::string_view name, std::string_view help, Number number) {
     family(name, Type::counter, help);
@@ -46,7 +47,7 @@ class MetricsText {
 
   std::string text_;
   std::string name_;
-  std::string head_;  // of a family that has no value yet
+  std::string head_;  // HELP and TYPE of the last family until its first value
 };
 
 }  // namespace baton::base

@@ -9,7 +9,7 @@
 namespace baton::base {
 namespace {
 
-// Also what looks like nothing between two words.
+// Includes invisible characters that separate words, such as U+200B and U+FEFF.
 bool is_space(std::uint32_t value) {
   return value == ' ' || (value >= '\t' && value <= '\r') || value == 0x85 || value == 0xA0 ||
          value == 0x1680 || (value >= 0x2000 && value <= 0x200B) || value == 0x2028 || value == 0x2029 ||

@@ -1,4 +1,4 @@
-// Text from outside as a line that people read: a title. Pure.
+// Turns untrusted text into a single line for people, such as a title. Pure.
 #pragma once
 
 #include <cstddef>
@@ -7,14 +7,15 @@
 
 namespace baton::base {
 
-// The text in one line: each run of white space becomes a space, and none is left at the ends. Control
-// characters go, and so do characters that change the direction of text, and bytes that are not UTF-8.
+// Returns the text as one line: each run of white space becomes one space, and white space at both ends is
+// removed. So are control characters, characters that change the direction of text, and bytes that are not UTF-8.
 std::string one_line(std::string_view text);
 
 // The number of code points of a UTF-8 text.
 std::size_t length_of(std::string_view text);
 
-// The text if it has at most so many code points; else its beginning, which ends with "…" and has as many.
+// Returns the text if it has at most `length_max` code points. A longer text is cut to that length, with "…" as
+// the last code point.
 std::string shortened(std::string_view text, std::size_t length_max);
 
 }  // namespace baton::base

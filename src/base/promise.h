@@ -1,4 +1,4 @@
-// Promise: std::promise, under a name that the simulator can give to its own (base/threads.h).
+// Promise: std::promise, under a name that lets the simulator replace it (base/threads.h).
 #pragma once
 
 #include <future>

@@ -8,10 +8,10 @@
 namespace baton::base {
 namespace {
 
-// More backslashes in a row are no escape: JSON in JSON in JSON has seven.
+// A longer run of backslashes is not treated as an escape. JSON in JSON in JSON needs seven.
 constexpr std::size_t kBackslashesMax = 16;
 constexpr std::int64_t kCreditEach = 64;  // see SecretMask::kCredit
-constexpr std::size_t kEnough = 24;       // characters that count as the whole secret once it is used up
+constexpr std::size_t kEnough = 24;       // characters that count as the whole secret once the credit is used up
 
 int hex_value(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -20,9 +20,9 @@ int hex_value(char c) {
   return -1;
 }
 
-enum class Fits { no, yes, open };  // open: the text ends too soon to say
+enum class Fits { no, yes, open };  // open: the text ends before it is decided
 
-// Whether the text goes on with these hexadecimal digits for `c`.
+// Whether the text begins with the code of `c` in this many hexadecimal digits.
 Fits fits_hex(std::string_view text, std::size_t digits, char c) {
   int value = 0;
   for (std::size_t at = 0; at < digits; ++at) {
@@ -34,7 +34,7 @@ Fits fits_hex(std::string_view text, std::size_t digits, char c) {
   return value == static_cast<unsigned char>(c) ? Fits::yes : Fits::no;
 }
 
-// Whether the text begins with an escape of `c`, and how long that is.
+// Whether the text begins with an escape of `c`. If so, sets `size` to the length of the escape.
 Fits fits_escape(std::string_view text, char c, std::size_t& size) {
   if (text.front() == '%') {
     size = 3;
@@ -56,12 +56,13 @@ Fits fits_escape(std::string_view text, char c, std::size_t& size) {
   return text[run] == c ? Fits::yes : Fits::no;
 }
 
-// The URL-safe alphabet of base64 as the standard one.
+// Maps the URL-safe alphabet of base64 to the standard one.
 char standard(char c) {
   return c == '-' ? '+' : c == '_' ? '/' : c;
 }
 
-// What base64 has of the secret whatever stands before and after it, where `before` bytes stand before it.
+// Returns the base64 characters that depend only on the secret, if `before` bytes (modulo 3) precede it. The
+// first and last characters may also encode neighbouring bytes and are left out.
 std::string inside_base64(const std::string& secret, std::size_t before) {
   const std::string all = encode_base64(std::string(before, '\0') + secret);
   const std::size_t first = (before * 8 + 5) / 6;
@@ -90,7 +91,7 @@ SecretMask::SecretMask(const std::vector<std::string>& secrets) {
   begins_['\\'] = begins_['%'] = !forms_.empty();
 }
 
-// As it is first: a secret may have what looks like an escape.
+// Compares the plain secret first, because a secret may contain something that looks like an escape.
 SecretMask::Found SecretMask::find(const Form& form, std::string_view text, std::int64_t& credit) {
   const std::string& wanted = form.text;
   const auto is_same = [&](std::size_t at, char c) {

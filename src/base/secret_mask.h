@@ -1,7 +1,7 @@
-// SecretMask: hides secrets in what another party sends, which may echo what it was sent.
+// SecretMask: hides secrets in text from another party, which may echo what it was sent.
 //
-// A secret is found as it is, escaped as in JSON or a URL, and in base64, whatever stands before it there. A
-// party that knows a secret can always show it in a form of its own; this is about echoes.
+// A secret is found in plain form, escaped as in JSON or a URL, and in base64 at any offset. A party that
+// knows a secret can always reveal it in some other encoding; the mask only protects against echoes.
 // Threads: a mask is immutable; a SecretMask::Pieces belongs to one thread at a time.
 #pragma once
 
@@ -17,36 +17,36 @@ namespace baton::base {
 
 class SecretMask {
  public:
-  // Shorter secrets are not hidden: they cannot be told from words of the text.
+  // Shorter secrets are not hidden: they cannot be distinguished from ordinary words.
   static constexpr std::size_t kSecretMin = 6;
 
   explicit SecretMask(const std::vector<std::string>& secrets);
 
-  // `text` with "***" in place of each secret. In base64, "x" in place of each character, so that it can
-  // still be decoded.
+  // Returns `text` with "***" in place of each secret. In base64 each character of the secret becomes "x", so
+  // that the text can still be decoded.
   std::string masked(std::string_view text) const;
 
-  // The same for a text that comes in pieces.
+  // Masks a text that arrives in pieces.
   class Pieces {
    public:
-    // Null: nothing is hidden.
+    // If `mask` is null, nothing is hidden.
     explicit Pieces(std::shared_ptr<const SecretMask> mask) : mask_(std::move(mask)) {}
 
-    // What may be shown by now. Keeps back an end that may be the beginning of a secret.
+    // Returns the text that may be shown so far. Keeps back a tail that may be the beginning of a secret.
     std::string next(std::string_view piece);
-    // The rest, at the end of the text.
+    // Returns the rest. Call it at the end of the text.
     std::string end();
 
    private:
-    std::shared_ptr<const SecretMask> mask_;  // shared with its owner, which may have a newer one by now
+    std::shared_ptr<const SecretMask> mask_;  // shared with its owner, which may have replaced it since
     std::string held_;
     std::int64_t credit_ = kCredit;
   };
 
  private:
-  // Comparisons that a text may cost, besides some for each of its bytes. Who chooses both a secret and the
-  // text could make them cost the product of their sizes; beyond this the beginning of a secret counts as all
-  // of it.
+  // The comparisons that a text may cost, in addition to a number for each of its bytes. Without a limit, a party
+  // that chooses both a secret and the text could make the cost the product of their sizes. When the credit is
+  // used up, the beginning of a secret counts as the whole secret.
   static constexpr std::int64_t kCredit = std::int64_t{4} << 20;
 
   struct Form {
@@ -55,12 +55,12 @@ class SecretMask {
   };
   struct Found;
   static Found find(const Form& form, std::string_view text, std::int64_t& credit);
-  // Appends to `out` what may be shown, and returns how many bytes of the text that is about. `is_whole`: no
+  // Appends the masked text to `out` and returns the number of bytes of `text` that it covers. `is_whole`: no
   // more text follows.
   std::size_t mask_into(std::string& out, std::string_view text, bool is_whole, std::int64_t& credit) const;
 
   std::vector<Form> forms_;
-  std::array<bool, 256> begins_{};  // the bytes with which a form may begin
+  std::array<bool, 256> begins_{};  // first bytes of all forms
 };
 
 }  // namespace baton::base

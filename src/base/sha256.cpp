@@ -12,7 +12,7 @@
 namespace baton::base {
 namespace {
 
-// Aborts unless `works`: OpenSSL is broken without its digests, and a wrong digest could equal another.
+// Aborts unless `works`: without its digests OpenSSL is broken, and a wrong digest could collide.
 void require(bool works) {
   if (!works) std::abort();
 }

@@ -1,6 +1,6 @@
 // Sha256: the digest of a list of texts. Each text is hashed with its length, so that different lists never
-// hash the same bytes. hmac_sha256: what proves to whoever has a key that a text comes from another who has
-// it.
+// hash the same bytes. hmac_sha256: a code that proves to the holder of a key that a text comes from another
+// holder of the key.
 #pragma once
 
 #include <array>
@@ -37,8 +37,8 @@ class Sha256 {
   std::size_t used_ = 0;
 };
 
-// A UUID made from these texts: equal texts give the same one. It is marked as version 5, by name, since many
-// checks do not know version 8, which a digest other than SHA-1 calls for. Threads: any.
+// Returns a UUID derived from the texts: equal texts give equal UUIDs. It is marked as version 5 (name-based).
+// Version 8 would be correct for a digest other than SHA-1, but many validators do not know it. Threads: any.
 std::string uuid_of(std::initializer_list<std::string_view> texts);
 
 // HMAC-SHA256 (RFC 2104) in hexadecimal, lower case. Threads: any.

@@ -10,7 +10,7 @@
 namespace baton::base {
 namespace {
 
-constexpr std::size_t kMostHave = 9;  // attributes
+constexpr std::size_t kMostHave = 9;  // most spans have at most this many attributes
 
 std::uint64_t next_random() {
   thread_local std::mt19937_64 random(random_number());

@@ -1,10 +1,11 @@
-// Spans: what was done for a trace, from when to when, on its way to a collector (OpenTelemetry).
+// Spans: timed operations of a trace, on their way to a collector (OpenTelemetry).
 //
-// A span is added when it is over: what lasts days holds nothing open. It goes into a queue with a bound, and
-// is dropped and counted when that is full, so that nobody ever waits for the collector.
+// A span is added when the operation is over, so an operation that lasts days holds nothing open. Spans go into
+// a bounded queue. When it is full, a span is dropped and counted, so no thread ever waits for the collector.
 //
-// A trace is sampled if its `traceparent` says so. What failed is added even if it is not; without a
-// `traceparent` such a span is a trace of its own. Threads: SpanQueue any; Span and SpanTimer one at a time.
+// A trace is sampled if its `traceparent` says so. Spans of failed operations are added even if their trace is
+// not sampled; without a `traceparent` such a span starts a trace of its own.
+// Threads: SpanQueue any; Span and SpanTimer one at a time.
 #pragma once
 
 #include <atomic>
@@ -26,14 +27,14 @@ struct Span {
   using Value = std::variant<std::string, std::int64_t>;
 
   std::string trace;   // its `traceparent` (base/trace_context.h): the trace, its own id, and the flags
-  std::string parent;  // that of the span it belongs below; empty: it begins the trace
+  std::string parent;  // the `traceparent` of the parent span; empty for the first span of a trace
   std::string name;
   Kind kind = Kind::internal;
   std::chrono::nanoseconds took{0};
   std::chrono::system_clock::time_point end{};                 // set by the queue
   std::vector<std::pair<std::string_view, Value>> attributes;  // names: literals
   std::vector<std::string> links;                              // `traceparent` of other spans
-  std::string error;                                           // what kind of failure; empty: none
+  std::string error;                                           // the kind of failure; empty on success
 
   // Adds an attribute unless it is empty. A text is cut to kTextMax bytes.
   Span& with(std::string_view attribute, std::string_view value);
@@ -43,17 +44,18 @@ struct Span {
 
 class SpanQueue {
  public:
-  // `ratio`: the share of the traces that begin here which are sampled. `spans_max`: that wait.
+  // `ratio`: the share of new traces that are sampled. `spans_max`: the most spans that may be queued.
   explicit SpanQueue(double ratio, std::size_t spans_max = 2'048) : ratio_(ratio), spans_max_(spans_max) {}
 
-  // The `traceparent` of a new trace; empty: it is not sampled.
+  // Returns the `traceparent` of a new trace; empty if the trace is not sampled.
   std::string begin_trace();
-  // Whether a span of this trace is to be added.
+  // Whether to add a span of this trace.
   static bool takes(const std::string& trace, bool has_failed);
-  // Ends the span now. One that failed and has no trace gets one.
+  // Queues the span, with now as its end. A failed span without a trace gets a new trace.
   void add(Span span);
 
-  // The spans that wait, at most `most`, once there are so many, `until` is past, or `stop` was called.
+  // Waits until `most` spans are queued, `until` is past, or `stop` was called; then removes and returns up to
+  // `most` spans.
   std::vector<Span> take(std::size_t most, SteadyTime::time_point until);
   void stop();
   bool is_stopped() const;
@@ -68,21 +70,21 @@ class SpanQueue {
   mutable Mutex mutex_;  // guards what follows
   Condition changed_;
   std::deque<Span> spans_;
-  std::size_t wanted_ = 0;  // by who takes
+  std::size_t wanted_ = 0;  // the number of spans that a running `take` waits for
   bool stopped_ = false;
 };
 
-// SpanTimer: a span of something that is done now, below another one.
+// SpanTimer: measures an operation that starts now, as a child span.
 class SpanTimer {
  public:
-  // `spans`: null: none is made. `parent`: a `traceparent`, or empty.
+  // `spans`: null to create no span. `parent`: a `traceparent`, or empty.
   SpanTimer(SpanQueue* spans, std::string parent);
 
-  // What goes out as `traceparent`: the span's own, or the parent's if the trace is not sampled.
+  // The `traceparent` to send to others: the span's own, or the parent's if the trace is not sampled.
   const std::string& trace() const { return trace_; }
   // Whether `end` would add the span.
   bool wants(bool has_failed) const { return spans_ != nullptr && SpanQueue::takes(trace_, has_failed); }
-  // Adds the span, with what the caller has put into it, unless it is not wanted.
+  // Completes the caller's span and adds it to the queue, if it is wanted.
   void end(Span span);
 
  private:

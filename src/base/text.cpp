@@ -147,13 +147,13 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::string nearest_name(std::string_view name, std::span<const std::string> names) {
-  // No misspelt name is longer than this, and the time is quadratic in the length.
+  // Skips long names: the time is quadratic in the length, and no misspelt name is longer than this.
   if (name.size() > 64) return {};
   std::size_t best = std::max<std::size_t>(2, name.size() / 3) + 1;
   std::string found;
   for (const std::string& known : names) {
     const std::size_t distance = edit_distance(name, known);
-    // A short name is not near just because it is short, so fewer changes than letters are needed.
+    // Requires fewer changes than letters: otherwise every short name would be near.
     if (distance < best && distance < known.size()) {
       best = distance;
       found = known;

@@ -19,17 +19,17 @@ bool is_token(std::string_view text);
 // Whether the texts are equal, ignoring the case of ASCII letters.
 bool same_word(std::string_view a, std::string_view b);
 
-// Whether the text begins so, ignoring the case of ASCII letters.
+// Whether the text starts with `beginning`, ignoring the case of ASCII letters.
 bool begins_with(std::string_view text, std::string_view beginning);
 
-// The length of "http://" or "https://" at the beginning of a URL, in any case (RFC 3986, 3.1); 0: it has
-// another scheme, or none.
+// Returns the length of the leading "http://" or "https://" of a URL, in upper or lower case (RFC 3986, 3.1); 0
+// if the URL has another scheme, or none.
 std::size_t web_scheme(std::string_view url);
 
 // The text without the byte order mark that some editors put before UTF-8.
 std::string_view without_mark(std::string_view text);
 
-// The number that the whole text is, in decimal; nothing for any other text, or if it does not fit.
+// Parses the whole text as a decimal number. Returns nullopt for any other text, or if the number does not fit.
 template <class Number>
 std::optional<Number> number_in(std::string_view text) {
   Number number{};
@@ -43,7 +43,7 @@ std::string comma_separated(const std::vector<std::string>& words);
 
 // Encodes a path segment or a query value: everything but letters, digits and -._~.
 std::string percent_encoded(std::string_view text);
-// Returns nothing if a % is not followed by two hexadecimal digits.
+// Returns nullopt if a % is not followed by two hexadecimal digits.
 std::optional<std::string> percent_decoded(std::string_view text);
 
 // UTF-8, strictly: no overlong forms, no surrogates, nothing past U+10FFFF.
@@ -56,13 +56,13 @@ CodePoint first_code_point(std::string_view text);
 
 bool is_utf8(std::string_view text);
 
-// The longest beginning of a UTF-8 text that has at most so many bytes and cuts no character in two.
+// Returns the longest prefix of a UTF-8 text that has at most `bytes_max` bytes and ends between two characters.
 std::string_view beginning_of(std::string_view text, std::size_t bytes_max);
 
-// The number of letters to add, leave out, change or swap with their neighbour.
+// The number of letters to add, remove, replace or swap with their neighbour to turn `a` into `b`.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-// The nearest of `names`, or empty if none is near enough.
+// Returns the nearest of `names`, or an empty string if none is near enough.
 std::string nearest_name(std::string_view name, std::span<const std::string> names);
 
 }  // namespace baton::base

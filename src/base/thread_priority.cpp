@@ -12,12 +12,13 @@ namespace baton::base {
 namespace {
 
 constexpr int kLow = 10;
-// The kernel's own is 1.4 ms and more. Much shorter ones cost more switches than they save time.
+// The kernel's default slice is 1.4 ms or more. Slices much shorter than this one cost more context switches
+// than they save time.
 constexpr std::chrono::nanoseconds kPromptSlice = std::chrono::microseconds(300);
 
 constexpr std::uint64_t kResetOnFork = 1;  // the kernel's SCHED_FLAG_RESET_ON_FORK
 
-// The kernel's struct sched_attr in its first version. Its own header cannot be included beside <sched.h>.
+// The first version of the kernel's struct sched_attr. The kernel's header cannot be included with <sched.h>.
 struct Attributes {
   std::uint32_t size = 0;
   std::uint32_t policy = 0;
@@ -29,14 +30,15 @@ struct Attributes {
 };
 static_assert(sizeof(Attributes) == 48);
 
-// Leaves alone a thread whose operator has given the program another policy.
+// Does nothing if the operator runs the program under another scheduling policy.
 void take_short_slices() {
   Attributes attributes;
   if (syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0) return;
   if (attributes.policy != SCHED_OTHER) return;
   attributes.size = sizeof attributes;
   attributes.runtime = kPromptSlice.count();
-  // Threads and processes that it starts are not prompt. The flag would take a negative nice value from them.
+  // Keeps threads and processes that this thread starts from being prompt. A negative nice value is left as it
+  // is: the flag would reset it for them.
   if (attributes.nice >= 0) attributes.flags |= kResetOnFork;
   syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
@@ -44,7 +46,7 @@ void take_short_slices() {
 }  // namespace
 
 void set_priority(ThreadPriority priority) {
-  if (priority == ThreadPriority::low) setpriority(PRIO_PROCESS, 0, kLow);  // of this thread
+  if (priority == ThreadPriority::low) setpriority(PRIO_PROCESS, 0, kLow);  // on Linux only this thread's
   if (priority == ThreadPriority::prompt) take_short_slices();
 }
 

@@ -1,16 +1,16 @@
-// ThreadPriority: what the kernel is told of a thread, for when more threads want to run than there are CPUs.
+// ThreadPriority: how the kernel schedules a thread when more threads want to run than there are CPUs.
 //
-// Threads: set_priority is for the calling thread. What the kernel does not take is left out.
+// Threads: set_priority applies to the calling thread. Settings that the kernel rejects are ignored.
 #pragma once
 
 namespace baton::base {
 
 enum class ThreadPriority {
-  // Runs briefly and often, and callers wait for it: it goes before others, and gives way sooner. It takes no
-  // more of the machine than `normal`. Before Linux 6.12 the same as `normal`.
+  // For a thread that runs briefly and often while callers wait for it: it is scheduled before others, and
+  // preempted sooner. Its share of the CPU is the same as for `normal`. Before Linux 6.12 the same as `normal`.
   prompt,
   normal,
-  low,  // comes after all others
+  low,  // scheduled after all others
 };
 
 void set_priority(ThreadPriority priority);

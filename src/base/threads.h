@@ -1,9 +1,8 @@
 // Threads, locks and steady time, under names of our own.
 //
-// The simulator (tests/simulation) has a header of this name that stands before this one: the same code then
-// runs on one thread, under virtual time, in an order drawn from a seed. Code that the simulator runs
-// (engine, notify, store/memory) uses these names and no others for what waits, sleeps or asks what time it
-// is.
+// The simulator (tests/simulation) has a header of the same name, which precedes this one on the include path.
+// The same code then runs on one thread, under virtual time, in an order drawn from a seed. Code that the
+// simulator runs (engine, notify, store/memory) must use only these names to wait, sleep or read the time.
 #pragma once
 
 #include <atomic>
@@ -28,7 +27,7 @@ void sleep_for(std::chrono::duration<Rep, Period> time) {
   std::this_thread::sleep_for(time);
 }
 
-// Waits until somebody has changed the value and notified.
+// Waits until the value differs from `old` and a thread has notified.
 template <class T>
 void wait_for_change(const std::atomic<T>& value, T old) {
   value.wait(old);

@@ -41,14 +41,14 @@ struct Counts {
   }
 };
 
-// The rule of a zone's future, in the form of the variable TZ: "CET-1CEST,M3.5.0,M10.5.0/3".
+// The rule for a zone's future times, in the format of the variable TZ: "CET-1CEST,M3.5.0,M10.5.0/3".
 class Rule {
  public:
-  // One of the two changes of a year.
+  // One of the two clock changes of a year.
   struct Change {
     enum class Day { month, julian, plain } kind = Day::month;
     int month = 1, week = 1, weekday = 0, day = 0;
-    std::int64_t time = 2 * kHour;  // local, of the offset before it
+    std::int64_t time = 2 * kHour;  // local, by the offset before the change
 
     std::int64_t day_of(int year) const {
       using namespace std::chrono;
@@ -157,7 +157,7 @@ Result<TimeZone> TimeZone::load(std::string_view name, const std::filesystem::pa
 
 Result<TimeZone> TimeZone::read(std::string_view file) {
   const auto broken = fail(ErrorCode::invalid_argument, "its time zone file cannot be read");
-  // The first block has times of 32 bits, for old programs; the second one is the same with 64.
+  // The first block has 32-bit times, for old programs; the second repeats it with 64-bit times.
   const auto has_header = [](std::string_view block) {
     return block.size() >= kHeader && block.starts_with("TZif") && block[4] >= '2';
   };
@@ -187,7 +187,7 @@ Result<TimeZone> TimeZone::read(std::string_view file) {
   return zone;
 }
 
-// Adds what the rule says of the years after the last change that is known.
+// Adds the rule's changes for the years after the last change in the file.
 void TimeZone::follow_rule(std::string_view text) {
   const Rule rule(text);
   if (!rule.good || !rule.changes) return;
@@ -217,12 +217,12 @@ LocalTime TimeZone::to_local(Timestamp at) const {
 
 Timestamp TimeZone::to_utc(LocalTime local) const {
   const std::int64_t shown = local.time_since_epoch().count();
-  // No offset is larger than a day: of the periods from a day before on, the first that shows it, or that
-  // begins with a later reading.
+  // No offset is larger than a day, so the search starts a day earlier. It ends at the first period in which the
+  // clocks show `local`, or that begins with a later reading.
   auto period = &period_at(shown - 24 * kHour);
   for (; period != &periods_.back(); ++period) {
     const std::int64_t at = shown - period->offset;
-    if (at < period->begin) return from_ms(period->begin * 1000);  // left out
+    if (at < period->begin) return from_ms(period->begin * 1000);  // the clocks skip `local`
     if (at < (period + 1)->begin) return from_ms(at * 1000);
   }
   return from_ms(std::max(shown - period->offset, period->begin) * 1000);

@@ -1,6 +1,6 @@
 // TimeZone: a place's local time, from the system's time zone database (RFC 8536, /usr/share/zoneinfo).
 //
-// Threads: a zone never changes. Times after 2199 have the offset of that year's end.
+// Threads: immutable. Times after 2199 have the offset of that year's end.
 #pragma once
 
 #include <chrono>
@@ -15,21 +15,21 @@
 
 namespace baton::base {
 
-// A wall clock's reading, of no place.
+// A wall-clock reading without a time zone.
 using LocalTime = std::chrono::local_seconds;
 
 class TimeZone {
  public:
-  // "Europe/Berlin"; "UTC" is always known. Fails with not_found (no such zone, or no database) and
-  // invalid_argument (no name, or a file that cannot be read).
+  // Loads a zone by name, such as "Europe/Berlin"; "UTC" is always known. Fails with not_found (no such zone, or
+  // no database) or invalid_argument (not a zone name, or a file that cannot be read).
   static Result<TimeZone> load(std::string_view name,
                                const std::filesystem::path& folder = "/usr/share/zoneinfo");
-  // From a file's content.
+  // Reads a zone from the content of a time zone file.
   static Result<TimeZone> read(std::string_view file);
 
   LocalTime to_local(Timestamp at) const;
-  // When clocks there show this. A reading that comes twice: the first time. One that is left out: the moment
-  // at which it is.
+  // Returns the time at which the zone's clocks show `local`: the first one if they show it twice, or the moment
+  // of the clock change if they skip it.
   Timestamp to_utc(LocalTime local) const;
 
  private:

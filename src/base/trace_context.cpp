@@ -17,19 +17,19 @@ bool is_lower_hex(std::string_view text) {
   return text.find_first_not_of(kLowerHex) == std::string_view::npos;
 }
 
-// An id of zeros is none.
+// An id of zeros is invalid.
 bool is_span_or_trace(std::string_view id) {
   return is_lower_hex(id) && id.find_first_not_of('0') != std::string_view::npos;
 }
 
-// Writes a number's 16 digits at this place.
+// Writes the number's 16 hexadecimal digits at offset `at`.
 void put_hex(std::string& text, std::size_t at, std::uint64_t number) {
   for (std::size_t i = kParentDigits; i-- > 0; number >>= 4) text[at + i] = kLowerHex[number & 15];
 }
 
-// FNV-1a, with the end of each text counted in, and the last step of MurmurHash3 to spread it over all
-// digits. It names a span within its own trace: what a client could bring about by its choice, it could say
-// at once.
+// FNV-1a over the texts and their lengths, then the last step of MurmurHash3 to spread the result over all
+// digits. The hash is not cryptographic and need not be: it names a span within one trace, and a client that
+// provokes a collision could just as well send that span id directly.
 class SpanHash {
  public:
   void add(std::string_view text) {

@@ -52,7 +52,7 @@ bool WorkerPool::try_submit(std::function<void()>&& work) {
     if (stopping_ || queue_.size() >= queue_max_) return false;
     queue_.push_back(std::move(work));
     wakes = idle_ > 0 && !std::exchange(waking_, true);
-    // More functions are queued than threads are idle, and each idle thread takes only one.
+    // Each idle thread takes only one function, so more queued functions need another thread.
     if (queue_.size() > idle_ && threads_.size() < threads_max_) {
       try {
         add_thread();
