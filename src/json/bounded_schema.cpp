@@ -19,13 +19,14 @@ namespace baton::json {
 namespace {
 
 constexpr int kNone = -1;  // no node
-// Frames of a check's recursion. A value is at most 100 deep, and each level may take several schemas.
+// The most recursion frames of a check. A value is at most 100 deep, and each level may take several schemas.
 constexpr int kRecursionMax = 500;
-// What all patterns of a schema may cost to compile (Pattern::weight), and their instructions.
+// Limits for all patterns of a schema together: the cost of compiling them (Pattern::weight) and the number of
+// instructions.
 constexpr std::size_t kPatternWeightMax = 20'000;
 constexpr std::size_t kPatternSizeMax = 20'000;
 constexpr std::size_t kPatternsKept = 16;  // compiled at the same time
-// Bytes that one step looks at, and instructions times bytes that one step of matching takes.
+// The bytes that one step reads, and the product of instructions and bytes that one step of matching covers.
 constexpr std::size_t kBytesPerStep = 256;
 constexpr std::size_t kMatchesPerStep = 128;
 constexpr std::size_t kShownMax = 200;  // bytes of a pointer or a list of values in a reason
@@ -90,7 +91,7 @@ std::string alternatives_of(const std::vector<std::string>& words) {
   return text;
 }
 
-// A step of a JSON pointer.
+// Returns the name as a step of a JSON pointer: "/" and the escaped name.
 std::string escaped(std::string_view name) {
   std::string step = "/";
   for (const char c : name) {
@@ -103,7 +104,7 @@ std::string escaped(std::string_view name) {
   return step;
 }
 
-// A hash that is the same for values that are equal. Recursion: as deep as the value.
+// A hash of a value; equal values have equal hashes. Recursion: as deep as the value.
 std::uint64_t hash_of(Value value) {
   const auto of_text = [](std::string_view text) {
     return std::uint64_t{std::hash<std::string_view>()(text)};
@@ -137,7 +138,7 @@ std::uint64_t hash_of(Value value) {
 
 using Members = std::vector<std::pair<std::string_view, Value>>;
 
-// By name; of repeated members the last.
+// Returns the members sorted by name. If a name is repeated, the last member counts.
 Members sorted_members(Value object) {
   Members members;
   members.reserve(object.size());
@@ -178,7 +179,7 @@ struct Bound {
   std::string_view shown;
 };
 
-// Where a schema stands in the one around it.
+// The place of a schema within its enclosing schema.
 struct Place {
   int around = kNone;
   std::string_view keyword;
@@ -189,7 +190,7 @@ struct Place {
 struct Node {
   Place place;
   Value value;
-  std::optional<bool> verdict;  // of the schemas true and false
+  std::optional<bool> verdict;  // for the schemas `true` and `false`
   std::uint8_t types = 0;       // 0: any
   Format format = Format::none;
   bool has_enum = false, has_const = false, is_unique = false;
@@ -210,7 +211,7 @@ struct Node {
   }
 };
 
-// Pairs of what a value must be at least and at most.
+// A keyword that limits a size, and the member that keeps the limit. Minimum and maximum alternate.
 struct SizeRule {
   std::string_view keyword;
   std::optional<std::uint64_t> Node::*bound;
@@ -221,7 +222,7 @@ constexpr SizeRule kSizeRules[] = {
     {"minProperties", &Node::members_min}, {"maxProperties", &Node::members_max},
 };
 
-// Keywords that restrict a value and are not supported.
+// Unsupported keywords that restrict a value.
 constexpr std::string_view kUnsupported[] = {
     "$dynamicRef",
     "$recursiveRef",
@@ -279,10 +280,10 @@ constexpr std::string_view kSupported[] = {
 
 struct BoundedSchema::Parsed {
   SchemaLimits limits;
-  std::optional<Document> document;  // always
-  std::deque<Node> nodes;            // the root first; references stay good as nodes are added
+  std::optional<Document> document;  // always set
+  std::deque<Node> nodes;            // the root first; references stay valid as nodes are added
   std::vector<std::string_view> patterns;
-  std::vector<bool> is_enforced;  // of `patterns`
+  std::vector<bool> is_enforced;  // for each of `patterns`
   std::vector<SchemaProblem> unenforced;
 
   std::string pointer_to(int node) const;
@@ -305,7 +306,7 @@ namespace {
 
 using Parsed = BoundedSchema::Parsed;
 
-// Reads a document's schemas into nodes. After the first fault nothing else is read.
+// Reads a document's schemas into nodes. Stops at the first fault.
 class SchemaReader {
  public:
   explicit SchemaReader(Parsed& parsed) : parsed_(parsed) {}
@@ -375,7 +376,7 @@ class SchemaReader {
     read_draft4_bounds(index, schema);
   }
 
-  // `keyword`: the constant, which outlives the document.
+  // `keyword` must be the constant, which outlives the document.
   void read_rule(int index, std::string_view keyword, Value rule, int depth) {
     Node& node = this->node(index);
     if (keyword == "type") return read_types(index, rule);
@@ -518,7 +519,7 @@ class SchemaReader {
     const Decimal number = rule.is_number() ? Decimal::of(rule.raw()) : Decimal{true, true, 1, 0};
     if (!number.is_whole() || (number.negative && number.digits != 0))
       return wrong(index, size.keyword, "must be a whole number that is not negative");
-    // No text or list comes near 10^18.
+    // Stops early: no text or list has nearly as many characters or elements.
     std::uint64_t limit = number.digits;
     for (std::int64_t i = 0; i < number.exponent && limit < std::numeric_limits<std::uint32_t>::max(); ++i)
       limit *= 10;
@@ -555,13 +556,14 @@ class SchemaReader {
     return found == nodes_at_.end() ? kNone : found->second;
   }
 
-  // Follows what is applied to the same value. What goes into the value ends with it.
+  // Follows only references between schemas that apply to the same value. References that go into the value
+  // cannot be endless, because the value ends.
   void find_cycles() {
     heights_.assign(parsed_.nodes.size(), kUnvisited);
     for (int i = 0; i < static_cast<int>(parsed_.nodes.size()) && !fault_; ++i) height_of(i);
   }
 
-  // The length of the longest way from the node, in nodes; `above`: that of the way to it.
+  // Returns the length of the longest path from the node, in nodes. `above`: the length of the path to the node.
   int height_of(int index, int above = 0) {
     int& height = heights_[static_cast<std::size_t>(index)];
     if (height == kOpen) wrong(index, "", "refers to itself without going into the value");
@@ -593,10 +595,10 @@ class SchemaReader {
     }
   }
 
-  // Why the pattern cannot be enforced; empty: it can.
+  // Returns why the pattern cannot be enforced, or an empty string if it can.
   static std::string refusal_of(std::string_view pattern, std::size_t& weight, std::size_t& size) {
     constexpr char kTooMuch[] = "the patterns of the schema take too much work";
-    constexpr std::size_t kRefusedSize = 2'000;  // what the attempt is counted as
+    constexpr std::size_t kRefusedSize = 2'000;  // instructions counted for a pattern that RE2 refuses
     if (pattern.size() <= Pattern::kLengthMax) weight += Pattern::weight(pattern);
     if (weight > kPatternWeightMax || size > kPatternSizeMax) return kTooMuch;
     const auto compiled = Pattern::compile(pattern);
@@ -608,13 +610,13 @@ class SchemaReader {
 
   Parsed& parsed_;
   std::optional<SchemaProblem> fault_;
-  std::unordered_map<const char*, int> nodes_at_;  // by where their text begins
+  std::unordered_map<const char*, int> nodes_at_;  // by the beginning of their text
   std::vector<Reference> references_;
   std::vector<int> pattern_nodes_;
   std::vector<int> heights_;
 };
 
-// unknown: it depends on a pattern that is not enforced.
+// unknown: the verdict depends on a pattern that is not enforced.
 enum class Verdict : std::uint8_t { no, unknown, yes };
 
 std::string shown_choices(const Node& node) {
@@ -631,7 +633,7 @@ std::string shown_choices(const Node& node) {
   return cut(words.size() == 1 ? words.front() : "one of " + alternatives_of(words));
 }
 
-// What the schema allows, as a noun.
+// Describes the values that the schema allows, as a noun.
 std::string words_for(const Parsed& parsed, int index) {
   const Node* node = &parsed.at(index);
   while (node->target != kNone && node->types == 0) node = &parsed.at(node->target);
@@ -645,7 +647,7 @@ std::string words_for(const Parsed& parsed, int index) {
   return words.empty() ? "what the schema describes" : alternatives_of(words);
 }
 
-// One check of a value. Counts its steps, and has no problem to tell while an alternative is tried.
+// One check of a value. Counts its steps. Records no problem while it tries an alternative.
 class SchemaCheck {
  public:
   explicit SchemaCheck(const Parsed& parsed) : parsed_(parsed) {}
@@ -664,7 +666,7 @@ class SchemaCheck {
     bool is_index;
   };
 
-  // Returns false once the check has to end.
+  // Counts steps. Returns false once the check must end.
   bool spend(std::size_t steps) {
     steps_ += steps;
     if (!gave_up_ && steps_ > static_cast<std::size_t>(parsed_.limits.steps_max)) {
@@ -720,7 +722,7 @@ class SchemaCheck {
     return verdict;
   }
 
-  // What concerns the value without what is in it.
+  // Checks the rules for the value itself, but not for its members and elements.
   Verdict own_rules(const Node& node, Value value) {
     if (!has_type(node, value)) return quiet_ == 0 ? fail("must be " + type_words(node)) : Verdict::no;
     if ((node.has_enum && !is_choice(node, value)) ||
@@ -760,7 +762,7 @@ class SchemaCheck {
 
   bool is_same(Value value, Value other) { return spend(weight_of(value)) && are_equal(value, other); }
 
-  // The steps of a walk over all of the value.
+  // The steps that a walk over the whole value counts.
   static std::size_t weight_of(Value value) { return 1 + value.raw().size() / 32; }
 
   Verdict number(const Node& node, Value value) {
@@ -935,7 +937,8 @@ class SchemaCheck {
     return verdict == Verdict::no ? Verdict::yes : Verdict::unknown;
   }
 
-  // The value fits no alternative. If its type belongs to one alone, that one's problem is told.
+  // Reports that the value fits no alternative. If only one alternative admits the value's type, reports that
+  // alternative's problem.
   Verdict explain(const std::vector<int>& alternatives, Value value) {
     if (quiet_ > 0 || gave_up_) return Verdict::no;
     std::vector<int> near;
@@ -961,20 +964,20 @@ class SchemaCheck {
   const Parsed& parsed_;
   std::size_t steps_ = 0;
   int depth_ = 0;
-  int quiet_ = 0;  // alternatives that are being tried
+  int quiet_ = 0;  // nested alternatives that are being tried
   std::optional<std::string> gave_up_;
   std::vector<Step> path_;
   std::optional<SchemaProblem> problem_;
   std::unordered_map<int, Pattern> compiled_;
 };
 
-// Follows references and lists of one to the schema that says what the value is.
+// Follows references, and combinations with a single schema, to the schema that describes the value.
 const Node& described(const Parsed& parsed, const Node& node) {
   const Node* at = &node;
-  for (int i = 0; i < 100; ++i) {  // there is no cycle, but a long way is not worth it
+  for (int i = 0; i < 100; ++i) {  // there are no cycles; the limit only bounds the time
     if (at->types != 0 || at->has_enum || at->has_const) break;
     std::vector<int> ways = at->all.size() == 1 ? at->all : at->any.empty() ? at->one : at->any;
-    // "or null" is no other meaning of a text.
+    // An alternative that is only null gives a text no further meaning.
     std::erase_if(ways, [&](int way) { return parsed.at(way).types == kNull; });
     if (at->target != kNone && ways.empty()) {
       at = &parsed.at(at->target);
@@ -993,7 +996,7 @@ std::string name_of(Value choice) {
   return choice.is_string() ? choice.str() : std::string(choice.raw());
 }
 
-// The values among which one must be chosen; empty: there are no such.
+// The values of a schema that allows only listed values; empty for other schemas.
 std::vector<Reading::Choice> choices_of(const Parsed& parsed, const Node& node) {
   std::vector<Reading::Choice> choices;
   if (node.has_enum) {
@@ -1021,7 +1024,7 @@ std::vector<Reading::Choice> choices_of(const Parsed& parsed, const Node& node) 
   return choices;
 }
 
-// The reading of a schema that describes no object.
+// Returns the reading of a schema that describes anything but an object.
 std::optional<Reading> simple_reading(const Parsed& parsed, const Node& schema) {
   const Node& node = described(parsed, schema);
   Reading reading;
@@ -1182,7 +1185,7 @@ std::string Reading::expected() const {
 
 namespace {
 
-// Makes a value that may fit. It is not thorough: what it makes is checked.
+// Makes a value that is likely to fit. The caller must check the result.
 class SchemaExample {
  public:
   explicit SchemaExample(const Parsed& parsed) : parsed_(parsed) {}

@@ -1,17 +1,17 @@
-// BoundedSchema: a JSON Schema that somebody else wrote, and the check of a value against it.
+// BoundedSchema: checks values against an untrusted JSON Schema.
 //
-// Supported are the keywords type, enum, const, required, properties, additionalProperties, items,
+// The supported keywords are type, enum, const, required, properties, additionalProperties, items,
 // prefixItems, minimum, maximum, exclusiveMinimum and exclusiveMaximum (as numbers or as draft 4's booleans),
 // multipleOf, minLength, maxLength, pattern, format (formats.h), minItems, maxItems, uniqueItems,
 // minProperties, maxProperties, anyOf, oneOf, allOf, not, and $ref to # or into the document's $defs or
-// definitions. Any other keyword that restricts a value is a fault of the schema; what only describes it is
-// ignored.
+// definitions. Any other keyword that restricts a value is a fault of the schema. Keywords that only describe
+// the value are ignored.
 //
-// Neither schema nor value is trusted. A schema is parsed within SchemaLimits, and a cycle of references that
-// does not go into the value is a fault, so a check ends. A check takes at most `steps_max` steps of about a
-// microsecond and bounded memory; its recursion is bounded by the program. Patterns are RE2's.
+// Neither schema nor value is trusted. A schema is parsed within SchemaLimits. A cycle of references that
+// does not go into the value is a fault, so every check ends. A check takes at most `steps_max` steps of about a
+// microsecond and bounded memory; the program bounds its recursion. Patterns have RE2's syntax.
 //
-// Threads: immutable once made. The program's own schemas are checked by json::Schema.
+// Threads: immutable once made. For the program's own schemas use json::Schema.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ struct SchemaLimits {
 
 class BoundedSchema {
  public:
-  // Copies the text. Fails with the first fault: a JSON pointer into the schema, and the reason.
+  // Parses a copy of the text. Fails with the first fault: a JSON pointer into the schema, and the reason.
   static tl::expected<BoundedSchema, SchemaProblem> parse(std::string_view text,
                                                           const SchemaLimits& limits = {});
 
@@ -44,36 +44,38 @@ class BoundedSchema {
   BoundedSchema& operator=(BoundedSchema&&) noexcept;
   ~BoundedSchema();
 
-  // The patterns that RE2 refuses, with its reason. A check takes any text for a match of them.
+  // The patterns that are not enforced, each with the reason: RE2 refuses it, or the patterns take too much work.
+  // A check does not reject a value because of them.
   const std::vector<SchemaProblem>& unenforced() const;
 
-  // Returns the first problem of the value; nothing: it fits. A check that takes too many steps is a problem.
+  // Returns the first problem of the value, or nullopt if it fits. A check that takes too many steps is a problem
+  // too.
   std::optional<SchemaProblem> check(Value value) const;
-  // The same for a text, which may not be JSON.
+  // Checks a text. A text that is not JSON is a problem too.
   std::optional<SchemaProblem> check_text(std::string_view json) const;
 
-  // What a plain text can mean, if the schema leaves it one meaning: it describes a boolean, a number, a text
-  // or one of several values, or an object whose only required member is one.
+  // How to read a plain text as a value. Only a schema that leaves one meaning has a reading: it describes a
+  // boolean, a number, a text or one of several values, or an object whose only required member is one of these.
   struct Reading {
     enum class Kind { boolean, whole_number, number, text, choice };
     struct Choice {
-      std::string name;  // as people write it
+      std::string name;  // as people type it
       std::string json;
     };
     Kind kind = Kind::text;
-    std::string member;           // of the object; empty: the value itself
+    std::string member;           // the name of the member, if in_member
     bool in_member = false;       // the value is a member of an object
-    std::vector<Choice> choices;  // of a choice
+    std::vector<Choice> choices;  // for Kind::choice
 
-    // The value that the text means, as JSON, which may still not fit; nothing: it means none. For a boolean
-    // true, false, yes and no; for a choice the name of one.
+    // Returns the value that the text means, as JSON, or nullopt if it means none. The value may still not fit the
+    // schema. A boolean is written as true, false, yes or no; a choice by its name.
     std::optional<std::string> value(std::string_view text) const;
-    // What is expected, such as "yes or no" or "one of a, b".
+    // Describes the expected text, such as "yes or no" or "one of a, b".
     std::string expected() const;
   };
   std::optional<Reading> reading() const;
 
-  // A value that fits, as JSON; empty if none is found at once.
+  // Returns a value that fits, as JSON, or an empty string if the first attempt does not fit.
   std::string example() const;
 
   struct Parsed;

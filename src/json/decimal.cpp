@@ -16,7 +16,7 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-// The exponent behind 'e', cut to kExponentMax.
+// Reads the exponent after 'e', clamped to kExponentMax.
 std::int64_t exponent_in(std::string_view text) {
   const bool negative = text.starts_with('-');
   if (negative || text.starts_with('+')) text.remove_prefix(1);
@@ -58,9 +58,9 @@ Decimal Decimal::of(std::string_view number) {
   const std::int64_t shift = mark < number.size() ? exponent_in(number.substr(mark + 1)) : 0;
   const std::string_view mantissa = number.substr(0, mark);
   int kept = 0;
-  std::int64_t zeros = 0;  // since the last digit that is none
+  std::int64_t zeros = 0;  // zeros since the last other digit
   std::int64_t last = 0;   // the place of the last kept digit: 10^last
-  std::int64_t place = 0;  // of the digit that is read, once the length of the whole part is known
+  std::int64_t place = 0;  // the place of the digit being read
   const std::size_t point = std::min(mantissa.find('.'), mantissa.size());
   place = static_cast<std::int64_t>(point);
   for (const char c : mantissa) {
@@ -90,7 +90,7 @@ int compare(const Decimal& one, const Decimal& other) {
     const auto sign = [](const Decimal& number) { return number.digits == 0 ? 0 : number.negative ? -1 : 1; };
     return sign(one) - sign(other);
   }
-  const int larger = one.negative ? -1 : 1;  // what it means that `one` has the larger magnitude
+  const int larger = one.negative ? -1 : 1;  // the result if `one` has the larger magnitude
   const int one_count = digit_count(one.digits), other_count = digit_count(other.digits);
   const std::int64_t one_size = one_count + one.exponent, other_size = other_count + other.exponent;
   if (one_size != other_size) return one_size > other_size ? larger : -larger;

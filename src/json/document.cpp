@@ -15,15 +15,16 @@
 namespace baton::json {
 namespace {
 
-constexpr std::size_t kTextMax = (std::size_t{1} << 31) - 1;  // offsets are 31 bits wide, beside a mark
+constexpr std::size_t kTextMax = (std::size_t{1} << 31) - 1;  // an offset has 31 bits, and one bit is a mark
 
 constexpr unsigned kAscii = rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag;
 constexpr unsigned kStrict = kAscii | rapidjson::kParseValidateEncodingFlag;
-// Up to this size the number of values is estimated. Longer texts are counted: they are mostly long strings.
+// Up to this size the number of values is estimated from the size. In longer texts, which are mostly long
+// strings, the values are counted.
 constexpr std::size_t kExpectedFrom = 8 << 10;
 
-// RapidJSON does not check what an allocation returns. With its own allocator, running out of memory becomes
-// a write to address 0.
+// RapidJSON does not check the result of an allocation: with its own allocator, running out of memory becomes
+// a write to address 0. This allocator throws instead.
 struct CheckedAllocator {
   static constexpr bool kNeedFree = true;
 
@@ -42,9 +43,9 @@ struct CheckedAllocator {
   }
 };
 
-// For long texts, an upper bound of the nodes. Each value or key follows one of these characters, or begins
-// the text, and takes at least two bytes with what follows it. So 16 bytes per node are at most 8 per byte of
-// text.
+// Returns an estimate of the number of nodes; for long texts, an upper bound. Each value or key follows one of
+// the counted characters, or begins the text, and takes at least two bytes together with the next character. So
+// nodes of 16 bytes take at most 8 bytes per byte of text.
 std::size_t nodes_expected(std::string_view text) {
   if (text.size() <= kExpectedFrom) return 16 + text.size() / 32;
   const auto count =
@@ -52,7 +53,7 @@ std::size_t nodes_expected(std::string_view text) {
   return std::min(static_cast<std::size_t>(count) + 1, text.size() / 2 + 1);
 }
 
-// The reader checks the encoding byte by byte; ASCII needs no check.
+// The reader checks the encoding byte by byte; for ASCII that check is skipped.
 bool is_ascii(std::string_view text) {
   std::size_t i = 0;
   for (; i + 8 <= text.size(); i += 8) {
@@ -88,8 +89,8 @@ std::size_t number_length(std::string_view text) {
   return at;
 }
 
-// The text with every number outside strings replaced by a small one of the same length. RapidJSON's reader
-// refuses numbers that no double can hold, even if told not to convert them.
+// Replaces every number outside strings with a small one of the same length. RapidJSON's reader refuses numbers
+// that no double can hold, even when its flags disable the conversion.
 std::string with_small_numbers(std::string_view text) {
   std::string masked(text);
   bool in_string = false;
@@ -102,7 +103,7 @@ std::string with_small_numbers(std::string_view text) {
       // Looks once at everything that may belong to the number, whether it is valid or not.
       const std::size_t end = std::min(text.find_first_not_of("0123456789+-.eE", i), text.size());
       const std::size_t length = number_length(text.substr(i, end - i));
-      if (length != end - i) return masked;  // not a number: the reader will say where
+      if (length != end - i) return masked;  // not a number: the reader will report the place
       // "1.000": one digit, a point, zeros; a sign stays.
       const std::size_t digit = text[i] == '-' ? i + 1 : i;
       for (std::size_t j = digit; j < i + length; ++j) masked[j] = j == digit + 1 ? '.' : '0';
@@ -121,8 +122,8 @@ std::string where(std::string_view text, std::size_t offset, const ParseOptions&
 
 }  // namespace
 
-// Turns RapidJSON's events into nodes. The reader's stream tells where each value ends. Its beginning follows
-// from the end of the one before, since only white space, comments, ',' and ':' lie between.
+// Turns RapidJSON's events into nodes. The position of the reader's stream is the end of each value. Its
+// beginning follows from the end of the previous one, since only white space, comments, ',' and ':' lie between.
 class DocumentBuilder {
  public:
   using Ch = char;
@@ -143,7 +144,7 @@ class DocumentBuilder {
   bool EndObject(Size) { return close(); }
   bool EndArray(Size) { return close(); }
 
-  // With kParseNumbersAsStringsFlag these are never called; the reader wants them to exist.
+  // Never called with kParseNumbersAsStringsFlag, but required by the reader.
   bool Int(int) { return false; }
   bool Uint(unsigned) { return false; }
   bool Int64(std::int64_t) { return false; }
@@ -176,7 +177,7 @@ class DocumentBuilder {
     return static_cast<std::uint32_t>(close == std::string_view::npos ? text.size() : close + (line ? 1 : 2));
   }
 
-  // Keeps a string, or with `mark` a key: in the text itself if nothing was escaped, otherwise as a copy.
+  // Keeps a string, or with `mark` a key. Refers to the text if it has no escapes; otherwise keeps a copy.
   bool keep(const Ch* text, Size length, std::uint32_t mark) {
     const std::uint32_t begin = value_begin(), end = position();
     if (mark == 0) count_child();
@@ -215,7 +216,7 @@ class DocumentBuilder {
   bool close() {
     Document::Node& node = document_.nodes_[open_.back()];
     open_.pop_back();
-    // The iterative reader reports the end before it takes the bracket.
+    // The iterative reader reports the end before it consumes the bracket.
     node.end = position() + 1;
     node.first = static_cast<std::uint32_t>(document_.nodes_.size());
     last_end_ = node.end;
@@ -251,8 +252,8 @@ Document Document::view_of(std::string_view text, ParseOptions options) {
   return document ? std::move(*document) : Document();
 }
 
-// Builds the document of `text` from what the reader finds in `readable`, which has values of the same types
-// in the same places.
+// Builds the document of `text` while the reader parses `readable`, which has values of the same types in the
+// same places.
 base::Result<Document> Document::read(std::string_view text, std::string_view readable, ParseOptions options,
                                       bool& number_too_big) {
   Document document;
@@ -286,7 +287,7 @@ std::string_view Document::decoded(const Node& node) const {
                  : text_.substr(node.first, node.second);
 }
 
-// The node after a value and its contents.
+// Returns the index of the node after a value and its contents.
 std::uint32_t Document::after(std::uint32_t node) const {
   const Node& value = nodes_[node];
   const char first = text_[value.begin];
@@ -323,7 +324,7 @@ bool Value::boolean() const {
 std::optional<std::int64_t> Value::integer() const {
   if (!is_number()) return std::nullopt;
   if (const auto number = base::number_in<std::int64_t>(raw())) return number;
-  // Past 2^53 a double no longer says which integer was meant.
+  // Above 2^53 several integers map to the same double.
   constexpr double kExactMax = 9007199254740992.0;
   const std::optional<double> value = real();
   if (!value || std::trunc(*value) != *value || std::fabs(*value) > kExactMax) return std::nullopt;

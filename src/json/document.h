@@ -4,7 +4,7 @@
 // to their Document, which must outlive them and must not be moved. The text is owned by the Document (parse)
 // or borrowed (parse_view).
 //
-// Memory: at most about 8 times the text, besides the text itself (document.cpp).
+// Memory: at most about 8 times the text, in addition to the text itself (document.cpp).
 // Threads: a Document is immutable once made; values are small and copied freely.
 #pragma once
 
@@ -23,7 +23,7 @@ namespace baton::json {
 
 class Document;
 
-// One value inside a Document; "missing" where there is none.
+// One value inside a Document. A look-up that finds no value returns a missing one.
 class Value {
  public:
   enum class Type : std::uint8_t { missing, null, boolean, number, string, array, object };
@@ -38,18 +38,19 @@ class Value {
   bool is_array() const { return type() == Type::array; }
   bool is_number() const { return type() == Type::number; }
   bool is_bool() const { return type() == Type::boolean; }
-  // Missing or null: "not given" in every protocol here.
+  // Missing or null. Every protocol here treats both as "not given".
   bool absent() const { return missing() || is_null(); }
 
   // The decoded text of a string; empty for anything else.
   std::string_view string() const;
   std::string str() const { return std::string(string()); }
   bool boolean() const;
-  // The number if it is whole and fits, otherwise nothing. 1.0 and 1e2 count: JSON has one kind of number.
+  // Returns the number if it is whole and fits, otherwise nullopt. 1.0 and 1e2 are whole: JSON has one kind of
+  // number.
   std::optional<std::int64_t> integer() const;
   std::optional<double> real() const;
 
-  // The value's own bytes, as they stand in the text.
+  // The bytes of the value in the text, unchanged.
   std::string_view raw() const;
   task::Json json() const { return task::Json{std::string(raw())}; }
 
@@ -85,14 +86,14 @@ class Value::Iterator {
   Iterator(const Document* document, std::uint32_t node, std::uint32_t to_value)
       : document_(document), node_(node), to_value_(to_value) {}
   const Document* document_;
-  std::uint32_t node_;      // of an object's member: its key
+  std::uint32_t node_;      // the value; in an object, its key
   std::uint32_t to_value_;  // from the node to its value
 };
 
 struct ParseOptions {
   int depth_max = 100;
   bool comments = false;  // // and /* */, for files that people write
-  bool lines = false;     // errors begin with "<line>:<column>: " and not with "at byte <number>: "
+  bool lines = false;     // errors begin with "<line>:<column>: " instead of "at byte <number>: "
 };
 
 // The place of a byte in a text, counted from 1; columns count characters.
@@ -106,17 +107,17 @@ TextPlace place_at(std::string_view text, std::size_t offset);
 Value nearest_value(Value root, std::string_view pointer);
 // The value at a JSON pointer, or missing.
 Value value_at(Value root, std::string_view pointer);
-// Whether both say the same. Neither the order of members nor the form of numbers counts.
+// Whether both values are equal. The order of members and the notation of numbers do not matter.
 bool same_value(Value one, Value other);
 
 class Document {
  public:
-  // Fails with parse_error, whose for_caller says where and why, unless the text is exactly one JSON value.
+  // Fails with parse_error unless the text is exactly one JSON value; for_caller gives the place and the reason.
   static base::Result<Document> parse(std::string text, ParseOptions options = {});
-  // Borrows: `text` must outlive the Document.
+  // Borrows `text`, which must outlive the Document.
   static base::Result<Document> parse_view(std::string_view text, ParseOptions options = {});
 
-  // Borrows a text that may be empty or not JSON: then the root is missing.
+  // Borrows `text`, which must outlive the Document. If it is empty or not JSON, the root is missing.
   static Document view_of(std::string_view text, ParseOptions options = {});
 
   Document(Document&&) noexcept = default;
@@ -124,7 +125,7 @@ class Document {
 
   Value root() const { return nodes_.empty() ? Value() : Value(this, 0); }
 
-  // The bytes this takes besides the text.
+  // The bytes that the Document takes in addition to the text.
   std::size_t memory() const { return nodes_.capacity() * sizeof(Node) + decoded_.capacity(); }
 
  private:
@@ -137,9 +138,9 @@ class Document {
   // A value, or the key of a member, which precedes its value. Its type follows from its first byte.
   struct Node {
     std::uint32_t begin, end;  // its bytes in the text; a key's end has the highest bit set
-    // Array or object: the node after it and its contents, and the number of its children. String or key:
-    // where its decoded text begins, and its length; the highest bit of the length is set if that text is in
-    // `decoded_` and not in `text_`.
+    // For an array or object: the node after it and its contents, and the number of its children. For a string
+    // or key: the offset of its decoded text, and its length. The highest bit of the length is set if the text is
+    // in `decoded_` instead of `text_`.
     std::uint32_t first, second;
   };
   static constexpr std::uint32_t kMark = std::uint32_t{1} << 31;

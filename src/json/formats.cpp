@@ -44,7 +44,7 @@ bool is_hex(char c) {
   return is_number(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-// Takes a number of exactly `digits` digits from the front of the text.
+// Removes a number of exactly `digits` digits from the front of the text and returns it.
 std::optional<int> take_number(std::string_view& text, std::size_t digits) {
   if (text.size() < digits || !std::ranges::all_of(text.substr(0, digits), is_number)) return std::nullopt;
   int number = 0;
@@ -79,7 +79,7 @@ bool take_offset(std::string_view& text) {
   return minutes && *minutes <= 59;
 }
 
-// `strict`: with seconds and offset.
+// `strict`: seconds and offset are required.
 bool is_time(std::string_view text, bool strict) {
   const auto hours = take_number(text, 2);
   if (!hours || *hours > 23 || !take(text, ':')) return false;
@@ -105,8 +105,8 @@ bool is_date_time(std::string_view text) {
   return (take(text, 'T') || take(text, 't') || take(text, ' ')) && is_time(text, true);
 }
 
-// The fields of a duration in their order, each a number and one of the letters, none twice. False if there
-// is none.
+// Removes the fields of a duration from the front of the text. Each field is a number and one of `letters`; they
+// must come in that order, none twice. Returns false if there is no field.
 bool take_fields(std::string_view& text, std::string_view letters, bool may_have_fraction) {
   bool any = false;
   while (!text.empty() && is_number(text.front())) {
@@ -129,7 +129,7 @@ bool take_fields(std::string_view& text, std::string_view letters, bool may_have
 }
 
 bool is_duration(std::string_view text) {
-  take(text, '-');  // as Python's timedelta may have it
+  take(text, '-');  // Python's timedelta may be negative
   if (!take(text, 'P')) return false;
   const bool has_date = take_fields(text, "YMWD", false);
   if (text.empty()) return has_date;

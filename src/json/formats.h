@@ -1,4 +1,4 @@
-// The formats of JSON Schema that are asserted. All others are annotations.
+// The formats of JSON Schema that are checked. All others are only annotations.
 //
 // Pure. The cost is linear in the text's length.
 #pragma once
@@ -22,16 +22,17 @@ enum class Format : std::uint8_t {
   ipv6
 };
 
-// none: the format is an annotation.
+// Returns none if the format is only an annotation.
 Format format_named(std::string_view name);
 
-// Dates and times are those of RFC 3339, but a time may lack its seconds and its offset: browsers' fields for
-// times make such. An email address is checked for its outline only; a URI must have a scheme.
+// Whether the text has the format. Dates and times follow RFC 3339, but a time may lack its seconds and its
+// offset, because browsers' time inputs produce such times. Only the outline of an email address is checked. A
+// URI must have a scheme.
 bool has_format(Format format, std::string_view text);
 
-// What a text of this format is called: "a date like 2026-01-31".
+// Describes a text of this format: "a date like 2026-01-31".
 std::string_view words_for(Format format);
-// A text of this format; empty for none.
+// Returns a text of this format; empty for Format::none.
 std::string_view example_of(Format format);
 
 }  // namespace baton::json

@@ -17,7 +17,7 @@ constexpr std::array kOperations{
     Operation{"move", false, true}, Operation{"copy", false, true},    Operation{"test", true, false},
 };
 
-// RFC 6901: empty, or "/" before each step; "~" stands only before 0 or 1.
+// RFC 6901: a pointer is empty or has "/" before each step; "~" is allowed only before 0 or 1.
 bool is_pointer(std::string_view text) {
   if (!text.empty() && text.front() != '/') return false;
   for (std::size_t at = text.find('~'); at != std::string_view::npos; at = text.find('~', at + 1)) {

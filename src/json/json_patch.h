@@ -1,4 +1,4 @@
-// JSON Patch (RFC 6902): checks that operations are complete, without applying them.
+// JSON Patch (RFC 6902): checks that operations are complete. Does not apply them.
 //
 // Threads: pure functions.
 #pragma once
@@ -12,7 +12,7 @@ namespace baton::json {
 // Returns empty if `patch` is a list of complete operations, otherwise the problem: "must be ..." or "has
 // ...".
 std::string patch_problem(Value patch);
-// Whether a JSON text is such a list.
+// Whether a JSON text is a list of complete operations.
 bool is_patch(const task::Json& json);
 
 }  // namespace baton::json

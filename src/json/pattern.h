@@ -1,4 +1,4 @@
-// Pattern: a regular expression that somebody else wrote, matched by RE2.
+// Pattern: an untrusted regular expression, matched by RE2.
 //
 // Matching takes time linear in the text: no pattern makes it backtrack. Memory is bounded by kMemory.
 // Nothing is logged. Threads: immutable once made.
@@ -22,9 +22,9 @@ class Pattern {
   static constexpr std::size_t kLengthMax = 512;
   static constexpr std::int64_t kMemory = 256 << 10;
 
-  // Fails with the reason for which RE2 refuses the pattern.
+  // Fails with RE2's reason for refusing the pattern.
   static tl::expected<Pattern, std::string> compile(std::string_view pattern);
-  // What `compile` costs at most, in microseconds or so, judged by the pattern's text.
+  // An upper bound for the cost of `compile`, roughly in microseconds, estimated from the pattern's text.
   static std::size_t weight(std::string_view pattern);
 
   Pattern(Pattern&&) noexcept;
@@ -33,7 +33,7 @@ class Pattern {
 
   // Whether the pattern matches anywhere in the text. Costs at most about size() * text.size() * 3 ns.
   bool matches(std::string_view text) const;
-  // Instructions of the compiled pattern.
+  // The number of instructions of the compiled pattern.
   std::size_t size() const;
 
  private:

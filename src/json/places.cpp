@@ -1,4 +1,4 @@
-// Finds values by pointers and where they stand in a text, and compares them.
+// Finds values by pointer, computes places in a text, and compares values.
 #include <algorithm>
 #include <string>
 
@@ -8,7 +8,7 @@
 namespace baton::json {
 namespace {
 
-// A step of a JSON pointer, unescaped to the member's name.
+// Unescapes a step of a JSON pointer to the member's name.
 std::string unescaped(std::string_view step) {
   std::string name;
   for (std::size_t i = 0; i < step.size(); ++i) {

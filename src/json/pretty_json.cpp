@@ -30,7 +30,7 @@ void write_flat(std::string& out, Value value) {
   out += object ? '}' : ']';
 }
 
-// The depth of a Document is bounded, and so is this recursion.
+// Recursion is bounded by the depth of the Document.
 void write_value(std::string& out, Value value, std::size_t indent) {
   const bool object = value.is_object();
   const bool short_enough = value.raw().size() + indent <= kLineMax;

@@ -14,7 +14,7 @@
 namespace baton::json {
 namespace {
 
-// More than anybody fixes in one go. Also ends the search if setting a value aside changed nothing.
+// More problems than an author fixes in one pass. Also ends the search if setting a value aside has no effect.
 constexpr int kProblemsMax = 50;
 
 using Json = rapidjson::Value;
@@ -41,7 +41,7 @@ std::string_view last_token(const rapidjson::Pointer& pointer) {
   return {token.name, token.length};
 }
 
-// The first `steps` steps of a pointer. The result refers to them.
+// Returns the first `steps` steps of a pointer. The result refers to the pointer's tokens.
 rapidjson::Pointer beginning_of(const rapidjson::Pointer& pointer, std::size_t steps) {
   return {pointer.GetTokens(), steps};
 }
@@ -65,7 +65,7 @@ std::string listed(const Json& rule, std::string_view introduction) {
   return text;
 }
 
-// The rule's bound of that name, or null.
+// Returns the member of `rules` with this name, or null.
 const Json* bound_of(const Json& rules, const char* name) {
   const auto found = rules.FindMember(name);
   return found == rules.MemberEnd() ? nullptr : &found->value;
@@ -73,7 +73,8 @@ const Json* bound_of(const Json& rules, const char* name) {
 
 std::string object_words(const Json& rules);
 
-// What a schema allows, as a noun; the schema itself if it uses rules that have no words here.
+// Describes the values that a schema allows, as a noun. Returns the schema itself if it uses rules that have no
+// wording here.
 std::string allowed_by(const Json& rules) {
   if (const Json* choices = bound_of(rules, "enum")) return listed(*choices, "one of ");
   const Json* type = bound_of(rules, "type");
@@ -114,7 +115,7 @@ std::string alternatives(const Json& schemas) {
   return words;
 }
 
-// Why a value breaks `keyword` of the schema `rules`.
+// Returns why a value breaks `keyword` of the schema `rules`.
 std::string reason_for(std::string_view keyword, const Json& rules, const rapidjson::Pointer& at) {
   if (keyword == "additionalProperties") return unknown_member(rules, last_token(at));
   const auto rule = rules.FindMember(Json(rapidjson::StringRef(keyword.data(), keyword.size())));
@@ -132,7 +133,7 @@ std::string reason_for(std::string_view keyword, const Json& rules, const rapidj
   return "breaks the rule " + std::string(keyword) + " " + bound;
 }
 
-// One check. Works on copies of schema and document, and removes what it has reported from them.
+// One check. Works on copies of schema and document, and removes the reported parts from them.
 class Check {
  public:
   Check(const Json& schema, std::string_view json) {
@@ -148,7 +149,7 @@ class Check {
   }
 
  private:
-  // Returns whether there was a problem and the search may go on.
+  // Finds and records the next problem. Returns false if there is none, or if the search must end.
   bool find_next() {
     const rapidjson::SchemaDocument compiled(schema_);
     rapidjson::SchemaValidator validator(compiled);

@@ -1,4 +1,4 @@
-// Schema: a JSON Schema (draft 4) whose checks report problems that people can act on.
+// Schema: a JSON Schema (draft 4) whose checks report problems in words that an author can act on.
 //
 // Threads: immutable once made.
 #pragma once
@@ -28,9 +28,9 @@ class Schema {
   Schema& operator=(Schema&&) noexcept;
   ~Schema();
 
-  // Returns the problems of `json`; empty: none. Finds several in one go: each value at fault is set aside
-  // and the rest is checked again. Not every problem is found this way: if an element of a list is wrong, the
-  // elements after it wait for the next check.
+  // Returns the problems of `json`; empty if there are none. Finds several problems in one call: each invalid
+  // value is set aside and the rest is checked again. Not every problem is found this way: if an element of a
+  // list is wrong, the elements after it are not checked in this call.
   std::vector<SchemaProblem> check(std::string_view json) const;
 
  private:

@@ -1,4 +1,4 @@
-// How many values a JSON text has, without parsing it: for texts of others, before memory is spent on them.
+// Counts the values of a JSON text without parsing it. Used to refuse untrusted texts before they take memory.
 #pragma once
 
 #include <cstddef>
@@ -6,14 +6,14 @@
 
 namespace baton::json {
 
-// The number of values and member names in a text, or a little more. A Document takes 16 bytes for each
-// besides the text (Document::memory). Of a text that is not JSON the number means nothing.
+// Returns the number of values and member names in a text, or slightly more. A Document takes 16 bytes for each
+// in addition to the text (Document::memory). If the text is not JSON, the result is meaningless.
 inline std::size_t value_count(std::string_view text) {
   std::size_t count = 1;
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
     if (c == '"') {
-      // To the end of the string.
+      // Skips to the end of the string.
       for (at = text.find_first_of("\"\\", at + 1); at != text.npos && text[at] == '\\';) {
         at = text.find_first_of("\"\\", at + 2);
       }

@@ -9,7 +9,8 @@
 namespace baton::json {
 namespace {
 
-// How a byte is written in a JSON string: 0: as it is, 'u': in the six-character form, other: '\' and this.
+// Tells how each byte is written in a JSON string. 0: unchanged; 'u': in the six-character form; any other
+// character: a backslash and that character.
 constexpr std::array<char, 256> escapes() {
   std::array<char, 256> table{};
   for (int c = 0; c < 0x20; ++c) table[static_cast<std::size_t>(c)] = 'u';
@@ -35,15 +36,15 @@ bool is_plain(const char* bytes) {
   return (found & kHigh) == 0;
 }
 
-// Copies long runs of ordinary bytes in one piece. RapidJSON's writer puts them one by one, and a megabyte
-// file in base64 is one such run.
+// Copies long runs of ordinary bytes in one piece. RapidJSON's writer copies byte by byte, which is slow for a
+// megabyte file in base64.
 void append_quoted(std::string& out, std::string_view text) {
   constexpr char kHex[] = "0123456789abcdef";
   out += '"';
   std::size_t run = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
     while (i + 8 <= text.size() && is_plain(text.data() + i)) i += 8;
-    const bool is_end = i + 8 > text.size();  // which is looked at with what stands before it
+    const bool is_end = i + 8 > text.size();  // fewer than 8 bytes are left: the last 8 are checked together
     if (i == text.size() || (is_end && text.size() >= 8 && is_plain(text.data() + text.size() - 8))) break;
     const auto byte = static_cast<unsigned char>(text[i]);
     const char escape = kEscapes[byte];
@@ -112,7 +113,7 @@ Writer& Writer::integer(std::int64_t number) {
 }
 
 Writer& Writer::real(double number) {
-  if (!std::isfinite(number)) return null();  // JSON has no other way to say it
+  if (!std::isfinite(number)) return null();  // JSON cannot represent it
   separate();
   std::array<char, 32> digits;
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;

@@ -3,7 +3,7 @@
 //   Writer w(out);
 //   w.object([&] { w.member("id", id); w.key("parts").array([&] { ... }); });
 //
-// Threads: none shared. It does not check the order of calls; tests do.
+// Threads: one at a time. The Writer does not check the order of calls; tests do.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ class Writer {
     return close(']');
   }
 
-  // An array: calls `write` for each of the values.
+  // Writes an array: calls `write` for each of the values.
   template <class Values, class F>
   Writer& each(const Values& values, F&& write) {
     return array([&] {
@@ -47,7 +47,7 @@ class Writer {
   Writer& real(double number);
   Writer& boolean(bool truth);
   Writer& null();
-  // Text that is JSON already.
+  // Writes text that is already JSON.
   Writer& raw(std::string_view json);
 
   Writer& member(std::string_view name, std::string_view text) { return key(name).string(text); }
@@ -56,7 +56,7 @@ class Writer {
   Writer& member(std::string_view name, int number) { return key(name).integer(number); }
   Writer& member(std::string_view name, bool truth) { return key(name).boolean(truth); }
   Writer& member(std::string_view name, const task::Json& json) { return key(name).raw(json.text); }
-  // Left out when empty.
+  // Writes the member unless its value is empty.
   Writer& optional(std::string_view name, std::string_view text) {
     return text.empty() ? *this : member(name, text);
   }
@@ -73,11 +73,11 @@ class Writer {
   Writer& close(char bracket);
 
   std::string& out_;
-  bool first_ = true;  // nothing yet inside the innermost bracket
+  bool first_ = true;  // the innermost bracket is still empty
   bool after_key_ = false;
 };
 
-// The text as a JSON string.
+// Returns the text as a JSON string.
 std::string string_of(std::string_view text);
 
 }  // namespace baton::json
