@@ -16,7 +16,7 @@ using base::Result;
 // The last places of a log are reserved for decisions: if output filled them, the task could never end.
 constexpr std::int64_t kRoomForDecisions = 1 << 16;
 
-// Applies events one after the other. `step` has an overload for each kind that affects the head or an
+// Applies events one after the other. `step` has an overload for each kind of event that affects the head or an
 // artifact.
 class Steps {
  public:
@@ -41,7 +41,7 @@ class Steps {
     return {};
   }
 
-  // Whether the change was to reopen the task but did not.
+  // Whether the change asked to reopen the task but left it ended.
   bool left_closed() const { return may_reopen_ && is_terminal(applied_.head.state); }
 
   Applied& applied() { return applied_; }
@@ -106,7 +106,7 @@ class Steps {
     using Phase = Subagent::Phase;
     int& awaited = applied_.head.awaited;
     applied_.decides = true;
-    // A detached child counts, though not what it takes.
+    // A detached child counts as a child, but its usage does not count.
     if (event.phase == Phase::started && event.task) ++applied_.head.children;
     if (event.phase == Phase::passed || event.is_detached) return {};
     if (event.phase == Phase::started || event.phase == Phase::answered) {
@@ -138,9 +138,9 @@ class Steps {
 
   struct Piece {
     int ordinal;
-    bool anew;  // the artifact begins, or begins again
+    bool anew;  // the artifact begins, or starts over
   };
-  // Finds the artifact that this event is a piece of, or adds it.
+  // Finds the artifact that an event adds content to, or adds the artifact.
   Result<Piece> place(const ArtifactId& id, bool begins) {
     if (id.empty()) return fail(ErrorCode::invalid_argument, "an artifact without an id");
     ArtifactPlace* known = find(id);
@@ -180,8 +180,8 @@ Result<void> check_claims(const TaskHead& head, const Change& change) {
   return {};
 }
 
-// A wait ends at the end of the task's budget at the latest; what goes on after that is not woken for it
-// again.
+// Ends a wait no later than the task's budget. If the budget's time is past, it no longer limits the wait, so that
+// a task which has been woken for it is not woken for it again.
 Waits within(const Budget* budget, Waits waits, base::Timestamp now) {
   if (budget == nullptr || !budget->until || *budget->until <= now) return waits;
   waits.until = std::min(waits.until.value_or(*budget->until), *budget->until);
@@ -209,22 +209,22 @@ Result<void> update_turn(TaskHead& head, const TurnUpdate& update, EventNumber m
   return {};
 }
 
-// But for the time.
+// Whether the waiting turn continues for any reason other than the time.
 bool goes_on(const TaskHead& head) {
   const Waits& waits = head.waits;
   if (waits.on_failure && head.child_failed) return true;
-  if (head.awaited == 0 && !waits.until) return true;  // nothing else would wake it
+  if (head.awaited == 0 && !waits.until) return true;  // nothing else would ever wake it
   return head.awaited <= waits.open_max;
 }
 
-// Whether the task has used more tokens than it may, and had not before.
+// Whether this change took the task over its token limit.
 bool exceeds_tokens(const TaskHead& head, const TaskHead& before) {
   if (!head.budget || !head.budget->tokens) return false;
   return before.tokens <= *head.budget->tokens && head.tokens > *head.budget->tokens;
 }
 
-// A turn that waits for nothing more, or whose task has used too much, is queued; one that is not wanted
-// waits for nothing.
+// Queues a waiting turn whose wait is over, or whose task has just gone over its token limit. Clears the waits of
+// a turn that is not waiting.
 void settle_turn(TaskHead& head, bool is_over_budget) {
   if (head.turn_state == TurnState::none) head.awaited = 0;
   if (head.turn_state == TurnState::waiting && (is_over_budget || goes_on(head)))
@@ -233,7 +233,8 @@ void settle_turn(TaskHead& head, bool is_over_budget) {
   if (head.turn_state == TurnState::none || head.turn_state == TurnState::queued) head.child_failed = false;
 }
 
-// Only a completed task can be answered by a message alone.
+// A task stays hidden until it is shown, or stops in a state other than completed: only a completed task can be
+// answered by a message alone.
 bool stays_hidden(const TaskHead& head, const Change& change) {
   if (change.create) return head.hidden;
   return head.hidden && !change.shows && (!is_stopped(head.state) || head.state == State::completed);

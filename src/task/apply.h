@@ -1,5 +1,5 @@
-// apply: what a change does to a task, or why it is refused. These are the rules of a task's life: legal
-// moves, a single end, the version, the fence, and the numbers of events and artifacts. Every store applies
+// apply: computes the effect of a change on a task, or refuses the change. It holds the rules of a task's life:
+// legal moves, a single end, the version, the fence, and the numbers of events and artifacts. Every store applies
 // its changes with this function, so that all stores follow the same rules.
 //
 // Threads: pure. No I/O, no clock, no lock.
@@ -20,10 +20,10 @@ namespace baton::task {
 
 // The highest event number of a log.
 inline constexpr EventNumber kLogEnd{(std::int64_t{1} << 28) - 1};
-// Where a new task's message is, after the status `submitted`, if it begins with those two.
+// The number of a new task's message, if its log begins with the status `submitted` and the message.
 inline constexpr EventNumber kFirstMessage{2};
 
-// An artifact's place in its task. A streamed reply has one too.
+// The place of an artifact, or of a streamed reply, in its task.
 struct ArtifactPlace {
   int ordinal = 0;
   bool withdrawn = false;
@@ -32,14 +32,14 @@ using ArtifactPlaces = std::unordered_map<ArtifactId, ArtifactPlace>;
 
 struct Applied {
   TaskHead head;             // after the change; the store counts its bytes
-  ArtifactPlaces artifacts;  // those the change touches, after it
+  ArtifactPlaces artifacts;  // the places, after the change, of the artifacts that it touches
   EventNumber message;       // the last MessageAdded
   bool decides = false;      // the version was raised
   bool shows = false;        // a hidden task becomes visible
 };
 
 // Checks that the change is about one task, either an existing one or a new one with an id and a context.
-// Fails with invalid_argument. For stores, before they look the task up.
+// Fails with invalid_argument. Stores call it before they look up the task.
 base::Result<void> check_subject(const Change& change);
 
 // The head of a new task before its change is applied.

@@ -1,4 +1,4 @@
-// AuditEntry: one line of the record of what operators have done, or tried to do.
+// AuditEntry: one line of the audit log of operators' actions, including refused ones.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,18 @@ using BulkJobKey = base::Number<struct BulkJobKeyTag>;
 inline constexpr const char* kDone = "done";
 
 struct AuditEntry {
-  std::string actor;   // the name of who acted
+  std::string actor;   // the operator's name
   std::string action;  // "cancel", "retry", "answer", "requeue", "resend", "skip", "pause", "resume", ...
   std::string reason;  // as the actor gave it
-  std::string detail = {};  // what else there is to say: the new task of a retry, a delivery, a number
-  // What it was done to. An entry about an agent has no task.
+  std::string detail = {};  // further information: the new task of a retry, a delivery, a number
+  // The target of the action. An entry about an agent has no task.
   TaskKey task = {};
   AgentName agent = {};
   Caller caller = {};
   TaskId id = {};
-  std::string outcome = kDone;  // or the code of the error with which the action was refused
-  // The job that did it. With the entry, the job's item for `task` has this outcome and detail.
+  std::string outcome = kDone;  // or the error code of the refusal
+  // The bulk job that acted, if any. Storing the entry also gives the job's item for `task` this outcome and
+  // detail.
   BulkJobKey job = {};
 };
 

@@ -1,4 +1,4 @@
-// AgentCard: what an agent says about itself (A2A 1.0, a2a.proto). Baton fills in URLs, interfaces and
+// AgentCard: an agent's description of itself (A2A 1.0, a2a.proto). Baton fills in URLs, interfaces and
 // capabilities when it serves the card.
 #pragma once
 
@@ -51,7 +51,7 @@ struct SecurityScheme {
   friend bool operator==(const SecurityScheme&, const SecurityScheme&) = default;
 };
 
-// Schemes that are required together, each with its scopes. Of a list of requirements, any one suffices.
+// Schemes that are required together, each with its scopes. In a list of requirements, any one suffices.
 using SecurityRequirement = std::vector<std::pair<std::string, std::vector<std::string>>>;
 
 struct Skill {
@@ -74,7 +74,7 @@ struct Provider {
   friend bool operator==(const Provider&, const Provider&) = default;
 };
 
-// What authenticated callers see in addition.
+// Additional content for authenticated callers.
 struct CardExtras {
   std::string description;    // replaces the card's; empty: the card's
   std::vector<Skill> skills;  // follow the card's; a skill with the same id is replaced

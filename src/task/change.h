@@ -1,4 +1,4 @@
-// Change: one step of a task, handed by the engine to a store. apply (apply.h) decides whether it is allowed.
+// Change: one step of a task, which the engine passes to a store. apply (apply.h) decides whether it is allowed.
 #pragma once
 
 #include <cstdint>
@@ -21,25 +21,25 @@ struct NewTask {
   AgentName agent;
   Caller caller;
   ContextId context;  // created if this agent and caller have none with this id
-  // The id was just generated, so the store need not look for it. If both are fresh, the context should be
+  // The id was just generated, so the store need not look it up. If both are fresh, the context should be
   // the task's own (store/own_context.h), which is cheapest.
   bool fresh_id = false, fresh_context = false;
   TaskKey parent;
   bool detached = false;
   Json metadata;
   ProtocolVersion origin = ProtocolVersion::v1_0;
-  bool hidden = false;  // until a change has `shows`: invisible to TaskRefs, lists and webhooks
+  bool hidden = false;  // invisible to TaskRefs, lists and webhooks until a change has `shows`
   std::shared_ptr<const Budget> budget = {};
-  std::string schedule = {};  // the name of the schedule that made it; empty: none did
+  std::string schedule = {};  // the name of the schedule that created the task, or empty
 };
 
 // New values for the turn fields of the head. Absent fields stay as they are.
 struct TurnUpdate {
-  std::optional<TurnNumber> turn;  // a turn that has shown nothing yet: sets turn_begin
-  // `waiting` becomes `queued` as soon as `waits` says so, in this change or a later one. Its time is not
-  // looked at: the engine queues the turn when that has come.
+  std::optional<TurnNumber> turn;  // a turn that has no output yet: also sets turn_begin
+  // `waiting` becomes `queued` as soon as `waits` is satisfied, in this change or a later one. The time in `waits`
+  // is ignored here: the engine queues the turn at that time.
   std::optional<TurnState> state;
-  Waits waits;  // with `waiting`
+  Waits waits;  // for the state `waiting`
   std::optional<int> attempt;
   std::optional<EventNumber> message;
   // The turn's message is the last MessageAdded of this change.
@@ -47,10 +47,10 @@ struct TurnUpdate {
   std::optional<int> waiting_messages;
   std::optional<bool> cancel_requested;
   std::optional<std::string> ask;
-  std::shared_ptr<const Budget> budget;  // of a task that is reopened; null: as it was
+  std::shared_ptr<const Budget> budget;  // the new budget of a reopened task; null keeps the old one
 };
 
-// What a request says besides its message; kept with the message's turn.
+// The data of a request other than its message. It is kept with the message's turn.
 struct RequestData {
   bool empty() const { return trace.empty() && !says_more_than_trace(); }
   bool says_more_than_trace() const {
@@ -63,7 +63,7 @@ struct RequestData {
   Json client_state;
   std::vector<std::string> extensions;  // active for the request
   std::vector<std::string> hops = {};   // see Submission
-  // The client's own history: replaces the stored one for the agent; deleted once the turn has ended.
+  // The client's own history. It replaces the stored one for the agent, and is deleted when the turn has ended.
   std::optional<std::vector<Message>> history = {};
   std::string trace = {};  // see Submission
 };
@@ -75,52 +75,54 @@ struct SendDigest {
   friend bool operator==(const SendDigest&, const SendDigest&) = default;
 };
 
-// What an operator wants done with a task's webhook deliveries.
+// An operator's action on a task's webhook deliveries.
 struct DeliveryOrder {
-  // resend: what was given up, or waits for its next attempt, is due again, before the later ones of its
-  // config. skip: what waits is given up, and the next one of its config is due.
+  // resend: deliveries that were given up, or that wait for their next attempt, are due again, before later ones of
+  // the same config. skip: pending deliveries are given up, and the next one of the config is due.
   enum class Kind { resend, skip };
   Kind kind = Kind::resend;
-  // Its key. 0: of resend, all that were given up, and each config's first one that waits; of skip, all that
-  // wait.
+  // The delivery's key. 0 means several: resend then applies to all that were given up and to the first pending
+  // one of each config, skip to all pending ones.
   std::int64_t delivery = 0;
 };
 
-// Atomic: everything in it is stored, or nothing.
+// A change is atomic: a store stores all of it or nothing.
 struct Change {
-  // Exactly one of `create` and `task`.
+  // Exactly one of `create` and `task` is set.
   std::optional<NewTask> create;
   TaskKey task;
 
-  // Refused with `conflict` unless the head has this version. Decisions set it; output does not. Every change
-  // raises the version or adds events.
+  // The change is refused with `conflict` unless the head has this version. Decisions set it; output does not.
+  // Every change raises the version or adds events.
   std::optional<Version> expected;
-  // Refused with `conflict` unless this attempt of this turn is running. The fence for an executor's output.
+  // The fence for an executor's output: the change is refused with `conflict` unless this attempt of this turn is
+  // running.
   struct Fence {
     TurnNumber turn;
     int attempt = 1;
   };
   std::optional<Fence> fence;
 
-  // Numbered in order from the end of the log. A status must be a legal move from the one before (may_move),
-  // or, with `reopen`, leave a terminal state.
+  // New events, numbered in order from the end of the log. Each status must be a legal move from the previous one
+  // (may_move) or, with `reopen`, leave a terminal state.
   std::vector<EventBody> events;
   bool reopen = false;
-  bool shows = false;  // makes a hidden task visible, as does a stop other than completed
+  bool shows = false;  // makes a hidden task visible; so does a stop other than completed
 
   std::optional<TurnUpdate> turn;      // raises the version
   std::optional<RequestData> request;  // belongs to the MessageAdded of this change
-  // Stored with the change. Refused with `already_exists` if the store remembers an equal digest.
+  // Stored with the change, which is refused with `already_exists` if the store remembers an equal digest.
   std::optional<SendDigest> send;
-  // Adds a config or replaces the one with the same id, before the events, so that it receives them. Refused
-  // with `too_large` if the task would then have more than `push_configs_max`.
+  // Adds a config or replaces the one with the same id, before the events, so that it receives them. The change is
+  // refused with `too_large` if the task would then have more than `push_configs_max`.
   std::optional<PushConfig> push;
   int push_configs_max = 0;
   // Deletes the config with this id and its deliveries, if there is one.
   std::optional<PushConfigId> drop_push;
-  // Refused with not_found if there is nothing to resend or to skip.
+  // The change is refused with not_found if there is nothing to resend or to skip.
   std::optional<DeliveryOrder> deliveries;
-  // Stored with the change; what it does not say of its task is taken from this one.
+  // Stored with the change. Fields about the task that the entry leaves empty are filled in from the task of the
+  // change.
   std::shared_ptr<const AuditEntry> audit;
 };
 

@@ -1,4 +1,4 @@
-// Event: one entry of a task's log. Every protocol's stream is a view of these.
+// Event: one entry of a task's log. Every protocol's stream is a view of the log's events.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace baton::task {
 
-// A child task that asks, or whose own child does.
+// A child task that asks a question, or that passes on the question of its own child.
 struct Asker {
   AgentName agent;
   TaskId task;
@@ -32,9 +32,9 @@ struct Status {
   // The number of leading parts that repeat the streamed reply, for clients that look for it in the message.
   // Views that show the TextDeltas leave these parts out.
   int reply_parts = 0;
-  // Whose question it is, if it has come up from a child: the task's child first, whoever asks last.
+  // The path of a question that came from a child: the task's own child first, the task that asks last.
   std::vector<Asker> asked_by = {};
-  // Of a terminal one: what the task and those below it have taken.
+  // For a terminal status: the usage of the task and the tasks below it.
   Taken taken = {};
 };
 
@@ -42,12 +42,12 @@ struct Status {
 struct StatusChanged {
   Status status;
   Json metadata;
-  std::string ask = {};  // of a waiting status: the id of the question (a client's tool call has its own)
+  std::string ask = {};  // for a waiting status: the id of the question (a client's tool call has its own id)
 };
 
-// What happens to the run of a message once its client has left and nobody follows the task. goes_on: it
-// continues. makes_way: it continues until the next run of its conversation. cancels: as makes_way, and it is
-// canceled after a grace period.
+// The fate of a message's run after its client has disconnected, if no other client follows the task. goes_on:
+// the run continues. makes_way: it continues until the next run of its conversation. cancels: as makes_way, and
+// the run is canceled after a grace period.
 enum class Leaving { goes_on, makes_way, cancels };
 
 // A message joined the task's history.
@@ -55,7 +55,7 @@ struct MessageAdded {
   Message message;
   Leaving leaving = Leaving::goes_on;
   int reply_parts = 0;     // as in Status
-  bool for_child = false;  // the caller's answer to a child's question: no turn of the task is about it
+  bool for_child = false;  // the caller's answer to a child's question: starts no turn of this task
 };
 
 // A piece of the agent's streamed reply. Pieces of one reply share an id; joined, they are its text.
@@ -95,7 +95,7 @@ struct ToolCall {
 struct ToolResult {
   std::string id;
   Json content;
-  std::string error;  // empty: it worked
+  std::string error;  // empty if the call succeeded
 };
 
 struct StateSnapshot {
@@ -123,7 +123,7 @@ struct Custom {
 };
 
 // Structured content that a user interface shows beside the messages (a plan, a list of sources). The agent
-// chooses the id and the type. Either `content`, the whole object, or `patch`, RFC 6902 operations on it.
+// chooses the id and the type. Has either `content`, the whole object, or `patch`, RFC 6902 operations on it.
 struct Activity {
   std::string id;
   std::string type;
@@ -131,23 +131,24 @@ struct Activity {
   Json patch;
 };
 
-// Another agent's work for this one: a child task. From `started` to `finished` or `failed` it is open. While
-// it is open, `asks` says that the child waits for this agent's answer, and `answered` that it has that. The
-// turn awaits the child but for the time from `asks` to `answered`. `passed`: the caller has answered the
-// child's question of number `after`. Views show the beginning and the end.
+// A phase of a child task: another agent's work for this one. The child is open from `started` to `finished` or
+// `failed`. `asks`: the child waits for this agent's answer; `answered`: it got the answer. The turn awaits the
+// child while it is open, except between `asks` and `answered`. `passed`: the caller has answered the child's
+// question with number `after`. Views show only the beginning and the end.
 struct Subagent {
   enum class Phase { started, finished, failed, asks, answered, passed };
-  std::string id;  // of its task; unique in the context
+  std::string id;  // of the child task; unique in the context
   std::string name;
   Phase phase = Phase::started;
-  std::string error = {};  // of a failed one
-  // Of `started` and `answered`; private to the agent and the engine.
+  std::string error = {};  // for `failed`
+  // For `started` and `answered`; private to the agent and the engine.
   std::string call = {};     // the agent's own name for the work
-  TaskKey task = {};         // the child; none: it could not be made
-  EventNumber after = {};    // its next stop after this event is the result
-  bool asks_agent = false;   // its questions are for the agent, not for the task's caller
-  bool is_detached = false;  // outlives the task, and is not awaited; said in every phase
-  // Of `finished` and `failed`: the tokens that the child and all below it have used, and the tasks below it.
+  TaskKey task = {};         // the child; 0 if it could not be created
+  EventNumber after = {};    // the child's next stop after this event is the result
+  bool asks_agent = false;   // the child's questions are for the agent, not for the task's caller
+  bool is_detached = false;  // the child outlives the task and is not awaited; set in every phase
+  // For `finished` and `failed`: the tokens used by the child and the tasks below it, and the number of tasks
+  // below it.
   std::int64_t tokens = 0;
   std::int64_t children = 0;
 };
@@ -156,22 +157,22 @@ struct Subagent {
 // totalTokens, reasoningTokens, cachedInputTokens (integers from 0), each optional.
 struct Usage {
   Json used;
-  std::int64_t tokens = 0;  // of them, all together; counted when the event joins a log, and not kept with it
+  std::int64_t tokens = 0;  // the total of `used`; counted when the event joins a log, but not stored with it
 };
 
-// What an executor needs to take up its work again after a crash (the task that it began at a remote agent).
-// Private: no view shows it, and of an attempt's several the last one counts.
+// The data that an executor needs to resume its work after a crash (for example the task that it began at a
+// remote agent). Private: no view shows it. If an attempt has several, the last one counts.
 struct ExecutorState {
   Json state;
-  // The names of delegated work (Subagent::call) whose results the executor has taken in: later turns are not
-  // told of them again.
+  // The names of delegated work (Subagent::call) whose results the executor has consumed. Later turns do not get
+  // these results again.
   std::vector<std::string> taken = {};
-  // What the work elsewhere has taken since the last one said so; counted as Usage::tokens is.
+  // The usage of the remote work since the previous ExecutorState; counted like Usage::tokens.
   Taken used = {};
 };
 
-// Somebody who runs this server has acted on the task. Private: no protocol's view shows it, and webhooks do
-// not hear of it. The only event that may join the log of a task that has ended.
+// An operator of this server has acted on the task. Private: no protocol's view shows it, and webhooks do not
+// receive it. It is the only event that may join the log of a task that has ended.
 struct Intervention {
   std::string actor;
   std::string action;  // as in AuditEntry
@@ -195,10 +196,10 @@ using EventPtr = std::shared_ptr<const Event>;
 // The approximate memory of an event in bytes, as counted by bounds on queued and cached events.
 std::size_t weight_of(const EventBody& body);
 
-// The message of a status without the parts that repeat the streamed reply; nothing if no parts are left.
+// Returns the message of a status without the parts that repeat the streamed reply; nullopt if no parts are left.
 std::optional<Message> own_message(const Status& status);
-// The event without the parts that repeat the streamed reply, for readers that have seen it. Null if nothing
-// is left. If the result differs from `event`, it is stored in `changed`.
+// Returns the event without the parts that repeat the streamed reply, for readers that have seen the reply.
+// Returns null if nothing is left. If the result differs from `event`, it is stored in `changed`.
 const Event* without_repeated_reply(const Event& event, std::optional<Event>& changed);
 // The id of a tool call or question that the event claims in its context; null if there is none.
 const std::string* taken_id_in(const EventBody& body);

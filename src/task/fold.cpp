@@ -15,7 +15,7 @@ bool is_space(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-// Reads JSON that is known to be good.
+// Reads JSON that is known to be valid.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text) {}
@@ -26,7 +26,7 @@ class Scanner {
     ++at_;
     return true;
   }
-  // The string after the quotation mark that was taken, with both of its own.
+  // Reads the rest of a string whose opening quotation mark was just taken. Returns it with both quotation marks.
   std::string_view string() {
     const std::size_t begin = at_ - 1;
     skip_string();
@@ -53,7 +53,7 @@ class Scanner {
   }
 
  private:
-  // To behind the string whose quotation mark was taken.
+  // Moves past the end of a string whose opening quotation mark was taken.
   void skip_string() {
     for (; at_ < text_.size() && text_[at_] != '"'; ++at_) {
       if (text_[at_] == '\\') ++at_;
@@ -110,7 +110,7 @@ void Fold::add(const EventPtr& event) {
   if (depth_.artifacts) std::visit([this](const auto& body) { add_content(body); }, event->body);
 }
 
-// The pieces of a reply form one text part.
+// All pieces of a reply form one text part.
 void Fold::add_content(const TextDelta& piece) {
   Artifact& artifact = at(piece.ordinal, piece.reply, piece.first).artifact;
   artifact.in_status = piece.in_status;

@@ -20,31 +20,30 @@
 
 namespace baton::task {
 
-// The message that the event adds to the task's history: an added message, or that of a status other than a
-// progress note (submitted or working). Null if there is none.
+// Returns the message that the event adds to the task's history: an added message, or the message of a status
+// other than a progress note (submitted or working). Null if there is none.
 const Message* message_in(const EventBody& body);
 
-// Members: the members of several JSON objects; of members with one name the last value counts.
+// Members: merges the members of several JSON objects. If a name is repeated, the last value counts.
 class Members {
  public:
-  // Adds the members of an object. Anything else adds none.
+  // Adds the members of an object. Any other JSON value adds nothing.
   void add(const Json& object);
   Json take() &&;
 
  private:
-  std::vector<std::pair<std::string, std::string>> members_;  // as JSON, in order of their first coming
+  std::vector<std::pair<std::string, std::string>> members_;  // as JSON, in order of first appearance
   std::unordered_map<std::string, std::size_t> places_;       // in members_
 };
 
-// Fold: takes the events of a log from its beginning, in order, and gives the task after them. Each event
-// marks where content begins anew, as stores normalise them.
+// Fold: takes the events of a log in order, from its beginning, and computes the resulting task. The events must
+// be normalised as stores do it, so that each one marks whether its content starts over.
 //
-// The chunks of an artifact say together what it is: their parts follow each other, their metadata are merged
-// by name, their extensions are a set, and the first name and description are kept. A client that has
-// followed the stream has the same.
+// The chunks of an artifact are merged: parts are concatenated, metadata are merged by name, extensions form a
+// set, and the first name and description are kept. A client that followed the stream gets the same artifact.
 class Fold {
  public:
-  // `known`: what the log does not contain.
+  // `known`: the fields that the log does not contain (known_of).
   Fold(const Depth& depth, base::Timestamp created, Task known = {})
       : depth_(depth), created_(created), task_(std::move(known)) {}
 
@@ -57,10 +56,10 @@ class Fold {
   void add_content(const Withdrawn& event);
   template <class Other>
   void add_content(const Other&) {}
-  // An artifact whose chunks come in.
+  // An artifact that is being built from chunks.
   struct Growing {
     Artifact artifact;
-    Members metadata;  // once there are those of two chunks
+    Members metadata;  // used once two chunks have metadata
     bool is_merged = false;
     std::unordered_set<std::string> extensions;
   };
@@ -70,13 +69,13 @@ class Fold {
   const base::Timestamp created_;
   Task task_;
   EventPtr status_;
-  std::vector<EventPtr> said_;        // as much of the history as is wanted
-  std::map<int, Growing> artifacts_;  // by ordinal; a withdrawn one is absent until it begins anew
+  std::vector<EventPtr> said_;        // the requested end of the history
+  std::map<int, Growing> artifacts_;  // by ordinal; a withdrawn one is absent until it starts over
 };
 
-// The task after `events`, the beginning of its log.
+// Returns the task after `events`, which must be the beginning of its log.
 Task fold(std::span<const EventPtr> events, const Depth& depth, base::Timestamp created, Task known = {});
-// What a task's log does not contain: ids, metadata, origin.
+// Returns the fields that a task's log does not contain: ids, metadata, origin, hidden.
 Task known_of(const TaskHead& head, Json metadata);
 
 }  // namespace baton::task

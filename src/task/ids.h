@@ -21,7 +21,7 @@ inline const Caller kAnonymous{"anonymous"};
 
 // Separates a tenant from the caller's name that follows it. Tenants contain no control characters.
 inline constexpr char kTenantEnd = '\x1f';
-// The caller without its tenant: what limits count.
+// The caller without its tenant. Limits per caller count by this name.
 inline std::string_view account_of(const Caller& caller) {
   const std::string_view name = caller.value;
   const std::size_t end = name.find(kTenantEnd);
@@ -42,7 +42,7 @@ using ContextKey = base::Number<struct ContextKeyTag>;
 using EventNumber = base::Number<struct EventNumberTag>;
 // Grows with every decision about a task (status, turn, queued message), not with an executor's output.
 using Version = base::Number<struct VersionTag>;
-// A turn's number in its task: 1, 2, 3, ...; also the fence for what an executor writes.
+// A turn's number in its task: 1, 2, 3, ...; also part of the fence for an executor's output.
 using TurnNumber = base::Number<struct TurnNumberTag>;
 
 }  // namespace baton::task

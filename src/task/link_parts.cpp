@@ -8,9 +8,9 @@
 namespace baton::task {
 namespace {
 
-// Smaller parts are not linked: it would save too little.
+// Smaller parts are not linked, because that would save too little.
 constexpr std::size_t kLinkedMin = 4 << 10;
-// The most bytes that escaping makes of one ("\u0001").
+// Escaping turns one byte into at most this many ("\u0001").
 constexpr std::size_t kEscapedMax = 6;
 
 struct Candidate {

@@ -1,4 +1,4 @@
-// Message, Part and Artifact: what callers and agents say to each other (A2A 1.0, a2a.proto).
+// Message, Part and Artifact: the content that callers and agents exchange (A2A 1.0, a2a.proto).
 #pragma once
 
 #include <span>
@@ -57,14 +57,14 @@ struct Artifact {
   friend bool operator==(const Artifact&, const Artifact&) = default;
 };
 
-// The size of a part's content; for raw parts that of the file, not of its base64.
+// The size of a part's content; for raw parts the size of the file, not of its base64 text.
 std::size_t content_size(const Part& part);
 
 // The texts of all text parts, separated by newlines.
 std::string text_of(std::span<const Part> parts);
 std::string text_of(const Message& message);
 
-// Their approximate memory in bytes.
+// The approximate memory of the message or artifact in bytes.
 std::size_t weight_of(const Message& message);
 std::size_t weight_of(const Artifact& artifact);
 

@@ -1,4 +1,4 @@
-// How people name a task by a part of its id. Pure.
+// Short task ids for people. Pure.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +6,8 @@
 
 namespace baton::task {
 
-// The short form of a UUID is its last group. In Baton's UUIDs all of that is random, while the beginning is
-// a time: tasks of the same minute share its first eight digits.
+// The short form of a UUID is its last group, which is random in Baton's UUIDs. The first group is a time: tasks
+// of the same minute share its eight digits.
 inline constexpr std::size_t kShortIdLength = 12;
 
 inline bool is_short_id(std::string_view text) {
@@ -15,7 +15,7 @@ inline bool is_short_id(std::string_view text) {
          text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-// The short form of a UUID; any other id as it is.
+// Returns the short form of a UUID; returns any other id unchanged.
 inline std::string_view short_id(std::string_view id) {
   constexpr std::size_t kUuidLength = 36;
   if (id.size() != kUuidLength) return id;
@@ -29,7 +29,7 @@ inline bool is_named_by(std::string_view id, std::string_view part) {
   return id.starts_with(part) || (is_short_id(part) && short_id(id) == part);
 }
 
-// Shorter parts name no task, unless one is a whole id: too many tasks share them.
+// Shorter parts name no task, because too many tasks share them; a complete id may be shorter.
 inline constexpr std::size_t kIdPartMin = 6;
 
 }  // namespace baton::task

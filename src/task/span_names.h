@@ -1,4 +1,4 @@
-// The names of spans' attributes and operations: the one table of them, as the conventions still move.
+// The names of spans' attributes and operations, kept in one table because the conventions still change.
 //
 // Pinned: OpenTelemetry semantic conventions 1.37.0 (http, url, server, error; gen_ai is in "Development"
 // there); for a2a the proposal beside them, open-telemetry/semantic-conventions-genai, docs/gen-ai/a2a.md,

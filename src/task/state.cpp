@@ -8,7 +8,7 @@ namespace {
 struct Row {
   State state;
   std::string_view name;
-  // The states that may follow, as bits.
+  // The states that may follow this one, as bits.
   unsigned next;
 };
 

@@ -1,4 +1,4 @@
-// Task: a task as a reader sees it, and the requests that callers make of it.
+// Task: a task as a reader sees it, and the requests that callers make.
 #pragma once
 
 #include <limits>
@@ -13,11 +13,11 @@
 
 namespace baton::task {
 
-// The version of A2A that a caller or a webhook uses; `none` for a caller of another protocol. The store
-// keeps the numbers.
+// The version of A2A that a caller or a webhook uses; `none` for a caller of another protocol. The numeric values
+// are stored and must not change.
 enum class ProtocolVersion { v0_1, v0_2, v0_3, v1_0, none };
 
-// Versions in a row, both ends included.
+// A range of consecutive versions, both ends included.
 struct VersionRange {
   ProtocolVersion first;
   ProtocolVersion last;
@@ -30,17 +30,17 @@ struct Task {
   ContextId context;
   Status status;
   std::vector<Artifact> artifacts;
-  std::vector<Message> history;  // its end, as much as was requested
+  std::vector<Message> history;  // the requested number of messages from its end
   Json metadata;
-  ProtocolVersion origin = ProtocolVersion::v1_0;  // of the client that made it
-  EventNumber last_event;                          // the value shows the log up to here
-  bool hidden = false;                             // callers see no task, only a message as the answer
+  ProtocolVersion origin = ProtocolVersion::v1_0;  // of the client that created the task
+  EventNumber last_event;                          // the value covers the log up to this event
+  bool hidden = false;                             // callers get only a message as the answer, no task
 };
 
-// Its approximate memory in bytes.
+// The approximate memory of the task in bytes.
 std::size_t weight_of(const Task& task);
 
-// A task's webhook: where its events are sent (webhook_hears).
+// A task's webhook: the URL that receives its events (webhook_hears), and how to send them.
 struct PushConfig {
   PushConfigId id;
   std::string url;
@@ -49,12 +49,13 @@ struct PushConfig {
   std::string credentials;
   Json authentication_extra;  // the whole `authentication` object of A2A 0.1, for its further members
   ProtocolVersion version = ProtocolVersion::v1_0;
-  // Why the last delivery attempt failed; empty if it succeeded. Read only: not stored with the config.
+  // The reason why the last delivery attempt failed; empty if it succeeded. Read-only: not stored with the config.
   std::string last_error = {};
 };
 
-// The id for a config that came without one. Clients of 1.0 and of other protocols get a new id and are told
-// it. Earlier clients do not look: theirs is the task's id, so that they mean the same config each time.
+// Returns the id for a config that came without one. Clients of A2A 1.0 and of other protocols get a new id, which
+// the answer tells them. Clients of earlier versions ignore the id in the answer: they get the task's id, so that
+// they mean the same config each time.
 PushConfigId id_for_unnamed(const PushConfig& config, const TaskId& task);
 
 // A task as a caller names it: ids are unique per caller and agent.
@@ -64,57 +65,57 @@ struct TaskRef {
   TaskId id;
 };
 
-// A context, likewise.
+// A context as a caller names it: ids are unique per caller and agent.
 struct ContextRef {
   Caller caller;
   AgentName agent;
   ContextId id;
 };
 
-// What a send to a task that has ended does.
+// The effect of a send to a task that has ended.
 enum class WhenEnded { refuse, reopen };
-// What the client waits for: to hear that the message is stored, or what the run that it begins has come to.
+// The event that the client waits for: the message is stored, or the run that it begins has an outcome.
 enum class WaitsFor { acknowledgement, outcome };
-// What a send to a task id that is unknown does.
+// The effect of a send to an unknown task id.
 enum class WhenUnknown { refuse, create };
-// What a send to a task does if it names a context other than the task's own.
+// The effect of a send to a task that names a context other than the task's own.
 enum class WhenContextDiffers { refuse, ignore };
 
 // A message for an agent: a new task, an answer, or more work for a task.
 struct Submission {
   Caller caller;
   AgentName agent;
-  TaskId task;        // empty: a new task whose id Baton makes
+  TaskId task;        // empty: a new task whose id Baton generates
   ContextId context;  // empty: the task's own, or a new one
   Message message;
   Json metadata;  // of the request; becomes the metadata of a new task
   Json tools;     // the client's tools, a list; absent where the protocol has none
   Json state;     // the client's shared state
-  // The agents on other servers ("server/agent") through which the request has come, the first one first.
+  // The agents on other servers ("server/agent") that passed the request on, in order.
   std::vector<std::string> hops;
-  std::string trace;  // the `traceparent` it came with (base/trace_context.h); empty: none
-  // The earlier conversation, from a client that keeps it itself; nothing: Baton's own is used.
+  std::string trace;  // the request's `traceparent` (base/trace_context.h), or empty
+  // The earlier conversation, from a client that keeps it itself; if absent, Baton's own is used.
   std::optional<std::vector<Message>> history;
-  // A new task's turn begins at this time; nothing, or a time that is past: as soon as it can.
+  // The start time of a new task's turn; if absent or past, the turn begins as soon as possible.
   std::optional<base::Timestamp> start_at;
-  // Limits of the task that it makes, besides those of the agent's card; null: none.
+  // Limits for a new task, in addition to those of the agent's card; null: none.
   std::shared_ptr<const Budget> budget;
-  // The agents to which the task may give work from now on, as the caller's token says (Budget::agents);
+  // The agents that the task may give work to from now on, as restricted by the caller's token (Budget::agents);
   // null: any.
   std::shared_ptr<const std::vector<std::string>> child_agents;
-  // The client's idempotency key for this request, unique in the context. A second request of the same name
-  // is a repetition, whatever its content. Empty: the message's id and content decide (README, promise 6).
+  // The client's idempotency key for this request, unique in the context. A second request with the same key is a
+  // repetition, whatever its content. If empty, the message's id and content decide (README, promise 6).
   std::string name;
-  // The ask that this message answers: refused with `conflict` unless the task waits for it. Empty: whatever
-  // the task waits for, if anything.
+  // The id of the question that this message answers; the send is refused with `conflict` unless the task waits for
+  // that answer. If empty, the message answers the task's current question, if there is one.
   std::string ask;
-  // A new task may be answered by a message alone, and is hidden while that is possible (Task::hidden).
+  // A new task may be answered by a message alone. The task is hidden while that is possible (Task::hidden).
   bool may_be_message = false;
   // If `task` is empty, the message answers the task of its context that waits for input, if there is exactly
   // one.
   bool answers_context = false;
-  std::string schedule;  // of a new task: the name of the schedule that makes it; empty: none does
-  // An operator sends it: stored with an Intervention in the task's log. Null: its caller does.
+  std::string schedule;  // for a new task: the name of the schedule that creates it, or empty
+  // Set if an operator sends the message; stored with an Intervention in the task's log. Null if the caller does.
   std::shared_ptr<const AuditEntry> audit;
   std::optional<PushConfig> push;
   std::vector<std::string> accepted_output_modes;  // empty: any
@@ -127,7 +128,7 @@ struct Submission {
   WhenContextDiffers when_context_differs = WhenContextDiffers::refuse;
 };
 
-// The memory that a submission holds, approximately.
+// The approximate memory of a submission in bytes.
 std::size_t weight_of(const Submission& submission);
 
 // A task's place in a list. Lists are ordered by the time of the status, newest first, then by id,
@@ -142,19 +143,19 @@ struct ListFilter {
   Caller caller;
   AgentName agent;
   ContextId context;                            // empty: any
-  std::optional<State> state;                   // nothing: any
+  std::optional<State> state;                   // absent: any
   std::optional<base::Timestamp> status_since;  // inclusive
-  std::optional<ListPosition> after;            // the last task of the page before
+  std::optional<ListPosition> after;            // the last task of the previous page
   int limit = 50;                               // tasks on a page
 };
 
-// Whether a webhook of this version receives the event. 1.0: every event that its A2A shows in a stream.
-// Before: status changes only, with the whole task.
+// Whether a webhook of this version receives the event. In 1.0 it receives every event that A2A 1.0 shows in a
+// stream; in earlier versions only status changes, each sent as the whole task.
 bool webhook_hears(ProtocolVersion version, const EventBody& body);
 
-// How much of a task a reader wants.
+// The parts of a task that a reader requests.
 struct Depth {
-  // How many of the last messages; nothing means all.
+  // The number of messages from the end; absent means all.
   std::optional<int> history = 0;
   bool artifacts = true;
   // Reading a task whose log holds more bytes fails with too_large.
