@@ -22,7 +22,7 @@ void write_others(json::Writer& out, json::Value metadata) {
   }
 }
 
-// The metadata with what `write` says in place of the extension's member.
+// Returns the metadata with the extension's member replaced by the value that `write` writes.
 task::Json marked(const task::Json& metadata,
                   const std::function<void(json::Writer& out, json::Value before)>& write) {
   const auto document = json::Document::view_of(metadata.text);

@@ -8,8 +8,8 @@ namespace {
 
 using base::Result;
 
-// TaggedDialect: what the dialects of 0.1, of 0.2 and 0.3, and of all three at once share: TaggedObjects, and
-// requests that name a task by params.id.
+// TaggedDialect: the base of the dialects of 0.1, of 0.2 and 0.3, and of all three at once. They share
+// TaggedObjects and requests that name a task by params.id.
 class TaggedDialect : public Dialect {
  public:
   base::Result<TaskRequest> read_task_request(const Params& given) const override {
@@ -64,7 +64,7 @@ class TaggedDialect : public Dialect {
   }
 
  protected:
-  // `history_absent`: what an absent historyLength means, as in task::Depth.
+  // `history_absent`: the meaning of an absent historyLength, as in task::Depth.
   TaggedDialect(task::VersionRange spoken, std::optional<int> history_absent)
       : Dialect(spoken), history_absent_(history_absent) {}
 
@@ -74,7 +74,7 @@ class TaggedDialect : public Dialect {
 
 // ---- A2A 0.1, the tasks era (README.md, 4).
 //
-// Reading accepts what hand-written clients of that time send: `data` for `parts`, `kind` for `type` or
+// Reading accepts the requests of hand-written clients of that time: `data` for `parts`, `kind` for `type` or
 // neither, a file's bytes under `data`, one scheme in place of a list, whole numbers for ids.
 
 // 0.1 has no config ids: the task's id is used.
@@ -146,7 +146,7 @@ class V01 final : public TaggedDialect {
 
 constexpr std::optional<int> kAllHistory;
 
-// A config without an id gets the task's, which is not yet known if the config comes with a new task's
+// A config without an id gets the task's id, which is not yet known if the config comes with a new task's
 // message.
 auto v0_3_config_of(const task::TaskId& task) {
   return [&task](json::Value config, const std::string& name) {
@@ -156,7 +156,7 @@ auto v0_3_config_of(const task::TaskId& task) {
   };
 }
 
-// Reads the message, and the ids of the task and the context it is for.
+// Reads the message, and the ids of its task and context.
 Result<void> read_v0_3_message(json::Value message, task::Submission& submission) {
   if (!message.is_object()) return wrong("params.message: must be an object");
   Fields in(message, "params.message.");
@@ -237,8 +237,8 @@ const Dialect& v0_3() {
 }
 
 const Dialect& dual() {
-  // A task that a client of 0.1 made is answered by its rules; for any other an absent historyLength means
-  // all.
+  // A task that a client of 0.1 created is answered by the rules of 0.1; for any other task an absent historyLength
+  // means all.
   static const V03 dialect(kBeforeV1);
   return dialect;
 }

@@ -1,9 +1,9 @@
 // Dialect: one JSON form of A2A, of one version in one binding, and the rules of that version. It reads
 // requests and writes answers.
 //
-// Reading is as lenient as released clients need: tags of other versions, snake_case, and numbers and
+// Reading is as lenient as released clients need: it accepts tags of other versions, snake_case, and numbers and
 // booleans as text in queries. Unknown members are ignored. Errors are invalid_argument with a text that
-// names the member. Only what the version's schema allows is written. Threads: any; stateless.
+// names the member. Writing produces only members that the version's schema allows. Threads: any; stateless.
 #pragma once
 
 #include <initializer_list>
@@ -21,10 +21,10 @@
 
 namespace baton::protocol::a2a {
 
-// Params: the members of a request, as its binding has them: those of a JSON object, before which come texts
-// from the path and the query of REST.
+// Params: the members of a request: those of a JSON object and, in REST, texts from the path and the query. Texts
+// take precedence.
 //
-// Views: the JSON's Document and the texts must outlive them. Threads: any.
+// Params and Param are views: the JSON's Document and the texts must outlive them. Threads: any.
 // One member.
 class Param {
  public:
@@ -35,7 +35,7 @@ class Param {
   bool absent() const { return !is_text_ && json_.absent(); }
   bool is_string() const { return is_text_ || json_.is_string(); }
   std::string_view string() const { return is_text_ ? text_ : json_.string(); }
-  // What only JSON can say; missing for a text.
+  // The JSON value; missing for a text.
   json::Value json() const { return json_; }
 
  private:
@@ -49,7 +49,7 @@ class Params {
   using Texts = std::vector<std::pair<std::string_view, std::string_view>>;
 
   Params(json::Value json) : json_(json) {}  // NOLINT: JSON-RPC has nothing else
-  // Of repeated texts the last one counts.
+  // If a text is repeated, the last one counts.
   Params(json::Value json, Texts texts) : json_(json), texts_(std::move(texts)) {}
 
   json::Value json() const { return json_; }
@@ -66,7 +66,7 @@ class Params {
     }
     return json_[name];
   }
-  // Whether it is not clear which of several members of the JSON is meant.
+  // Whether the JSON has this member several times and no text takes precedence.
   bool repeats(std::string_view name) const { return !(*this)[name].json().missing() && json_.repeats(name); }
 
  private:
@@ -74,8 +74,8 @@ class Params {
   Texts texts_;
 };
 
-// Rules: what differs between the versions of A2A besides their form (README.md, 1): who names a task, what a
-// stream begins and ends with, which requests are refused. A value; threads: any.
+// Rules: the behaviour that differs between versions of A2A, as opposed to their form (README.md, 1): which side
+// names a task, how a stream begins and ends, which requests are refused. A value; threads: any.
 inline constexpr task::VersionRange kV01{task::ProtocolVersion::v0_1, task::ProtocolVersion::v0_1};
 inline constexpr task::VersionRange kV02ToV03{task::ProtocolVersion::v0_2, task::ProtocolVersion::v0_3};
 inline constexpr task::VersionRange kBeforeV1{task::ProtocolVersion::v0_1, task::ProtocolVersion::v0_3};
@@ -83,8 +83,8 @@ inline constexpr task::VersionRange kV10{task::ProtocolVersion::v1_0, task::Prot
 
 class Rules {
  public:
-  // `spoken`: the versions that a request may be in, one of the ranges above. Several have the same rules, or
-  // cannot be told apart (README.md, 9).
+  // `spoken`: the versions that a request may be in, one of the ranges above. The versions of a range have the
+  // same rules, or cannot be distinguished (README.md, 9).
   constexpr explicit Rules(task::VersionRange spoken) : spoken_(spoken) {}
 
   task::VersionRange versions() const { return spoken_; }
@@ -100,10 +100,10 @@ class Rules {
     return task::is_terminal(state) || state == task::State::input_required;
   }
   // Whether a refused stream is answered with an error event over JSON-RPC if the request prefers an event
-  // stream: the clients give up on a plain error.
+  // stream, because the version's clients cannot handle a plain error.
   bool refuses_in_stream() const { return !is_v0_1() && !is_v1(); }
-  // Whether a request about a task that a client of `origin` made is treated as one of the tasks era (0.1):
-  // it gets history and numbers only if it asks for them.
+  // Whether a request about a task that a client of `origin` created is treated as one of the tasks era (0.1).
+  // Such a request gets history and numbers only if it asks for them.
   bool is_of_tasks_era(task::ProtocolVersion origin) const {
     return is_v0_1() || (spoken_.first == task::ProtocolVersion::v0_1 && origin == spoken_.first);
   }

@@ -1,8 +1,8 @@
 // Errors in the form of each A2A binding: codes, HTTP statuses and bodies (README.md, 3).
 //
-// Codes and canonical texts are those of protocol/rpc/json_rpc.h. What exactly was wrong is in `data.detail`
-// before 1.0, and part of `message` from 1.0 on. There `data` and `details` hold an ErrorInfo, a BadRequest
-// for a wrong parameter, and a RetryInfo if the request may be retried.
+// Codes and canonical texts are those of protocol/rpc/json_rpc.h. The exact cause is in `data.detail` before 1.0,
+// and part of `message` from 1.0 on. From 1.0 on, `data` and `details` hold an ErrorInfo, a BadRequest for a wrong
+// parameter, and a RetryInfo if the request may be retried.
 #pragma once
 
 #include <optional>
@@ -14,12 +14,12 @@
 
 namespace baton::protocol::a2a {
 
-// What an error says in google.rpc's words, which are those of REST 1.0 and of gRPC.
+// The names of google.rpc for an error, used in REST 1.0 and in gRPC.
 std::string_view status_name(base::ErrorCode code);  // "INVALID_ARGUMENT"
 std::string_view reason_of(base::ErrorCode code);    // of an ErrorInfo: "INVALID_PARAMS"
 inline constexpr std::string_view kErrorDomain = "a2a-protocol.org";
-// The canonical text, followed by what exactly was wrong. For errors that neither JSON-RPC nor A2A defines,
-// only the latter, unless it is empty.
+// Returns the canonical text, followed by the exact cause. For errors that neither JSON-RPC nor A2A defines,
+// returns only the exact cause, unless it is empty.
 std::string message_of(const base::Error& error);
 // A text such as "message.parts[0]: must be ...", split into the path of the member and the rest: views of
 // it.

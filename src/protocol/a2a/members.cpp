@@ -18,7 +18,7 @@ constexpr std::size_t kHeaderTextMax = 8192;
 constexpr std::size_t kSchemesMax = 16;
 constexpr std::size_t kSchemeMax = 64;
 
-// Whether a webhook could be sent to this URL at all. Whether it may be is decided when it is sent.
+// Whether this URL is valid for a webhook. Whether it is allowed is decided when the webhook is sent.
 bool is_http_url(std::string_view url) {
   const std::size_t scheme = base::web_scheme(url);
   if (scheme == 0) return false;
@@ -205,7 +205,7 @@ Result<void> check_push_config(const task::PushConfig& config, const std::string
   return check_header_text(config.credentials, name + ".authentication.credentials");
 }
 
-// In the protos this is a plain number, where 0 is "not given" and means all.
+// In the protos the page size is a plain number: 0 stands for "not given" and means all.
 Result<void> read_push_page(const Params& params, PushRef& to) {
   Fields in(params, {}, Source::query);
   std::optional<std::int64_t> size;
@@ -217,7 +217,7 @@ Result<void> read_push_page(const Params& params, PushRef& to) {
 
 namespace {
 
-// The wish in `metadata`, and its JSON.
+// Reads the options for event numbers from `metadata` and returns the JSON of `metadata`.
 json::Value read_wish(Fields& in, NumbersWish& numbers,
                       Result<NumbersWish> (*read)(json::Value, const std::string&)) {
   const json::Value metadata = in.value({"metadata"}).json();

@@ -36,10 +36,10 @@ inline std::string item_name(std::string_view list, std::size_t index) {
 // Where the values of members come from: in a query, booleans and numbers are text.
 enum class Source { json, query };
 
-// Fields: reads the members of one object, which may have path and query before it.
+// Fields: reads the members of one object. Members of the path and the query take precedence.
 //
-// Keeps the first error; what is read after it does not count. A member that is absent leaves its target as
-// it was. It may have several names: the first that is given counts, and errors use the first of all.
+// Keeps the first error; values read after it must be discarded. An absent member leaves its target unchanged. A
+// member may have several names: the first of `names` that is given counts, and errors use the first of all.
 class Fields {
  public:
   using Names = std::initializer_list<std::string_view>;
@@ -68,7 +68,7 @@ class Fields {
   void read(Names names, Read&& read, To& to) {
     take(read(value(names).json(), path_of(names)), to);
   }
-  // The same unless the member is absent.
+  // Like `read`, but does nothing if the member is absent.
   template <class Read, class To>
   void read_if_given(Names names, Read&& read, To& to) {
     if (!value(names).absent()) this->read(names, std::forward<Read>(read), to);
@@ -90,7 +90,7 @@ class Fields {
   }
 
   bool good() const { return !error_; }
-  // What was read, or the first error.
+  // Returns the value that was read, or the first error.
   template <class T>
   base::Result<T> result(T read) {
     if (error_) return base::fail(std::move(*error_));
@@ -113,7 +113,7 @@ class Fields {
 // Reads the parts of a message or an artifact before 1.0, at least one. They may be tagged by type, by kind
 // or not at all, and a file's payload may be under bytes or data. Wrapped data is unwrapped.
 base::Result<std::vector<task::Part>> read_parts(json::Value parts, const std::string& name);
-// The same for parts in another form. `read_one` names members within its part.
+// Reads a list of parts in another form: `read_one` reads one part, and its errors name members within the part.
 using PartReader = base::Result<task::Part> (*)(json::Value part);
 base::Result<std::vector<task::Part>> read_parts(json::Value parts, const std::string& name,
                                                  PartReader read_one);
@@ -122,36 +122,36 @@ base::Result<std::vector<task::Part>> read_parts(json::Value parts, const std::s
 base::Result<task::Part> read_file(json::Value file, Fields::Names type, Fields::Names bytes,
                                    Fields::Names uri);
 
-// Before 1.0, data is an object. Any other JSON is wrapped as {"value": ...}, with a mark in the part's
-// metadata as the SDKs have it. Reading also accepts lists that are not wrapped. If data was wrapped, `kept`
-// becomes the metadata without the mark; otherwise it is unchanged.
+// Before 1.0, data is an object. Any other JSON is wrapped as {"value": ...}, with the SDKs' mark in the part's
+// metadata. Reading also accepts lists that are not wrapped. If data was wrapped, `kept` becomes the metadata
+// without the mark; otherwise it is unchanged.
 inline constexpr std::string_view kWrapped = "data_part_compat";  // the mark
 base::Result<task::Part> read_data(json::Value data, json::Value metadata, task::Json& kept);
 void write_data(json::Writer& out, const task::Part& data);
-// A part's metadata, plus what has no other place before 1.0: the media type and the name of text or data
-// and, if `marks_wrapped`, the mark of wrapped data.
+// Returns a part's metadata, plus the members that have no other place before 1.0: the media type and the name of
+// text or data and, if `marks_wrapped`, the mark of wrapped data.
 task::Json metadata_before_v1(const task::Part& part, bool marks_wrapped);
 
-// A push config {url, id?, token?, authentication?{schemes | scheme, credentials?}}, as all versions have it.
+// Reads a push config {url, id?, token?, authentication?{schemes | scheme, credentials?}} of any version.
 base::Result<task::PushConfig> read_push_config(json::Value config, const std::string& name,
                                                 task::ProtocolVersion version);
 
-// The same checks for a config that is a value already. `name` is its path.
+// Applies the checks of read_push_config to a config that was read elsewhere. `name` is its path.
 base::Result<void> check_push_config(const task::PushConfig& config, const std::string& name);
 
-// Reads which page of a task's push configs is wanted: pageSize and pageToken.
+// Reads the requested page of a task's push configs: pageSize and pageToken.
 base::Result<void> read_push_page(const Params& params, PushRef& to);
 
-// Reads what a send's `metadata` says of its task, and Baton's extension in it.
+// Reads the `metadata` of a send: the metadata of its task, and Baton's extension.
 void read_metadata(Fields& in, SendRequest& read);
 // Reads lastEventId and Baton's extension from the `metadata` of a request about a task.
 void read_position(Fields& in, TaskRequest& read);
 
-// The object with one more member, or unchanged if it has that member.
+// Returns the object with one more member, or unchanged if it already has that member.
 task::Json with_member(const task::Json& object, std::string_view name, std::string_view json);
 
-// A2A has no event for tool use: it is shown as a working status whose message has the facts as data. Returns
-// nothing for other events.
+// Returns the status that shows a tool call or result: a working status whose message has the facts as data,
+// because A2A has no event for tool use. Returns nullopt for other events.
 std::optional<task::Status> tool_status(const task::TaskId& task, const task::Event& event);
 
 // An event's metadata as shown at this place in the stream.

@@ -75,7 +75,7 @@ Result<Part> read_file(json::Value file, Fields::Names type, Fields::Names bytes
   return part;
 }
 
-// An object that looks wrapped but has no mark is taken as it is.
+// An object that looks wrapped but has no mark is read unchanged.
 Result<Part> read_data(json::Value data, json::Value metadata, task::Json& kept) {
   if (!data.is_object() && !data.is_array()) return wrong("data: must be an object");
   const json::Value inner = data["value"];
@@ -97,7 +97,7 @@ task::Json metadata_before_v1(const Part& part, bool marks_wrapped) {
   task::Json metadata = part.metadata;
   if (part.kind != Part::Kind::text && part.kind != Part::Kind::data) return metadata;
   if (part.kind == Part::Kind::data && marks_wrapped) {
-    // The mark is Baton's: one that came with the part would be mistaken for it.
+    // A mark that came with the part is removed, because it would be mistaken for Baton's mark.
     if (metadata.text.find(kWrapped) != std::string::npos) {
       const auto document = json::Document::view_of(metadata.text);
       if (!document.root()[kWrapped].missing()) metadata = without_mark(document.root());

@@ -10,7 +10,7 @@
 
 namespace baton::protocol::a2a {
 
-// What A2A can be asked to do, in any version and binding.
+// The operations of A2A, in any version and binding.
 enum class Operation {
   send,
   send_stream,
@@ -37,7 +37,7 @@ constexpr bool answers_with_stream(Operation operation) {
 struct SendRequest {
   task::Submission submission;
   std::optional<bool> waits;              // wait for the task to stop; absent: as the agent's card says
-  std::optional<int> history_length = 0;  // of the answer, as in task::Depth: nothing means all
+  std::optional<int> history_length = 0;  // of the answer, as in task::Depth: absent means all
   NumbersWish numbers;
 };
 
@@ -59,14 +59,14 @@ struct ListRequest {
 
 struct PushRequest {
   task::TaskId task;        // empty in REST, where the path has it
-  task::PushConfig config;  // with its version; without an id if Baton is to make one
+  task::PushConfig config;  // with its version; without an id if Baton must generate one
 };
 
 // Get, list and delete of push configs.
 struct PushRef {
   task::TaskId task;
   task::PushConfigId config;  // empty: the first config (get), or ignored (list)
-  // Of a list: how many configs, where 0 is all, and where they begin; empty: at the first.
+  // For a list: the page size, where 0 means all, and the place of the page; empty means the first page.
   int page_size = 0;
   std::string page_token = {};
 };

@@ -20,7 +20,7 @@ std::string_view name_in_v0_1(State state) {
   return task::name_of(state);
 }
 
-// The message of a status whose state is renamed: the agent's own, or else the state's name.
+// Returns the message of a status whose state is renamed: the agent's own message, or else the state's name.
 task::Message message_with_state(const task::Status& status, const task::TaskId& task) {
   const std::string name(task::name_of(status.state));
   task::Message message = v1::status_message(status);

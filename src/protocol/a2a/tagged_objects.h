@@ -2,10 +2,10 @@
 // and names: 0.1 has `type`, `sessionId`, `index`; 0.2 and 0.3 have `kind`, `contextId`, `artifactId`. An
 // object with both sets is valid in all of them (README.md, 9).
 //
-// States that 0.1 lacks are renamed for its clients: rejected shows as failed, auth-required as
-// input-required, and the status has a message whose metadata.state is the real state. Objects of several
-// versions are renamed only in tasks that a client of 0.1 made: newer clients read the others. Threads: none
-// shared. The Writer and the ids must outlive it.
+// States that 0.1 lacks are renamed for its clients: rejected is shown as failed, auth-required as
+// input-required, and the status has a message whose metadata.state is the real state. In objects for several
+// versions, states are renamed only if a client of 0.1 created the task; newer clients read other tasks.
+// Threads: one at a time. Lifetime: the Writer and the ids must outlive it.
 #pragma once
 
 #include "json/writer.h"

@@ -7,15 +7,15 @@ namespace {
 
 using base::Result;
 
-// In the proto this is a plain number, where 0 is "not given" and means all.
+// In the proto historyLength is a plain number: 0 stands for "not given" and means all.
 void read_length(Fields& in, std::optional<int>& to) {
   to.reset();
   in.history({"historyLength", "history_length"}, to);
   if (to == 0) to.reset();
 }
 
-// The task and the config that a request names, by resource names or, as in JSON-RPC, by ids. Empty if it
-// names none: then the path does.
+// Reads the task and the config that a request names, by resource names or, as in JSON-RPC, by ids. Empty if it
+// names none, because the path names them.
 Result<PushRef> read_ref(const Params& params, Fields::Names names, Fields::Names ids) {
   PushRef ref;
   Fields in(params);
@@ -32,7 +32,7 @@ Result<task::PushConfig> v0_3_config(json::Value config, const std::string& name
 }
 
 Result<void> read_rest_configuration(json::Value configuration, SendRequest& read) {
-  // Without a configuration nothing is said about waiting. In one, an absent `blocking` means false.
+  // Without a configuration, waiting is unspecified. In a configuration, an absent `blocking` means false.
   if (configuration.absent()) return {};
   if (!configuration.is_object()) return wrong("configuration: must be an object");
   Fields in(configuration, "configuration.", Source::query);

@@ -21,11 +21,11 @@ void write_status(json::Writer& out, const task::Status& status, const TaskNames
 void write_artifact(json::Writer& out, const task::Artifact& artifact);
 void write_push(json::Writer& out, const task::TaskId& task, const task::PushConfig& config);
 
-// Reads the message, and the ids of the task and the context it is for.
+// Reads the message, and the ids of its task and context.
 base::Result<void> read_message(json::Value message, task::Submission& submission);
 
 // Parses "tasks/{task}" and "tasks/{task}/pushNotificationConfigs/{config}"; the JavaScript SDK sends an
-// empty config if it has none. Returns nothing for anything else. Task ids of 0.1 may contain slashes.
+// empty config if it has none. Returns nullopt for any other name. Task ids of 0.1 may contain slashes.
 std::optional<PushRef> parse_name(std::string_view name);
 
 }  // namespace baton::protocol::a2a::rest_v0_3

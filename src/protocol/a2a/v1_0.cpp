@@ -15,7 +15,7 @@ Result<void> check_params(const Params& params) {
   return {};
 }
 
-// The name of a task: given once.
+// Reads the id of a task, which must be given only once.
 void read_task_name(const Params& params, Fields::Names names, Fields& in, std::string& to) {
   if (params.repeats(*names.begin())) in.wrong(names, "given more than once");
   in.id(names, to);
@@ -103,7 +103,7 @@ class V10 final : public Dialect {
   }
 
   Result<ListRequest> read_list(const Params& params) const override { return read_list_request(params); }
-  // `id` is the config's; Baton makes one if it is absent. In REST the path has taskId.
+  // `id` is the config's id; if absent, Baton generates one. In REST, taskId is in the path.
   Result<PushRequest> read_push(json::Value params) const override {
     if (!params.is_object()) return wrong("params: must be an object");
     PushRequest read;

@@ -11,8 +11,8 @@ namespace {
 
 using base::Result;
 
-// The 16 hex digits of FNV-1a. It need not be secret: a token only says where to continue in the caller's own
-// list, so detecting a damaged or foreign one is enough.
+// The 16 hex digits of FNV-1a. The hash need not be cryptographic: a token only tells where to continue in the
+// caller's own list, so it is enough to detect a damaged or foreign one.
 std::string check_of(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
@@ -23,7 +23,7 @@ std::string check_of(std::string_view text) {
 
 }  // namespace
 
-// (time of the status, task id) with a check, in base64 that a URL can hold.
+// Encodes the time of the status and the task id, with a checksum, in URL-safe base64.
 std::string page_token(const task::ListPosition& position) {
   const std::string place = std::to_string(base::to_ms(position.status_at)) + ":" + position.id.value;
   std::string token = base::encode_base64(check_of(place) + place);
@@ -47,7 +47,7 @@ std::optional<task::ListPosition> position_in(std::string_view token) {
   const auto ms = base::number_in<std::int64_t>(place.substr(0, colon));
   if (!ms) return std::nullopt;
   const task::ListPosition position{base::from_ms(*ms), {std::string(place.substr(colon + 1))}};
-  // Base64 can spell the same bytes in several ways. Only the spelling that was handed out is accepted.
+  // Base64 can encode the same bytes in several ways. Only the encoding that Baton writes is accepted.
   if (page_token(position) != token) return std::nullopt;
   return position;
 }

@@ -14,8 +14,8 @@ namespace {
 using base::Result;
 using task::ProtocolVersion;
 
-// A JSON-RPC request; `params` writes the members of its params. The id is constant: an HTTP call carries
-// only one request.
+// Returns a JSON-RPC request; `params` writes the members of its params. The id is constant, because an HTTP call
+// carries only one request.
 template <class F>
 ClientRequest rpc_request(std::string_view method, F&& params) {
   ClientRequest request;
@@ -209,7 +209,7 @@ class RpcClient final : public ClientDialect {
   ClientRequest write_subscribe(const task::TaskId& task) const override {
     return request(names_.subscribe, [&](json::Writer& out) {
       out.member("id", task.value);
-      // In 0.1, Baton gives numbers only to clients that ask. Any other server ignores this.
+      // In 0.1, Baton numbers events only for clients that ask for it. Other servers ignore this member.
       if (!names_tasks()) return;
       out.key("metadata").object([&] { out.key(kBatonExtension).object([] {}); });
     });
@@ -336,7 +336,7 @@ class RestClient final : public ClientDialect {
  private:
   bool is_v1() const { return version() == ProtocolVersion::v1_0; }
 
-  // The form of the Python SDK. What `config` holds is what the JavaScript SDK sends.
+  // Writes the form of the Python SDK. The object `config` in it has the form of the JavaScript SDK.
   static void write_v0_3_push(json::Writer& out, const PushRequest& push) {
     const std::string parent = "tasks/" + push.task.value;
     const std::string id = push.config.id.empty() ? push.task.value : push.config.id.value;

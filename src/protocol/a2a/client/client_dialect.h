@@ -1,9 +1,9 @@
 // ClientDialect: the client side of one JSON form of A2A in one binding, the counterpart of dialect.h. It
 // writes requests and reads answers.
 //
-// It writes what the Dialect of its version reads, in the same types; of a Submission only what A2A can
-// express. Reading does not trust the server: lengths of ids and numbers are bounded and types are checked.
-// Every shape that makes sense is accepted, of any version (both tags, snake_case, numbers for enums).
+// It writes the requests that the Dialect of its version reads, from the same types. Members of a Submission that
+// A2A cannot express are left out. Reading does not trust the server: lengths of ids and numbers are bounded and
+// types are checked. Valid shapes of any version are accepted (both tags, snake_case, numbers for enums).
 // Anything else fails with invalid_argument and a text that names the member. An unknown state is read as
 // failed. Threads: any; immutable.
 #pragma once
@@ -36,11 +36,11 @@ struct ListQuery {
   std::optional<base::Timestamp> status_since;
   std::optional<int> page_size;
   std::string page_token;
-  std::optional<int> history_length = 0;  // as in task::Depth: nothing means all
+  std::optional<int> history_length = 0;  // as in task::Depth: absent means all
   bool artifacts = false;
 };
 
-// Exactly one of the two is set.
+// An answer: either `result` or `error` is set.
 struct ClientAnswer {
   json::Value result;
   std::optional<RemoteError> error;
@@ -59,7 +59,7 @@ class ClientDialect : public ObjectReader {
   virtual ClientRequest write_get(const TaskRequest& get) const = 0;
   virtual ClientRequest write_cancel(const task::TaskId& task) const = 0;
   virtual ClientRequest write_subscribe(const task::TaskId& task) const = 0;
-  // Where the version lacks an operation, its method returns unsupported.
+  // Returns unsupported if the version lacks the operation.
   virtual base::Result<ClientRequest> write_list(const ListQuery& list) const;
   virtual ClientRequest write_set_push(const PushRequest& push) const = 0;
   virtual ClientRequest write_get_push(const PushRef& push) const = 0;

@@ -15,7 +15,7 @@ base::Result<ClientAnswer> read_rpc_answer(json::Value body);
 base::Result<ClientAnswer> read_rest_answer(json::Value body, bool good);
 
 // Reads the body of a REST error, of any version: {"error":{...}} of google.rpc, or
-// {"code"?,"message","data"?}. Returns nothing for any other body.
+// {"code"?,"message","data"?}. Returns nullopt for any other body.
 std::optional<RemoteError> read_rest_error(json::Value body);
 
 }  // namespace baton::protocol::a2a

@@ -52,8 +52,8 @@ Result<Part> read_data_part(json::Value data, json::Value metadata, task::Json& 
   return read_data(data, metadata, kept);
 }
 
-// Goes by content, not by tag: servers of 0.1 wrote the tag as `type`, as `kind` or not at all. `nested`:
-// data is {"data": {...}}. Errors name members within the part.
+// Determines the kind by content, not by tag: servers of 0.1 wrote the tag as `type`, as `kind` or not at all.
+// `nested`: data is {"data": {...}}. Errors name members within the part.
 Result<Part> read_part_before_v1(json::Value value, bool nested) {
   if (!value.is_object()) return wrong("must be an object");
   const json::Value metadata = value["metadata"], data = value["data"];
@@ -136,7 +136,7 @@ json::Value parts_of(json::Value owner) {
   return first_of(owner, {"parts", "content", "data"});
 }
 
-// The elements of a list, and the parts of each.
+// Counts the elements of a list and the parts of each.
 std::size_t items_in(json::Value list) {
   std::size_t items = list.is_array() ? list.size() : 0;
   if (!list.is_array()) return items;
@@ -148,8 +148,8 @@ Result<void> too_many_items(std::size_t most) {
   return wrong("it has more than " + std::to_string(most) + " artifacts, messages and parts");
 }
 
-// An event of 0.1 and a Task share `id`, `status` and `metadata`; only the event has `final`, and only a Task
-// the rest.
+// An event of 0.1 and a Task share `id`, `status` and `metadata`. Only the event has `final`; only a Task has
+// `sessionId`, `artifacts` and `history`.
 bool is_task_of_v0_1(json::Value value) {
   if (!value["final"].absent()) return false;
   return !value["sessionId"].absent() || !value["artifacts"].absent() || !value["history"].absent();
@@ -164,7 +164,7 @@ Result<void> ObjectReader::check_items(json::Value task) const {
 
 Result<std::vector<task::Part>> ObjectReader::read_parts(json::Value owner) const {
   const json::Value list = parts_of(owner);
-  // ProtoJSON leaves out what is empty.
+  // ProtoJSON leaves out empty lists.
   if (list.absent() && shape_ != PartShape::tagged) return std::vector<task::Part>();
   if (!list.is_array()) return wrong("parts: must be a list");
   if (list.size() > items_max_) return fail(too_many_items(items_max_).error());
@@ -283,7 +283,7 @@ Result<Update> ObjectReader::read_artifact_update(json::Value event) const {
   return *update;
 }
 
-// Told apart by `kind`, or by the members that each must have.
+// Determines the type by `kind`, or by the members that each type requires.
 Result<Update> ObjectReader::read_bare(json::Value item) const {
   const std::string_view kind = item["kind"].string();
   if (kind == "artifact-update" || !item["artifact"].absent()) return read_artifact_update(item);

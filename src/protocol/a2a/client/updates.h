@@ -43,11 +43,11 @@ struct TaskPage {
   std::int64_t total = 0;       // on all pages
 };
 
-// The error with which a remote agent refused.
+// An error that a remote agent answered.
 struct RemoteError {
   std::int64_t code = 0;  // the error number of JSON-RPC or A2A; 0: unknown
   std::string message;
-  std::string detail;  // what exactly was wrong, if given separately
+  std::string detail;  // the exact cause, if given separately
 };
 inline constexpr std::int64_t kMethodNotFound = -32601;
 inline constexpr std::int64_t kInvalidParams = -32602;
