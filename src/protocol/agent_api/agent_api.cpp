@@ -44,7 +44,7 @@ void write_detail(json::Writer& out, json::Value used) {
   });
 }
 
-// Returns nothing if any count is missing: a sum of the others would be taken for the whole.
+// Returns nullopt if any count is missing, because the sum of the others would look like the total.
 std::optional<std::int64_t> sum_of(const std::vector<json::Document>& used, std::string_view name) {
   std::int64_t sum = 0;
   for (const json::Document& one : used) {
@@ -84,13 +84,13 @@ std::string source_of(const task::ReasoningDelta& piece) {
   return "span:" + piece.span.value;
 }
 
-// Tool outputs are strings: a JSON string is its text, any other JSON is itself.
+// Tool outputs are strings. A JSON string becomes its text; any other JSON stays unchanged.
 std::string as_text(const task::Json& json) {
   const auto document = json::Document::parse_view(json.text);
   return document && document->root().is_string() ? document->root().str() : json.text;
 }
 
-// A message begins with its first content: an empty one would be drawn as an empty bubble.
+// A message begins with its first content, because clients draw an empty message as an empty bubble.
 bool has_content(const std::vector<task::Part>& parts) {
   return std::any_of(parts.begin(), parts.end(),
                      [](const task::Part& part) { return !is_plain_text(part) || !part.content.empty(); });
@@ -137,8 +137,8 @@ std::string_view status_named(State state) {
 
 // View: a run as one response of the Agent API.
 //
-// It shows what is said, thought, called and made. Shared state, steps, progress notes, activities and custom
-// events are left out: the protocol has no place for them, and its clients draw every message.
+// It shows messages, reasoning, tool calls and artifacts. Shared state, steps, progress notes, activities and
+// custom events are left out: the protocol has no place for them, and its clients draw every message.
 class View final : public chat::RunView {
  public:
   explicit View(const chat::RunFacts& facts) : facts_(facts), messages_(facts.task.value), id_(facts.run) {}
@@ -283,7 +283,7 @@ class View final : public chat::RunView {
     if (!std::exchange(going_on_, true)) show_response("in_progress");
   }
 
-  // Messages that are open when a run breaks off are not completed.
+  // Messages that are open when a run fails or is canceled are not completed.
   void finish(const task::StatusChanged& stopped) {
     const State state = stopped.status.state;
     if (state == State::completed || task::is_waiting(state)) {

@@ -56,7 +56,7 @@ bool read_data_url(std::string_view url, Part& part) {
 
 enum class Bare { url, base64 };
 
-// Reads a file from the member `name`: a data URL, or else what `bare` says.
+// Reads a file from the member `name`: a data URL, another URL, or, if `bare` is base64, plain base64.
 Result<Part> read_file_member(json::Value content, std::string_view name, Bare bare, std::string media_type,
                               const std::string& where) {
   const json::Value value = content[name].is_object() ? content[name]["url"] : content[name];

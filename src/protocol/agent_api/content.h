@@ -1,8 +1,8 @@
 // Converts content parts of the Agent API to task::Part and back.
 //
-// The API tells files apart by the part's type, task::Part by media type: an image without a media type is
-// `image/*`. A part of an unknown type is read as a data part that holds all of it. A refusal is a text whose
-// metadata says so: {"refusal":true}.
+// The API distinguishes files by the part's type, task::Part by media type: an image without a media type is
+// `image/*`. A part of an unknown type is read as a data part that holds the whole part. A refusal is a text with
+// the metadata {"refusal":true}.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ namespace baton::protocol::agent_api {
 // `where` names the part in errors: "input[0].content[1]". Fails with invalid_argument.
 base::Result<task::Part> read_content(json::Value content, const std::string& where);
 
-// The same for a whole `content`: a list of parts, or a text.
+// Reads a whole `content`: a list of parts, or a text.
 base::Result<std::vector<task::Part>> read_contents(json::Value contents, const std::string& where);
 
 // Writes `type` and the members of that type into an open object.

@@ -19,7 +19,7 @@
 
 namespace baton::protocol::agent_api {
 
-// How a message is shown. `source`: its name within the log; empty: nobody will look it up.
+// How a message is shown. `source`: its name within the log; empty if it will not be looked up.
 struct MessageKind {
   std::string_view type = "message";
   std::string_view role = "assistant";

@@ -63,7 +63,7 @@ bool is_server_call(std::string_view type) {
   return type == "plugin_call" || type == "mcp_call";
 }
 
-// `server_calls`: the items include the agent's own calls, so the outputs of such calls are the agent's too.
+// `server_calls`: the items include the agent's own calls, so their outputs are the agent's too.
 Kind kind_of(json::Value item, bool server_calls) {
   const std::string_view role = item["role"].string();
   const std::string_view type = item["type"].absent() ? "message" : item["type"].string();
@@ -140,7 +140,7 @@ void read_message(json::Value item, const std::string& where, BodyMembers& field
   }
 }
 
-// The kinds of all items. Everything up to the agent's last item is `other`: it was said before.
+// Returns the kinds of all items. Everything up to the agent's last item is `other`, because it is not new.
 std::vector<Kind> kinds_of(json::Value input, BodyMembers& fields) {
   bool server_calls = false;
   for (const json::Value item : input) server_calls = server_calls || is_server_call(item["type"].string());

@@ -74,7 +74,7 @@ std::string content_of(const Part& part) {
   return json;
 }
 
-// The arguments of a tool as an object, whatever they were.
+// Returns the arguments of a tool as an object. Wraps any other JSON as {"value": ...}.
 std::string as_input(const task::Json& arguments) {
   if (arguments.empty()) return "{}";
   if (json::Document::view_of(arguments.text).root().is_object()) return arguments.text;
@@ -124,7 +124,7 @@ class View final : public chat::RunView {
     std::string text;  // the text so far, or the content's JSON
   };
   struct Message {
-    std::string source;  // the reply or artifact it shows; empty for a message said as a whole
+    std::string source;  // the reply or artifact that it shows; empty for a message that was not streamed
     std::string id;
     std::vector<Content> contents;
   };
@@ -220,7 +220,7 @@ class View final : public chat::RunView {
     say(parts, out);
   }
 
-  // Shows what was said as a whole, as a message of its own.
+  // Shows parts that were not streamed as a message of their own.
   void say(const std::vector<Part>& parts, chat::Frames& out) {
     if (parts.empty()) return;
     Message& message = begin_message({}, own_id(), out);
@@ -228,8 +228,8 @@ class View final : public chat::RunView {
     end({}, kCompleted, out);
   }
 
-  // Returns the open message for `source`. Begins one, with the id `wish` if free, if there is none or if
-  // `anew`.
+  // Returns the open message for `source`. If there is none, or if `anew`, begins one whose id is the second
+  // argument, if that id is free.
   Message& message_for(const std::string& source, const std::string& wish, bool anew, chat::Frames& out) {
     if (anew) {
       end(source, kIncomplete, out);
@@ -344,7 +344,7 @@ class View final : public chat::RunView {
   // The id for the event being shown.
   std::string own_id() const { return facts_.task.value + "-" + std::to_string(now_.value); }
 
-  // Returns an id that is new in this run: `wish`, or `wish` with the event's number.
+  // Returns an id that is new in this run: the argument, followed by the event's number if it is in use.
   std::string new_id(std::string wish) {
     while (std::find(ids_.begin(), ids_.end(), wish) != ids_.end()) wish += "-" + std::to_string(now_.value);
     ids_.push_back(wish);

@@ -17,8 +17,8 @@ using a2a::wrong;
 using base::fail;
 using base::Result;
 
-// Tool results are text. Text that is a JSON object or list becomes one for the agent. Other JSON (a number,
-// a boolean) may just as well be meant as words.
+// Tool results are text. The agent gets text that is a JSON object or list as JSON. All other text, even if it is
+// a JSON number or boolean, stays a string, because it may be meant as words.
 task::Json content_of(const std::string& text) {
   const auto document = json::Document::view_of(text);
   const json::Value content = document.root();
@@ -139,7 +139,7 @@ std::size_t size_behind(std::string_view base64) {
   return base64.size() / 4 * 3 - padding;
 }
 
-// Text is all there is: a file is named, and data is shown as it is.
+// The protocol has only text: a file is shown by its name, and data as its JSON.
 std::string line_for(const task::Part& part) {
   const std::string name = part.filename.empty() ? "file" : part.filename;
   switch (part.kind) {
@@ -199,9 +199,9 @@ void show_interrupt(const chat::Question& question, chat::Frames& out) {
 
 // View: a run as AG-Kit's events.
 //
-// To the client, all text of a run is one text, so a blank line separates replies. A server tool's call that
-// is still open when the run ends or an attempt is withdrawn gets a result that says so: an open call would
-// keep the client from ever sending the results of its own tools. Threads: one at a time.
+// The client joins all text of a run, so a blank line separates replies. A server tool's call that is still open
+// when the run ends or an attempt is withdrawn gets a result that says so, because an open call would keep the
+// client from ever sending the results of its own tools. Threads: one at a time.
 class View final : public chat::RunView {
  public:
   explicit View(chat::RunFacts facts) : facts_(std::move(facts)) {}
@@ -294,7 +294,7 @@ class View final : public chat::RunView {
       return add_call(out, question.id, facts_.confirm_tool, chat::arguments_of(question));
     }
     unit_.clear();
-    // Clients show an interrupt only inside a message, which the text makes.
+    // Clients show an interrupt only inside a message, so this text begins one.
     say({}, chat::prompt_of(question), out);
     add_interrupt(out, question);
   }
@@ -333,7 +333,7 @@ class AgKit final : public chat::Protocol {
   std::unique_ptr<chat::RunView> view(const chat::RunFacts& facts) const override {
     return std::make_unique<View>(facts);
   }
-  // Clients keep what was said themselves, and calls too: shown twice, a call's arguments would double.
+  // Clients keep messages and calls themselves. A call that is shown twice would have its arguments doubled.
   void show_conversation(const chat::RunFacts& facts, const std::vector<task::Message>*,
                          const std::vector<chat::Question>& open, chat::Frames& out) const override {
     for (const chat::Question& question : open) {

@@ -17,7 +17,7 @@ namespace {
 
 using task::Part;
 
-// The parts that are not text; data only if `with_data`.
+// Returns the parts that are not text; includes data only if `with_data`.
 std::vector<Part> others_in(const std::vector<Part>& parts, bool with_data) {
   std::vector<Part> others;
   for (const Part& part : parts) {
@@ -39,7 +39,7 @@ OpenSubagents::Ending ending_for(task::State state) {
 // View: a run's log as AG-UI events, in an order that the clients' verifiers accept whatever the log holds.
 //
 // A verifier fails the whole run for one event out of place. So everything open is closed before the last
-// frame, ids are used only once, and what a client's generation does not know is left out or shown in an
+// frame, ids are used only once, and events that a client's generation does not know are left out or shown in an
 // older form. Threads: one at a time.
 class View final : public chat::RunView {
  public:
@@ -65,7 +65,7 @@ class View final : public chat::RunView {
 
   void show_one(const task::MessageAdded& event, Out& out) {
     if (event.message.role == task::Role::agent) return show_message(event.message, true, out);
-    // The client knows what it said, and has shown the results of its own tools.
+    // The client knows its own messages, and has shown the results of its own tools.
     for (const task::ToolResult& result : chat::tool_results_in(event.message)) answered_.insert(result.id);
   }
 
@@ -99,9 +99,8 @@ class View final : public chat::RunView {
     std::string id = event.id;
     answered_.erase(event.id);
     if (event.by_client) {
-      client_calls_.push_back(id);  // the result comes under this very id
-      // An attempt that was withdrawn may have made the call already; shown twice, its arguments would
-      // double.
+      client_calls_.push_back(id);  // the client's result will have this id
+      // An attempt that was withdrawn may have made the call already. A second one would double its arguments.
       if (!shown_client_calls_.insert(id).second) return;
       (void)names_.fresh(id);
     } else {
@@ -112,7 +111,7 @@ class View final : public chat::RunView {
 
   void show_one(const task::ToolResult& event, Out& out) {
     if (shown_client_calls_.contains(event.id) || !answered_.insert(event.id).second) return;
-    // A result without a call in this run belongs to a call of an earlier run, whose id is taken too.
+    // A result without a call in this run belongs to a call of an earlier run. Its id is reserved too.
     const auto [call, unknown] = calls_.try_emplace(event.id, event.id);
     if (unknown) (void)names_.fresh(event.id);
     const std::string& id = call->second;
@@ -246,7 +245,7 @@ class View final : public chat::RunView {
     steps_.close_all(out);
   }
 
-  // Unique in the conversation, and the same each time the run is shown.
+  // An id that is unique in the conversation, and the same each time the run is shown.
   std::string own_id() const { return chat::name_of(facts_.task, number_); }
 
   const chat::RunFacts facts_;
@@ -288,7 +287,7 @@ Asked sort(const chat::RunFacts& facts, const std::vector<chat::Question>& open)
   return asked;
 }
 
-// What was said, plus the questions that are shown to this client as calls.
+// Returns the messages, plus the questions that are shown to this client as calls.
 std::vector<task::Message> with_calls(const chat::RunFacts& facts, std::vector<task::Message> messages,
                                       const std::vector<chat::Question>& questions) {
   for (const chat::Question& question : questions) {
@@ -337,7 +336,7 @@ class AgUi final : public chat::Protocol {
   // An interrupt is answered by `resume`.
   bool answers_in_words() const override { return false; }
   bool names_runs() const override { return true; }
-  // Runs of one thread may go side by side.
+  // Runs of one thread may be concurrent.
   bool one_run_at_a_time() const override { return false; }
   bool leaving_cancels() const override { return true; }
 };

@@ -17,7 +17,7 @@ using base::fail;
 using base::Result;
 using task::Part;
 
-// A part, or nothing if its type is unknown.
+// A part, or nullopt if its type is unknown.
 using MaybePart = std::optional<Part>;
 
 Result<Part> raw_part(std::string_view text, std::string media_type, const std::string& name) {

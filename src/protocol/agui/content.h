@@ -19,7 +19,7 @@ namespace baton::protocol::agui {
 // kept by a provider becomes a data part {"file":{"id","provider"?}}.
 base::Result<std::vector<task::Part>> read_content(json::Value content, const std::string& name);
 
-// Reads the content of a tool's result: as a JSON string if it is all text, otherwise as the JSON it is.
+// Reads the content of a tool's result: as a JSON string if it is only text, otherwise as unchanged JSON.
 base::Result<task::Json> read_result_content(json::Value content, const std::string& name);
 
 // Writes a string if there are only texts, otherwise a list of parts in the form of the client's generation.

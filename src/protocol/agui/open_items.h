@@ -1,4 +1,4 @@
-// What a run has shown as begun but not yet ended: texts, reasoning, steps, subagents.
+// The items of a run that clients have seen begin but not end: texts, reasoning, steps, subagents.
 //
 // Threads: one at a time.
 #pragma once
@@ -14,13 +14,13 @@
 
 namespace baton::protocol::agui {
 
-// OpenTexts: a run's text messages, several of which may be open at once.
+// OpenTexts: a run's text messages. Several may be open at once.
 class OpenTexts {
  public:
   explicit OpenTexts(Names& names) : names_(names) {}
 
-  // A piece of the text that the log knows as `key`, shown under the id `wanted` or a variant of it. `first`:
-  // it begins a new message; one that is open under this key is closed. `last`: the message is complete.
+  // A piece of the text that the log knows as `key`, shown under the id `wanted` or a variant of it. `first`: the
+  // piece begins a new message and closes an open one with this key. `last`: the message is complete.
   struct Piece {
     std::string key, wanted, text;
     bool first = false, last = false;
@@ -51,10 +51,10 @@ class OpenTexts {
     open_.clear();
   }
 
-  // The id of the conversation's last message as clients see it, or empty. Only that message may be named as
-  // the parent of a tool call: for any other, clients of 0.0.42 make a second message with the same id.
+  // The id of the conversation's last message as clients see it, or empty. Only that message may be the parent of
+  // a tool call: for any other parent, clients of 0.0.42 create a second message with the same id.
   const std::string& last_message() const { return last_message_; }
-  // Something else became the conversation's last message.
+  // Records that another item became the conversation's last message.
   void another_followed() { last_message_.clear(); }
 
  private:
@@ -190,7 +190,8 @@ class OpenSteps {
   std::vector<Open> open_;
 };
 
-// Only for clients of 1.0. An id stands for one invocation: a subagent that works again gets another.
+// OpenSubagents: for clients of 1.0 only. An id stands for one invocation: a subagent that works again gets a new
+// id.
 class OpenSubagents {
  public:
   explicit OpenSubagents(bool newer) : newer_(newer) {}

@@ -22,7 +22,7 @@ using base::fail;
 using base::Result;
 using chat::RunRequest;
 
-// ---- Messages. What a Message has no member for goes into data parts and metadata, as in
+// ---- Messages. Content without a member in Message goes into data parts and metadata, as described in
 // protocol/chat/run_request.h.
 
 enum class Speaker { system, developer, user, assistant, tool, reasoning, activity };
@@ -51,7 +51,7 @@ Result<Speaker> read_role(json::Value role, const std::string& name) {
   return wrong(name + ".role: is not a role of AG-UI");
 }
 
-// The client's metadata, plus the role if a Message cannot express it, and members that providers may need.
+// Returns the client's metadata, plus the role if a Message cannot express it, and members that providers may need.
 task::Json metadata_of(json::Value message, Speaker speaker) {
   task::Json metadata;
   json::Writer out(metadata.text);
@@ -210,7 +210,7 @@ Result<std::vector<ReadMessage>> read_messages(json::Value messages) {
   return read;
 }
 
-// The position of this speaker's last message, from 1; 0: none.
+// Returns the position, from 1, of this speaker's last message; 0 if there is none.
 std::size_t after_last(const std::vector<ReadMessage>& messages, Speaker speaker) {
   for (std::size_t i = messages.size(); i > 0; --i) {
     if (messages[i - 1].speaker == speaker) return i;
@@ -218,9 +218,8 @@ std::size_t after_last(const std::vector<ReadMessage>& messages, Speaker speaker
   return 0;
 }
 
-// Separates what is new from the history. Results that are followed by a user message go into the history
-// too: they may be of a server's tool, which nobody waits for, and belong to what was said before that
-// message.
+// Separates new messages from the history. Results that are followed by a user message go into the history too:
+// they may belong to a server's tool, whose result is not awaited, and they precede that message.
 void sort_out(std::vector<ReadMessage> messages, RunRequest& request) {
   const std::size_t news = after_last(messages, Speaker::assistant);
   const std::size_t spoken = after_last(messages, Speaker::user);
@@ -278,10 +277,10 @@ bool says_nothing(json::Value value) {
   return value.absent() || ((value.is_array() || value.is_object()) && value.size() == 0);
 }
 
-// What else the agent may want to know: {"agui":{"context"?,"forwardedProps"?,"parentRunId"?}}.
+// Returns other information for the agent: {"agui":{"context"?,"forwardedProps"?,"parentRunId"?}}.
 Result<task::Json> read_metadata(json::Value body, const std::string& parent_run) {
   const json::Value context = body["context"], all_props = body["forwardedProps"];
-  // What Baton says to another Baton is not for the agent.
+  // Removes the extension's member, which one Baton server sends to another and which is not for the agent.
   const task::Json own_props = all_props.is_object() ? without_extension(all_props) : task::Json{};
   const auto kept = json::Document::view_of(own_props.text);
   const json::Value props = all_props.is_object() ? kept.root() : all_props;

@@ -5,7 +5,7 @@
 namespace baton::protocol::agui {
 namespace {
 
-// RUN_FINISHED; `members` writes what else it says.
+// Writes RUN_FINISHED; `members` writes its further members.
 template <class F>
 void finish(const chat::RunFacts& facts, const UsageSum& usage, Out& out, F&& members) {
   out.event("RUN_FINISHED", [&](json::Writer& w) {
@@ -15,8 +15,8 @@ void finish(const chat::RunFacts& facts, const UsageSum& usage, Out& out, F&& me
   });
 }
 
-// The data in the message of a completed task: one value, or a list of several. A single null is no result:
-// 1.0 refuses it.
+// Returns the data in the message of a completed task: one value, or a list of several. A single null counts as no
+// result, because 1.0 refuses it.
 task::Json result_in(const std::optional<task::Message>& message) {
   std::vector<const task::Part*> data;
   if (message) {
@@ -34,14 +34,14 @@ task::Json result_in(const std::optional<task::Message>& message) {
   return list;
 }
 
-// A progress note, for what the end of a run in 1.0 has no member for.
+// Shows a message as a progress note, because the end of a run has no member for it in 1.0.
 void show_status(const std::string& message, Out& out) {
   out.event("CUSTOM", [&](json::Writer& w) {
     w.member("name", "status").key("value").object([&] { w.member("message", message); });
   });
 }
 
-// The error's own code if the agent gave one, otherwise the name of the state.
+// Returns the agent's error code if it gave one, otherwise the name of the state.
 std::string code_of(const task::StatusChanged& end) {
   const auto metadata = json::Document::view_of(end.metadata.text);
   const std::string code = metadata.root()["code"].str();

@@ -1,6 +1,6 @@
 // The frames that begin and end a run: RUN_STARTED, RUN_FINISHED, RUN_ERROR.
 //
-// Only forms that the client's generation knows are written: 0.0.x fails the run for an unknown outcome.
+// Writes only forms that the client's generation knows: 0.0.x fails the run for an unknown outcome.
 // Threads: pure functions.
 #pragma once
 
@@ -25,8 +25,8 @@ void show_interrupts(const chat::RunFacts& facts, const std::vector<chat::Questi
                      const UsageSum& usage, Out& out);
 void show_error(const std::string& message, std::string_view code, const UsageSum& usage, Out& out);
 
-// The messages of a conversation as MESSAGES_SNAPSHOT has them, in a list (snapshot.cpp). One task::Message
-// may become several messages: each tool result is one of its own.
+// Writes the messages of a conversation as a list, in the form of MESSAGES_SNAPSHOT (snapshot.cpp). One
+// task::Message may become several messages, because each tool result is a message.
 void write_messages(json::Writer& out, const std::vector<task::Message>& messages, bool newer);
 
 }  // namespace baton::protocol::agui

@@ -14,10 +14,10 @@ namespace {
 using json::Value;
 using task::EventBody;
 
-constexpr std::size_t kOpenMax = 1'000;  // calls and messages that are not the agent's, of a run
+constexpr std::size_t kOpenMax = 1'000;  // open calls, and messages of others than the agent, in a run
 constexpr std::size_t kMessageIdMax = 1'024;
 
-// {"kind":"raw"} of any value; "null" if it is missing.
+// Returns the JSON of any value; "null" if it is missing.
 task::Json json_of(Value value) {
   return value.missing() ? task::Json{"null"} : value.json();
 }
@@ -32,7 +32,7 @@ std::string text_of(Value content) {
   return content.is_string() ? content.str() : std::string(content.raw());
 }
 
-// What the agent has said since its client last did.
+// Returns the agent's text since the last user message.
 std::string last_words(Value messages) {
   std::string words;
   if (!messages.is_array()) return words;
@@ -45,7 +45,7 @@ std::string last_words(Value messages) {
   return words;
 }
 
-// A note on the work, as Baton's own servers send it: {message?, and what else}.
+// Reads a progress note in the form of Baton's own servers: {message?, and other members}.
 EventBody note_in(Value value) {
   task::StatusChanged note;
   note.status.state = task::State::working;
@@ -195,7 +195,7 @@ bool RunReader::take_shown(std::string_view type, Value event, Pieces& out) {
   return true;
 }
 
-// Baton's own servers show artifacts without text, and notes, in this way.
+// Baton's own servers show artifacts without text, and progress notes, as custom events.
 void RunReader::take_custom(Value event, Pieces& out) {
   const std::string name = event["name"].str();
   const Value value = event["value"];
@@ -232,7 +232,7 @@ void RunReader::take_usage(Value list, Pieces& out) {
 
 void RunReader::take_end(Value event, Pieces& out) {
   while (!calls_.empty()) end_call(std::string(calls_.begin()->first), out);
-  // Some servers stream nothing.
+  // Some servers stream no text and send only a snapshot of the messages.
   if (!has_said_ && !snapshot_.empty()) out.push_back(RunText{"snapshot", std::move(snapshot_)});
   take_usage(event["usage"], out);
   RunEnd end;

@@ -1,8 +1,8 @@
-// RunReader: reads the events of a run, as a client of AG-UI, into what they mean for a task.
+// RunReader: a client of AG-UI. Reads the events of a run into events of a task.
 //
-// Servers differ in what they leave out, so an event out of place is skipped; only what is no event at all is
-// refused. Nothing that is read is trusted; the caller bounds the bytes of an event, and this what is kept
-// between events. Threads: one at a time.
+// Servers leave out different events, so an event out of place is skipped. Only input that is not an event is
+// refused. The input is not trusted: the caller bounds the bytes of an event, and RunReader bounds the data that it
+// keeps between events. Threads: one at a time.
 #pragma once
 
 #include <cstddef>
@@ -21,21 +21,21 @@
 namespace baton::protocol::agui {
 
 struct RunText {
-  std::string message;  // the id; a further message has another one
+  std::string message;  // the message's id
   std::string delta;    // not empty
 };
 struct RunReasoning {
   std::string delta;  // not empty
 };
-// What an event means. A ToolCall is whole; whose tool it is, only the caller knows.
+// The meaning of an event. A ToolCall is complete; only the caller knows which side has the tool.
 using RunPiece = std::variant<RunText, RunReasoning, task::EventBody>;
 
 struct Interrupt {
   std::string id;
   std::string message;
   task::Json schema;      // of the answer, or absent
-  task::Json url = {};    // a string, where to authorise; or absent
-  bool for_auth = false;  // as Baton's own servers say
+  task::Json url = {};    // a string with the URL for authorisation, or absent
+  bool for_auth = false;  // set by Baton's own servers
 };
 
 // How the run ended.
@@ -49,14 +49,14 @@ struct RunEnd {
 
 class RunReader {
  public:
-  // `arguments_max`: bytes of the arguments, ids and names of all calls that have begun and not ended.
+  // `arguments_max`: the most bytes of the arguments, ids and names of all open calls.
   explicit RunReader(std::size_t arguments_max = std::size_t{8} << 20) : arguments_max_(arguments_max) {}
 
-  // Fails with parse_error or invalid_argument for what is not an event, and with too_large. After the end of
-  // the run further events are ignored.
+  // Reads one event. Fails with parse_error or invalid_argument if it is not an event, and with too_large. After
+  // the end of the run further events are ignored.
   base::Result<std::vector<RunPiece>> take(std::string_view json);
 
-  // The bytes that are kept of the events so far.
+  // The bytes kept between events.
   std::size_t held() const { return arguments_bytes_ + snapshot_.size(); }
 
   const std::optional<RunEnd>& end() const { return end_; }
@@ -83,12 +83,12 @@ class RunReader {
 
   std::size_t arguments_max_;
   std::size_t arguments_bytes_ = 0;    // of calls_
-  std::map<std::string, Call> calls_;  // that have begun and not ended
-  std::string chunk_call_;             // the one that chunks go on with
-  std::string chunk_text_;             // the message that chunks go on with
-  std::set<std::string> not_said_;     // messages that are not the agent's words
+  std::map<std::string, Call> calls_;  // open calls
+  std::string chunk_call_;             // the call that chunks continue
+  std::string chunk_text_;             // the message that chunks continue
+  std::set<std::string> not_said_;     // messages of others than the agent
   bool has_said_ = false;
-  std::string snapshot_;  // the agent's last words, as a snapshot of the messages has them
+  std::string snapshot_;  // the agent's last text in a snapshot of the messages
   std::optional<RunEnd> end_;
 };
 

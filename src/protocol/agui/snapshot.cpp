@@ -13,12 +13,12 @@ namespace {
 using task::Message;
 using task::Part;
 
-// A string as it is, any other JSON as its text.
+// Returns the text of a string, and the JSON text of any other value.
 std::string as_text(json::Value value) {
   return value.is_string() ? value.str() : std::string(value.raw());
 }
 
-// Writes one task::Message as the AG-UI messages that say the same.
+// Writes one task::Message as the equivalent AG-UI messages.
 class MessageWriter {
  public:
   MessageWriter(json::Writer& out, const Message& message, std::string id, bool newer, chat::Names& names)
@@ -53,7 +53,7 @@ class MessageWriter {
     return role == "system" || role == "developer" ? role : "user";
   }
 
-  // Writes the object of one message, with an id of its own: clients fail on one that comes twice.
+  // Writes the object of one message, with a unique id: clients fail on a repeated id.
   template <class F>
   void start(F&& members) {
     const std::string id = names_.fresh(id_);

@@ -11,24 +11,24 @@
 
 namespace baton::protocol::agui {
 
-// What a client asks for.
+// A client's request for a run.
 struct ClientRun {
   std::string thread;
   std::string run;
   std::vector<task::Message> messages;  // the whole conversation, the newest last
-  std::vector<chat::Answer> answers;    // to the interrupts with which the last run ended
+  std::vector<chat::Answer> answers;    // to the interrupts at the end of the last run
   task::Json tools;                     // the client's, a list; or absent
   task::Json state;                     // or absent
   task::Json context;                   // a list, or absent
   task::Json forwarded_props;           // an object, or absent
-  bool newer = true;                    // says that it speaks 1.0, and writes files in its form
+  bool newer = true;                    // declares version 1.0, and writes files in its form
 };
 
-// All members that servers of any version want are there.
+// Writes the request with all members that servers of any version require.
 std::string write_input(const ClientRun& run);
 
-// The answer that a message gives to an interrupt: its data, else its text. Data {"cancelled":true} says that
-// nobody answered.
+// Returns the answer that a message gives to an interrupt: its data, or else its text. The data
+// {"cancelled":true} means that the interrupt was not answered.
 chat::Answer answer_in(const task::Message& message);
 
 }  // namespace baton::protocol::agui

@@ -65,8 +65,8 @@ constexpr std::array<std::string_view, 14> kOtherMembers{"$schema",
                                                          "stateTransitionHistory",
                                                          "extendedAgentCard"};
 
-// Walks a card along the schema. Reports unknown members of objects that the schema leaves open; the check
-// reports those of closed ones.
+// Walks a card along the schema. Reports unknown members of objects that the schema leaves open; the schema check
+// reports those of closed objects.
 class UnknownMembers {
  public:
   explicit UnknownMembers(json::Value schema) : schema_(schema) {}
@@ -122,7 +122,7 @@ std::vector<json::SchemaProblem> check_card(std::string_view json) {
   const auto document = json::Document::parse_view(json);
   if (!document) return problems;
   problems = check_security(document->root());
-  // A remote agent's own card has what is left out here.
+  // A remote agent's own card supplies the members that are missing here.
   const bool is_remote = document->root()["baton"]["executor"].string() == "a2a";
   for (const char* member : {"description", "version", "skills", "defaultInputModes", "defaultOutputModes"}) {
     if (is_remote || !document->root()[member].missing()) continue;

@@ -23,7 +23,7 @@ constexpr std::array<std::pair<ProtocolVersion, std::string_view>, 4> kVersions{
     {ProtocolVersion::v1_0, "1.0"},
 }};
 
-// No name means JSON-RPC: before 0.2.4 there was nothing else.
+// An empty name means JSON-RPC: before 0.2.4 there was no other binding.
 std::optional<Binding> read_binding(json::Value name) {
   if (name.string().empty()) return Binding::json_rpc;
   for (const auto& [binding, word] : kBindings) {
@@ -32,7 +32,7 @@ std::optional<Binding> read_binding(json::Value name) {
   return std::nullopt;
 }
 
-// "0.3.0" is 0.3; "1.1" is spoken to as 1.0.
+// Reads a version by its first two numbers: "0.3.0" is 0.3. Any version 1.x is treated as 1.0.
 std::optional<ProtocolVersion> read_version(std::string_view said) {
   if (said == "1" || said.starts_with("1.")) return ProtocolVersion::v1_0;
   for (const auto& [version, number] : kVersions) {
@@ -60,8 +60,8 @@ bool lacks_what_0_2_wants(json::Value card) {
   return false;
 }
 
-// Tells the version of a card without a version by its members: 0.2 added some and required others.
-// Returns both if it may be either.
+// Determines the version of a card without a version by its members: 0.2 added some and required others.
+// Returns both versions if the card may be of either.
 std::vector<ProtocolVersion> versions_by_members(json::Value card) {
   const bool says_0_2 = has_any(card, {"securitySchemes", "security", "supportsAuthenticatedExtendedCard",
                                        "iconUrl", "preferredTransport", "additionalInterfaces"}) ||
@@ -82,7 +82,7 @@ bool has_new_interfaces(json::Value card) {
   return card["supportedInterfaces"].is_array() && card["supportedInterfaces"].size() > 0;
 }
 
-// More than any server offers. Bounded because each is compared with those before it.
+// More interfaces than any server offers. There is a limit because each one is compared with those before it.
 constexpr std::size_t kInterfacesMax = 100;
 
 void add(RemoteCard& card, RemoteInterface found) {

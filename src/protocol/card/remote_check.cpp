@@ -146,7 +146,7 @@ class RemoteCheck {
 
   bool is_needed(const Needed& needed) const {
     if (needed.never) return false;
-    // A card that claims nothing Baton knows must still have what all versions require.
+    // A card that claims no version that Baton knows must still have the members that all versions require.
     if (versions_.empty()) return needed.from == ProtocolVersion::v0_1 && needed.to == ProtocolVersion::v1_0;
     return std::any_of(versions_.begin(), versions_.end(), [&](ProtocolVersion claimed) {
       return needed.from <= claimed && claimed <= needed.to;

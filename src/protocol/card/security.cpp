@@ -39,7 +39,7 @@ constexpr std::array<FlowName, 5> kFlowNames{{
 using task::SecurityScheme;
 using Kind = SecurityScheme::Kind;
 
-// How a scheme is written: its kind, and the object that has its members.
+// The form in which a scheme is written: its kind, and the object that has its members.
 struct Written {
   const SchemeName* name = nullptr;  // null: neither form
   json::Value members;

@@ -16,17 +16,17 @@
 
 namespace baton::protocol {
 
-// These read either form; what makes no sense is left out.
+// These functions read either form and leave out invalid entries.
 std::vector<task::SecurityScheme> read_security_schemes(json::Value schemes);
 std::vector<task::SecurityRequirement> read_requirements(json::Value requirements);
 // Reads the requirements of a card or a skill, under either member name.
 std::vector<task::SecurityRequirement> read_security(json::Value owner);
 
-// What is wrong with the schemes and requirements of a card and its skills.
+// Returns the problems of the schemes and requirements of a card and its skills.
 std::vector<json::SchemaProblem> check_security(json::Value card);
 
-// Writes "securitySchemes", in both forms for the superset; a no-op if empty. Old views leave out the flows
-// that they have no name for.
+// Writes "securitySchemes", in both forms for the superset; a no-op if empty. Views of older versions leave out
+// flows that have no name there.
 void write_security_schemes(json::Writer& out, const std::vector<task::SecurityScheme>& schemes,
                             CardView view);
 // Writes "security", "securityRequirements" or both; a no-op if empty.

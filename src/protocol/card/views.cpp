@@ -100,8 +100,8 @@ class CardWriter {
     });
   }
 
-  // Each binding twice: converters to 0.3 want one that says 0.3. The newest comes first: order is
-  // preference.
+  // Writes each binding twice, because converters to 0.3 need an interface of 0.3. The order is the preference, so
+  // the newest version comes first.
   void write_interfaces() {
     out_.key("supportedInterfaces").array([&] {
       for (const std::string_view version : {"1.0", "0.3"}) {
@@ -122,7 +122,7 @@ class CardWriter {
     });
   }
 
-  // A remote agent's may not be known yet; clients need one.
+  // The modes of a remote agent may not be known yet. Clients need at least one.
   void write_modes(std::string_view member, const std::vector<std::string>& modes) {
     out_.key(member).strings(modes.empty() ? std::vector<std::string>{"text/plain"} : modes);
   }
@@ -155,7 +155,7 @@ class CardWriter {
     });
   }
 
-  // What 0.1 has in place of security schemes: the required ones.
+  // Writes the required schemes in the form that 0.1 has in place of security schemes.
   void write_authentication() {
     std::vector<std::string> words;
     for (const task::SecurityScheme& scheme : shown_.schemes) {

@@ -1,6 +1,6 @@
-// The views of a card: what clients of each version see of one source card (protocol/a2a/README.md, 8).
+// The views of a card: the forms of one source card for clients of each version (protocol/a2a/README.md, 8).
 //
-// Pure functions of a ServedCard. An author's signatures are not passed on: they were made over another text.
+// Pure functions of a ServedCard. An author's signatures are not passed on, because they sign another text.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace baton::protocol {
 
-// What a card shows of Baton itself. An empty URL: that binding is not served.
+// A card together with the facts about Baton that its views show. If a URL is empty, that binding is not served.
 struct ServedCard {
   // Whether Baton has bearer tokens of its own, and whether callers need one.
   enum class Bearer { none, possible, required };

@@ -1,7 +1,7 @@
 // The names under which chat protocols show the contents of a task's log.
 //
-// A thing has the same name in a stream and in the messages shown to a client that comes back later
-// (transcript.h). So a client that merges them has it once.
+// An item has the same name in a stream and in the messages shown to a client that reconnects later
+// (transcript.h). So a client that merges both has each item once.
 #pragma once
 
 #include <string>
@@ -32,13 +32,13 @@ class Names {
   std::unordered_map<std::string, int> last_;  // the numbers given, by the name that was wanted
 };
 
-// The name of what an event adds without a name of its own. Unique in the conversation.
+// Returns a name for an item that an event adds without naming it. Unique in the conversation.
 inline std::string name_of(const task::TaskId& task, task::EventNumber event) {
   return task.value + "-e" + std::to_string(event.value);
 }
 
-// Whether an agent's id contains the task's, and so cannot occur in another task. Agents use their own ids
-// again from task to task.
+// Whether an agent's id contains the task's id, and so cannot occur in another task. Agents may reuse their own ids
+// in other tasks.
 inline bool is_unique(const std::string& id, const task::TaskId& task) {
   return id.find(task.value) != std::string::npos;
 }

@@ -1,5 +1,5 @@
-// Protocol: one chat protocol as the routes need it. It reads requests, writes frames, and gives its rules as
-// values.
+// Protocol: the interface of a chat protocol to the routes. It reads requests, writes frames, and gives its rules
+// as values.
 //
 // Reading is lenient: unknown members are ignored. Errors are invalid_argument with a text that names the
 // member. Threads: any; stateless.
@@ -21,12 +21,12 @@ class Protocol {
   virtual base::Result<RunRequest> read(json::Value body) const = 0;
   virtual std::unique_ptr<RunView> view(const RunFacts& facts) const = 0;
 
-  // Writes frames that refuse a request inside a stream. Returns false if it is to be refused by HTTP status
-  // and JSON. Called only for a `conflict` with the conversation, never for a malformed request.
+  // Writes frames that refuse a request inside a stream. Returns false if the protocol refuses requests by HTTP
+  // status and JSON. Called only for a `conflict` with the conversation, never for a malformed request.
   virtual bool show_refusal(const RunFacts&, const base::Error&, Frames&) const { return false; }
-  // Writes the stream of a client that says nothing new and only wants to see the conversation; it may be
-  // empty. `messages`: all that was said, oldest first, or null if the client keeps its own. `open`:
-  // unanswered questions to the client, oldest first.
+  // Writes the stream for a client that sends nothing new and only reads the conversation; the stream may be empty.
+  // `messages`: all messages, oldest first, or null if the client keeps its own. `open`: unanswered questions to
+  // the client, oldest first.
   virtual void show_conversation(const RunFacts&, const std::vector<task::Message>* /*messages*/,
                                  const std::vector<Question>& /*open*/, Frames&) const {}
 
@@ -34,9 +34,9 @@ class Protocol {
   virtual bool answers_in_words() const { return true; }
   // Whether a run is refused while another is active in the conversation.
   virtual bool one_run_at_a_time() const { return true; }
-  // Whether every run has a name. If so, Baton makes one for a client that gave none.
+  // Whether every run has a name. If so, Baton generates one if the client gave none.
   virtual bool names_runs() const { return false; }
-  // Whether a client that disconnects cancels the run it began, if nobody else follows it.
+  // Whether a client that disconnects cancels the run that it began, if no other client follows it.
   virtual bool leaving_cancels() const { return true; }
 };
 

@@ -1,9 +1,9 @@
 // RunRequest: one request of a client to an agent, the same for all chat protocols.
 //
-// A chat protocol answers one POST with one stream: a *run*. A run is what happens on a task from a message
+// A chat protocol answers one POST with one stream: a *run*. A run covers the events of a task from a message
 // until the task stops (ends, or waits for its caller). The first run of a task begins with a new message,
-// later ones with what the task waits for. AG-UI, AG-Kit, Agent API and Agent Server differ only in how they
-// write requests and events.
+// later runs with the answer or result that the task waits for. AG-UI, AG-Kit, Agent API and Agent Server differ
+// only in how they write requests and events.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@ inline constexpr std::size_t kIdMax = 256;
 // The answer to an agent's question.
 struct Answer {
   std::string ask;
-  bool cancelled = false;  // nobody answered; no payload
+  bool cancelled = false;  // the question was not answered; no payload
   task::Json payload;
 };
 
@@ -28,7 +28,7 @@ struct Answer {
 struct ClientResult {
   std::string call;
   task::Json content;  // any JSON; a plain text is a JSON string
-  std::string error;   // empty: it worked
+  std::string error;   // empty if the call succeeded
 };
 
 struct RunRequest {
@@ -37,22 +37,22 @@ struct RunRequest {
   std::string parent_run;
   std::string after_response;  // Agent API's response_id: continue where that response was given
   bool newer = false;          // the client speaks `protocolVersion` 1.0 or later
-  bool streams = true;         // else the client wants the whole answer at once
+  bool streams = true;         // false: the client wants the whole answer at once
 
-  // What is new. If all are empty, the client only wants to see what there is. A message sent with answers is
-  // new only if none of them answers an open question; otherwise it is the one that led to the question.
+  // The new content. If all three are empty, the client only reads the conversation. A message sent with answers is
+  // new only if none of them answers an open question; otherwise it is the message that led to the question.
   task::Message message;  // without parts: none
   std::vector<ClientResult> results;
   std::vector<Answer> answers;
 
-  // For a client that keeps the conversation itself: everything before, oldest first. What a Message has no
-  // member for goes into data parts, {"toolCall":{id,name,arguments}} and {"toolResult":{id,content,error?}};
+  // For a client that keeps the conversation itself: all earlier messages, oldest first. A Message has no members
+  // for tool use, so it is in data parts: {"toolCall":{id,name,arguments}} and {"toolResult":{id,content,error?}}.
   // metadata.role has the role if it is neither user nor assistant (system, developer, tool, reasoning).
   std::optional<std::vector<task::Message>> history;
 
   task::Json tools;     // a list of {name, description?, parameters?}, parameters an object; or absent
   task::Json state;     // shared state, or absent
-  task::Json metadata;  // an object with what else the agent may want to know, or absent
+  task::Json metadata;  // an object with other information for the agent, or absent
   std::vector<std::string> hops;  // see task::Submission
 };
 

@@ -1,9 +1,9 @@
 // RunView: a run's log as the events of one chat protocol's stream.
 //
-// A view is given every event of one run in order, from the first, and appends the frames that show it. It
-// has state, since most protocols need to know what is open. It must be deterministic: a client that comes
-// back with the id of its last frame is shown the run again from the beginning, without the frames it has. So
-// ids, times and texts come only from the events and the request.
+// A view gets every event of one run in order, from the first, and appends the frames that show it. It
+// has state, because most protocols must close the items that they open. It must be deterministic: for a client
+// that reconnects with the id of its last frame, the run is shown again from the beginning, without the frames that
+// it already has. So ids, times and texts come only from the events and the request.
 // Threads: one at a time.
 #pragma once
 
@@ -18,8 +18,8 @@
 
 namespace baton::protocol::chat {
 
-// Frames of a stream in order. A frame is one SSE event: a name (empty: none) and its data. The data may have
-// line ends, as JSON from others has between its values: the sender replaces them with spaces.
+// Frames of a stream in order. A frame is one SSE event: a name (may be empty) and its data. The data may have line
+// breaks between JSON values, if the JSON came from elsewhere; the sender replaces them with spaces.
 class Frames {
  public:
   struct Frame {
@@ -40,7 +40,7 @@ class Frames {
   std::vector<Frame> frames_;
 };
 
-// What a view knows besides the events.
+// The facts that a view needs in addition to the events.
 struct RunFacts {
   task::TaskId task;
   task::ContextId conversation;
@@ -49,7 +49,7 @@ struct RunFacts {
   bool newer = false;          // as in RunRequest
   bool old_reasoning = false;  // AG-UI: clients that are not `newer` predate REASONING_*
   task::Json tools;            // offered by the client, or absent
-  // The client's tool to ask with, if the client offered it (card: baton.confirm_tool); empty: never.
+  // The client's tool for questions (card: baton.confirm_tool); empty if the client did not offer it.
   std::string confirm_tool;
 };
 
@@ -57,24 +57,24 @@ class RunView {
  public:
   virtual ~RunView() = default;
 
-  // Appends the frames that show `event`. The run ends with the first status for which task::is_stopped
-  // holds: everything open is closed and the last frames are appended. Later events are ignored.
+  // Appends the frames that show `event`. The run ends with the first status that stops the task
+  // (task::is_stopped): everything open is closed and the last frames are appended. Later events are ignored.
   virtual void show(const task::Event& event, Frames& out) = 0;
 };
 
-// What a waiting task waits for, read from its status.
+// A question that a task waits on, read from its status.
 struct Question {
   std::string id;         // of the ask, or of the client's tool call
-  bool for_tool = false;  // a client's tool is to be run; then the next three are empty
+  bool for_tool = false;  // the client must run a tool; then the next three are empty
   bool for_auth = false;  // authorisation outside of the protocol
   std::string prompt;     // the message's texts
   task::Json schema;      // of the answer's payload, or absent
-  std::string url;        // where to authorise, or empty
+  std::string url;        // the URL for authorisation, or empty
   task::Json details;     // a list of the message's other data, or absent
 };
 Question question_in(const task::StatusChanged& waiting);
 
-// Why a run failed or was rejected; never empty.
+// The reason why a run failed or was rejected; never empty.
 std::string reason_of(const task::StatusChanged& end);
 
 // The names in a list of {name} or {function:{name}}.

@@ -1,4 +1,4 @@
-// Tool calls and results as messages and views show them, in any protocol.
+// Tool calls and results in the form that messages and views of any protocol use.
 //
 // Threads: pure functions.
 #pragma once
@@ -12,8 +12,8 @@
 
 namespace baton::protocol::chat {
 
-// A tool's result as the text that clients show and models read: a JSON string is its text, other JSON is
-// itself, and a failure is its error.
+// Returns a tool's result as text for clients and models: the text of a JSON string, the JSON text of any other
+// value, or the error of a failed call.
 std::string text_of(const task::ToolResult& result);
 
 // The data parts of run_request.h, {"toolCall":...} and {"toolResult":...}.

@@ -56,7 +56,7 @@ Transcript::Line& Transcript::append(task::Message message) {
   return lines_.emplace_back(Line{{at_, std::move(message)}});
 }
 
-// ---- What is said.
+// ---- Messages.
 
 void Transcript::add_one(const task::MessageAdded& event) {
   if (event.message.role == task::Role::agent) return add_whole(event.message);

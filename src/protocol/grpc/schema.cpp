@@ -26,7 +26,7 @@
 namespace baton::protocol::grpc {
 namespace {
 
-// Throws if a file of schema/ cannot be read, which is a fault of the build.
+// Throws if a file of schema/ cannot be read, which is an error of the build.
 void add_file(pb::DescriptorPool& pool, std::string_view name) {
   const std::string_view text = base::embedded_file(name);
   pb::io::ArrayInputStream input(text.data(), static_cast<int>(text.size()));
@@ -43,8 +43,8 @@ std::string url_of(const std::string& message) {
   return std::string(kUrl) + "/" + message;
 }
 
-// Clients cannot read values nested deeper than this: protobuf's parsers stop at 100 nested messages, and one
-// bracket takes up to three of them.
+// Clients cannot read values nested deeper than this: protobuf's parsers stop at 100 nested messages, and one level
+// of JSON needs up to three messages.
 constexpr int kDepthMax = 32;
 
 bool is_double(std::string_view number) {
@@ -78,8 +78,8 @@ void write_plain(json::Writer& writer, const json::Value& value, int depth) {
   }
 }
 
-// The JSON without what our parser accepts and protobuf refuses. Of repeated members the last one is kept;
-// numbers that no double can hold and values nested too deep become strings.
+// Removes from the JSON everything that our parser accepts and protobuf refuses. If a member is repeated, the last
+// one is kept; numbers that no double can hold and values nested too deep become strings.
 base::Result<std::string> plain(const std::string& json) {
   const auto document = json::Document::parse_view(json, {.depth_max = 1000});
   if (!document) return base::fail(document.error());
@@ -92,7 +92,7 @@ base::Result<std::string> plain(const std::string& json) {
 }  // namespace
 
 MessageSchema::MessageSchema() : pool_(pb::DescriptorPool::generated_pool()), factory_(&pool_) {
-  pb::SetLogHandler(nullptr);  // what it would log is also reported as a failure
+  pb::SetLogHandler(nullptr);  // protobuf's log lines repeat failures that are reported anyway
   factory_.SetDelegateToGeneratedFactory(true);
   // The files import these, so they must be linked and registered.
   pb::Any::descriptor();

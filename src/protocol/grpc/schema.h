@@ -1,7 +1,7 @@
 // MessageSchema: the messages of schema/grpc/. No code is generated from the files: the constructor reads
 // them.
 //
-// Threads: immutable once made. Messages belong to their makers.
+// Threads: immutable once made. A message belongs to the caller that made or parsed it.
 #pragma once
 
 #include <google/protobuf/dynamic_message.h>
@@ -39,8 +39,8 @@ class MessageSchema {
   mutable pb::DynamicMessageFactory factory_;  // locks itself
 };
 
-// ProtoJson: converts messages of schema/grpc/ between gRPC's bytes and JSON: for the client, which speaks
-// REST and is translated, and for cards.
+// ProtoJson: converts messages of schema/grpc/ between gRPC's bytes and JSON. Used for the client, whose REST
+// requests are translated to gRPC, and for cards.
 //
 // Threads: immutable once made. The schema must outlive it.
 class ProtoJson {
@@ -51,7 +51,7 @@ class ProtoJson {
   ProtoJson& operator=(const ProtoJson&) = delete;
 
   // `message` is a full name such as "a2a.v1.Task". `to_bytes` ignores fields that the message does not have.
-  // JSON that protobuf refuses is simplified: of repeated members the last one is kept; numbers that no
+  // JSON that protobuf refuses is simplified: if a member is repeated, the last one is kept; numbers that no
   // double can hold and values nested too deep become strings.
   base::Result<std::string> to_json(const std::string& message, const std::string& bytes) const;
   base::Result<std::string> to_bytes(const std::string& message, const std::string& json) const;

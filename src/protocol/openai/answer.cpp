@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kCallsMax = 64;
 constexpr std::size_t kModelMax = 200;  // bytes of a model's name
 
-// A text, or the texts of a list of content parts.
+// Returns a text, or the joined texts of a list of content parts.
 std::string text_in(json::Value content) {
   if (!content.is_array()) return content.str();
   std::string text;
@@ -20,7 +20,7 @@ std::string text_in(json::Value content) {
   return text;
 }
 
-// Some servers give the code as a number, as the status would be.
+// Some servers give the code as a number, like an HTTP status.
 std::string code_in(json::Value error) {
   for (const char* member : {"code", "type", "status"}) {
     if (error[member].is_string()) return error[member].str();
@@ -51,7 +51,7 @@ AnswerError error_in(json::Value error) {
   return read;
 }
 
-// The error where an answer should be; nothing if there is none.
+// Returns the error that a server sent in place of an answer, or nullopt.
 std::optional<AnswerError> error_of(json::Value answer) {
   if (!answer["error"].absent()) return error_in(answer["error"]);
   if (answer["object"].string() == "error") return error_in(answer);
@@ -82,7 +82,7 @@ base::Result<AnswerPiece> AnswerReader::take(std::string_view text) {
   if (answer["model"].string().size() <= kModelMax && answer["model"].is_string())
     model_ = answer["model"].str();
   take_usage(answer["usage"]);
-  // Chunks without choices say something about the answer as a whole; only one choice was asked for.
+  // Chunks without choices are about the answer as a whole. Only one choice was requested.
   for (const json::Value choice : answer["choices"]) {
     if (choice["index"].integer().value_or(0) != 0) continue;
     const json::Value said = choice["delta"].is_object() ? choice["delta"] : choice["message"];
@@ -119,7 +119,7 @@ base::Result<void> AnswerReader::take_calls(json::Value calls) {
     call_bytes_ -= bytes();
     if (call.tool.id.empty()) call.tool.id = piece["id"].str();
     if (call.tool.name.empty()) call.tool.name = function["name"].str();
-    // An object in the place of its text is what some servers send.
+    // Some servers send the arguments as an object instead of its text.
     const json::Value arguments = function["arguments"];
     if (!arguments.absent()) {
       const std::string_view text = arguments.is_string() ? arguments.string() : arguments.raw();
@@ -158,8 +158,8 @@ void AnswerReader::Brackets::add(std::string_view piece) {
   }
 }
 
-// The call that the piece goes on with, or a new one. The index says which it is, but servers leave it out or
-// give every call the same: then a name or another id begins a new call.
+// Returns the call that the piece continues, or a new one. The index identifies the call, but some servers leave it
+// out or give every call the same index: then a name or another id begins a new call.
 AnswerReader::Call& AnswerReader::call_of(json::Value piece) {
   const auto index = piece["index"].integer();
   const std::string_view id = piece["id"].string();
@@ -172,7 +172,7 @@ AnswerReader::Call& AnswerReader::call_of(json::Value piece) {
     if (!id.empty()) return id == call.tool.id;
     return !has_name && &call == &calls_.back();
   };
-  // From the end: with one index for all, the last one is meant.
+  // Searches from the end: if all calls have the same index, the piece belongs to the last one.
   const auto known = std::find_if(calls_.rbegin(), calls_.rend(), goes_on);
   if (known != calls_.rend()) return *known;
   return calls_.emplace_back(Call{index, {}});
@@ -184,7 +184,7 @@ std::vector<CalledTool> AnswerReader::calls() const {
   return called;
 }
 
-// Some servers count with every chunk: the last count holds.
+// Some servers send the usage with every chunk; the last one counts.
 void AnswerReader::take_usage(json::Value usage) {
   if (!usage.is_object()) return;
   has_usage_ = true;

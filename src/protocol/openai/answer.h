@@ -1,8 +1,8 @@
-// AnswerReader: puts together what a language model's server answers to a chat completion: the chunks of a
-// stream, a whole completion, or an error in the place of either.
+// AnswerReader: assembles the answer of a language model's server to a chat completion from the chunks of a
+// stream, a whole completion, or an error in place of either.
 //
-// Servers differ in what they leave out, so only what cannot be understood is refused. The caller bounds the
-// bytes of a chunk and of the text, this those of tools' arguments. Threads: one at a time.
+// Servers leave out different members, so only input that cannot be interpreted is refused. The caller bounds the
+// bytes of a chunk and of the text; AnswerReader bounds those of tools' arguments. Threads: one at a time.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace baton::protocol::openai {
 
-// What a chunk adds to the answer.
+// The part of the answer that a chunk adds.
 struct AnswerPiece {
   std::string text;
   std::string reasoning;
@@ -35,11 +35,11 @@ class AnswerReader {
   // `arguments_max`: bytes of the arguments, ids and names of all calls.
   explicit AnswerReader(std::size_t arguments_max = std::size_t{8} << 20) : arguments_max_(arguments_max) {}
 
-  // Reads one chunk, or a whole completion. Fails with parse_error for what is not JSON, with
-  // invalid_argument for what is not of the protocol, and with too_large.
+  // Reads one chunk, or a whole completion. Fails with parse_error if it is not JSON, with invalid_argument if it
+  // does not follow the protocol, and with too_large.
   base::Result<AnswerPiece> take(std::string_view json);
 
-  // Whether the server has said that the answer is complete.
+  // Whether the server has marked the answer as complete.
   bool finished() const { return !finish_reason_.empty(); }
   const std::string& finish_reason() const { return finish_reason_; }
   const std::optional<AnswerError>& error() const { return error_; }
@@ -48,15 +48,16 @@ class AnswerReader {
   const std::string& text() const { return text_; }
   std::vector<CalledTool> calls() const;
 
-  // The bytes that are kept of the answer so far.
+  // The bytes of the answer that are kept.
   std::size_t held() const { return text_.size() + call_bytes_; }
 
-  // task::Usage; absent: the server did not say. `model`: unless the server names it.
+  // Returns the usage in the form of task::Usage; absent if the server sent none. `model` is used unless the server
+  // names one.
   task::Json usage(std::string_view provider, std::string_view model) const;
 
  private:
-  // Whether text that comes in pieces is, so far, one JSON object with its end: by its brackets alone, as to
-  // parse it for each piece would take the square of its length.
+  // Tells whether text that arrives in pieces is a complete JSON object. It only counts brackets: parsing the text
+  // for each piece would take time quadratic in its length.
   class Brackets {
    public:
     void add(std::string_view piece);
@@ -65,7 +66,7 @@ class AnswerReader {
    private:
     std::int64_t depth_ = 0;
     bool has_begun_ = false;
-    bool is_more_ = false;  // there is something else before or after it
+    bool is_more_ = false;  // there is other text before or after the object
     bool in_string_ = false;
     bool is_escaped_ = false;
   };
@@ -91,7 +92,7 @@ class AnswerReader {
   std::optional<std::int64_t> input_, output_, total_, reasoning_, cached_;
 };
 
-// The error in the body of an answer whose status is not 2xx; empty if it does not say.
+// Returns the error in the body of an answer whose status is not 2xx; empty if the body has none.
 AnswerError read_error(std::string_view body);
 
 }  // namespace baton::protocol::openai

@@ -87,7 +87,7 @@ void write_part(json::Writer& out, const task::Part& part) {
   });
 }
 
-// One string where that is enough: not every server takes a list.
+// Writes one string if that is enough, because not every server accepts a list.
 void write_content(json::Writer& out, const ChatMessage& message) {
   const bool is_user = message.role == ChatMessage::Role::user;
   const auto is_shown = [&](const task::Part& part) { return is_user && (is_image(part) || is_pdf(part)); };
@@ -149,7 +149,7 @@ std::string write_request(const ChatRequest& request) {
     if (!request.tools.empty())
       out.key("tools").each(request.tools, [&](const ToolFunction& tool) { write_tool(out, tool); });
     out.member("stream", true);
-    // A server that does not know the option is told another by the parameters.
+    // The parameters may set another value for a server that does not know this option.
     if (parameters.root()["stream_options"].missing())
       out.key("stream_options").object([&] { out.member("include_usage", true); });
   });

@@ -12,7 +12,7 @@
 
 namespace baton::protocol::openai {
 
-// A function that the model has called. `arguments` is what the model wrote: JSON, if it kept to the rules.
+// A function call by the model. `arguments` is the model's text: valid JSON, unless the model broke the rules.
 struct CalledTool {
   std::string id;
   std::string name;
@@ -27,7 +27,7 @@ struct ChatMessage {
   Role role = Role::user;
   std::vector<task::Part> parts;
   std::vector<CalledTool> calls;  // of an assistant's message
-  std::string call_id;            // of a tool's: whose result it is
+  std::string call_id;            // of a tool's message: the call that it answers
 
   static ChatMessage of_text(Role role, std::string text) {
     return {role, {task::Part::of_text(std::move(text))}, {}, {}};
@@ -49,9 +49,9 @@ struct ChatRequest {
   std::vector<ToolFunction> tools;
 };
 
-// The body of a request for a streamed answer with its usage. Images become content parts, as do PDF files;
-// files of text become text, others a note that they are there. Models answer in text, so an assistant's
-// message has only that.
+// Writes the body of a request for a streamed answer with its usage. Images and PDF files become content parts,
+// text files become text, and other files become a note that names them. Models answer in text, so an assistant's
+// message has only text.
 std::string write_request(const ChatRequest& request);
 
 // The URL to post to; `base` may have a query.

@@ -36,7 +36,7 @@ constexpr std::array kErrors{
     Row{ErrorCode::unavailable, {503, "Service unavailable"}},
     Row{ErrorCode::deadline_exceeded, {504, "Deadline exceeded"}},
 };
-// The longest id of a request, in bytes: it comes back in every event of a stream.
+// The longest id of a request, in bytes. It is limited because every event of a stream repeats it.
 constexpr std::size_t kRpcIdMax = 1024;
 constexpr RpcCode kInternal{-32603, "Internal error"};
 

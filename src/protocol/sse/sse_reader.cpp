@@ -56,7 +56,7 @@ void SseReader::take_line() {
   if (value.starts_with(' ')) value.remove_prefix(1);
   const bool is_all_data = line.substr(0, colon) == "data" && !has_data_ && value.size() > kMovedFrom;
   if (!is_all_data) return take_field(line.substr(0, colon), value);
-  // A large value is there once, not twice.
+  // Moves the line instead of copying it, so that a large value is in memory only once.
   const std::size_t before = line_.size() - value.size();
   event_.data = std::exchange(line_, {});
   event_.data.erase(0, before);

@@ -1,7 +1,8 @@
 // SseReader: parses a text/event-stream, fed in pieces of any size, into events (HTML living standard,
 // section 9.2.6).
 //
-// An event that is unfinished when the stream ends is dropped, as the standard says: it will be sent again.
+// An event that is unfinished when the stream ends is dropped, as the standard requires. The server will send it
+// again.
 // Threads: one at a time.
 #pragma once
 
@@ -34,9 +35,9 @@ class SseReader {
   // fails with too_large for an event over the bound. After either, further input is ignored.
   base::Result<bool> feed(std::string_view piece, const OnEvent& on_event);
 
-  // The bytes that are kept of an event that has begun.
+  // The bytes kept of an unfinished event.
   std::size_t unfinished() const { return block_bytes_; }
-  // The id of the last finished block that had one, with or without data; empty before the first.
+  // The id of the last finished block that had an id, with or without data; empty before the first.
   const std::string& last_id() const { return last_id_; }
   // The delay before a reconnect that the server asked for with `retry`.
   std::optional<std::chrono::milliseconds> retry() const { return retry_; }
