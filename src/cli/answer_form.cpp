@@ -21,7 +21,7 @@ std::string_view without_spaces(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r") + 1 - first);
 }
 
-// A choice as people read and write it: a text without its quotes.
+// Returns a choice as people read and type it: a string without its quotes.
 std::string shown(std::string_view json) {
   const auto value = json::Document::view_of(json);
   return printable_line(value.root().is_string() ? value.root().string() : json);
@@ -52,7 +52,7 @@ Field field_of(std::string name, json::Value schema) {
   return field;
 }
 
-// A choice by its number, from 1, or by its text.
+// Finds a choice by its text, or else by its number, from 1.
 base::Result<std::string> chosen(const Field& field, std::string_view line) {
   const auto by_text = std::ranges::find(field.choices, line, shown);
   if (by_text != field.choices.end()) return *by_text;
@@ -72,7 +72,7 @@ base::Result<std::string> yes_or_no(std::string_view line) {
   return base::fail(base::ErrorCode::invalid_argument, "is yes or no");
 }
 
-// The line itself, if it is JSON of the kind.
+// Returns the line itself if it is JSON of the given kind.
 base::Result<std::string> as_json(FieldKind kind, std::string_view line) {
   const auto document = json::Document::parse_view(line);
   const bool is_fit = document && (kind == FieldKind::json || document->root().is_number()) &&

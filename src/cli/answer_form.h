@@ -1,7 +1,7 @@
-// AnswerForm: the fields of a question's JSON schema, for answers line by line. What it has no field for is
-// written as JSON.
+// AnswerForm: the fields of a question's JSON schema, to be answered one line at a time. Values without a
+// simple kind of field are typed as JSON.
 //
-// Pure, and for terminals: what comes from the agent is made harmless.
+// Pure. For terminals: text from the agent is made harmless.
 #pragma once
 
 #include <optional>
@@ -18,28 +18,28 @@ class AnswerForm {
  public:
   struct Field {
     enum class Kind { text, whole_number, number, yes_or_no, choice, json };
-    std::string name;          // of the answer's member; empty: the field is the whole answer
+    std::string name;          // the member of the answer; empty: the field is the whole answer
     std::string title, about;  // printable; `about` may be empty
     Kind kind = Kind::text;
     std::vector<std::string> choices;  // as JSON
-    std::string normal;                // as JSON: what an empty line means; empty: it means nothing
+    std::string normal;                // the default, for an empty line, as JSON; empty: there is none
     bool is_required = false;
   };
 
-  // The form of a question whose last part is data {"schema": ...}, as agents' questions have it; nothing if
-  // there is no such part.
+  // Returns the form of a question whose last part is data {"schema": ...}, the convention for questions of
+  // agents; nullopt for any other message.
   static std::optional<AnswerForm> of(const task::Message& question);
 
-  // An answer as JSON that fits the schema of a question, on one line; empty: the question has none, or it is
-  // not easy to tell.
+  // Returns an answer that fits the question's schema, as JSON on one line. Empty if the question has no
+  // schema, or no short example can be derived from it.
   static std::string example(const task::Message& question);
 
   const std::vector<Field>& fields() const { return fields_; }
-  // What is asked for a field, such as "approved, yes or no: ".
+  // Returns the prompt for a field, such as "approved, yes or no: ".
   static std::string prompt(const Field& field);
-  // A line's value as JSON; empty: the field is left out. Fails with what is wrong with the line.
+  // Returns a line's value as JSON; empty if the field is left out. The error says why the line is invalid.
   static base::Result<std::string> value(const Field& field, std::string_view line);
-  // The answer as JSON, of a value for each field.
+  // Returns the answer as JSON. `values` has the value of each field, in order.
   std::string answer(const std::vector<std::string>& values) const;
 
  private:

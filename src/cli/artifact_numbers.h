@@ -1,5 +1,5 @@
 // ArtifactNumbers: one number for each artifact of a task. A2A 0.1 has numbers; later versions have ids,
-// which are numbered in the order in which they come.
+// which are numbered in order of arrival.
 #pragma once
 
 #include <map>

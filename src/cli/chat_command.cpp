@@ -30,7 +30,7 @@ class Lines {
  public:
   explicit Lines(int interrupt) : interrupt_(interrupt) {}
 
-  // Nothing: there are no more.
+  // Returns nullopt at the end of the input and after Ctrl-C.
   std::optional<std::string> next() {
     while (true) {
       if (const std::size_t end = read_.find('\n'); end != std::string::npos) {
@@ -93,7 +93,7 @@ class Chat {
   }
 
  private:
-  // A field's value may begin with a slash, too.
+  // Matches only the known commands: a field's value may also begin with a slash.
   static bool is_command(const std::string& line) {
     constexpr std::array<std::string_view, 5> kWords{"/file", "/new", "/task", "/quit", "/help"};
     return std::ranges::find(kWords, line.substr(0, line.find(' '))) != kWords.end();
@@ -119,16 +119,16 @@ class Chat {
     }
   }
 
-  // An answer to a question that has a form may be JSON, as programs write it. The server reads plain words
-  // such as true and 3 by the question's schema.
+  // Programs may answer a question that has a form with JSON, which is sent as data. Plain words, such as
+  // true and 3, are sent as text: the server reads them by the question's schema.
   OutgoingParts parts_of(const std::string& line) const {
     const auto json = form_ ? json::Document::view_of(line) : json::Document::view_of({});
     if (json.root().is_object() || json.root().is_array() || json.root().is_string()) return {.data = {line}};
     return {.text = {line == "-" ? " -" : line}};
   }
 
-  // Asks for the answer field by field, and sends it, unless a command comes instead. False: the lines have
-  // ended.
+  // Asks for the answer field by field, and sends it. Commands may come in between; /new and /quit drop the
+  // answer. Returns false if the input has ended.
   bool fill_in(int& exit_code) {
     Console& console = session_.console();
     std::vector<std::string> values;
@@ -153,7 +153,7 @@ class Chat {
     return true;
   }
 
-  // Returns the exit code, should it be the last.
+  // Sends a message and follows it. Returns the exit code to use if no other message follows.
   int say(OutgoingParts parts) {
     parts.files = std::exchange(files_, {});
     const auto message = make_message(parts);
@@ -193,8 +193,8 @@ class Chat {
   Lines lines_;
   std::vector<client::Remote> remotes_;
   task::ContextId context_;
-  task::TaskId waiting_, last_;     // waiting: for an answer; empty: none does
-  std::optional<AnswerForm> form_;  // of the question that waits
+  task::TaskId waiting_, last_;     // `waiting_` waits for an answer; empty: no task does
+  std::optional<AnswerForm> form_;  // of the question of `waiting_`
   std::vector<std::string> files_;
   const bool server_ends_, prompts_;
   bool is_over_ = false;

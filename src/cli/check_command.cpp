@@ -1,4 +1,4 @@
-// `check`: what is wrong with agents' cards, without starting anything, and a turn on trial.
+// `check`: finds mistakes in agents' cards without starting anything, and can run a turn on trial.
 #include <algorithm>
 #include <cstdio>
 

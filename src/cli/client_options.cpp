@@ -20,7 +20,8 @@ std::string url_problem(const std::string& url) {
   return url + what + "; did you mean " + (secure ? "https://" : "http://") + rest + "?";
 }
 
-// Without a check of CLI11's: later versions drop a variable's value that fails it, and say nothing.
+// Checks the URL itself instead of with a CLI11 validator: later versions of CLI11 silently drop an
+// environment variable's value that fails validation.
 void add_url(CLI::App& command, std::string& url, const std::string& what) {
   const auto take = [&url](const std::string& given) {
     const std::string problem = url_problem(given);

@@ -1,4 +1,4 @@
-// Options that several commands have.
+// Options that several commands share.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -13,12 +13,13 @@ inline constexpr const char* kExitCodes =
     "4 no answer or an error of the protocol, 5 cancelled, 6 a file could not be saved,\n"
     "7 still running, 130 interrupted.\n";
 
-// What is wrong with a URL on the command line, with the right URL if it can be guessed; empty: nothing.
+// Returns why a URL on the command line is invalid, with the right URL if it can be guessed; empty if it is
+// valid.
 std::string url_problem(const std::string& url);
 
-// Adds --url, for which BATON_URL may stand. `what`: what it is the address of.
+// Adds --url, which defaults to BATON_URL. `what` names the thing at that address, for the help text.
 void add_url(CLI::App& command, std::string& url, const std::string& what);
-// Adds those that say which agent is meant, and the exit codes.
+// Adds the options that select the agent, and the list of exit codes.
 void add_client(CLI::App& command, ClientOptions& client);
 void add_save(CLI::App& command, SaveOptions& save);
 

@@ -1,7 +1,7 @@
 // The client commands. Each prints its results and returns an exit code (exit_code.h).
 //
-// On a terminal they write for people; otherwise, or with `json`, JSON lines on standard output (one for each
-// event or task, as the server sent it) and everything else on standard error.
+// On a terminal they write for people. Otherwise, or with `json`, they write JSON lines to standard output
+// (one for each event or task, as the server sent it) and everything else to standard error.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct SendOptions {
   std::string push_token;  // sent with the webhook
   std::string push_key;    // signs the webhook; empty: it is not signed
   SaveOptions save;
-  std::optional<int> give_up_after_s;  // unset: 60, or at once if the server was never reached
+  std::optional<int> give_up_after_s;  // unset: 60, or immediately if the server was never reached
 };
 int send_command(SendOptions options);
 
@@ -60,14 +60,15 @@ struct ViewOptions {
   std::string task;
   bool follow = false;  // until the task ends
 };
-// The tasks below a task, and its log, each event as a line: views that a Baton has.
+// Print the tree of tasks below a task, and its log with one line for each event. Only a Baton has these
+// views.
 int tree_command(ViewOptions options);
 int logs_command(ViewOptions options);
 
 struct ListOptions {
   ClientOptions client;
   std::string context;  // empty: any
-  std::string state;    // likewise; for example "input-required"
+  std::string state;    // for example "input-required"; empty: any
   std::string since;    // the earliest time of the status, RFC 3339
   int limit = 50;
   bool all = false;  // without a limit
@@ -77,30 +78,29 @@ int list_command(const ListOptions& options);
 
 struct CardOptions {
   ClientOptions client;
-  std::string target;  // a URL or an agent's name; empty: as `client` says
+  std::string target;  // a URL or an agent's name; empty: the agent that `client` selects
 };
 int card_command(const CardOptions& options);
 
-// Whether the server at `url` takes requests (/readyz), with what it says of itself: 0 it does, 4 it does
-// not.
+// Prints the server's answer to /readyz. Returns 0 if the server at `url` accepts requests, 4 if it does not.
 int health_command(const std::string& url);
 
-// The server's agents that the caller may speak to.
+// Prints the server's agents that the caller may use.
 int agents_command(const ClientOptions& options);
 
-// Has a server that is a Baton look `task` up: an id, its beginning, or the short form that `list` shows.
-// Expands it to the whole id, and sets the client's agent to the task's. What is not found stays as it is.
-// Returns false if several tasks are meant; then it has said so.
+// Expands `task` (an id, its beginning, or the short form that `list` shows) to the whole id by a lookup at
+// the server, and sets the client's agent to the task's. Both are unchanged if the task is not found or the
+// server is not a Baton. If several tasks match, prints an error and returns false.
 bool complete_task_id(ClientOptions& client, std::string& task);
 
-// One printable line: the protocol's error with its code, or what happened at which URL; and which option may
-// help.
+// Returns one printable line: the protocol's error with its code, or the failure and its URL; and the option
+// that may help.
 std::string describe(const client::CallError& error, const std::string& url);
 
-// Why the agent does not get the token; empty if it does.
+// Returns why the token is not sent to the agent; empty if it is.
 std::string token_note(const client::Remote& remote);
 
-// The command line that runs `words` with the same server and agent.
+// Returns the command line that runs `words` with the same server and agent.
 std::string command_line(const ClientOptions& client, const std::vector<std::string>& words);
 
 }  // namespace baton::cli

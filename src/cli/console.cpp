@@ -15,7 +15,7 @@
 namespace baton::cli {
 namespace {
 
-// What a shell reports for a program that wrote to a closed pipe.
+// The exit code that a shell reports for a program killed by SIGPIPE.
 constexpr int kExitPipe = 141;
 
 constexpr std::chrono::milliseconds kSlow{250};
@@ -83,7 +83,7 @@ void Console::end() {
 void Console::put(std::string_view text) {
   const bool written =
       std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-  // The reader is gone: `baton watch ... | head`. The task itself goes on.
+  // The reader is gone, as in `baton watch ... | head`. The task itself keeps running.
   if (!written) std::_Exit(kExitPipe);
 }
 

@@ -11,7 +11,7 @@
 
 namespace baton::cli {
 
-// Prints `text` to standard error, unless it is destroyed within a quarter of a second.
+// Prints `text` to standard error after a quarter of a second, unless it is destroyed before.
 class SlowNotice {
  public:
   explicit SlowNotice(std::string text);
@@ -22,13 +22,13 @@ class SlowNotice {
 
 class Console {
  public:
-  // `json`: write for programs even on a terminal.
+  // `json`: writes for programs even on a terminal.
   explicit Console(bool json);
 
   bool for_people() const { return for_people_; }
   // The width of the terminal; 80 if unknown.
   std::size_t columns() const { return columns_; }
-  // Its height now; 0 if unknown.
+  // The current height of the terminal; 0 if unknown.
   std::size_t rows() const;
   bool colours() const { return colours_; }
 
@@ -36,11 +36,11 @@ class Console {
   void event(std::string_view result, const protocol::a2a::Update& update);
   void json(std::string_view value);
   void text(std::string_view text);
-  // Writes a line beside the results. Here and in `error`, untrusted text is made printable.
+  // Writes a line that is not a result. `note` and `error` make untrusted text printable.
   void note(std::string_view line);
   // Writes a line about an error, always to standard error.
   void error(std::string_view line);
-  // Ends the current line: what follows starts on a new one.
+  // Ends the current line: later output starts on a new one.
   void end();
 
  private:

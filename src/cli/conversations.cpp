@@ -17,7 +17,7 @@ using json::Value;
 const std::vector<std::string> kTurnMembers{"say",      "parts", "state", "text",
                                             "contains", "lacks", "data",  "files"};
 
-// Where in a file something is wrong.
+// A value's position in a file, for error messages.
 class Place {
  public:
   Place(std::string_view text, Value value, std::string pointer)
@@ -171,7 +171,7 @@ Reply ReplyReader::end() {
   reply.state = state_.value_or(task::State::working);
   std::vector<task::Part> parts;
   for (const auto& [id, said] : artifacts_) parts.insert(parts.end(), said.begin(), said.end());
-  // A message at the end stands for itself where there is no text in artifacts, as in a question.
+  // The status message counts as part of the reply if the artifacts have no text, and always in a question.
   const auto is_text = [](const task::Part& part) { return part.kind == task::Part::Kind::text; };
   if (std::ranges::none_of(parts, is_text) || task::is_waiting(reply.state))
     parts.insert(parts.end(), message_.begin(), message_.end());
@@ -209,7 +209,7 @@ std::vector<std::string> differences(const ExpectedTurn& expected, const Reply& 
     found.push_back(what + ": expected " + wanted);
     found.push_back(std::string(what.size(), ' ') + "  but got  " + is);
   };
-  // Without a state of its own a turn has to end well, or to wait for the next one.
+  // If the file names no state, the turn must complete or wait for the next message.
   const bool is_well = reply.state == task::State::completed || task::is_waiting(reply.state);
   if (expected.state ? reply.state != *expected.state : !is_well)
     differs(

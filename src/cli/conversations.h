@@ -1,7 +1,7 @@
-// Conversations of `baton test`: what is sent to an agent, and what must come. `agent-cards/README.md`
-// describes the file.
+// Conversations of `baton test`: the messages to send to an agent, and the replies to expect.
+// `agent-cards/README.md` describes the file.
 //
-// Pure: nothing here talks to an agent.
+// Pure: does not communicate with an agent.
 #pragma once
 
 #include <map>
@@ -19,19 +19,19 @@
 
 namespace baton::cli {
 
-// What an agent has said to one message.
+// An agent's reply to one message.
 struct Reply {
   task::State state = task::State::working;
-  std::string text;               // of all artifacts; or else of its message
+  std::string text;  // of all artifacts, and of the message of a question or if they have no text
   std::vector<std::string> data;  // JSON
   std::vector<std::string> files;
 };
 
-// Makes a reply of the updates of a stream.
+// Collects the updates of a stream into a reply.
 class ReplyReader {
  public:
   void take(const protocol::a2a::Update& update);
-  // Begins anew: what was said is known from now on.
+  // Returns the reply and starts the next one, which leaves out the artifacts of all earlier replies.
   Reply end();
 
  private:
@@ -44,7 +44,7 @@ class ReplyReader {
 };
 
 struct ExpectedTurn {
-  std::string says;  // in a word, for reports
+  std::string says;  // the message in short, for reports
   std::vector<task::Part> parts;
   std::optional<task::State> state;
   std::optional<std::string> text;
@@ -58,10 +58,10 @@ struct Conversation {
   std::vector<ExpectedTurn> turns;
 };
 
-// Fails with invalid_argument; for_caller has the place: "<line>:<column>: <JSON pointer>: <reason>".
+// Fails with invalid_argument; `for_caller` has the position: "<line>:<column>: <JSON pointer>: <reason>".
 base::Result<std::vector<Conversation>> read_conversations(std::string_view text);
 
-// What the reply lacks, a line or more for each; empty: nothing.
+// Returns how the reply differs from the expected turn, in one or more lines for each difference.
 std::vector<std::string> differences(const ExpectedTurn& expected, const Reply& reply);
 
 }  // namespace baton::cli

@@ -22,7 +22,7 @@ int db_failed(const base::Error& error) {
   return kExitNoAnswer;
 }
 
-// Writes lines to standard output, or to a new file that only its owner may read, as webhooks have
+// Writes lines to standard output, or to a new file that only its owner may read, because webhooks contain
 // credentials.
 class LineWriter {
  public:
@@ -53,7 +53,7 @@ class LineWriter {
   std::FILE* stream_;
 };
 
-// One line for each table; JSON unless somebody looks at it.
+// Prints one line for a table: text for people, JSON otherwise.
 void print_copied(const app::CopiedTable& table, bool for_people) {
   if (for_people) {
     std::printf("%-16s %12lld rows  %s\n", table.name.c_str(), static_cast<long long>(table.rows),

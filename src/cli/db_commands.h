@@ -1,6 +1,6 @@
-// The commands of `baton db`. Each prints its results and returns an exit code: 0, 1 for a fault that was
-// found, 2 for a wrong command line, 4 for a database or file that cannot be used, 6 for a file that cannot
-// be written (exit_code.h).
+// The commands of `baton db`. Each prints its results and returns an exit code (exit_code.h): 0, 1 if a fault
+// was found, 2 for a wrong command line, 4 if a database or file cannot be used, 6 if a file cannot be
+// written.
 #pragma once
 
 #include <string>
@@ -12,13 +12,13 @@ namespace baton::cli {
 
 struct DbOptions {
   std::string database = "baton.db";
-  std::string file;   // the copy, the database to check, the export; empty: as the command says
+  std::string file;   // the copy, the database to check, or the export; empty: the command's default
   bool json = false;  // stats
   app::TaskChoice choice;
 };
 
 struct DbCopyOptions {
-  std::string first, second;  // from and to, but for those that are in files
+  std::string first, second;  // the source and the target, except those whose addresses are in files
   std::string from_file, to_file;
   std::vector<std::string> postgres_allows;
   bool json = false;

@@ -24,7 +24,7 @@ std::string part_text(json::Value part) {
   return "[" + (name.empty() ? "file" : name) + "]";
 }
 
-// The parts of a message or an artifact.
+// Joins the parts of a message or an artifact.
 std::string words_of(json::Value said) {
   std::string words;
   for (const json::Value part : said["parts"]) words = joined({words, part_text(part)});
@@ -37,7 +37,7 @@ std::string by_operator(json::Value event) {
          (detail.empty() ? std::string() : " (" + detail + ")") + ": " + event["reason"].str();
 }
 
-// What an event says.
+// Returns an event's content in words.
 std::string content_of(json::Value event) {
   const std::string type = event["type"].str();
   if (type == "status") return joined({event["state"].str(), words_of(event["message"])});

@@ -6,15 +6,15 @@
 namespace baton::cli {
 
 enum ExitCode : int {
-  kExitDone = 0,           // the task completed; the command did what it should
-  kExitFailed = 1,         // the task failed or was rejected; a card is wrong
-  kExitUsage = 2,          // the command line or the configuration is wrong
-  kExitWaits = 3,          // the task waits for its caller
-  kExitNoAnswer = 4,       // the server cannot be reached, or answered with an error; a task that was to be
-                           // cancelled has ended
-  kExitCanceled = 5,       // the task was cancelled
-  kExitNotSaved = 6,       // the task completed, but a file of it could not be saved
-  kExitRunning = 7,        // the task has not ended yet
+  kExitDone = 0,      // the task completed; the command succeeded
+  kExitFailed = 1,    // the task failed or was rejected; a card is wrong
+  kExitUsage = 2,     // the command line or the configuration is wrong
+  kExitWaits = 3,     // the task waits for its caller
+  kExitNoAnswer = 4,  // the server cannot be reached, or answered with an error, as it does when the task
+                      // to cancel has already ended
+  kExitCanceled = 5,  // the task was cancelled
+  kExitNotSaved = 6,  // the task completed, but a file of it could not be saved
+  kExitRunning = 7,   // the task has not ended yet
   kExitInterrupted = 130,  // Ctrl-C
 };
 

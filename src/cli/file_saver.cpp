@@ -39,7 +39,7 @@ std::string safe_file_name(std::string_view wanted, std::string_view fallback) {
   // Not hidden, no "..", and not like an option.
   name.erase(0, std::min(name.find_first_not_of(".- "), name.size()));
   if (name.size() > kNameMax) {
-    // The extension stays, and no character is cut in two.
+    // Keeps the extension, and does not split a UTF-8 character.
     const std::size_t dot = name.rfind('.');
     const std::string extension = dot != std::string::npos && name.size() - dot <= 16 ? name.substr(dot) : "";
     name = std::string(base::beginning_of(name, kNameMax - extension.size())) + extension;

@@ -1,7 +1,7 @@
 // FileSaver: writes the files in a task's artifacts into one folder, under names that stay inside it.
 //
-// Existing files are not replaced, unless `force`. A file that this object wrote is replaced when its
-// artifact begins anew.
+// Existing files are replaced only with `force`. A file that this object wrote is replaced when its artifact
+// is sent again from the start.
 #pragma once
 
 #include <map>
@@ -20,10 +20,10 @@ class FileSaver {
  public:
   FileSaver(std::string folder, bool force) : folder_(std::move(folder)), force_(force) {}
 
-  // Saves the files of an event. Returns a line for each: what was saved, or why it was not.
+  // Saves the files of an event. Returns a line for each file: the name it was saved as, or the error.
   std::vector<std::string> take(const protocol::a2a::Update& update);
 
-  // Whether every file so far was saved.
+  // True if every file up to this point was saved.
   bool all_saved() const { return all_saved_; }
 
  private:
@@ -36,13 +36,13 @@ class FileSaver {
   const std::string folder_;
   const bool force_;
   ArtifactNumbers numbers_;
-  std::map<Place, std::string> paths_;       // of what was written here
+  std::map<Place, std::string> paths_;       // of the files written here
   std::map<int, std::size_t> parts_so_far_;  // of each artifact
   bool all_saved_ = true;
 };
 
-// A safe file name: the last component, without characters that shells, terminals and file systems treat
-// specially, and never hidden; `fallback` if nothing is left.
+// Returns a safe file name: the last component, without characters that shells, terminals and file systems
+// treat specially, and never hidden; `fallback` if no characters are left.
 std::string safe_file_name(std::string_view wanted, std::string_view fallback);
 
 }  // namespace baton::cli

@@ -91,7 +91,7 @@ std::string card_of(const std::string& name, const Kind& kind, const Language& l
   return json::pretty_json(document->root()) + "\n";
 }
 
-// The files of the folder, by name.
+// Returns the names and contents of the folder's files.
 std::vector<std::pair<std::string, std::string>> files_of(const std::string& name, const Kind& kind,
                                                           const Language& language) {
   std::vector<std::pair<std::string, std::string>> files{{"card.json", card_of(name, kind, language)}};

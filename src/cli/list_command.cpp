@@ -1,4 +1,4 @@
-// `list`: the caller's tasks, at all agents or at one, page by page.
+// `list`: the caller's tasks, of all agents or of one, page by page.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -29,7 +29,7 @@ constexpr std::chrono::seconds kPageTimeout{30};
 constexpr int kPageMax = 100;
 // Rows of a table that share their column widths.
 constexpr std::size_t kRowsMax = 100;
-// Pages that are searched for a short id.
+// At most so many pages are searched for a short id.
 constexpr int kSearchedMax = 10;
 
 base::Result<ListQuery> query_of(const ListOptions& options) {
@@ -52,7 +52,7 @@ base::Result<ListQuery> query_of(const ListOptions& options) {
   return query;
 }
 
-// No shorter text is a whole UUID.
+// The length of a UUID; shorter ids may be only the beginning of one.
 constexpr std::size_t kUuidLength = 36;
 
 std::string age_of(base::Timestamp at) {
@@ -64,8 +64,7 @@ std::string age_of(base::Timestamp at) {
   return std::to_string(duration_cast<days>(age).count()) + "d";
 }
 
-// What a task is about, as far as its list entry tells: what its agent said last, or else what its caller
-// said.
+// Describes a task by its list entry: the message of its status, or else the last message of its history.
 std::string words_of(const task::Task& task) {
   std::string said = task.status.message ? task::text_of(*task.status.message) : std::string();
   if (said.empty() && !task.history.empty()) said = task::text_of(task.history.back());
@@ -91,11 +90,11 @@ class AgentTasks {
   const std::string& agent() const { return agent_; }
   int total() const { return total_; }
   bool has_more() const { return !entries_.empty() || more_; }
-  // Null if none is left.
+  // Returns null if no task of the page is left.
   const Entry* peek() const { return entries_.empty() ? nullptr : &entries_.front(); }
   void pop() { entries_.pop_front(); }
 
-  // Reads the next page if none of the last one is left. Returns why that failed; empty if it did not.
+  // Reads the next page if no task of the last one is left. Returns the error; empty if there is none.
   std::string fill(int page_size) {
     while (entries_.empty() && more_) {
       query_.page_size = page_size;
@@ -113,7 +112,7 @@ class AgentTasks {
       }
       total_ = std::max(total_, static_cast<int>(page->total));
       more_ = !page->next_page_token.empty();
-      // A token that does not change would loop forever.
+      // A token that does not change, or an empty page with a next one, could loop forever.
       if (more_ && (page->next_page_token == query_.page_token || entries_.empty()))
         return "the server's list does not come to an end";
       query_.page_token = page->next_page_token;
@@ -130,7 +129,7 @@ class AgentTasks {
   int total_ = 0;
 };
 
-// A table whose columns are as wide as their content. The words get the rest of the terminal's line.
+// A table whose columns are as wide as their content. The last column gets the rest of the terminal's line.
 class Table {
  public:
   Table(Console& console, bool agents) : console_(console), agents_(agents) {}
@@ -164,7 +163,7 @@ class Table {
     std::size_t width = 0;
     for (std::size_t i = 0; i < kWords; ++i) {
       if (i == kAgent && !agents_) continue;
-      // Ids are not cut, since a cut one could not be used; a very long one makes its line longer.
+      // Ids are never cut, because a cut id could not be used. A very long one makes its line longer.
       const std::size_t column = std::min(widths[i], i == 0 ? kIdMax : widths[i]);
       const std::size_t taken = width_of(row[i]);
       line += row[i] + std::string(column - std::min(column, taken) + kGap, ' ');
@@ -220,7 +219,7 @@ class Listing {
     const AgentTasks::Entry& entry = *source.peek();
     if (console_.for_people()) return table_.add(source.agent(), entry.task);
     if (!several_) return console_.json(entry.raw);
-    // Adds whose task it is, which no other member says.
+    // Adds the name of the task's agent, which the task's own JSON does not have.
     std::string text;
     json::Writer out(text);
     out.object([&] {
@@ -252,7 +251,7 @@ class Listing {
   int shown_ = 0;
 };
 
-// For servers that look no tasks up: an older Baton has lists of them.
+// Searches the task lists, for servers without a lookup of ids, such as an older Baton.
 std::vector<client::NamedTask> find_by_short_form(const ClientOptions& client, const std::string& task) {
   std::vector<client::NamedTask> meant;
   if (!task::is_short_id(task)) return meant;
@@ -281,7 +280,7 @@ int list_command(const ListOptions& options) {
     console.error(query.error().for_caller);
     return kExitUsage;
   }
-  // A table shows a few words of each task.
+  // The table shows a few words of each task, which may come from its last message.
   if (console.for_people() && !options.history) query->history_length = 1;
   const std::string url = client::endpoint_url(options.client.card_url(), options.client.agent);
   std::optional<SlowNotice> notice("waiting for " + url);
@@ -306,7 +305,7 @@ bool complete_task_id(ClientOptions& client, std::string& task) {
   notice.reset();
   auto meant = found ? std::move(*found) : find_by_short_form(client, task);
   if (!client.agent.empty()) std::erase_if(meant, [&](const auto& one) { return one.agent != client.agent; });
-  // The id is whole, and the agent that is meant without a name has it.
+  // The id is complete, and the default agent has a task with it.
   const bool is_at_default =
       std::ranges::any_of(meant, [&](const auto& one) { return one.id == task && one.at_default; });
   if (meant.empty() || is_at_default) return true;

@@ -22,8 +22,9 @@ namespace {
 
 constexpr std::string_view kListening = "listening on ";
 
-// This program's environment with the token in place of Baton's settings, which are another server's. Only
-// this user can read it. The token is that of callers without a name, whose task a replay is.
+// Returns this program's environment with the token in place of Baton's settings, which belong to another
+// server. Only this user can read a process's environment. The token names the anonymous caller, because a
+// replayed task belongs to that caller.
 std::vector<std::string> environment(const std::string& token) {
   std::vector<std::string> kept{R"(BATON_TOKENS=[{"caller": ")" + task::kAnonymous.value +
                                 R"(", "token": ")" + token + R"("}])"};
@@ -40,11 +41,11 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return all;
 }
 
-// The child has a group of its own, so that Ctrl-C is this program's alone.
+// Puts the child into its own process group, so that Ctrl-C reaches only this program.
 [[noreturn]] void become_server(int out, pid_t parent, char* const* words, char* const* variables) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (::getppid() != parent) ::_exit(EXIT_FAILURE);  // it has ended meanwhile
+  if (::getppid() != parent) ::_exit(EXIT_FAILURE);  // the parent ended before prctl()
   const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   ::dup2(nothing, STDIN_FILENO);
   ::dup2(out, STDOUT_FILENO);
@@ -53,7 +54,7 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   ::_exit(EXIT_FAILURE);
 }
 
-// The URL that it prints; empty: it has ended.
+// Waits for the URL that the server prints. Empty if the server ended first.
 std::string read_url(int from) {
   std::string said;
   std::array<char, 4096> bytes;
@@ -103,7 +104,7 @@ void LocalServer::let_in(client::Target& client) const {
 
 LocalServer::~LocalServer() {
   ::kill(process_, SIGTERM);
-  ::kill(process_, SIGTERM);  // what runs is not waited for
+  ::kill(process_, SIGTERM);  // the second signal ends it without waiting for running turns
   while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) continue;
 }
 

@@ -1,9 +1,11 @@
-// LocalServer: this program's own `serve` as a child process, for commands that try an agent: on a free port
-// of loopback, with its tasks in memory unless a database is named, told nothing by the configuration of a
-// server in the environment. On standard error it shows what agents write there, and errors. Whoever else
-// uses this machine is refused: it takes only requests with a token that is made for it.
+// LocalServer: runs this program's `dev` as a child process, for commands that try out an agent. It listens
+// on a free loopback port and keeps its tasks in memory, unless a database is named. It ignores Baton's
+// settings in the environment, which belong to another server. Errors and the standard error of agents go to
+// standard error. It accepts only requests with a token that is made for it, so other users of the machine
+// are refused.
 //
-// Threads: one at a time; made before others are. It ends with this program, however that ends.
+// Threads: one at a time; created before the program starts other threads. The child ends with this program,
+// even if the program crashes.
 #pragma once
 
 #include <sys/types.h>
@@ -18,7 +20,7 @@ namespace baton::cli {
 
 class LocalServer {
  public:
-  // Returns once it listens. Fails with unavailable; why is on standard error.
+  // Returns once it listens. Fails with unavailable; the child prints the reason to standard error.
   static base::Result<std::unique_ptr<LocalServer>> start(const std::string& agents_folder,
                                                           const std::string& database = ":memory:");
   ~LocalServer();

@@ -1,4 +1,5 @@
-// `ops cancel`, `retry`, `answer` and so on: one action with its reason, or one on all that a filter finds.
+// `ops cancel`, `retry`, `answer` and so on: an action with its reason, on one task or on all tasks that
+// match a filter.
 #include <array>
 
 #include "app/files.h"
@@ -15,9 +16,9 @@ namespace {
 
 constexpr std::chrono::milliseconds kLook{300};
 
-constexpr std::size_t kMessageFileMax = 1 << 20;  // as the API takes
+constexpr std::size_t kMessageFileMax = 1 << 20;  // the API's limit
 
-// An answer that is a text, data as JSON, or both.
+// Writes the message of an answer with a text, data as JSON, or both.
 std::string answer_message(const std::string& text, const std::string& data) {
   std::string json;
   json::Writer out(json);
@@ -30,7 +31,7 @@ std::string answer_message(const std::string& text, const std::string& data) {
   return json;
 }
 
-// Why an answer cannot be sent as it was given; empty: it can.
+// Returns why the options do not make a valid answer; empty if they do.
 std::string wrong_in_answer(const OpsActOptions& options) {
   if (options.text.empty() && options.data.empty()) return "there is no answer: give a text or --data";
   if (options.data.empty()) return {};
@@ -38,7 +39,7 @@ std::string wrong_in_answer(const OpsActOptions& options) {
   return data ? std::string() : "--data is not JSON: " + data.error().for_caller;
 }
 
-// What a retry sends instead of the task's message, as JSON; empty: that itself.
+// Returns the message that a retry sends instead of the task's own, as JSON; empty to send the task's own.
 base::Result<std::string> retry_message(const OpsActOptions& options) {
   const OutgoingParts& parts = options.parts;
   if (!options.message.empty()) {
@@ -81,7 +82,7 @@ std::string action_path(const OpsActOptions& options) {
   return "/" + options.what + "/" + base::percent_encoded(options.place) + "/" + options.action;
 }
 
-// What an action has led to: the task, delivery, agent or node as it is now.
+// Prints an action's result: the task, delivery, agent or node after the action.
 void show_result(Console& console, json::Value answer) {
   if (!console.for_people()) return console.json(answer.raw());
   for (const char* kind : {"task", "delivery", "agent", "node"}) {
@@ -97,7 +98,7 @@ void show_result(Console& console, json::Value answer) {
   }
 }
 
-// How many turns of an agent run; nothing if that cannot be told.
+// Returns the number of running turns of an agent; nullopt after an error, which has been printed.
 std::optional<std::int64_t> running_turns(OpsSession& session, const std::string& agent) {
   const auto answer = session.get("/agents");
   if (!answer) return std::nullopt;
@@ -107,7 +108,7 @@ std::optional<std::int64_t> running_turns(OpsSession& session, const std::string
   return 0;
 }
 
-// Whether there is still such a node; nothing if that cannot be told.
+// Returns whether the node still exists; nullopt after an error, which has been printed.
 std::optional<bool> is_node(OpsSession& session, const std::string& key) {
   const auto answer = session.get("/nodes");
   if (!answer) return std::nullopt;
@@ -117,7 +118,7 @@ std::optional<bool> is_node(OpsSession& session, const std::string& key) {
   return false;
 }
 
-// The filter as the API takes it: all of its values may be texts.
+// Writes the filter as the API expects it. All values may be strings.
 void write_filter(json::Writer& out, const OpsFilter& filter) {
   out.object([&] {
     for (const auto& [name, value] : filter) {
@@ -160,7 +161,7 @@ int show_job(OpsSession& session, const std::string& key) {
   return kExitDone;
 }
 
-// Until all its tasks have been acted on.
+// Waits until the job is over, and prints it.
 int await_job(OpsSession& session, const std::string& key) {
   while (true) {
     const auto job = session.get("/bulk/" + base::percent_encoded(key) + "?limit=1");
@@ -174,7 +175,7 @@ int await_job(OpsSession& session, const std::string& key) {
   return show_job(session, key);
 }
 
-// Until the job's tasks are counted; says how to go on.
+// Waits until the job's tasks are counted, and prints the command that confirms the job.
 int await_count(OpsSession& session, const std::string& key) {
   while (true) {
     const auto page = session.get("/bulk/" + base::percent_encoded(key) + "?limit=1");

@@ -1,7 +1,7 @@
-// `baton ops`: what whoever runs a server sees and does, over its operator API.
+// `baton ops`: commands for operators of a server, over its operator API.
 //
-// Each command prints its results and returns an exit code. On a terminal it writes for people; otherwise, or
-// with `json`, JSON lines: one for each row as the server sent it.
+// Each command prints its results and returns an exit code. On a terminal it writes for people. Otherwise, or
+// with `json`, it writes JSON lines, one for each row as the server sent it.
 #pragma once
 
 #include <cstdint>
@@ -26,10 +26,10 @@ struct OpsTarget {
   bool json = false;
 };
 
-// Which rows: parameters of the API's lists by their names. Empty values do not count.
+// Selects rows: query parameters of the API's lists by name. Empty values are ignored.
 using OpsFilter = std::vector<std::pair<std::string, std::string>>;
 
-// What runs, waits, fails and is stuck, in numbers.
+// Prints the numbers of running, waiting, failed and stuck tasks.
 int ops_overview(const OpsTarget& target);
 
 struct OpsListOptions {
@@ -42,14 +42,14 @@ int ops_tasks(const OpsListOptions& options);
 int ops_deliveries(const OpsListOptions& options);
 int ops_audit(const OpsListOptions& options);
 int ops_agents(const OpsTarget& target);
-// The programs that share the store, and where their agents differ.
+// Prints the nodes that share the store, and the differences between their agents.
 int ops_nodes(const OpsTarget& target);
 
 struct OpsShowOptions {
   OpsTarget target;
   std::string key;      // or the task's id, or a part of it
-  int events = 20;      // so many of the last ones
-  bool follow = false;  // goes on until the task ends
+  int events = 20;      // the number of latest events to print
+  bool follow = false;  // prints new events until the task ends
 };
 int ops_show(const OpsShowOptions& options);
 
@@ -62,7 +62,7 @@ struct OpsActOptions {
   std::string text;  // of an answer; empty: none
   std::string data;  // of an answer, as JSON; empty: none
   std::string ask;
-  // Of a retry: what is sent instead of the task's message, by its parts or as a whole in JSON; empty: that.
+  // The message that a retry sends, as parts or as a whole in JSON; both empty: the task's own message.
   OutgoingParts parts;
   std::string message;
   std::optional<int> workers, concurrency;  // to scale an agent to
@@ -70,16 +70,16 @@ struct OpsActOptions {
 int ops_act(OpsActOptions options);
 // Pauses an agent, and waits until it has no running turn.
 int ops_drain(OpsActOptions options);
-// Has a node drain, and waits until it is gone, unless it is the one that answers.
+// Makes a node drain, and waits until it is gone. Does not wait if that node is the one that answers.
 int ops_drain_node(OpsActOptions options);
 
-// What is deleted for good: a task, a context, or everything of a caller.
+// Selects what to delete for good: a task, a context, or all data of a caller.
 struct OpsDeleteOptions {
   OpsTarget target;
   std::string task;                    // its key or id; or
   std::string context, agent, caller;  // `caller` alone, or all three
   std::string reason;
-  bool yes = false;  // else it is said what would be deleted, and nothing is done
+  bool yes = false;  // false: only prints what would be deleted
 };
 int ops_delete(OpsDeleteOptions options);
 
@@ -88,10 +88,10 @@ struct OpsBulkOptions {
   std::string action;
   OpsFilter filter;
   std::string reason;
-  std::optional<std::int64_t> expected;  // unset: the tasks are counted, and nothing is done
+  std::optional<std::int64_t> expected;  // the number of tasks; unset: only counts them
 };
 int ops_bulk(OpsBulkOptions options);
-// Acts on the tasks of a job that was counted, or gives it up.
+// Confirm a counted job, which acts on its tasks, or abandon it.
 struct OpsJobOptions {
   OpsTarget target;
   std::string key;
@@ -99,10 +99,10 @@ struct OpsJobOptions {
 };
 int ops_confirm(const OpsJobOptions& options);
 int ops_abandon(const OpsJobOptions& options);
-// A job's state and what was refused.
+// Prints a job's state, and its tasks that were refused.
 int ops_job(const OpsTarget& target, const std::string& key);
 
-// Adds `ops` with its commands. `ran`: gets the exit code of the one that was run.
+// Adds `ops` with its commands. `ran` gets the exit code of the command that was run.
 void add_ops(CLI::App& app, std::function<void(int)> ran);
 
 }  // namespace baton::cli

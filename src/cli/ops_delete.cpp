@@ -1,4 +1,4 @@
-// `ops delete`: a task, a context or everything of a caller, for good.
+// `ops delete`: deletes a task, a context or all data of a caller for good.
 #include "base/text.h"
 #include "cli/exit_code.h"
 #include "cli/ops_session.h"
@@ -16,7 +16,7 @@ std::string path_of(const OpsDeleteOptions& options) {
                     {{"agent", options.agent}, {"caller", options.caller}, {"context", options.context}});
 }
 
-// Says what would be deleted.
+// Prints what would be deleted.
 int show_what_goes(OpsSession& session, const OpsDeleteOptions& options) {
   std::string what;
   if (!options.task.empty()) {

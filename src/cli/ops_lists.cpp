@@ -25,7 +25,7 @@ constexpr char kKeyMember[] = "key", kAgentMember[] = "agent", kCallerMember[] =
                kRunningMember[] = "running", kQueuedMember[] = "queued", kTokensMember[] = "tokens",
                kVersionMember[] = "version";
 
-// The state, and what the turn does if that is not the same.
+// Returns the task's state, followed by the state of its turn if it has one.
 std::string state_of(json::Value row) {
   const std::string turn = text_in(row, "turnState");
   return text_in(row, "state") + (turn.empty() || turn == "none" ? "" : "/" + turn);
@@ -116,7 +116,7 @@ std::string keys_in(json::Value keys) {
   return text;
 }
 
-// "echo: not on 3; its cards differ: 0a1b2c3d on 1, 2; 9f8e7d6c on 4".
+// Formats a difference: "echo: not on 3; its cards differ: 0a1b2c3d on 1, 2; 9f8e7d6c on 4".
 std::string difference_text(json::Value difference) {
   constexpr std::size_t kDigestShown = 8;
   const json::Value missing = difference["missing"], cards = difference["cards"];
@@ -132,7 +132,7 @@ std::string difference_text(json::Value difference) {
   return text;
 }
 
-// Pages of a list, until there are as many rows as are wanted. `rows`: the member that holds them.
+// Prints pages of a list until enough rows are shown. `rows`: the member that holds a page's rows.
 int list(const OpsListOptions& options, const std::string& path, const char* rows, Columns columns) {
   OpsSession session(options.target);
   OpsFilter filter = options.filter;
@@ -150,7 +150,7 @@ int list(const OpsListOptions& options, const std::string& path, const char* row
     if (!answer) return table.flush(), session.code();
     for (const json::Value row : answer->root()[rows]) table.add(row);
     const std::string next = answer->root()["next"].str();
-    if (next == cursor && !next.empty()) break;  // a cursor that stands still would loop for ever
+    if (next == cursor && !next.empty()) break;  // a cursor that does not change would loop forever
     cursor = next;
   } while (!cursor.empty() && (options.all || table.count() < wanted) && !session.interrupt().pending());
   table.flush();

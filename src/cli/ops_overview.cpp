@@ -1,4 +1,4 @@
-// `ops overview`: how much runs, waits, fails and is stuck, and the command that lists each.
+// `ops overview`: the numbers of running, waiting, failed and stuck tasks, and the command that lists each.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -25,7 +25,7 @@ std::int64_t number_in(json::Value value) {
   return value.integer().value_or(0);
 }
 
-// The list's path that counts what this query finds.
+// Returns the path that counts the tasks which match the query.
 std::string counting(const std::string& query) {
   return "/tasks?limit=1&count=exact&" + query;
 }

@@ -37,7 +37,7 @@ const std::vector<Parameter> kAuditFilter{
     {"--action", "action", "cancel, retry, answer, ..."},
     {"--task", "task", "What was done to the task with this key or id"}};
 
-// What the commands' options are parsed into; lives as long as the command line.
+// The parsed options of the commands. Lives as long as the command line.
 struct Options {
   OpsTarget target;
   std::deque<OpsListOptions> lists;

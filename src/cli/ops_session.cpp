@@ -13,11 +13,11 @@ namespace baton::cli {
 namespace {
 
 constexpr int kTriesMax = 5;
-constexpr std::chrono::seconds kRetryAfter{1};  // as the server says in Retry-After, which is not read
-// A whole id is found among so many that go on from it.
+constexpr std::chrono::seconds kRetryAfter{1};  // the server's Retry-After; the header itself is not read
+// A search stops after so many tasks whose ids only contain the text. An exact match among them still wins.
 constexpr std::size_t kNamedMax = 1'000, kNamedShown = 5;
 
-// Ids of Baton's begin with a zero, keys do not.
+// Ids that Baton makes begin with a zero; keys do not.
 bool is_key(std::string_view text) {
   return !text.empty() && text.front() != '0' &&
          text.find_first_not_of("0123456789") == std::string_view::npos;

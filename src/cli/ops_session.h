@@ -1,4 +1,4 @@
-// OpsSession: one `baton ops` command's talk with a server.
+// OpsSession: the requests of one `baton ops` command to a server.
 //
 // Threads: one.
 #pragma once
@@ -24,14 +24,14 @@ class OpsSession {
   const client::OperatorApi& api() const { return api_; }
   app::Interrupt& interrupt() { return interrupt_; }
 
-  // The answer, or nothing once the error has been printed; then `code` is the exit code.
+  // Return the answer. On an error, print it, set `code` to the exit code and return nullopt.
   std::optional<json::Document> get(const std::string& path);
   std::optional<json::Document> post(const std::string& path, std::string body);
   std::optional<json::Document> remove(const std::string& path, std::string body);
-  // The key of the task that is meant: by its key, or by its id, a beginning of it or its short form.
-  // Nothing: no task or several are meant, which has been printed, and `code` is the exit code.
+  // Returns the key of the task with the given key, id, beginning of an id, or short form. If none or several
+  // match, prints that, sets `code` to the exit code and returns nullopt.
   std::optional<std::string> find_task(const std::string& named);
-  // The same for the filter's members that hold a task's key.
+  // Replaces the filter's values that name a task by `find_task`. Returns false if it failed for one.
   bool find_tasks_in(OpsFilter& filter);
   void complain(const client::CallError& error, const std::string& path);
   int code() const { return code_; }
@@ -45,7 +45,7 @@ class OpsSession {
   int code_ = 0;
 };
 
-// "/tasks?state=failed&limit=50": the parameters that are not empty.
+// Appends the parameters that are not empty: "/tasks?state=failed&limit=50".
 std::string with_query(std::string path, const OpsFilter& parameters);
 
 }  // namespace baton::cli

@@ -1,4 +1,4 @@
-// `ops show`: one task, its log, and what comes.
+// `ops show`: one task, its log, and with --follow its new events.
 #include <algorithm>
 
 #include "base/text.h"

@@ -9,7 +9,7 @@
 namespace baton::cli {
 namespace {
 
-constexpr std::size_t kRowsTogether = 100;  // rows that share their widths
+constexpr std::size_t kRowsTogether = 100;  // rows that share column widths
 constexpr std::size_t kCellColumnsMax = 40, kColumnGap = 2;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// OpsTable: rows of JSON as a table for people, or as the lines they are for programs.
+// OpsTable: prints rows of JSON as a table for people, or unchanged as JSON lines for programs.
 //
 // Threads: one.
 #pragma once
@@ -24,7 +24,7 @@ class OpsTable {
   OpsTable(Console& console, std::vector<Column> columns);
 
   void add(json::Value row);
-  // Writes the rows so far. The last column gets the rest of the terminal's line.
+  // Writes the rows that were added. The last column gets the rest of the terminal's line.
   void flush();
   std::size_t count() const { return count_; }
 
@@ -38,9 +38,9 @@ class OpsTable {
   std::size_t count_ = 0;
 };
 
-// "5s", "3m", "2h", "9d" since a time of the API; empty if it is none.
+// Returns the age of a time from the API: "5s", "3m", "2h", "9d". Empty if `time` is not a time.
 std::string age_text(json::Value time);
-// A member of any simple type as text.
+// Returns a member of any simple type as text.
 std::string text_in(json::Value row, std::string_view member);
 
 }  // namespace baton::cli

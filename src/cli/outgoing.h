@@ -1,4 +1,4 @@
-// Makes the message that `baton send` sends from the command line.
+// Builds the message that `baton send` sends from its command line.
 #pragma once
 
 #include <string>
@@ -17,10 +17,10 @@ struct OutgoingParts {
   std::vector<std::string> data = {};       // JSON texts
 };
 
-// Reads standard input and files as needed. Fails with invalid_argument, which says what is wrong.
+// Reads standard input and files as needed. Fails with invalid_argument and the reason.
 base::Result<task::Message> make_message(const OutgoingParts& parts);
 
-// By the name's extension; "application/octet-stream" if that is unknown.
+// Returns the media type for the name's extension; "application/octet-stream" if it is unknown.
 std::string_view media_type_of(std::string_view file_name);
 
 }  // namespace baton::cli

@@ -1,4 +1,4 @@
-// Makes untrusted text harmless for a terminal, which obeys control characters, and for lines of JSON.
+// Makes untrusted text harmless for terminals, which interpret control characters, and for JSON lines.
 #pragma once
 
 #include <cstddef>
@@ -12,18 +12,18 @@ namespace baton::cli {
 // direction, and invalid UTF-8 become U+FFFD.
 std::string printable(std::string_view text);
 
-// The same on one line: line ends become spaces.
+// Like `printable`, but on one line: line ends become spaces.
 std::string printable_line(std::string_view text);
 
-// One JSON value on one line, with the same meaning: line breaks become spaces; DEL, C1 controls and
+// Returns a JSON value on one line, with the same meaning. Line breaks become spaces; DEL, C1 controls and
 // characters that change the text direction, which JSON allows in strings, are escaped.
 std::string json_line(std::string_view json);
 
-// Replaces with "_": the characters of `special`, control characters, characters that affect the text
-// direction, and bytes that are not UTF-8.
+// Replaces the characters of `special`, control characters, characters that change the text direction, and
+// bytes that are not UTF-8 with "_".
 std::string safe_characters(std::string_view text, std::string_view special);
 
-// The number of terminal columns that printable text takes.
+// Returns the number of terminal columns that printable text takes.
 std::size_t width_of(std::string_view text);
 
 // Shortens printable text to `columns`. An ellipsis marks the cut, after a whole word if one ends nearby.

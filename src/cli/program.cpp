@@ -37,14 +37,14 @@ constexpr const char* kServeHelp =
     "the program was started in. A flag that is yes or no may have a value: --strict, --strict=false.\n";
 
 struct ServeOptions {
-  std::vector<std::pair<std::string, std::string>> defaults;  // that differ from those of `serve`
+  std::vector<std::pair<std::string, std::string>> defaults;  // those that differ from `serve`'s
   std::string folder;                                         // of agents; empty: as the settings say
   std::string config_file;
-  std::map<std::string, std::string> given;  // by path; only those that were given count
+  std::map<std::string, std::string> given;  // by path; entries whose flag was not given are ignored
   bool print_schema = false;
 };
 
-// Adds the flag of `serve` for a setting.
+// Adds the flag for a setting of `serve`.
 void add_setting(CLI::App& command, const app::Setting& setting, std::string& value) {
   const std::size_t dot = setting.path.find('.');
   const std::string section(dot == std::string_view::npos ? "settings" : setting.path.substr(0, dot));
@@ -84,7 +84,7 @@ int serve_command(const CLI::App& command, const ServeOptions& options) {
   return loaded.problems.empty() ? app::serve(loaded.config, load) : kExitUsage;
 }
 
-// Adds an option that may be repeated, with one value each time, so that other words may follow.
+// Adds an option that may be repeated. Each use takes one value, so that other words may follow it.
 void add_repeated(CLI::App& command, const std::string& name, std::vector<std::string>& values,
                   const std::string& help) {
   command.add_option(name, values, help + "; may be repeated")
@@ -136,7 +136,7 @@ class Program {
   }
 
  private:
-  // The program, or the command that has commands of its own.
+  // Returns the chosen command that has subcommands, such as `db`, or the program itself.
   const CLI::App& chosen() const {
     const auto all = [](const CLI::App*) { return true; };
     const CLI::App* chosen = &app_;
@@ -152,7 +152,7 @@ class Program {
     for (const CLI::App* command : chosen().get_subcommands()) {
       for (const CLI::Option* option : command->get_options()) known.push_back(option->get_name());
     }
-    // Without a command, the first word was meant as one; the words after it belong to it.
+    // Without a command, the first word was meant as one, and the words after it were meant for that command.
     const bool no_command = chosen().get_subcommands().empty();
     if (no_command) {
       for (const CLI::App* command : chosen().get_subcommands([](const CLI::App*) { return true; }))
@@ -300,7 +300,7 @@ class Program {
     on_run(command, [this] { return card_command(card_); });
   }
 
-  // Both are for whoever installs the program.
+  // Adds commands for the program's installation: shell completion and the manual page.
   void add_shell_words() {
     CLI::App* words = app_.add_subcommand("completion", "Print a script that completes commands in a shell");
     words->add_option("shell", shell_, "bash, zsh or fish")
@@ -316,7 +316,7 @@ class Program {
     return kExitDone;
   }
 
-  // A command of `db`.
+  // Adds a command of `db`.
   CLI::App* db_command(CLI::App& db, const std::string& name, const std::string& help,
                        int (*run_it)(const DbOptions&)) {
     CLI::App* command = db.add_subcommand(name, help);

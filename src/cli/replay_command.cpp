@@ -1,4 +1,4 @@
-// `replay`: a turn of a server's task once more, by the agent as it is now.
+// `replay`: re-runs a turn recorded by a server with the agent's current code.
 #include <cstdio>
 #include <utility>
 
@@ -25,7 +25,7 @@ int replay_command(const ReplayOptions& options) {
   ClientOptions client;
   client.json = options.json;
   const SaveOptions nowhere;
-  Session session(client, nowhere, {});  // from now on Ctrl-C does not end the program: the copy must go
+  Session session(client, nowhere, {});  // catches Ctrl-C, so that the copy of the database is always deleted
   const auto scratch = ScratchFolder::make();
   if (!scratch) return not_replayed(scratch.error(), kExitFailed);
   const std::string copy = scratch->path() / "replay.db";

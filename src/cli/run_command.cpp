@@ -1,4 +1,4 @@
-// `run`: an agent without a card, served for a conversation in the terminal.
+// `run`: serves a program without a card as an agent for a conversation in the terminal.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -24,7 +24,7 @@ using base::ErrorCode;
 using base::fail;
 using base::Result;
 
-// What runs a file that does not run by itself.
+// Returns the interpreter for a source file that is not executable.
 std::optional<std::string> interpreter_of(const fs::path& file) {
   const std::string kind = file.extension().string();
   if (kind == ".py") return "python3";
@@ -38,11 +38,11 @@ bool is_executable(const fs::path& file) {
 }
 
 struct Script {
-  std::vector<std::string> command;  // file names are as in the folder
-  fs::path file;                     // its source; empty: none of the words is a file
+  std::vector<std::string> command;  // its source is named relative to the agent's folder
+  fs::path file;                     // its source; empty: no word of the command is a file
 };
 
-// The first of the words that is a file is the program's source.
+// Treats the first word that is a file as the program's source.
 Result<Script> read_program(const std::vector<std::string>& words) {
   Script program{words, {}};
   for (std::string& word : program.command) {
@@ -98,7 +98,8 @@ std::string card_of(const Script& program, const std::string& name, const std::s
   return json::pretty_json(document->root()) + "\n";
 }
 
-// The agent's folder has all that is beside its source, and a card.
+// Creates the agent's folder with a card. With `copies`, the source is copied into it; otherwise all files
+// beside the source are linked there.
 Result<void> make_folder(const fs::path& folder, const Script& program, const std::string& card,
                          bool copies) {
   std::error_code error;
@@ -120,7 +121,8 @@ int failed(const base::Error& error, int exit_code) {
   return exit_code;
 }
 
-// What the server has found out about the program's first line (agents::GuessTurn); empty: nothing new.
+// Returns the "io" that the server guessed from the program's first line (agents::GuessTurn); empty if the
+// update has none.
 std::string io_shown_in(const protocol::a2a::Update& update) {
   const auto* status = std::get_if<protocol::a2a::StatusUpdate>(&update);
   if (status == nullptr || status->metadata.empty()) return {};

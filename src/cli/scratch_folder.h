@@ -1,4 +1,4 @@
-// ScratchFolder: a new folder for what a command needs for a while; it goes with this object.
+// ScratchFolder: a new temporary folder, deleted with this object.
 //
 // Threads: one.
 #pragma once
@@ -16,7 +16,7 @@ namespace baton::cli {
 
 class ScratchFolder {
  public:
-  // Only its owner may read it. Fails with unavailable.
+  // Creates a folder that only its owner may read. Fails with unavailable.
   static base::Result<ScratchFolder> make() {
     std::string name = (std::filesystem::temp_directory_path() / "baton-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr)

@@ -21,11 +21,11 @@ using protocol::a2a::Update;
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-// A little longer than the ten minutes for which a server lets a send wait.
+// A little longer than a server's limit for a send that waits, which is ten minutes.
 constexpr std::chrono::seconds kPlainSendTimeout{660};
 constexpr std::chrono::seconds kGetTimeout{30};
-// How long to wait for a server that has only answered that it is busy, and for one that was not there: a
-// restart takes a moment, but people do not wait for a dead address.
+// How long to retry a server that answers only with errors, and a server that does not answer at all. The
+// second is enough for a restart, and short enough for people who mistyped an address.
 constexpr std::chrono::seconds kFirstAnswer{5};
 constexpr milliseconds kNobodyThere{150};
 constexpr std::chrono::seconds kGiveUpAfter{60};
@@ -98,7 +98,7 @@ FollowEnd Session::send_to(const Remote& remote, protocol::a2a::SendRequest send
 FollowEnd Session::follow_stream(const Remote& remote, FollowPlan plan) {
   const client::RemoteEndpoint endpoint(remote, interrupt_.fd());
   plan.dialect = &endpoint.dialect();
-  // Nothing has answered over gRPC yet: the card, if there is one, came over HTTP.
+  // The card, if there is one, came over HTTP, so a gRPC server has not answered yet.
   plan.is_met = !remote.over_grpc;
   plan.give_up_after = patience_.value_or(kGiveUpAfter);
   return client::follow(plan, world_of(endpoint));

@@ -1,7 +1,7 @@
-// Session: a command's conversation with an agent: finds it, sends, follows its streams over lost connections
-// and shows what comes.
+// Session: a command's conversation with an agent. It finds the agent, sends messages, follows streams across
+// lost connections and shows their events.
 //
-// Threads: one; it takes Ctrl-C (app::Interrupt).
+// Threads: one. Catches Ctrl-C (app::Interrupt).
 #pragma once
 
 #include <chrono>
@@ -25,31 +25,32 @@ namespace baton::cli {
 
 class Session {
  public:
-  // The options outlive it.
+  // The options must outlive the session.
   Session(const ClientOptions& client, const SaveOptions& save, std::optional<int> give_up_after_s);
 
-  // The agent's interfaces, the best first. Empty after an error, which is reported, or Ctrl-C: then
-  // `exit_code` is set.
+  // Returns the agent's interfaces, the best first. Empty after Ctrl-C or an error, which has been printed;
+  // then `exit_code` is set.
   std::vector<client::Remote> find(int& exit_code);
 
-  // Sends over the first interface that takes it, and follows until the task ends or waits for its caller.
+  // Sends over the first interface that has the method, and follows until the task ends or waits for its
+  // caller.
   client::FollowEnd send(const std::vector<client::Remote>& remotes, const protocol::a2a::SendRequest& send,
                          bool no_stream = false);
   client::FollowEnd follow_stream(const client::Remote& remote, client::FollowPlan plan);
 
-  // From now on `watcher` is told what comes, and nothing is shown.
+  // Passes later updates to `watcher` instead of showing them.
   using Watcher = std::function<void(const protocol::a2a::Update&)>;
   void watch_instead(Watcher watcher) { watcher_ = std::move(watcher); }
 
-  // From now on `watcher` is told what comes, before it is shown.
+  // Passes later updates to `watcher` before they are shown.
   void watch_too(Watcher watcher) { companion_ = std::move(watcher); }
 
-  // Says how it has ended, and how to go on. Returns the exit code.
+  // Prints how the conversation ended and which command continues it. Returns the exit code.
   int report(const client::FollowEnd& end);
 
-  // The message of the status that was heard of last, if it had one: of a task that waits, its question.
+  // The message of the latest status, if it had one. For a waiting task this is its question.
   const std::optional<task::Message>& said() const { return said_; }
-  // The context that was heard of last; empty: none.
+  // The latest known context; empty: none yet.
   const task::ContextId& context() const { return context_; }
   app::Interrupt& interrupt() { return interrupt_; }
   Console& console() { return console_; }
@@ -65,7 +66,7 @@ class Session {
   std::string watch_line(const client::FollowEnd& end) const;
 
   const ClientOptions& client_;
-  std::optional<std::chrono::seconds> patience_;  // as given
+  std::optional<std::chrono::seconds> patience_;  // the option's value; unset if it was not given
   app::Interrupt interrupt_;
   Console console_;
   std::unique_ptr<FileSaver> saver_;

@@ -12,7 +12,7 @@ std::vector<const CLI::App*> commands_of(const CLI::App& app) {
   return {commands.begin(), commands.end()};
 }
 
-// The options with a name of their own.
+// Returns the options with a long name, which leaves out positional arguments.
 std::vector<const CLI::Option*> options_of(const CLI::App& app) {
   std::vector<const CLI::Option*> named;
   for (const CLI::Option* option : app.get_options()) {
@@ -25,7 +25,7 @@ bool takes_value(const CLI::Option& option) {
   return option.get_items_expected_max() > 0 && option.get_items_expected_min() > 0;
 }
 
-// Calls `visit` with each command, the program first, and the words that lead to it.
+// Calls `visit` with each command and the words that lead to it. The program itself comes first.
 using Visit = std::function<void(const CLI::App& command, const std::string& words)>;
 void for_all(const CLI::App& app, const std::string& words, const Visit& visit) {
   visit(app, words);
@@ -43,14 +43,14 @@ std::string words_after(const CLI::App& app) {
   return words;
 }
 
-// In single quotes, for any of the shells.
+// Quotes text with single quotes, for all of the shells.
 std::string shell_quoted(const std::string& text) {
   std::string all = "'";
   for (const char c : text) all += c == '\'' ? std::string("\\'") : c == '\n' ? " " : std::string(1, c);
   return all + "'";
 }
 
-// zsh has bash's `compgen`; where no word of ours fits, a file may.
+// The script for bash, and for zsh, which supports `compgen`. Completes file names if no word of ours fits.
 std::string bash_words(const CLI::App& program) {
   std::string paths, cases;
   for_all(program, "baton", [&](const CLI::App& app, const std::string& words) {
@@ -92,8 +92,8 @@ std::string fish_words(const CLI::App& program) {
   return all;
 }
 
-// A line of roff may not begin with a dot or a quote, and a hyphen that is typed is another one than in
-// words.
+// Escapes text for roff: a line may not begin with a dot or a quote, and only an escaped hyphen prints as
+// typed.
 std::string roff(const std::string& text) {
   std::string all;
   for (const char c : text) {

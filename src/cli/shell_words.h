@@ -1,4 +1,4 @@
-// What shells and `man` are told of the program's commands, made of the same table as --help.
+// Generates shell completion and the manual page from the command table that --help uses.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -6,10 +6,10 @@
 
 namespace baton::cli {
 
-// A script for bash, zsh or fish, which completes commands and their options.
+// Returns a script for bash, zsh or fish that completes commands and their options.
 std::string completion_for(const CLI::App& program, const std::string& shell);
 
-// A page in roff, for `man`.
+// Returns a page in roff, for `man`.
 std::string manual_of(const CLI::App& program, const std::string& version);
 
 }  // namespace baton::cli

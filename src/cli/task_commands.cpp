@@ -1,4 +1,4 @@
-// `get`, `cancel`, `agents` and `card`: one question, one answer.
+// `get`, `cancel`, `agents` and `card`: commands of one request and one answer.
 #include <algorithm>
 #include <cstdio>
 #include <optional>
@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::chrono::seconds kCallTimeout{30};
 
-// Asks for a task and shows it. Returns its state, or the exit code of an error. `write` makes the request in
-// a dialect.
+// Requests a task and shows it. Returns its state, or the exit code of an error. `write` builds the request
+// in the given dialect.
 template <class F>
 tl::expected<task::State, int> ask_for_task(const TaskOptions& options, F&& write, Console& console) {
   const std::string url = client::endpoint_url(options.client.card_url(), options.client.agent);

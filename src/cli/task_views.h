@@ -1,6 +1,6 @@
-// TaskViews: asks a Baton for its own views of a task: its tree, its log.
+// TaskViews: reads views of a task that only a Baton has: its tree and its log.
 //
-// Threads: one; it takes Ctrl-C (app::Interrupt).
+// Threads: one. Catches Ctrl-C (app::Interrupt).
 #pragma once
 
 #include <chrono>
@@ -18,13 +18,14 @@ namespace baton::cli {
 
 class TaskViews {
  public:
-  // `task`: its whole id.
+  // `task` is the whole id.
   TaskViews(const ClientOptions& client, const std::string& task);
 
-  // Reads "/tree" or the like. Nothing: it has been said why, and `code` is the exit code. `patient`: a
-  // server that has answered before may be away for a minute.
+  // Reads a view such as "/tree". On an error, prints it, sets `code` to the exit code and returns nullopt.
+  // `patient`: retries for up to a minute after the last answer, if a server that has answered is
+  // unreachable.
   std::optional<json::Document> get(const std::string& view, bool patient);
-  // Waits. Returns false after Ctrl-C; then `code` says so.
+  // Waits. Returns false after Ctrl-C; then `code` is its exit code.
   bool wait(std::chrono::milliseconds time);
 
   Console& console() { return console_; }

@@ -21,7 +21,7 @@ std::optional<double> progress_in(const task::Json& metadata) {
   return std::clamp(*progress, 0.0, 1.0);
 }
 
-// The size of decoded base64, with or without padding.
+// Returns the decoded size of base64, with or without padding.
 std::size_t decoded_size(std::string_view text) {
   while (text.ends_with('=')) text.remove_suffix(1);
   return text.size() * 3 / 4;
@@ -141,7 +141,7 @@ void TerminalView::bar(double progress, const std::string& text) {
   std::string line = "[" + std::string(static_cast<std::size_t>(full), '#') +
                      std::string(static_cast<std::size_t>(kBarWidth - full), '-') + "] " +
                      std::to_string(std::lround(progress * 100)) + "%";
-  // A bar that is longer than the line, or fills its last column, would wrap and could not be wiped.
+  // A bar that is longer than the line, or fills its last column, would wrap and could not be erased.
   if (!text.empty()) line += " " + shortened(text, columns_ - std::min(columns_, line.size() + 2));
   out_ += line;
   bar_shown_ = true;

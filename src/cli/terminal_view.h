@@ -27,7 +27,7 @@ class TerminalView {
   // A note from the program, on a line of its own.
   std::string note(std::string_view text);
 
-  // Leaves the cursor at the beginning of an empty line.
+  // Moves the cursor to the beginning of an empty line.
   std::string end();
 
  private:
@@ -45,12 +45,12 @@ class TerminalView {
   const bool colour_;
   const std::size_t columns_;
   std::string out_;         // the output of the current call
-  bool bar_shown_ = false;  // the cursor is behind a bar that will be wiped
-  bool mid_line_ = false;   // the cursor is behind streamed text
+  bool bar_shown_ = false;  // the cursor is after a bar that will be erased
+  bool mid_line_ = false;   // the cursor is after streamed text
   std::optional<task::State> state_;
-  std::string last_said_;  // the last text of the working state, not to repeat it
+  std::string last_said_;  // the last text of the working state, so as not to repeat it
   ArtifactNumbers numbers_;
-  std::map<int, bool> artifacts_;  // those seen, and whether anything of them was shown
+  std::map<int, bool> artifacts_;  // by number: whether any part of the artifact was shown
   std::optional<int> streaming_;   // the artifact the last text belongs to
 };
 

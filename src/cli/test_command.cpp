@@ -1,4 +1,4 @@
-// `test`: conversations with an agent, run by the real engine.
+// `test`: runs conversations with an agent on the real engine.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -26,11 +26,11 @@ constexpr char kFile[] = "conversations.json";
 
 struct Outcome {
   std::string name;
-  std::vector<std::string> failure;  // lines; empty: it went as expected
+  std::vector<std::string> failure;  // lines; empty: the conversation went as expected
   std::chrono::duration<double> time{};
 };
 
-// Runs conversations at a server.
+// Runs conversations against a server.
 class Runner {
  public:
   Runner(const LocalServer& server, const std::string& agent) {

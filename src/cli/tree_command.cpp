@@ -1,4 +1,4 @@
-// `tree`: a task and the tasks that it has delegated to, once or until it ends.
+// `tree`: prints a task and the tasks it delegated to, once or until the task ends.
 #include <algorithm>
 #include <chrono>
 
@@ -30,7 +30,7 @@ class TreeFollower {
       show(tree->root());
       if (!follow_) return kExitDone;
       if (task::is_terminal(*state)) return exit_code_for(*state);
-      // A large tree costs the server more, and is asked for less often.
+      // A large tree costs the server more, so it is requested less often.
       const auto cost = std::chrono::duration_cast<milliseconds>(Clock::now() - begun);
       if (!views_.wait(std::clamp(cost * 5, kLookFirst, kLookMax))) return views_.code();
     }

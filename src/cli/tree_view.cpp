@@ -62,7 +62,7 @@ class TreeTable {
     std::optional<task::State> state;
   };
 
-  // `lead` stands before this line, `below` before those of its children.
+  // `lead` is the prefix of this line, `below` the prefix of its children's lines.
   void add(json::Value node, const std::string& lead, const std::string& below, int depth) {
     Row& row = rows_.emplace_back();
     const std::string label = printable_line(node["label"].string());
@@ -95,7 +95,7 @@ class TreeTable {
     return std::ranges::any_of(rows_, [&](const Row& row) { return !row.cells[column].empty(); });
   }
 
-  // Leaves out columns with nothing in them, and some more on a narrow terminal.
+  // Drops columns without content, and on a narrow terminal further ones until the rest fits.
   void drop_columns() {
     for (std::size_t i = 0; i < kColumns; ++i) shown_[i] = i <= kState || has(static_cast<Column>(i));
     for (const Column column : {kBegun, kTask, kTokens, kTry, kTook}) {
@@ -142,7 +142,7 @@ class TreeTable {
   std::vector<Row> rows_;
   std::array<bool, kColumns> shown_{};
   std::array<std::size_t, kColumns> widths_{};
-  std::size_t width_ = 0;  // of all columns, with the least room for the first one
+  std::size_t width_ = 0;  // of all columns, with the minimum for the first one
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// TreeView: shows a person the tree of a task, a line for each task: what it is, its state, when it began,
-// how long it took or has taken so far, its attempt, its tokens, its short id.
+// TreeView: formats the tree of a task for people, with a line for each task: its label and agent, its state,
+// its start time, its duration up to now, its attempt, its tokens, its short id.
 //
 // Pure. Text from the server is made harmless (printable.h).
 #pragma once
@@ -13,11 +13,11 @@ namespace baton::cli {
 
 struct TreeRoom {
   std::size_t columns = 80;
-  std::size_t rows = 0;  // at most so many lines; 0: all of them
+  std::size_t rows = 0;  // the maximum number of lines; 0: no limit
   bool colour = false;
 };
 
-// `tree` as the server answers (schema/README.md, "The tree of a task"). Each line ends with a line end.
+// `tree` is the server's answer (schema/README.md, "The tree of a task"). Each line ends with a line end.
 std::string show_tree(json::Value tree, const TreeRoom& room);
 
 }  // namespace baton::cli
