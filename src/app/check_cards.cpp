@@ -32,7 +32,7 @@ AgentFolder agent_folder(const fs::path& named) {
   const fs::path whole = fs::absolute(named, none).lexically_normal();
   const fs::path own = whole.has_filename() ? whole : whole.parent_path();
   const fs::path short_own = named.has_filename() ? named : named.parent_path();
-  // "." and the like do not have the agent's name.
+  // A path such as "." does not contain the agent's name.
   if (short_own.filename() != own.filename()) return {own.parent_path(), own.filename()};
   return {short_own.has_parent_path() ? short_own.parent_path() : fs::path("."), own.filename()};
 }
@@ -51,7 +51,7 @@ base::Result<CheckedCards> check_cards(const fs::path& folder, bool allows_missi
   const base::SystemClock clock;
   const auto choose = [](const std::string&, const std::string&) { return std::optional<std::string>(); };
   const ExecutorServices services{processes, callers, {}, clock, choose};
-  // Which other agents there are is told by the folder around it.
+  // Checks the whole folder of agents even for a single one, because cards may name other agents.
   const AgentFolder place = agent_folder(folder);
   auto read = agents::Catalogue::check(place.agents, executors(services));
   if (!read) return base::fail(std::move(read.error()));

@@ -1,6 +1,6 @@
-// Config: the configuration of `baton serve`, as the options of the parts that it configures. A setting's
-// default is the initial value of its member, here or in the part's options; settings.cpp describes each
-// setting, and load_config.h says where other values come from.
+// Config: the configuration of `baton serve`, composed of the options of its components. A setting's default
+// is the initial value of its member, here or in the component's options. settings.cpp describes each
+// setting, and load_config.h the sources of other values.
 #pragma once
 
 #include <cstddef>
@@ -23,27 +23,27 @@
 
 namespace baton::app {
 
-// A bearer token and the caller it stands for.
+// A bearer token and the caller it identifies.
 struct ConfiguredToken {
   std::string secret;
   std::string caller;
-  std::vector<std::string> agents;  // the agents it is good for; empty: all
+  std::vector<std::string> agents;  // the agents it is valid for; empty: all
   std::string variable;             // the environment variable that holds the secret; empty: none
   std::string file;                 // the file that holds the secret; empty: none
   server::Role role = server::Role::calls;
-  bool binds_children = false;  // what its tasks delegate goes to these agents only
+  bool binds_children = false;  // tasks delegated by its tasks may also use only these agents
 };
 
-// Where tasks are kept, and how.
+// The database of tasks.
 struct StoreOptions {
   std::string database = "baton.db";         // a SQLite file, ":memory:" or a PostgreSQL URL (database_url.h)
   std::string database_file;                 // the file that this was read from; empty: none
-  std::vector<std::string> postgres_allows;  // settings of a PostgreSQL server that would be refused
-  bool postgres_standby = false;             // waits while another Baton has the PostgreSQL database
+  std::vector<std::string> postgres_allows;  // unsafe settings of a PostgreSQL server to accept
+  bool postgres_standby = false;             // waits while another Baton uses the PostgreSQL database
   base::Duration send_retention = std::chrono::hours(24);
-  std::string node_name;  // what operators know this program by; empty: its machine's name
+  std::string node_name;  // the node's name for operators; empty: the machine's name
 
-  // As configured, or else the machine's.
+  // Returns `node_name`, or the machine's name if that is empty.
   std::string name_of_node() const;
 };
 
@@ -57,31 +57,31 @@ struct Config {
   int operate_port = kWithCallers;  // of the operator API and the console: on the callers' listener
   std::string operate_host = "127.0.0.1";
   std::string agents_folder = "agent-cards";
-  std::vector<std::string> outbound_origins;            // of agents elsewhere: these may be at any address
+  std::vector<std::string> outbound_origins;            // of remote agents; these may have any address
   http::outbound::ByteBudget::Options outbound_budget;  // for their answers
   agents::OutboundLimits outbound_limits;
   std::vector<ConfiguredToken> tokens;
   std::optional<bool> allow_anonymous;
   bool allow_readable_secrets = false;  // allow files with tokens that every user can read
-  double queue_share = 0.25;            // of queue places, streams and replies, for one of several callers
-  std::size_t answers_bytes_max = 128 << 20;  // of all large answers being made or sent
+  double queue_share = 0.25;  // the share of queue places, streams and replies for one of several callers
+  std::size_t answers_bytes_max = 128 << 20;  // of all large responses being built or sent
   LogOptions log;
   TraceOptions traces;
 
   http::Limits http;
   server::grpc::GrpcLimits grpc;
-  server::ServerOptions server;  // its tokens and what follows from several settings: see service.cpp
+  server::ServerOptions server;  // service.cpp adds the tokens and values derived from several settings
   agents::CommonRules cards;
   engine::EngineOptions engine;
   agents::PlanOptions plans;
   notify::NotifierOptions webhooks;
   StoreOptions store;
 
-  // Whether the server listens on a loopback address only.
+  // Returns true if the server listens only on a loopback address.
   bool on_loopback() const;
-  // Whether any token is a caller's.
+  // Returns true if any token belongs to a caller.
   bool has_caller_tokens() const;
-  // As configured, or else if no token is a caller's.
+  // Returns the configured value; by default, anonymous callers are allowed if no token belongs to a caller.
   bool anonymous_allowed() const { return allow_anonymous.value_or(!has_caller_tokens()); }
 };
 

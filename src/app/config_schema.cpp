@@ -41,7 +41,7 @@ void write_size(Writer& out, const Setting& setting) {
   });
 }
 
-// The members of the schema of one setting.
+// Writes the members of one setting's schema.
 void write_setting(Writer& out, const Setting& setting) {
   out.member("description", setting.help);
   const auto write_type = [&](auto target) {

@@ -122,7 +122,7 @@ class Entry {
     for (const json::Value name : list) {
       if (name.is_string() && !name.string().empty()) names.push_back(name.str());
     }
-    // An empty list would mean "all", which is the last thing its writer wanted.
+    // Rejects an empty list: it would mean "all", which its author surely did not want.
     if (!list.is_array() || names.empty() || names.size() != list.size()) {
       wrong("/agents", "must be a list of at least one agent's name");
     }

@@ -1,4 +1,4 @@
-// The `tokens` of the configuration: who may call, with which secret.
+// The `tokens` of the configuration: callers and their secrets.
 #pragma once
 
 #include <functional>
@@ -12,17 +12,17 @@
 
 namespace baton::app {
 
-// Gets the JSON pointer inside the list ("/0/caller") and what is wrong there. Never a secret.
+// Receives the JSON pointer inside the list ("/0/caller") and the error there. Neither contains a secret.
 using ReportToken = std::function<void(std::string_view pointer, std::string_view what)>;
 
-// Where to read the secrets that the list only names.
+// The places of secrets that the list refers to by name.
 struct TokenSources {
   const std::map<std::string, std::string>& environment;
-  std::string folder;  // relative file names start here; empty: the current folder
+  std::string folder;  // for relative file names; empty: the current folder
 };
 
-// Reads the list: objects with `caller`, one of `token`, `token_file` and `token_env`, and perhaps `agents`,
-// `children` and `role`.
+// Reads the list: objects with `caller`, one of `token`, `token_file` and `token_env`, and optionally
+// `agents`, `children` and `role`.
 std::vector<ConfiguredToken> read_tokens(json::Value list, const TokenSources& sources,
                                          const ReportToken& report);
 

@@ -30,7 +30,7 @@ tl::unexpected<base::Error> wrong_usage(std::string what) {
   return base::fail(base::ErrorCode::invalid_request, std::move(what));
 }
 
-// What the file or the command line says, by the rules of `db` and `db_file`.
+// Returns the database that the file or the command line names, checked like the settings `db` and `db_file`.
 base::Result<std::string> database_of(const NamedDatabase& named) {
   std::string database = named.database;
   if (!named.file.empty()) {

@@ -19,7 +19,8 @@ struct UrlParts {
   std::vector<std::pair<std::string_view, std::string_view>> parameters;
 };
 
-// The text before the first of `ends`, which is cut off with it; all of the text if there is none.
+// Removes and returns the text before the first character of `ends`, which is removed too. Returns all of the
+// text if there is no such character.
 std::string_view cut(std::string_view& text, std::string_view ends) {
   const std::size_t end = std::min(text.find_first_of(ends), text.size());
   const std::string_view before = text.substr(0, end);
@@ -31,7 +32,7 @@ bool is_url(std::string_view database) {
   return database.find(kSchemeEnd) != std::string_view::npos;
 }
 
-// "host:5432" or "[::1]:5432"; both parts may be missing.
+// Matches "host:5432" and "[::1]:5432"; both parts may be missing.
 bool is_host_with_port(std::string_view host) {
   if (host.starts_with('[')) {
     const std::size_t end = host.find(']');
@@ -52,7 +53,7 @@ bool is_place(std::string_view place) {
   return place.find('/') == std::string_view::npos;
 }
 
-// Stricter than libpq: whatever could be a password with a character in it that must be encoded is refused.
+// Stricter than libpq: refuses a URL that could contain a password with a character that must be encoded.
 std::optional<UrlParts> parts_of(std::string_view url) {
   if (!base::percent_decoded(url) || url.find("%00") != std::string_view::npos) return std::nullopt;
   UrlParts parts;

@@ -1,7 +1,7 @@
 // The setting `db` as text: a SQLite file, ":memory:", or the URL of a PostgreSQL database
 // ("postgresql://user:password@host:5432/database?sslmode=verify-full"), which may hold secrets.
 //
-// Threads: everything here is pure.
+// Threads: any; all functions are pure.
 #pragma once
 
 #include <string>
@@ -11,15 +11,15 @@ namespace baton::app {
 
 bool is_postgres(std::string_view database);
 
-// Whether it is a URL with a password, after the user's name or as a parameter.
+// Returns true for a URL with a password, after the user's name or as a parameter.
 bool holds_password(std::string_view database);
 
-// As anybody may see it: with *** for each password, and nothing but its scheme if it is a URL that cannot
-// be read, as any part of it may then be a secret.
+// Returns a form without secrets: *** replaces each password. A URL that cannot be parsed is reduced to its
+// scheme, because any part of it may be a secret.
 std::string shown_database(std::string_view database);
 
-// What is wrong with it, without showing any of it; empty: nothing. libpq's own messages quote what they
-// cannot read, so it must not get to see such a URL.
+// Returns why the setting is invalid, without quoting any of it; empty if it is valid. Invalid URLs must not
+// be passed to libpq, whose messages quote the text that they reject.
 std::string database_problem(std::string_view database);
 
 }  // namespace baton::app

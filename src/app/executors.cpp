@@ -50,7 +50,7 @@ void add_hidden_agents(agents::Catalogue& catalogue, const ExecutorServices& ser
   elsewhere.card.name = "An agent elsewhere";
   elsewhere.card.version = "1";
   elsewhere.settings.executor = agents::AgentSettings::Kind::a2a;
-  elsewhere.settings.concurrency = 64;  // of all URLs
+  elsewhere.settings.concurrency = 64;  // for all URLs together
   elsewhere.executor = agents::url_executor(services.callers, elsewhere.settings, services.outbound);
   catalogue.add_elsewhere(std::move(elsewhere), [delegate_urls](std::string_view url) {
     return agents::is_delegate_url(delegate_urls, url);

@@ -13,19 +13,19 @@
 
 namespace baton::app {
 
-// What executors use. All outlive the catalogue.
+// The dependencies of executors. All must outlive the catalogue.
 struct ExecutorServices {
   agents::ProcessHost& processes;
-  base::WorkerPool& callers;  // threads for turns that wait for an agent elsewhere: one for each
+  base::WorkerPool& callers;  // one thread for each turn that waits for a remote agent
   agents::OutboundRules outbound;
   const base::Clock& clock;
-  agents::ChooseAgent choose;  // of the catalogue that is being made
+  agents::ChooseAgent choose;  // looks in the catalogue that is being built
   agents::PlanOptions plans = {};
 };
 
 agents::Catalogue::Make executors(const ExecutorServices& services);
 
-// Adds the agents that are not in any folder. `delegate_urls`: see agents::CommonRules.
+// Adds the agents that have no folder. `delegate_urls`: see agents::CommonRules.
 void add_hidden_agents(agents::Catalogue& catalogue, const ExecutorServices& services,
                        const std::vector<std::string>& delegate_urls);
 

@@ -1,8 +1,8 @@
-// ExitDeadline: ends the program if it does not stop in time, such as when a thread of an agent computes or
-// waits for something that never comes. Nothing is lost by that: what others were told is on the disk, and
-// turns that ran are taken up again at the next start.
+// ExitDeadline: ends the program if it does not stop in time, for example because an agent's thread computes
+// or waits forever. No data is lost: all acknowledged data is on disk, and unfinished turns resume at the
+// next start.
 //
-// Threads: any. Destroyed in time, it does nothing.
+// Threads: any. Destruction before the deadline disarms it.
 #pragma once
 
 #include <atomic>
@@ -16,14 +16,14 @@ namespace baton::app {
 
 class ExitDeadline {
  public:
-  // What the program has beside the grace of its turns: for connections, webhooks and threads that end.
+  // The time in addition to the grace of the turns, to end connections, webhooks and threads.
   static constexpr std::chrono::milliseconds kMargin{4'000};
 
   ~ExitDeadline();
 
-  // The program is to end within `grace` and kMargin from now, or sooner if it was armed for that before.
+  // Ends the program `grace` plus kMargin from now, or sooner if an earlier call set an earlier deadline.
   void arm(std::chrono::milliseconds grace);
-  // Everything that was decided is durable: a program that is ended from now on has stopped well.
+  // Call when all changes are durable: from then on the deadline ends the program with success.
   void is_settled() { settled_ = true; }
 
  private:
@@ -34,7 +34,7 @@ class ExitDeadline {
   std::optional<std::chrono::steady_clock::time_point> until_;
   bool over_ = false;
   std::atomic<bool> settled_{false};
-  std::thread thread_;  // none before it is armed
+  std::thread thread_;  // started by the first `arm`
 };
 
 }  // namespace baton::app

@@ -21,7 +21,7 @@ base::Result<std::string> read_file(const std::string& name, std::size_t size_ma
                         "the file " + name + " is larger than " + std::to_string(size_max) + " bytes");
     }
   }
-  // A folder opens but cannot be read.
+  // A folder can be opened, but not read.
   if (file.bad()) return base::fail(base::ErrorCode::not_found, "cannot read the file " + name);
   return text;
 }
@@ -41,7 +41,7 @@ base::Result<std::string> database_in_file(const std::string& name) {
   return text;
 }
 
-// Containers mount secrets for everybody, but read-only.
+// Allows files of read-only mounts: containers mount secrets that way, readable by every user.
 bool is_exposed(const std::string& file) {
   struct stat info {};
   struct statvfs mount {};

@@ -1,7 +1,7 @@
-// FolderWatch: tells that files below a folder have changed, once they rest (agents::files_digest). It looks
-// four times a second, since not every file system tells.
+// FolderWatch: reports changes of the files below a folder, once the files have stopped changing
+// (agents::files_digest). It polls four times a second, because not every file system reports changes.
 //
-// Threads: one of its own, which calls.
+// Threads: has its own thread, which calls `on_change`.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,7 @@ namespace baton::app {
 
 class FolderWatch {
  public:
-  // `known`: the digest of the files that were read. `on_change` is not called any more once this is
-  // destroyed.
+  // `known`: the digest of the files that were read. `on_change` is not called after the destructor returns.
   FolderWatch(const std::filesystem::path& folder, std::uint64_t known, std::function<void()> on_change);
 
  private:

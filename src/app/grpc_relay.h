@@ -1,8 +1,8 @@
 // GrpcRelay: calls this program's own gRPC port, for the console's playground.
 //
-// The address is the program's own and never a request's, and a call has its caller's token, so it can do
-// nothing that the caller could not do with a gRPC client. Threads: any; calls have threads of their own.
-// `stop` waits until all are over, which the end of the gRPC server brings about.
+// The address is always the program's own, never one from a request, and a call carries its caller's token,
+// so it can do only what the caller could do with a gRPC client. Threads: any; each call has its own thread.
+// `stop` waits until all calls have ended, so stop the gRPC server first.
 #pragma once
 
 #include <string>
@@ -15,9 +15,9 @@ namespace baton::app {
 
 class GrpcRelay {
  public:
-  static constexpr int kCallsMax = 4;  // at once
+  static constexpr int kCallsMax = 4;  // concurrent calls
 
-  // `host`: where the server listens, which may be every address.
+  // `host`: the address the server listens on, which may be the wildcard address.
   GrpcRelay(const std::string& host, int port);
 
   static bool available() { return client::GrpcChannel::available(); }

@@ -22,7 +22,7 @@ namespace baton::app {
 namespace {
 
 constexpr std::string_view kTokens = "tokens";
-// Baton's variables that are not settings.
+// Environment variables of Baton that are not settings.
 const std::vector<std::string> kOtherVariables{"BATON_CONFIG", "BATON_URL", "BATON_TOKEN", "BATON_AGENT",
                                                "BATON_PUSH_KEY"};
 
@@ -38,9 +38,9 @@ std::string pointer_of(std::string_view path) {
   return pointer;
 }
 
-enum class Source { none, file, environment, flags };  // the strongest is the last
+enum class Source { none, file, environment, flags };  // by increasing precedence
 
-// Goes once through all sources, from the weakest to the strongest.
+// Reads all sources once, in order of increasing precedence.
 class Loader {
  public:
   explicit Loader(const Sources& sources) : sources_(sources) {}
@@ -61,7 +61,7 @@ class Loader {
   void wrong(const std::string& where, std::string_view what) {
     loaded_.problems.push_back(where + ": " + std::string(what));
   }
-  // "baton.json:3:11: /port": the place of the value, as compilers write it.
+  // Reports an error at a value's position, like a compiler: "baton.json:3:11: /port".
   void wrong_in_file(std::string_view pointer, std::string_view what) {
     const std::string_view at = json::nearest_value(file_, pointer).raw();
     const json::TextPlace place =
@@ -90,15 +90,16 @@ class Loader {
     if (setting.path == "db_file") database_file_from_ = source;
   }
 
-  // The folder that the names of secret files in the configuration file start from; empty: the current one.
+  // Returns the folder for relative names of secret files in the configuration file; empty: the current
+  // folder.
   std::string folder_of_file() const {
     const std::size_t slash = sources_.file_name.rfind('/');
-    // "/baton.json" has an empty folder name before its slash.
+    // The part of "/baton.json" before the slash is empty.
     if (slash == 0) return "/";
     return slash == std::string::npos ? "" : sources_.file_name.substr(0, slash);
   }
 
-  // `prefix`: "" or the section's name with a dot.
+  // `prefix` is empty, or the section's name followed by a dot.
   void take_section(json::Value section, const std::string& prefix) {
     for (const json::Value member : section) {
       const std::string path = prefix + std::string(member.key());
@@ -153,7 +154,7 @@ class Loader {
       here.emplace_back(rest.substr(0, rest.find('.')));
     }
     if (prefix.empty()) here.emplace_back(kTokens);
-    // The right name in the wrong section comes before a similar name in this one.
+    // Prefers the same name in another section to a similar name in this one.
     for (const Setting& setting : settings()) {
       if (last_name(setting.path) == name || setting.path == name)
         return "; did you mean " + pointer_of(setting.path) + "?";
@@ -181,10 +182,10 @@ class Loader {
     known.push_back(variable_of(kTokens));
     if (const auto found = sources_.environment.find(known.back()); found != sources_.environment.end()) {
       const auto document = json::Document::parse_view(found->second);
-      // The parser's own error could show a piece of a secret.
+      // The parser's own error could quote part of a secret.
       if (!document) return wrong(known.back(), "must be a JSON list, as `tokens` in the file");
       const std::string name = known.back();
-      // Either the list alone, or an object with the list as in the file.
+      // Accepts the list itself, or an object that contains the list as in the file.
       const json::Value whole = document->root();
       take_tokens(whole.is_object() ? whole[kTokens] : whole, {sources_.environment, {}},
                   [&](std::string_view pointer, std::string_view what) {
@@ -194,7 +195,7 @@ class Loader {
     warn_of_misspelt(known);
   }
 
-  // Only a warning: other programs set variables too, and some of them begin with our name.
+  // Only warns, because other programs may set variables that begin with our name.
   void warn_of_misspelt(const std::vector<std::string>& known) {
     for (const auto& [name, value] : sources_.environment) {
       if (!name.starts_with("BATON_") || std::ranges::find(known, name) != known.end()) continue;
@@ -213,7 +214,7 @@ class Loader {
     }
   }
 
-  // `db_file` and `db` are two ways to say the same: the stronger source counts.
+  // `db_file` and `db` both name the database. The one from the source with higher precedence wins.
   void take_database_file() {
     StoreOptions& store = config().store;
     if (database_file_from_ < database_from_) store.database_file.clear();
@@ -239,7 +240,7 @@ class Loader {
           "holds a password, which every user of this machine could see in the list of processes. Write the "
           "URL into a file that --db-file names or into BATON_DB, or the password into PGPASSFILE");
     }
-    // libpq reads it, and no agent has to.
+    // libpq reads PGPASSWORD; agents must not get it.
     if (is_postgres(store.database)) config().cards.secret_variables.emplace_back("PGPASSWORD");
   }
 
@@ -305,7 +306,7 @@ class Loader {
 
   void check_traces() {
     const TraceOptions& traces = config().traces;
-    // It may hold a secret, which agents must not get.
+    // The variable may hold a secret, which agents must not get.
     if (!traces.headers_env.empty()) config().cards.secret_variables.push_back(traces.headers_env);
     if (traces.endpoint.empty()) return;
     const auto url = http::outbound::parse_url(traces.endpoint);
@@ -329,7 +330,7 @@ class Loader {
   }
 
   const Sources& sources_;
-  json::Value file_;  // while it is read
+  json::Value file_;  // valid only while the file is being read
   Source database_from_ = Source::none, database_file_from_ = Source::none;
   LoadedConfig loaded_;
 };

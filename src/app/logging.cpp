@@ -21,11 +21,11 @@
 namespace baton::app {
 namespace {
 
-// The members that older lines have at the beginning of their text.
+// The members that log calls in the older style put at the beginning of their text.
 constexpr std::array<std::string_view, 10> kFacts{"task",   "context", "agent", "worker", "attempt",
                                                   "caller", "config",  "event", "trace",  "address"};
 
-// Writes the members that a text begins with, and takes them off it.
+// Writes the members at the beginning of a text, and removes them from the text.
 void write_leading_facts(json::Writer& out, std::string_view& text) {
   while (true) {
     const std::size_t end = std::min(text.find(' '), text.size());
@@ -101,7 +101,7 @@ class TerminalFormatter final : public spdlog::formatter {
     if (!in_colour_ || text.empty()) return std::string(text);
     return std::string(style) + std::string(text) + std::string(kReset);
   }
-  // Each agent has one of five colours for as long as its name is the same.
+  // Derives one of five colours from the agent's name.
   static std::string style_of(const std::string& agent) {
     constexpr std::array<int, 5> kColours{32, 34, 35, 36, 94};
     if (agent == "baton") return std::string(kDim);
@@ -114,7 +114,7 @@ class TerminalFormatter final : public spdlog::formatter {
 void log_exception(const char* pool, const char* what) noexcept {
   try {
     spdlog::error("a function of the threads \"{}\" broke: {}", pool, what);
-  } catch (...) {  // no memory even for this
+  } catch (...) {  // out of memory while logging
   }
 }
 

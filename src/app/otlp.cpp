@@ -108,7 +108,7 @@ std::int64_t rejected_spans(std::string_view answer) {
   const auto document = json::Document::parse_view(answer);
   if (!document) return 0;
   const json::Value rejected = document->root()["partialSuccess"]["rejectedSpans"];
-  // A string, as 64-bit numbers are; some collectors write a number.
+  // 64-bit numbers should be strings, but some collectors write a number.
   const std::string text = rejected.is_string() ? rejected.str() : rejected.json().text;
   std::int64_t count = 0;
   std::from_chars(text.data(), text.data() + text.size(), count);

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The fields of /proc/self/stat after the program's name, which may hold anything.
+// Returns the fields of /proc/self/stat after the program's name, which may contain any characters.
 std::optional<std::istringstream> stat_fields() {
   std::ifstream file("/proc/self/stat");
   std::string line;
@@ -29,7 +29,7 @@ std::optional<std::istringstream> stat_fields() {
   return std::istringstream(line.substr(after + 1));
 }
 
-// When the machine was started, in seconds of the epoch.
+// Returns the time of the machine's boot, in seconds since the epoch.
 std::optional<double> boot_time() {
   std::ifstream file("/proc/stat");
   for (std::string word; file >> word;) {
@@ -54,7 +54,7 @@ void add_process_metrics(base::MetricsText& out) {
   out.value({{"version", kVersion}}, std::int64_t{1});
   const auto tick = static_cast<double>(sysconf(_SC_CLK_TCK));
   if (auto fields = stat_fields()) {
-    // As proc(5) numbers them, from the third on.
+    // Fields 3 to 24, in the numbering of proc(5).
     std::array<std::string, 22> field;
     for (std::size_t i = 0; i < field.size() && *fields >> field[i]; ++i) {
     }

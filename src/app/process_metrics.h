@@ -1,7 +1,7 @@
-// Metrics of the process, under the names that every Prometheus client library has for them, and of its
-// database's files.
+// Metrics of the process, under the standard names of Prometheus client libraries, and of the database's
+// files.
 //
-// Threads: any. What the system does not tell is left out.
+// Threads: any. Metrics that the system does not provide are left out.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace baton::app {
 
-// `baton_build_info` too.
+// Also adds `baton_build_info`.
 void add_process_metrics(base::MetricsText& out);
 
-// `path`: of a SQLite database; its log counts as well.
+// `path` is a SQLite database. Adds its size and that of its write-ahead log.
 void add_database_size(base::MetricsText& out, const std::string& path);
 
 }  // namespace baton::app

@@ -47,7 +47,7 @@ int cannot_start(const base::Error& error) {
   return 1;
 }
 
-// The faces of one store.
+// The interfaces of one store.
 struct OpenStore {
   std::unique_ptr<store::TaskStore> tasks;
   store::DeliveryStore* deliveries = nullptr;
@@ -83,7 +83,8 @@ bool is_asked_to_stop() {
   return sigismember(&pending, SIGTERM) == 1 || sigismember(&pending, SIGINT) == 1;
 }
 
-// Whether a standby goes on waiting; says once that it does.
+// Returns the function that decides whether a standby keeps waiting, and logs the first wait. Null if this
+// node is not a standby.
 std::function<bool()> waiting(const StoreOptions& options) {
   if (!options.postgres_standby) return nullptr;
   return [has_said = false, name = shown_database(options.database)]() mutable {
@@ -93,7 +94,7 @@ std::function<bool()> waiting(const StoreOptions& options) {
   };
 }
 
-// Ends the program: its memory is ahead of what the database has, or will never be written.
+// Ends the program, because its memory has changes that the database does not have or will never get.
 void end_without_store(const std::string& why) {
   spdlog::critical("the program ends: {}", why);
   spdlog::shutdown();
@@ -125,7 +126,7 @@ base::Result<OpenStore> open_store(const StoreOptions& options, const base::Cloc
       {.path = options.database, .on_upgrade = on_upgrade, .send_retention = options.send_retention}, clock));
 }
 
-// As the log says where the tasks are.
+// Returns the location of the tasks, for the log.
 std::string place_of(const StoreOptions& options) {
   std::error_code ignored;
   if (is_in_memory(options) || is_postgres(options.database)) return shown_database(options.database);
@@ -154,7 +155,7 @@ void log_agents(const agents::Catalogue& catalogue) {
   }
 }
 
-// Who may call, for the log, without secrets.
+// Returns the allowed callers, for the log, without secrets.
 std::string callers_of(const Config& config) {
   std::string text = config.anonymous_allowed() ? "anybody, without a token" : "";
   for (const ConfiguredToken& token : config.tokens) {
@@ -171,19 +172,19 @@ void log_start(const Config& config, const agents::Catalogue& catalogue) {
   spdlog::info("callers: {}", callers_of(config));
 }
 
-// Descriptors that connections must leave free. Without them no agent can be started, no row read and no
-// webhook sent; connections can wait outside.
+// Returns the number of descriptors that connections must leave free. Without them the server cannot start
+// agents, read the database or send webhooks. Connections can wait to be accepted instead.
 std::size_t descriptor_reserve(const Config& config, const agents::Catalogue& catalogue) {
   constexpr std::size_t kBase = 64;      // the log, listeners, event loops, libraries
   constexpr std::size_t kProcess = 4;    // three streams and the process itself
   constexpr std::size_t kStarting = 8;   // the pipes of the process that is being started
   constexpr std::size_t kDatabase = 32;  // a few connections with three files each
-  constexpr std::size_t kWebhook = 4;    // a connection, and the look-up of a name
+  constexpr std::size_t kWebhook = 4;    // a connection, and a DNS lookup
   std::size_t turns = 0, workers = 0;
   for (const agents::Agent* agent : catalogue.all()) {
     const agents::AgentSettings& settings = agent->settings;
     const bool is_worker = settings.mode == agents::AgentSettings::Mode::worker;
-    // Retired workers may run as long as their turns do.
+    // Doubled, because replaced workers run until their turns have ended.
     if (is_worker) workers += 2 * static_cast<std::size_t>(settings.workers);
     if (!is_worker) turns += static_cast<std::size_t>(settings.concurrency);
   }
@@ -192,7 +193,7 @@ std::size_t descriptor_reserve(const Config& config, const agents::Catalogue& ca
          kWebhook * static_cast<std::size_t>(config.webhooks.senders);
 }
 
-// Raises the limit on open files as far as the system allows, and returns it.
+// Raises the limit on open files to the system's maximum, and returns the new limit.
 std::size_t raise_descriptor_limit() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return std::numeric_limits<std::size_t>::max();
@@ -200,19 +201,19 @@ std::size_t raise_descriptor_limit() {
   return setrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_max : before;
 }
 
-// Keeps connections for requests and for operators' streams where callers' streams could take all.
+// Limits callers' streams, so that connections remain for requests and for operators' streams.
 void bound_streams(http::Limits& limits) {
   constexpr int kRequests = 16;
   const int kept = std::min(limits.reserved_streams_max + kRequests, limits.connections_max / 2);
   limits.streams_max = std::min(limits.streams_max, limits.connections_max - kept);
 }
 
-// The limits of the connection layer, with no more connections than there are descriptors for. Logs a warning
+// Returns the limits of the connection layer, with no more connections than descriptors allow. Logs a warning
 // if that is fewer than configured.
 http::Limits http_limits(const Config& config, const agents::Catalogue& catalogue, std::size_t descriptors) {
   http::Limits limits = config.http;
   const std::size_t reserve = std::min(descriptor_reserve(config, catalogue), descriptors / 2);
-  // Connections that are only told that there are too many: an eighth more, and at most 256 (ConnectionLoop).
+  // An eighth more connections, and at most 256, are accepted only to be refused (ConnectionLoop).
   const std::size_t left = descriptors - reserve;
   std::size_t most = std::max(left - left / 9, left - std::min<std::size_t>(left, 256));
   // gRPC may have as many connections as HTTP, at two descriptors each.
@@ -228,10 +229,10 @@ http::Limits http_limits(const Config& config, const agents::Catalogue& catalogu
   return limits;
 }
 
-// A core file would hold tokens, secrets and what callers said. The agents' processes inherit it. Not by
-// PR_SET_DUMPABLE, which gives /proc/self to root: then the metrics of a server that is not root's,
-// sanitizers and debuggers see less. The hard limit stays, so that an operator can ask for one core
-// (prlimit).
+// Disables core files, which would contain tokens, secrets and callers' messages. Agents' processes inherit
+// the limit. Does not use PR_SET_DUMPABLE: it makes root the owner of /proc/self, which hides data from the
+// metrics of a server that does not run as root, from sanitizers and from debuggers. Keeps the hard limit, so
+// that an operator can enable a core file with prlimit.
 void refuse_core_dumps() {
   rlimit limit{};
   if (getrlimit(RLIMIT_CORE, &limit) != 0) return;
@@ -239,7 +240,7 @@ void refuse_core_dumps() {
   if (setrlimit(RLIMIT_CORE, &limit) != 0) spdlog::warn("core dumps cannot be switched off");
 }
 
-// Read once; a secret that changes needs a restart.
+// Called once at the start: a changed secret needs a restart.
 TraceHeaders trace_headers(const TraceOptions& options) {
   TraceHeaders headers;
   if (!options.headers_file.empty()) {
@@ -264,10 +265,10 @@ int serve(const Config& config, const std::function<LoadedConfig()>& read_again)
   const std::size_t descriptors = raise_descriptor_limit();
   refuse_core_dumps();
   const Supervisor supervisor;
-  ExitDeadline exit_deadline;  // counts until everything below is gone
+  ExitDeadline exit_deadline;  // covers the destruction of everything below
 
   const base::SystemClock clock;
-  // Steady, so that setting the clock does not disturb retries, retention or the order of a log.
+  // A steady clock keeps retries, retention and the order of a log intact when the system clock is set.
   const base::SteadyClock steady(clock);
   const auto store = open_store(config.store, steady);
   if (!store && config.store.postgres_standby && is_asked_to_stop()) return 0;
@@ -278,14 +279,15 @@ int serve(const Config& config, const std::function<LoadedConfig()>& read_again)
   http::outbound::Breakers breakers;
   http::outbound::ByteBudget answers(config.outbound_budget);
   std::optional<base::SpanQueue> spans;
-  std::optional<TraceExporter> exporter;  // ends after the service, whose last spans it sends
+  std::optional<TraceExporter> exporter;  // outlives the service, to send its last spans
   if (!config.traces.endpoint.empty()) {
     spans.emplace(config.traces.ratio);
     exporter.emplace(*spans, config.traces.endpoint, trace_headers(config.traces),
                      TraceResource{std::string(kVersion), store->server_name}, config.traces.batch_time);
   }
   base::SpanQueue* const traced = spans ? &*spans : nullptr;
-  // A turn that waits for its children gives up its slot, but not its thread: at most as many wait as run.
+  // A turn that waits for its children gives up its slot but keeps its thread. At most `slots` turns wait in
+  // addition to those that run.
   base::WorkerPool callers("agent-call", 2 * config.engine.slots,
                            static_cast<std::size_t>(config.engine.slots));
   const agents::Catalogue* chosen_from = nullptr;

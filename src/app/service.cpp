@@ -21,24 +21,24 @@
 namespace baton::app {
 namespace {
 
-// The connection of a reader that takes nothing is closed well before.
+// How long an answer waits for memory. The connection of a reader that reads nothing is closed much earlier.
 constexpr std::chrono::seconds kAnswerWait{60};
 constexpr std::size_t kAnswersWaiting = 1'000;
-// Of pages of logs that were read for streams and are not sent yet.
+// Bytes of log pages that were read for streams and are not sent yet.
 constexpr std::size_t kPagesMax = 64 << 20;
-// Of operators: a few people and their pages.
+// For operators: a few people and their consoles.
 constexpr int kOperatorThreads = 2;
 constexpr std::size_t kOperatorRequestsMax = 64, kOperatorPagesMax = 16 << 20;
 constexpr const char* kDevOperator = "dev";
 
-// The functions below add what follows from several settings to the options that were configured.
+// The functions below complete the configured options with values derived from several settings.
 
 engine::EngineOptions engine_options(const Config& config, const Dependencies& dependencies) {
   engine::EngineOptions options = config.engine;
   if (!dependencies.server_name.empty()) options.node = dependencies.server_name;
   options.spans = dependencies.spans;
   options.peers = dependencies.peers;
-  options.on_asked_to_drain = [] { kill(getpid(), SIGTERM); };  // as the machine's own tools ask
+  options.on_asked_to_drain = [] { kill(getpid(), SIGTERM); };  // like a service manager
   options.on_flush_failed = [](const base::Error& error) {
     spdlog::critical("{}; ending, as nothing more can be promised", error.for_log);
     spdlog::shutdown();
@@ -81,9 +81,9 @@ bool has_own_listener(const Config& config) {
   return config.operate_port != Config::kWithCallers;
 }
 
-// Operators may name other hosts than callers if their listener is another.
+// If operators have their own listener, its Host headers may differ from those of callers.
 server::ServerOptions operator_options(const Config& config, const server::ServerOptions& of_callers) {
-  server::ServerOptions options = of_callers;  // with the same list of tokens
+  server::ServerOptions options = of_callers;  // shares the list of tokens
   if (has_own_listener(config))
     options.any_host = options.hosts.empty() && !server::is_loopback_host(config.operate_host);
   return options;
@@ -168,7 +168,7 @@ Service::Service(const Config& config, const Dependencies& dependencies, const h
   admit(config);
 }
 
-// Before the notifier goes, which the engine wakes.
+// Drains the engine before the notifier is destroyed, because the engine wakes it.
 Service::~Service() {
   engine_.drain();
 }
@@ -251,7 +251,7 @@ base::Result<void> Service::serve(const Servers& servers, const std::function<Lo
   return {};
 }
 
-// While timers fire.
+// Tells the supervisor that the program is alive, for as long as the engine's timers fire.
 void Service::keep_alive() {
   const auto pause = dependencies_.supervisor.watchdog();
   if (!pause) return;
@@ -259,7 +259,7 @@ void Service::keep_alive() {
   engine_.after(*pause, [this] { keep_alive(); });
 }
 
-// The lines that tests and people read.
+// Prints the addresses, for people and tests.
 void Service::print_addresses(const std::string& url, const std::string& grpc,
                               const std::string& operators) const {
   std::cout << "listening on " << url << std::endl;
@@ -270,7 +270,7 @@ void Service::print_addresses(const std::string& url, const std::string& grpc,
             << std::endl;
 }
 
-// Returns where operators have a listener of their own; empty if they share the callers'.
+// Returns the URL of the operators' own listener; empty if they share the callers'.
 base::Result<std::string> Service::start_operators(http::HttpServer& operators) {
   if (!has_own_listener(config_)) return std::string();
   const auto port = operators.start(config_.operate_host, config_.operate_port);
@@ -278,7 +278,8 @@ base::Result<std::string> Service::start_operators(http::HttpServer& operators) 
   return "http://" + address_of(config_.operate_host, *port);
 }
 
-// Returns where gRPC listens; empty if it is off. Call before the pipeline opens: it writes the options.
+// Returns the address of the gRPC listener; empty if gRPC is off. Call before the pipeline opens, because
+// this changes the options.
 base::Result<std::string> Service::start_grpc(server::grpc::GrpcServer& grpc) {
   if (config_.grpc_port == Config::kGrpcOff) {
     options_.grpc_address.clear();
@@ -296,7 +297,7 @@ base::Result<std::string> Service::start_grpc(server::grpc::GrpcServer& grpc) {
   return address_of(config_.host, *port);
 }
 
-// Sets who may call and, if that is more than one caller, each one's share.
+// Sets the allowed callers and, if there are several, the share of each.
 void Service::admit(const Config& config) {
   std::set<std::string> callers;
   for (const ConfiguredToken& token : config.tokens) callers.insert(token.caller);
@@ -314,15 +315,15 @@ void Service::admit(const Config& config) {
   engine_.set_caller_delayed_max(share_of(config.engine.delayed_max));
 }
 
-// So that cards of agents elsewhere are known before somebody asks for them.
+// Fetches the cards of remote agents before anybody requests them.
 void Service::look_at_cards() const {
   for (const agents::Agent* agent : dependencies_.catalogue.all()) (void)agent->shown_card();
 }
 
-// At SIGHUP, which the watch over agents' folders sends, too.
+// Handles SIGHUP, which the watch over agents' folders sends too.
 void Service::reload(const LoadedConfig& loaded) {
   std::vector<std::string> problems = loaded.problems;
-  // Whether any token is a caller's decides whether callers need one.
+  // Callers need a token if any token belongs to a caller, so that cannot change without a restart.
   if (problems.empty() && loaded.config.has_caller_tokens() != config_.has_caller_tokens()) {
     problems.emplace_back("the first token of a caller, or none any more, needs a restart");
   }
@@ -353,8 +354,7 @@ void Service::reload(const LoadedConfig& loaded) {
                loaded.config.tokens.size(), cards->added, cards->changed, cards->removed);
 }
 
-// Open requests go on while the turns drain; new ones are answered with a refusal. A second signal ends the
-// grace.
+// Serves open requests while the turns drain, and refuses new ones. A second signal ends the grace.
 void Service::drain(const Servers& servers, const sigset_t& signals) {
   constexpr timespec kLook{0, 50'000'000};
   std::atomic<bool> done{false}, hurried{false};
@@ -372,7 +372,7 @@ void Service::drain(const Servers& servers, const sigset_t& signals) {
   servers.grpc.drain();
   servers.operators.drain();
   engine_.drain();
-  // By now all requests that waited for a turn are being answered.
+  // At this point all requests that waited for a turn are being answered.
   const std::chrono::milliseconds grace(hurried ? 100 : 1'000);
   std::jthread closing([&] { servers.http.stop(grace); });
   servers.grpc.stop(grace);

@@ -1,6 +1,6 @@
-// Service: every long-lived object of `baton serve`, built in the order of need and taken down in reverse.
+// Service: every long-lived object of `baton serve`, built in order of dependency and destroyed in reverse.
 //
-// Lifetime: the configuration, the store, the clocks, the processes and the catalogue outlive it.
+// Lifetime: the configuration, the store, the clocks, the processes and the catalogue must outlive it.
 // Threads: one thread builds, runs and destroys it.
 #pragma once
 
@@ -36,9 +36,9 @@
 
 namespace baton::app {
 
-// What a Service uses and does not own, since opening any of it may fail.
+// The objects that a Service uses and does not own, because opening any of them may fail.
 struct Dependencies {
-  const base::Clock& clock;         // what is shown
+  const base::Clock& clock;         // for times that are shown
   const base::Clock& steady_clock;  // for retries
   store::TaskStore& store;
   store::DeliveryStore& deliveries;
@@ -50,23 +50,23 @@ struct Dependencies {
   ExitDeadline& exit_deadline;
   // For metrics.
   const http::outbound::ByteBudget& answers;
-  std::string server_name;                   // to other servers; empty: another one in each run
+  std::string server_name;                   // for other servers; empty: a new one in each run
   const http::outbound::Breakers& breakers;  // for metrics
   base::SpanQueue* spans = nullptr;          // of traces; outlives the service; null: none
-  store::Peers* peers = nullptr;             // the nodes that share the store; null: nobody does
+  store::Peers* peers = nullptr;             // the nodes that share the store; null: it is not shared
   const TraceExporter* exporter = nullptr;   // for metrics; null: none
   std::uint64_t agent_files = 0;             // with --dev: agents::files_digest before the cards were read
 };
 
 class Service {
  public:
-  // `limits`: those of the configuration, as far as the descriptors go (http_limits).
+  // `limits`: the configured ones, lowered to the available descriptors (http_limits).
   Service(const Config& config, const Dependencies& dependencies, const http::Limits& limits);
 
   ~Service();
 
-  // Listens, prints the addresses to standard output, serves until SIGTERM or SIGINT, and drains. At SIGHUP
-  // reloads what `read_again` returns. Fails if it cannot start.
+  // Listens, prints the addresses to standard output, serves until SIGTERM or SIGINT, and drains. SIGHUP
+  // reloads the configuration with `read_again`. Fails if it cannot start.
   base::Result<void> run(const std::function<LoadedConfig()>& read_again, const sigset_t& signals);
 
  private:
@@ -100,7 +100,7 @@ class Service {
   server::AnswerBudget pages_;
   server::RequestStats requests_;
   const server::Services services_;
-  const std::string dev_token_;  // of an operator, until the end; empty without --dev
+  const std::string dev_token_;  // an operator's token for this run; empty without --dev
   server::ServerOptions operator_options_;
   base::WorkerPool operator_readers_;
   server::AnswerBudget operator_pages_;

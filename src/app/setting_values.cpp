@@ -10,7 +10,7 @@
 namespace baton::app {
 namespace {
 
-// A value before its range is known to be right.
+// A value whose range is not checked yet.
 using Plain = std::variant<bool, double, std::string, std::vector<std::string>>;
 using Problem = std::optional<std::string>;
 
@@ -190,7 +190,7 @@ bool is_text(const Setting& setting) {
   return holds<std::string>(setting) || holds<server::ChatOptions::SendMessage>(setting);
 }
 
-// Whether the setting is a number of bytes, which may have a unit.
+// Returns true for a number of bytes, which may have a unit.
 bool is_size(const Setting& setting) {
   return holds<std::size_t>(setting) && !setting.counts;
 }
@@ -227,7 +227,8 @@ std::optional<std::string> set_from_text(Config& config, const Setting& setting,
 }
 
 std::optional<std::string> set_from_json(Config& config, const Setting& setting, json::Value value) {
-  // A value that no setting takes becomes one that this setting refuses, so that the error is its own.
+  // Replaces a value of an unsupported type with one that this setting refuses, to get the setting's own
+  // error.
   const Plain nothing = is_text(setting) ? Plain(0.0) : Plain(std::string());
   return assign(config, setting, plain_of(value, is_size(setting)).value_or(nothing));
 }

@@ -22,12 +22,12 @@ using server::ChatOptions;
 using server::ServerOptions;
 using server::grpc::GrpcLimits;
 
-// The member of a Config at the end of a path of members.
+// Returns the member of a Config that a path of members leads to.
 template <auto... Path>
 auto& to(Config& config) {
   return (config.*....*Path);
 }
-// Members of the larger options.
+// Shorthands for members of the larger options.
 template <auto... Path>
 constexpr auto server = &to<&Config::server, Path...>;
 template <auto... Path>
@@ -56,7 +56,7 @@ constexpr std::array<std::string_view, 3> kSendMessage{"auto", "ag-ui", "ag-kit"
 constexpr std::array<std::string_view, 2> kResponseEvents{"response", "message"};
 constexpr std::array<std::string_view, 3> kLogFormats{"json", "text", "terminal"};
 
-// The rules of the table are in settings.h. Order: as in the help text.
+// settings.h describes the columns. The order is that of the help text.
 constexpr Setting kSettings[] = {
     {"host", &to<&Config::host>, "Address to listen on", 1, 255},
     {"port", &to<&Config::port>, "Port to listen on; 0 picks a free one", 0, 65'535},

@@ -1,8 +1,8 @@
-// The settings of `baton serve` as a table. Each is described once; the configuration file, the environment,
-// the flags, the checks, the help text and the JSON Schema follow from that. A row names the member that the
-// setting goes to; the setting's type and default are that member's.
+// The settings of `baton serve` as a table. The configuration file, the environment, the flags, the checks,
+// the help text and the JSON Schema are all derived from it. A row names the member that holds the setting's
+// value; the setting's type and default are that member's.
 //
-// Threads: everything here is pure.
+// Threads: any; all functions are pure.
 #pragma once
 
 #include <chrono>
@@ -31,11 +31,11 @@ struct Setting {
   std::string_view path;  // "http.body_max": section and name in the file
   SettingTarget target;
   std::string_view help;
-  double min = 0;  // of a number, or of a text's length
+  double min = 0;  // of a number, or of the length of a text
   double max = 0;
   std::span<const std::string_view> choices = {};  // of a text, or of an enumeration in its order
-  std::string_view flag = {};                      // if it is not the path in its usual form
-  bool counts = false;                             // a std::size_t of things, not of bytes
+  std::string_view flag = {};                      // empty: derived from the path
+  bool counts = false;                             // a std::size_t that is a count, not a number of bytes
 };
 
 std::span<const Setting> settings();
@@ -43,10 +43,11 @@ const Setting* find_setting(std::string_view path);
 
 std::string flag_of(const Setting& setting);       // "--http-body-max"
 std::string variable_of(std::string_view path);    // "BATON_HTTP_BODY_MAX"
-bool is_switch(const Setting& setting);            // yes or no, so that the flag needs no value
-std::string default_text(const Setting& setting);  // as it would be written on the command line
+bool is_switch(const Setting& setting);            // true if the flag needs no value: yes or no
+std::string default_text(const Setting& setting);  // in the syntax of the command line
 
-// Both set a value, or change nothing and return what is wrong with it ("must be between 0 and 65535").
+// Both set a value and return nullopt, or change nothing and return the error ("must be between 0 and
+// 65535").
 std::optional<std::string> set_from_text(Config& config, const Setting& setting, std::string_view text);
 std::optional<std::string> set_from_json(Config& config, const Setting& setting, json::Value value);
 

@@ -31,7 +31,7 @@ Interrupt::Interrupt() {
   fd_.reset(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
-// First takes the signal that came: when it is unblocked, it would end the program after all.
+// Consumes a pending signal first; otherwise it would end the program once it is unblocked.
 Interrupt::~Interrupt() {
   signalfd_siginfo taken{};
   while (::read(fd_.get(), &taken, sizeof taken) > 0) {

@@ -28,7 +28,7 @@ Supervisor::Supervisor() : socket_(taken("NOTIFY_SOCKET")) {
   const std::string of = taken("WATCHDOG_PID"), time = taken("WATCHDOG_USEC");
   const bool is_for_us = of.empty() || of == std::to_string(::getpid());
   const auto microseconds = base::number_in<std::int64_t>(time);
-  // Twice in the time after which it counts as dead, as sd_watchdog_enabled(3) says.
+  // Half of the watchdog's timeout, as sd_watchdog_enabled(3) recommends.
   if (is_for_us && microseconds && *microseconds >= 2'000)
     watchdog_ =
         std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::microseconds(*microseconds / 2));
@@ -42,7 +42,7 @@ void Supervisor::is_reloading() const {
   tell("RELOADING=1\nMONOTONIC_USEC=" + std::to_string(microseconds));
 }
 
-// A datagram to a socket with a path, or in the abstract name space ("@").
+// Sends a datagram to a socket with a path, or in the abstract namespace ("@").
 void Supervisor::tell(std::string_view state) const {
   sockaddr_un address{};
   if (socket_.empty() || socket_.size() >= sizeof address.sun_path) return;

@@ -1,7 +1,7 @@
-// Supervisor: what the program tells systemd, if that has started it as a service of Type=notify: that it
-// serves, reloads, stops, and is alive. Anything else that sets NOTIFY_SOCKET is told the same.
+// Supervisor: notifies systemd, or any other parent that sets NOTIFY_SOCKET, that the program is ready,
+// reloads, stops and is alive (Type=notify).
 //
-// Threads: any. What cannot be told is left out.
+// Threads: any. Notifications that cannot be sent are dropped.
 #pragma once
 
 #include <chrono>
@@ -13,20 +13,20 @@ namespace baton::app {
 
 class Supervisor {
  public:
-  // Reads the environment, and takes what it has read out of it: agents are not to speak for the program.
+  // Reads its variables from the environment and removes them, so that agents cannot send notifications.
   Supervisor();
 
   void is_ready() const { tell("READY=1"); }
   void is_reloading() const;
   void is_stopping() const { tell("STOPPING=1"); }
   void is_alive() const { tell("WATCHDOG=1"); }
-  // How often it wants to hear that the program is alive; nothing: never.
+  // How often `is_alive` must be called; nullopt if there is no watchdog.
   std::optional<std::chrono::milliseconds> watchdog() const { return watchdog_; }
 
  private:
   void tell(std::string_view state) const;
 
-  std::string socket_;  // empty: nobody is to be told
+  std::string socket_;  // empty: there is no supervisor
   std::optional<std::chrono::milliseconds> watchdog_;
 };
 

@@ -15,7 +15,7 @@ std::string on_one_line(std::string text) {
   return base::loggable(text);
 }
 
-// What there is to say about an event; empty: nothing.
+// Describes an event; empty for an event that is not logged.
 struct Words {
   std::string operator()(const task::StatusChanged& changed) const {
     std::string words(task::name_of(changed.status.state));

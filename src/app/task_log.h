@@ -1,4 +1,4 @@
-// What becomes of tasks, as lines of the log: for authors of agents, who watch them in a terminal (--dev).
+// Logs the events of tasks, for authors of agents who watch them in a terminal (--dev).
 //
 // Threads: any.
 #pragma once
@@ -7,7 +7,7 @@
 
 namespace baton::app {
 
-// A line at level info for each event of the change that says something to people.
+// Logs a line at level info for each event of the change that is of interest to people.
 void log_task(const store::Committed& committed);
 
 }  // namespace baton::app

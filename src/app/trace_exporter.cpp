@@ -103,9 +103,9 @@ TraceExporter::Sent TraceExporter::send(const std::string& body, milliseconds ti
   request.headers = headers_;
   request.total_timeout = time;
   request.answer_max = 64 << 10;
-  // The operator has named it.
+  // The operator chose the address, so any address is allowed.
   request.policy = http::outbound::AddressPolicy::any();
-  // A request under way is broken off by the end of the program; the last one is not.
+  // The end of the program aborts a request, but not the last one, which is sent after the end of the queue.
   if (!spans_.is_stopped()) request.stop_fd = stop_fd_.get();
   const auto answer = http::outbound::http_request(request);
   if (!answer) {
@@ -124,7 +124,7 @@ TraceExporter::Sent TraceExporter::send(const std::string& body, milliseconds ti
   return is_for_later(answer->status) ? Sent::later : Sent::refused;
 }
 
-// One line for each change.
+// Logs one line when exporting starts to fail, and one when it works again.
 void TraceExporter::tell(bool works, const std::string& why) {
   if (std::exchange(works_, works) == works) return;
   if (works) return spdlog::info("traces: the collector takes spans again");

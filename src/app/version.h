@@ -1,4 +1,4 @@
-// The version of Baton, as project() in CMakeLists.txt has it (a test compares them).
+// The version of Baton; a test compares it with project() in CMakeLists.txt.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@ namespace baton::app {
 
 inline constexpr std::string_view kVersion = "0.1.0";
 
-// The version, and the commit, libraries and compiler of this build, a line each.
+// Returns the version, commit, libraries and compiler of this build, one on each line.
 std::string version_text();
 
 }  // namespace baton::app
