@@ -1,4 +1,4 @@
-// The span of a call to an agent elsewhere. Pure.
+// The span of a call to a remote agent. Pure.
 #pragma once
 
 #include "base/span.h"
@@ -6,7 +6,7 @@
 
 namespace baton::client {
 
-// `error`: null: the call had its answer.
+// `error` is null if the call succeeded.
 base::Span call_span(const Remote& remote, const CallError* error);
 
 }  // namespace baton::client

@@ -1,4 +1,4 @@
-// What another server has sent is decoded when the budget for that allows it (http::outbound::ByteBudget).
+// Decodes JSON from other servers within the memory budget for it (http::outbound::ByteBudget).
 #pragma once
 
 #include <string_view>
@@ -8,8 +8,8 @@
 
 namespace baton::client {
 
-// The right to decode a JSON text. Blocks; fails with too_large or unavailable (Intake::decode). `intake`:
-// null: nothing is bounded.
+// Returns the right to decode a JSON text, which reserves memory in the budget. Blocks until there is room;
+// fails with too_large or unavailable (Intake::decode). A null `intake` has no limit.
 inline base::Result<http::outbound::Intake::Decoding> may_decode(std::string_view text,
                                                                  const http::outbound::Intake* intake) {
   constexpr std::size_t kBytesOfValue = 16;

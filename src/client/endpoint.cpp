@@ -20,13 +20,13 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// How much is kept of a stream that turns out to be a plain answer.
+// Bytes kept of a response that may turn out to be a plain answer instead of a stream.
 constexpr std::size_t kPlainMax = 1 << 20;
 constexpr std::size_t kEventMax = 64 << 20;  // of one event of a stream
 
-// How far a call has come.
+// The progress of a call.
 struct Progress {
-  bool sent = false;  // the connection was there
+  bool sent = false;  // the connection was established
   milliseconds held{0};
 
   void follow(http::outbound::HttpRequest& request) {
@@ -51,15 +51,15 @@ std::string lower(std::string text) {
   return text;
 }
 
-// Adds the detail only if it says more.
+// Adds the detail only if the message does not contain it.
 CallError from_remote(const protocol::a2a::RemoteError& error) {
   CallError read{error.message, error.code, false};
   if (lower(error.message).find(lower(error.detail)) == std::string::npos) read.text += ": " + error.detail;
   return read;
 }
 
-// The error in an answer that is not a result: the protocol's error, else the HTTP status. No dialect: the
-// answer is not of the protocol.
+// Returns the error in an answer that is not a result: the protocol's error, or else the HTTP status.
+// `dialect` is null if the answer does not follow a protocol.
 CallError from_answer(const protocol::a2a::ClientDialect* dialect, int status, std::string_view body) {
   const bool good = status >= 200 && status <= 299;
   if (const auto document = json::Document::parse_view(body)) {
@@ -67,12 +67,12 @@ CallError from_answer(const protocol::a2a::ClientDialect* dialect, int status, s
         dialect ? dialect->read_answer(document->root(), good) : base::Result<protocol::a2a::ClientAnswer>();
     if (answer && answer->error) {
       CallError error = from_remote(*answer->error);
-      // Too many at once, for now.
+      // The server is only busy, so another try may succeed.
       error.lost = is_busy(error.rpc_code == 0 ? status : static_cast<int>(error.rpc_code));
       error.status = status;
       return error;
     }
-    // An error from before the server knew the protocol.
+    // An error from a layer of the server below the protocol.
     const json::Value reason = document->root()["error"];
     if (reason.is_string()) return {reason.str(), 0, is_busy(status), status};
     const std::string text = reason["message"].str() + " (HTTP status " + std::to_string(status) + ")";
@@ -80,19 +80,19 @@ CallError from_answer(const protocol::a2a::ClientDialect* dialect, int status, s
   }
   if (!good)
     return {"the server answered with HTTP status " + std::to_string(status), 0, is_busy(status), status};
-  // Foreign bytes say nothing to people, and may hold anything.
+  // Does not quote the bytes: they may contain anything.
   return {"the server's answer is not of the protocol (HTTP status " + std::to_string(status) + ", " +
               std::to_string(body.size()) + " bytes)",
           0, false};
 }
 
-// What the head of an answer over HTTP says besides.
+// Adds the information in the status and headers of an HTTP response.
 void add_headers(const http::outbound::HttpAnswer& answer, CallError& error) {
   error.unsent = answer.status == 429 || answer.status == 503;
   error.retry_after = http::outbound::retry_after(answer);
 }
 
-// The same for an answer over HTTP, which says more.
+// Like `from_answer`, with the information in the status and headers of an HTTP response.
 CallError from_http(const protocol::a2a::ClientDialect* dialect, const http::outbound::HttpAnswer& answer,
                     std::string_view body) {
   CallError error = from_answer(dialect, answer.status, body);
@@ -124,7 +124,7 @@ class StreamReading {
     if (!error_ && !answer) error_ = from_net(answer.error(), progress);
     if (!error_ && (answer->status < 200 || answer->status > 299))
       error_ = from_http(&dialect_, *answer, answer->body);
-    // Not a stream but one JSON answer: an error from before the first event.
+    // The response is one JSON answer instead of a stream: an error before the first event.
     const bool plain = answer && answer->content_type.find("event-stream") == std::string::npos;
     if (!error_ && plain && !seen_) error_ = from_http(&dialect_, *answer, plain_);
     return {error_, number_of(reader_.last_id()), opened_};
@@ -139,8 +139,8 @@ class StreamReading {
     return result && on_event_(event.numbered ? number_of(reader_.last_id()) : 0, *result);
   }
 
-  // The result's text in the event. What it was parsed to is gone by then, since the reader of the result
-  // parses it, too.
+  // Returns the result's text in the event. The parsed document is freed first, because the reader of the
+  // result parses the text again.
   std::optional<std::string_view> result_of(const protocol::SseEvent& event) {
     const auto document = json::Document::parse_view(event.data);
     if (!document) {
@@ -161,7 +161,7 @@ class StreamReading {
   const protocol::a2a::ClientDialect& dialect_;
   http::outbound::Intake* const intake_;
   const OnStreamEvent& on_event_;
-  // An intake has a bound for all that is kept.
+  // An intake already limits all bytes that are kept.
   protocol::SseReader reader_{intake_ == nullptr ? kEventMax : std::numeric_limits<std::size_t>::max()};
   std::string plain_;
   bool opened_ = false;
@@ -169,7 +169,7 @@ class StreamReading {
   std::optional<CallError> error_;
 };
 
-// The result in a complete answer, whose body becomes the result's text.
+// Returns the result of a complete answer. Reuses the memory of `body` for the result's text.
 tl::expected<task::Json, CallError> result_in(const Remote& remote, int status, std::string& body) {
   const protocol::a2a::ClientDialect& dialect = *remote.dialect;
   const auto right = may_decode(body, remote.access.intake);
@@ -193,13 +193,13 @@ std::shared_ptr<const base::SecretMask> mask_of(const Access& access) {
   return access.tokens && access.tokens->mask ? access.tokens->mask() : nullptr;
 }
 
-// The JSON of a gRPC message, which stands for the message's bytes.
+// Masks secrets in the JSON of a gRPC message, whose bytes cannot be masked.
 std::string shown_text(const Access& access, std::string_view json) {
   const auto mask = mask_of(access);
   return mask ? mask->masked(json) : std::string(json);
 }
 
-// Makes a call over gRPC under the breaker of its origin. For a stream, a connection is answer enough.
+// Makes a call over gRPC under the breaker of its origin. A stream counts as answered once it is connected.
 template <class Make>
 base::Result<ChannelAnswer> guarded(const Remote& remote, ChannelCall& call, bool is_stream,
                                     Progress& progress, Make make) {
@@ -226,7 +226,7 @@ base::Result<ChannelAnswer> guarded(const Remote& remote, ChannelCall& call, boo
   return answer;
 }
 
-// Events have no numbers here, because gRPC has no place for them.
+// Events over gRPC have no numbers: the protocol has no field for them.
 StreamEnd grpc_stream(const GrpcChannel& channel, const Remote& remote, ChannelCall call,
                       const OnStreamEvent& on_event) {
   const protocol::a2a::ClientDialect& dialect = *remote.dialect;
@@ -288,7 +288,7 @@ const CallError* error_in(const tl::expected<T, CallError>& result) {
   return result ? nullptr : &result.error();
 }
 
-// Makes a call with a token that is good now, and once more with another one if it is refused.
+// Makes a call with a valid token. If the server refuses the token, renews it and tries once more.
 template <class Result, class Make>
 Result with_token(const Access& access, int stop_fd, Make make) {
   if (!access.tokens) return make(access.token);
@@ -340,7 +340,7 @@ http::outbound::HttpRequest RemoteEndpoint::http(const protocol::a2a::ClientRequ
     while (url.ends_with('/')) url.pop_back();
     url += request.path;
   }
-  // Servers before 1.0 do not know the header; those that speak several versions answer in the right one.
+  // Sends A2A-Version always: servers before 1.0 ignore it, and servers of several versions need it.
   http::outbound::HttpRequest out = basic_request(std::move(url), remote_.access, shown.token, shown.trace,
                                                   protocol::name_of(dialect().version()), stop_fd_);
   out.method = request.method;
@@ -390,7 +390,7 @@ StreamEnd RemoteEndpoint::stream(const StreamRequest& request, const OnStreamEve
   StreamEnd end = with_token<StreamEnd>(remote_.access, stop_fd_, [&](const std::string& token) {
     return stream(request, on_event, {token, timer.trace()});
   });
-  // A status of gRPC and an error that was put together from parts have not been masked as bytes.
+  // A gRPC status and an error text composed from parts have not been masked yet.
   if (end.error) end.error->text = shown_text(remote_.access, end.error->text);
   const CallError* const error = end.error ? &*end.error : nullptr;
   if (timer.wants(error != nullptr)) timer.end(call_span(remote_, error));

@@ -20,80 +20,80 @@
 
 namespace baton::client {
 
-// A server without the agent that was asked for.
+// The agents of a server that does not have the requested one.
 struct OtherAgents {
-  std::string asked_for;            // empty: the default one
+  std::string asked_for;            // the requested agent; empty: the default one
   std::vector<std::string> served;  // never empty
 };
 
-// Why a call has no result.
+// The error of a call.
 struct CallError {
   std::string text;           // may hold text from the server, which is not safe for a terminal
   std::int64_t rpc_code = 0;  // the protocol's error code; 0: none
   bool lost = false;          // no answer, or the server is busy: another try may succeed
-  int status = 0;             // the HTTP status, if that is all there is
-  bool unsent = false;        // lost before the server could act on the request, or refused as it is busy
-  std::chrono::milliseconds retry_after{0};  // what the server asks for; 0: nothing
-  bool held = false;                         // by the origin's breaker, for retry_after: nothing went out
-  bool no_card = false;  // the agent has no card, and the Target does not say how to speak to it
+  int status = 0;             // the HTTP status, if there is no error of the protocol
+  bool unsent = false;  // lost before the server could act on the request, or refused because it is busy
+  std::chrono::milliseconds retry_after{0};  // the pause that the server asks for; 0: none
+  bool held = false;                         // not sent: the origin's breaker is open for `retry_after`
+  bool no_card = false;  // the agent has no card, and the Target does not specify the interface
   std::optional<OtherAgents> other_agents = {};
 };
 
-// Where tokens come from that expire. The functions may be called from any thread.
+// A source of tokens that expire. The functions may be called from any thread.
 struct TokenSource {
-  // One that is good now; may block. The arguments: see http::outbound::HttpRequest.
+  // Returns a valid token; may block. For the arguments see http::outbound::HttpRequest.
   std::function<tl::expected<std::string, CallError>(int stop_fd, bool despite_breaker)> find;
-  // The server has refused this one: whether another may help.
+  // Reports that the server refused the token. Returns true if another one may be accepted.
   std::function<bool(const std::string& token)> renew;
-  // What hides those that were sent in what the server answers; null: nothing does.
+  // Returns the mask that hides sent tokens in the server's answers. Null: they are not hidden.
   std::function<std::shared_ptr<const base::SecretMask>()> mask = {};
 };
 
-// What goes along to a server, and which addresses may be reached.
+// The credentials and limits for calls to a server, and the addresses that may be reached.
 struct Access {
   std::string token = {};       // empty: none
   std::string key_header = {};  // the header that holds the token; empty: Authorization, as a bearer token
-  // Any: the user of the program names the server.
+  // By default any address, because the user of the program names the server.
   http::outbound::AddressPolicy policy = http::outbound::AddressPolicy::any();
   std::size_t answer_max = std::size_t{256} << 20;  // bytes of an answer
   http::outbound::Breakers* breakers = nullptr;     // see HttpRequest
   bool despite_breaker = false;
-  std::optional<TokenSource> tokens = {};  // in place of `token`, for each call
+  std::optional<TokenSource> tokens = {};  // replaces `token`; queried for each call
   std::string trace = {};                  // the header `traceparent`; empty: none
-  base::SpanQueue* spans = nullptr;        // of the calls, below `trace`; outlives them. Null: none
-  // Where the bytes of answers are counted; they stay held until the caller says what it keeps. Null:
-  // nowhere.
+  base::SpanQueue* spans = nullptr;        // for spans of the calls, below `trace`; outlives them. Null: none
+  // Counts the bytes of answers. They stay reserved until the caller reports how many it keeps. Null: they
+  // are not counted.
   http::outbound::Intake* intake = nullptr;
 };
 
-// How to speak to an agent.
+// An interface of an agent, with all that is needed to call it.
 struct Remote {
   std::string url;  // of the interface
   protocol::a2a::ClientDialectPtr dialect;
   bool streams = true;
-  bool repeats_safely = false;  // the card says that a message sent again is recognised
+  bool repeats_safely = false;  // the card says that the server recognises a repeated message
   bool has_extension = false;   // the card declares Baton's extension
-  Access access = {};           // without a token if none goes there
-  // The origin that only the card names, and that therefore does not get the token; empty: none.
+  Access access = {};           // without the token if the interface must not get it
+  // The interface's origin, if only the card names it, so that it does not get the token; empty: it does.
   std::string untrusted_origin = {};
   std::optional<ChannelTarget> over_grpc = {};  // set: over gRPC, at `url`; unset: HTTP
-  std::string agent = {};  // over gRPC, which has no paths: the one that is meant; empty: the default one
-  std::shared_ptr<const GrpcChannel> channel = {};  // that is open already; null: each endpoint opens one
+  std::string agent = {};  // the agent's name over gRPC, which has no paths; empty: the default agent
+  std::shared_ptr<const GrpcChannel> channel = {};  // an open channel to share; null: each endpoint opens one
 };
 
 // One connection of a stream.
 struct StreamRequest {
   protocol::a2a::ClientRequest request;
   std::optional<std::int64_t> after;  // Last-Event-ID
-  // The longest silence, not over gRPC. By default four of the comments that keep a quiet stream awake.
+  // The longest silence; not used over gRPC. By default the time of four keep-alive comments.
   std::chrono::milliseconds idle{60'000};
 };
 struct StreamEnd {
-  std::optional<CallError> error;  // absent: the server, or `on_event`, ended it
-  std::int64_t last_number = 0;    // of its blocks, including those without an event
-  bool opened = false;             // the server said something on it
+  std::optional<CallError> error;  // absent: the server or `on_event` ended the stream
+  std::int64_t last_number = 0;    // the last number received, also of a block without an event
+  bool opened = false;             // the server sent at least one byte
 };
-// Gets an event's number (0: none) and the JSON of its result; returns whether to go on.
+// Gets an event's number (0: none) and the JSON of its result. Returns false to end the stream.
 using OnStreamEvent = std::function<bool(std::int64_t number, std::string_view result)>;
 
 class RemoteEndpoint {
@@ -112,7 +112,7 @@ class RemoteEndpoint {
   const protocol::a2a::ClientDialect& dialect() const { return *remote_.dialect; }
 
  private:
-  // What goes along with a call.
+  // The token and trace of one call.
   struct Shown {
     const std::string& token;
     const std::string& trace;
@@ -128,10 +128,10 @@ class RemoteEndpoint {
   const int stop_fd_;
 };
 
-// The channel of a remote over gRPC, for endpoints that come one after the other; null: HTTP.
+// Opens the gRPC channel of a remote, to be shared by consecutive endpoints. Null if the remote uses HTTP.
 std::shared_ptr<const GrpcChannel> open_channel(const Remote& remote);
 
-// A document as it was had, and what its server says about having it again.
+// A fetched document, with the headers that control its caching.
 struct Fetched {
   std::string url;
   std::string text;
@@ -139,13 +139,13 @@ struct Fetched {
   std::optional<std::chrono::seconds> max_age = {};  // Cache-Control; zero: no-cache or no-store
 };
 
-// GETs a document. `version` is sent as A2A-Version, unless it is empty. `known`: as it was had before; it is
-// returned again, with a new max_age, if it has not changed since.
+// GETs a document. `version` is sent as A2A-Version, unless it is empty. `known` is an earlier copy; it is
+// returned again, with a new max_age, if the document has not changed.
 tl::expected<Fetched, CallError> http_get(const std::string& url, const Access& access,
                                           std::string_view version, int stop_fd = -1,
                                           const Fetched* known = nullptr);
 
-// `url`, or the agent's URL below it if `agent` is given.
+// Returns `url`, or the agent's URL below it if `agent` is not empty.
 std::string endpoint_url(std::string url, std::string_view agent);
 
 }  // namespace baton::client

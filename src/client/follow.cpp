@@ -13,7 +13,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kDelayFirst{100}, kDelayMax{5'000};
-// A server that has never answered is most likely not there.
+// A short limit for a server that has never answered, because it most likely does not exist.
 constexpr milliseconds kFirstContact{5'000};
 constexpr milliseconds kAtOnce{2'000};
 
@@ -45,15 +45,15 @@ class Following {
       if (const auto error = hopeless(end)) {
         if (shows_its_end(*error)) return finish({});
         if (!std::exchange(alive_, false)) return finish(error);
-        silent_since_ = world_.now();  // it works on, without a stream: it is looked at again and again
+        silent_since_ = world_.now();  // the task still works but has no stream, so it is polled
       }
-      // A quiet stream that stayed open for a while counts as contact, too; one that closes at once does not.
+      // A quiet stream that stayed open for a while counts as contact; one that closed immediately does not.
       if (progress_ || (end.opened && world_.now() - opened > kAtOnce)) {
         silent_since_ = world_.now();
         delay_ = kDelayFirst;
       }
       if (gave_up()) return finish(lost(end));
-      // Tell once for each time without contact.
+      // Reports once for each period without contact.
       if (world_.on_trouble && delay_ == kDelayFirst) world_.on_trouble(lost(end).text);
       if (stopped(pause_after(end))) return finish({});
       delay_ = std::min(delay_ * 2, kDelayMax);
@@ -62,19 +62,19 @@ class Following {
 
  private:
   StreamRequest next_request() const {
-    // In 0.1 a Baton numbers events only for clients that ask for it, as this does. A send's stream begins at
-    // its own first event.
+    // In 0.1 a Baton numbers events only if the client sends a number, here 0. The stream of a send begins
+    // with its own first event anyway.
     if (sending_ && plan_.dialect->names_tasks()) return {*plan_.first_request, 0};
     if (sending_) return {*plan_.first_request, {}};
     return {plan_.dialect->write_subscribe(end_.task), after_};
   }
 
-  // One event; false when nothing more is wanted.
+  // Handles one event. Returns false to end the stream.
   bool take(std::int64_t number, std::string_view result) {
-    // Compared only with earlier connections: nothing repeats within one, and some servers give events of one
-    // moment the same number.
+    // Compares only with earlier connections: events do not repeat within one, and some servers give events
+    // of the same moment the same number.
     if (number > 0 && number <= seen_before_) return true;
-    // The state sent on subscribing has no number, and may be the same as on the last subscription.
+    // The snapshot sent on subscribing has no number, and may be the same as on the last subscription.
     const bool snapshot = number == 0 && !sending_ && std::exchange(first_on_connection_, false);
     const Snapshot now{result.size(), std::hash<std::string_view>()(snapshot ? result : "")};
     if (snapshot && now == snapshot_) return true;
@@ -110,20 +110,21 @@ class Following {
     }
     const bool is_reply = std::holds_alternative<protocol::a2a::MessageReply>(update);
     if (is_reply) end_.state = task::State::completed;
-    // A subscription may show an earlier end of a reopened task. So its end is up to the server.
+    // Does not stop at a terminal state: a subscription may show an earlier end of a reopened task. The
+    // server decides when the stream is over.
     over_ = is_reply || (plan_.until_waiting && end_.state && task::is_stopped(*end_.state));
   }
 
-  // Whether a connection ended because there is nothing more.
+  // Returns true if the connection ended because the task has no more events.
   bool is_over(const StreamEnd& end, std::chrono::nanoseconds lasted) const {
     if (broken_ || !end_.state || (end.error && end.error->lost)) return false;
     if (task::is_terminal(*end_.state)) return true;
-    // Some servers end the stream of a waiting task; Baton does so only when it stops itself. So ask again: a
-    // stream that then closes at once is over.
+    // Some servers end the stream of a waiting task; a Baton does so only when it stops. So this subscribes
+    // again: a stream that then closes immediately without an event is over.
     return !end.error && task::is_waiting(*end_.state) && !progress_ && lasted < kAtOnce;
   }
 
-  // As long as the server asks for, or else from half of the delay to all of it.
+  // Returns the pause that the server asks for, or else a random one between half of the delay and all of it.
   milliseconds pause_after(const StreamEnd& end) const {
     if (end.error && end.error->retry_after > delay_) return end.error->retry_after;
     return world_.jitter ? delay_ / 2 + milliseconds(std::llround(world_.jitter() * delay_.count() / 2))
@@ -135,7 +136,7 @@ class Following {
     return end_.stopped;
   }
 
-  // Returns an error that another try would not mend. Also decides whether the next try sends a lost message
+  // Returns an error that another try would not fix. Also decides whether the next try sends a lost message
   // again or subscribes.
   std::optional<CallError> hopeless(const StreamEnd& end) {
     if (broken_) return broken_;
@@ -148,7 +149,7 @@ class Following {
     if (!lost) return end.error;
     if (!sending_) return std::nullopt;
     const bool unsent = end.error && end.error->unsent;
-    // The message has an id, so the server recognises a repetition.
+    // Sends again if the server did not act on the request, or recognises a repetition by the message's id.
     if (!heard_ && (unsent || (!plan_.dialect->names_tasks() && !plan_.sends_once))) return std::nullopt;
     sending_ = false;
     if (heard_ && !end_.task.empty()) return std::nullopt;
@@ -162,9 +163,10 @@ class Following {
     return std::nullopt;
   }
 
-  // A task that has ended may have no stream (1.0; some servers before): then shows the task as it is.
+  // A task that has ended may have no stream (in 1.0, and on some servers before). Then reads the task and
+  // shows it.
   bool shows_its_end(const CallError& error) {
-    // Some say "not found" of the stream although the task is there.
+    // Some servers answer "not found" to a subscription although the task exists.
     const bool no_stream = error.rpc_code == protocol::a2a::kUnsupportedOperation ||
                            error.rpc_code == protocol::a2a::kTaskNotFound ||
                            (error.rpc_code == protocol::a2a::kInvalidParams && !after_);
@@ -204,18 +206,19 @@ class Following {
   bool sending_;
   std::optional<std::int64_t> after_;
   std::int64_t seen_before_ = 0;  // the last number of earlier connections
-  // Of the state that was sent on the last subscription. It may be large, so it is not kept itself.
+  // Size and hash of the state that was sent on the last subscription. The state itself may be too large to
+  // keep.
   struct Snapshot {
     std::size_t size = 0, hash = 0;
     friend bool operator==(const Snapshot&, const Snapshot&) = default;
   };
   std::optional<Snapshot> snapshot_;
-  bool heard_ = false;     // at least one event
-  bool progress_ = false;  // on this connection
+  bool heard_ = false;     // at least one event came
+  bool progress_ = false;  // at least one event came on this connection
   bool over_ = false;
   bool first_on_connection_ = true;
   bool first_event_ = true;
-  bool alive_ = false;  // shows_its_end has found the task at work
+  bool alive_ = false;  // shows_its_end found that the task still works
   std::optional<CallError> broken_;
   std::chrono::steady_clock::time_point silent_since_;
   milliseconds delay_ = kDelayFirst;
@@ -240,7 +243,7 @@ void take_answer(const FollowPlan& plan, const FollowWorld& world, const task::J
     end.state = task->status.state;
     end.task = task->id;
   }
-  // A task of 0.1 with little in it looks like an event.
+  // A small task of 0.1 has the same form as a status event.
   if (const auto* status = std::get_if<protocol::a2a::StatusUpdate>(&*update))
     end.state = status->status.state;
   world.on_event(result.text, std::move(*update));

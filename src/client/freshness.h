@@ -1,4 +1,4 @@
-// What a server says about having a document again. Pure.
+// Reads the headers of a response that control caching. Pure.
 #pragma once
 
 #include <chrono>
@@ -9,10 +9,10 @@
 
 namespace baton::client {
 
-// Empty also for one that is not to be sent back.
+// Returns the ETag; empty if there is none or it is not fit to be sent back.
 std::string etag_of(const http::outbound::HttpAnswer& answer);
 
-// Of Cache-Control, a day at most; zero: no-cache or no-store.
+// Returns the max-age of Cache-Control, at most a day; zero for no-cache and no-store.
 std::optional<std::chrono::seconds> max_age_of(const http::outbound::HttpAnswer& answer);
 
 }  // namespace baton::client

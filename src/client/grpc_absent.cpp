@@ -1,4 +1,4 @@
-// The client of a program that was built without gRPC.
+// The gRPC client of a program that was built without gRPC.
 #include "client/grpc_channel.h"
 
 namespace baton::client {

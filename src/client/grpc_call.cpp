@@ -16,7 +16,7 @@ using task::ProtocolVersion;
 
 constexpr std::string_view kTasks = "/tasks/";
 
-// Writes "a=b&c=d" as members; protobuf's JSON accepts numbers in quotes.
+// Writes "a=b&c=d" as members, with numbers in quotes, which protobuf's JSON accepts.
 void write_query(json::Writer& out, std::string_view query) {
   while (!query.empty()) {
     const std::size_t end = std::min(query.find('&'), query.size());
@@ -35,8 +35,8 @@ void write_query(json::Writer& out, std::string_view query) {
 
 using Recoded = std::optional<std::string> (*)(std::string_view base64);
 
-// Writes the value with the bytes of all files recoded. Metadata and data are others' JSON and stay as they
-// are.
+// Writes the value with the bytes of all files recoded. Metadata and data are arbitrary JSON and stay
+// unchanged.
 bool write_recoded(json::Writer& out, json::Value value, Recoded recoded) {
   bool good = true;
   if (value.is_array()) {

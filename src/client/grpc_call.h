@@ -1,4 +1,4 @@
-// A request of the REST client as the gRPC call that it stands for.
+// Converts a request of the REST client to the equivalent gRPC call.
 //
 // Threads: any; no state.
 #pragma once
@@ -18,14 +18,13 @@ struct MethodCall {
   const protocol::grpc::Method* method;
   std::string message;  // in ProtoJSON
 };
-// Converts sends and requests about tasks; fails with unsupported for anything else. `tenant` is for 1.0,
-// where REST has it in the path; `request.path` must not contain it.
+// Converts sends and requests about tasks. Fails with unsupported for all others. `tenant` is for 1.0, where
+// REST has it in the path; `request.path` must not contain it.
 base::Result<MethodCall> method_call(task::ProtocolVersion version,
                                      const protocol::a2a::ClientRequest& request, const std::string& tenant);
 
-// A message of 0.3 in ProtoJSON for a server that has the base64 text of files where their bytes belong, and
-// one from such a server as it would be otherwise. Fail with invalid_argument if a file is not base64, or the
-// text is not JSON.
+// Convert a message of 0.3 in ProtoJSON to and from the form of a server that puts the base64 text of files
+// where their bytes belong. Fail with invalid_argument if a file is not base64, or the text is not JSON.
 base::Result<std::string> files_as_text(std::string_view message);
 base::Result<std::string> files_of_text(std::string_view message);
 

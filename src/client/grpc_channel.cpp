@@ -32,9 +32,9 @@ constexpr std::size_t kMessageMax = 256 << 20;
 constexpr int kKeepaliveInterval = 20'000, kKeepaliveTimeout = 20'000;
 // How often a waiting call checks its stop descriptor.
 constexpr std::chrono::milliseconds kLook{50};
-// How the library's own error begins.
+// The beginning of the library's own error.
 constexpr std::string_view kTooLarge = "Received message larger than max";
-// For a connection.
+// The timeout of a connection attempt.
 constexpr std::chrono::seconds kConnect{5};
 
 struct StatusName {
@@ -62,7 +62,7 @@ bool is_readable(int fd) {
   return fd >= 0 && ::poll(&one, 1, 0) > 0;
 }
 
-// The library ends the program over anything else.
+// Returns true for valid metadata. The library aborts the program on any other.
 bool is_metadata(const std::pair<std::string, std::string>& entry) {
   const auto fits_name = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
@@ -71,7 +71,8 @@ bool is_metadata(const std::pair<std::string, std::string>& entry) {
          std::ranges::all_of(entry.second, [](char c) { return c >= 0x20 && c <= 0x7e; });
 }
 
-// A name's address, where not all are allowed: gRPC would look the name up again.
+// Resolves a name to an allowed address. gRPC gets the address, because it would resolve the name again and
+// could get a forbidden one.
 base::Result<std::string> allowed_address(const std::string& target, const AddressPolicy& policy) {
   const auto url = http::outbound::parse_url("http://" + target);
   if (!url) return base::fail(url.error());
@@ -107,7 +108,7 @@ base::Result<std::shared_ptr<::grpc::Channel>> open(const ChannelTarget& to) {
       target, secure ? ::grpc::SslCredentials({}) : ::grpc::InsecureChannelCredentials(), arguments);
 }
 
-// One call. Its steps run one after the other, so one tag suffices.
+// One call. Its steps run one at a time, so one tag suffices.
 class ChannelConversation {
  public:
   ChannelConversation(::grpc::GenericStub& stub, const std::string& method, const ChannelCall& call)
@@ -117,7 +118,7 @@ class ChannelConversation {
     stream_ = stub.PrepareCall(&context_, method, &queue_);
   }
 
-  // The library requires that every step is seen to its end.
+  // Waits for the end of every step, as the library requires.
   ~ChannelConversation() {
     context_.TryCancel();
     if (started_ && !finished_) finish();
@@ -215,7 +216,8 @@ class GrpcChannel::Impl {
     bool going = talk.send(*bytes);
     bool enough = false;
     for (std::string message; going && talk.receive(message);) {
-      // The next one is asked for when this one has been taken. It is here twice, as bytes and as JSON.
+      // Only this message is in memory, because the next one is requested later. It is held twice, as bytes
+      // and as JSON.
       if (call.intake != nullptr) {
         call.intake->keep(0);
         if (const auto room = take_room(call, 2 * message.size()); !room) return base::fail(room.error());
@@ -283,7 +285,7 @@ class GrpcChannel::Impl {
   const protocol::grpc::MessageSchema schema_;
   const protocol::grpc::ProtoJson messages_{schema_};
   const base::Result<std::shared_ptr<::grpc::Channel>> channel_;
-  std::unique_ptr<::grpc::GenericStub> stub_;  // none without a channel
+  std::unique_ptr<::grpc::GenericStub> stub_;  // null without a channel
 };
 
 GrpcChannel::GrpcChannel(ChannelTarget target) : impl_(std::make_unique<const Impl>(std::move(target))) {}

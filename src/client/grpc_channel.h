@@ -27,13 +27,13 @@ struct ChannelTarget {
   task::ProtocolVersion version = task::ProtocolVersion::v1_0;  // v0_3 or v1_0
   std::string tenant;                                           // 1.0 only; sent in every message
   http::outbound::AddressPolicy policy = http::outbound::AddressPolicy::any();
-  std::size_t message_max = std::size_t{256} << 20;  // bytes of a message that comes
-  // 0.3 only: the server has the base64 text of files where their bytes belong, as the SDKs for Python, Go
-  // and Java have. Nothing on the wire tells.
+  std::size_t message_max = std::size_t{256} << 20;  // bytes of a received message
+  // 0.3 only: the server puts the base64 text of files where their bytes belong, like the SDKs for Python, Go
+  // and Java. This cannot be detected on the wire.
   bool files_are_text = false;
 };
 
-// A message on the wire, without the five bytes that gRPC puts before it.
+// A message on the wire, without gRPC's prefix of five bytes.
 struct ChannelBytes {
   bool is_sent = false;
   std::string_view method;  // "/lf.a2a.v1.A2AService/SendMessage"
@@ -43,20 +43,20 @@ struct ChannelBytes {
 struct ChannelCall {
   protocol::a2a::ClientRequest request;  // of the version's REST dialect, without the tenant
   std::vector<std::pair<std::string, std::string>> metadata;
-  // Zero means no deadline. Streams have none: they end when the connection is found dead.
+  // Zero means no deadline. Streams have none, but end when a keep-alive ping is not answered.
   std::chrono::milliseconds timeout{0};
   // When this descriptor becomes readable, the call ends with `unavailable`; -1 means none.
   int stop_fd = -1;
-  // Called when the connection is up: before that, nothing has been sent. May be empty.
+  // Called when the connection is established; before that, no data has been sent. May be empty.
   std::function<void()> on_connected = {};
-  // Gets each message that is sent or comes, before `on_message` does. May be empty.
+  // Gets each message that is sent or received, before `on_message`. May be empty.
   std::function<void(const ChannelBytes&)> on_bytes = {};
-  // Where the bytes of messages are counted; they stay held until `on_message`, or the caller, says what it
-  // keeps. Null: nowhere.
+  // Counts the bytes of messages. They stay reserved until `on_message`, or the caller, reports how many it
+  // keeps. Null: they are not counted.
   http::outbound::Intake* intake = nullptr;
 };
 
-// The answer that REST would give: a message in ProtoJSON, or an error in the form of google.rpc.Status.
+// The answer in the form of REST: a message in ProtoJSON, or an error as a google.rpc.Status.
 struct ChannelAnswer {
   int http_status = 200;
   std::string body;
@@ -69,15 +69,15 @@ class GrpcChannel {
   GrpcChannel(const GrpcChannel&) = delete;
   GrpcChannel& operator=(const GrpcChannel&) = delete;
 
-  // Whether this program was built with gRPC.
+  // Returns true if this program was built with gRPC.
   static bool available();
 
-  // Fails with unavailable (no connection, a lost one, or told to stop), permission_denied (the address),
+  // Fails with unavailable (no connection, a lost connection, or `stop_fd`), permission_denied (the address),
   // deadline_exceeded, too_large (a message), unsupported (no such method over gRPC) or invalid_argument.
   base::Result<ChannelAnswer> call(const ChannelCall& call) const;
 
-  // The same for a stream: `on_message` gets each message and returns whether to go on. The answer's body is
-  // empty unless the status is not 200.
+  // Like `call`, for a stream. `on_message` gets each message and returns false to end the stream. The
+  // answer's body is empty if the status is 200.
   base::Result<ChannelAnswer> stream(const ChannelCall& call,
                                      const std::function<bool(std::string_view json)>& on_message) const;
 

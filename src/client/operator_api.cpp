@@ -17,7 +17,7 @@ CallError lost(const base::Error& error) {
   return call;
 }
 
-// A refusal in the API's form; else the status is all that is known.
+// Returns the error of a refusal in the API's form; if it has another form, only the status.
 CallError refused(int status, std::string_view body) {
   CallError call;
   call.status = status;

@@ -12,16 +12,16 @@ namespace baton::client {
 
 class OperatorApi {
  public:
-  // `url`: the server's, or that of its operators' listener. `stop_fd`: see http::outbound::HttpRequest.
+  // `url` is that of the server or of its operators' listener. `stop_fd`: see http::outbound::HttpRequest.
   OperatorApi(std::string url, Access access, int stop_fd = -1);
 
-  // Each returns the text of the answer. An error's text is the server's; its status tells what it is.
+  // Each returns the text of the answer. An error has the server's text and the HTTP status.
   using Answer = tl::expected<std::string, CallError>;
-  // `path`: below /operate/v1, with the query.
+  // `path` is relative to /operate/v1 and includes the query.
   Answer get(std::string_view path) const;
   Answer post(std::string_view path, std::string body) const;
   Answer remove(std::string_view path, std::string body) const;
-  // Gets the data of each event of a stream; returns whether to go on. Returns at the stream's end.
+  // `on_data` gets the data of each event, and returns false to stop. `follow` returns at the stream's end.
   using OnData = std::function<bool(std::string_view data)>;
   tl::expected<void, CallError> follow(std::string_view path, const OnData& on_data) const;
 

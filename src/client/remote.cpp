@@ -17,7 +17,7 @@ auto failed(std::string text) {
   return tl::unexpected(CallError{std::move(text), 0, false});
 }
 
-// A gRPC call is made from the REST request of its version.
+// Uses the REST dialect of the version: the channel converts its requests to gRPC calls.
 std::optional<Remote> over_grpc(const protocol::RemoteInterface& place, bool streams, std::size_t items_max) {
   if (!GrpcChannel::available()) return std::nullopt;
   auto dialect = protocol::a2a::client_dialect(place.version, Binding::rest, {}, items_max);
@@ -38,7 +38,7 @@ struct Transport {
   std::string_view name;  // on the command line
   Binding binding;
 };
-// In the order in which they are tried.
+// In order of preference.
 constexpr std::array kTransports{Transport{"jsonrpc", Binding::json_rpc}, Transport{"rest", Binding::rest},
                                  Transport{"grpc", Binding::grpc}};
 
@@ -46,7 +46,7 @@ bool is_refused(const CallError& error) {
   return error.status == 401 || error.status == 403;
 }
 
-// If the card may be of 0.1 or of 0.2, returns the same place as a 0.1 interface.
+// If the card may be of 0.1 or of 0.2, returns the interface with version 0.1.
 std::optional<protocol::RemoteInterface> also_as_v0_1(const protocol::RemoteCard& card,
                                                       protocol::RemoteInterface place) {
   if (place.version != ProtocolVersion::v0_2) return std::nullopt;
@@ -76,7 +76,7 @@ std::string nothing_fits(const protocol::RemoteCard& card, const Target& target,
   return "the agent cannot be spoken to" + wish + "; its card offers " + offers_of(card);
 }
 
-// `query`: of the list.
+// `query` is the query string of the list.
 tl::expected<std::string, CallError> fetch_agents(const Target& target, const std::string& query,
                                                   int stop_fd) {
   std::string url = target.card_url();
@@ -91,7 +91,7 @@ tl::expected<std::string, CallError> fetch_agents(const Target& target, const st
 }  // namespace
 
 std::string origin_of(std::string_view text) {
-  // For gRPC, a card may have just the host and port.
+  // For gRPC, a card may have only the host and port.
   const std::string whole = (text.find("://") == std::string_view::npos ? "http://" : "") + std::string(text);
   const auto url = http::outbound::parse_url(whole);
   return url ? http::outbound::origin_of(*url) : std::string();
@@ -99,7 +99,7 @@ std::string origin_of(std::string_view text) {
 
 namespace {
 
-// Cards are written by others, and the token was meant for the origin that the user named.
+// Gives the token only to the origin that the user named, because others write the cards.
 void give_access(const Target& target, Remote& remote) {
   remote.access = target.access;
   if (target.access.token.empty() && !target.access.tokens) return;
@@ -111,7 +111,8 @@ void give_access(const Target& target, Remote& remote) {
   remote.untrusted_origin = origin;
 }
 
-// The error if a server has several agents but not this one, or no default one; none if it does not say.
+// Returns an error if the server has agents but not this one, or no default one; nullopt if it has the agent
+// or does not list its agents.
 std::optional<CallError> no_such_agent(const Target& target, int stop_fd) {
   const auto names = agent_names(target, stop_fd);
   if (!names || names->empty()) return std::nullopt;
@@ -160,7 +161,7 @@ tl::expected<std::string, CallError> fetch_card(const Target& target, int stop_f
 }
 
 tl::expected<Fetched, CallError> fetch_card(const Target& target, int stop_fd, const Fetched* known) {
-  // Servers of several versions answer 1.0 clients with a card of 1.0, others with an older one.
+  // Servers of several versions send a card of 1.0 to clients of 1.0, and an older one to others.
   const std::string_view version = target.a2a.empty() || target.a2a == "1.0" ? "1.0" : "";
   const std::string url = target.card_url();
   if (target.agent.empty() && url.ends_with(".json"))
@@ -247,7 +248,7 @@ tl::expected<std::vector<AgentRemote>, CallError> find_lists(const Target& targe
     if (!remotes) return tl::unexpected(remotes.error());
     return std::vector<AgentRemote>{{target.agent, remotes->front()}};
   }
-  // A server that lists its agents is a Baton: it serves each below the same URL, in A2A 1.0.
+  // A server that lists its agents is a Baton, which serves each agent below the same URL in A2A 1.0.
   const Binding binding = target.transport == "rest" ? Binding::rest : Binding::json_rpc;
   std::vector<AgentRemote> found;
   for (const std::string& name : *names) {
