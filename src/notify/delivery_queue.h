@@ -1,5 +1,5 @@
-// DeliveryQueue: where the notifier finds deliveries, reads the tasks they are about, and leaves results.
-// What it tells is durable.
+// DeliveryQueue: gives the notifier due deliveries and their tasks, and stores the results. It returns only
+// durable data.
 //
 // Threads: any. Reads may block on the disk; `done` must not block.
 #pragma once
@@ -26,7 +26,7 @@ class DeliveryQueue {
                                         std::optional<task::EventNumber> as_of) const = 0;
   virtual base::Result<std::vector<task::Event>> events(task::TaskKey key, task::EventNumber after,
                                                         int limit) const = 0;
-  // Calls `done` once the result is durable, or with why it is not.
+  // Calls `done` once the result is durable, or with the error that kept it from being stored.
   virtual void record(store::DeliveryResult result, std::function<void(base::Result<void>)> done) = 0;
 };
 

@@ -11,7 +11,7 @@
 namespace baton::notify {
 namespace {
 
-// At this size the set of slow receivers is cleared: it is only a hint.
+// The set of slow receivers is cleared at this size, because it is only a hint.
 constexpr std::size_t kSlowMax = 10'000;
 
 // Second-level labels below which countries register domains.

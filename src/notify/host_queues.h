@@ -22,14 +22,15 @@
 
 namespace baton::notify {
 
-// What counts as one receiver: the registered domain of the URL's host, since its owner can create any number
-// of names below it. Common suffixes of two labels ("co.uk") are known, but not all: at worst, two receivers
-// of one caller share their senders. A public address is one receiver with all its ports (for IPv6, with its
-// network of 64 bits). Any other address, and a name of one label, is one receiver per port. Empty if the URL
-// is invalid.
+// Returns the receiver of a URL: the registered domain of its host, because the owner of a domain can create
+// any number of names below it. Common suffixes of two labels ("co.uk") are known, but not all; at worst, two
+// receivers of one caller share their senders. A public address is one receiver with all its ports (for IPv6,
+// with its network of 64 bits). Any other address, and a name of one label, is one receiver per port. Empty
+// if the URL is invalid.
 std::string receiver_of(std::string_view url);
 
-// The account whose deliveries these are: the task's caller without its tenant, which callers choose freely.
+// Returns the account to charge for deliveries: the task's caller without its tenant, which callers choose
+// freely.
 std::string payer_of(const task::Caller& caller);
 
 struct Waiting {
@@ -50,12 +51,12 @@ class HostQueues {
   // `known`: another delivery of this (task, config) is queued, in flight or not yet released.
   Added add(Waiting waiting);
 
-  // Takes a delivery that may be sent now. Its sender is busy until `sent`, its config until `release`.
+  // Removes a delivery that may be sent now. Its sender is busy until `sent`, its config until `release`.
   std::optional<Waiting> next();
   void sent(const Waiting& taken, bool slow);
   void release(const store::Delivery& delivery);
 
-  // Whether the delivery's (task, config) is taken already.
+  // Returns true if a delivery of the same (task, config) is queued, in flight or not yet released.
   bool knows(const store::Delivery& delivery) const {
     return known_.contains({delivery.task, delivery.config_key});
   }

@@ -22,8 +22,8 @@ using std::chrono::milliseconds;
 
 constexpr int kScanBatch = 256;
 constexpr int kScanMax = 16'384;
-// A scan that found this many gives the senders work for a while. The next scan then waits a millisecond per
-// kScannedPerMillisecond deliveries, so that a long backlog is not read over and over.
+// A scan that found at least this many deliveries gives the senders work for a while. The next scan then
+// waits a millisecond per kScannedPerMillisecond deliveries, so that a long backlog is not read repeatedly.
 constexpr std::size_t kScanLarge = 64;
 constexpr std::size_t kScannedPerMillisecond = 10;
 // If more is due than a scan returns, the store still reads all of it: the next scan waits this many times as
@@ -33,7 +33,7 @@ constexpr milliseconds kScanRetry{1'000};
 // The pause while a due delivery waits for its turn: the store cannot tell when the next one is due.
 constexpr milliseconds kScanBusy{250};
 constexpr milliseconds kNoMemoryPause{10};
-// The longest pause, since the wall clock may be set.
+// The longest pause; the wall clock may be set meanwhile.
 constexpr milliseconds kScanLatest{60'000};
 
 const char* name_of(Kind kind) {
@@ -67,7 +67,7 @@ Notifier::Notifier(DeliveryQueue& queue, const base::Clock& clock, NotifierOptio
       random_(base::random_number()),
       abandon_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       loop_("notify") {
-  if (!abandon_fd_.valid()) std::abort();  // no descriptors at start-up: nothing can run
+  if (!abandon_fd_.valid()) std::abort();  // without descriptors at start-up the program cannot run
 }
 
 Notifier::~Notifier() {
@@ -123,7 +123,7 @@ void Notifier::scan() {
 }
 
 void Notifier::take_due() {
-  // Known deliveries come first among those due, so the limit must have room for them.
+  // Known deliveries come first among the due ones, so the limit must include them.
   const int limit = scan_limit_ + static_cast<int>(queues_.known());
   const auto began = SteadyTime::now();
   auto due = queue_.due_deliveries(clock_.now(), limit);
@@ -141,7 +141,7 @@ void Notifier::take_due() {
     const auto added = queues_.add({std::move(caller), std::move(host), std::move(delivery)});
     turned_away |= added == HostQueues::Added::full;
   }
-  // A receiver whose queue is full must not hide the deliveries behind it: look further next time.
+  // The next scan reads further, so that a receiver whose queue is full does not hide later deliveries.
   const bool hidden = turned_away && count >= static_cast<std::size_t>(limit);
   scan_limit_ = hidden ? std::min(scan_limit_ * 2, kScanMax) : kScanBatch;
   milliseconds pause(count >= kScanLarge ? count / kScannedPerMillisecond : 0);
@@ -192,7 +192,7 @@ void Notifier::on_sent(const Waiting& sent, const std::optional<Outcome>& outcom
 
 void Notifier::record(const store::Delivery& delivery, const store::DeliveryResult& result, int failures) {
   queue_.record(result, [this, delivery, result, failures](const base::Result<void>& stored) {
-    // An operator had it skipped, or an earlier one sent again, while it was under way.
+    // Not found: during the attempt, an operator skipped the delivery or sent an earlier one again.
     const bool is_overtaken = !stored && stored.error().code == base::ErrorCode::not_found;
     const bool good = stored.has_value() || is_overtaken;
     if (!good) spdlog::error("webhooks: a result could not be stored: {}", stored.error().for_log);
@@ -207,7 +207,7 @@ void Notifier::on_recorded(const store::Delivery& delivery, const store::Deliver
     scan_soon();
     return end();
   }
-  // A full disk must not cause a repeated send: the config stays taken until the result is stored.
+  // The config stays reserved until the result is stored, so that a full disk does not cause a repeated send.
   const std::chrono::seconds pause(std::min(1 << std::min(failures, 5), 30));
   loop_.after(pause, [this, delivery, result, failures] {
     if (begin()) record(delivery, result, failures + 1);
@@ -222,7 +222,7 @@ void Notifier::send(const Waiting& waiting) {
     try {
       return loop_.post([this, waiting, outcome] { on_sent(waiting, outcome); });
     } catch (const std::bad_alloc&) {
-      // Otherwise the delivery would stay in flight for ever. Memory comes back, and this thread has time.
+      // Retries until there is memory again: otherwise the delivery would stay in flight forever.
       base::sleep_for(kNoMemoryPause);
     }
   }

@@ -1,10 +1,10 @@
 // Notifier: sends the deliveries of a DeliveryQueue to webhooks until they are delivered or given up.
 //
-// Promises: at least once, in order for each (task, config). A body shows its event, or the task just after
-// it. A result is stored only after the answer, so that a crash may repeat a delivery but never loses one.
-// One thread decides, a bounded number of senders send.
-// Threads: `start` and `stop` from one thread; `wake` and `counters` from any.
-// Lifetime: the queue, the clock and what `render` refers to outlive `stop`.
+// Promises: delivery at least once, in order for each (task, config). A body shows its event, or the task
+// just after it. A result is stored only after the answer, so that a crash may repeat a delivery but never
+// loses one. One thread schedules, and a bounded number of sender threads send. Threads: `start` and `stop`
+// from one thread; `wake` and `counters` from any. Lifetime: the queue, the clock and all objects that
+// `render` uses must outlive `stop`.
 #pragma once
 
 #include <atomic>
@@ -28,9 +28,9 @@
 namespace baton::notify {
 
 struct NotifierOptions {
-  bool enabled = true;  // false: nothing is sent, deliveries stay in the store
+  bool enabled = true;  // false: deliveries stay in the store and are not sent
   base::Duration timeout{15'000};
-  base::Duration resolve_timeout{8'000};  // for the name of a receiver
+  base::Duration resolve_timeout{8'000};  // for the DNS lookup of a receiver
   int senders = 32;
   int senders_per_host = 2;
   Backoff retry;
@@ -55,14 +55,14 @@ class Notifier {
   Notifier& operator=(const Notifier&) = delete;
 
   void start();
-  // Starts no new attempts. Those in flight get the grace time, then are abandoned and stay due.
+  // Starts no new attempts. Attempts in flight get the grace time, then are abandoned and stay due.
   void stop();
 
   // Tells the notifier that deliveries were written. Cheap.
   void wake();
 
   Counters counters() const;
-  // How long each attempt took, with its answer or without.
+  // The duration of each attempt, answered or not.
   const base::Histogram& attempt_time() const { return attempt_time_; }
 
  private:
@@ -77,14 +77,15 @@ class Notifier {
   void record(const store::Delivery& delivery, const store::DeliveryResult& result, int failures);
   void on_recorded(const store::Delivery& delivery, const store::DeliveryResult& result, int failures,
                    bool stored);
-  // Sender threads. No outcome: abandoned.
+  // Sender threads. The outcome of an abandoned attempt is nullopt.
   void send(const Waiting& waiting);
   std::optional<Outcome> attempt(const store::Delivery& delivery);
   void add_span(const store::Delivery& delivery, const http::outbound::HttpRequest& request,
                 const Outcome& outcome, std::chrono::nanoseconds took) const;
   http::outbound::HttpRequest prepare(const store::Delivery& delivery, Rendered rendered) const;
 
-  // `stop` waits for attempts and results on their way to the store. `begin`: false while stopping.
+  // `stop` waits until each `begin` of an attempt or of storing a result has its `end`. `begin` returns false
+  // while stopping.
   bool begin();
   void end();
   bool wait_until_idle(std::optional<base::Duration> most);
@@ -94,7 +95,7 @@ class Notifier {
   const NotifierOptions options_;
   const Render render_;
 
-  HostQueues queues_;  // loop thread only, as all down to random_
+  HostQueues queues_;  // this and all members down to random_: loop thread only
   base::EventLoop::TimerId scan_timer_ = 0;
   base::SteadyTime::time_point scan_not_before_{};
   int scan_limit_;

@@ -1,4 +1,4 @@
-// Webhook: the request for a delivery, what its answer means, and the result to store.
+// Webhook: builds the request for a delivery, judges the answer, and decides the result to store.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@
 
 namespace baton::notify {
 
-// Backoff: how long to wait before a webhook is retried.
+// Backoff: the pauses between attempts.
 struct Backoff {
   base::Duration first{1'000};
   double factor = 2;
@@ -21,11 +21,11 @@ struct Backoff {
   double jitter = 0.2;                           // the pause varies by this share in both directions
 };
 
-// The pause after `failed` attempts have failed (at least 1). `random` is in [0, 1); 0.5 gives the middle.
+// Returns the pause after `failed` failed attempts (at least 1). `random` is in [0, 1); 0.5 gives the middle.
 base::Duration retry_pause(const Backoff& backoff, int failed, double random);
 
-// The pause that a Retry-After header asks for, in seconds or as a date; nothing if it is neither. Never
-// negative.
+// Returns the pause that a Retry-After header asks for, in seconds or as a date; nullopt if it has neither
+// form. Never negative.
 std::optional<base::Duration> retry_after(std::string_view header, base::Timestamp now);
 
 struct Body {
@@ -38,32 +38,33 @@ struct Outcome {
   store::DeliveryResult::Kind kind = store::DeliveryResult::Kind::delivered;
   std::string reason;
   std::optional<base::Duration> wait;  // the receiver asked for this pause
-  bool slow = false;                   // no answer came in time
+  bool slow = false;                   // the attempt timed out
   std::string task;                    // its public id, for the log; empty if it could not be read
 };
 
-// A POST with the config's token and credentials, and the headers by which a receiver recognises a
-// repetition: X-Baton-Delivery (task id, percent-encoded, and event number) and X-Baton-Attempt. If the task
-// has a trace, `traceparent` with a span of this attempt. Where the config's scheme is HMAC-SHA256, its
-// credentials are a key that is not sent, and X-Baton-Signature is `t=<time>,v1=<code>`: the time in seconds
-// since 1970, and the HMAC-SHA256 of time, X-Baton-Delivery and body with a dot between them.
+// Returns a POST with the config's token and credentials. Receivers recognise a repetition by the headers
+// X-Baton-Delivery (task id, percent-encoded, and event number) and X-Baton-Attempt. If the task has a trace,
+// `traceparent` has a span of this attempt. If the config's scheme is HMAC-SHA256, its credentials are a key
+// that is not sent, and X-Baton-Signature is `t=<time>,v1=<code>`: the time in seconds since 1970, and the
+// HMAC-SHA256 of time, X-Baton-Delivery and body with a dot between them.
 http::outbound::HttpRequest webhook_request(const store::Delivery& delivery, const task::TaskId& task,
                                             Body body, base::Timestamp now);
 
-// Fails for an invalid URL, a signature without a key, and a target that is forbidden whatever its name
+// Fails for an invalid URL, a signature without a key, and a target that is forbidden no matter what its name
 // resolves to.
 base::Result<void> check_webhook(const task::PushConfig& config, const http::outbound::AddressPolicy& policy);
 
-// 2xx is delivered. 410 and errors that no repetition can fix (a forbidden address, an invalid URL or header)
-// are given up. Everything else is tried again, other client errors included, since operators fix receivers.
+// Judges an answer. 2xx is delivered. 410 and errors that a retry cannot fix (a forbidden address, an invalid
+// URL or header) are given up. All other failures are retried, including other client errors, because
+// operators fix receivers.
 Outcome judge(const base::Result<http::outbound::HttpAnswer>& answer, base::Timestamp now);
 
-// The result to store. A failed attempt is tried again after the longer of the pause and the receiver's wish
-// (at most `backoff.max`), or given up once the delivery is `give_up_after` old.
+// Returns the result to store. A failed attempt is retried after the longer of the backoff and the pause that
+// the receiver asks for (at most `backoff.max`), or given up once the delivery is `give_up_after` old.
 store::DeliveryResult settle(const store::Delivery& delivery, const Outcome& outcome, base::Timestamp now,
                              const Backoff& backoff, base::Duration give_up_after, double random);
 
-// The span of the attempt that made this request: the one that its `traceparent` names.
+// Returns the span of the attempt that made this request; the request's `traceparent` names the same span.
 base::Span webhook_span(const store::Delivery& delivery, const http::outbound::HttpRequest& request,
                         const Outcome& outcome, std::chrono::nanoseconds took);
 

@@ -24,8 +24,8 @@ constexpr std::size_t kSmallTaskMax = 1 << 20;
 // Room for the largest task and its body.
 constexpr std::size_t kLargeBodiesMax = 96 << 20;
 
-// Bounds the total memory of large bodies, from the reading of their tasks until they are sent. `hold` blocks
-// until there is room: every body that holds some is being sent, which has a time limit.
+// Limits the total memory of large bodies, from reading their tasks until they are sent. `hold` blocks until
+// there is room. The wait is bounded, because sending a body has a time limit.
 class LargeBodies {
  public:
   std::shared_ptr<void> hold(std::size_t bytes) {

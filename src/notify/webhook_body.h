@@ -1,4 +1,4 @@
-// Webhook body: the body of a webhook call, in the A2A version of its config.
+// Builds the body of a webhook call, in the A2A version of its config.
 #pragma once
 
 #include <functional>
@@ -16,17 +16,17 @@ struct Rendered {
   std::shared_ptr<void> held = nullptr;  // a large body's share of memory, until it has been sent
 };
 
-// Renders the body of a delivery from the store. Fails with task_not_found, not_found (the event is gone), or
-// as the store does. Called from many threads; blocks on the disk.
+// Renders the body of a delivery from the store. Fails with task_not_found, not_found (the event is gone) or
+// an error of the store. Called from many threads; blocks on the disk.
 using Render = std::function<base::Result<Rendered>(const DeliveryQueue&, const store::Delivery&)>;
 
-// Where receivers fetch the large parts of a task that do not fit into a body.
+// The limit of bodies, and the URL for receivers to fetch the large parts of a task that do not fit.
 struct WebhookLinks {
   std::size_t body_bytes_max = 32 << 20;
   std::string url;  // of this server, without a trailing slash
 };
 
-// The Render for A2A: the whole task just after the event, or the event alone.
+// The Render for A2A: shows the whole task just after the event, or only the event.
 base::Result<Rendered> render_a2a(const DeliveryQueue& queue, const store::Delivery& delivery,
                                   const WebhookLinks& links = {});
 
