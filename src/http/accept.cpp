@@ -33,7 +33,7 @@ std::string_view take_until(char separator, std::string_view& text) {
   return taken;
 }
 
-// ( "0" [ "." 0*3DIGIT ] ) / ( "1" [ "." 0*3("0") ] ) in thousandths.
+// Reads ( "0" [ "." 0*3DIGIT ] ) / ( "1" [ "." 0*3("0") ] ) in thousandths.
 std::optional<int> read_weight(std::string_view text) {
   if (text.empty() || text.size() > 5 || (text[0] != '0' && text[0] != '1')) return std::nullopt;
   if (text.size() > 1 && text[1] != '.') return std::nullopt;
@@ -47,7 +47,7 @@ std::optional<int> read_weight(std::string_view text) {
   return weight;
 }
 
-// A member of the list: its range, and its weight; nothing for a malformed one.
+// Returns the range and the weight of a list member; nullopt for a malformed one.
 std::optional<std::pair<std::string_view, int>> read_member(std::string_view member) {
   const std::string_view range = take_until(';', member);
   const std::size_t slash = range.find('/');
@@ -75,7 +75,7 @@ Fit fit_of(std::string_view range, std::string_view type) {
   return is_family ? Fit::family : Fit::none;
 }
 
-// Calls `take` with each member that counts.
+// Calls `take` with each valid member.
 template <class F>
 void for_each_member(const Request& request, F&& take) {
   for (const auto& [name, value] : request.headers) {

@@ -57,7 +57,7 @@ void ChunkedBody::take(char c, std::size_t body_taken, std::size_t body_max) {
       overhead_ = 0;
       return expect(c, '\n', left_ == 0 ? Part::trailer_first : Part::data);
     case Part::data:
-      return;  // taken whole by feed
+      return;  // `feed` handles data in blocks
     case Part::data_cr:
       return expect(c, '\r', Part::data_lf);
     case Part::data_lf:
@@ -76,7 +76,7 @@ void ChunkedBody::take(char c, std::size_t body_taken, std::size_t body_max) {
 void ChunkedBody::take_size(char c, std::size_t body_taken, std::size_t body_max) {
   const int digit = hex_value(c);
   if (digit >= 0) {
-    // Leading zeros count as overhead; otherwise they would be unbounded.
+    // Leading zeros count as overhead, because their number would otherwise be unlimited.
     if (left_ == 0 && ++overhead_ > kExtensionMax) state_ = State::malformed;
     left_ = left_ * 16 + static_cast<std::size_t>(digit);
     part_ = Part::size;

@@ -24,22 +24,23 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 
 class ConnectionLoop;
 
-// An open event stream. The loop's.
+// An open event stream. Loop thread only.
 struct EventStream {
   std::unique_ptr<StreamSource> source;
-  // Set by the wakers, which may outlive the stream: the loop has been told since it last pulled.
+  // True if a waker has notified the loop since the last pull. Shared with the wakers, which may outlive the
+  // stream.
   std::shared_ptr<std::atomic<bool>> woken;
   bool chunked = true;
   bool hungry = true;  // the source may have bytes: it returned `more` or called its waker
   bool ended = false;
   bool reserved = false;  // has one of Limits::reserved_streams_max places
-  SteadyTime last_event;  // or comment
+  SteadyTime last_event;  // the time of the last event or comment
 };
 
-// What an exchange answers with a stream.
+// A stream as the answer to a request.
 struct StreamAnswer {
-  Request about;              // the request, as refusable() leaves it
-  bool uses_reserve = false;  // as Exchange::use_reserve
+  Request about;              // the request, reduced by refusable()
+  bool uses_reserve = false;  // see Exchange::use_reserve
   HeaderList headers;
   StreamOpener opener;
 };
@@ -53,25 +54,25 @@ struct Connection : std::enable_shared_from_this<Connection> {
         remote_address(std::move(address)),
         parser(limits, &may_send_body) {}
 
-  ConnectionLoop& loop;  // lives while it runs something
+  ConnectionLoop& loop;  // exists while it runs any function
   base::UniqueFd fd;
   const std::string remote_address;
   OutputOwner output_owner;
 
-  // The loop's.
+  // Used only by the loop.
   base::EventLoop::Ready ready;
   std::size_t index = 0;   // in the loop's table
-  std::size_t unsent = 0;  // its stream's part of the loop's `unsent_`
+  std::size_t unsent = 0;  // the share of the loop's `unsent_` of this connection's stream
   bool open = true;
   bool surplus = false;       // above a connection limit: gets 503 and is closed
   bool half_closed = false;   // the client has closed its sending side
   bool broken = false;        // error or hang-up seen
   bool queued_again = false;  // in the loop's `queued_`
-  bool handling = false;      // its request's handler runs within `advance`
+  bool handling = false;      // the request's handler is running within `advance`
   RequestParser parser;
   std::unique_ptr<EventStream> stream;
 
-  // The output's.
+  // Used only by the output's owner.
   bool readable = true;       // there may be bytes in the socket
   bool read_ended = false;    // the end of the client's data was read
   bool close_after = false;   // close once `output` is sent

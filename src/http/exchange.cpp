@@ -71,11 +71,11 @@ void ConnectionExchange::answer(MakeReply&& make_reply) {
 
 void ConnectionExchange::give_back() {
   Connection& connection = *connection_;
-  // Read before giving the output back: afterwards they belong to the loop.
+  // Reads these members before giving the output back; afterwards they belong to the loop.
   const bool more_to_do = !connection.output.empty() || connection.write_failed || connection.close_after ||
                           connection.readable || connection.read_ended || !connection.unread.empty();
-  // There `advance` goes on with the connection by itself. A `resume` for each of many requests sent together
-  // would let them all go before other connections.
+  // Within `advance` the loop continues with the connection anyway. Posting a `resume` for each of many
+  // pipelined requests would serve them all before other connections.
   const bool within_advance = core_->loop.on_loop_thread() && connection.handling;
   const bool knocked = connection.output_owner.give_back();
   if (within_advance) return;

@@ -21,7 +21,7 @@ class ConnectionExchange final : public Exchange, public std::enable_shared_from
 
   // Calls the handler, on a worker or on the loop's thread. Every failure is answered.
   static void serve(const std::shared_ptr<ConnectionExchange>& exchange);
-  // Has a worker do so.
+  // Calls `serve` on a worker.
   static void serve_later(const std::shared_ptr<ConnectionExchange>& exchange);
   // Answers with an error from the server itself.
   void refuse(int status, std::string_view reason);
@@ -42,7 +42,7 @@ class ConnectionExchange final : public Exchange, public std::enable_shared_from
   void answer(MakeReply&& make_reply);
   void give_back();
   void refuse_waiting();
-  // Every failure is answered.
+  // Runs `work`, and answers with an error if it throws. Does nothing once the server has stopped.
   template <class Work>
   void answering(const Work& work);
 

@@ -29,19 +29,20 @@ struct Limits {
   int header_lines_max = 100;
   int connections_max = 20'000;
   int streams_max = 15'000;
-  int reserved_streams_max = 64;                  // beside streams_max, for Exchange::use_reserve
-  int connections_per_address_max = 0;            // 0: no limit, as behind a proxy all have one address
+  int reserved_streams_max = 64;                  // in addition to streams_max, for Exchange::use_reserve
+  int connections_per_address_max = 0;            // 0: no limit, because behind a proxy all have one address
   std::chrono::milliseconds header_time{10'000};  // for the whole head, from its first byte
   std::chrono::milliseconds body_grace{5'000};    // after this a body must average body_rate_min
   std::size_t body_rate_min = 1024;               // bytes per second
   std::chrono::milliseconds idle_time{75'000};    // between two requests on one connection
   std::chrono::milliseconds stall_time{30'000};   // a client that reads nothing for this long is closed
   std::chrono::milliseconds keep_awake{15'000};   // silence on a stream after which a comment is sent
-  // For all streams together: bytes read from the sources and not yet sent. Above this the stream whose
-  // client has read nothing for the longest time is closed; the client can resume from its last event.
+  // Bytes of all streams together that were read from the sources and are not sent yet. Above this limit, the
+  // stream whose client has read no bytes for the longest time is closed; the client can resume from its last
+  // event.
   std::size_t unsent_max = 64 << 20;
   int worker_threads = 3;
-  std::size_t work_queue_max = 4'096;  // complete requests waiting for a worker; above this: 503
+  std::size_t work_queue_max = 4'096;  // complete requests waiting for a worker; further ones get 503
 };
 
 // A complete request. Header names are case-insensitive; headers and query are in the order received.
@@ -72,23 +73,23 @@ class StreamSource {
  public:
   enum class Next {
     more,  // bytes were appended; more may be available now
-    wait,  // nothing now; the source will call the stream's waker
+    wait,  // no bytes now; the source will call the stream's waker
     end,   // the stream ends after the appended bytes
   };
   virtual ~StreamSource() = default;
   // Appends whole events to `out`, until it holds about `room` bytes (one event may be longer).
   virtual Next pull(std::string& out, std::size_t room) = 0;
-  // Whether an event sent so far had an id. After that, readers that keep the last id (httpx-sse) take any
-  // blank line for an event.
+  // Returns true once an event with an id was sent. From then on, readers that keep the last id (httpx-sse)
+  // mistake any blank line for an event.
   virtual bool has_ids() const { return false; }
   // Approximate bytes read and not yet handed out.
   virtual std::size_t held() const { return 0; }
 };
 
-// Tells the server that a source has bytes again. May be called from any thread at any time, even after the
-// stream has ended. Cheap; several calls before the next pull count as one.
+// Notifies the server that a source has bytes again. May be called from any thread at any time, even after
+// the stream has ended. Cheap; several calls before the next pull count as one.
 using Waker = std::function<void()>;
-// Makes the source of a stream, given the waker to call. Called once, on the loop thread.
+// Creates the source of a stream, which is to call the given waker. Called once, on the loop thread.
 using StreamOpener = std::function<std::unique_ptr<StreamSource>(Waker)>;
 
 // One request and the means to answer it. Only the first answer has an effect; an Exchange destroyed without
@@ -99,43 +100,44 @@ class Exchange {
   virtual const Request& request() const = 0;
   // Moves the body out; request().body is empty afterwards.
   virtual std::string take_body() = 0;
-  // Frees the request except its method, path and these headers, for answers that take long. Views into the
-  // request end.
+  // Frees the request except its method, path and these headers, for answers that take long. Invalidates
+  // views into the request.
   virtual void keep_only(std::initializer_list<std::string_view> /*headers*/) {}
-  // Runs `work` where it may block: at once on a worker's thread, from the loop's thread later on a worker's.
-  // Answers 503 instead if too many requests wait for a worker.
+  // Runs `work` where it may block. On a worker's thread it runs before `block` returns; from the loop's
+  // thread it is queued for a worker. Answers 503 instead if too many requests wait for a worker.
   virtual void block(std::function<void()> work) { work(); }
   // Runs `work` on the loop's thread, for callbacks that answer many at once. It must not block, and is
   // dropped if the connection is closed first.
   virtual void on_loop(std::function<void()> work) { work(); }
   virtual void reply(Reply reply) = 0;
-  // Lets a stream of this exchange take one of the reserved places, or one of all if there is none left.
-  // Before open_stream.
+  // Lets the stream of this exchange use one of the reserved places, or an ordinary one if none of them is
+  // left. Call before open_stream.
   virtual void use_reserve() {}
   // Answers 200 text/event-stream and sends the source's bytes, chunked, until the source ends or the client
   // leaves. Answers 503 instead if too many streams are open.
   virtual void open_stream(std::vector<std::pair<std::string, std::string>> headers, StreamOpener opener) = 0;
-  // Answers with a complete event stream as one reply, never an open stream. `held`: as in Reply.
+  // Answers with a complete event stream as one reply, never an open stream. `held`: see Reply.
   virtual void reply_stream(std::vector<std::pair<std::string, std::string>> headers, std::string events,
                             std::shared_ptr<const void> held = nullptr);
 };
 
 using Handler = std::function<void(std::shared_ptr<Exchange>)>;
-// Makes the reply for an error the server detects itself (400, 408, 413, 431, 503, ...). `request`: what is
-// known of it, of its headers only those that the form of an answer depends on; without a path, if its first
-// line is not known. Runs on any of the server's threads and must not block.
+// Builds the reply for an error that the server detects itself (400, 408, 413, 431, 503, ...). `request` is
+// the known part of the request, with only those headers that the form of an answer depends on. It has no
+// path if the request line is not known. Runs on any of the server's threads and must not block.
 using ErrorBody = std::function<Reply(const Request& request, int status, std::string_view reason)>;
 
 // Called by the connection layer before a request is complete, or instead of the handler. They run on the
 // loop's thread and must not block. Any may be empty.
 struct Hooks {
-  // The answer to a request that needs no worker, so that it is sent even if all workers are busy or the
-  // server drains. Empty: the request is handled as usual.
+  // Returns the answer to a request that needs no worker, so that it is sent even if all workers are busy or
+  // the server drains. Returns nullopt if the request is to be handled as usual.
   std::function<std::optional<Reply>(const Request& request)> answer_at_once;
-  // Whether the handler may be called for it on the loop's thread, as it calls Exchange::block before it
-  // does what might block. Empty: a worker calls the handler.
+  // Returns true if the handler may be called on the loop's thread, because it calls Exchange::block before
+  // any blocking work. An empty function: a worker always calls the handler.
   std::function<bool(const Request& request)> runs_on_loop;
-  // Whether a body larger than Limits::stranger_body_max may follow this head. The body is still empty.
+  // Returns true if a body larger than Limits::stranger_body_max may follow this head. The body is still
+  // empty.
   std::function<bool(const Request& head)> may_send_body;
 };
 
@@ -157,8 +159,8 @@ class HttpServer {
   // even by another Baton.
   base::Result<int> start(const std::string& host, int port);
 
-  // From now on new requests get 503, except those that Hooks::answer_at_once answers. Requests in progress
-  // and open streams continue.
+  // Answers new requests with 503, except those that Hooks::answer_at_once answers. Requests in progress and
+  // open streams continue.
   void drain();
 
   // Drains and accepts no new connections. Requests in progress and open streams may finish within `grace`;

@@ -11,23 +11,23 @@ namespace baton::http {
 using base::is_token;
 using base::same_word;
 
-// Without spaces and tabs at both ends.
+// Returns the text without spaces and tabs at both ends.
 std::string_view trimmed(std::string_view text);
 
-// A Content-Type without its parameters.
+// Returns a Content-Type without its parameters.
 std::string_view media_type(std::string_view content_type);
 
 // Removes and returns the first member of a comma-separated list, trimmed; may be empty.
 std::string_view next_member(std::string_view& list);
 
-// Whether a comma-separated list has this word, ignoring case.
+// Returns true if a comma-separated list has this word, ignoring case.
 bool list_has(std::string_view list, std::string_view word);
 
-// The value of a hexadecimal digit, or -1.
+// Returns the value of a hexadecimal digit, or -1.
 int hex_value(char c);
 
-// A path or a query's name or value, percent-decoded. In queries + means a space. A % without two hexadecimal
-// digits is kept as it is.
+// Decode the percent-encoding of a path, or of a query's name or value. In queries + means a space. A %
+// without two hexadecimal digits is kept unchanged.
 std::string path_decoded(std::string_view text);
 std::string query_decoded(std::string_view text);
 

@@ -22,7 +22,8 @@ struct AcceptedSocket {
 
 class Listener {
  public:
-  // `host`: an IPv4 or IPv6 address, with or without brackets, or "localhost". Fails if the address is taken.
+  // `host` is an IPv4 or IPv6 address, with or without brackets, or "localhost". Fails if the address is in
+  // use.
   static base::Result<Listener> open(const std::string& host, int port);
 
   AcceptedSocket accept() const;

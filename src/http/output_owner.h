@@ -1,4 +1,5 @@
-// OutputOwner: which side owns a connection's output. Exactly one side may use it at a time, without a lock.
+// OutputOwner: the side that owns a connection's output. Exactly one side may use it at a time, without a
+// lock.
 //
 //   loop      -> exchange   the loop has handed a request over and waits for the answer
 //   exchange  -> writer     an answer is being written, on any thread
@@ -29,7 +30,8 @@ class OutputOwner {
     return true;
   }
   void give_to_exchange() { state_.store(kExchange); }
-  // Whether there was a knock, which the loop must then handle; empty if the exchange does not own it.
+  // Passes the output from the exchange to the loop. Returns true if there was a knock, which the loop must
+  // then handle; nullopt if the exchange did not own the output.
   std::optional<bool> take_from_exchange() {
     std::uint8_t seen = state_.load();
     while ((seen & kHolder) == kExchange) {
@@ -41,7 +43,7 @@ class OutputOwner {
 
   // The side that answers.
   bool claim() { return pass(kExchange, kWriter); }
-  // True if there was a knock.
+  // Passes the output to the loop. Returns true if there was a knock.
   bool give_back() { return (state_.exchange(kLoop) & kKnock) != 0; }
 
  private:

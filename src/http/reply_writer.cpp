@@ -70,7 +70,7 @@ void append_header(std::string_view name, std::string_view value, std::string& o
   out.append(name).append(": ").append(value).append("\r\n");
 }
 
-// Formatted once per second and thread.
+// Returns the current date, formatted once per second and thread.
 std::string_view date_now() {
   thread_local std::time_t shown = 0;
   thread_local std::array<char, 40> text{};
@@ -118,7 +118,7 @@ void append_end(const AnswerShape& shape, std::string& out) {
 
 namespace {
 
-// Other values are not valid for an answer: 1xx is interim, and a status has three digits.
+// Replaces a status that is not valid for an answer: 1xx is interim, and a status has three digits.
 int status_of(const Reply& reply) {
   return reply.status >= 200 && reply.status <= 999 ? reply.status : 500;
 }

@@ -1,8 +1,7 @@
-// Serialises answers: status line, headers, framing. The only place that does. Pure functions.
+// Serialises all answers: status line, headers, framing. Pure functions.
 //
-// Framing headers a handler sets (Content-Length, Transfer-Encoding, Connection) are dropped: they are
-// decided here. A header that would break the framing (CR, LF, NUL; a name that is not a token) is dropped
-// too.
+// Drops the framing headers of handlers (Content-Length, Transfer-Encoding, Connection) and writes its own.
+// Also drops headers that would break the framing (CR, LF, NUL; a name that is not a token).
 #pragma once
 
 #include <string>
@@ -23,17 +22,17 @@ struct AnswerShape {
 
 using HeaderList = std::vector<std::pair<std::string, std::string>>;
 
-// Whether the answer's body is sent.
+// Returns true if the answer's body is sent.
 bool has_body(const Reply& reply, const AnswerShape& shape);
-// The head alone.
+// Returns the head without the body.
 std::string write_head(const Reply& reply, const AnswerShape& shape);
-// Head and body in one piece.
+// Returns head and body in one piece.
 std::string write_reply(const Reply& reply, const AnswerShape& shape);
 
-// The head of an event stream: chunked, or for HTTP/1.0 ended by closing the connection.
+// Returns the head of an event stream: chunked, or for HTTP/1.0 ended by closing the connection.
 std::string write_stream_head(const HeaderList& headers, const AnswerShape& shape);
 
-// A reply with a complete event stream.
+// Returns a reply with a complete event stream.
 Reply whole_stream(HeaderList headers, std::string events);
 
 // Appends `events` (not empty) to `out` in wire format.
@@ -41,9 +40,9 @@ void write_events(std::string_view events, bool chunked, std::string& out);
 
 inline constexpr std::string_view kLastChunk = "0\r\n\r\n";
 inline constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
-// Comments that keep a silent stream alive: without a blank line once the stream has had ids
-// (StreamSource::has_ids), before that with one, since the first client of A2A 0.1 drops a block that begins
-// with a comment.
+// Keep-alive comments for silent streams. The one without a blank line is for streams that have sent ids
+// (StreamSource::has_ids). Before that, the comment needs a blank line, because the first client of A2A 0.1
+// drops a block that begins with a comment.
 inline constexpr std::string_view kKeepAwake = ": keep-awake\n";
 inline constexpr std::string_view kKeepAwakeBlock = ": keep-awake\n\n";
 

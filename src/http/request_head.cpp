@@ -22,7 +22,7 @@ bool cannot_be_in_target(char c) {
   return c == ' ' || c == '\t' || c == '#';
 }
 
-// uri-host [ ":" port ] (RFC 9110, 7.2): only its characters are checked here.
+// Checks only the characters of uri-host [ ":" port ] (RFC 9110, 7.2).
 bool is_authority(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) {
     return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
@@ -55,7 +55,7 @@ void read_query(std::string_view query, Request& request) {
   }
 }
 
-// Removes the scheme, with "://", from an absolute target. False: it is of another form.
+// Removes the scheme, with "://", from an absolute target. Returns false for a target of another form.
 bool remove_scheme(std::string_view& target) {
   for (const std::string_view scheme : {"http://", "https://"}) {
     if (!same_word(target.substr(0, scheme.size()), scheme)) continue;
@@ -150,7 +150,8 @@ std::optional<Refusal> HeadParser::add_content_length(std::string_view value, Pa
   if (value.empty() || !std::all_of(value.begin(), value.end(), is_digit)) {
     return Refusal{400, "the Content-Length is not a number"};
   }
-  // A body that is too large is refused at the end of the head: the answer's form depends on what follows.
+  // A body that is too large is refused only at the end of the head, because later headers determine the form
+  // of the answer.
   const auto read = std::from_chars(value.data(), value.data() + value.size(), parsed.body_length);
   if (read.ec != std::errc()) parsed.body_length = std::numeric_limits<std::size_t>::max();
   return std::nullopt;
@@ -173,7 +174,8 @@ std::optional<Refusal> HeadParser::add_expectation(std::string_view value, Parse
 std::optional<Refusal> HeadParser::add_host(std::string_view value) {
   if (std::exchange(has_host_, true)) return Refusal{400, "more than one Host header"};
   if (!is_authority(value)) return Refusal{400, "the Host header is malformed"};
-  // RFC 9112, 3.2.2: the target's authority counts. Somebody on the way may have gone by the other one.
+  // RFC 9112, 3.2.2, gives precedence to the target's authority. A proxy may have used the Host header
+  // instead, so a request where they differ is refused.
   if (!authority_.empty() && !same_word(value, authority_)) {
     return Refusal{400, "the request target and the Host header name different hosts"};
   }

@@ -1,9 +1,9 @@
 // HeadParser: strict parser for the heads of requests (RFC 9112).
 //
-// Wherever two parsers could disagree about where a request ends or what it asks for, the request is refused:
-// no header is folded, repeated framing is an error even if both values agree, and an absolute target must
-// name the same authority as Host. Tolerated, since clients send them: bytes in a target that RFC 3986 wants
-// encoded, and a % that encodes nothing.
+// Refuses every request whose end or meaning two parsers could understand differently: headers must not be
+// folded, repeated framing is an error even if both values agree, and an absolute target must name the same
+// authority as Host. Accepts, because clients send them, bytes in a target that RFC 3986 wants encoded, and a
+// % without two hexadecimal digits.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +15,14 @@
 
 namespace baton::http {
 
-// Why a request is refused. The reason is a string literal that may be shown to the caller.
+// The status and reason of a refusal. The reason is a string literal that may be shown to the caller.
 struct Refusal {
   int status;
   std::string_view reason;
 };
 
-// A request, and what its head says about its body and its connection. The headers that say it
-// (Content-Length, Transfer-Encoding, Connection, Expect) are not among the request's.
+// A request, and the framing and connection options of its head. The headers with these options
+// (Content-Length, Transfer-Encoding, Connection, Expect) are not among the request's headers.
 struct ParsedRequest {
   Request request;
   std::size_t body_length = 0;
@@ -34,8 +34,8 @@ struct ParsedRequest {
   bool head_method() const { return request.method == "HEAD"; }  // the answer has no body
 };
 
-// What the form of a refusal's answer depends on: the request without its body and query, and of its headers
-// those that say which page, host and version it is about, unless they are long.
+// Reduces a request to the part that the form of a refusal depends on: the request without its body and
+// query, and with only those headers that select page, host and version, unless they are long.
 Request refusable(const Request& request);
 
 // Parses a head line by line. Pure; one object for each request.

@@ -6,11 +6,11 @@
 namespace baton::http {
 namespace {
 
-// Of any line with its CRLF. RFC 9112, 3, recommends at least this for request lines.
+// The limit of any line with its CRLF. RFC 9112, 3, recommends at least this for request lines.
 constexpr std::size_t kLineMax = 8000;
 // RFC 9112, 2.2: blank lines before a request are skipped. Some old clients send one after a body.
 constexpr int kBlankLinesMax = 4;
-// A body's buffer starts no larger than this, whatever length was announced.
+// The largest initial buffer of a body, even if the announced length is larger.
 constexpr std::size_t kFirstReserve = 1 << 20;
 
 bool is_bad_byte(char c) {
@@ -35,7 +35,7 @@ std::size_t RequestParser::feed_head(std::string_view bytes) {
     const std::string_view piece = bytes.substr(used, end == std::string_view::npos ? end : end - used + 1);
     used += piece.size();
     head_bytes_ += piece.size();
-    // Checked at once, not at the end of the line: a TLS greeting has no lines.
+    // Checked before the end of the line, because a TLS greeting has no lines.
     if (std::any_of(piece.begin(), piece.end(), is_bad_byte)) {
       refuse({400, "a control character in the head"});
     } else if (head_bytes_ > limits_->header_bytes_max) {
@@ -131,7 +131,7 @@ void RequestParser::refuse(Refusal refusal) {
   refusal_ = refusal;
   owes_continue_ = false;
   line_ = {};
-  // What the answer's form depends on is kept, http_1_0 as well.
+  // Keeps the parts that the answer's form depends on, including http_1_0.
   if (parsed_) parsed_->request = refusable(parsed_->request);
 }
 

@@ -17,7 +17,7 @@
 
 namespace baton::http {
 
-// Whether a body larger than Limits::stranger_body_max may follow this head.
+// Returns true if a body larger than Limits::stranger_body_max may follow this head.
 using BodyGate = std::function<bool(const Request& head)>;
 
 class RequestParser {
@@ -38,7 +38,8 @@ class RequestParser {
   std::size_t feed(std::string_view bytes);
   State state() const { return state_; }
   const Refusal& refusal() const { return refusal_; }
-  // What is known of the request; determines the shape of a refusal's answer. Null: nothing.
+  // The part of the request parsed up to now, which determines the form of a refusal. Null before the request
+  // line is complete.
   const ParsedRequest* parsed() const { return parsed_.get(); }
   std::size_t body_bytes() const { return parsed_ ? parsed_->request.body.size() : 0; }
   // True once for each request whose sender waits for "100 Continue" and has not sent any of the body.
@@ -60,14 +61,14 @@ class RequestParser {
   const BodyGate* may_send_body_;
   State state_ = State::idle;
   bool owes_continue_ = false;
-  bool from_stranger_ = false;  // its body is bounded by stranger_body_max
+  bool from_stranger_ = false;  // the body is limited to stranger_body_max
   int blank_lines_ = 0;         // before the request line
   std::size_t head_bytes_ = 0;
-  std::string line_;  // a line's beginning whose end has not come yet
+  std::string line_;  // the beginning of an incomplete line
   HeadParser head_;
   ChunkedBody chunks_;
   Refusal refusal_{0, {}};
-  std::unique_ptr<ParsedRequest> parsed_;  // once the request line has come
+  std::unique_ptr<ParsedRequest> parsed_;  // null before the request line is complete
 };
 
 }  // namespace baton::http

@@ -14,7 +14,7 @@ Reply ServerCore::refusal(const Request& request, int status, std::string_view r
   try {
     if (error_body) reply = error_body(request, status, reason);
   } catch (...) {
-    reply = Reply{};  // the status alone then
+    reply = Reply{};  // only the status
   }
   reply.status = status;
   const bool has_retry = std::any_of(reply.headers.begin(), reply.headers.end(), [](const auto& header) {
@@ -26,10 +26,10 @@ Reply ServerCore::refusal(const Request& request, int status, std::string_view r
 
 namespace {
 
-// Up to this size a body is copied after its head, so that both are sent together.
+// Bodies up to this size are copied after their head, so that both are sent together.
 constexpr std::size_t kCopiedMax = 256 << 10;
 
-// False: the socket is full or broken.
+// Returns false if the socket is full or broken.
 bool send_bytes(Connection& connection) {
   const std::string& output = connection.output;
   while (connection.output_sent < output.size()) {

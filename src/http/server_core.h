@@ -1,5 +1,5 @@
-// ServerCore: state shared by the loop, the workers, every exchange and waker. It lives as long as the last
-// of them, so an exchange may still be answered, without effect, after the server is gone.
+// ServerCore: state shared by the loop, the workers, and every exchange and waker. It lives as long as the
+// last of them, so an exchange may still be answered, without effect, after the server was destroyed.
 #pragma once
 
 #include <atomic>
@@ -26,7 +26,7 @@ struct ServerCore {
   const Handler handler;
   const ErrorBody error_body;
   const Hooks hooks;
-  base::EventLoop loop{"http-loop"};    // what is posted after the server's end is dropped
+  base::EventLoop loop{"http-loop"};    // drops functions posted after the server's end
   base::WorkerPool* workers = nullptr;  // set before the loop starts; outlives it
   std::atomic<bool> draining{false};    // new requests are refused, answers close their connection
   std::atomic<bool> stopping{false};    // also, no new connections are accepted
@@ -36,15 +36,15 @@ struct ServerCore {
   std::atomic<std::int64_t> requests{0};
   std::atomic<std::int64_t> refused{0};
 
-  // Makes and counts the reply for an error the server detected itself. `request`: as in ErrorBody.
+  // Builds and counts the reply for an error that the server detected itself. `request`: see ErrorBody.
   Reply refusal(const Request& request, int status, std::string_view reason);
 };
 
-// Serialises the answer into the connection's output and sends what the socket accepts. Call only as
-// the output's owner. Sets `write_failed` on a broken connection. Does not copy a large body.
+// Serialises the answer into the connection's output and sends as many bytes as the socket accepts. Call only
+// as the output's owner. Sets `write_failed` on a broken connection. Does not copy a large body.
 void write_answer(Connection& connection, Reply reply);
 
-// Sends the remaining output. False: the socket is full or broken.
+// Sends the remaining output. Returns false if the socket is full or broken.
 bool send_output(Connection& connection);
 
 }  // namespace baton::http

@@ -1,4 +1,5 @@
-// Sending and receiving on a non-blocking socket. The only place that does: TLS will be added here.
+// Sends and receives on non-blocking sockets. All of the server's socket I/O is here, so TLS can be added
+// here.
 #pragma once
 
 #include <sys/types.h>
@@ -11,7 +12,7 @@ namespace baton::http {
 struct IoResult {
   enum class Outcome {
     moved,    // `count` bytes were moved, at least one
-    blocked,  // nothing can be moved now
+    blocked,  // no bytes can be moved now
     closed,   // the peer has closed its side, or the connection is broken
   };
   Outcome outcome;

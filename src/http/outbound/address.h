@@ -1,5 +1,6 @@
-// Address policy: which addresses outbound requests may reach. The check is made on the address that is
-// dialled, not on the text of a URL: a name may resolve to anything, and to something else a moment later.
+// Address policy: the addresses that outbound requests may reach. The check is made on the address that is
+// dialled, not on the text of a URL, because a name may resolve to any address, and to another one a moment
+// later.
 #pragma once
 
 #include <string>
@@ -29,13 +30,13 @@ struct AddressPolicy {
   friend bool operator==(const AddressPolicy&, const AddressPolicy&) = default;
 };
 
-// Whether an address in text form ("127.0.0.1", "::1") is public and not a metadata service. False if the
-// text is not an address.
+// Returns true if an address in text form ("127.0.0.1", "::1") is public and not a metadata service. Returns
+// false if the text is not an address.
 bool is_public_address(const std::string& address);
 bool is_allowed_address(const std::string& address, const AddressPolicy& policy);
 
-// Checks what is known before the name is resolved: the port, an address in place of a name (in any form that
-// the resolver accepts, such as "127.1"), and "localhost" and its subdomains. Fails with permission_denied.
+// Checks a target before its name is resolved: the port, an address in place of a name (in any form that the
+// resolver accepts, such as "127.1"), and "localhost" and its subdomains. Fails with permission_denied.
 base::Result<void> check_target(const Url& url, const AddressPolicy& policy);
 
 // Resolves the host of `url` within the limits and returns the addresses that the policy allows, in resolver

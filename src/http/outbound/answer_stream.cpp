@@ -12,7 +12,7 @@ constexpr std::size_t kLinesMax = 100;
 // The library matches the first line with a recursive regular expression: long ones would exhaust the stack.
 constexpr std::size_t kFirstLineMax = 1024;
 constexpr std::size_t kLineMax = 8 * 1024;
-// A server that holds a part of the budget for bytes by what it has sent must go on within this time.
+// The longest silence of a server whose answer holds a part of the byte budget.
 constexpr std::chrono::seconds kStallMax{30};
 
 }  // namespace

@@ -1,6 +1,6 @@
-// AnswerStream: the stream from which cpp-httplib reads an answer and to which it writes a request. It wraps
-// a Channel and adds what the library lacks: bounds on lines and the head, the budget for bytes, and the
-// reason for a failure.
+// AnswerStream: the stream that cpp-httplib writes a request to and reads the answer from. It wraps a Channel
+// and adds features that the library lacks: limits on lines and the head, the byte budget, and the reason for
+// a failure.
 #pragma once
 
 #include <httplib.h>
@@ -15,13 +15,13 @@ namespace baton::http::outbound {
 
 class AnswerStream final : public httplib::Stream {
  public:
-  // `intake`: where bytes are counted; null: nowhere. `limits`: of a wait for the budget.
+  // `intake` counts the bytes; null: they are not counted. `limits` are those of a wait for the budget.
   AnswerStream(Channel& channel, Intake* intake, const WaitLimits& limits)
       : channel_(channel), intake_(intake), limits_(limits) {}
 
-  // Tells the stream that the head of the answer is complete: the bound on the head no longer applies.
+  // Call when the head of the answer is complete: the limit on the head no longer applies.
   void end_head() { in_head_ = false; }
-  // Why a read or write failed; nothing if none did.
+  // The error of a failed read or write; nullopt if none failed.
   const std::optional<base::Error>& failure() const { return failure_; }
 
   bool is_readable() const override { return !failure_; }
@@ -33,7 +33,7 @@ class AnswerStream final : public httplib::Stream {
   socket_t socket() const override { return 0; }  // never used: there is no other descriptor to find
 
  private:
-  // Counts these bytes; returns whether the answer is still within its bounds.
+  // Counts these bytes. Returns true if the answer is still within its limits.
   bool within_bounds(const char* bytes, std::size_t size);
   // Fills the buffer.
   base::Result<void> fill();

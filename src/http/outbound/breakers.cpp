@@ -61,7 +61,7 @@ void Breakers::report(const std::string& origin, Went went) {
     }
     ++at.status.failures;
     ++at.failures_in_a_row;
-    // While it is open, what fails went out before.
+    // A failure does not reopen an open breaker: the call was sent before it opened, or despite it.
     const bool opens = at.status.state == State::half_open ||
                        (at.status.state == State::closed && at.failures_in_a_row >= options_.failures_max);
     if (opens) open(at, now);
@@ -78,7 +78,8 @@ void Breakers::open(Origin& origin, Time now) const {
   ++origin.status.opened;
 }
 
-// What has a call under way stays; if all have, there is one more.
+// Finds or adds an origin. A new one replaces the one unused for longest, but never one with a call in
+// flight. If all have calls in flight, the limit is exceeded.
 Breakers::Origin& Breakers::find(Origins& origins, const std::string& name, Time now) const {
   if (const auto known = origins.find(name); known != origins.end()) return known->second;
   if (origins.size() >= options_.origins_max) {

@@ -13,7 +13,7 @@ using base::fail;
 
 // Bytes are granted in steps, so that not every read takes the lock.
 constexpr std::size_t kGrant = 256 << 10;
-// How often a waiting call looks at its stop descriptor.
+// How often a waiting call checks its stop descriptor.
 constexpr std::chrono::milliseconds kLookAtStop{50};
 
 }  // namespace
@@ -60,7 +60,8 @@ void ByteBudget::give_back(Place holder, std::size_t bytes) {
   changed_.notify_all();
 }
 
-// The largest answer must be able to grow to `answer_max_`: others leave it what it may still need.
+// The largest answer must be able to grow to `answer_max_`, so the others leave it the bytes that it may
+// need.
 bool ByteBudget::may_grant(const Holder& holder, std::size_t more) const {
   struct Scope {
     std::size_t total = 0, largest = 0;
@@ -121,7 +122,7 @@ base::Result<void> ByteBudget::begin_decoding(std::size_t cost, const WaitLimits
   std::erase(decoders_, number);
   if (waited) decoding_ += cost;
   lock.unlock();
-  changed_.notify_all();  // the next may fit, too
+  changed_.notify_all();  // the next waiting call may fit too
   return waited;
 }
 
@@ -176,7 +177,7 @@ base::Result<Intake::Decoding> Intake::decode(std::size_t text, std::size_t made
                                           " bytes (outbound.task_bytes_max)");
   }
   if (text <= ByteBudget::kFree) return Decoding();
-  // The values made of it, and a copy of its texts on their way to the log.
+  // The decoded values, and a copy of the texts until they are in the log.
   const std::size_t cost = std::min(made + 2 * text, budget_->decoding_max_);
   WaitLimits limits;
   limits.stop_fd = stop_fd_;

@@ -20,11 +20,11 @@ using base::ErrorCode;
 using base::fail;
 using std::chrono::milliseconds;
 
-// Gets the answer's status and a piece of its body. Returning false ends the reading without an error.
+// Gets the answer's status and a piece of its body. Returns false to stop reading without an error.
 using BodySink = std::function<bool(int status, std::string_view piece)>;
 
-// Runs the library's request writer and answer reader on our own stream. Its own sockets only have timeouts
-// for single reads, and would resolve the name a second time.
+// Runs the library's request writer and answer reader on our own stream. The library's own sockets have
+// timeouts only for single reads, and would resolve the name a second time.
 class Roundtrip final : private httplib::ClientImpl {
  public:
   explicit Roundtrip(const Url& url) : ClientImpl(url.host, url.port) {
@@ -37,7 +37,7 @@ class Roundtrip final : private httplib::ClientImpl {
   }
 };
 
-// A line end in a value could inject another header.
+// Rejects control characters: a line end in a value could inject another header.
 bool is_header_value(std::string_view value) {
   return std::all_of(value.begin(), value.end(), [](char c) {
     const auto byte = static_cast<unsigned char>(c);
@@ -45,7 +45,7 @@ bool is_header_value(std::string_view value) {
   });
 }
 
-// These decide where the request goes and where it ends, so only this file sets them.
+// Reserved headers determine where the request goes and where it ends, so only this file sets them.
 bool is_reserved_header(std::string_view name) {
   constexpr std::array kReserved{"Host", "Content-Length", "Transfer-Encoding", "Connection"};
   return std::any_of(kReserved.begin(), kReserved.end(),
@@ -127,7 +127,7 @@ void take_head(const httplib::Response& from, const base::SecretMask* mask, Http
   for (auto& [name, value] : answer.headers) value = mask->masked(value);
 }
 
-// Reports a call to its origin's breaker, once: when the head of the answer is there, or at the call's end.
+// Reports a call to its origin's breaker once: when the head of the answer has arrived, or at the call's end.
 class BreakerReport {
  public:
   BreakerReport(Breakers* breakers, const Url& url) : breakers_(breakers), origin_(origin_of(url)) {}
@@ -135,7 +135,7 @@ class BreakerReport {
   BreakerReport& operator=(const BreakerReport&) = delete;
   ~BreakerReport() { tell(Breakers::Went::unknown); }
 
-  // Returns how long the call is held back.
+  // Returns the time for which the breaker holds the call back; zero: the call may be sent.
   milliseconds admit(bool anyway) {
     const milliseconds held = breakers_ ? breakers_->admit(origin_, anyway) : milliseconds(0);
     is_due_ = breakers_ != nullptr && held.count() == 0;
@@ -144,7 +144,7 @@ class BreakerReport {
   void answered(const HttpAnswer& answer) {
     tell(Breakers::went(answer.status, retry_after(answer).count() > 0));
   }
-  // A server that is slow to answer is at work; and a call that its caller ends says nothing.
+  // Neither a slow answer nor a call that its caller ended counts as a failure of the server.
   void lost(const base::Error& error, bool was_connected, int stop_fd) {
     const bool is_slow = was_connected && error.code == ErrorCode::deadline_exceeded;
     const bool is_lost = error.code == ErrorCode::unavailable || error.code == ErrorCode::deadline_exceeded;
@@ -167,7 +167,7 @@ base::Result<HttpAnswer> converse(const HttpRequest& request, const Url& url, Ch
   if (request.intake != nullptr) request.intake->keep(0);
   AnswerStream stream(channel, request.intake, limits);
   base::SecretMask::Pieces shown(request.mask);
-  bool over = false;  // ended by us, with what we wanted
+  bool over = false;  // we stopped reading on purpose
   httplib::Request out = to_library(request, url);
   out.response_handler = [&](const httplib::Response& head) {
     stream.end_head();
@@ -184,7 +184,7 @@ base::Result<HttpAnswer> converse(const HttpRequest& request, const Url& url, Ch
   httplib::Response in;
   const bool complete = Roundtrip(url).run(stream, out, in);
   if (complete && answer.status == 0)
-    take_head(in, request.mask.get(), answer);  // 204: the library does not show its head
+    take_head(in, request.mask.get(), answer);  // the library does not pass on the head of a 204
   if (const std::string rest = shown.end(); complete && !rest.empty()) (void)sink(answer.status, rest);
   const bool enough = request.head_suffices && answer.status != 0;
   if (complete || over || enough) return std::move(answer);
@@ -219,7 +219,7 @@ base::Result<HttpAnswer> perform(const HttpRequest& request, const WaitLimits& l
   }
 }
 
-// Keeps the first `most` bytes; returns false once there are more.
+// Keeps the first `most` bytes of the body. Returns false once there are more.
 bool keep(std::string& body, std::string_view piece, std::size_t most) {
   const std::size_t room = most - std::min(most, body.size());
   body.append(piece.substr(0, room));

@@ -28,10 +28,11 @@ struct Url {
   std::string target;  // path and query, at least "/"
 };
 
-// "https://host:port".
+// Returns "https://host:port".
 std::string origin_of(const Url& url);
 
-// Fails with invalid_argument for all but absolute http or https URLs without user names; drops fragments.
+// Parses an absolute http or https URL without a user name; fails with invalid_argument for others. Drops the
+// fragment.
 base::Result<Url> parse_url(std::string_view text);
 
 struct HttpRequest {
@@ -43,24 +44,24 @@ struct HttpRequest {
   std::chrono::milliseconds resolve_timeout{8'000};  // for the host's name
   std::chrono::milliseconds connect_timeout{5'000};  // for each of its addresses
   std::chrono::milliseconds total_timeout{15'000};
-  std::size_t answer_max = 1 << 20;  // bytes of body kept; a longer answer is cut off, not an error
+  std::size_t answer_max = 1 << 20;  // bytes of body kept; a longer answer is truncated without an error
   AddressPolicy policy;
   // Only the status matters: once the head is read, failures in the body are ignored.
   bool head_suffices = false;
   // When this descriptor becomes readable, the call ends with `unavailable`; -1 means none.
   int stop_fd = -1;
-  // Called when the connection is up: before that, nothing has been sent. May be empty.
+  // Called when the connection is established; before that, no data has been sent. May be empty.
   std::function<void()> on_connected;
-  // Asked whether the origin may be called, and told how that went; null: none. Must outlive the call.
+  // The breakers that admit the call and get its outcome; null: none. Must outlive the call.
   Breakers* breakers = nullptr;
-  bool despite_breaker = false;  // goes out even if the breaker is open
-  // Hides secrets in the answer's head and body; null: none. Shared with their owner, who may learn more.
+  bool despite_breaker = false;  // sends the request even if the breaker is open
+  // Hides secrets in the answer's head and body; null: none. Shared with its owner, which may add secrets.
   std::shared_ptr<const base::SecretMask> mask;
   // Called when the breaker holds the request back, with the time after which it may be made; the call then
   // fails with `unavailable`. May be empty.
   std::function<void(std::chrono::milliseconds)> on_held;
-  // Where the bytes of the answer are counted, if they can be many; null: nowhere. They stay held after the
-  // call, until the caller of it says what it keeps. Must outlive the call.
+  // Counts the bytes of an answer that may be large; null: they are not counted. They stay reserved after the
+  // call, until its caller reports how many it keeps (Intake::keep). Must outlive the call.
   Intake* intake = nullptr;
 };
 
@@ -71,23 +72,23 @@ struct HttpAnswer {
   std::string body;
 };
 
-// The first header with this name; empty: there is none.
+// Returns the first header with this name; empty if there is none.
 std::string header_of(const HttpAnswer& answer, std::string_view name);
 
-// Whether a call with this `stop_fd` is to end.
+// Returns true if a call with this `stop_fd` must end.
 bool is_stopped(int stop_fd);
 
-// The seconds in Retry-After, an hour at most; 0 without one. Dates are ignored.
+// Returns the seconds in Retry-After, at most an hour; 0 without one. Dates are ignored.
 std::chrono::seconds retry_after(const HttpAnswer& answer);
 
 // Fails with: invalid_argument (URL, method or header), permission_denied (address), deadline_exceeded,
 // unavailable, too_large (Intake).
 base::Result<HttpAnswer> http_request(const HttpRequest& request);
 
-// The same, for long answers: `on_data` gets the body in pieces and returns whether to go on; stopping is not
-// an error. `idle_timeout` bounds each wait. A `total_timeout` of zero means no total deadline; an
-// `idle_timeout` of zero, no bound on a wait. The returned body is empty unless the status is not 2xx. With
-// an intake, `on_data` tells it how many bytes it keeps (Intake::keep).
+// Like `http_request`, for long answers. `on_data` gets the body in pieces and returns false to stop, which
+// is not an error. `idle_timeout` limits each wait. Zero means no limit for a wait, and for `total_timeout`
+// no total deadline. The returned body is empty if the status is 2xx. With an intake, `on_data` must report
+// how many bytes it keeps (Intake::keep).
 base::Result<HttpAnswer> http_stream(const HttpRequest& request, std::chrono::milliseconds idle_timeout,
                                      const std::function<bool(std::string_view)>& on_data);
 

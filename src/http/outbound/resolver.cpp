@@ -22,7 +22,7 @@ using base::ErrorCode;
 using base::fail;
 using std::chrono::milliseconds;
 
-// Includes the scope, if there is one: a link-local address cannot be dialled without it.
+// Includes the scope, if there is one, because a link-local address cannot be dialled without it.
 std::string text_of(const addrinfo& entry) {
   char text[NI_MAXHOST];
   if (getnameinfo(entry.ai_addr, entry.ai_addrlen, text, sizeof text, nullptr, 0, NI_NUMERICHOST) != 0)
@@ -82,7 +82,7 @@ struct Resolver::State {
 
   const Lookup lookup;
   const std::size_t lookups_max;
-  std::mutex mutex;  // guards `pending` and what is in it
+  std::mutex mutex;  // guards `pending` and its elements
   std::map<std::string, std::shared_ptr<Pending>> pending;
 
   // Runs on a detached thread, so it must not throw: an exception leaves the addresses' initial error.
@@ -118,7 +118,8 @@ Addresses Resolver::resolve(const std::string& host, const WaitLimits& limits) c
     } else {
       asked = std::make_shared<Pending>();
       try {
-        // Detached, since it cannot be stopped: neither callers nor the end of the program wait for it.
+        // Detached, because a lookup cannot be stopped: neither callers nor the end of the program wait for
+        // it.
         std::thread([state = state_, host, asked] {
           pthread_setname_np(pthread_self(), "resolve");
           state->run(host, *asked);

@@ -14,7 +14,7 @@
 
 namespace baton::http::outbound {
 
-// The addresses of a host without duplicates, in resolver order; never empty.
+// The addresses of a host, without duplicates and in resolver order; never empty.
 using Addresses = base::Result<std::vector<std::string>>;
 
 class Resolver {
@@ -28,7 +28,7 @@ class Resolver {
   explicit Resolver(Lookup lookup, std::size_t lookups_max = kLookupsMax);
 
   // Concurrent calls for the same name share one look-up. Fails with unavailable (no such name, too many
-  // look-ups, told to stop) or deadline_exceeded.
+  // look-ups, or `stop_fd`) or deadline_exceeded.
   Addresses resolve(const std::string& host, const WaitLimits& limits) const;
 
  private:
@@ -39,7 +39,7 @@ class Resolver {
 // Uses the system's resolver. An address in place of a name needs no look-up.
 Addresses resolve(const std::string& host, const WaitLimits& limits);
 
-// If `host` is an address and not a name, the address in its usual form.
+// Returns the address in its usual form if `host` is an address; nullopt if it is a name.
 std::optional<std::string> literal_address(const std::string& host);
 
 }  // namespace baton::http::outbound

@@ -22,7 +22,7 @@ tl::unexpected<base::Error> broken(const char* what, int error) {
   return fail(ErrorCode::unavailable, what, std::strerror(error));
 }
 
-// How long one wait may take: the shorter of the time left and the idle time; nothing means for ever.
+// Returns the limit of one wait: the shorter of the remaining time and the idle time; nullopt for no limit.
 std::optional<milliseconds> longest_wait(const WaitLimits& limits, milliseconds idle) {
   std::optional<milliseconds> longest;
   if (idle.count() > 0) longest = idle;
@@ -50,7 +50,7 @@ base::Result<std::unique_ptr<Socket>> Socket::connect(const std::string& address
   if (!fd.valid()) return broken("no connection could be made", errno);
   const int yes = 1;
   setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-  // A peer that is gone without a word is found within a minute, however long an answer may take.
+  // Detects a peer that disappeared silently within a minute, no matter how long an answer may take.
   constexpr int kKeepAliveAfter = 30, kKeepAliveEvery = 10, kKeepAliveProbes = 3;
   setsockopt(fd.get(), SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
   setsockopt(fd.get(), IPPROTO_TCP, TCP_KEEPIDLE, &kKeepAliveAfter, sizeof kKeepAliveAfter);

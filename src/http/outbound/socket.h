@@ -1,4 +1,4 @@
-// Channel: a byte stream to another machine, with every wait bounded. Socket is the unencrypted one.
+// Channel: a byte stream to another machine, whose waits are all limited. Socket is the unencrypted channel.
 //
 // Threads: one at a time.
 #pragma once
@@ -17,14 +17,14 @@ namespace baton::http::outbound {
 
 using SteadyTime = std::chrono::steady_clock::time_point;
 
-// What ends a wait early.
+// The limits that end a wait early.
 struct WaitLimits {
   std::optional<SteadyTime> deadline;  // of the whole conversation
-  std::chrono::milliseconds idle{0};   // of one wait; zero means no bound
-  int stop_fd = -1;                    // readable: give up; -1 means none
+  std::chrono::milliseconds idle{0};   // of one wait; zero means no limit
+  int stop_fd = -1;                    // ends waits when it becomes readable; -1 means none
 };
 
-// Errors: deadline_exceeded, unavailable (broken, or told to stop).
+// Errors: deadline_exceeded, unavailable (the connection is broken, or `stop_fd` is readable).
 class Channel {
  public:
   virtual ~Channel() = default;
@@ -32,7 +32,7 @@ class Channel {
   virtual base::Result<std::size_t> read(char* buffer, std::size_t size) = 0;
   // Writes all bytes.
   virtual base::Result<void> write(std::string_view bytes) = 0;
-  // From now on no wait is longer than `longest`, whatever the limits say; zero: as the limits say.
+  // Limits later waits to `longest`, in addition to the WaitLimits; zero removes this limit.
   virtual void bound_waits(std::chrono::milliseconds longest) = 0;
 };
 

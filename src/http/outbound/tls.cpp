@@ -29,7 +29,7 @@ bool is_address(const std::string& host) {
          inet_pton(AF_INET6, host.c_str(), bytes.data()) == 1;
 }
 
-// "name." and "name" are one host; certificates are issued for the latter.
+// Removes a final dot: "name." and "name" are one host, and certificates are issued for the latter.
 std::string certificate_name(std::string host) {
   if (host.size() > 1 && host.back() == '.') host.pop_back();
   return host;
@@ -57,7 +57,7 @@ base::Result<void> TlsChannel::prepare(const std::string& host) {
   SSL_CTX_set_verify(context_.get(), SSL_VERIFY_PEER, nullptr);
   ssl_.reset(SSL_new(context_.get()));
   if (!ssl_) return tls_failed("TLS could not be set up");
-  // Memory on both sides: the socket keeps its own timeouts, and OpenSSL cannot raise SIGPIPE by writing.
+  // Uses memory BIOs, so that the socket keeps its own timeouts, and OpenSSL cannot raise SIGPIPE by writing.
   SSL_set_bio(ssl_.get(), BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()));
 
   const std::string name = certificate_name(host);
@@ -79,7 +79,7 @@ base::Result<int> TlsChannel::drive(Call call) {
     ERR_clear_error();
     const int result = call();
     const int why = SSL_get_error(ssl_.get(), result);
-    // Flush even after a failure: an alert tells the other side why.
+    // Flushes even after a failure, because an alert tells the other side the reason.
     const auto flushed = flush();
     if (result > 0) {
       if (!flushed) return fail(flushed.error());
@@ -117,7 +117,7 @@ base::Result<void> TlsChannel::fill() {
   std::array<char, kRecordMax> buffer;
   const auto got = socket_->read(buffer.data(), buffer.size());
   if (!got) return fail(got.error());
-  // Without TLS's own close, the answer may have been truncated by an attacker.
+  // Without a TLS close_notify, an attacker may have truncated the answer.
   if (*got == 0) return fail(ErrorCode::unavailable, "the other side hung up without a word");
   BIO_write(SSL_get_rbio(ssl_.get()), buffer.data(), static_cast<int>(*got));
   return {};

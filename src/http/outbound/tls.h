@@ -1,5 +1,5 @@
 // TlsChannel: TLS over a Socket. The other side must present a certificate for the requested name, signed by
-// an authority in the system's store (SSL_CERT_FILE and SSL_CERT_DIR are honoured, as OpenSSL does).
+// an authority in the system's store (SSL_CERT_FILE and SSL_CERT_DIR are honoured, as usual with OpenSSL).
 #pragma once
 
 #include <openssl/ssl.h>
@@ -13,7 +13,8 @@ namespace baton::http::outbound {
 
 class TlsChannel final : public Channel {
  public:
-  // Performs the handshake. `host` is the name or address text from the URL, never what it resolved to.
+  // Performs the handshake. `host` is the name or address from the URL, never the address that it resolved
+  // to.
   static base::Result<std::unique_ptr<TlsChannel>> open(std::unique_ptr<Socket> socket,
                                                         const std::string& host);
 

@@ -12,7 +12,7 @@ using base::fail;
 constexpr std::size_t kUrlMax = 8192;
 constexpr std::size_t kHostMax = 253;
 
-// Not <cctype>: that depends on the locale.
+// These replace <cctype>, which depends on the locale.
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
@@ -28,7 +28,7 @@ bool is_name_character(char c) {
 bool is_literal_character(char c) {
   return is_hex(c) || c == ':' || c == '.';
 }
-// Printable ASCII without the space: everything else in a URL must be percent-encoded.
+// Returns true for printable ASCII except the space. All other characters of a URL must be percent-encoded.
 bool is_url_character(char c) {
   return c > 0x20 && c < 0x7f;
 }
