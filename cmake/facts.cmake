@@ -1,5 +1,5 @@
-# Has the program say what it was built from: its commit, which is looked up in each build, the libraries and the compiler.
-# A build that is no checkout says "unknown", or what BATON_COMMIT names, an option or a variable of the environment.
+# Puts the build's facts into the program: its commit, which is looked up in each build, the libraries and the compiler.
+# Outside of a Git checkout the commit is "unknown", or the value of BATON_COMMIT, an option or environment variable.
 set(BATON_COMMIT "$ENV{BATON_COMMIT}" CACHE STRING "The commit that this is built from; empty: as git says")
 set(libraries "SQLite ${SQLite3_VERSION}, OpenSSL ${OPENSSL_VERSION}, cpp-httplib ${httplib_VERSION}, spdlog ${spdlog_VERSION}")
 if(libpq_VERSION)

@@ -1,7 +1,7 @@
-# Decides whether this build speaks gRPC: BATON_WITH_GRPC. Debian's gRPC is not instrumented. AddressSanitizer
-# sees all of our side of it all the same. ThreadSanitizer does not see what orders gRPC's threads: the unit tests
-# of server/grpc/ give 1,304 reports, 23 with ignore_noninstrumented_modules, all of objects that gRPC hands from one
-# thread to the next; suppressing its library would hide every callback of ours as well.
+# Decides whether this build has gRPC: BATON_WITH_GRPC. Debian's gRPC is not instrumented. AddressSanitizer still sees
+# all of our code that uses it. ThreadSanitizer does not see the synchronisation of gRPC's threads: the unit tests of
+# server/grpc/ give 1,304 reports, 23 with ignore_noninstrumented_modules, all about objects that gRPC passes from one
+# thread to another. Suppressing the library would also hide all of our callbacks.
 set(BATON_WITH_GRPC OFF)
 if(BATON_GRPC STREQUAL "ON" OR (BATON_GRPC STREQUAL "AUTO" AND NOT BATON_SANITIZER MATCHES "thread"))
   pkg_check_modules(grpcpp IMPORTED_TARGET grpc++ protobuf)
@@ -14,8 +14,8 @@ if(BATON_GRPC STREQUAL "ON" OR (BATON_GRPC STREQUAL "AUTO" AND NOT BATON_SANITIZ
 endif()
 message(STATUS "gRPC: ${BATON_WITH_GRPC}")
 
-# The sources that each kind of build leaves out, and the libraries of the three layers that have such sources. Without
-# gRPC a server and a channel take the place of the real ones that refuse to start.
+# The sources that each kind of build leaves out, and the libraries of the three layers that have such sources. A build
+# without gRPC has a server and a channel that refuse to start.
 set(with_grpc "grpc/a2a_call.cpp" "grpc/call.cpp" "grpc/grpc_server.cpp" "grpc/read_.*.cpp" "grpc/schema.cpp"
   "grpc/struct_json.cpp" "grpc/write_answers.cpp" "grpc_channel.cpp")
 set(without_grpc "grpc/absent.cpp" "grpc_absent.cpp")

@@ -1,5 +1,5 @@
-# What `cmake --install build/release --prefix /usr` puts where: the program, what agents use, its pages for man and
-# shells, and the unit for systemd.
+# The files of `cmake --install build/release --prefix /usr` and their folders: the program, the files that agents use,
+# the manual page, shell completions, and the systemd unit.
 include(GNUInstallDirs)
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME baton)
 set(shared ${CMAKE_INSTALL_DATADIR}/baton)

@@ -1,8 +1,8 @@
 # baton_layer(<folder> [DEPENDS <layers>...] [PRIVATE <libraries>...] [WITHOUT <sources>...])
 #
-# One library for each folder of src/. DEPENDS names the layers it may include (scripts/check_includes
-# enforces the same rule on the text of the includes); PRIVATE names the outside libraries whose door it is;
-# WITHOUT the sources, as regular expressions, that this build leaves out.
+# Defines the library of a folder of src/. DEPENDS names the layers that it may include (scripts/check_includes
+# enforces the same rule on the text of the includes). PRIVATE names the external libraries that only this layer
+# uses. WITHOUT lists regular expressions of sources that this build leaves out.
 function(baton_layer name)
   cmake_parse_arguments(ARG "" "" "DEPENDS;PRIVATE;WITHOUT" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
@@ -24,7 +24,7 @@ function(baton_layer name)
   endforeach()
 endfunction()
 
-# baton_compile_alone(<source>...): leaves these out of the batches of a unity build.
+# baton_compile_alone(<source>...): compiles these sources separately in a unity build.
 function(baton_compile_alone)
   foreach(source ${ARGN})
     if(NOT EXISTS ${PROJECT_SOURCE_DIR}/${source})
@@ -34,7 +34,7 @@ function(baton_compile_alone)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
-# baton_sources_exist(<pattern>...): an error if a pattern that WITHOUT is given fits no source of src/.
+# baton_sources_exist(<pattern>...): fails if a pattern for WITHOUT matches no source of src/.
 function(baton_sources_exist)
   file(GLOB_RECURSE all CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cpp)
   foreach(pattern ${ARGN})

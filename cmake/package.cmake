@@ -1,9 +1,9 @@
-# The Debian packages that scripts/package/build makes by CPack: baton, and baton-agents with the shipped agents. What
-# they hold is in cmake/install.cmake; here is what only a package has.
+# The Debian packages that scripts/package/build makes with CPack: baton, and baton-agents with the shipped agents.
+# cmake/install.cmake lists their files; this file has the rest of a package.
 set(BATON_MAINTAINER "The maintainers of Baton <baton@localhost>" CACHE STRING "Whom the packages name as maintainer")
 set(debian ${PROJECT_SOURCE_DIR}/scripts/package/debian)
 
-# An absolute folder, which `cmake --install` must not write to: for CPack alone.
+# Absolute folders, which `cmake --install` must not write to, are installed only by CPack.
 install(FILES scripts/package/baton.json DESTINATION /etc/baton COMPONENT baton EXCLUDE_FROM_ALL)
 if(EXISTS ${debian}/copyright)
   install(FILES ${debian}/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT baton EXCLUDE_FROM_ALL)
@@ -11,14 +11,14 @@ endif()
 install(CODE "set(docdir ${CMAKE_INSTALL_DOCDIR})\nset(version ${PROJECT_VERSION})\nset(maintainer \"${BATON_MAINTAINER}\")"
   COMPONENT baton EXCLUDE_FROM_ALL)
 install(CODE [[
-  # Debian's format asks for a changelog of the package; what changes is in CHANGELOG.md. The date is that of
-  # SOURCE_DATE_EPOCH, if it is set.
+  # Debian's format requires a changelog of the package; the program's changes are in CHANGELOG.md. The date is
+  # SOURCE_DATE_EPOCH, if that is set.
   set(changelog $ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}/${docdir}/changelog)
   string(TIMESTAMP date "%a, %d %b %Y %H:%M:%S +0000" UTC)
   file(WRITE ${changelog} "baton (${version}) unstable; urgency=medium\n\n  * See CHANGELOG.md.\n\n -- ${maintainer}  ${date}\n")
   execute_process(COMMAND gzip -9nf ${changelog} COMMAND_ERROR_IS_FATAL ANY)
 ]] COMPONENT baton EXCLUDE_FROM_ALL)
-# baton-agents needs baton of the same version, and shares its documents.
+# baton-agents depends on baton of the same version, and shares its documents.
 install(CODE "set(docs ${CMAKE_INSTALL_DATADIR}/doc)" COMPONENT agents EXCLUDE_FROM_ALL)
 install(CODE [[
   set(docs $ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}/${docs})

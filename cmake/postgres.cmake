@@ -1,5 +1,5 @@
-# Decides whether this build speaks to PostgreSQL: BATON_WITH_POSTGRES. Without it a store takes the place of the real
-# one that refuses to open.
+# Decides whether this build supports PostgreSQL: BATON_WITH_POSTGRES. A build without it has a store that refuses to
+# open.
 set(BATON_WITH_POSTGRES OFF)
 if(NOT BATON_POSTGRES STREQUAL "OFF")
   pkg_check_modules(libpq IMPORTED_TARGET libpq)
@@ -16,6 +16,6 @@ if(BATON_WITH_POSTGRES)
   set(BATON_POSTGRES_WITHOUT "postgres/absent.cpp")
 else()
   set(BATON_POSTGRES_LIBRARIES)
-  # All but absent.cpp.
+  # Matches all sources except absent.cpp.
   set(BATON_POSTGRES_WITHOUT "postgres/([^a]|a[^b]).*.cpp")
 endif()

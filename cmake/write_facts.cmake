@@ -1,7 +1,7 @@
 cmake_minimum_required(VERSION 3.23)
 # cmake -DFOLDER=<project> -DOUTPUT=<file.h> -DCOMMIT=<commit> -DLIBRARIES=<text> -DCOMPILER=<text> -P write_facts.cmake
-# Leaves the file as it is if it says the same.
-# A folder within another checkout is none itself.
+# Does not touch the file if its content would stay the same.
+# A folder inside another checkout does not count as a checkout.
 execute_process(COMMAND git rev-parse --show-toplevel WORKING_DIRECTORY ${FOLDER} OUTPUT_VARIABLE top
   OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 file(REAL_PATH ${FOLDER} here)
@@ -15,7 +15,7 @@ if(NOT COMMIT)
     set(COMMIT unknown)
   endif()
 endif()
-# As git shortens it, so that whoever names it in full builds the same program.
+# Shortens the commit as git does, so that naming it in full builds the same program.
 if(COMMIT MATCHES "^[0-9a-f]+$")
   string(SUBSTRING "${COMMIT}" 0 12 COMMIT)
 endif()
