@@ -23,10 +23,10 @@ struct RunningTest {
 class AgentBench {
  public:
   AgentBench() {
-    // What ends by itself gets all the time it needs; a test of what does not end sets less.
+    // Programs that end by themselves get plenty of time; tests of programs that do not end set less.
     settings.exit_grace = patience();
     settings.cancel_grace = patience();
-    settings.verbose_errors = true;  // what went wrong belongs in the test's report
+    settings.verbose_errors = true;  // so that a failing test reports the reason
   }
 
   // The agent is this Python program.
@@ -70,7 +70,7 @@ class AgentBench {
     return running.sink;
   }
 
-  // Waits until there are at least so many processes.
+  // Waits until at least `at_least` processes run; false on timeout.
   bool wait_count(std::size_t at_least) {
     const auto until = std::chrono::steady_clock::now() + patience();
     while (host.process_count() < at_least) {
@@ -80,7 +80,7 @@ class AgentBench {
     return true;
   }
 
-  // Waits until there are no more than so many processes.
+  // Waits until at most `at_most` processes run; false on timeout.
   bool wait_processes(std::size_t at_most) {
     const auto until = std::chrono::steady_clock::now() + patience();
     while (host.process_count() > at_most) {

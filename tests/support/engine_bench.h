@@ -1,5 +1,5 @@
-// EngineBench: an engine on a store in a folder of its own, with one scripted agent ("scripted") and a second
-// one ("helper"); started anew on the same folder it is a restart.
+// EngineBench: an engine with a SQLite store in its own folder and two scripted agents, "scripted" and
+// "helper". It can be restarted on the same folder.
 #pragma once
 
 #include <filesystem>
@@ -17,13 +17,13 @@ namespace baton::test {
 
 class EngineBench {
  public:
-  // Turns that a test leaves running are given little time at the end.
+  // Options with a short drain, so that turns that a test leaves running do not delay its end.
   static engine::EngineOptions short_drain();
   struct Options {
     engine::EngineOptions engine = short_drain();
     agents::AgentSettings settings;
-    bool retention = false;        // as Engine::set_retention
-    store::FaultPlan faults = {};  // of what is read
+    bool retention = false;        // calls Engine::set_retention
+    store::FaultPlan faults = {};  // injected by the engine's store
   };
 
   static Options with_retention() {
@@ -36,9 +36,9 @@ class EngineBench {
   explicit EngineBench(Options options);
   ~EngineBench();
 
-  // Takes everything down, in order, and builds it again on the same folder.
+  // Stops everything in order and builds it again on the same folder.
   void restart();
-  // The same, but the store has it that the program has died.
+  // Like `restart`, but the store has recorded a crash instead of an orderly stop.
   void die();
 
   ScriptedExecutor& scripted() { return *scripted_; }
@@ -46,12 +46,12 @@ class EngineBench {
   engine::Engine& engine() { return *engine_; }
   store::SqliteStore& store() { return *store_; }
 
-  // Each waits for the answer.
+  // `submit`, `cancel` and `wait` block until the answer is there.
   base::Result<engine::Accepted> submit(task::Submission submission);
   base::Result<task::TaskKey> cancel(const task::TaskId& id);
   std::future<base::Result<task::TaskKey>> cancel_later(const task::TaskId& id);
   std::optional<engine::Stop> wait(task::TaskKey key, std::int64_t after = 0);
-  // As whoever was told `accepted` waits.
+  // Waits for a stop after `accepted.before`, as the client of that submission would.
   std::future<std::optional<engine::Stop>> wait_later(const engine::Accepted& accepted);
   std::vector<task::Event> log(task::TaskKey key);
 

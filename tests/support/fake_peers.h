@@ -1,5 +1,5 @@
-// FakePeers: other nodes as a test tells them: whether there are any, how far tasks have come, and what they
-// say.
+// FakePeers: other nodes that the test controls: whether there are any, how far their tasks are, and what
+// they report.
 #pragma once
 
 #include <algorithm>
@@ -73,7 +73,7 @@ class FakePeers final : public store::Peers {
   void leave() override {}
   bool leads() const override { return leading; }
 
-  // The other nodes' part.
+  // Actions of the other nodes. `say`, `ask_for`, `come` and `give` call the listener.
   void say(const std::vector<store::Grown>& tasks) {
     if (Listener* const listener = heard_by()) listener->heard(tasks);
   }
@@ -94,7 +94,7 @@ class FakePeers final : public store::Peers {
     std::lock_guard lock(mutex_);
     nodes_ = std::move(nodes);
   }
-  // What this node has announced, and how often the nodes and the ends of tasks were read.
+  // What this node has announced, and how often it has read the nodes (`reads`) and the ends (`looks`).
   std::vector<store::NodeAgent> announced() const {
     std::lock_guard lock(mutex_);
     return announced_;

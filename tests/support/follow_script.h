@@ -1,4 +1,4 @@
-// Script: a server for tests of client::follow, which answers as it was told.
+// Script: a fake server with prepared answers, for tests of client::follow.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -26,11 +26,11 @@ inline const protocol::a2a::ClientDialect& dialect(task::ProtocolVersion version
   return *dialect;
 }
 
-// What one connection brings, and how it ends.
+// The blocks that one connection delivers, and how it ends.
 struct Connection {
   std::vector<Block> blocks;
   std::optional<CallError> error;
-  std::int64_t last_number = 0;  // of blocks without an event
+  std::int64_t last_number = 0;  // of the blocks without an event
   milliseconds lasts{10};
 };
 
@@ -44,12 +44,13 @@ inline std::string chunk(std::string_view text) {
   return R"({"id":"t","artifact":{"parts":[{"type":"text","text":")" + std::string(text) + R"("}]}})";
 }
 
-// A server that answers as it was told, and a clock that moves only when somebody waits.
+// Answers with the prepared connections, in order. The clock advances when follow waits, and by each
+// connection's duration.
 struct Script {
   std::deque<Connection> connections;
   std::vector<StreamRequest> requests;
   std::vector<std::string> events;
-  std::string task_now;  // what read_task answers; empty: nothing
+  std::string task_now;  // read_task returns it; if empty, read_task fails with "not found"
   int troubles = 0;
   bool stop_on_wait = false;
   std::chrono::steady_clock::time_point now{};

@@ -1,6 +1,7 @@
-// Checks that work does not take more than in proportion to its size: it is done at one size and at eight
-// times that, for which the thread takes less than 24 times the CPU time (the square would be 64; memory of
-// the larger one is new to the process, which some machines charge for).
+// Checks that the cost of work grows no faster than its size. The work runs at one size and at eight times
+// that size; the larger run must take less than 24 times the thread's CPU time. Quadratic work would take 64
+// times. The margin above 8 is for the larger run's memory: it is new to the process, which costs time on
+// some machines.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -18,19 +19,19 @@
 namespace baton::test {
 
 using Work = std::function<void()>;
-// Makes the work of a size, in bytes of what is sent; only the work itself is measured.
+// Prepares work on `size` bytes of input. Only the returned work is measured.
 using MakeWork = std::function<Work(std::size_t size)>;
 
 constexpr std::size_t kGrowthStep = 8;
 
-// A text with its index for each #.
+// `element` with each # replaced by the index.
 inline std::string with_index(const std::string& element, std::size_t index) {
   std::string text;
   for (const char c : element) c == '#' ? text += std::to_string(index) : text += c;
   return text;
 }
 
-// A text of about `size` bytes: `element`, with its index for each #, as often as fits.
+// A text of about `size` bytes that repeats `element`, with each # replaced by the repetition's index.
 struct GrowingText {
   std::string before, element, after;
   std::string between = ",";
@@ -45,8 +46,8 @@ struct GrowingText {
   }
 };
 
-// Memory that is given back and had again costs what the machine takes for a page, which is no part of the
-// growth.
+// Keeps freed memory in the process. Otherwise the measured time would include the page faults of memory that
+// was returned to the system and allocated again.
 inline void keep_memory() {
   constexpr int kMuch = 1 << 30;
   mallopt(M_MMAP_THRESHOLD, kMuch);
@@ -66,9 +67,9 @@ inline double time_of(const Work& work) {
   return thread_cpu_time() - begin;
 }
 
-// The work that grows is often a small share of the whole, which is measured, each size at its best.
+// The work that grows is often a small share of the time measured, so the fastest run of each size counts.
 inline void check_growth(const std::string& name, std::size_t size, const MakeWork& make) {
-  constexpr int kTries = 20;  // of a measurement that others on the machine may have disturbed
+  constexpr int kTries = 20;  // other processes may disturb a measurement
   std::array<double, 2> best{};
   best.fill(std::numeric_limits<double>::infinity());
   const auto grows_too_fast = [&] { return best[1] >= 3 * kGrowthStep * best[0]; };

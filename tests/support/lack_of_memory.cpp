@@ -9,7 +9,8 @@ thread_local bool lacking = false;
 
 }  // namespace
 
-// Both forms, as what either gives is freed by the same delete. AddressSanitizer has its own for arrays.
+// Both forms of new are replaced, because memory from either is freed by the same delete. The array forms are
+// not: AddressSanitizer has its own.
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   return lacking ? nullptr : std::malloc(size == 0 ? 1 : size);
 }

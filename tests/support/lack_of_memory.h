@@ -1,4 +1,4 @@
-// LackOfMemory: while one lives, this thread gets no memory from operator new.
+// LackOfMemory: while one exists, operator new fails on this thread.
 #pragma once
 
 namespace baton::test {

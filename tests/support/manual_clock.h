@@ -1,4 +1,4 @@
-// ManualClock: time that moves only when a test says so. Threads: any.
+// ManualClock: a clock that only the test advances. Threads: any.
 #pragma once
 
 #include <atomic>

@@ -1,7 +1,7 @@
 // MemoryDeliveries: a queue of deliveries in memory, for the notifier. Threads: any.
 //
-// Every task exists: key 7 is called "task-7", its status text is the number of the event it is read as of,
-// and it is one of mallory's or, from a key on, of alice's.
+// Every task but `deleted` exists. The task with key 7 has the id "task-7". Its status text is the number of
+// the event that it is read as of. It belongs to mallory or, from the key `alices_from` on, to alice.
 #pragma once
 
 #include <chrono>
@@ -23,20 +23,20 @@ class MemoryDeliveries : public notify::DeliveryQueue {
     bool open = true;
     bool given_up = false;
     std::string error;
-    std::vector<base::Timestamp> retries;  // when each further attempt was to be
+    std::vector<base::Timestamp> retries;  // the due times of further attempts
   };
 
-  task::TaskKey deleted;  // this task is gone
+  task::TaskKey deleted;  // reading this task fails with task_not_found
   task::TaskKey alices_from{1'000'000};
 
-  // Due at once. The config's id tells configs of one task apart.
+  // Adds a delivery that is due at `now`. The configs of a task differ by their ids.
   void add(task::TaskKey task, task::EventNumber event, const task::PushConfig& config, base::Timestamp now);
-  // The next so many results are refused.
+  // The next `count` calls of `record` fail with `code`.
   void fail_records(int count, base::ErrorCode code = base::ErrorCode::unavailable);
 
-  // By (task, event), of all configs, in the order they were added.
+  // The deliveries of all configs, in the order they were added.
   std::vector<Entry> entries() const;
-  // Whether this came true of the entries within a time that is more than enough.
+  // Waits until `condition` holds for the entries; false on timeout.
   bool wait_until(const std::function<bool(const std::vector<Entry>&)>& condition);
   bool wait_until_settled();
   int records_refused() const;
@@ -52,7 +52,7 @@ class MemoryDeliveries : public notify::DeliveryQueue {
                                                 int limit) const override;
 
  private:
-  std::vector<const Entry*> heads() const;  // under mutex_
+  std::vector<const Entry*> heads() const;  // call with mutex_ held
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

@@ -1,5 +1,5 @@
-// How long tests wait for what must come: far more than it ever takes, also on a machine that is busy with
-// other things. Whoever waits so long reports a failure.
+// The longest time that tests wait for something that must happen. It is far more than ever needed, even on a
+// busy machine; a test that waits this long reports a failure.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// RecordingSink: a TurnSink that keeps what it is told, for tests of executors.
+// RecordingSink: a TurnSink that records all calls, for tests of executors.
 //
-// Threads: any. Waits have a bound far above what they need, so that a test that hangs fails instead.
+// Threads: any. Waits end after test::patience(), so that a test fails instead of hanging.
 #pragma once
 
 #include <chrono>
@@ -24,32 +24,32 @@ class RecordingSink final : public agents::TurnSink {
   void delegate(agents::DelegateRequest request) override;
   void finish(agents::Outcome outcome) override;
 
-  // From now on `ready` says no, until `make_room`.
+  // `ready` returns false until `make_room` is called.
   void fill();
   void make_room();
 
-  // Waits until `condition(*this)`, looked at after each call to the sink; says whether it came true.
+  // Waits until `condition(*this)`, which is evaluated after each call to the sink. Returns false on timeout.
   bool wait_until(const std::function<bool(const RecordingSink&)>& condition);
   bool wait_finished();
 
-  // To be used after a wait, or within its condition.
+  // Not synchronized: call these after a wait or within its condition.
   std::string all_text() const { return text_; }
   std::size_t text_calls() const { return text_calls_; }
   std::string all_reasoning() const { return reasoning_; }
   const std::vector<task::EventBody>& events() const { return events_; }
   const std::vector<agents::DelegateRequest>& delegates() const { return delegates_; }
   bool finished() const { return !outcomes_.empty(); }
-  // Every end that was reported; more than one is a fault of the executor.
+  // All reported outcomes; more than one is a bug of the executor.
   const std::vector<agents::Outcome>& outcomes() const { return outcomes_; }
   bool refused_room() const { return when_ready_ != nullptr; }
 
-  // The end's text: the error of a failure, else what kind of end it was.
+  // The error of a failed turn, otherwise the name of the outcome's kind; "none" before the end.
   std::string ending() const;
   template <class T>
   const T* outcome_as() const {
     return outcomes_.empty() ? nullptr : std::get_if<T>(&outcomes_.front());
   }
-  // A snapshot of the text, for comparing while the turn runs.
+  // A copy of the text; may be called while the turn runs.
   std::string text_now();
 
  private:

@@ -35,12 +35,13 @@ def pairs(things):
             if not WHOLE or (k - i) % count in (1, count - 1)]
 
 
-# Files of tests that take long begin first where several run at a time: at the end, all would wait for them.
+# Long-running test files. When several files run at a time these begin first, because a long file that begins last
+# would delay the end of the run.
 LONG = {"cancel_race_test", "kill_doors_test", "kill_test", "power_cut_test", "restart_test", "streams_test", "test_a2a_matrix",
         "test_approval", "test_author_commands", "test_bad_agents", "test_chat_matrix", "test_chat_runs", "test_cli_a2a",
         "test_cli_newcomer", "test_growth", "test_large_answers", "test_model_agents", "test_operator_walk",
         "test_outbound_memory", "test_plan_rules", "test_quarterly", "test_remote_agents", "test_remote_cards", "test_replay",
         "test_retention", "test_table_report", "test_traces"}
 
-# What scripts/run_python_tests says of the tests that it did not run.
+# The note that scripts/run_python_tests prints for tests that it did not run.
 LEFT_OUT = 'left to the ring "everything"'

@@ -1,5 +1,5 @@
-// ScriptedExecutor: an agent whose every move the test makes. Each turn that begins is put into a list; the
-// test takes it and calls its sink.
+// ScriptedExecutor: an agent that the test controls. Each turn that begins is appended to a list; the test
+// removes it from there and calls its sink.
 #pragma once
 
 #include <pthread.h>
@@ -23,7 +23,7 @@ class ScriptedExecutor final : public agents::Executor {
   struct Running {
     agents::Turn turn;
     std::shared_ptr<agents::TurnSink> sink;
-    std::string thread;  // the name of the one that began it
+    std::string thread;  // the name of the thread that started the turn
     bool canceled = false;
     bool let_go = false;
     std::vector<agents::DelegateResult> delivered;
@@ -43,7 +43,7 @@ class ScriptedExecutor final : public agents::Executor {
     return handle;
   }
 
-  // The next turn that begins; null if none does in time.
+  // Waits for the next turn to begin; null on timeout.
   RunningPtr next() {
     RunningPtr running;
     wait_for([&] { return !begun_.empty(); });
@@ -54,7 +54,7 @@ class ScriptedExecutor final : public agents::Executor {
     return running;
   }
 
-  // Waits until `condition` holds, looked at under the executor's lock. False: it did not in time.
+  // Waits until `condition` holds, which is evaluated under the executor's lock. False on timeout.
   template <class F>
   bool wait_for(F&& condition) {
     std::unique_lock lock(mutex_);

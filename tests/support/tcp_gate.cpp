@@ -60,7 +60,7 @@ void TcpGate::run(const std::stop_token& stop) {
       if ((each++)->revents != 0) pass_request(pair);
       if ((each++)->revents != 0) pass_answer(pair);
     }
-    // A server that has lost its client without being told stays.
+    // A pair whose client was dropped stays until the server closes: the server must not see that.
     std::erase_if(pairs_, [](const Pair& pair) { return !pair.server.valid(); });
     if (watched.front().revents != 0) accept_one();
   }

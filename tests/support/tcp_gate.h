@@ -1,6 +1,6 @@
-// TcpGate: passes connections on to a server, and cuts them where a test says.
+// TcpGate: a TCP proxy before a server that cuts connections where a test wants it.
 //
-// Threads: one of its own; every method from any.
+// Threads: runs one of its own; call its methods from any thread.
 #pragma once
 
 #include <atomic>
@@ -19,18 +19,19 @@ class TcpGate {
   explicit TcpGate(int port);
 
   int port() const { return port_; }
-  // The connection that next sends something loses its client after so many bytes; the server hears no more,
-  // and nothing of the end.
+  // Drops the client of the next connection that sends something, after `bytes` bytes. The server gets
+  // nothing after these bytes and does not see the connection end.
   void cut_request_after(std::int64_t bytes) { request_bytes_ = bytes; }
-  // The connection whose next answer has this text loses its client instead of being answered.
+  // Drops the client of the first connection whose answer contains `text`, instead of passing on the answer.
   void cut_answer_with(const char* text) { answer_ = text; }
-  // From now on what the server sends is lost if this text is in it, and the connection stays; null: no more.
+  // Discards everything the server sends that contains `text`, and keeps the connections open. Null ends
+  // this.
   void lose_answers_with(const char* text) { lost_ = text; }
   // While shut, connections are accepted and closed.
   void shut(bool is_shut) { is_shut_ = is_shut; }
-  // While frozen, nothing passes, and connections stay as they are.
+  // While frozen, nothing is passed on, and connections stay open.
   void freeze(bool is_frozen) { is_frozen_ = is_frozen; }
-  // Ends all connections: each side hears of it.
+  // Closes all connections on both sides.
   void cut_all() { cuts_all_ = true; }
   int cuts() const { return cuts_; }
 

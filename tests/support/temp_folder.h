@@ -1,4 +1,4 @@
-// TempFolder: a folder for one test, gone afterwards with all that is in it.
+// TempFolder: a folder for one test, removed with its contents at the end.
 #pragma once
 
 #include <stdlib.h>
@@ -27,7 +27,7 @@ class TempFolder {
 
   const std::filesystem::path& path() const { return path_; }
 
-  // Writes a file, with the folders it needs.
+  // Writes a file; creates missing parent folders.
   std::filesystem::path write(const std::string& name, std::string_view text) const {
     const std::filesystem::path file = path_ / name;
     std::filesystem::create_directories(file.parent_path());

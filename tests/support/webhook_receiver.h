@@ -1,4 +1,4 @@
-// WebhookReceiver: an HTTP server on loopback that keeps what it gets and answers what it is told to.
+// WebhookReceiver: an HTTP server on loopback that records requests and sends prepared answers.
 // Threads: any.
 #pragma once
 
@@ -34,16 +34,16 @@ class WebhookReceiver {
 
   std::string url(const std::string& path = "/hook") const;
 
-  // The next requests get these, in order; after them all get 200.
+  // The next requests get these answers, in order. All later ones get 200.
   void answer_with(std::vector<Answer> answers);
-  // Requests are kept waiting for their answer until `release`.
+  // Holds back the answers of all requests until `release`.
   void hold();
   void release();
 
-  // Whether so many requests have come within a time that is more than enough.
+  // Waits until `count` requests have arrived; false on timeout.
   bool wait_for(std::size_t count);
   std::vector<Received> received() const;
-  // The most that were kept waiting at the same time.
+  // The largest number of requests that waited for their answers at the same time.
   int held_max() const;
 
  private:
