@@ -1,5 +1,6 @@
-// Nothing that agents, models and remote servers send may cost more than in proportion to its length, from
-// the text to the turn's sink: lists in one answer, and events that follow each other (support/growth.h).
+// Processing what agents, models and remote servers send must cost time linear in its length, all the way
+// from the text to the turn's sink. Covers long lists in one answer and long sequences of events
+// (support/growth.h).
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -26,7 +27,7 @@ using test::GrowingText;
 
 namespace {
 
-// Fewer elements than any limit on their number allows, and eight times as many.
+// Small enough that even eight times this size stays within all limits on the number of elements.
 constexpr std::size_t kSize = 1 << 16;
 
 class NullSink final : public agents::TurnSink {
@@ -39,7 +40,7 @@ class NullSink final : public agents::TurnSink {
   void finish(agents::Outcome) override {}
 };
 
-// Runs `body` as the function of a turn, whose client has the tools.
+// Runs `body` as the function of a turn whose client has `tools`.
 void in_turn(const std::function<void(agents::FunctionTurn&)>& body, const std::string& tools = {}) {
   base::WorkerPool pool("functions", 1, 10);
   agents::FunctionExecutor executor(pool, body);
@@ -51,7 +52,8 @@ void in_turn(const std::function<void(agents::FunctionTurn&)>& body, const std::
 
 using Texts = std::vector<std::string>;
 
-// Events of about `size` bytes together: `elements`, one list after the other, all equally long.
+// `of(size)` makes events of about `size` bytes in total: `begin`, then each of `elements` repeated equally
+// often, one after the other, then `end`.
 struct Events {
   Texts begin, elements, end;
 
@@ -66,7 +68,7 @@ struct Events {
     return texts;
   }
 };
-// The same for one event with a list.
+// The parts of a GrowingText: one event with a list that grows.
 Events one(std::string before, std::string element, std::string after) {
   return {{std::move(before), std::move(element), std::move(after)}, {}, {}};
 }
@@ -74,7 +76,7 @@ Events one(std::string before, std::string element, std::string after) {
 struct Case {
   std::string name;
   Events events;
-  bool is_one = false;  // `begin` is a GrowingText
+  bool is_one = false;  // `begin` holds the parts of a GrowingText
 
   Texts of(std::size_t size) const {
     if (!is_one) return events.of(size);
@@ -82,7 +84,7 @@ struct Case {
   }
 };
 
-// `feed` gets the events in a turn.
+// Processes the events within a turn.
 using Feed = std::function<void(agents::FunctionTurn& turn, const Texts& events)>;
 
 void check_all(const std::vector<Case>& cases, const Feed& feed, const std::string& tools = {}) {
@@ -240,7 +242,8 @@ std::vector<Case> models() {
   };
 }
 
-// What a client sends back: calls that its conversation has, and their results. Each event is one call's id.
+// Builds a conversation with many calls of a client's tools and their results. Each event is the id of a
+// call.
 void feed_conversation(agents::FunctionTurn&, const Texts& ids) {
   agents::Turn turn = test::AgentBench::turn_of("");
   turn.message.parts.clear();
@@ -312,27 +315,27 @@ std::vector<Case> cards() {
 
 }  // namespace
 
-TEST_CASE("Answers: nothing that an A2A agent elsewhere sends takes more than in proportion to its length") {
+TEST_CASE("Answers: whatever a remote A2A agent sends, processing it takes linear time") {
   check_all(a2a(), feed_a2a);
 }
 
-TEST_CASE("Answers: nothing that an AG-UI endpoint sends takes more than in proportion to its length") {
+TEST_CASE("Answers: whatever an AG-UI endpoint sends, processing it takes linear time") {
   check_all(ag_ui(), feed_agui, kClientTools);
 }
 
-TEST_CASE("Answers: nothing that a language model sends takes more than in proportion to its length") {
+TEST_CASE("Answers: whatever a language model sends, processing it takes linear time") {
   check_all(models(), feed_model);
 }
 
-TEST_CASE("Answers: no number of calls and results in a model's conversation takes more than in proportion") {
+TEST_CASE("Answers: a model's conversation is built in time linear in its calls and results") {
   check_all({{"calls", {{}, {"the call with the number #"}, {}}}}, feed_conversation);
 }
 
-TEST_CASE("Answers: no lines of an agent take more than in proportion to their length") {
+TEST_CASE("Answers: whatever lines an agent prints, processing them takes linear time") {
   check_all(lines(), feed_lines);
 }
 
-TEST_CASE("Answers: no list in a card of an agent elsewhere takes more than in proportion to its length") {
+TEST_CASE("Answers: lists in a remote agent's card are read in linear time") {
   check_all(cards(), feed_card);
 }
 

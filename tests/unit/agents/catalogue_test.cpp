@@ -29,7 +29,7 @@ struct Bench {
                                const agents::CommonRules& rules = {}) {
     return Catalogue::load(folder.path(), agents::command_executors(host), builtins, rules);
   }
-  // The report of a strict load without the folder's own path and the places in the files.
+  // The report of a strict load, without the folder's path and the positions in the files.
   std::string report(const Catalogue::Builtins& builtins = {}) {
     const auto loaded = load(builtins, {{}, false, true});
     if (loaded) return "";
@@ -92,7 +92,7 @@ TEST_CASE("Catalogue: cards become agents that run") {
   CHECK(sink->ending() == "done");
 }
 
-TEST_CASE("Catalogue: what surrounds an agent is as its card says") {
+TEST_CASE("Catalogue: an agent's settings come from its card or are the defaults") {
   Bench bench;
   bench.folder.write("a/card.json", card(R"({"executor":"command","command":["x"],"env_from":["A","B"],
     "limits":{"memory_bytes":1073741824,"cpu_s":5,"processes":6,"open_files":70},"errors":"verbose",
@@ -119,7 +119,7 @@ TEST_CASE("Catalogue: what surrounds an agent is as its card says") {
   CHECK(unsaid.first_output.count() == 0);
 }
 
-TEST_CASE("Catalogue: a secret and a setting of Baton's cannot be passed on") {
+TEST_CASE("Catalogue: secrets and Baton's own variables cannot be passed on to agents") {
   Bench bench;
   bench.folder.write(
       "a/card.json",
@@ -134,7 +134,7 @@ TEST_CASE("Catalogue: a secret and a setting of Baton's cannot be passed on") {
   CHECK(report.find("HOST\"") == std::string::npos);
 }
 
-TEST_CASE("Catalogue: the server's rule shows all agents' errors") {
+TEST_CASE("Catalogue: the server's setting turns on verbose errors for all agents") {
   Bench bench;
   bench.folder.write("a/card.json", card(R"({"executor":"command","command":["x"]})"));
   const auto loaded =
@@ -143,7 +143,7 @@ TEST_CASE("Catalogue: the server's rule shows all agents' errors") {
   CHECK(loaded->all().front()->settings.verbose_errors);
 }
 
-TEST_CASE("Catalogue: of several agents none is the default unless its card says so") {
+TEST_CASE("Catalogue: a single agent is the default, and several agents without a default have none") {
   Bench bench;
   const std::string plain = card(R"({"executor":"command","command":["x"]})");
   bench.folder.write("a/card.json", plain);
@@ -157,7 +157,7 @@ TEST_CASE("Catalogue: of several agents none is the default unless its card says
   CHECK(two->default_agent() == nullptr);
 }
 
-TEST_CASE("Catalogue: an agent that is left out is replaced by no other at the root") {
+TEST_CASE("Catalogue: if the default agent is left out, no other agent becomes the default") {
   Bench bench;
   bench.folder.write("a/card.json", card(R"({"executor":"command","command":["x"]})"));
   bench.folder.write("b/card.json", card(R"({"executor":"comand","command":["x"],"default":true})"));
@@ -172,7 +172,7 @@ TEST_CASE("Catalogue: an agent that is left out is replaced by no other at the r
   CHECK(bench.load({}, {{}, false, true}).has_value() == false);
 }
 
-TEST_CASE("Catalogue: problems and oddities are told with line and column") {
+TEST_CASE("Catalogue: problems and warnings are reported with line and column") {
   Bench bench;
   const std::string oddly =
       "{\n  \"name\": \"N\", \"description\": \"D\", \"version\": \"1\", \"iconURL\": \"i\", \"x-mine\": 1,\n"
@@ -200,7 +200,7 @@ TEST_CASE("Catalogue: problems and oddities are told with line and column") {
   CHECK(catalogue->left_out()[0].text().starts_with(b + ":3:3: "));
 }
 
-TEST_CASE("Catalogue: everything wrong with all cards is in one report") {
+TEST_CASE("Catalogue: one report has the problems of all cards") {
   Bench bench;
   bench.folder.write("a/card.json", "{\"name\": }");
   bench.folder.write("b/card.json", card(R"({"executor":"opnai","worker":2,"mode":"thread"})"));
@@ -250,7 +250,7 @@ TEST_CASE("Catalogue: a folder that is missing or empty is refused") {
   CHECK(missing.error().for_log.find("cannot be read: No such file or directory") != std::string::npos);
 }
 
-TEST_CASE("Catalogue: a model whose tool is no agent is served, and the log is told") {
+TEST_CASE("Catalogue: a model whose tool is not an agent is served, with a warning") {
   Bench bench;
   bench.folder.write("echo/card.json", card(R"({"executor":"command","command":["true"]})"));
   bench.folder.write("model/card.json", card(R"({"executor":"openai","url":"https://host/v1",
@@ -267,7 +267,7 @@ TEST_CASE("Catalogue: a model whose tool is no agent is served, and the log is t
       "/model/card.json: /baton/model/tools: there is no agent \"eco\""));
 }
 
-TEST_CASE("Catalogue: a byte order mark before a card does not count") {
+TEST_CASE("Catalogue: a byte order mark before a card is ignored") {
   Bench bench;
   bench.folder.write("echo/card.json", "\xEF\xBB\xBF" + card(R"({"executor":"command","command":["true"]})"));
   const auto catalogue = bench.load();
@@ -276,7 +276,7 @@ TEST_CASE("Catalogue: a byte order mark before a card does not count") {
   CHECK(catalogue->find({"echo"})->card_text.starts_with("{"));
 }
 
-TEST_CASE("Catalogue: a schedule of an unknown time zone is off, and its agent is there") {
+TEST_CASE("Catalogue: a schedule with an unknown time zone is off, and its agent is served") {
   Bench bench;
   bench.folder.write("echo/card.json", card(R"({"executor":"command","command":["true"],
                                                "schedule":{"cron":"@daily","message":"m","timezone":"Mars/A"}})"));
@@ -321,7 +321,7 @@ TEST_CASE("is_agent_name: lower-case names only") {
   CHECK_FALSE(agents::is_agent_name("a b"));
 }
 
-TEST_CASE("Catalogue: cards that are read again show what changed, and keep the rest as it is") {
+TEST_CASE("Catalogue: a reload reports what changed and keeps unchanged agents") {
   Bench bench;
   const std::string text = card(R"({"executor":"command","command":["x"]})");
   for (const char* name : {"gone", "same", "other"}) {
@@ -348,12 +348,12 @@ TEST_CASE("Catalogue: cards that are read again show what changed, and keep the 
   CHECK(catalogue->find({"gone"}) == nullptr);
   REQUIRE(catalogue->default_agent() != nullptr);
   CHECK(catalogue->default_agent()->name.value == "fresh");
-  // Whoever has them may go on using them.
+  // The old list and the old agent stay valid.
   CHECK(before.size() == 3);
   CHECK(other->settings.concurrency != 7);
 }
 
-TEST_CASE("Catalogue: an agent with another file has changed while authors are at work, and not otherwise") {
+TEST_CASE("Catalogue: a new file changes its agent in development mode only") {
   Bench bench;
   bench.folder.write("a/card.json", card(R"({"executor":"command","command":["x"]})"));
   bench.folder.write("a/agent.py", "1");
@@ -372,7 +372,7 @@ TEST_CASE("Catalogue: an agent with another file has changed while authors are a
   }
 }
 
-TEST_CASE("Catalogue: an agent whose card is wrong when it is read again stays as it was") {
+TEST_CASE("Catalogue: an agent whose card is wrong at a reload stays unchanged") {
   Bench bench;
   const std::string text = card(R"({"executor":"command","command":["x"]})");
   bench.folder.write("one/card.json", text);
@@ -402,7 +402,7 @@ TEST_CASE("Catalogue: an agent whose card is wrong when it is read again stays a
   CHECK(catalogue->outdated().empty());
 }
 
-TEST_CASE("Catalogue: all URLs that are known have one hidden agent, and no other URL has any") {
+TEST_CASE("Catalogue: all allowed URLs find the same hidden agent, and other URLs find none") {
   const auto named = [](const std::string& name) {
     agents::Agent agent;
     agent.name.value = name;

@@ -7,7 +7,7 @@
 
 namespace baton::agents::delegate_urls_test {
 
-TEST_CASE("delegate_urls: an entry allows itself, and one with a slash at its end what is below it") {
+TEST_CASE("delegate_urls: an entry allows its URL, and with a slash at its end also the paths below") {
   const std::vector<std::string> allowed{"https://one/agents/echo", "https://many/agents/"};
   CHECK(is_delegate_url(allowed, "https://one/agents/echo"));
   CHECK(is_delegate_url(allowed, "https://many/agents/"));
@@ -33,14 +33,14 @@ TEST_CASE("delegate_urls: a path that could lead outside an entry is not below i
   }
 }
 
-TEST_CASE("delegate_urls: a URL that has no room in lists of hops is not allowed") {
+TEST_CASE("delegate_urls: a URL that is too long for lists of hops is not allowed") {
   const std::vector<std::string> allowed{"https://many/"};
   const std::string rest(250 - allowed.front().size(), 'a');
   CHECK(is_delegate_url(allowed, allowed.front() + rest));
   CHECK_FALSE(is_delegate_url(allowed, allowed.front() + rest + "a"));
 }
 
-TEST_CASE("delegate_urls: entries that could mean more than they say are refused") {
+TEST_CASE("delegate_urls: ambiguous entries are refused") {
   for (const char* good : {"https://host/", "https://host/agents/echo", "http://127.0.0.1:8081/agents/"}) {
     CHECK(delegate_url_problem(good).empty());
   }

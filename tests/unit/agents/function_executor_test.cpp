@@ -29,7 +29,7 @@ struct Running {
 
 }  // namespace
 
-TEST_CASE("FunctionExecutor: a function that returns is done") {
+TEST_CASE("FunctionExecutor: a function that returns ends its turn as done") {
   base::WorkerPool pool("functions", 2, 10);
   Running running(pool, [](FunctionTurn& turn) { turn.text(task::text_of(turn.input().message)); });
   REQUIRE(running.sink->wait_finished());
@@ -37,7 +37,7 @@ TEST_CASE("FunctionExecutor: a function that returns is done") {
   CHECK(running.sink->ending() == "done");
 }
 
-TEST_CASE("FunctionExecutor: what a function thinks aloud is told apart from what it says") {
+TEST_CASE("FunctionExecutor: a function's reasoning is reported separately from its text") {
   base::WorkerPool pool("functions", 1, 10);
   Running running(pool, [](FunctionTurn& turn) {
     turn.reasoning("so then");
@@ -64,14 +64,14 @@ TEST_CASE("FunctionExecutor: a secret is hidden in streamed text, however it is 
   CHECK(running.sink->ending() == "refused: ***");
 }
 
-TEST_CASE("FunctionExecutor: what a function throws fails the turn without its text") {
+TEST_CASE("FunctionExecutor: an exception fails the turn, and its text is not shown") {
   base::WorkerPool pool("functions", 1, 10);
   Running running(pool, [](FunctionTurn&) { throw std::runtime_error("/secret/path"); });
   REQUIRE(running.sink->wait_finished());
   CHECK(running.sink->ending() == "the agent failed");
 }
 
-TEST_CASE("FunctionExecutor: cancel is seen by the function and ends a wait for a child") {
+TEST_CASE("FunctionExecutor: the function sees a cancel, which also ends its wait for a child") {
   base::WorkerPool pool("functions", 1, 10);
   std::string error;
   Running running(pool, [&](FunctionTurn& turn) {
@@ -85,7 +85,7 @@ TEST_CASE("FunctionExecutor: cancel is seen by the function and ends a wait for 
   CHECK(error == "the turn was cancelled");
 }
 
-TEST_CASE("FunctionExecutor: delegate answers with the child") {
+TEST_CASE("FunctionExecutor: delegate returns the child") {
   base::WorkerPool pool("functions", 1, 10);
   Running running(pool, [](FunctionTurn& turn) {
     const auto result = turn.delegate({"d", "helper", {}, {}});
@@ -139,7 +139,7 @@ TEST_CASE("FunctionExecutor: a function waits while its sink has no room") {
   CHECK(sink->all_text() == "ab");
 }
 
-TEST_CASE("FunctionExecutor: a cancel and a drop are seen by calls that block on the descriptor") {
+TEST_CASE("FunctionExecutor: a cancel and a drop wake calls that block on the turn's descriptor") {
   base::WorkerPool pool("functions", 1, 10);
   std::atomic<bool> quiet{true}, cancelled{false}, dropped{false};
   const auto is_readable = [](const FunctionTurn& turn, int timeout_ms) {

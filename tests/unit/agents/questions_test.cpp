@@ -24,7 +24,7 @@ task::Message asking(const std::string& schema) {
   return with({Part::of_text("well?"), Part::of_data({R"( { "schema" : )" + schema + "}"})});
 }
 
-// The answer as it goes to the agent, part by part; or why it does not.
+// The parts of the answer as the agent gets them, or the error for the caller.
 std::string fitted(const std::string& schema, std::vector<Part> parts, bool needs_data = false) {
   task::Message answer = with(std::move(parts));
   const auto fits = agents::fit_answer(asking(schema), {}, needs_data, answer);
@@ -48,7 +48,7 @@ std::string fault_of(const task::Message& question) {
 
 }  // namespace
 
-TEST_CASE("Questions: data must fit the schema, whatever stands beside it") {
+TEST_CASE("Questions: data must fit the schema, regardless of the other parts") {
   CHECK(fitted(kDeploy, {Part::of_data({R"({"environment":"staging","replicas":2})"})}) ==
         R"(data {"environment":"staging","replicas":2};)");
   const std::string wrong = R"({"environment":"moon","replicas":99})";
@@ -63,8 +63,7 @@ TEST_CASE("Questions: data must fit the schema, whatever stands beside it") {
         "message.parts: the answer does not fit the question's schema: it must be an object");
 }
 
-TEST_CASE(
-    "Questions: a text becomes data where it has one meaning, and is refused with the choices otherwise") {
+TEST_CASE("Questions: an unambiguous text becomes data, and another text is refused with the choices") {
   CHECK(fitted(kApprove, {Part::of_text("Yes ")}) == R"(data {"approved":true};)");
   CHECK(fitted(kApprove, {Part::of_text("yes"), {Part::Kind::raw, "aGk=", "a", "", {}}}) ==
         R"(data {"approved":true};file aGk=;)");
@@ -79,7 +78,7 @@ TEST_CASE(
         R"(data "as\nit is";)");
 }
 
-TEST_CASE("Questions: where the schema needs more, a text stays a text unless the card wants data") {
+TEST_CASE("Questions: a text stays text if the schema needs more, and is refused if the card wants data") {
   CHECK(fitted(kDeploy, {Part::of_text("staging, twice")}) == "text staging, twice;");
   CHECK(
       fitted(kDeploy, {Part::of_text("staging, twice")}, true) ==
@@ -87,7 +86,7 @@ TEST_CASE("Questions: where the schema needs more, a text stays a text unless th
   CHECK(fitted(kApprove, {Part::of_text("yes")}, true) == R"(data {"approved":true};)");
 }
 
-TEST_CASE("Questions: a text that is the data itself is taken as data, and who declines is not checked") {
+TEST_CASE("Questions: a text that holds the data is read as data, and a refusal is not checked") {
   CHECK(fitted(kApprove, {Part::of_text(R"({"approved":true})")}) == R"(data {"approved":true};)");
   CHECK(fitted(kApprove, {Part::of_text(R"({"approved":1})")}) ==
         "message.parts: the question wants yes or no");
@@ -99,7 +98,7 @@ TEST_CASE("Questions: a text that is the data itself is taken as data, and who d
             .find("/approved must be true or false") != std::string::npos);
 }
 
-TEST_CASE("Questions: a schema with a fault counts as none") {
+TEST_CASE("Questions: a faulty schema is ignored") {
   for (const char* faulty : {R"({"$ref":"#"})", R"({"anyOf":["x",3]})", R"({"properties":[1]})"}) {
     CHECK(fitted(faulty, {Part::of_data({"3"})}) == "data 3;");
     CHECK(fitted(faulty, {Part::of_text("moon")}, true) == "text moon;");
@@ -108,7 +107,7 @@ TEST_CASE("Questions: a schema with a fault counts as none") {
                {Part::of_text("moon")}) == "text moon;");
 }
 
-TEST_CASE("Questions: the schema is that of the last part with one, and other data is none") {
+TEST_CASE("Questions: the last part with a schema counts, and other data parts are not schemas") {
   task::Message question = asking(kDeploy);
   question.parts.push_back(Part::of_data({std::string(R"({"schema":)") + kApprove + "}"}));
   question.parts.push_back(Part::of_data({R"({"schema":{"type":"array"},"more":1})"}));
@@ -120,7 +119,7 @@ TEST_CASE("Questions: the schema is that of the last part with one, and other da
   CHECK(agents::fit_answer(with({Part::of_text("well?")}), {}, true, answer));
 }
 
-TEST_CASE("Questions: a fault is found when the question arrives, and its schema can be taken out") {
+TEST_CASE("Questions: check_schema finds faults of a question's schema, and remove_schema removes it") {
   CHECK(fault_of(asking(kDeploy)) == "");
   CHECK(fault_of(with({Part::of_text("well?")})) == "");
   CHECK(fault_of(asking(R"({"properties":{"a":{"contains":{}}}})")) ==

@@ -13,7 +13,7 @@
 namespace baton::agents::read_settings_test {
 namespace {
 
-// What is wrong with the object "baton", a line each.
+// The problems found in the object "baton", one per line.
 std::string problems_of(const std::string& baton, const std::filesystem::path& folder = ".") {
   const auto document = json::Document::parse_view(baton);
   REQUIRE(document.has_value());
@@ -31,7 +31,7 @@ std::string model_card(const std::string& model) {
 }  // namespace
 
 TEST_CASE(
-    "read_settings: credentials of type oauth need an endpoint and a client, and only they have those") {
+    "read_settings: credentials of type oauth need a token URL and a client id, other types refuse them") {
   const auto card = [](const std::string& auth) {
     return R"({"executor":"a2a","url":"https://host/","auth":{"secret_env":"KEY",)" + auth + "}}";
   };
@@ -55,7 +55,7 @@ TEST_CASE(
         "/baton/auth/scope: is only for type \"oauth\"\n");
 }
 
-TEST_CASE("read_settings: a model's card says which model, what it is told and what it may call") {
+TEST_CASE("read_settings: a model's card has the model's name, its prompt and its tools") {
   test::TempFolder folder;
   folder.write("prompt.txt", "be kind");
   const std::string card = model_card(
@@ -78,7 +78,7 @@ TEST_CASE("read_settings: a model's card says which model, what it is told and w
   CHECK(settings.model.tools == std::vector<std::string>{"echo", "table-report"});
 }
 
-TEST_CASE("read_settings: a variable's value is the model's URL and name, or else the card's own") {
+TEST_CASE("read_settings: a model's URL and name come from a variable if it is set, else from the card") {
   const std::string card =
       R"({"executor":"openai","url":"https://own/v1","url_env":"LOOK_URL","model":{"name":"m","name_env":"LOOK_NAME"}})";
   const auto read = [&] {
@@ -111,7 +111,7 @@ TEST_CASE("read_settings: a variable's value is the model's URL and name, or els
         "/baton/auth/optional: is not for type \"oauth\"\n");
 }
 
-TEST_CASE("read_settings: a model's card that is wrong is told where and why") {
+TEST_CASE("read_settings: problems of a model's card are reported with place and reason") {
   CHECK(problems_of(R"({"executor":"openai"})") ==
         "/baton: executor needs \"url\": \"https://...\"\n"
         "/baton: executor \"openai\" needs \"model\": {\"name\": \"...\"}\n");

@@ -26,7 +26,7 @@ Read read(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("Schedule: one alone or a list, with defaults for zone, caller and what was missed") {
+TEST_CASE("Schedule: a single one or a list is read, with defaults for time zone, caller and missed runs") {
   const Read one = read(R"({"cron": "@daily", "message": "report"})");
   CHECK(one.problems.empty());
   REQUIRE(one.schedules.size() == 1);
@@ -48,7 +48,7 @@ TEST_CASE("Schedule: one alone or a list, with defaults for zone, caller and wha
   CHECK(read("[]").schedules.empty());
 }
 
-TEST_CASE("Schedule: what is wrong is said with its place") {
+TEST_CASE("Schedule: problems are reported with their place") {
   CHECK(read(R"({"cron": "0 0 30 2 *", "message": "m"})").problems ==
         std::vector<std::string>{"/baton/schedule/cron: never comes"});
   const Read list = read(R"([{"cron": "@daily", "message": "m"},
@@ -58,7 +58,7 @@ TEST_CASE("Schedule: what is wrong is said with its place") {
                                                   "/baton/schedule/2: is there twice"});
 }
 
-TEST_CASE("Schedule: one whose time zone is not known is off, with a warning") {
+TEST_CASE("Schedule: a schedule with an unknown time zone is off and gives a warning") {
   const Read list = read(R"([{"cron": "@daily", "message": "m", "timezone": "Mars/Olympus"},
                              {"cron": "@daily", "message": "m", "timezone": "../etc/passwd"},
                              {"cron": "@daily", "message": "m"}])");
@@ -71,7 +71,7 @@ TEST_CASE("Schedule: one whose time zone is not known is off, with a warning") {
   CHECK(list.schedules[0].zone_name == "UTC");
 }
 
-TEST_CASE("Schedule: a message says when it was due") {
+TEST_CASE("Schedule: the message carries the time it was due") {
   const Read one = read(R"({"cron": "@daily", "message": "report"})");
   const task::Message message = one.schedules.at(0).message_at(base::from_ms(1'800'000'000'000));
   CHECK(task::text_of(message) == "report");

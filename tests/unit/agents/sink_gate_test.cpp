@@ -10,7 +10,7 @@ namespace sink_gate_test {
 
 using namespace baton;
 
-TEST_CASE("SinkGate: closing waits for the call under way and refuses later ones") {
+TEST_CASE("SinkGate: close waits for the running call and refuses later ones") {
   auto sink = std::make_shared<test::RecordingSink>();
   agents::SinkGate gate(sink);
   std::atomic<bool> inside{false}, leave{false}, closed{false};

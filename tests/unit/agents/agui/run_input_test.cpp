@@ -29,7 +29,7 @@ Turn turn_of(task::Message message) {
   return turn;
 }
 
-// The messages as they are sent.
+// The messages of the turn's run as they are sent to the endpoint.
 std::string sent(const Turn& turn) {
   const auto run = run_input(turn);
   REQUIRE(run.has_value());
@@ -40,7 +40,7 @@ std::string sent(const Turn& turn) {
 
 }  // namespace
 
-TEST_CASE("run_input: the same turn is the same run of its context's thread, another turn another") {
+TEST_CASE("run_input: the context is the thread, and the run's id depends on the turn alone") {
   Turn turn = turn_of(user("m", "hi"));
   const auto first = run_input(turn);
   CHECK(first->thread == "c");
@@ -49,7 +49,7 @@ TEST_CASE("run_input: the same turn is the same run of its context's thread, ano
   CHECK(run_input(turn)->run != first->run);
 }
 
-TEST_CASE("run_input: history comes before the message, data as text, and reasoning not at all") {
+TEST_CASE("run_input: history precedes the message, data is sent as text, and reasoning is left out") {
   Turn turn = turn_of(said(task::Role::user, "m2", {task::Part::of_data({R"({"n":1})"})}));
   turn.history = {user("m1", "hi"), said(task::Role::agent, "a1", {task::Part::of_text("ho")})};
   turn.history.push_back(said(task::Role::agent, "a2", {task::Part::of_text("hm")}));
@@ -59,7 +59,7 @@ TEST_CASE("run_input: history comes before the message, data as text, and reason
         R"({"id":"m2","role":"user","content":"{\"n\":1}"}])");
 }
 
-TEST_CASE("run_input: a client's call and its result have the id that the endpoint gave") {
+TEST_CASE("run_input: a client's call and its result are sent with the id that the endpoint gave") {
   Turn turn = turn_of(
       said(task::Role::user, "m2", {task::Part::of_data({R"({"toolResult":{"id":"k~2","content":"ok"}})"})}));
   turn.used_ids = std::make_shared<UsedIds>(std::vector<std::string>{"k", "k~2"});
@@ -73,7 +73,7 @@ TEST_CASE("run_input: a client's call and its result have the id that the endpoi
       R"({"id":"m2","role":"tool","toolCallId":"k","content":"ok"}])");
 }
 
-TEST_CASE("run_input: the result of a call whose id looks like a question's is a result") {
+TEST_CASE("run_input: a result is sent as one even if the call's id looks like a question's") {
   for (const char* id : {"a/b", "a?b"}) {
     const task::Json result{R"({"toolResult":{"id":")" + std::string(id) + R"(","content":"ok"}})"};
     Turn turn = turn_of(said(task::Role::user, "m", {task::Part::of_data(result)}));
@@ -84,7 +84,7 @@ TEST_CASE("run_input: the result of a call whose id looks like a question's is a
   }
 }
 
-TEST_CASE("run_input: the answer to interrupts names each of them, and is no message") {
+TEST_CASE("run_input: the answer to several interrupts names each of them and is not sent as a message") {
   const std::string ask = ask_for("t0", {{"a,b", "", {}}, {"\xC3\xBC/?", "", {}}});
   for (const auto& [part, payload, cancelled] :
        {std::tuple{task::Part::of_text("yes"), R"("yes")", false},
@@ -119,7 +119,7 @@ TEST_CASE("run_input: the answer to our own question sends the first message aga
   CHECK_FALSE(run_input(again).has_value());
 }
 
-TEST_CASE("run_input: the hops and what the client says beside its messages go along") {
+TEST_CASE("run_input: the hops, the client's context and its forwarded properties are passed on") {
   Turn turn = turn_of(user("m", "hi"));
   turn.hops = {"n/agent"};
   turn.metadata.text = R"({"agui":{"context":[{"description":"d","value":"v"}],"forwardedProps":{"x":1}}})";

@@ -15,7 +15,7 @@ using agents::RunRelay;
 
 namespace {
 
-// Runs `body` with the relay of a turn whose client has the tool "point", and returns what its sink heard.
+// Runs `body` with the relay of a turn whose client has the tool "point", and returns the turn's sink.
 std::shared_ptr<test::RecordingSink> relayed(std::size_t arguments_max,
                                              const std::function<void(RunRelay&)>& body) {
   base::WorkerPool pool("functions", 1, 10);
@@ -38,9 +38,9 @@ task::EventBody call_of(const std::string& id, const std::string& name, std::siz
 
 }  // namespace
 
-TEST_CASE("RunRelay: arguments of the client's tools past their limit end the run, and the error names it") {
+TEST_CASE("RunRelay: arguments of client tools over the limit end the run, and the error names the setting") {
   (void)relayed(200, [](RunRelay& relay) {
-    // Those that the endpoint answers itself count no more, nor do those of its own tools.
+    // Calls that the endpoint has answered itself and calls of its own tools do not count.
     for (int i = 0; i < 10; ++i) {
       const std::string id = "c" + std::to_string(i);
       relay.tell(call_of(id, "point", 100));
@@ -56,8 +56,7 @@ TEST_CASE("RunRelay: arguments of the client's tools past their limit end the ru
   });
 }
 
-TEST_CASE(
-    "RunRelay: of several calls of the client's tools the first one is asked, and one told twice is one") {
+TEST_CASE("RunRelay: the turn asks for the first open client call, and a repeated call counts once") {
   const auto sink = relayed(1'000, [](RunRelay& relay) {
     relay.tell(call_of("a", "point"));
     relay.tell(call_of("a", "point"));

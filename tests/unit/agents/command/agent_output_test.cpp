@@ -37,7 +37,7 @@ struct Bench {
 
 }  // namespace
 
-TEST_CASE("AgentOutput: pieces of nothing are not told") {
+TEST_CASE("AgentOutput: empty pieces of text and reasoning do not reach the sink") {
   Bench bench;
   for (const char* line : {R"({"type":"text","delta":""})", R"({"type":"reasoning","delta":""})",
                            R"({"type":"reasoning","delta":"hm"})", R"({"type":"text","delta":"so"})"}) {
@@ -58,7 +58,7 @@ TEST_CASE("AgentOutput: custom events, activities and usage reach the sink") {
   CHECK(bench.event<task::Usage>(2).used.text == R"({"inputTokens":3})");
 }
 
-TEST_CASE("AgentOutput: what was left open is closed before whatever end") {
+TEST_CASE("AgentOutput: open calls and steps are closed before every kind of end") {
   const char* const ends[] = {R"({"type":"done"})", R"({"type":"fail","error":"e"})", R"({"type":"reject"})",
                               R"({"type":"ask","message":"?"})"};
   for (const char* end : ends) {
@@ -75,7 +75,7 @@ TEST_CASE("AgentOutput: what was left open is closed before whatever end") {
   }
 }
 
-TEST_CASE("AgentOutput: an end of Baton's finding closes what was left open too, and only once") {
+TEST_CASE("AgentOutput: a failure that Baton detects also closes open calls, and only once") {
   Bench bench;
   CHECK(bench.say(R"({"type":"tool-call","id":"c","name":"own"})"));
   bench.output->fail("the process died");
@@ -86,7 +86,7 @@ TEST_CASE("AgentOutput: an end of Baton's finding closes what was left open too,
   CHECK(bench.sink->outcomes().size() == 1);
 }
 
-TEST_CASE("AgentOutput: a client's call is left open, other calls get their result before the turn waits") {
+TEST_CASE("AgentOutput: before the turn waits, open calls but the client's get a result") {
   Bench bench(R"([{"name":"pick"}])");
   CHECK(bench.say(R"({"type":"tool-call","id":"own","name":"find"})"));
   CHECK(bench.say(R"({"type":"tool-call","id":"theirs","name":"pick"})"));
@@ -99,7 +99,7 @@ TEST_CASE("AgentOutput: a client's call is left open, other calls get their resu
   CHECK(asked->id == "theirs");
 }
 
-TEST_CASE("AgentOutput: what comes out of order fails the turn and is not told") {
+TEST_CASE("AgentOutput: an event out of order fails the turn and does not reach the sink") {
   const std::pair<const char*, const char*> wrong[] = {
       {R"({"type":"step","name":"s","phase":"finish"})", R"(step: "s" has not begun)"},
       {R"({"type":"tool-result","id":"x","content":1})", R"(tool-result: there is no call "x" in this turn)"},

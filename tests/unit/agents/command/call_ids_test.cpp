@@ -25,7 +25,7 @@ TEST_CASE("CallIds: an id that is new in the context is kept") {
   CHECK(ids.given("never called") == "never called");
 }
 
-TEST_CASE("CallIds: an id that was used before gets a number that was not") {
+TEST_CASE("CallIds: an id that was used before gets a new numbered suffix") {
   CallIds ids(used({"c1", "c1~2", "c2"}));
   CHECK(ids.begin("c1") == "c1~3");
   CHECK(ids.given("c1") == "c1~3");
@@ -33,7 +33,7 @@ TEST_CASE("CallIds: an id that was used before gets a number that was not") {
   CHECK(ids.begin("c1") == "c1~4");
 }
 
-TEST_CASE("CallIds: two turns of a context that run side by side take no id twice") {
+TEST_CASE("CallIds: two concurrent turns of a context never use the same id") {
   const auto shared = used({});
   CallIds one(shared), other(shared);
   CHECK(one.begin("c1") == "c1");
@@ -43,7 +43,7 @@ TEST_CASE("CallIds: two turns of a context that run side by side take no id twic
   CHECK(one.own("c1~2") == "c1");
 }
 
-TEST_CASE("CallIds: the agent's own id is found again, in a later turn too") {
+TEST_CASE("CallIds: the agent's own id is recovered, also in a later turn") {
   const CallIds later(used({"c1", "c1~2", "own~7", "mark~", "c1~x"}));
   CHECK(later.own("c1~2") == "c1");
   CHECK(later.own("c1") == "c1");
@@ -54,7 +54,7 @@ TEST_CASE("CallIds: the agent's own id is found again, in a later turn too") {
   CHECK(later.own("") == "");
 }
 
-TEST_CASE("LineTurn: a call gets an id that is new in its context, its result and its ask do so too") {
+TEST_CASE("LineTurn: a call gets an id that is new in its context, and its result and ask use it too") {
   AgentBench bench;
   bench.shell(R"SH(read line
 echo '{"type":"tool-call","id":"c1","name":"own_tool"}'
@@ -79,7 +79,7 @@ echo '{"type":"tool-call","id":"c3","name":"pick"}')SH");
   CHECK(asked->message.parts[1].content.find(R"("id":"c3~3")") != std::string::npos);
 }
 
-TEST_CASE("LineTurn: an agent hears of its call under the id that it gave it") {
+TEST_CASE("LineTurn: an agent gets the result of its call under its own id") {
   AgentBench bench;
   bench.python(R"PY(
 import json, sys

@@ -12,8 +12,8 @@ namespace {
 namespace fs = std::filesystem;
 using test::TempFolder;
 
-// A folder of files stands for the kernel's, which is not to be had on every machine.
-TEST_CASE("Cgroups: a process's group bounds what the card bounds, and is told to kill all that is left") {
+// A folder of plain files stands in for the kernel's cgroup folder, which not every machine offers.
+TEST_CASE("Cgroups: a process's group has the card's limits, and its end kills the remaining processes") {
   const TempFolder folder;
   Cgroups groups(folder.path());
   ProcessLimits limits;
@@ -30,7 +30,7 @@ TEST_CASE("Cgroups: a process's group bounds what the card bounds, and is told t
   CHECK(TempFolder::read(group->folder / "cgroup.kill") == "1");
 }
 
-TEST_CASE("Cgroups: what the card does not bound is not bounded") {
+TEST_CASE("Cgroups: without limits in the card the group has none") {
   const TempFolder folder;
   const auto group = Cgroups(folder.path()).make({});
   REQUIRE(group);
@@ -39,7 +39,7 @@ TEST_CASE("Cgroups: what the card does not bound is not bounded") {
   CHECK_FALSE(fs::exists(group->folder / "pids.max"));
 }
 
-TEST_CASE("Cgroups: a group that is there already is left alone, and one that cannot be made is none") {
+TEST_CASE("Cgroups: an existing group is not reused, and a failure to create one gives no group") {
   const TempFolder folder;
   fs::create_directory(folder.path() / "agent-1");
   CHECK(Cgroups(folder.path()).make({})->folder == folder.path() / "agent-2");

@@ -11,13 +11,13 @@ using baton::test::AgentBench;
 
 namespace {
 
-// A program of which nobody knows what it speaks. It makes the file `ready` before it prints anything.
+// A program whose output format is not known yet. It creates the file `ready` before it prints anything.
 struct GuessBench : AgentBench {
   explicit GuessBench(std::string_view source) {
     settings.io = agents::AgentSettings::Io::guess;
     python(source);
   }
-  // Runs a turn, cancels it once `ready` is there, and returns what the program says then.
+  // Runs a turn, cancels it once `ready` exists, and returns the text that the program prints then.
   std::string said_when_canceled() {
     auto running = start(turn_of("x"));
     REQUIRE(wait_ready());
@@ -41,7 +41,7 @@ struct GuessBench : AgentBench {
 
 }  // namespace
 
-TEST_CASE("GuessTurn: a turn taken for text, and canceled before its first line, ends as one of lines") {
+TEST_CASE("GuessTurn: guessed as text and canceled before its first line, a turn can end as one of lines") {
   GuessBench bench(R"PY(
 import json, pathlib, signal, sys, time
 def stop(*_):
@@ -55,7 +55,7 @@ while True:
   CHECK(bench.said_when_canceled() == "I stop");
 }
 
-TEST_CASE("GuessTurn: a turn taken for lines, and canceled before its first line, ends as one of text") {
+TEST_CASE("GuessTurn: guessed as lines and canceled before its first line, a turn can end as one of text") {
   GuessBench bench(R"PY(
 import json, pathlib, sys, time
 sys.stdin.readline()

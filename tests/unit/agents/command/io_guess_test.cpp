@@ -7,7 +7,7 @@ namespace io_guess_test {
 using namespace baton;
 using Io = agents::AgentSettings::Io;
 
-TEST_CASE("IoGuess: the first line that is not blank tells, once it is whole") {
+TEST_CASE("IoGuess: the first complete line that is not blank decides") {
   CHECK(agents::spoken_in("", false) == std::nullopt);
   CHECK(agents::spoken_in(" \r\n\n", true) == std::nullopt);
   CHECK(agents::spoken_in("\n{\"type\":\"do", false) == std::nullopt);
@@ -16,14 +16,14 @@ TEST_CASE("IoGuess: the first line that is not blank tells, once it is whole") {
   CHECK(agents::spoken_in("{\"type\":\"do", true) == Io::text);
 }
 
-TEST_CASE("IoGuess: what cannot become a line of the protocol is text at once") {
+TEST_CASE("IoGuess: output that cannot become a protocol line is text at once") {
   CHECK(agents::spoken_in("Hel", false) == Io::text);
   CHECK(agents::spoken_in("[1]", false) == Io::text);
   CHECK(agents::spoken_in("{\"type\":\"number\"}\n", false) == Io::text);
   CHECK(agents::spoken_in("{\"answer\":42}\n{\"type\":\"done\"}\n", false) == Io::text);
 }
 
-TEST_CASE("IoGuess: the first turn that tells counts") {
+TEST_CASE("IoGuess: the first turn that decides counts") {
   agents::IoGuess guess({"no-such-file"}, "/");
   CHECK(guess.io() == Io::text);
   CHECK(guess.is_open());

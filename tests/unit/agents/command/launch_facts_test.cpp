@@ -12,11 +12,11 @@ using namespace baton;
 
 namespace {
 
-// A folder of agents with the agent "probe".
+// A folder of agents that has the agent "probe".
 struct Bench {
   Bench() { agents.write("probe/card.json", "{}"); }
 
-  // What the agent's process has as the variable; "unset" if it has none.
+  // The variable's value in the agent's process, or "unset".
   std::string variable(const std::string& name) const {
     const agents::Command command = agents::command_of(settings, agents.path() / "probe");
     for (const std::string& one : command.environment) {
@@ -52,7 +52,7 @@ TEST_CASE("command_of: search paths that the card sets or passes on come before 
   unsetenv("NODE_PATH");
 }
 
-TEST_CASE("command_of: a lib folder without the libraries is on no search path") {
+TEST_CASE("command_of: a lib folder without the libraries is not on a search path") {
   Bench bench;
   bench.agents.write("lib/python/shared.py", "");
   CHECK_FALSE(bench.variable("PYTHONPATH").starts_with(bench.agents.path().string()));

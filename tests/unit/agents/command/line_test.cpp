@@ -96,7 +96,7 @@ TEST_CASE("line: a turn is one line with everything in the A2A 1.0 shape") {
   CHECK(turn["traceparent"].string() == told.trace);
 }
 
-TEST_CASE("line: a turn without references and extensions does not name them") {
+TEST_CASE("line: a turn without references and extensions leaves these members out") {
   agents::Turn told;
   told.message.parts = {task::Part::of_text("x")};
   const std::string text = line::encode_turn(told, {});
@@ -173,7 +173,7 @@ TEST_CASE("line: each type of an agent's line is read") {
   CHECK(decoded_as<line::Reject>(R"({"type":"reject","reason":"r"})").reason == "r");
 }
 
-TEST_CASE("line: what is wrong with a line is named") {
+TEST_CASE("line: the error names the problem of a wrong line") {
   CHECK(line::decode("nonsense").error().code == base::ErrorCode::parse_error);
   CHECK(line::decode(R"({"type":"text","delta":"a"} x)").error().code == base::ErrorCode::parse_error);
   CHECK(line::decode("{}").error().code == base::ErrorCode::invalid_argument);
@@ -243,7 +243,7 @@ TEST_CASE("line: reasoning, custom events, activities and usage are read") {
   CHECK(event_of<task::Usage>(R"({"type":"usage","usage":{}})").used.text == "{}");
 }
 
-TEST_CASE("line: what is wrong with reasoning, custom events, activities and usage is named") {
+TEST_CASE("line: the error names the problem of wrong reasoning, custom events, activities and usage") {
   CHECK(why(R"({"type":"reasoning","delta":null})") == "reasoning: \"delta\" must be a string");
   CHECK(why(R"({"type":"custom","value":1})") == "custom: \"name\" is missing");
   CHECK(why(R"({"type":"activity","id":"a","content":{}})") == "activity: \"activity\" is missing");

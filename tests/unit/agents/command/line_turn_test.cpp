@@ -31,7 +31,7 @@ bool has_zombie() {
 
 }  // namespace
 
-TEST_CASE("LineTurn: an echo agent streams text and is done with a message") {
+TEST_CASE("LineTurn: an echo agent streams text and ends with a message") {
   AgentBench bench;
   bench.python(kEcho);
   const auto sink = bench.run("one two");
@@ -44,7 +44,7 @@ TEST_CASE("LineTurn: an echo agent streams text and is done with a message") {
   CHECK(bench.wait_processes(0));
 }
 
-TEST_CASE("LineTurn: the agent runs in its folder with a clean environment, what is passed on and its own") {
+TEST_CASE("LineTurn: the agent runs in its folder, with only the passed-on and its own variables") {
   setenv("PROBE_SECRET", "hidden", 1);
   setenv("PROBE_PLAIN", "seen", 1);
   AgentBench bench;
@@ -178,7 +178,7 @@ print(json.dumps({"type": "done", "message": answer["task"]["status"]["state"] +
   CHECK(task::text_of(*done->message) == "TASK_STATE_COMPLETED no such agent");
 }
 
-TEST_CASE("LineTurn: a cancelled agent that stops is canceled") {
+TEST_CASE("LineTurn: an agent that stops after a cancel ends its turn as canceled") {
   AgentBench bench;
   bench.python(R"PY(
 import json, sys
@@ -194,7 +194,7 @@ print(json.dumps({"type": "fail", "error": line["type"]}))
   CHECK(running.sink->ending() == "canceled");
 }
 
-TEST_CASE("LineTurn: what an agent writes to standard error or prints by mistake is not for callers") {
+TEST_CASE("LineTurn: callers do not see standard error or lines printed by mistake") {
   AgentBench bench;
   bench.settings.verbose_errors = false;
   bench.settings.exit_grace = std::chrono::milliseconds(50);
@@ -209,7 +209,7 @@ TEST_CASE("LineTurn: what an agent writes to standard error or prints by mistake
   }
 }
 
-TEST_CASE("LineTurn: an agent that says nothing in time fails the turn") {
+TEST_CASE("LineTurn: an agent without output in time fails the turn") {
   AgentBench bench;
   bench.settings.first_output = std::chrono::milliseconds(50);
   bench.shell("sleep 1000");
@@ -217,7 +217,7 @@ TEST_CASE("LineTurn: an agent that says nothing in time fails the turn") {
   CHECK(bench.wait_processes(0));
 }
 
-TEST_CASE("LineTurn: endings without an answer say why") {
+TEST_CASE("LineTurn: a turn that ends without an answer fails with the reason") {
   struct Case {
     const char* script;
     const char* ending;
@@ -256,7 +256,7 @@ TEST_CASE("LineTurn: endings without an answer say why") {
   }
 }
 
-TEST_CASE("LineTurn: a program that is not there fails the turn without a path") {
+TEST_CASE("LineTurn: a missing program fails the turn, and the error shows no path") {
   AgentBench bench;
   bench.settings.command = {"/nowhere/agent-x"};
   CHECK(bench.run("x")->ending() == "cannot start agent-x: No such file or directory");
@@ -273,7 +273,7 @@ TEST_CASE("LineTurn: a program beside the card is found") {
   CHECK(bench.run("x")->ending() == "done");
 }
 
-TEST_CASE("LineTurn: floods are ended") {
+TEST_CASE("LineTurn: an agent that prints too much is ended") {
   AgentBench lines;
   lines.settings.output_max = 1 << 20;
   lines.shell("while :; do echo '{\"type\":\"text\",\"delta\":\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"}'; done");
@@ -287,7 +287,7 @@ TEST_CASE("LineTurn: floods are ended") {
   CHECK(line.wait_processes(0));
 }
 
-TEST_CASE("LineTurn: output after the end is ignored, and a process that stays is killed") {
+TEST_CASE("LineTurn: output after the end is ignored, and a process that does not exit is killed") {
   AgentBench bench;
   bench.settings.exit_grace = std::chrono::milliseconds(50);
   bench.shell(R"SH(echo '{"type":"done"}'
@@ -309,7 +309,7 @@ TEST_CASE("LineTurn: dropping a turn kills its whole process group and reaps it"
   running.turn.reset();
   CHECK(bench.wait_processes(0));
   CHECK_FALSE(running.sink->finished());
-  // The grandchild is reaped by init, in its own time; it may be a zombie of another process meanwhile.
+  // Init reaps the grandchild at some later time. Until then it may be a zombie of another process.
   const auto until = std::chrono::steady_clock::now() + test::patience();
   const std::string status = "/proc/" + std::to_string(grandchild) + "/stat";
   std::string text = test::TempFolder::read(status);
@@ -320,9 +320,9 @@ TEST_CASE("LineTurn: dropping a turn kills its whole process group and reaps it"
   CHECK_FALSE(has_zombie());
 }
 
-TEST_CASE("LineTurn: while the sink has no room the agent is not read") {
+TEST_CASE("LineTurn: while the sink has no room the agent's output is not read") {
   AgentBench bench;
-  // Far more than a pipe holds: the agent cannot end before it is read.
+  // Far more than a pipe holds, so the agent cannot end before its output is read.
   bench.python(R"PY(
 import json, sys
 sys.stdin.readline()
@@ -343,7 +343,7 @@ print(json.dumps({"type": "done"}))
   CHECK(sink->all_text().size() == 100000);
 }
 
-TEST_CASE("LineTurn: an agent that ends while the sink has no room is still heard to its end") {
+TEST_CASE("LineTurn: the output of an agent that ends while the sink has no room is read completely") {
   AgentBench bench;
   bench.shell(R"SH(echo $$ > own.pid
 echo '{"type":"text","delta":"a"}'
@@ -365,7 +365,7 @@ echo '{"type":"done"}')SH");
   CHECK(bench.wait_processes(0));
 }
 
-TEST_CASE("LineTurn: an agent that does not read its input fails once too much waits for it") {
+TEST_CASE("LineTurn: an agent that does not read its input fails once too much input is queued") {
   AgentBench bench;
   bench.shell("echo '{\"type\":\"text\",\"delta\":\"up\"}'; exec sleep 1000");
   auto running = bench.start(AgentBench::turn_of(std::string(1 << 20, 'x')));

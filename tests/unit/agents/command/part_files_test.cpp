@@ -18,7 +18,7 @@ using baton::test::AgentBench;
 
 namespace {
 
-// Sets TMPDIR to a folder of its own for as long as it lives.
+// While one exists, TMPDIR is an empty folder of its own.
 class OwnTemporaryFolder {
  public:
   OwnTemporaryFolder() { setenv("TMPDIR", folder_.path().c_str(), 1); }
@@ -43,7 +43,7 @@ task::Message message_of(int files, const std::string& name = "a.txt") {
   return message;
 }
 
-// Holds all threads of a host's file work until it is released or destroyed.
+// Blocks all file-work threads of a host until it is released or destroyed.
 class HeldFileWork {
  public:
   explicit HeldFileWork(agents::ProcessHost& host) {
@@ -56,7 +56,7 @@ class HeldFileWork {
   }
   ~HeldFileWork() { release(); }
   void release() { *released_ = true; }
-  // Until all its threads are held.
+  // Waits until all these threads are blocked.
   void wait_held() const {
     while (*held_ < 2) std::this_thread::yield();
   }
@@ -89,7 +89,7 @@ TEST_CASE("PartFiles: paths that are longer than allowed together are refused be
   CHECK(folder.is_empty());
 }
 
-TEST_CASE("PartFiles: a thousand files fit the defaults, and go with the object") {
+TEST_CASE("PartFiles: a thousand files fit the defaults, and are removed with the object") {
   const OwnTemporaryFolder folder;
   {
     agents::PartFiles files(message_of(1'000), {});
@@ -108,7 +108,7 @@ TEST_CASE("PartFiles: after a stop no file is written") {
   CHECK(files.paths().empty());
 }
 
-TEST_CASE("TextTurn: too many files fail the turn with a reason that says the limit") {
+TEST_CASE("TextTurn: too many files fail the turn with a reason that names the limit") {
   AgentBench bench;
   bench.settings.io = agents::AgentSettings::Io::text;
   bench.settings.part_files.files_max = 1;
@@ -121,7 +121,8 @@ TEST_CASE("TextTurn: too many files fail the turn with a reason that says the li
   CHECK(running.sink->all_text().empty());
 }
 
-TEST_CASE("TextTurn: while files wait to be written other turns run, and a cancel leaves neither behind") {
+TEST_CASE(
+    "TextTurn: other turns run while files wait to be written, and a cancel leaves no file or process") {
   AgentBench bench;
   const OwnTemporaryFolder folder;
   bench.settings.io = agents::AgentSettings::Io::text;
@@ -137,7 +138,7 @@ TEST_CASE("TextTurn: while files wait to be written other turns run, and a cance
   with_files.turn.reset();
   CHECK(bench.wait_processes(0));
   held.release();
-  // Both threads have done what was queued before.
+  // Once both threads are blocked again, they have done all earlier work.
   HeldFileWork behind(bench.host);
   behind.wait_held();
   CHECK(bench.host.process_count() == 0);

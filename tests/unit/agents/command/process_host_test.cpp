@@ -48,7 +48,7 @@ TEST_CASE("ProcessHost: two hundred turns leave no process and no descriptor beh
   CHECK_FALSE(has_zombie());
 }
 
-TEST_CASE("ProcessHost: turns dropped at any moment leave nothing behind and their sinks alone") {
+TEST_CASE("ProcessHost: turns dropped at any moment leave nothing behind and do not call their sinks") {
   AgentBench bench;
   bench.shell(
       "read line; for i in 1 2 3 4 5 6 7 8; do echo '{\"type\":\"text\",\"delta\":\"x\"}'; done; sleep 1000");
@@ -65,7 +65,7 @@ TEST_CASE("ProcessHost: turns dropped at any moment leave nothing behind and the
   CHECK_FALSE(has_zombie());
 }
 
-TEST_CASE("ProcessHost: its end kills and reaps the processes of turns that still run") {
+TEST_CASE("ProcessHost: its destructor kills and reaps processes that still run") {
   {
     AgentBench bench;
     bench.shell("echo $$ > own.pid; echo '{\"type\":\"text\",\"delta\":\"up\"}'; sleep 1000");

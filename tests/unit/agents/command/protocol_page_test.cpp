@@ -1,4 +1,4 @@
-// The page about the line protocol (agent-cards/README.md), its JSON Schema and the code say the same.
+// The page about the line protocol (agent-cards/README.md), its JSON Schema and the code must agree.
 #include <doctest/doctest.h>
 
 #include <fstream>
@@ -49,7 +49,7 @@ std::string type_of(const std::string& text) {
   return json::Document::parse(text)->root()["type"].str();
 }
 
-// The object with another value of a member, or, with an empty one, without it.
+// The object with the member's value replaced, or with the member removed if the value is empty.
 std::string changed(json::Value object, std::string_view member, std::string_view value) {
   std::string text;
   for (const json::Value one : object) {
@@ -68,7 +68,7 @@ void check_to_agent(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("Line protocol page: every example of a line to the agent is one") {
+TEST_CASE("Line protocol page: every example of a line to the agent is valid") {
   const auto all = examples("to");
   std::set<std::string> types;
   for (const std::string& text : all) {
@@ -78,7 +78,7 @@ TEST_CASE("Line protocol page: every example of a line to the agent is one") {
   CHECK(types == std::set<std::string>{"turn", "cancel", "tool-result", "delegate-result"});
 }
 
-TEST_CASE("Line protocol page: every example of a line from the agent is one, and no type lacks one") {
+TEST_CASE("Line protocol page: every example of a line from the agent is valid, and each type has one") {
   const json::Schema schema = schema_of("fromAgent");
   std::set<std::string_view> missing;
   for (const std::string_view type : line::types()) missing.insert(type);
@@ -91,7 +91,7 @@ TEST_CASE("Line protocol page: every example of a line from the agent is one, an
   CHECK(missing.empty());
 }
 
-TEST_CASE("Line protocol schema: it refuses what the code refuses, and nothing else") {
+TEST_CASE("Line protocol schema: it refuses exactly the lines that the code refuses") {
   const json::Schema schema = schema_of("fromAgent");
   for (const std::string& text : examples("from")) {
     const auto document = json::Document::parse(text);
@@ -105,7 +105,7 @@ TEST_CASE("Line protocol schema: it refuses what the code refuses, and nothing e
   }
 }
 
-TEST_CASE("Line protocol schema: incomplete patches are refused as by the code") {
+TEST_CASE("Line protocol schema: incomplete patches are refused, as they are by the code") {
   const json::Schema schema = schema_of("fromAgent");
   for (const std::string_view operation :
        {R"({"op": "add", "path": "/a"})", R"({"op": "add", "path": "/a", "value": null})",
@@ -117,7 +117,7 @@ TEST_CASE("Line protocol schema: incomplete patches are refused as by the code")
   }
 }
 
-TEST_CASE("Line protocol schema: what the code writes is as it says") {
+TEST_CASE("Line protocol schema: lines that the code writes are valid") {
   task::Message message;
   message.id = {"m"};
   message.parts = {task::Part::of_text("x"), task::Part::of_data({"null"})};

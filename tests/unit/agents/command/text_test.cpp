@@ -9,7 +9,7 @@ namespace command_text_test {
 
 using namespace baton::agents;
 
-TEST_CASE("Utf8Stream: split at every place, text arrives whole") {
+TEST_CASE("Utf8Stream: text arrives unchanged wherever it is split") {
   const std::string text = "a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x99\x82z";
   for (std::size_t at = 0; at <= text.size(); ++at) {
     Utf8Stream stream;
@@ -20,7 +20,7 @@ TEST_CASE("Utf8Stream: split at every place, text arrives whole") {
   }
 }
 
-TEST_CASE("Utf8Stream: broken bytes become replacement characters and the rest stays") {
+TEST_CASE("Utf8Stream: invalid bytes become replacement characters, and the rest is unchanged") {
   const std::string bad = "\xEF\xBF\xBD";
   struct Case {
     std::string bytes, text;
@@ -40,13 +40,13 @@ TEST_CASE("Utf8Stream: broken bytes become replacement characters and the rest s
   }
 }
 
-TEST_CASE("escaped: control characters and broken bytes are spelled, length is bounded") {
+TEST_CASE("escaped: control characters and invalid bytes are escaped, and the length is bounded") {
   CHECK(escaped("a\tb\x1b[31m\xC3\xA9\xFF", 100) == "a\\x09b\\x1b[31m\xC3\xA9\\xff");
   CHECK(escaped("abcdef", 4) == "abcd...");
   CHECK(escaped("abc\xC3\xA9", 4) == "abc...");
 }
 
-TEST_CASE("LineSplitter: lines come whole, however they are cut") {
+TEST_CASE("LineSplitter: lines arrive complete wherever the input is split") {
   const std::string stream = "one\n\ntwo\r\n  \nthree";
   for (std::size_t size = 1; size <= stream.size(); ++size) {
     LineSplitter splitter(100);
@@ -62,7 +62,7 @@ TEST_CASE("LineSplitter: lines come whole, however they are cut") {
   }
 }
 
-TEST_CASE("LineSplitter: a line over the bound is refused, begun or whole") {
+TEST_CASE("LineSplitter: a line over the limit is refused, complete or not") {
   const auto ignore = [](std::string_view) { return true; };
   LineSplitter whole(4);
   CHECK(whole.take("1234\n", ignore));

@@ -18,7 +18,7 @@ struct TextBench : AgentBench {
 
 }  // namespace
 
-TEST_CASE("TextTurn: the message's text goes in, what is printed is the reply") {
+TEST_CASE("TextTurn: the message's text is the input, and the output is the reply") {
   TextBench bench("tr a-z A-Z");
   const auto sink = bench.run("h\xC3\xA9llo\nworld");
   CHECK(sink->all_text() == "H\xC3\xA9LLO\nWORLD\n");
@@ -27,13 +27,13 @@ TEST_CASE("TextTurn: the message's text goes in, what is printed is the reply") 
   CHECK(bench.wait_processes(0));
 }
 
-TEST_CASE("TextTurn: input ends with one line end, so that a program that reads lines gets the last one") {
+TEST_CASE("TextTurn: the input ends with one line end, so that a program reading lines gets the last line") {
   TextBench bench("while read -r line; do echo \"<$line>\"; done");
   CHECK(bench.run("a\nb")->all_text() == "<a>\n<b>\n");
   CHECK(bench.run("a\nb\n")->all_text() == "<a>\n<b>\n");
 }
 
-TEST_CASE("TextTurn: data and files are files whose paths are arguments, and go with the turn") {
+TEST_CASE("TextTurn: data and files become files whose paths are arguments, removed with the turn") {
   TextBench bench("for file; do echo \"$file $(cat \"$file\")\"; done");
   bench.settings.command.push_back("sh");
   agents::Turn turn = AgentBench::turn_of("text");
@@ -56,7 +56,7 @@ TEST_CASE("TextTurn: data and files are files whose paths are arguments, and go 
   CHECK_FALSE(std::filesystem::exists(folder));
 }
 
-TEST_CASE("TextTurn: a file by URL and broken base64 are rejected with what to do") {
+TEST_CASE("TextTurn: a file by URL and broken base64 are rejected with advice") {
   TextBench bench("echo started");
   agents::Turn turn = AgentBench::turn_of("text");
   SUBCASE("URL") {
@@ -72,7 +72,7 @@ TEST_CASE("TextTurn: a file by URL and broken base64 are rejected with what to d
   CHECK(running.sink->all_text().empty());
 }
 
-TEST_CASE("TextTurn: Python's output is not held back in a buffer") {
+TEST_CASE("TextTurn: Python's output is not buffered") {
   TextBench bench("");
   bench.settings.command = {"python3", "-c",
                             "import sys; print('up'); sys.stdin.read(); import time; time.sleep(1000)"};
@@ -80,20 +80,20 @@ TEST_CASE("TextTurn: Python's output is not held back in a buffer") {
   CHECK(running.sink->wait_until([](const auto& sink) { return sink.all_text() == "up\n"; }));
 }
 
-TEST_CASE("TextTurn: another exit code than 0 fails with the end of standard error") {
+TEST_CASE("TextTurn: an exit code other than 0 fails the turn with the end of standard error") {
   TextBench bench("echo part; echo first >&2; echo 'no such table' >&2; exit 2");
   const auto sink = bench.run("x");
   CHECK(sink->all_text() == "part\n");
   CHECK(sink->ending() == "the agent failed (exit code 2: no such table)");
 }
 
-TEST_CASE("TextTurn: death by a signal fails") {
+TEST_CASE("TextTurn: death by a signal fails the turn") {
   TextBench bench("kill -TERM $$");
   CHECK(bench.run("x")->ending() == "the agent failed (signal TERM)");
 }
 
 TEST_CASE("TextTurn: a character split between two reads stays whole, broken bytes are replaced") {
-  // The program goes on only once the first half has arrived, or it would be one read.
+  // The program waits until the first half has arrived. Otherwise both halves could arrive in one read.
   TextBench bench("printf 'a\\303'; until [ -e go ]; do sleep 0.01; done; printf '\\251b\\377c\\342\\202'");
   auto running = bench.start(AgentBench::turn_of("x"));
   REQUIRE(running.sink->wait_until([](const auto& sink) { return sink.all_text() == "a"; }));
@@ -113,7 +113,7 @@ TEST_CASE("TextTurn: a program that does not read its input works") {
   CHECK(sink->ending() == "done");
 }
 
-TEST_CASE("TextTurn: a large input and output pass while both pipes are full") {
+TEST_CASE("TextTurn: a large input and output pass even when both pipes are full") {
   TextBench bench("cat");
   const std::string large(8 << 20, 'y');
   const auto sink = bench.run(large);
@@ -131,7 +131,7 @@ TEST_CASE("TextTurn: cancel ends the program") {
   CHECK(bench.wait_processes(0));
 }
 
-TEST_CASE("TextTurn: a program deaf to cancel is killed when the turn is dropped") {
+TEST_CASE("TextTurn: a program that ignores a cancel is killed when the turn is dropped") {
   TextBench bench("trap '' TERM; echo up; while :; do sleep 0.05; done");
   auto running = bench.start(AgentBench::turn_of("x"));
   REQUIRE(running.sink->wait_until([](const auto& sink) { return !sink.all_text().empty(); }));
@@ -141,7 +141,7 @@ TEST_CASE("TextTurn: a program deaf to cancel is killed when the turn is dropped
   CHECK_FALSE(running.sink->finished());
 }
 
-TEST_CASE("TextTurn: a flood is ended") {
+TEST_CASE("TextTurn: a program that prints too much is ended") {
   TextBench bench("cat /dev/zero");
   bench.settings.output_max = 1 << 20;
   CHECK(bench.run("x")->ending() == "the agent printed more than 1 MiB");

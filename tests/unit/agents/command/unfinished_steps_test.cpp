@@ -27,7 +27,7 @@ Step finish(std::string name) {
 
 }  // namespace
 
-TEST_CASE("UnfinishedSteps: what is opened and closed once may come, side by side and again") {
+TEST_CASE("UnfinishedSteps: steps and calls may overlap, and a finished step may begin again") {
   UnfinishedSteps open;
   for (const task::EventBody& body :
        {task::EventBody{begin("a")}, task::EventBody{begin("b")}, task::EventBody{call("1")},
@@ -39,7 +39,7 @@ TEST_CASE("UnfinishedSteps: what is opened and closed once may come, side by sid
   CHECK(open.close().empty());
 }
 
-TEST_CASE("UnfinishedSteps: what is opened or closed out of turn is refused by its name") {
+TEST_CASE("UnfinishedSteps: opening or closing out of order is refused, and the error has the name") {
   UnfinishedSteps open;
   CHECK(open.take(finish("plan")) == "step: \"plan\" has not begun");
   CHECK(open.take(begin("plan")).empty());
@@ -55,8 +55,7 @@ TEST_CASE("UnfinishedSteps: what is opened or closed out of turn is refused by i
   CHECK(open.take(call("c1")) == "tool-call: there is a call \"c1\" in this turn already");
 }
 
-TEST_CASE(
-    "UnfinishedSteps: a close gives results to calls without one, then ends steps from the last begun") {
+TEST_CASE("UnfinishedSteps: close gives open calls a result, then ends steps, the last begun first") {
   UnfinishedSteps open;
   for (const task::EventBody& body :
        {task::EventBody{begin("a")}, task::EventBody{begin("z")}, task::EventBody{begin("b")},
@@ -76,7 +75,7 @@ TEST_CASE(
   CHECK(open.close().empty());
 }
 
-TEST_CASE("UnfinishedSteps: a client's call stays open, and the agent has no result for it") {
+TEST_CASE("UnfinishedSteps: a client's call stays open, and the agent's result for it is refused") {
   UnfinishedSteps open;
   CHECK(open.take(call("c", true)).empty());
   CHECK_FALSE(open.take(result("c")).empty());

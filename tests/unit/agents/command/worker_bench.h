@@ -1,4 +1,4 @@
-// WorkerBench: the workers of one agent whose program does what each message says.
+// WorkerBench: the workers of one agent whose program obeys each message.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -10,7 +10,7 @@
 
 namespace baton::test {
 
-// Does what the message says, with any number of turns side by side.
+// Obeys the message of each turn. Runs any number of turns at the same time.
 inline constexpr const char* kWorker = R"PY(
 import json, os, sys
 held = {}
@@ -79,7 +79,7 @@ struct WorkerBench : AgentBench {
     running.sink->wait_finished();
     return running.sink;
   }
-  // A turn that its worker holds.
+  // Begins a turn that stays open in its worker.
   RunningTest hold(std::string text = "hold") {
     auto running = begin(std::move(text));
     REQUIRE(running.sink->wait_until([](const auto& sink) { return !sink.all_text().empty(); }));

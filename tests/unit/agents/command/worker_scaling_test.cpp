@@ -1,4 +1,4 @@
-// Workers of an agent that is scaled while it runs.
+// Scaling an agent's workers at run time.
 #include <doctest/doctest.h>
 
 #include <set>
@@ -12,7 +12,7 @@ using namespace baton;
 using test::message_of;
 using test::WorkerBench;
 
-TEST_CASE("Worker: scaled up, a turn that waits gets another worker at once") {
+TEST_CASE("Worker: scaled up, a waiting turn gets another worker at once") {
   WorkerBench bench;
   bench.settings.concurrency = 1;
   auto held = bench.hold();
@@ -24,14 +24,14 @@ TEST_CASE("Worker: scaled up, a turn that waits gets another worker at once") {
   CHECK_FALSE(held.sink->finished());
 }
 
-TEST_CASE("Worker: scaled down, workers end once their turns have, and no turn is lost") {
+TEST_CASE("Worker: scaled down, surplus workers end after their turns, and no turn is lost") {
   WorkerBench bench(3);
   bench.settings.concurrency = 3;
   std::vector<test::RunningTest> held;
   for (int i = 0; i < 3; ++i) held.push_back(bench.hold());
   CHECK(bench.host.process_count() == 3);
   bench.executor().scale(1, 3);
-  // Three fit into the worker that stays, beside the turn it has.
+  // The worker that stays may have three turns and has one.
   CHECK(bench.work("x")->ending() == "done");
   CHECK(bench.host.process_count() == 3);
   for (const auto& one : held) CHECK_FALSE(one.sink->finished());

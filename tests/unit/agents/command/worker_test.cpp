@@ -16,7 +16,7 @@ using test::AgentBench;
 using test::message_of;
 using test::WorkerBench;
 
-TEST_CASE("Worker: one process takes many turns") {
+TEST_CASE("Worker: one process runs many turns") {
   WorkerBench bench;
   std::set<std::string> pids;
   for (int i = 0; i < 50; ++i) {
@@ -28,7 +28,7 @@ TEST_CASE("Worker: one process takes many turns") {
   CHECK(bench.host.process_count() == 1);
 }
 
-TEST_CASE("Worker: no process before the first turn, a second one while the first is busy") {
+TEST_CASE("Worker: the first process starts with the first turn, a second one while the first is busy") {
   WorkerBench bench(2);
   bench.executor();
   CHECK(bench.host.process_count() == 0);
@@ -38,7 +38,7 @@ TEST_CASE("Worker: no process before the first turn, a second one while the firs
   CHECK(bench.host.process_count() == 2);
 }
 
-TEST_CASE("Worker: several turns at once in one process") {
+TEST_CASE("Worker: one process runs several turns at once") {
   WorkerBench bench;
   auto first = bench.hold();
   auto second = bench.hold();
@@ -51,7 +51,7 @@ TEST_CASE("Worker: several turns at once in one process") {
   CHECK(message_of(*second.sink) == "released");
 }
 
-TEST_CASE("Worker: a turn beyond what the workers may take waits for its place") {
+TEST_CASE("Worker: a turn waits while all workers are full") {
   WorkerBench bench;
   bench.settings.concurrency = 1;
   auto held = bench.hold();
@@ -71,7 +71,7 @@ TEST_CASE("Worker: a turn beyond what the workers may take waits for its place")
   CHECK(dropped.sink->outcomes().empty());
 }
 
-TEST_CASE("Worker: turns in a worker that dies fail with the reason, the next gets a new worker") {
+TEST_CASE("Worker: when a worker dies its turns fail with the reason, and the next turn gets a new worker") {
   WorkerBench bench;
   const std::string first = message_of(*bench.work("x"));
   auto held = bench.hold();
@@ -82,22 +82,22 @@ TEST_CASE("Worker: turns in a worker that dies fail with the reason, the next ge
   CHECK(second != first);
 }
 
-TEST_CASE("Worker: workers that die at their start fail turns in the end and do not spin") {
+TEST_CASE("Worker: workers that die at their start fail turns in the end and are not restarted in a loop") {
   WorkerBench bench;
   bench.python("import sys; print('no licence', file=sys.stderr); sys.exit(2)");
   const auto sink = bench.work("x");
   CHECK(sink->ending() == "the agent's worker process ended (exit code 2: no licence)");
 }
 
-TEST_CASE("Worker: a program that is not there fails the turn at once") {
+TEST_CASE("Worker: a missing program fails the turn at once") {
   WorkerBench bench;
   bench.settings.command = {"no-such-program-here"};
   CHECK(bench.work("x")->ending() == "cannot start no-such-program-here: No such file or directory");
 }
 
-TEST_CASE("Worker: faults of the protocol") {
+TEST_CASE("Worker: protocol errors fail the turn concerned or all turns, and the next turn works") {
   WorkerBench bench;
-  SUBCASE("garbage fails all its turns") {
+  SUBCASE("a line that is not JSON fails all turns of the worker") {
     auto held = bench.hold();
     CHECK(bench.work("garbage")->ending() == "the agent printed a line that is not JSON: \"not json\"");
     REQUIRE(held.sink->wait_finished());
@@ -111,7 +111,7 @@ TEST_CASE("Worker: faults of the protocol") {
     REQUIRE(held.sink->wait_finished());
     CHECK(message_of(*held.sink) == "released");
   }
-  SUBCASE("something out of order fails that turn only, which goes on to its own end") {
+  SUBCASE("an event out of order fails that turn only, and the worker stays") {
     auto held = bench.hold();
     const auto disordered = bench.work("disorder");
     CHECK(disordered->ending() ==
@@ -122,7 +122,7 @@ TEST_CASE("Worker: faults of the protocol") {
     CHECK(message_of(*held.sink) == "released");
     CHECK(bench.host.process_count() == 1);
   }
-  SUBCASE("a turn that was never given fails all its turns") {
+  SUBCASE("a line about a turn that the worker was not given fails all its turns") {
     auto held = bench.hold();
     auto stranger = bench.begin("stranger");
     REQUIRE(held.sink->wait_finished());
@@ -130,13 +130,13 @@ TEST_CASE("Worker: faults of the protocol") {
     REQUIRE(stranger.sink->wait_finished());
     CHECK(stranger.sink->ending() == "the agent spoke of a turn that it was not given");
   }
-  SUBCASE("something late from a turn that has ended is ignored") {
+  SUBCASE("late output of a turn that has ended is ignored") {
     const auto late = bench.work("late");
     CHECK(bench.work("x")->ending() == "done");
     CHECK(late->ending() == "done");
     CHECK(late->all_text().empty());
   }
-  SUBCASE("a flood ends the worker, and its other turns are broken off") {
+  SUBCASE("too much output ends the worker, and its other turns are broken off") {
     bench.settings.output_max = 1 << 20;
     auto held = bench.hold();
     CHECK(bench.work("flood")->ending() == "the agent printed more than 1 MiB");
@@ -155,7 +155,7 @@ TEST_CASE("Worker: a delegated task's result comes back to its turn") {
   CHECK(message_of(*running.sink) == "nobody there");
 }
 
-TEST_CASE("Worker: a dropped turn that its worker stops leaves the worker alone") {
+TEST_CASE("Worker: if a dropped turn stops, its worker and other turns are not affected") {
   WorkerBench bench;
   const std::string pid = message_of(*bench.work("x"));
   auto other = bench.hold();
@@ -169,7 +169,7 @@ TEST_CASE("Worker: a dropped turn that its worker stops leaves the worker alone"
   CHECK(other.sink->ending() == "canceled");
 }
 
-TEST_CASE("Worker: a worker with a turn that does not stop is replaced at once, its other turns may finish") {
+TEST_CASE("Worker: a worker whose turn does not stop is replaced at once, and its other turns may finish") {
   WorkerBench bench;
   bench.settings.cancel_grace = std::chrono::milliseconds(100);
   const std::string old_pid = message_of(*bench.work("x"));
@@ -192,8 +192,8 @@ TEST_CASE("Worker: turns that do not finish while their worker is drained are br
   WorkerBench bench;
   bench.settings.cancel_grace = std::chrono::milliseconds(100);
   bench.settings.worker_drain = std::chrono::milliseconds(100);
-  SUBCASE("to run again") {}
-  SUBCASE("or fail where work must not be done twice") {
+  SUBCASE("and run again") {}
+  SUBCASE("or fail if the agent's work must not be repeated") {
     bench.settings.recovery = agents::AgentSettings::Recovery::fail;
   }
   auto other = bench.hold();
@@ -209,17 +209,17 @@ TEST_CASE("Worker: turns that do not finish while their worker is drained are br
   CHECK(bench.wait_processes(1));
 }
 
-TEST_CASE("Worker: while a worker owes an answer to a cancel the others are preferred") {
+TEST_CASE("Worker: a worker that has not answered a cancel yet gets no turn while others are free") {
   WorkerBench bench(2);
   const std::string pid = message_of(*bench.work("x"));
   auto deaf = bench.hold("deaf");
-  auto other = bench.hold();  // in the second worker, so that both have one
+  auto other = bench.hold();  // goes to the second worker, so that each has one turn
   deaf.turn->cancel();
   CHECK(message_of(*bench.work("x")) != pid);
   CHECK(message_of(*bench.work("x")) != pid);
 }
 
-TEST_CASE("Worker: a worker with nothing but a turn that does not stop is ended at once") {
+TEST_CASE("Worker: a worker whose only turn does not stop is ended at once") {
   WorkerBench bench;
   bench.settings.cancel_grace = std::chrono::milliseconds(100);
   const std::string old_pid = message_of(*bench.work("x"));
@@ -231,10 +231,10 @@ TEST_CASE("Worker: a worker with nothing but a turn that does not stop is ended 
   CHECK(message_of(*bench.work("x")) == new_pid);
 }
 
-TEST_CASE("Worker: a turn about which nothing is said in time fails, the others go on") {
+TEST_CASE("Worker: a turn without output in time fails, and the worker's other turns continue") {
   WorkerBench bench;
   bench.settings.first_output = std::chrono::seconds(2);
-  bench.work("x");  // its start counts, too, for the first turn
+  bench.work("x");  // a first turn, because the worker's start would count too
   auto held = bench.hold();
   CHECK(bench.work("silence")->ending() == "the agent did not say anything within 2 seconds");
   CHECK(bench.work("release")->ending() == "done");
@@ -242,7 +242,7 @@ TEST_CASE("Worker: a turn about which nothing is said in time fails, the others 
   CHECK(message_of(*held.sink) == "released");
 }
 
-TEST_CASE("Worker: a start that finds no descriptor free waits and fails no turn") {
+TEST_CASE("Worker: without a free descriptor the start is retried later, and no turn fails") {
   WorkerBench bench;
   bench.executor();
   std::vector<base::UniqueFd> taken;
@@ -257,7 +257,7 @@ TEST_CASE("Worker: a start that finds no descriptor free waits and fails no turn
     taken.push_back(std::move(one));
   }
   auto waiting = bench.begin("x");
-  // What is posted after the turn runs after its first start has failed.
+  // Posted functions run in order: this one runs after the first start of the turn's worker has failed.
   std::promise<void> tried;
   bench.host.post([&] { tried.set_value(); });
   tried.get_future().wait();
@@ -268,7 +268,7 @@ TEST_CASE("Worker: a start that finds no descriptor free waits and fails no turn
   CHECK(waiting.sink->ending() == "done");
 }
 
-TEST_CASE("Worker: while a sink has no room its worker is not read") {
+TEST_CASE("Worker: while a sink has no room its worker's output is not read") {
   WorkerBench bench;
   bench.settings.cancel_grace = std::chrono::milliseconds(100);
   auto sink = std::make_shared<test::RecordingSink>();
@@ -282,7 +282,7 @@ TEST_CASE("Worker: while a sink has no room its worker is not read") {
   CHECK(bench.work("x")->ending() == "done");
 }
 
-TEST_CASE("Worker: the executor's end ends its workers") {
+TEST_CASE("Worker: destroying the executor ends its workers") {
   agents::ProcessHost host;
   test::TempFolder folder;
   folder.write("agent.py", test::kWorker);

@@ -31,7 +31,7 @@ task::Message called(const std::string& id) {
   return message_of(task::ToolCall{id, "look", {"{\"x\":1}"}, true});
 }
 
-// A line for each message: its role's first letter, its text, its calls or whose result it is.
+// One line per message: the first letter of its role, its text, and its calls or the call that it answers.
 std::string told(const Turn& turn, const ModelSettings& settings = {}, const std::string& system = {}) {
   std::string lines;
   for (const ChatMessage& message : conversation_of(turn, settings, system)) {
@@ -86,7 +86,7 @@ TEST_CASE("conversation_of: an image counts as a thousand tokens, whatever its s
   CHECK(conversation_of(turn, settings, {}).size() == 2);
 }
 
-TEST_CASE("conversation_of: only public addresses are for the model's server to fetch") {
+TEST_CASE("conversation_of: only URLs with public addresses are passed to the model's server to fetch") {
   for (const auto& [url, is_shown] :
        std::vector<std::pair<std::string, bool>>{{"https://example.com/a.png", true},
                                                  {"http://169.254.169.254/latest", false},
@@ -100,19 +100,19 @@ TEST_CASE("conversation_of: only public addresses are for the model's server to 
   }
 }
 
-TEST_CASE("conversation_of: a client's tool call and its result are what they were") {
+TEST_CASE("conversation_of: a client's tool call and its result stay a call and a result") {
   const Turn turn = turn_with({said(kUser, "a"), called("c1")}, result("c1", "seen"));
   CHECK(told(turn) == "u:a\na:<c1 look{\"x\":1}>\nt:seen=c1\n");
 }
 
-TEST_CASE("conversation_of: the call that a message answers is told whatever the bounds") {
+TEST_CASE("conversation_of: the call that a message answers is included regardless of the bounds") {
   ModelSettings settings;
   settings.history_messages = 0;
   const Turn turn = turn_with({said(kUser, "a"), called("c1")}, result("c1", "seen"));
   CHECK(told(turn, settings) == "a:<c1 look{\"x\":1}>\nt:seen=c1\n");
 }
 
-TEST_CASE("conversation_of: no call is without a result, and no result without its call") {
+TEST_CASE("conversation_of: a call without a result gets one, and a result without its call is dropped") {
   CHECK(told(turn_with({called("c1")}, said(kUser, "never mind"))) ==
         "a:<c1 look{\"x\":1}>\nt:There is no result.=c1\nu:never mind\n");
   CHECK(told(turn_with({result("c0", "old"), said(kAgent, "b")}, said(kUser, "c"))) == "a:b\nu:c\n");
@@ -120,7 +120,7 @@ TEST_CASE("conversation_of: no call is without a result, and no result without i
         "a:<c1 look{\"x\":1}>\nt:x=c1\nu:c\n");
 }
 
-TEST_CASE("words_of: what a child has come to") {
+TEST_CASE("words_of: a child's outcome becomes its text and file names, cut to a bound, or an error") {
   CHECK(words_of(DelegateResult{"d", std::nullopt, "there is no agent"}) == "error: there is no agent");
   task::Task child;
   child.status.state = task::State::completed;

@@ -6,7 +6,7 @@
 
 namespace baton::agents::kept_rounds_test {
 
-TEST_CASE("KeptRounds: what was kept is read again") {
+TEST_CASE("KeptRounds: state that was written is read back unchanged") {
   const KeptRounds kept{2, {{"a", {{"c1", "f", "{\"x\""}, {"c2", "g", ""}}}, {"", {{"c3", "f", "{}"}}}}};
   const KeptRounds read = read_kept_rounds(state_of(kept).state);
   CHECK(read.breaks == 2);
@@ -16,13 +16,13 @@ TEST_CASE("KeptRounds: what was kept is read again") {
   CHECK(read.rounds[1].calls == kept.rounds[1].calls);
 }
 
-TEST_CASE("KeptRounds: nothing kept is a turn that has just begun") {
+TEST_CASE("KeptRounds: an empty state reads as no rounds and no breaks") {
   const KeptRounds read = read_kept_rounds({});
   CHECK(read.breaks == 0);
   CHECK(read.rounds.empty());
 }
 
-TEST_CASE("KeptRounds: rounds that take too much room are left out, and the breaks are not") {
+TEST_CASE("KeptRounds: rounds that are too large are left out, and the count of breaks is kept") {
   const KeptRounds kept{1, {{std::string(300'000, 'x'), {}}}};
   const task::ExecutorState state = state_of(kept);
   CHECK(state.state.text.size() < 1'000);

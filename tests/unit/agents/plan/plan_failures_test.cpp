@@ -7,7 +7,7 @@ namespace plan_failures_test {
 using namespace baton;
 using agents::PlanStep;
 
-TEST_CASE("named_failure: a question, and a child without a reason, give no words twice") {
+TEST_CASE("named_failure: a question, and a child without a reason, repeat no words") {
   PlanStep root;
   root.id = "plan";
   PlanStep step;

@@ -21,7 +21,7 @@ std::unique_ptr<PlanMemory> taken(PlanMemories& memories, agents::Turn turn) {
   return memories.take(turn);
 }
 
-// A run that has begun, with two states of which this is the last.
+// A run that has begun and has two states, the later one being `last`.
 std::unique_ptr<PlanMemory> begun(PlanMemories& memories, std::int64_t key, const std::string& last) {
   auto memory = taken(memories, turn_of(key, "m", {}));
   memory->facts.add({agents::PlanRecord::What::began, {}, 0, {}, {}, "{}"});
@@ -32,14 +32,14 @@ std::unique_ptr<PlanMemory> begun(PlanMemories& memories, std::int64_t key, cons
 
 }  // namespace
 
-TEST_CASE("PlanMemories: what is kept of a run is there for its next turn, once") {
+TEST_CASE("PlanMemories: the memory of a run is handed to its next turn, once") {
   PlanMemories memories(1 << 20);
   memories.keep(task::TaskKey{1}, begun(memories, 1, "b"));
   CHECK(taken(memories, turn_of(1, "m", {"a", "b", "c"}))->states == 2);
   CHECK(taken(memories, turn_of(1, "m", {"a", "b", "c"}))->states == 0);
 }
 
-TEST_CASE("PlanMemories: facts from states that the log does not have are let go") {
+TEST_CASE("PlanMemories: facts from states that the log does not have are dropped") {
   PlanMemories memories(1 << 20);
   for (const auto& states : {std::vector<std::string>{"a"}, {"a", "x"}, {"a", "x", "c"}}) {
     memories.keep(task::TaskKey{1}, begun(memories, 1, "b"));
@@ -49,20 +49,20 @@ TEST_CASE("PlanMemories: facts from states that the log does not have are let go
   }
 }
 
-TEST_CASE("PlanMemories: another message of the same task finds nothing") {
+TEST_CASE("PlanMemories: a turn for another message of the same task finds no memory") {
   PlanMemories memories(1 << 20);
   memories.keep(task::TaskKey{1}, begun(memories, 1, "b"));
   CHECK(taken(memories, turn_of(1, "n", {"a", "b"}))->states == 0);
 }
 
-TEST_CASE("PlanMemories: what was kept last stays when there is no more room") {
+TEST_CASE("PlanMemories: when full, the memory kept longest is dropped") {
   PlanMemories memories(4'000);
   for (std::int64_t key = 1; key <= 3; ++key)
     memories.keep(task::TaskKey{key}, begun(memories, key, std::string(1'800, 'x')));
   const std::string last(1'800, 'x');
   CHECK(taken(memories, turn_of(1, "m", {"a", last}))->states == 0);
   CHECK(taken(memories, turn_of(3, "m", {"a", last}))->states == 2);
-  // One that is larger than all may be is not kept.
+  // A memory larger than the limit is not kept.
   memories.keep(task::TaskKey{4}, begun(memories, 4, std::string(5'000, 'x')));
   CHECK(taken(memories, turn_of(4, "m", {"a", std::string(5'000, 'x')}))->states == 0);
 }

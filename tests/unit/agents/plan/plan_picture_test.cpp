@@ -51,8 +51,8 @@ PlanRecord failed(const std::string& path, int attempt = 1, const std::string& k
 }
 
 struct Shown {
-  std::string state;  // its classes but for "step"
-  std::string text;   // all that its group says, tooltip included
+  std::string state;  // its classes other than "step"
+  std::string text;   // all text of its group, tooltip included
 };
 
 Shown shown(const std::string& svg, const std::string& step) {
@@ -93,11 +93,11 @@ constexpr const char* kLarge = R"({"id": "all", "sequence": [
     "until": {"value": "/steps/inner/text", "equals": "good"}},
   {"ask": "Publish?", "id": "sure"}]})";
 
-TEST_CASE("Plan picture: boxes neither overlap nor leave the page, and frames hold what is in them") {
+TEST_CASE("Plan picture: boxes do not overlap, stay on the page and lie within their frames") {
   for (const bool as_run : {false, true}) {
     const std::string svg = as_run ? draw(kLarge, {}) : draw(kLarge);
     const std::vector<Box> leaves = boxes(svg, "box"), frames = boxes(svg, "frame");
-    CHECK(leaves.size() == 12);  // without the question, which is no rectangle
+    CHECK(leaves.size() == 12);  // without the question, which is not a rectangle
     CHECK(frames.size() == 3);
     std::smatch size;
     REQUIRE(std::regex_search(svg, size, std::regex("viewBox=\"0 0 (\\d+) (\\d+)\"")));
@@ -122,7 +122,7 @@ TEST_CASE("Plan picture: boxes neither overlap nor leave the page, and frames ho
   }
 }
 
-TEST_CASE("Plan picture: a plan says its conditions, bounds, rules and compensations") {
+TEST_CASE("Plan picture: a plan shows its conditions, bounds, rules and compensations") {
   const std::string svg = draw(kLarge);
   for (const char* text :
        {"map over /message/files, 8 at once", "join: 2 of them", "join: any", "undone by",
@@ -135,14 +135,14 @@ TEST_CASE("Plan picture: a plan says its conditions, bounds, rules and compensat
   CHECK(svg == draw(kLarge));
 }
 
-TEST_CASE("Plan picture: a step shows the name that its card gives it, or else what it is for") {
+TEST_CASE("Plan picture: a step shows the id from its card, or else what it does") {
   const std::string svg = draw(R"({"sequence": [{"ask": "Sure?", "id": "ask-plain"}, {"ask": "Really?"}]})");
   CHECK(shown(svg, "ask-plain").text.find(">ask-plain<") != std::string::npos);
   CHECK(shown(svg, "ask-3").text.find(">ask-3<") == std::string::npos);
   CHECK(shown(svg, "ask-3").text.find(">asks: Really?<") != std::string::npos);
 }
 
-TEST_CASE("Plan picture: each state of a step has its class and its words") {
+TEST_CASE("Plan picture: each state of a step has its own class and text") {
   const std::string plan = R"({"id": "p", "parallel": [
     {"agent": "a", "id": "idle"}, {"agent": "a", "id": "working"}, {"agent": "a", "id": "done"},
     {"agent": "a", "id": "failed", "on_failure": "continue"},
@@ -177,7 +177,7 @@ TEST_CASE("Plan picture: each state of a step has its class and its words") {
   CHECK(svg.find("working, 10 s so far") != std::string::npos);
 }
 
-TEST_CASE("Plan picture: a step whose child asks the caller is marked, in its own iteration alone") {
+TEST_CASE("Plan picture: a step whose child asks the caller is marked, in that iteration only") {
   const std::string text = R"({"id": "m", "map": {"agent": "a", "id": "one"}, "over": [1, 2]})";
   agents::PlanFacts facts;
   for (const PlanRecord& record : {PlanRecord{What::began, {}, 0, at(0), {}, text},
@@ -190,7 +190,7 @@ TEST_CASE("Plan picture: a step whose child asks the caller is marked, in its ow
   CHECK(shown(svg, "one").text.find("1 working, 1 asking") != std::string::npos);
 }
 
-TEST_CASE("Plan picture: an attempt after the first is said, and the time is that of all attempts") {
+TEST_CASE("Plan picture: later attempts show their number, and the time covers all attempts") {
   const std::string plan = R"({"agent": "a", "id": "p", "retry": {"count": 2}})";
   const std::string svg = draw(plan, {begin("p"), failed("p"), begin("p", 2, 5'000), done("p", 2, 7'000)},
                                task::State::completed);
@@ -198,7 +198,7 @@ TEST_CASE("Plan picture: an attempt after the first is said, and the time is tha
   CHECK(shown(svg, "p").text.find("done in 6 s, attempt 2") != std::string::npos);
 }
 
-TEST_CASE("Plan picture: a step that would try again is failed once the run is over or is undone") {
+TEST_CASE("Plan picture: a step due for a retry shows as failed once the run has ended or is undone") {
   const std::string plan = R"({"agent": "a", "id": "p", "retry": {"count": 2}})";
   CHECK(shown(draw(plan, {begin("p"), failed("p")}), "p").state == "retries");
   CHECK(shown(draw(plan, {begin("p"), failed("p")}, task::State::failed), "p").state == "failed");
@@ -206,7 +206,7 @@ TEST_CASE("Plan picture: a step that would try again is failed once the run is o
         "failed");
 }
 
-TEST_CASE("Plan picture: nothing is under way in a run that has ended") {
+TEST_CASE("Plan picture: no step of a run that has ended shows as working") {
   const std::string plan =
       R"({"id": "p", "sequence": [{"agent": "a", "id": "one"}, {"agent": "a", "id": "two"},
     {"wait": {"seconds": 5}, "id": "three"}]})";
@@ -254,7 +254,7 @@ TEST_CASE("Plan picture: a route shows which branch was taken") {
   CHECK(shown(none, "r").state == "done");
 }
 
-TEST_CASE("Plan picture: a loop says its iteration, and a compensation its own state") {
+TEST_CASE("Plan picture: a loop shows its iteration, and a compensation its own state") {
   const std::string plan = R"({"id": "p", "sequence": [
     {"id": "l", "loop": {"agent": "a", "id": "body"}, "max": 9, "while": {"value": "/message/text", "exists": true}},
     {"agent": "a", "id": "paid", "compensate": {"agent": "a", "id": "refund"}}, {"agent": "a", "id": "last"}]})";
@@ -297,7 +297,7 @@ TEST_CASE("Plan picture: hostile names and texts are escaped, and cut to fit") {
   CHECK(odd.find('\xFF') == std::string::npos);
 }
 
-TEST_CASE("Plan words: text is cut to its room, times and numbers are for people") {
+TEST_CASE("Plan words: text is cut to its width, and times and numbers are formatted for people") {
   CHECK(agents::fitted("short", 100, {}) == "short");
   const std::string cut = agents::fitted(std::string(100, 'w'), 100, {});
   CHECK(cut.ends_with("…"));

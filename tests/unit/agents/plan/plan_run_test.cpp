@@ -40,7 +40,7 @@ task::Message of_data(std::string data) {
   return message;
 }
 
-// A run whose turns are one call each. Children stop when the test says so.
+// A run of a plan. Each call of `turn` is one turn; the test decides when children stop.
 struct Run {
   explicit Run(const std::string& text, task::Message message = saying("go"))
       : plan(plan_of(text)), sources(std::move(message)) {}
@@ -96,7 +96,7 @@ struct Run {
   bool canceled = false;
   std::size_t fill_max = 1 << 20;
   base::Duration undo_grace = std::chrono::seconds(60);
-  std::vector<std::string> begun;  // by the last turn: label=text
+  std::vector<std::string> begun;  // what the last turn has begun, as label=text
   std::int64_t begun_in_all = 0;
   int reads = 0;
   std::int64_t asked = 0, wanted_until = std::numeric_limits<std::int64_t>::max();
@@ -123,7 +123,7 @@ const char* const kReserve = R"({"id": "p", "sequence": [
 
 }  // namespace
 
-TEST_CASE("PlanRun: a map over what is no list fails and says what it found") {
+TEST_CASE("PlanRun: a map over a value that is not a list fails, and the error shows the value") {
   const std::vector<std::pair<std::string, std::string>> cases{
       {R"({"items": "[1,2]"})", "the text \"[1,2]\""},
       {R"({"items": {"a": 1}})", "an object"},
@@ -139,7 +139,7 @@ TEST_CASE("PlanRun: a map over what is no list fails and says what it found") {
   }
 }
 
-TEST_CASE("PlanRun: a map over an empty list is done, and over a text that is a list has its items") {
+TEST_CASE("PlanRun: a map over an empty list is done, and a text that holds a list is read as the list") {
   Run empty(each_over("data/items"));
   empty.turn();
   const auto step = empty.turn({empty.done("p/list#1", "", R"({"items": []})")});
@@ -158,7 +158,7 @@ TEST_CASE("PlanRun: a map over an empty list is done, and over a text that is a 
 
 namespace {
 
-// What a route with this condition comes to for this data: "yes", "no", or why it fails.
+// The branch that a route with `condition` takes for `data`: "yes" or "no"; or the error if it fails.
 std::string decided(const std::string& condition, const std::string& data) {
   Run run(R"({"id": "p", "route": [{"when": )" + condition +
               R"(, "then": {"id": "yes", "agent": "a"}}, {"then": {"id": "no", "agent": "a"}}]})",
@@ -174,7 +174,7 @@ std::string when(const std::string& test) {
 
 }  // namespace
 
-TEST_CASE("PlanRun: a text that is a number is compared as one") {
+TEST_CASE("PlanRun: a text that is a number is compared as a number") {
   CHECK(decided(when(R"("greater": 9)"), R"({"a": "10"})") == "yes");
   CHECK(decided(when(R"("less": "9.5")"), R"({"a": " 9 "})") == "yes");
   CHECK(decided(when(R"("greater": 9)"), R"({"a": "9"})") == "no");
@@ -185,20 +185,20 @@ TEST_CASE("PlanRun: a text that is a number is compared as one") {
   CHECK(decided(when(R"("contains": 5)"), R"({"a": "room 15"})") == "yes");
 }
 
-TEST_CASE("PlanRun: values that cannot be compared fail the step, and both are shown") {
+TEST_CASE("PlanRun: values that cannot be compared fail the step, and the error shows both") {
   CHECK(decided(when(R"("greater": 5)"), R"({"a": "many"})") ==
         "step p failed: /message/data/a is \"many\", and 5 cannot be compared with that");
   CHECK(decided(when(R"("less": 5)"), R"({"b": 1})") ==
         "step p failed: /message/data/a is nothing, and 5 cannot be compared with that");
   CHECK(decided(when(R"("contains": "x")"), R"({"a": {"x": 1}})") ==
         "step p failed: /message/data/a is {\"x\": 1}, and \"x\" cannot be compared with that");
-  // Whoever asks first goes on.
+  // A plan that tests first whether the value exists does not fail.
   CHECK(decided(R"({"all": [{"value": "/message/data/a", "exists": true}, )" + when(R"("less": 5)") + "]}",
                 "{}") == "no");
   CHECK(decided(when(R"("contains": "x")"), "{}") == "no");
 }
 
-TEST_CASE("PlanRun: pointers in what a condition compares with are filled in") {
+TEST_CASE("PlanRun: pointers in the operands of a condition are filled in") {
   CHECK(decided(when(R"("equals": "{{/message/data/b}}")"), R"({"a": 3, "b": 3})") == "yes");
   CHECK(decided(when(R"("equals": "{{/message/data/b}}")"), R"({"a": 3, "b": 4})") == "no");
   CHECK(decided(when(R"("equals": "no {{/message/data/b}}")"), R"({"a": "no 4", "b": 4})") == "yes");
@@ -208,7 +208,7 @@ TEST_CASE("PlanRun: pointers in what a condition compares with are filled in") {
                 R"({"a": 3, "b": 2})") == "yes");
 }
 
-TEST_CASE("PlanRun: one file of a list is that file alone") {
+TEST_CASE("PlanRun: a pointer to one file of a list gives that file alone") {
   task::Message message = saying("two files");
   for (const char* name : {"a.csv", "b.csv"})
     message.parts.push_back({task::Part::Kind::url, std::string("x:") + name, name, {}, {}});
@@ -225,7 +225,7 @@ TEST_CASE("PlanRun: one file of a list is that file alone") {
   CHECK(files_of(R"("/message/parts/1")") == Words{"a.csv"});
 }
 
-TEST_CASE("PlanRun: steps that end in one turn have their own times") {
+TEST_CASE("PlanRun: steps that end in the same turn keep their own end times") {
   Run run(R"({"id": "p", "parallel": [{"id": "x", "agent": "a"}, {"id": "y", "agent": "a"}]})");
   run.turn();
   run.now = at(200);
@@ -240,7 +240,7 @@ TEST_CASE("PlanRun: steps that end in one turn have their own times") {
   CHECK(run.facts.attempts("p/x")->ended == at(1'500));
 }
 
-TEST_CASE("PlanRun: what is done is undone when the budget's children are used up, beside the budget") {
+TEST_CASE("PlanRun: when no child is left in the budget, finished steps are undone outside the budget") {
   Run run(kReserve);
   run.budget.children = 2;
   run.turn();
@@ -254,7 +254,7 @@ TEST_CASE("PlanRun: what is done is undone when the budget's children are used u
         "no more than 2 tasks may be made below it (max_children)");
 }
 
-TEST_CASE("PlanRun: what is done is undone when the budget's tokens or its time are used up") {
+TEST_CASE("PlanRun: when the budget's tokens or time are used up, finished steps are undone") {
   for (const bool by_time : {false, true}) {
     Run run(kReserve);
     if (by_time) run.budget.until = at(2'000);
@@ -264,7 +264,7 @@ TEST_CASE("PlanRun: what is done is undone when the budget's tokens or its time 
     run.now = at(2'000);
     run.taken.tokens = 500;
     auto step = run.turn();
-    // The step that runs is canceled, and may be done all the same.
+    // The running step is canceled. It could still end as done.
     CHECK(step.cancels == Words{"p/then#1"});
     CHECK(step.until == at(62'000));
     step = run.turn({run.failed("p/then#1", "canceled")});
@@ -277,7 +277,7 @@ TEST_CASE("PlanRun: what is done is undone when the budget's tokens or its time 
   }
 }
 
-TEST_CASE("PlanRun: what is not undone within the grace of the budget is said") {
+TEST_CASE("PlanRun: the error names steps that were not undone within the grace period") {
   Run run(kReserve);
   run.budget.until = at(2'000);
   run.turn();
@@ -294,7 +294,7 @@ TEST_CASE("PlanRun: what is not undone within the grace of the budget is said") 
         "canceled: it was not needed any more");
 }
 
-TEST_CASE("PlanRun: without anything to undo, the end of a budget ends the run at once") {
+TEST_CASE("PlanRun: with nothing to undo, a used-up budget ends the run at once") {
   Run run(R"({"id": "p", "sequence": [{"id": "x", "agent": "a"}, {"id": "y", "agent": "a"}]})");
   run.budget.until = at(2'000);
   run.turn();
@@ -316,7 +316,7 @@ const char* const kRace = R"({"id": "p", "sequence": [
 
 }  // namespace
 
-TEST_CASE("PlanRun: a loser of a join that is done although it was canceled is undone, and does not count") {
+TEST_CASE("PlanRun: a losing branch that ends as done after its cancel is undone and does not count") {
   Run run(kRace);
   run.turn();
   auto step = run.turn({run.done("p/race/x#1", "won")});
@@ -324,7 +324,7 @@ TEST_CASE("PlanRun: a loser of a join that is done although it was canceled is u
   CHECK(run.begun == Words{"then=after won"});
   run.turn({run.done("p/race/y#1", "late")});
   CHECK(run.begun == Words{"race/y/undo-y=undo late"});
-  // The run waits for what it undoes.
+  // The run waits for its compensations.
   step = run.turn({run.done("p/then#1")});
   CHECK_FALSE(step.end);
   step = run.turn({run.failed("p/race/y/undo-y#1", "too late")});
@@ -333,7 +333,7 @@ TEST_CASE("PlanRun: a loser of a join that is done although it was canceled is u
         Words{"step race/y could not be undone: step race/y/undo-y (agent a) failed: too late"});
 }
 
-TEST_CASE("PlanRun: of two that are done at once one has lost") {
+TEST_CASE("PlanRun: of two branches done in the same turn the first one wins") {
   Run run(kRace);
   run.turn();
   run.turn({run.done("p/race/y#1", "second"), run.done("p/race/x#1", "first")});
@@ -341,7 +341,7 @@ TEST_CASE("PlanRun: of two that are done at once one has lost") {
   CHECK(run.begun == Words{"race/y/undo-y=undo second", "then=after first"});
 }
 
-TEST_CASE("PlanRun: a failure lets what is undone in a loser go on, and undoes the winner after it") {
+TEST_CASE("PlanRun: after a failure, a loser's compensation runs to its end before the winner's begins") {
   Run run(kRace);
   run.turn();
   run.turn({run.done("p/race/x#1", "won")});
@@ -354,7 +354,7 @@ TEST_CASE("PlanRun: a failure lets what is undone in a loser go on, and undoes t
   CHECK(failure(run.turn({run.done("p/race/x/undo-x#1")})) == "step then (agent a) failed: no");
 }
 
-TEST_CASE("PlanRun: what is done in a branch that fails is undone when another one wins") {
+TEST_CASE("PlanRun: finished steps of a failed branch are undone when another branch wins") {
   Run run(R"({"id": "p", "join": "any", "parallel": [
       {"id": "trip", "sequence": [
         {"id": "book", "agent": "a", "compensate": {"id": "undo", "agent": "a", "input": "undo"}},
@@ -369,14 +369,14 @@ TEST_CASE("PlanRun: what is done in a branch that fails is undone when another o
   CHECK(run.turn({run.done("p/trip/book/undo#1")}).end);
 }
 
-TEST_CASE("PlanRun: an input that is too large fails its step once, and what was done is undone") {
+TEST_CASE("PlanRun: an input that is too large fails its step without retry, and finished steps are undone") {
   Run run(R"({"id": "p", "sequence": [
       {"id": "hotel", "agent": "a", "compensate": {"id": "undo", "agent": "a", "input": "undo"}},
       {"id": "big", "agent": "a", "input": "{{/message/text}}{{/message/text}}", "retry": {"count": 3}}]})",
           saying(std::string(600, 'x')));
   run.fill_max = 1'000;
   run.turn();
-  // What comes after as much as a turn may fill in comes in the next one.
+  // This turn has filled in as much as it may, so the run continues in another turn at once.
   auto step = run.turn({run.done("p/hotel#1")});
   CHECK(step.until == run.now);
   run.turn();
@@ -386,7 +386,7 @@ TEST_CASE("PlanRun: an input that is too large fails its step once, and what was
         "step big (agent a) failed: more than 1000 bytes would be filled in (limits.plan_fill_max)");
 }
 
-TEST_CASE("PlanRun: an output that is too large fails the run, and what was done is undone") {
+TEST_CASE("PlanRun: an output that is too large fails the run, and finished steps are undone") {
   Run run(R"({"id": "p", "agent": "a", "input": "x", "output": "{{/message/text}}",
       "compensate": {"id": "undo", "agent": "a", "input": "undo"}})",
           saying(std::string(2'000, 'x')));
@@ -399,7 +399,7 @@ TEST_CASE("PlanRun: an output that is too large fails the run, and what was done
         "the plan's output cannot be made: more than 1000 bytes would be filled in (limits.plan_fill_max)");
 }
 
-TEST_CASE("PlanRun: inputs that are large together begin in several turns, each as soon as it may") {
+TEST_CASE("PlanRun: steps whose inputs are large together begin in several turns without a pause") {
   Run run(R"({"id": "p", "over": [1, 2, 3, 4, 5], "concurrency": 5,
       "map": {"id": "one", "agent": "a", "input": "{{/message/text}}"}})",
           saying(std::string(600, 'x')));
@@ -414,7 +414,7 @@ TEST_CASE("PlanRun: inputs that are large together begin in several turns, each 
   CHECK(run.begun_in_all == 5);
 }
 
-TEST_CASE("PlanRun: a turn that is not wanted any more is left in the middle") {
+TEST_CASE("PlanRun: a turn that is no longer wanted stops in the middle") {
   std::string list = "[0";
   for (int n = 1; n < 2'000; ++n) list += "," + std::to_string(n);
   Run run(R"({"id": "p", "over": "/message/data", "max": 10000, "concurrency": 2000,
@@ -432,8 +432,8 @@ struct Work {
   int reads = 0;
 };
 
-// A run of a map over so many items, one after the other, with pointers into the message, and a step after it
-// that has all results, for each of them.
+// Runs a map over `items` items whose inputs point into the message, and then a second map over them whose
+// inputs point to all results of the first. Counts the work.
 Work work_of(int items) {
   std::string list;
   for (int n = 0; n < items; ++n) list += (n == 0 ? "" : ",") + std::to_string(n);
@@ -456,7 +456,7 @@ Work work_of(int items) {
 
 }  // namespace
 
-TEST_CASE("PlanRun: the work for a list's items, pointers and children grows as the list does") {
+TEST_CASE("PlanRun: the work for a list's items, pointers and children is linear in the list's length") {
   const Work one = work_of(250), four = work_of(1'000);
   CHECK(four.asked < 5 * one.asked);
   CHECK(one.reads == 250);

@@ -10,7 +10,7 @@ namespace {
 
 using namespace baton;
 
-// What is wrong with the plan, a line each, with ' for ".
+// The problems found in the plan, one per line. In the plan and in the result, ' stands for ".
 std::string problems_of(std::string plan) {
   std::ranges::replace(plan, '\'', '"');
   std::vector<json::SchemaProblem> problems;
@@ -21,7 +21,7 @@ std::string problems_of(std::string plan) {
   return lines;
 }
 
-// A step with the id `id` whose agent is told the text of the step `of`.
+// A step with the id `id` whose input is the text of the step `of`.
 std::string reads(const std::string& id, const std::string& of, const std::string& more = "") {
   return "{'id':'" + id + "','agent':'x','input':'{{/steps/" + of + "/text}}'" + more + "}";
 }
@@ -88,25 +88,25 @@ TEST_CASE("read_plan: a pointer to a compensation is refused before the step tha
   CHECK(problems_of(sequence(undone + "," + reads("c", "undo"))) == "");
 }
 
-TEST_CASE("read_plan: a pointer whose step may have ended is taken") {
+TEST_CASE("read_plan: a pointer to a step that may have ended is accepted") {
   CHECK(problems_of(sequence(plain("a") + "," + reads("b", "a"), ",'output':'{{/steps/b/text}}'")) == "");
-  // The round before, around the whole loop.
+  // A step of the loop's iteration before.
   CHECK(problems_of("{'max':3,'while':{'value':'/iteration','less':2},'loop':" +
                     sequence(reads("a", "b") + "," + parallel(plain("b") + "," + reads("c", "b"))) + "}") ==
         "");
-  // What a compensation reads, at whatever time the plan fails.
+  // A compensation may read any step: the plan may fail at any time.
   CHECK(problems_of(sequence(plain("a", ",'compensate':" + reads("undo", "b")) + "," + plain("b"))) == "");
-  // Branches that begin when others may have ended.
+  // Branches that begin when the other branch may have ended.
   CHECK(problems_of(parallel(plain("a") + "," + reads("b", "a"), ",'concurrency':1")) == "");
   CHECK(problems_of(parallel(plain("a") + "," + sequence(plain("b") + "," + reads("c", "a")))) == "");
   CHECK(problems_of(parallel(plain("a") + "," + reads("b", "a", ",'retry':{'count':1}"))) == "");
-  // A group of which a part is done.
+  // A group of steps, some of which are done.
   CHECK(problems_of(sequence(plain("a") + "," + reads("b", "all"), ",'id':'all'")) == "");
-  // That another branch runs.
+  // Another branch's state, which exists while that branch runs.
   CHECK(problems_of(parallel(plain("a") + ",{'agent':'x','input':'{{/steps/a/state}}'}")) == "");
 }
 
-TEST_CASE("read_begun_plan: a run goes on with pointers that a card may not have any more") {
+TEST_CASE("read_begun_plan: a run that has begun keeps pointers that a new card may not have") {
   std::string plan = sequence(reads("a", "b") + "," + plain("b"));
   std::ranges::replace(plan, '\'', '"');
   CHECK(agents::read_begun_plan(plan) != nullptr);

@@ -19,7 +19,7 @@ using test::RecordingSink;
 
 namespace {
 
-// What a turn's sink has heard of these updates, and the turn's outcome.
+// Relays the updates in a turn; keeps the turn's sink and its outcome.
 struct Told {
   explicit Told(const std::vector<Update>& updates) {
     base::WorkerPool pool("functions", 1, 10);
@@ -78,7 +78,7 @@ task::Task snapshot(task::State state, std::vector<task::Artifact> artifacts) {
 
 }  // namespace
 
-TEST_CASE("Relay: text without a name is the reply, and an artifact with a name is an artifact") {
+TEST_CASE("Relay: text without a name becomes the reply, and an artifact with a name an artifact") {
   const Told told({piece(artifact("1", "", "hel")), piece(artifact("1", "", "lo"), true, true),
                    piece(artifact("2", "report", "rows"), false, true), status(task::State::completed)});
   CHECK(told.sink->all_text() == "hello");
@@ -89,7 +89,7 @@ TEST_CASE("Relay: text without a name is the reply, and an artifact with a name 
   CHECK(std::holds_alternative<agents::Done>(*told.outcome));
 }
 
-TEST_CASE("Relay: a connection that begins anew with the task tells only what is new") {
+TEST_CASE("Relay: a snapshot after a reconnect adds only what is new") {
   task::Artifact report = artifact("2", "report", "first");
   task::Artifact longer = report;
   longer.parts.push_back(task::Part::of_text("second"));
@@ -103,21 +103,21 @@ TEST_CASE("Relay: a connection that begins anew with the task tells only what is
   CHECK_FALSE(told.outcome.has_value());
 }
 
-TEST_CASE("Relay: an artifact that is made anew replaces the one before") {
+TEST_CASE("Relay: an artifact with other content replaces the one before") {
   const Told told({piece(artifact("2", "report", "old")),
                    snapshot(task::State::working, {artifact("2", "report", "new")})});
   REQUIRE(told.chunks().size() == 2);
   CHECK_FALSE(told.chunks()[1].append);
 }
 
-TEST_CASE("Relay: two replies at the same time are a reply and an artifact") {
+TEST_CASE("Relay: of two simultaneous replies the second becomes an artifact") {
   const Told told({piece(artifact("1", "", "a")), piece(artifact("2", "", "b")),
                    piece(artifact("1", "", "c"), true), piece(artifact("2", "", "d"), true)});
   CHECK(told.sink->all_text() == "ac");
   CHECK(told.chunks().size() == 2);
 }
 
-TEST_CASE("Relay: a status is a note, told once, until the task stops") {
+TEST_CASE("Relay: while the task works a status message is a note, reported once") {
   const Told told({status(task::State::working, "begun"), status(task::State::working, "begun"),
                    status(task::State::input_required, "which?"), status(task::State::completed)});
   CHECK(told.sink->events().size() == 1);
@@ -128,7 +128,7 @@ TEST_CASE("Relay: a status is a note, told once, until the task stops") {
   CHECK(asked->message.id.empty());
 }
 
-TEST_CASE("Relay: each end of the task there is the same end here") {
+TEST_CASE("Relay: each end of the remote task ends the turn in the same way") {
   const auto end_of = [](const Update& update) { return *Told({update}).outcome; };
   CHECK(std::get<agents::Failed>(end_of(status(task::State::failed, "no disk"))).error == "no disk");
   CHECK(std::get<agents::Failed>(end_of(status(task::State::failed))).error == "the remote agent failed");
@@ -139,7 +139,7 @@ TEST_CASE("Relay: each end of the task there is the same end here") {
   CHECK(task::text_of(*std::get<agents::Done>(end_of(reply)).message) == "hi");
 }
 
-TEST_CASE("Relay: too many artifacts fail the turn, and what follows is not looked at") {
+TEST_CASE("Relay: too many artifacts fail the turn, and later updates are ignored") {
   std::vector<task::Artifact> many;
   for (int i = 0; i < 10'001; ++i) many.push_back(artifact(std::to_string(i), "n", "x"));
   const Told told({snapshot(task::State::completed, many), piece(artifact("more", "n", "x"))});
@@ -150,7 +150,7 @@ TEST_CASE("Relay: too many artifacts fail the turn, and what follows is not look
   CHECK(failed->error == "the remote agent makes more than 10000 artifacts");
 }
 
-TEST_CASE("Relay: a turn that is dropped hears nothing more of a large answer") {
+TEST_CASE("Relay: a dropped turn gets nothing more of a large answer") {
   std::vector<task::Artifact> many;
   for (int i = 0; i < 1'000; ++i) many.push_back(artifact(std::to_string(i), "n", "x"));
   base::WorkerPool pool("functions", 1, 10);

@@ -27,7 +27,7 @@ task::AgentCard remote_card() {
 
 }  // namespace
 
-TEST_CASE("shown_card: what the author has left out is the remote agent's, and nothing else of it is shown") {
+TEST_CASE("shown_card: members the author left out come from the remote card, and no others") {
   task::AgentCard own;
   own.name = "Ours";
   const task::AgentCard shown = shown_card(own, remote_card());
@@ -40,7 +40,7 @@ TEST_CASE("shown_card: what the author has left out is the remote agent's, and n
   CHECK(shown == expected);
 }
 
-TEST_CASE("shown_card: what the author says stands") {
+TEST_CASE("shown_card: members that the author has set stay") {
   task::AgentCard own = remote_card();
   own.description = "Ours";
   own.version = "1";
@@ -49,7 +49,7 @@ TEST_CASE("shown_card: what the author says stands") {
   CHECK(shown_card(own, remote_card()) == own);
 }
 
-TEST_CASE("shown_card: texts are cut between letters, and control characters are spaces") {
+TEST_CASE("shown_card: texts are cut between characters, and control characters become spaces") {
   task::AgentCard remote;
   std::string text = "a\nb";
   while (text.size() < 3'000) text += "\xC3\xA9";
@@ -61,7 +61,7 @@ TEST_CASE("shown_card: texts are cut between letters, and control characters are
   CHECK(shown.version.empty());
 }
 
-TEST_CASE("shown_card: lists are bounded, and skills that cannot be told apart are left out") {
+TEST_CASE("shown_card: lists are bounded, and skills without a name or with a repeated id are left out") {
   task::AgentCard remote;
   for (int i = 0; i < 300; ++i) {
     remote.skills.push_back(
