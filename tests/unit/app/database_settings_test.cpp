@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kUrl = "postgresql://baton:sEcReT@db/tasks";
 
 struct Files {
-  // A file that only its owner can read.
+  // Writes a file that only its owner can read; returns its path.
   std::string write(const std::string& name, const std::string& text) const {
     const std::string path = folder.path() / name;
     std::ofstream(path) << text;
@@ -32,7 +32,7 @@ bool says(const LoadedConfig& loaded, const std::string& text) {
   });
 }
 
-TEST_CASE("Configuration: a password on the command line is refused with what to do instead") {
+TEST_CASE("Configuration: a password on the command line is refused with the alternatives") {
   const LoadedConfig loaded = load_config({"", "", {}, {{"db", kUrl}}});
   CHECK(loaded.problems.size() == 1);
   for (const char* way : {"--db-file", "BATON_DB", "PGPASSFILE"}) {
@@ -63,7 +63,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("Configuration: db of a stronger source takes the place of db_file") {
+TEST_CASE("Configuration: db from a source of higher precedence overrides db_file") {
   const LoadedConfig loaded = load_config({"", "", {{"BATON_DB_FILE", "/not/there"}}, {{"db", "mine.db"}}});
   CHECK(loaded.problems.empty());
   CHECK(loaded.config.store.database == "mine.db");
@@ -71,7 +71,7 @@ TEST_CASE("Configuration: db of a stronger source takes the place of db_file") {
              "db_file: is given beside"));
 }
 
-TEST_CASE("Configuration: a db_file that is not there, is empty or holds a wrong URL is a problem") {
+TEST_CASE("Configuration: a db_file that is missing, is empty or holds a wrong URL is a problem") {
   const Files files;
   const auto with = [](const std::string& file) { return load_config({"", "", {}, {{"db_file", file}}}); };
   CHECK(says(with("/not/there"), "db_file: cannot read the file /not/there"));
@@ -98,7 +98,7 @@ TEST_CASE("Configuration: postgres.allow is a list") {
   CHECK(loaded.config.store.postgres_allows == std::vector<std::string>{"fsync=off", "full_page_writes=off"});
 }
 
-TEST_CASE("Database commands: a PostgreSQL database is refused with the tool that does the same") {
+TEST_CASE("Database commands: a PostgreSQL database is refused, and the error names PostgreSQL's own tool") {
   const auto check = [](const auto& result, const std::string& tool) {
     REQUIRE_FALSE(result.has_value());
     CHECK(result.error().for_caller.find(tool) != std::string::npos);

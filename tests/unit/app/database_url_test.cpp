@@ -9,7 +9,7 @@
 namespace baton::app::database_url_test {
 namespace {
 
-TEST_CASE("Database URL: what is shown has every password replaced and all else as it was") {
+TEST_CASE("Database URL: the shown URL has every password replaced and is otherwise unchanged") {
   const std::vector<std::pair<std::string, std::string>> table{
       {"baton.db", "baton.db"},
       {":memory:", ":memory:"},
@@ -36,8 +36,7 @@ TEST_CASE("Database URL: what is shown has every password replaced and all else 
   }
 }
 
-TEST_CASE(
-    "Database URL: what cannot be read is refused, and neither the problem nor what is shown quotes it") {
+TEST_CASE("Database URL: an invalid URL is refused, and neither the problem nor the shown text quotes it") {
   const std::vector<std::string> wrong{
       "postgresql://baton:sE/cReT@db/tasks",    "postgresql://baton:sE@cReT@db/tasks",
       "postgresql://baton:sE?cReT@db/tasks",    "postgresql://baton:sE%cReT@db/tasks",
@@ -57,7 +56,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("Database URL: a file is whatever has no scheme") {
+TEST_CASE("Database URL: a name without a scheme is a file") {
   for (const char* path : {"baton.db", "/var/lib/baton/baton.db", "postgresql", "./a:b@c", "postgres:x"}) {
     CAPTURE(path);
     CHECK_FALSE(is_postgres(path));

@@ -29,7 +29,7 @@ bool has_problem(const LoadedConfig& loaded, std::string_view text) {
       loaded.problems, [&](const std::string& problem) { return problem.find(text) != std::string::npos; });
 }
 
-// A file that is gone when the test is over.
+// A file that is removed at the end of the test.
 struct TemporaryFile {
   explicit TemporaryFile(std::string_view text) {
     char pattern[] = "/tmp/baton-test-XXXXXX";
@@ -43,7 +43,7 @@ struct TemporaryFile {
   std::string name;
 };
 
-TEST_CASE("Configuration: without sources the defaults hold and nothing is wrong") {
+TEST_CASE("Configuration: without sources the defaults apply and there are no problems") {
   const LoadedConfig loaded = load_config({});
   CHECK(loaded.problems.empty());
   CHECK(loaded.config.host == "127.0.0.1");
@@ -53,7 +53,7 @@ TEST_CASE("Configuration: without sources the defaults hold and nothing is wrong
   CHECK(loaded.config.anonymous_allowed());
 }
 
-TEST_CASE("Configuration: flags beat the environment, which beats the file, which beats the defaults") {
+TEST_CASE("Configuration: flags override the environment, which overrides the file and the defaults") {
   Sources sources{"baton.json",
                   R"({"port": 1, "db": "file.db", "agents": "from-file", "log": {"level": "warn"}})",
                   {{"BATON_PORT", "2"}, {"BATON_DB", "env.db"}},
@@ -73,7 +73,7 @@ TEST_CASE("Configuration: the file may have comments") {
   CHECK(loaded.config.port == 9000);
 }
 
-TEST_CASE("Configuration: sizes and seconds are read in every form") {
+TEST_CASE("Configuration: sizes and seconds are read with every unit") {
   const LoadedConfig loaded = from_file(
       R"({"http": {"body_max": "16MiB", "idle_time_s": 0.25}, "limits": {"part_max": 2048},
           "cors": {"origins": ["https://a.example", "http://b.example:81"]}})");
@@ -93,7 +93,7 @@ TEST_CASE("Configuration: sizes and seconds are read in every form") {
   CHECK(text.config.http.body_max == 3u << 19);
 }
 
-TEST_CASE("Configuration: an unknown key is named with its place and the nearest right name") {
+TEST_CASE("Configuration: an unknown key is reported with its place and the nearest known name") {
   const LoadedConfig loaded = from_file(
       R"({"prot": 1, "http": {"body_mx": 5}, "reply_wait_s": 3, "http.body_max": 9, "zzzzzzzz": 1})");
   CHECK(loaded.problems.size() == 5);
@@ -105,7 +105,7 @@ TEST_CASE("Configuration: an unknown key is named with its place and the nearest
         loaded.problems.end());
 }
 
-TEST_CASE("Configuration: what is wrong in the file is told with line and column") {
+TEST_CASE("Configuration: problems of the file are reported with line and column") {
   CHECK(
       from_file("{\n  // a comment\n  \"port\": 8080,\n  \"http\": {\n    \"body_max\": \"x\"}}").problems ==
       std::vector<std::string>{"baton.json:5:17: /http/body_max: must be a size between 1KiB and 1GiB"});
@@ -116,8 +116,7 @@ TEST_CASE("Configuration: what is wrong in the file is told with line and column
                     "baton.json:3:10: /tokens/0/tokn: is unknown; did you mean token?"));
 }
 
-TEST_CASE(
-    "Configuration: wrong types and ranges are all reported, each with its place and what would be right") {
+TEST_CASE("Configuration: all wrong types and ranges are reported, each with its place and what is allowed") {
   struct Wrong {
     std::string file;
     std::string problem;
@@ -160,7 +159,7 @@ TEST_CASE(
   CHECK(from_file("{").problems.size() == 1);
 }
 
-TEST_CASE("Configuration: a wrong variable or flag is named as it was written") {
+TEST_CASE("Configuration: a wrong variable or flag is reported by the name that was written") {
   const LoadedConfig loaded = load_config({"",
                                            "",
                                            {{"BATON_HTTP_BODY_MAX", "x"}, {"BATON_WEBHOOKS_ENABLED", "2"}},
@@ -217,7 +216,7 @@ TEST_CASE("Configuration: a token's file is beside the configuration file, unles
   CHECK(loaded.config.tokens[0].secret == "from-the-file");
 }
 
-TEST_CASE("Configuration: BATON_TOKENS takes what the help shows") {
+TEST_CASE("Configuration: BATON_TOKENS accepts the form that the help shows") {
   const LoadedConfig loaded =
       load_config({"", "", {{"BATON_TOKENS", R"({"tokens": [{"caller": "ann", "token": "t"}]})"}}, {}});
   CHECK(loaded.problems.empty());
@@ -225,7 +224,7 @@ TEST_CASE("Configuration: BATON_TOKENS takes what the help shows") {
   CHECK(loaded.config.tokens[0].caller == "ann");
 }
 
-TEST_CASE("Configuration: anonymous calls beside tokens must be asked for") {
+TEST_CASE("Configuration: with tokens, anonymous calls need allow_anonymous") {
   const LoadedConfig loaded = load_config(
       {"", "", {{"BATON_TOKENS", R"([{"caller": "ann", "token": "t"}])"}}, {{"allow_anonymous", "true"}}});
   CHECK(loaded.problems.empty());
@@ -233,7 +232,7 @@ TEST_CASE("Configuration: anonymous calls beside tokens must be asked for") {
   CHECK(loaded.config.anonymous_allowed());
 }
 
-TEST_CASE("Configuration: a token is for callers without a name only where they need it") {
+TEST_CASE("Configuration: a token for the caller anonymous conflicts with allow_anonymous") {
   const char* tokens = R"([{"caller": "anonymous", "token": "t"}])";
   const LoadedConfig closed = load_config({"", "", {{"BATON_TOKENS", tokens}}, {}});
   CHECK(closed.problems.empty());
@@ -274,7 +273,7 @@ TEST_CASE("Configuration: wrong tokens are reported without their secrets") {
                     "BATON_TOKENS: must be a JSON list"));
 }
 
-TEST_CASE("Settings: every default is inside its own range, every name and member is its own") {
+TEST_CASE("Settings: every default is within its range, and names and members are unique") {
   std::vector<std::string> names;
   Config config;
   std::set<const void*> members;
@@ -294,10 +293,10 @@ TEST_CASE("Settings: every default is inside its own range, every name and membe
   CHECK(std::ranges::binary_search(names, std::string("BATON_HTTP_BODY_MAX")));
 }
 
-TEST_CASE("Settings: schema/config.schema.json is what the table says") {
+TEST_CASE("Settings: schema/config.schema.json is generated from the table") {
   const auto file = read_file(std::string(BATON_SOURCE_DIR) + "/schema/config.schema.json", 1 << 20);
   REQUIRE(file.has_value());
-  // To write it anew: baton serve --config-schema > schema/config.schema.json
+  // To regenerate it: baton serve --config-schema > schema/config.schema.json
   CHECK(*file == config_schema());
 }
 
@@ -317,7 +316,7 @@ TEST_CASE("Settings: the choices of an enumeration are its values in order") {
       has_problem(from_file(R"({"chat": {"send_message": 1}})"), "/chat/send_message: must be one of auto"));
 }
 
-TEST_CASE("Version: the program says what the build says") {
+TEST_CASE("Version: the program's version is that of CMakeLists.txt") {
   const auto build = read_file(std::string(BATON_SOURCE_DIR) + "/CMakeLists.txt", 1 << 20);
   REQUIRE(build.has_value());
   CHECK(build->find("project(baton VERSION " + std::string(kVersion) + " ") != std::string::npos);
@@ -325,8 +324,7 @@ TEST_CASE("Version: the program says what the build says") {
 
 }  // namespace
 
-TEST_CASE(
-    "Configuration: an address that others can reach needs tokens, or that anonymous calls are wanted") {
+TEST_CASE("Configuration: an address that others can reach needs tokens or allow_anonymous") {
   for (const char* host : {"0.0.0.0", "::", "192.0.2.1", "127.0.0.1.example"}) {
     CAPTURE(host);
     CHECK(has_problem(load_config({"", "", {}, {{"host", host}}}), "--allow-anonymous"));

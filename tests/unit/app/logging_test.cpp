@@ -35,7 +35,7 @@ TEST_CASE("Log line: in JSON, members come before the message, and the message s
   CHECK(line_of("json", {{"task", "t1"}}, "") == kBegin + R"("info","task":"t1","message":""})" + "\n");
 }
 
-TEST_CASE("Log line: as text, members come before the message as words") {
+TEST_CASE("Log line: as text, members come before the message as name=value") {
   const std::regex time(R"(^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} )");
   const auto after_time = [&](const std::string& line) { return std::regex_replace(line, time, "TIME "); };
   CHECK(after_time(line_of("text", {{"task", "t1"}, {"attempt", 2}}, "it ended", spdlog::level::warn)) ==
@@ -43,12 +43,12 @@ TEST_CASE("Log line: as text, members come before the message as words") {
   CHECK(after_time(line_of("text", {}, "it ended")) == "TIME info it ended\n");
 }
 
-TEST_CASE("Log line: members at the beginning of a text without others become members") {
+TEST_CASE("Log line: name=value at the start of a message without members becomes members") {
   CHECK(line_of("json", {}, "task=t1 agent=echo it ended a=b") ==
         kBegin + R"("info","task":"t1","agent":"echo","message":"it ended a=b"})" + "\n");
 }
 
-TEST_CASE("Log line: whatever the message and its members hold, it is one line of JSON") {
+TEST_CASE("Log line: any message and members give one line of JSON") {
   CHECK(line_of("json", {}, "a\nb\"c\\", spdlog::level::err) ==
         kBegin + R"("error","message":"a\nb\"c\\"})" + "\n");
   CHECK(line_of("json", {{"task", "a b\nc"}}, "") ==
@@ -66,7 +66,7 @@ TEST_CASE("Log line: for a terminal, time, agent and the short form of the task'
   CHECK(line_of("terminal", {}, "lost", spdlog::level::err) == "22:13:20 baton error: lost\n");
 }
 
-TEST_CASE("Log line: members belong to one line") {
+TEST_CASE("Log line: members apply to their own line only") {
   CHECK(line_of("json", {{"task", "t1"}}, "x").find("t1") != std::string::npos);
   CHECK(base::current_log_members().empty());
 }

@@ -72,7 +72,7 @@ TEST_CASE("OTLP: a span that begins its trace has no parent") {
   CHECK(span_in(written(span))["parentSpanId"].missing());
 }
 
-TEST_CASE("OTLP: partial success is read as a string or a number, and nothing else counts") {
+TEST_CASE("OTLP: partial success is read as a string or a number, and other values are ignored") {
   CHECK(app::rejected_spans(R"({"partialSuccess":{"rejectedSpans":"3"}})") == 3);
   CHECK(app::rejected_spans(R"({"partialSuccess":{"rejectedSpans":4}})") == 4);
   for (const char* other : {"", "{}", "[]", "no JSON", R"({"partialSuccess":{}})",

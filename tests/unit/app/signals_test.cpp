@@ -9,7 +9,7 @@
 namespace baton::app::interrupt_test {
 namespace {
 
-TEST_CASE("Interrupt: Ctrl-C is something to wait for while one exists, and stays there to be seen") {
+TEST_CASE("Interrupt: while one exists Ctrl-C can be waited for, and stays pending") {
   const Interrupt interrupt;
   CHECK_FALSE(interrupt.pending());
   REQUIRE(pthread_kill(pthread_self(), SIGINT) == 0);

@@ -18,7 +18,7 @@ using namespace baton;
 
 namespace {
 
-// systemd's end.
+// systemd's end of the notification socket.
 class Listener {
  public:
   explicit Listener(const std::string& path) : socket_(::socket(AF_UNIX, SOCK_DGRAM, 0)) {
@@ -27,7 +27,7 @@ class Listener {
     path.copy(address.sun_path, sizeof address.sun_path - 1);
     REQUIRE(::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
   }
-  // What was told; empty: nothing.
+  // The next notification, or an empty text if there is none.
   std::string next() const {
     std::array<char, 256> bytes;
     const ssize_t got = ::recv(socket_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
@@ -40,7 +40,7 @@ class Listener {
 
 }  // namespace
 
-TEST_CASE("Supervisor: tells the socket of the environment, and leaves nothing in that") {
+TEST_CASE("Supervisor: notifies the socket named in the environment, and removes the variables") {
   const test::TempFolder folder;
   const std::string path = (folder.path() / "notify").string();
   const Listener listener(path);
@@ -62,7 +62,7 @@ TEST_CASE("Supervisor: tells the socket of the environment, and leaves nothing i
   CHECK(listener.next().empty());
 }
 
-TEST_CASE("Supervisor: a watchdog of another process is none, and without a socket nobody is told") {
+TEST_CASE("Supervisor: another process's watchdog is ignored, and without a socket nothing is sent") {
   ::setenv("WATCHDOG_USEC", "30000000", 1);
   ::setenv("WATCHDOG_PID", "1", 1);
   const app::Supervisor supervisor;

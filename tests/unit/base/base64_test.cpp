@@ -6,7 +6,7 @@ namespace base64_test {
 
 using namespace baton;
 
-TEST_CASE("Base64: what was encoded is decoded") {
+TEST_CASE("Base64: decoding returns the encoded bytes") {
   std::string bytes;
   for (int i = 0; i < 300; ++i) {
     CHECK(base::decode_base64(base::encode_base64(bytes)) == bytes);
@@ -22,7 +22,7 @@ TEST_CASE("Base64: all spellings of the same bytes become one") {
   CHECK(base::normalize_base64("") == "");
 }
 
-TEST_CASE("Base64: it may be broken into lines") {
+TEST_CASE("Base64: line breaks are accepted") {
   CHECK(base::normalize_base64("aG\r\nkxaG\nkx\n") == "aGkxaGkx");
   CHECK(base::decode_base64("aG\nk=\n") == "hi");
   CHECK(base::normalize_base64("\n") == "");

@@ -35,7 +35,7 @@ TEST_CASE("BusyTime: the longest of two windows is shown, and older ones are for
   CHECK(of("one", start + 300s) == 0ms);
 }
 
-TEST_CASE("BusyTime: threads of one name are one, and one that is gone is not shown") {
+TEST_CASE("BusyTime: threads with the same name are shown as one, and ended threads are not shown") {
   BusyTime first("two");
   first.note(1h, 1h + 1ms);
   {
@@ -47,11 +47,11 @@ TEST_CASE("BusyTime: threads of one name are one, and one that is gone is not sh
   CHECK(of("three", 1h) == Nanoseconds(-1));
 }
 
-TEST_CASE("BusyTime: a loop notes its rounds under its thread's name") {
+TEST_CASE("BusyTime: a loop records its rounds under its thread's name") {
   baton::base::EventLoop loop("busy-loop");
   loop.start();
   std::promise<void> done;
-  // Computes, as a callback must not, until the clock has gone on.
+  // Keeps the loop busy for 20 ms, which a real callback must not do.
   loop.post([] {
     const auto until = std::chrono::steady_clock::now() + 20ms;
     while (std::chrono::steady_clock::now() < until) {

@@ -39,7 +39,7 @@ TEST_CASE("EventLoop: posted functions run in order on the loop's thread") {
   for (int i = 0; i < 100; ++i) CHECK(order[static_cast<std::size_t>(i)] == i);
 }
 
-TEST_CASE("EventLoop: what is posted before a timer is set runs before it") {
+TEST_CASE("EventLoop: a function posted before a timer is set runs before the timer") {
   EventLoop loop("test");
   loop.start();
   std::promise<void> both_are_there, done;
@@ -56,7 +56,7 @@ TEST_CASE("EventLoop: what is posted before a timer is set runs before it") {
 }
 
 TEST_CASE("EventLoop: timers fire in the order of their times and a cancelled one does not") {
-  // Each time counts from its own call: after a pause between the calls the order may be another one.
+  // Each delay counts from its own call, so a pause between the calls may change the order.
   bool without_pause = false;
   for (int tries = 0; tries < 1000 && !without_pause; ++tries) {
     std::vector<int> fired;
@@ -77,7 +77,7 @@ TEST_CASE("EventLoop: timers fire in the order of their times and a cancelled on
   CHECK(without_pause);
 }
 
-TEST_CASE("EventLoop: a watched descriptor calls back until it is forgotten") {
+TEST_CASE("EventLoop: a watched descriptor calls back until it is unwatched") {
   Pipe pipe;
   EventLoop loop("test");
   std::promise<char> got;
@@ -96,7 +96,7 @@ TEST_CASE("EventLoop: a watched descriptor calls back until it is forgotten") {
   quiet.get_future().get();
 }
 
-TEST_CASE("EventLoop: a descriptor forgotten by an earlier callback of its round does not call back") {
+TEST_CASE("EventLoop: a descriptor unwatched by an earlier callback of the round does not call back") {
   std::array<Pipe, 2> pipes;
   std::array<EventLoop::Ready, 2> ready;
   EventLoop loop("test");
@@ -116,7 +116,7 @@ TEST_CASE("EventLoop: a descriptor forgotten by an earlier callback of its round
   CHECK(called == 1);
 }
 
-TEST_CASE("EventLoop: a round ends with its callback, and the next begins at the time that returns") {
+TEST_CASE("EventLoop: each round ends with its callback, which returns when the next round begins") {
   EventLoop loop("test");
   int rounds = 0;
   bool posted = false, in_order = false;
@@ -150,7 +150,7 @@ TEST_CASE("EventLoop: posts from many threads all run") {
   CHECK(total.get_future().get() == 4000);
 }
 
-TEST_CASE("EventLoop: stop drops what has not run") {
+TEST_CASE("EventLoop: stop drops functions that have not run") {
   EventLoop loop("test");
   bool fired = false;
   loop.start();
@@ -159,7 +159,7 @@ TEST_CASE("EventLoop: stop drops what has not run") {
   CHECK_FALSE(fired);
 }
 
-TEST_CASE("EventLoop: what is posted after stop is dropped") {
+TEST_CASE("EventLoop: functions posted after stop are dropped") {
   EventLoop loop("test");
   loop.start();
   loop.stop();

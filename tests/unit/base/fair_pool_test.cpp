@@ -55,7 +55,8 @@ TEST_CASE("FairPool: owners take turns, and all that is queued runs") {
   CHECK(ran == std::vector<std::string>{"ann", "bob", "cat", "ann", "bob", "ann"});
 }
 
-TEST_CASE("FairPool: what does not fit stays with its caller, and an exception ends its own function alone") {
+TEST_CASE(
+    "FairPool: a function that does not fit is not taken, and an exception ends its own function only") {
   FairPool pool("test", 1, 1);
   std::promise<void> gate, begun;
   const auto open = gate.get_future().share();

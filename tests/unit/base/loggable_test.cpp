@@ -12,7 +12,7 @@ TEST_CASE("loggable: control characters cannot begin a line and length is bounde
   CHECK(loggable(std::string(1000, 'x')).size() == 203);
 }
 
-TEST_CASE("loggable: what terminals obey or readers are misled by is shown as its bytes") {
+TEST_CASE("loggable: characters that control terminals or mislead readers are shown as bytes") {
   CHECK(loggable("\xc2\x9b"
                  "2J") ==
         "\\xC2\\x9B"
@@ -23,7 +23,7 @@ TEST_CASE("loggable: what terminals obey or readers are misled by is shown as it
   CHECK(loggable(std::string(199, 'x') + "\xc3\xa4") == std::string(199, 'x') + "...");
 }
 
-TEST_CASE("loggable_word: what a caller chose cannot look like another fact") {
+TEST_CASE("loggable_word: a caller's text cannot look like another log member") {
   CHECK(loggable_word("t1 task=t2") == "t1\\x20task=t2");
 }
 

@@ -8,7 +8,7 @@ namespace lru_test {
 
 using baton::base::Lru;
 
-TEST_CASE("Lru: past its size the entry used longest ago is dropped") {
+TEST_CASE("Lru: when full, the least recently used entry is dropped") {
   Lru<int, std::string> lru(3);
   lru.put(1, "one");
   lru.put(2, "two");

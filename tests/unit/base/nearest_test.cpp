@@ -9,7 +9,7 @@ namespace nearest_test {
 
 using namespace baton;
 
-TEST_CASE("Nearest name: counts what a typing error changes and ignores what is far away") {
+TEST_CASE("Nearest name: finds names within a typing error and ignores distant ones") {
   CHECK(base::edit_distance("port", "port") == 0);
   CHECK(base::edit_distance("prot", "port") == 1);
   CHECK(base::edit_distance("", "abc") == 3);

@@ -12,7 +12,7 @@ namespace secret_mask_test {
 using namespace baton;
 using base::SecretMask;
 
-// What is shown of a text that comes in pieces of this size.
+// The masked text if `text` arrives in pieces of `size` bytes.
 std::string in_pieces(const SecretMask& mask, const std::string& text, std::size_t size) {
   SecretMask::Pieces pieces(std::make_shared<const SecretMask>(mask));
   std::string shown;
@@ -32,7 +32,7 @@ TEST_CASE("SecretMask: a secret is hidden as it is, escaped as in JSON, and in U
   }
 }
 
-TEST_CASE("SecretMask: a secret inside base64 is hidden whatever stands before it, and the rest is decoded") {
+TEST_CASE("SecretMask: a secret inside base64 is hidden at any offset, and the rest still decodes") {
   const std::string secret = "s3cret-?>~token";
   const SecretMask mask({secret});
   for (const std::string before : {"", "a", "ab", "client:", "Bearer "}) {
@@ -61,21 +61,21 @@ TEST_CASE("SecretMask: other text is left as it is") {
   CHECK(SecretMask({}).masked("anything \\ %") == "anything \\ %");
 }
 
-TEST_CASE("SecretMask: the end of a line is not kept back") {
+TEST_CASE("SecretMask: a complete line is passed on at once") {
   SecretMask::Pieces pieces(std::make_shared<const SecretMask>(std::vector<std::string>{"secret-one"}));
   CHECK(pieces.next("data: {\"a\": \"secr") == "data: {\"a\": \"");
   CHECK(pieces.next("et\"}\n\n") == "secret\"}\n\n");
   CHECK(pieces.end().empty());
 }
 
-TEST_CASE("SecretMask: a text made to be compared for long costs little more than another") {
+TEST_CASE("SecretMask: a text made to cause long comparisons is still masked in linear time") {
   const std::string secret = std::string(16'000, 'a') + "b";
   const SecretMask mask({secret});
   const std::string text(256u << 10, 'a');
   const std::clock_t begun = std::clock();
   (void)mask.masked(text);
   (void)in_pieces(mask, text, 4'096);
-  // Compared one by one it is 4e9 steps.
+  // A naive search needs 4e9 steps.
   CHECK(static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC < 4);
 }
 

@@ -19,21 +19,21 @@ std::array<std::uint64_t, 2> digest_of(const std::vector<std::string>& texts) {
 
 }  // namespace
 
-TEST_CASE("Sha256: the digest is that of each text behind its length") {
+TEST_CASE("Sha256: each text is hashed with its length before it") {
   // printf '\0\0\0\0\0\0\0\3abc' | sha256sum
   const std::array<std::uint64_t, 2> expected{0xc3494ca1a2cf8eeb, 0x8a11ded316fb55b8};
   CHECK(digest_of({"abc"}) == expected);
 }
 
-TEST_CASE("Sha256: where one text ends and the next begins counts") {
+TEST_CASE("Sha256: other boundaries between the texts give another digest") {
   CHECK(digest_of({"a", "bc"}) == digest_of({"a", "bc"}));
   CHECK(digest_of({"a", "bc"}) != digest_of({"ab", "c"}));
   CHECK(digest_of({"abc"}) != digest_of({"abc", ""}));
   CHECK(digest_of({}) != digest_of({""}));
 }
 
-TEST_CASE("Sha256: it is the same in however many pieces short and long texts come to it") {
-  // python3: sha256(b"".join(len(t).to_bytes(8, "big") + t for t in texts)), texts of the lengths below
+TEST_CASE("Sha256: the digest is right for texts of lengths around the buffer's size") {
+  // python3: sha256(b"".join(len(t).to_bytes(8, "big") + t for t in texts)), with texts of the lengths below
   std::vector<std::string> texts;
   for (const std::size_t length : {0, 1, 503, 504, 505, 511, 512, 513, 2000, 7})
     texts.emplace_back(length, 'x');

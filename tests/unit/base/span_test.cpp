@@ -29,7 +29,7 @@ std::vector<Span> all_of(SpanQueue& spans) {
 
 }  // namespace
 
-TEST_CASE("SpanQueue: the share of traces that begin here is the ratio") {
+TEST_CASE("SpanQueue: the share of new traces that are sampled is the ratio") {
   CHECK(SpanQueue(0).begin_trace().empty());
   CHECK_FALSE(SpanQueue(1).begin_trace().empty());
   SpanQueue some(0.1);
@@ -47,7 +47,7 @@ TEST_CASE("SpanQueue: a new trace is valid, sampled and never the same") {
   CHECK(base::trace_id_of(one) != base::trace_id_of(other));
 }
 
-TEST_CASE("SpanQueue: a full queue drops what comes and counts it") {
+TEST_CASE("SpanQueue: a full queue drops new spans and counts them") {
   SpanQueue spans(1, 2);
   for (int i = 0; i < 5; ++i) spans.add(named("one"));
   CHECK(spans.dropped() == 3);
@@ -56,7 +56,7 @@ TEST_CASE("SpanQueue: a full queue drops what comes and counts it") {
   CHECK(spans.dropped() == 3);
 }
 
-TEST_CASE("SpanTimer: of a trace that is not sampled only failures are added") {
+TEST_CASE("SpanTimer: if the trace is not sampled only failures are added") {
   SpanQueue spans(1);
   SpanTimer well(&spans, kUnsampled);
   CHECK(well.trace() == kUnsampled);
@@ -73,7 +73,7 @@ TEST_CASE("SpanTimer: of a trace that is not sampled only failures are added") {
   CHECK(added[1].parent.empty());
 }
 
-TEST_CASE("SpanTimer: a span of a sampled trace is below its parent, by the id that went out") {
+TEST_CASE("SpanTimer: the span of a sampled trace has the id that was passed on and its parent's id") {
   SpanQueue spans(1);
   SpanTimer timer(&spans, kSampled);
   CHECK(timer.trace() != kSampled);
@@ -84,7 +84,7 @@ TEST_CASE("SpanTimer: a span of a sampled trace is below its parent, by the id t
   CHECK(added[0].parent == kSampled);
 }
 
-TEST_CASE("SpanTimer: where nobody takes spans, the trace goes on as it is") {
+TEST_CASE("SpanTimer: without a span queue the trace is passed on unchanged") {
   SpanTimer timer(nullptr, kSampled);
   CHECK(timer.trace() == kSampled);
   CHECK_FALSE(timer.wants(true));

@@ -10,13 +10,13 @@ using namespace std::chrono_literals;
 using baton::base::SteadyClock;
 using baton::test::ManualClock;
 
-TEST_CASE("SteadyClock: begins with the clock it is made from and goes on when that one is set by a year") {
+TEST_CASE("SteadyClock: starts at its source clock's time and is not affected when that is set by a year") {
   ManualClock wall;
   const auto began = wall.now();
   const SteadyClock steady(wall);
   const auto elapsed = [&] { return steady.now() - began; };
   CHECK(elapsed() < 1min);
-  CHECK(elapsed() >= -2ms);  // the two are rounded separately
+  CHECK(elapsed() >= -2ms);  // the two clocks are rounded separately
   wall.advance(365 * 24h);
   CHECK(elapsed() < 1min);
   wall.advance(-2 * 365 * 24h);

@@ -6,7 +6,7 @@ namespace base_text_test {
 
 using namespace baton::base;
 
-TEST_CASE("Text: what a token is made of") {
+TEST_CASE("Text: a token has letters, digits and the marks that HTTP allows") {
   CHECK(is_token("X-A2A_Extensions"));
   CHECK(is_token("!#$%&'*+-.^_`|~"));
   for (const char* other : {"", "a b", "a:b", "a/b", "\"a\"", "\xc3\xbc", "a\r\n"}) {
@@ -15,14 +15,14 @@ TEST_CASE("Text: what a token is made of") {
   }
 }
 
-TEST_CASE("Text: words are the same without regard to the case of ASCII letters") {
+TEST_CASE("Text: words are compared without regard to the case of ASCII letters") {
   CHECK(same_word("Content-Type", "content-TYPE"));
   CHECK(same_word("", ""));
   CHECK_FALSE(same_word("a", "ab"));
   CHECK_FALSE(same_word("[", "{"));
 }
 
-TEST_CASE("Text: a scheme of the web counts in any case, and a byte order mark does not count") {
+TEST_CASE("Text: web_scheme accepts any case, and a byte order mark is skipped") {
   CHECK(web_scheme("http://h") == 7);
   CHECK(web_scheme("HTTPS://h") == 8);
   for (const char* other : {"", "http:/h", "http", "ftp://h", " http://h"}) CHECK(web_scheme(other) == 0);
@@ -44,7 +44,7 @@ TEST_CASE("Text: percent-encoding keeps letters, digits and four marks, and read
   }
 }
 
-TEST_CASE("Text: a beginning has at most so many bytes and cuts no character in two") {
+TEST_CASE("Text: a prefix has at most the given bytes and does not split a character") {
   for (const char* text : {"", "a", "abc"}) CHECK(beginning_of(text, 3) == text);
   CHECK(beginning_of("abcd", 3) == "abc");
   CHECK(beginning_of("ab\xc3\xbc", 3) == "ab");

@@ -21,12 +21,12 @@ struct Seen {
 
 Seen seen() {
   std::array<std::uint64_t, 6>
-      attributes{};  // as the kernel's first struct sched_attr; the fourth is sched_runtime
+      attributes{};  // laid out like the kernel's first struct sched_attr; [3] is sched_runtime
   syscall(SYS_sched_getattr, 0, attributes.data(), sizeof attributes, 0);
   return {getpriority(PRIO_PROCESS, 0), attributes[3]};
 }
 
-// What a thread sees that takes the priority, and one that it starts.
+// The attributes of a thread with the priority, and those of a thread that it starts.
 std::array<Seen, 2> seen_with(ThreadPriority priority) {
   std::array<Seen, 2> both;
   std::thread([&] {
@@ -38,13 +38,13 @@ std::array<Seen, 2> seen_with(ThreadPriority priority) {
 }
 
 TEST_CASE(
-    "ThreadPriority: a prompt thread has short slices where the kernel has them, and no other nice value") {
+    "ThreadPriority: a prompt thread has short slices if the kernel supports them, and the same nice value") {
   const auto normal = seen_with(ThreadPriority::normal), prompt = seen_with(ThreadPriority::prompt);
   CHECK(prompt[0].nice == normal[0].nice);
   if (normal[0].slice > 0) CHECK(prompt[0].slice < normal[0].slice);
 }
 
-TEST_CASE("ThreadPriority: a thread that a prompt one starts is not prompt") {
+TEST_CASE("ThreadPriority: a thread started by a prompt thread is not prompt") {
   const auto normal = seen_with(ThreadPriority::normal), prompt = seen_with(ThreadPriority::prompt);
   CHECK(prompt[1].slice == normal[1].slice);
   CHECK(prompt[1].nice == normal[1].nice);

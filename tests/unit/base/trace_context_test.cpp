@@ -24,7 +24,7 @@ TEST_CASE("traceparent: a good value is kept as it is, without the blanks around
   CHECK(read_traceparent(" \t" + kGood + " ") == kGood);
 }
 
-TEST_CASE("traceparent: of the flags the defined ones stay, and the rest is cleared") {
+TEST_CASE("traceparent: defined flags stay, and all others are cleared") {
   const std::string before = "00-" + kTrace + "-" + kParent + "-";
   const std::vector<std::pair<std::string, std::string>> flags{
       {"00", "00"}, {"01", "01"}, {"02", "02"}, {"03", "03"}, {"08", "00"}, {"ff", "03"}, {"f1", "01"}};
@@ -34,7 +34,7 @@ TEST_CASE("traceparent: of the flags the defined ones stay, and the rest is clea
   }
 }
 
-TEST_CASE("traceparent: a version to come is read by its first four fields") {
+TEST_CASE("traceparent: a future version is read by its first four fields") {
   const std::string rest = kTrace + "-" + kParent + "-01";
   CHECK(read_traceparent("01-" + rest) == kGood);
   CHECK(read_traceparent("cc-" + rest + "-what-the-future-will-be-like") == kGood);
@@ -47,12 +47,12 @@ TEST_CASE("traceparent: everything else is ignored") {
       "",
       " ",
       "x",
-      "ff-" + kTrace + "-" + kParent + "-01",       // the one version that is none
+      "ff-" + kTrace + "-" + kParent + "-01",       // version ff is invalid
       "00-" + kTrace + "-" + kParent + "-01-more",  // version 00 has four fields
       "00-" + kTrace + "-" + kParent + "-01-",      //
       "01-" + kTrace + "-" + kParent + "-01.more",  //
       "01-" + kTrace + "-" + kParent + "-011",      //
-      "00-" + zeros + "-" + kParent + "-01",        // zeros are no ids
+      "00-" + zeros + "-" + kParent + "-01",        // all zeros is not an id
       "00-" + kTrace + "-" + zeros.substr(16) + "-01",
       "00-4BF92F3577B34DA6A3CE929D0E0E4736-" + kParent + "-01",  // upper case
       "00-" + kTrace + "-00F067AA0BA902B7-01",
@@ -77,7 +77,7 @@ TEST_CASE("traceparent: everything else is ignored") {
   }
 }
 
-TEST_CASE("traceparent: what is done because of a request has its trace and flags, and a span of its own") {
+TEST_CASE("traceparent: work caused by a request has the request's trace and flags, and its own span") {
   const std::string below = traceparent_below(kGood, {"t1-1-9", "1"});
   CHECK(read_traceparent(below) == below);
   CHECK(below.substr(0, 36) == kGood.substr(0, 36));
@@ -100,8 +100,8 @@ TEST_CASE("traceparent: another name, attempt or request makes another span") {
   CHECK(all.size() == 7);
 }
 
-TEST_CASE("traceparent: the span of these names stays the same in every version of the program") {
-  // FNV-1a of the bytes of each text and its length, then MurmurHash3's fmix64: made by a second program.
+TEST_CASE("traceparent: the span id derived from these names never changes between versions") {
+  // Computed by another program: FNV-1a of each text's bytes and length, then MurmurHash3's fmix64.
   CHECK(traceparent_below(kGood, {"turn"}) == "00-" + kTrace + "-7904ed00655e79bd-01");
 }
 

@@ -16,7 +16,7 @@ namespace worker_pool_test {
 using baton::base::Burst;
 using baton::base::WorkerPool;
 
-TEST_CASE("WorkerPool: a full queue refuses and what was taken still runs") {
+TEST_CASE("WorkerPool: a full queue refuses, and functions accepted before still run") {
   std::atomic<int> ran{0};
   std::promise<void> gate;
   std::promise<void> begun;
@@ -37,12 +37,12 @@ TEST_CASE("WorkerPool: a full queue refuses and what was taken still runs") {
   CHECK_FALSE(pool.try_submit([] {}));
 }
 
-TEST_CASE("WorkerPool: functions that block do not hold up others while there may be more threads") {
+TEST_CASE("WorkerPool: blocking functions do not delay others while more threads may be started") {
   WorkerPool pool("test", 3, 100);
   std::promise<void> gate;
   const auto open = gate.get_future().share();
   std::promise<void> second_begun, third_ran;
-  // Also where an idle thread was told of the first and has not come yet when the others are submitted.
+  // The first function covers the case that a notified idle thread has not woken when the others arrive.
   REQUIRE(pool.try_submit([] {}));
   REQUIRE(pool.try_submit([open] { open.wait(); }));
   REQUIRE(pool.try_submit([&, open] {
@@ -56,7 +56,7 @@ TEST_CASE("WorkerPool: functions that block do not hold up others while there ma
   pool.stop();
 }
 
-TEST_CASE("WorkerPool: what is submitted to several pools in nested bursts runs once they are over") {
+TEST_CASE("WorkerPool: functions submitted to several pools in nested bursts run when the bursts end") {
   WorkerPool first("first", 2, 100);
   WorkerPool second("second", 1, 100);
   for (int round = 0; round < 20; ++round) {
@@ -74,7 +74,7 @@ TEST_CASE("WorkerPool: what is submitted to several pools in nested bursts runs 
   }
 }
 
-TEST_CASE("WorkerPool: a pool that is gone before a burst ends has run what was submitted in it") {
+TEST_CASE("WorkerPool: a pool destroyed within a burst has run the functions submitted in the burst") {
   std::atomic<int> ran = 0;
   const Burst burst;
   for (int round = 0; round < 20; ++round) {
@@ -105,7 +105,7 @@ TEST_CASE("WorkerPool: an exception ends its function alone and is reported") {
   CHECK(reported == 3);
 }
 
-TEST_CASE("WorkerPool: threads of low priority come after those of a normal pool") {
+TEST_CASE("WorkerPool: threads of low priority have a higher nice value than those of a normal pool") {
   std::atomic<int> normal{0}, low{0};
   WorkerPool first("first", 1, 10), last("last", 1, 10, baton::base::ThreadPriority::low);
   CHECK(first.try_submit([&] { normal = getpriority(PRIO_PROCESS, 0); }));
@@ -115,7 +115,7 @@ TEST_CASE("WorkerPool: threads of low priority come after those of a normal pool
   CHECK(low > normal);
 }
 
-TEST_CASE("WorkerPool: threads of a prompt pool are not of low priority, whoever gives it work") {
+TEST_CASE("WorkerPool: threads of a prompt pool do not inherit the low priority of the submitting thread") {
   std::latch both(3);
   std::atomic<int> nice{0};
   WorkerPool prompt("prompt", 2, 10, baton::base::ThreadPriority::prompt);

@@ -23,7 +23,7 @@ std::string value(const AnswerForm& form, std::size_t field, std::string_view li
 
 }  // namespace
 
-TEST_CASE("AnswerForm: a question without a schema has none") {
+TEST_CASE("AnswerForm: a question without a schema has no form") {
   Message question;
   CHECK_FALSE(AnswerForm::of(question));
   question.parts = {Part::of_text("Well?")};
@@ -52,7 +52,7 @@ TEST_CASE("AnswerForm: each kind of field reads its own lines and refuses others
   CHECK(value(made, 4, "{a") == "! is JSON");
 }
 
-TEST_CASE("AnswerForm: a choice is taken by its number or its text") {
+TEST_CASE("AnswerForm: a choice is read by its number or its text") {
   const AnswerForm made = form(R"({"properties":{"size":{"enum":["small","large",3],"default":"small"}}})");
   CHECK(AnswerForm::prompt(made.fields()[0]) == "size\n  1  small\n  2  large\n  3  3\nwhich [small]: ");
   CHECK(value(made, 0, "2") == R"("large")");
@@ -62,7 +62,7 @@ TEST_CASE("AnswerForm: a choice is taken by its number or its text") {
   CHECK(value(made, 0, "") == R"("small")");
 }
 
-TEST_CASE("AnswerForm: what is not required may be left out of the answer") {
+TEST_CASE("AnswerForm: optional fields may be left out of the answer") {
   const AnswerForm made = form(R"({"required":["a"],"properties":{"a":{"type":"integer"},"b":{"type":"string",
     "title":"Why\u001b[2J","description":"in a word"}}})");
   CHECK(AnswerForm::prompt(made.fields()[1]) == "Why^[[2J (in a word) [none]: ");
@@ -70,7 +70,7 @@ TEST_CASE("AnswerForm: what is not required may be left out of the answer") {
   CHECK(made.answer({"1", value(made, 1, "so")}) == R"({"a":1,"b":"so"})");
 }
 
-TEST_CASE("AnswerForm: a schema that is no object's is one field, the whole answer") {
+TEST_CASE("AnswerForm: a schema other than an object's is one field, the whole answer") {
   const AnswerForm made = form(R"({"type":"boolean"})");
   REQUIRE(made.fields().size() == 1);
   CHECK(AnswerForm::prompt(made.fields()[0]) == "answer, yes or no: ");

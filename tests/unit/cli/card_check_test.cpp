@@ -19,7 +19,7 @@ std::vector<std::string> problems_of(std::string_view card) {
   return check_card(document->root());
 }
 
-TEST_CASE("Card: a right one has no problems and shows what it says") {
+TEST_CASE("Card: a valid card has no problems, and its content is shown") {
   CHECK(problems_of(kGood).empty());
   const auto document = json::Document::parse_view(kGood);
   const std::string shown = show_card(document->root());
@@ -30,7 +30,7 @@ TEST_CASE("Card: a right one has no problems and shows what it says") {
   CHECK(shown.find("authentication bearer\n") != std::string::npos);
 }
 
-TEST_CASE("Card: what the newest version that it claims requires is asked for") {
+TEST_CASE("Card: the requirements of the newest version that it declares are checked") {
   const auto problems = problems_of("{}");
   CHECK(problems == std::vector<std::string>{"/name: is missing", "/url: is missing", "/version: is missing",
                                              "/capabilities: is missing", "/skills: is missing"});
@@ -41,14 +41,14 @@ TEST_CASE("Card: what the newest version that it claims requires is asked for") 
   CHECK(problems_of("[]") == std::vector<std::string>{"the card: must be an object"});
 }
 
-TEST_CASE("Card: a card.json of an agent is checked as serve checks it") {
+TEST_CASE("Card: an agent's card.json is checked as serve checks it") {
   CHECK(problems_of(R"({"name":"A","description":"","version":"1","defaultInputModes":["a"],
       "defaultOutputModes":["a"],"skills":[{"id":"s","name":"S","description":"","tags":[]}],
       "baton":{"executor":"command","mod":"turn"}})") ==
         std::vector<std::string>{"/baton/mod: is unknown; did you mean \"mode\"?"});
 }
 
-TEST_CASE("Card: what is wrong is named with its place") {
+TEST_CASE("Card: problems are reported with their place") {
   const auto problems =
       problems_of(R"({"name":"","url":"/relative","version":1,"capabilities":{"streaming":"yes"},
       "provider":{},"authentication":{"schemes":"bearer"},"defaultInputModes":[1],
@@ -64,7 +64,7 @@ TEST_CASE("Card: what is wrong is named with its place") {
   CHECK(problems.size() == 10);
 }
 
-TEST_CASE("Card: what a card says cannot command the terminal") {
+TEST_CASE("Card: a card's text cannot control the terminal") {
   const auto document = json::Document::parse_view(
       R"({"name":"\u001b[2Jx","skills":[{"id":"\u001b[2J","name":"a\nb","description":"\u009b"}]})");
   REQUIRE(document.has_value());

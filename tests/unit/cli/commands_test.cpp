@@ -7,7 +7,7 @@
 namespace baton::cli::commands_test {
 namespace {
 
-TEST_CASE("Commands: the line that goes on names server and agent where they are not the usual ones") {
+TEST_CASE("Commands: the suggested next command names server and agent unless they are the defaults") {
   CHECK(command_line({}, {"watch", "t1"}) == "baton watch t1");
   ClientOptions client;
   client.url = "http://h:1";

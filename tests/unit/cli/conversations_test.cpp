@@ -60,7 +60,7 @@ TEST_CASE("read_conversations: all members of a turn are read") {
   CHECK(walk.turns[1].files == std::vector<std::string>{"map.png"});
 }
 
-TEST_CASE("read_conversations: what is wrong is told with its place") {
+TEST_CASE("read_conversations: problems are reported with their place") {
   CHECK(problem("{\n  no}").starts_with("2:3: "));
   CHECK(problem("{}") == "1:1: /conversations: must be a list");
   CHECK(problem(R"({"conversations": [{"name": "a", "turns": []}]})") ==
@@ -73,7 +73,7 @@ TEST_CASE("read_conversations: what is wrong is told with its place") {
             .ends_with("/state: is no state, such as \"input-required\""));
 }
 
-TEST_CASE("ReplyReader: pieces of an artifact are one text, and what was said before is left out") {
+TEST_CASE("ReplyReader: pieces of an artifact are joined, and earlier text is left out") {
   cli::ReplyReader reader;
   reader.take(artifact("r1", "Hel"));
   reader.take(artifact("r1", "lo", true));
@@ -93,7 +93,7 @@ TEST_CASE("ReplyReader: pieces of an artifact are one text, and what was said be
   CHECK(reply.state == task::State::completed);
 }
 
-TEST_CASE("ReplyReader: a message counts where there is no artifact's text") {
+TEST_CASE("ReplyReader: a message counts if no artifact has text") {
   cli::ReplyReader reader;
   protocol::a2a::MessageReply said;
   said.message.parts = {task::Part::of_text("Hi.")};
@@ -103,7 +103,7 @@ TEST_CASE("ReplyReader: a message counts where there is no artifact's text") {
   CHECK(reader.end().text == "No.");
 }
 
-TEST_CASE("differences: there are none where all is as expected") {
+TEST_CASE("differences: none if everything is as expected") {
   ExpectedTurn expected;
   expected.text = "Hello";
   expected.contains = {"ell"};
@@ -114,7 +114,7 @@ TEST_CASE("differences: there are none where all is as expected") {
       differences(expected, {task::State::completed, "Hello", {R"({"b":[2.0],"a":1})"}, {"a.txt"}}).empty());
 }
 
-TEST_CASE("differences: each is told with what was expected and what came") {
+TEST_CASE("differences: each is reported with the expected and the actual value") {
   ExpectedTurn expected;
   CHECK(differing(expected, {task::State::failed, "No.", {}, {}}) ==
         "state: expected completed\n       but got  failed \"No.\"\n");

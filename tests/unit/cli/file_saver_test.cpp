@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder that is gone when the test is over.
+// A folder that is removed at the end of the test.
 struct TemporaryFolder {
   TemporaryFolder() {
     char pattern[] = "/tmp/baton-test-XXXXXX";
@@ -77,7 +77,7 @@ TEST_CASE("FileSaver: files of artifacts are written, other parts are not") {
   CHECK(folder.read("out/a.txt") == "hello");
 }
 
-TEST_CASE("FileSaver: a file that was there before stays, unless forced") {
+TEST_CASE("FileSaver: an existing file is not replaced, unless forced") {
   const TemporaryFolder folder;
   std::ofstream(folder.path + "/a.txt") << "mine";
   FileSaver careful(folder.path, false);
@@ -93,7 +93,7 @@ TEST_CASE("FileSaver: a file that was there before stays, unless forced") {
   CHECK(folder.read("a.txt") == "theirs");
 }
 
-TEST_CASE("FileSaver: a link is not followed, not even by force") {
+TEST_CASE("FileSaver: a link is not followed, not even when forced") {
   const TemporaryFolder folder;
   std::ofstream(folder.path + "/target") << "mine";
   fs::create_symlink(folder.path + "/target", folder.path + "/a.txt");
@@ -103,7 +103,7 @@ TEST_CASE("FileSaver: a link is not followed, not even by force") {
   CHECK(folder.read("target") == "mine");
 }
 
-TEST_CASE("FileSaver: two files of one name are two files, an artifact that begins anew replaces its own") {
+TEST_CASE("FileSaver: two files with one name are both kept, and a restarted artifact replaces its own") {
   const TemporaryFolder folder;
   FileSaver saver(folder.path, false);
   saver.take(file("a.txt", "one", 0));
@@ -117,7 +117,7 @@ TEST_CASE("FileSaver: two files of one name are two files, an artifact that begi
   CHECK(saver.all_saved());
 }
 
-TEST_CASE("FileSaver: a file without a name gets the artifact's, or one of its place") {
+TEST_CASE("FileSaver: a file without a name gets the artifact's name, or one made of its position") {
   const TemporaryFolder folder;
   FileSaver saver(folder.path, false);
   auto named = file("", "x", 0);
@@ -128,7 +128,7 @@ TEST_CASE("FileSaver: a file without a name gets the artifact's, or one of its p
   CHECK(folder.read("artifact-1-0") == "y");
 }
 
-TEST_CASE("FileSaver: artifacts with ids are told apart by these, files of a reply are saved too") {
+TEST_CASE("FileSaver: artifacts are distinguished by their ids, and files of a reply are saved too") {
   const TemporaryFolder folder;
   FileSaver saver(folder.path, false);
   auto first = file("a.txt", "one"), second = file("a.txt", "two");

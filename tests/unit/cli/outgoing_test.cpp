@@ -23,7 +23,7 @@ TEST_CASE("Outgoing message: words, data and URIs become parts in this order") {
   CHECK(message->parts[2] == task::Part::of_data(task::Json{R"({"a": 1})"}));
 }
 
-TEST_CASE("Outgoing message: a file goes with its bytes, name and type") {
+TEST_CASE("Outgoing message: a file is sent with its bytes, name and type") {
   char pattern[] = "/tmp/baton-test-XXXXXX.csv";
   const int fd = mkstemps(pattern, 4);
   REQUIRE(fd >= 0);
@@ -40,7 +40,7 @@ TEST_CASE("Outgoing message: a file goes with its bytes, name and type") {
   CHECK(message->parts[0].media_type == "text/csv");
 }
 
-TEST_CASE("Outgoing message: a type behind a file's name is its type, unless the name is a file's") {
+TEST_CASE("Outgoing message: a type after a file's name is used, unless the whole is a file's name") {
   char folder[] = "/tmp/baton-test-XXXXXX";
   REQUIRE(mkdtemp(folder) != nullptr);
   const std::string plain = std::string(folder) + "/a.bin", odd = plain + ":b";
@@ -58,7 +58,7 @@ TEST_CASE("Outgoing message: a type behind a file's name is its type, unless the
   CHECK(message->parts[2].filename == "a.bin:b");
 }
 
-TEST_CASE("Outgoing message: what cannot be sent is refused before anything is sent") {
+TEST_CASE("Outgoing message: an invalid part is refused before anything is sent") {
   CHECK_FALSE(make_message({}).has_value());
   CHECK_FALSE(make_message({{"\xff"}, {}, {}, {}}).has_value());
   CHECK_FALSE(make_message({{}, {"/nowhere/at/all"}, {}, {}}).has_value());

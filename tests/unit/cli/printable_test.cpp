@@ -8,7 +8,7 @@
 namespace baton::cli::printable_test {
 namespace {
 
-TEST_CASE("Printable: text keeps what is harmless and shows what is not") {
+TEST_CASE("Printable: harmless text is kept, and other characters are escaped") {
   const std::vector<std::pair<std::string, std::string>> table{
       {"plain, Größe 漢字 🙂\ttab\nline", "plain, Größe 漢字 🙂\ttab\nline"},
       {"a\r\nb", "a\nb"},
@@ -46,12 +46,12 @@ TEST_CASE("Printable: a JSON line keeps its meaning and stays one line") {
   CHECK(json_line("\"漢\"") == "\"漢\"");
 }
 
-TEST_CASE("Printable: a JSON line cannot turn the direction of a terminal's text") {
+TEST_CASE("Printable: a JSON line cannot change the direction of a terminal's text") {
   CHECK(json_line("\"a\xE2\x80\xAE"
                   "b\xE2\x81\xA6\"") == "\"a\\u202eb\\u2066\"");
 }
 
-TEST_CASE("Printable: special characters of a name are replaced, whatever they are made of") {
+TEST_CASE("Printable: special characters of a name are replaced, however they are encoded") {
   CHECK(safe_characters("a<b", "<") == "a_b");
   CHECK(safe_characters("a\x1b\x7f", "") == "a__");
   CHECK(safe_characters("a\xC2\x9B"
@@ -75,7 +75,7 @@ TEST_CASE("Printable: text is cut to columns, at a word's end where one is near"
   CHECK(shortened("abc", 0).empty());
 }
 
-TEST_CASE("Printable: a shell reads a word back as it was") {
+TEST_CASE("Printable: a shell reads a quoted word back unchanged") {
   CHECK(shell_word("plain-1.2") == "plain-1.2");
   CHECK(shell_word("two words") == "'two words'");
   CHECK(shell_word("it's") == "'it'\\''s'");

@@ -47,20 +47,20 @@ TEST_CASE("TerminalView: streamed text joins up and ends with its line") {
   CHECK(view.end().empty());
 }
 
-TEST_CASE("TerminalView: what follows unfinished text begins on its own line") {
+TEST_CASE("TerminalView: output after unfinished text begins on its own line") {
   TerminalView view(false);
   view.show(update(chunk("half", false)));
   CHECK(view.show(update(status("failed", "no luck"))) == "\nfailed\nno luck\n");
 }
 
-TEST_CASE("TerminalView: a state is said once, and again with other words") {
+TEST_CASE("TerminalView: a state is shown once, and again with another text") {
   TerminalView view(false);
   CHECK(view.show(update(status("working", "step 1"))) == "working\nstep 1\n");
   CHECK(view.show(update(status("working", "step 1"))).empty());
   CHECK(view.show(update(status("working", "step 2"))) == "working\nstep 2\n");
 }
 
-TEST_CASE("TerminalView: progress is a bar that is wiped by what follows") {
+TEST_CASE("TerminalView: progress is a bar that later output erases") {
   TerminalView view(false);
   CHECK(view.show(update(status("working", "reading", R"({"progress":0.5})"))) ==
         "\r\x1b[K[############------------] 50% reading");
@@ -88,7 +88,7 @@ TEST_CASE("TerminalView: a file's size is that of its content") {
   }
 }
 
-TEST_CASE("TerminalView: states have colours only where they are wanted") {
+TEST_CASE("TerminalView: states have colours only on request") {
   TerminalView colour(true);
   CHECK(colour.show(update(status("completed"))) == "\x1b[32mcompleted\x1b[0m\n");
   CHECK(colour.show(update(status("failed"))) == "\x1b[31mfailed\x1b[0m\n");
@@ -105,7 +105,7 @@ TEST_CASE("TerminalView: files are named and data is shown") {
         "[1, 2]}\n");
 }
 
-TEST_CASE("TerminalView: an artifact that begins anew says so") {
+TEST_CASE("TerminalView: a restarted artifact is marked") {
   TerminalView view(false);
   view.show(update(chunk("first try", false)));
   CHECK(view.show(update(chunk("second try", false))) == "\n(begins anew)\nsecond try");
@@ -118,7 +118,7 @@ TEST_CASE("TerminalView: text of another artifact begins on its own line") {
   CHECK(view.show(update(chunk("c", true, false, 0))) == "\nc");
 }
 
-TEST_CASE("TerminalView: artifacts with ids are told apart by these") {
+TEST_CASE("TerminalView: artifacts are distinguished by their ids") {
   const auto piece = [](const std::string& id, const std::string& text, bool append) {
     protocol::a2a::ArtifactUpdate update;
     update.artifact.id.value = id;
@@ -132,7 +132,7 @@ TEST_CASE("TerminalView: artifacts with ids are told apart by these") {
   CHECK(view.show(piece("a", "three", true)) == "\nthree");
 }
 
-TEST_CASE("TerminalView: a reply without a task is its text") {
+TEST_CASE("TerminalView: a reply without a task is shown as its text") {
   protocol::a2a::MessageReply reply;
   reply.message.parts = {task::Part::of_text("just so")};
   TerminalView view(false);
@@ -147,7 +147,7 @@ TEST_CASE("TerminalView: a task is shown whole") {
         "task t1\nuser\ndo it\ndone\ncompleted\n");
 }
 
-TEST_CASE("TerminalView: nothing an agent says reaches the terminal as a command") {
+TEST_CASE("TerminalView: an agent's text cannot control the terminal") {
   TerminalView view(false);
   const std::string evil = R"(\u001b]0;owned\u0007\u009b2J\r\u202Eabc)";
   const std::string all =
@@ -160,7 +160,7 @@ TEST_CASE("TerminalView: nothing an agent says reaches the terminal as a command
   CHECK(all.find('\x07') == std::string::npos);
   CHECK(all.find("\xC2\x9B") == std::string::npos);
   CHECK(all.find("\xE2\x80\xAE") == std::string::npos);
-  // The one escape sequence there is wipes the line of the bar.
+  // The only escape sequence is the one that erases the bar.
   std::string rest = all;
   for (std::size_t at; (at = rest.find("\r\x1b[K")) != std::string::npos;) rest.erase(at, 4);
   CHECK(rest.find('\x1b') == std::string::npos);

@@ -49,13 +49,13 @@ TEST_CASE("Tree view: a narrow terminal leaves out columns, and no line is longe
   }
 }
 
-TEST_CASE("Tree view: a tree that is higher than the terminal is cut, and says so") {
+TEST_CASE("Tree view: a tree higher than the terminal is cut, with a note") {
   const auto lines = lines_of(kTree, {120, 4});
   REQUIRE(lines.size() == 4);
   CHECK(lines[3] == "... and 4 more");
 }
 
-TEST_CASE("Tree view: states are coloured where that is wanted, and hostile text is made harmless") {
+TEST_CASE("Tree view: states are coloured on request, and hostile text is escaped") {
   const char* tree = R"({"root": {"agent": "a\u001b[2J\nb", "state": "failed", "id": "\u202e"}})";
   const auto lines = lines_of(tree, {120, 0, true});
   REQUIRE(lines.size() == 2);

@@ -5,7 +5,7 @@
 namespace baton::client::endpoint_test {
 namespace {
 
-TEST_CASE("RemoteEndpoint: an agent's URL is its place under the server's, whatever its name") {
+TEST_CASE("RemoteEndpoint: an agent's URL is below the server's, with its name percent-encoded") {
   CHECK(endpoint_url("http://h:1", "") == "http://h:1/");
   CHECK(endpoint_url("http://h:1//", "") == "http://h:1/");
   CHECK(endpoint_url("http://h:1/base/", "echo") == "http://h:1/base/agents/echo");

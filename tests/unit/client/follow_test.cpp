@@ -9,7 +9,7 @@ namespace {
 
 using namespace follow_script;
 
-TEST_CASE("Follow: a stream that comes to its end needs one connection") {
+TEST_CASE("Follow: a stream that reaches its end needs one connection") {
   Script script;
   script.connections = {
       {{{1, status("working")}, {2, chunk("a")}, {3, status("completed", R"(,"final":true)")}}, {}}};
@@ -20,11 +20,11 @@ TEST_CASE("Follow: a stream that comes to its end needs one connection") {
   CHECK(script.events.size() == 3);
   REQUIRE(script.requests.size() == 1);
   CHECK(script.requests[0].request.body == "SEND");
-  CHECK(script.requests[0].after == 0);  // in 0.1 numbers come only to who asks
+  CHECK(script.requests[0].after == 0);  // 0.1 sends event numbers only on request
   CHECK(script.troubles == 0);
 }
 
-TEST_CASE("Follow: a lost connection is taken up after the last number, without a repeat") {
+TEST_CASE("Follow: after a lost connection the stream resumes behind the last number, without repeats") {
   Script script;
   script.connections = {
       {{{1, status("working")}, {2, chunk("a")}}, kLost},
@@ -52,8 +52,7 @@ TEST_CASE("Follow: numbers without an event count too") {
   CHECK(script.requests[1].after == 7);
 }
 
-TEST_CASE(
-    "Follow: a new task whose send got lost is looked for from its beginning, and sent again if unknown") {
+TEST_CASE("Follow: after a lost send a new task is followed from its start, or sent again if unknown") {
   Script found;
   found.connections = {{{}, kLost}, {{{1, status("working")}, {2, status("completed")}}, {}}};
   CHECK(found.run(send_plan()).state == task::State::completed);
@@ -67,7 +66,7 @@ TEST_CASE(
   CHECK(unknown.requests[2].request.body == "SEND");
 }
 
-TEST_CASE("Follow: a message to an old task that got lost is not sent again") {
+TEST_CASE("Follow: a lost message to an existing task is not sent again") {
   Script script;
   script.connections = {{{}, kLost}};
   FollowPlan plan = send_plan();
@@ -94,7 +93,7 @@ TEST_CASE("Follow: an error of the protocol ends it at once") {
   CHECK(unknown.requests.size() == 1);
 }
 
-TEST_CASE("Follow: a server that is not there is given up soon, one that was there later") {
+TEST_CASE("Follow: a server that never answered is given up soon, one that did later") {
   Script never;
   const FollowEnd end = never.run(send_plan());
   REQUIRE(end.error.has_value());
@@ -116,7 +115,7 @@ TEST_CASE("Follow: a server that is not there is given up soon, one that was the
   CHECK(once.now.time_since_epoch() < std::chrono::seconds(61));
 }
 
-TEST_CASE("Follow: a new event gives it new patience") {
+TEST_CASE("Follow: a new event restarts the time to give up") {
   Script script;
   for (int number = 1; number <= 20; ++number) {
     script.connections.push_back({{{number, chunk("x")}}, kLost, 0, milliseconds(30'000)});
@@ -126,7 +125,7 @@ TEST_CASE("Follow: a new event gives it new patience") {
   CHECK(script.events.size() == 21);
 }
 
-TEST_CASE("Follow: a server that opens streams and closes them at once is given up too") {
+TEST_CASE("Follow: a server that closes every stream at once is given up too") {
   Script script;
   script.connections = {{{{1, status("working")}}, {}}};
   script.connections.resize(1000);
@@ -136,7 +135,7 @@ TEST_CASE("Follow: a server that opens streams and closes them at once is given 
   CHECK(script.now.time_since_epoch() < std::chrono::seconds(62));
 }
 
-TEST_CASE("Follow: a send ends when the task waits, a watch goes on") {
+TEST_CASE("Follow: a send ends when the task waits, a watch does not") {
   const std::string waits = status("input-required", R"(,"final":true)");
   Script send;
   send.connections = {{{{1, status("working")}, {2, waits}, {3, chunk("late")}}, {}}};
@@ -149,7 +148,7 @@ TEST_CASE("Follow: a send ends when the task waits, a watch goes on") {
   CHECK(watch.events.size() == 3);
 }
 
-TEST_CASE("Follow: a watch ends if the server closes the stream of a waiting task again and again") {
+TEST_CASE("Follow: a watch ends if the server keeps closing the stream of a waiting task") {
   const std::string waits = status("input-required", R"(,"final":true)");
   Script script;
   script.connections = {{{{1, waits}}, {}}, {{}, {}}};
@@ -189,7 +188,7 @@ TEST_CASE("Follow: equal events of a server without numbers are all shown") {
   CHECK(script.events.size() == 3);
 }
 
-TEST_CASE("Follow: events of a server that gives several the same number are all shown") {
+TEST_CASE("Follow: different events with the same number are all shown") {
   Script script;
   script.connections = {{{{1000, status("working")}, {1000, chunk("a")}, {1000, chunk("b")}}, kLost},
                         {{{1000, chunk("b")}, {1001, chunk("c")}, {1001, status("completed")}}, {}}};
@@ -209,7 +208,7 @@ TEST_CASE("Follow: being stopped is neither an end nor an error") {
   CHECK(script.requests.size() == 1);
 }
 
-TEST_CASE("Follow: an event without sense is an error, not an endless loop") {
+TEST_CASE("Follow: an invalid event is an error and ends the stream") {
   Script script;
   script.connections = {{{{1, R"({"id":"t"})"}}, {}}};
   const FollowEnd end = script.run(send_plan());
@@ -218,7 +217,7 @@ TEST_CASE("Follow: an event without sense is an error, not an endless loop") {
   CHECK(script.requests.size() == 1);
 }
 
-// A new task of 1.0: the server names it.
+// Sends a new task in 1.0, where the server chooses the id.
 FollowPlan new_send_plan() {
   FollowPlan plan;
   plan.dialect = &dialect(task::ProtocolVersion::v1_0);
@@ -237,7 +236,7 @@ std::string new_status(std::string_view state) {
          std::string(state) + R"("}}})";
 }
 
-TEST_CASE("Follow: a task that the server names is subscribed to by that name after a loss") {
+TEST_CASE("Follow: after a loss a new task is subscribed to by the id that the server chose") {
   Script script;
   script.connections = {{{{0, new_task("SUBMITTED")}, {3, new_status("WORKING")}}, kLost},
                         {{{4, new_status("COMPLETED")}}, {}}};
@@ -262,7 +261,7 @@ TEST_CASE("Follow: a message with an id is sent again until it is answered, for 
   }
 }
 
-TEST_CASE("Follow: a message instead of a task is the whole answer") {
+TEST_CASE("Follow: a message instead of a task ends the send") {
   Script script;
   script.connections = {
       {{{0, R"({"message":{"messageId":"m","role":"ROLE_AGENT","parts":[{"text":"hi"}]}})"}}, {}}};
@@ -273,7 +272,7 @@ TEST_CASE("Follow: a message instead of a task is the whole answer") {
   CHECK(script.requests.size() == 1);
 }
 
-TEST_CASE("Follow: of a task that has ended and has no stream, the task is shown") {
+TEST_CASE("Follow: if an ended task has no stream, the task itself is shown") {
   const CallError ended{"This operation is not supported", protocol::a2a::kUnsupportedOperation, false};
   FollowPlan plan = watch_plan();
   plan.dialect = &dialect(task::ProtocolVersion::v1_0);

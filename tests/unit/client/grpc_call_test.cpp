@@ -5,14 +5,14 @@
 namespace baton::client::grpc_call_test {
 namespace {
 
-// "GetTask {...}" of the call that a request of the REST client becomes.
+// The gRPC call made from a REST client's request, as "GetTask {...}", or the error.
 std::string call_of(task::ProtocolVersion version, const protocol::a2a::ClientRequest& request,
                     const std::string& tenant = {}) {
   const auto call = method_call(version, request, tenant);
   return call ? std::string(call->method->name) + " " + call->message : call.error().for_caller;
 }
 
-TEST_CASE("gRPC call: what the REST client of a version writes becomes the call that it stands for") {
+TEST_CASE("gRPC call: each REST request of a version becomes the equivalent call") {
   const auto v0_3 = task::ProtocolVersion::v0_3, v1_0 = task::ProtocolVersion::v1_0;
   const auto old = protocol::a2a::client_dialect(v0_3, protocol::Binding::rest);
   const auto now = protocol::a2a::client_dialect(v1_0, protocol::Binding::rest);
@@ -39,7 +39,7 @@ TEST_CASE("gRPC call: what the REST client of a version writes becomes the call 
         "/lf.a2a.v1.A2AService/GetTask");
 }
 
-TEST_CASE("gRPC files: for a server with text in place of bytes they are encoded once more, and back") {
+TEST_CASE("gRPC files: for servers with text in place of bytes they are encoded again, and decoded back") {
   const std::string plain =
       R"({"message":{"messageId":"m","content":[{"file":{"fileWithBytes":"AP8=","name":"f"}},{"data":{"data":{"fileWithBytes":"AP8="}}},{"file":{"fileWithUri":"http://x/"}}],"metadata":{"fileWithBytes":"AP8="}}})";
   const std::string as_text =

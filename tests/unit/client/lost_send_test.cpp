@@ -15,7 +15,7 @@ FollowPlan send_once_plan() {
   return plan;
 }
 
-TEST_CASE("Follow: a message that may have arrived is not sent twice where that is not safe") {
+TEST_CASE("Follow: with sends_once, a message that may have arrived is not sent again") {
   Script script;
   script.connections = {{{}, kLost}};
   const FollowEnd end = script.run(send_once_plan());
@@ -25,7 +25,7 @@ TEST_CASE("Follow: a message that may have arrived is not sent twice where that 
   CHECK(script.requests.size() == 1);
 }
 
-TEST_CASE("Follow: a message that the server never got is sent again in any case, when the server says") {
+TEST_CASE("Follow: a message that the server did not accept is sent again after its retry_after") {
   Script script;
   CallError busy{"HTTP status 503", 0, true, 503};
   busy.unsent = true;

@@ -16,7 +16,7 @@ const Answer kLost = tl::unexpected(CallError{"the connection was reset", 0, tru
 const Answer kRefused = tl::unexpected(CallError{"no", -32600, false});
 const Answer kDone = task::Json{R"({"kind":"task","id":"t","contextId":"c","status":{"state":"completed"}})"};
 
-// A server that answers as it was told, and a clock that moves only when somebody waits.
+// A server with prepared answers, and a clock that moves only during waits.
 struct Script {
   std::deque<Answer> answers;
   int sent = 0;
@@ -49,7 +49,7 @@ struct Script {
   }
 };
 
-TEST_CASE("Plain send: a lost answer is asked for again with the same message, and told once") {
+TEST_CASE("Plain send: after a lost answer the same message is sent again, and the answer is reported once") {
   Script script{{kLost, kLost, kDone}};
   const FollowEnd end = script.run(task::ProtocolVersion::v0_3);
   CHECK_FALSE(end.error.has_value());
@@ -60,7 +60,7 @@ TEST_CASE("Plain send: a lost answer is asked for again with the same message, a
   CHECK(script.events == 1);
 }
 
-TEST_CASE("Plain send: a message of 0.1, which has no id, and a refused one are sent once") {
+TEST_CASE("Plain send: a 0.1 message, which has no id, and a refused message are sent once") {
   Script old{{kLost, kDone}};
   CHECK(old.run(task::ProtocolVersion::v0_1).error.has_value());
   CHECK(old.sent == 1);
@@ -69,7 +69,7 @@ TEST_CASE("Plain send: a message of 0.1, which has no id, and a refused one are 
   CHECK(refused.sent == 1);
 }
 
-TEST_CASE("Plain send: silence ends it after the time to give up, and so does being stopped") {
+TEST_CASE("Plain send: it ends after the time to give up, or when it is stopped") {
   Script silent;
   const FollowEnd end = silent.run(task::ProtocolVersion::v1_0);
   CHECK(end.error->lost);

@@ -13,7 +13,7 @@ namespace {
 
 using task::ProtocolVersion;
 
-// "1.0 http://h/a" of each interface to try, in order.
+// The interfaces to try, in order, each as "1.0 http://h/a".
 std::vector<std::string> chosen(std::string_view card, std::string_view a2a = "",
                                 Purpose purpose = Purpose::tasks, std::string_view transport = "") {
   const auto read = protocol::read_remote_card(card);
@@ -40,7 +40,7 @@ std::string card_of(const std::vector<std::array<std::string, 3>>& interfaces) {
 
 using Names = std::vector<std::string>;
 
-TEST_CASE("Remote: JSON-RPC comes before REST and newer before older, whatever the card's order") {
+TEST_CASE("Remote: JSON-RPC is tried before REST and newer before older, regardless of the card's order") {
   const std::string card = card_of({{"http://h/r", "HTTP+JSON", "1.0"},
                                     {"http://h/old", "JSONRPC", "0.3"},
                                     {"http://h/new", "JSONRPC", "1.0"},
@@ -51,14 +51,14 @@ TEST_CASE("Remote: JSON-RPC comes before REST and newer before older, whatever t
   CHECK(chosen(card, "0.1") == Names{"0.1 http://h/old"});
 }
 
-TEST_CASE("Remote: an agent without JSON-RPC is spoken to over REST") {
+TEST_CASE("Remote: an agent without JSON-RPC is called over REST") {
   const std::string card = card_of({{"h:1", "GRPC", "1.0"}, {"http://h/r", "HTTP+JSON", "0.3"}});
   CHECK(chosen(card) == Names{"0.3 REST http://h/r"});
   CHECK(chosen(card, "1.0", Purpose::tasks, "rest").empty());
   CHECK(chosen(card, "", Purpose::tasks, "jsonrpc").empty());
 }
 
-TEST_CASE("Remote: gRPC is spoken where a card offers nothing before it, or where it is asked for") {
+TEST_CASE("Remote: gRPC is used if the card offers nothing else, or if it is asked for") {
   const std::string card =
       card_of({{"h:1", "GRPC", "1.0"}, {"h:2", "GRPC", "0.3"}, {"http://h/r", "HTTP+JSON", "1.0"}});
   const bool built = client::GrpcChannel::available();
@@ -68,7 +68,7 @@ TEST_CASE("Remote: gRPC is spoken where a card offers nothing before it, or wher
   CHECK(chosen(card_of({{"h:1", "GRPC", "1.0"}})) == (built ? Names{"1.0 gRPC h:1"} : Names{}));
 }
 
-TEST_CASE("Remote: lists are asked for in 1.0 only, over whatever binding has them") {
+TEST_CASE("Remote: lists use 1.0 only, over any binding that offers it") {
   const std::string old = card_of({{"http://h/old", "JSONRPC", "0.3"}});
   CHECK(chosen(old, "", Purpose::lists).empty());
   CHECK(chosen(old, "0.3", Purpose::lists).empty());
@@ -86,13 +86,13 @@ TEST_CASE("Remote: a card that may be of 0.1 or 0.2 is tried as both") {
   CHECK(chosen(card, "0.1") == Names{"0.1 http://h/a"});
 }
 
-TEST_CASE("Remote: what is no HTTP URL is not tried") {
+TEST_CASE("Remote: other URLs than HTTP are not tried") {
   CHECK(chosen(card_of({{"file:///etc/passwd", "JSONRPC", "1.0"}})).empty());
   CHECK(chosen(card_of({{"", "JSONRPC", "1.0"}, {"http://h/x", "JSONRPC", "1.0"}})) ==
         Names{"1.0 http://h/x"});
 }
 
-TEST_CASE("Remote: streams only where the card has them") {
+TEST_CASE("Remote: streams are used only if the card declares them") {
   const auto card = protocol::read_remote_card(std::string_view(R"({"name":"n","supportedInterfaces":[
           {"url":"http://h/x","protocolBinding":"JSONRPC","protocolVersion":"1.0"}]})"));
   REQUIRE(card.has_value());
