@@ -1,4 +1,4 @@
-// Answers to questions with a schema, which are checked in one place for all who send them.
+// Answers to questions with a schema. They are checked in one place for all protocols.
 #include <doctest/doctest.h>
 
 #include "unit/engine/family.h"
@@ -33,7 +33,7 @@ Part data(const std::string& json) {
   return Part::of_data({json});
 }
 
-// A task "t1" that asks with this schema.
+// Creates the task "t1", which asks a question with the schema.
 task::TaskKey ask(EngineBench& bench, const std::string& schema) {
   const auto accepted = bench.submit(EngineBench::message("go", "t1"));
   REQUIRE(accepted);
@@ -70,7 +70,7 @@ TEST_CASE("Answers: data that does not fit is refused, and the task keeps waitin
   CHECK(turn->turn.message.parts[0] == data(R"({"environment":"staging","replicas":2})"));
 }
 
-TEST_CASE("Answers: a text becomes data where the schema leaves it one meaning, else it is refused") {
+TEST_CASE("Answers: a text becomes data if the schema makes it unambiguous, otherwise it is refused") {
   EngineBench bench;
   const auto key = ask(bench, kApprove);
   CHECK(refusal(bench, Part::of_text("moon")) == "message.parts: the question wants yes or no");
@@ -79,7 +79,7 @@ TEST_CASE("Answers: a text becomes data where the schema leaves it one meaning, 
   CHECK(bench.scripted().next()->turn.message.parts == std::vector<Part>{data(R"({"approved":true})")});
 }
 
-TEST_CASE("Answers: where the schema needs more the card says whether a text will do") {
+TEST_CASE("Answers: if the schema needs more the card decides whether text is accepted") {
   for (const bool needs_data : {false, true}) {
     EngineBench::Options options;
     options.settings.answers_need_data = needs_data;
@@ -92,7 +92,7 @@ TEST_CASE("Answers: where the schema needs more the card says whether a text wil
   }
 }
 
-TEST_CASE("Answers: the same answer sent again is the same task, also once the task asks something else") {
+TEST_CASE("Answers: a repeated answer finds the same task, even if the task asks something else by then") {
   EngineBench bench;
   const auto key = ask(bench, kApprove);
   REQUIRE(bench.submit(saying(Part::of_text("yes"), "m1")));
@@ -109,13 +109,13 @@ TEST_CASE("Answers: the same answer sent again is the same task, also once the t
   REQUIRE(bench.submit(saying(Part::of_text("yes"), "m2")));
 }
 
-TEST_CASE("Answers: a caller may decline, whatever the schema says") {
+TEST_CASE("Answers: a caller may decline regardless of the schema") {
   EngineBench bench;
   ask(bench, kDeploy);
   REQUIRE(bench.submit(saying(data(R"({"cancelled": true})"))));
 }
 
-TEST_CASE("Answers: several are checked before one is given") {
+TEST_CASE("Answers: all answers are checked before the first one is given") {
   EngineBench bench;
   const auto key = ask(bench, kApprove);
   CHECK_FALSE(bench.engine().tasks().check_answer(saying(data("{}"))));
@@ -123,7 +123,7 @@ TEST_CASE("Answers: several are checked before one is given") {
   CHECK(head(bench, key).state == State::input_required);
 }
 
-TEST_CASE("Answers: a faulty schema fails the turn of an agent of ours, with its place") {
+TEST_CASE("Answers: a faulty schema fails a local agent's turn, and the error names the place") {
   const std::pair<const char*, const char*> rows[] = {
       {R"({"$ref":"#"})", "it refers to itself without going into the value"},
       {R"({"anyOf":["x",3]})", "/anyOf/0 must be a schema: an object, true or false"},
@@ -141,7 +141,7 @@ TEST_CASE("Answers: a faulty schema fails the turn of an agent of ours, with its
   }
 }
 
-TEST_CASE("Answers: a faulty schema of an agent elsewhere is taken out of its question") {
+TEST_CASE("Answers: a faulty schema is removed from a remote agent's question") {
   EngineBench bench(elsewhere());
   const auto key = ask(bench, R"({"allOf":[{"$ref":"#"}]})");
   const auto task = bench.engine().tasks().read(key, {});
@@ -169,7 +169,7 @@ TEST_CASE("Answers: the limits of questions are the server's settings") {
   CHECK(task::text_of(*task->status.message).find("it has more than 1 schemas in it") != std::string::npos);
 }
 
-TEST_CASE("Answers: a child's question is checked where it is answered, at its parent") {
+TEST_CASE("Answers: the answer to a child's question is checked at its parent") {
   for (const bool waits : {false, true}) {
     EngineBench bench;
     Family all(bench, waits);
@@ -188,7 +188,7 @@ TEST_CASE("Answers: a child's question is checked where it is answered, at its p
   }
 }
 
-TEST_CASE("Answers: an agent that takes its child's questions is checked as a caller is") {
+TEST_CASE("Answers: an agent's answers to its child are checked like a caller's") {
   EngineBench bench;
   const auto accepted = bench.submit(EngineBench::message("go", "t1"));
   const auto parent = bench.scripted().next();

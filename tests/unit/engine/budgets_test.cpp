@@ -1,4 +1,4 @@
-// Budgets of tasks: what is refused, what ends, and what a child gets.
+// Budgets of tasks: refusals, forced ends, and the budgets of children.
 #include <doctest/doctest.h>
 
 #include "unit/engine/family.h"
@@ -22,7 +22,7 @@ struct Held {
     parent = bench.scripted().next();
     REQUIRE(parent);
   }
-  // The error that the request gets.
+  // Requests a child and returns the error.
   std::string refused(const std::string& id) {
     const std::size_t before = parent->delivered.size();
     parent->sink->delegate(call(id));
@@ -58,7 +58,7 @@ task::Usage usage(std::int64_t tokens) {
 
 }  // namespace
 
-TEST_CASE("Budgets: no more children begin than there may be, asked for at once or one by one") {
+TEST_CASE("Budgets: the number of children is bounded, whether requested at once or one by one") {
   task::Budget budget;
   budget.children = 2;
   Held held(budget);
@@ -70,7 +70,7 @@ TEST_CASE("Budgets: no more children begin than there may be, asked for at once 
   CHECK(names(held.refused("d"), "max_children"));
 }
 
-TEST_CASE("Budgets: a request that comes to no child takes nothing") {
+TEST_CASE("Budgets: a request that makes no child uses nothing") {
   task::Budget budget;
   budget.children = 1;
   Held held(budget);
@@ -81,7 +81,7 @@ TEST_CASE("Budgets: a request that comes to no child takes nothing") {
   CHECK(names(held.refused("b"), "max_children"));
 }
 
-TEST_CASE("Budgets: a turn that runs again gets its children though all of the budget is used up") {
+TEST_CASE("Budgets: a turn that runs again gets its earlier children even if the budget is used up") {
   task::Budget budget;
   budget.children = 1;
   Held held(budget);
@@ -97,7 +97,7 @@ TEST_CASE("Budgets: a turn that runs again gets its children though all of the b
   CHECK(names(held.refused("b"), "max_children"));
 }
 
-TEST_CASE("Budgets: a token's agents bind what is delegated at every level, after a restart too") {
+TEST_CASE("Budgets: a token's agents restrict delegation at every level, also after a restart") {
   Held held({});
   held.parent->sink->finish(agents::Done{});
   held.bench.wait(held.key);
@@ -122,7 +122,7 @@ TEST_CASE("Budgets: a token's agents bind what is delegated at every level, afte
   CHECK(names(held.parent->delivered.back().error, "is not for the agent"));
 }
 
-TEST_CASE("Budgets: a message by a token that binds binds the task from then on") {
+TEST_CASE("Budgets: a message with a restricting token restricts the task from then on") {
   EngineBench bench;
   const auto accepted = bench.submit(EngineBench::message("work", "t1"));
   bench.scripted().next()->sink->finish(question("which?"));
@@ -137,7 +137,7 @@ TEST_CASE("Budgets: a message by a token that binds binds the task from then on"
   CHECK(names(parent->delivered.back().error, "is not for the agent \"helper\""));
 }
 
-TEST_CASE("Budgets: a child gets what is left, and no level more than there may be") {
+TEST_CASE("Budgets: a child gets the rest of the budget, and the depth is bounded") {
   task::Budget budget;
   budget.children = 5;
   budget.depth = 1;
@@ -155,7 +155,7 @@ TEST_CASE("Budgets: a child gets what is left, and no level more than there may 
   CHECK(names(child->delivered.back().error, "max_depth"));
 }
 
-TEST_CASE("Budgets: what a child has used too much ends its parent, which runs or waits") {
+TEST_CASE("Budgets: a child that uses too much ends its parent, whether that runs or waits") {
   for (const bool waits : {false, true}) {
     task::Budget budget;
     budget.tokens = 100;
@@ -173,7 +173,7 @@ TEST_CASE("Budgets: what a child has used too much ends its parent, which runs o
   }
 }
 
-TEST_CASE("Budgets: no child begins once the tokens are used up, and the task goes on") {
+TEST_CASE("Budgets: once the tokens are used up no child begins, but the task may continue") {
   task::Budget budget;
   budget.tokens = 100;
   Held held(budget);
@@ -183,7 +183,7 @@ TEST_CASE("Budgets: no child begins once the tokens are used up, and the task go
   CHECK(held.bench.wait(held.key)->state == State::completed);
 }
 
-TEST_CASE("Budgets: an agent that says it has used too much is ended") {
+TEST_CASE("Budgets: an agent that reports too much usage is ended") {
   task::Budget budget;
   budget.tokens = 100;
   Held held(budget);
@@ -205,7 +205,7 @@ TEST_CASE("Budgets: a task that takes too long ends with its children, whether i
   }
 }
 
-TEST_CASE("Budgets: what waits is ended at its time after a restart, too") {
+TEST_CASE("Budgets: a waiting task is ended at its time limit also after a restart") {
   task::Budget budget;
   budget.wall = std::chrono::milliseconds(300);
   Held held(budget);
@@ -216,7 +216,7 @@ TEST_CASE("Budgets: what waits is ended at its time after a restart, too") {
   CHECK(names(held.reason(), "max_wall_s"));
 }
 
-TEST_CASE("Budgets: only the send that makes a task carries one") {
+TEST_CASE("Budgets: only the send that creates a task may have a budget") {
   Held held({});
   task::Budget budget;
   budget.children = 1;
@@ -226,7 +226,7 @@ TEST_CASE("Budgets: only the send that makes a task carries one") {
   CHECK(names(refused.error().for_caller, "budget"));
 }
 
-TEST_CASE("Budgets: a task that is reopened has what the new send allows, and all of that") {
+TEST_CASE("Budgets: a reopened task has the full budget of the new send") {
   task::Budget budget;
   budget.children = 1;
   Held held(budget);
@@ -249,7 +249,7 @@ TEST_CASE("Budgets: a task that is reopened has what the new send allows, and al
   }
 }
 
-TEST_CASE("Budgets: a task without one has the server's number of children and no budget") {
+TEST_CASE("Budgets: a task without a budget has only the server's limit on children") {
   EngineBench::Options options;
   options.engine.delegation_children_max = 1;
   EngineBench bench(options);

@@ -1,4 +1,4 @@
-// One action on many tasks.
+// Bulk jobs: one action on many tasks.
 #include <doctest/doctest.h>
 
 #include <set>
@@ -28,7 +28,7 @@ engine::BulkRequest request(BulkAction action, std::optional<std::int64_t> expec
   return made;
 }
 
-// Tasks that wait for their time.
+// Submits tasks that wait for their start time.
 std::vector<task::TaskKey> delayed(EngineBench& bench, int count) {
   std::vector<task::TaskKey> keys;
   for (int i = 0; i < count; ++i) {
@@ -60,7 +60,7 @@ store::BulkJob counted(EngineBench& bench, task::BulkJobKey key) {
   return once(bench, key, [](const store::BulkJob& job) { return job.counted; });
 }
 
-// Tasks that have failed.
+// Submits tasks and lets them fail.
 std::vector<task::TaskKey> failed(EngineBench& bench, int count) {
   std::vector<task::TaskKey> keys;
   for (int i = 0; i < count; ++i) {
@@ -73,7 +73,7 @@ std::vector<task::TaskKey> failed(EngineBench& bench, int count) {
 
 }  // namespace
 
-TEST_CASE("BulkJobs: each task that the filter finds is acted on once, with a result of its own") {
+TEST_CASE("BulkJobs: each task that the filter finds is acted on once and has its own result") {
   EngineBench bench;
   const auto keys = delayed(bench, 100);
   const auto key = bench.engine().bulk_jobs().begin(request(BulkAction::cancel, 100, {.unfinished = true}));
@@ -88,7 +88,7 @@ TEST_CASE("BulkJobs: each task that the filter finds is acted on once, with a re
   CHECK(bench.store().audit({.action = "cancel"}, 0, 1000)->lines.size() == 100);
 }
 
-TEST_CASE("BulkJobs: a count that is not the expected one begins nothing, and says what it is") {
+TEST_CASE("BulkJobs: if the count is not the expected one nothing begins, and the error has the count") {
   EngineBench bench;
   const auto keys = delayed(bench, 3);
   const auto more = bench.engine().bulk_jobs().begin(request(BulkAction::cancel, 4));
@@ -102,7 +102,7 @@ TEST_CASE("BulkJobs: a count that is not the expected one begins nothing, and sa
   CHECK(!bench.engine().tasks().find(keys[0])->cancel_requested);
 }
 
-TEST_CASE("BulkJobs: skip gives up all deliveries that wait, and is refused where none does") {
+TEST_CASE("BulkJobs: skip gives up all waiting deliveries, and is refused if there are none") {
   EngineBench bench;
   delayed(bench, 1);
   auto submission = EngineBench::message("work");
@@ -118,7 +118,7 @@ TEST_CASE("BulkJobs: skip gives up all deliveries that wait, and is refused wher
   CHECK(job.refused == 1);
 }
 
-TEST_CASE("BulkJobs: what is refused is in the item's result, and does not stop the job") {
+TEST_CASE("BulkJobs: a refusal is in the item's result and does not stop the job") {
   EngineBench bench;
   const auto keys = delayed(bench, 2);
   REQUIRE(bench.cancel(bench.engine().tasks().find(keys[0])->id));
@@ -130,11 +130,10 @@ TEST_CASE("BulkJobs: what is refused is in the item's result, and does not stop 
   CHECK(bench.store().bulk_items(*key, {}, 10, false)->at(0).outcome == "not_cancelable");
 }
 
-TEST_CASE(
-    "BulkJobs: a job that was broken off goes on after a restart with what is left, and with nothing else") {
+TEST_CASE("BulkJobs: after a restart an interrupted job continues with the remaining tasks only") {
   EngineBench bench;
   const auto keys = delayed(bench, 4);
-  // As a program leaves it that is killed after one item.
+  // The rows that a program leaves if it is killed after one item.
   store::BulkJob left;
   left.key = {7};
   left.actor = "olga";
@@ -150,7 +149,7 @@ TEST_CASE(
   entry.task = keys[0];
   entry.job = {7};
   write(entry);
-  left.key = {8};  // and one whose tasks were not all written down
+  left.key = {8};  // another job, whose tasks were not all stored
   write(left);
   REQUIRE(bench.store().commit());
   bench.restart();
@@ -165,7 +164,7 @@ TEST_CASE(
   CHECK(bench.store().bulk_job({8})->state == store::BulkJob::State::abandoned);
 }
 
-TEST_CASE("BulkJobs: what has ended is deleted with an outcome for each task, what has not is refused") {
+TEST_CASE("BulkJobs: delete removes ended tasks and refuses others, with an outcome for each task") {
   EngineBench bench(EngineBench::with_retention());
   std::vector<task::TaskKey> ended;
   for (int i = 0; i < 3; ++i) {
@@ -188,7 +187,7 @@ TEST_CASE("BulkJobs: what has ended is deleted with an outcome for each task, wh
   CHECK(bench.store().audit({.action = "delete"}, 0, 10)->lines.size() == 4);
 }
 
-TEST_CASE("BulkJobs: deleting goes on after a restart, and what is gone by then is done") {
+TEST_CASE("BulkJobs: delete continues after a restart, and tasks already removed count as done") {
   EngineBench bench(EngineBench::with_retention());
   std::vector<task::TaskKey> keys;
   for (int i = 0; i < 2; ++i) {
@@ -213,13 +212,13 @@ TEST_CASE("BulkJobs: deleting goes on after a restart, and what is gone by then 
   CHECK(bench.store().bulk_items({7}, {4710}, 10, false)->at(0).detail == "was gone already");
 }
 
-TEST_CASE("BulkJobs: without anything that deletes, no job does") {
+TEST_CASE("BulkJobs: without retention no delete job begins") {
   EngineBench bench;
   CHECK(bench.engine().bulk_jobs().begin(request(BulkAction::erase, 1)).error().code ==
         ErrorCode::unsupported);
 }
 
-TEST_CASE("BulkJobs: items that find the queue full are tried again until there is room") {
+TEST_CASE("BulkJobs: items that find the queue full are retried until there is room") {
   EngineBench::Options options;
   options.engine.queue_max = 1;
   options.engine.slots = 1;
@@ -236,8 +235,7 @@ TEST_CASE("BulkJobs: items that find the queue full are tried again until there 
   CHECK(finished(bench, *key).done == 4);
 }
 
-TEST_CASE(
-    "BulkJobs: without a number the tasks are written down and counted, and acted on once it is confirmed") {
+TEST_CASE("BulkJobs: without an expected count the tasks are stored, counted, and acted on once confirmed") {
   EngineBench bench;
   const auto keys = delayed(bench, 1'100);  // more than a page
   auto& jobs = bench.engine().bulk_jobs();
@@ -246,7 +244,7 @@ TEST_CASE(
   const auto job = counted(bench, *key);
   CHECK(job.tasks == 1'100);
   CHECK(job.state == store::BulkJob::State::preparing);
-  delayed(bench, 1);  // comes too late
+  delayed(bench, 1);  // too late to be in the job
   CHECK(!bench.engine().tasks().find(keys[0])->cancel_requested);
   CHECK(jobs.confirm(*key, 1'101, "olga").error().for_caller == "the job has 1100 tasks, not 1101");
   CHECK(jobs.confirm(*key, 1'100, "otto").error().code == ErrorCode::conflict);
@@ -260,7 +258,7 @@ TEST_CASE(
   CHECK(bench.engine().bulk_jobs().abandon(*key).error().code == ErrorCode::conflict);
 }
 
-TEST_CASE("BulkJobs: a job that was counted can be given up, and the oldest is where many wait") {
+TEST_CASE("BulkJobs: a counted job can be abandoned, and the oldest is if too many wait") {
   EngineBench bench;
   const auto keys = delayed(bench, 1);
   std::vector<task::BulkJobKey> made;
@@ -269,7 +267,7 @@ TEST_CASE("BulkJobs: a job that was counted can be given up, and the oldest is w
     REQUIRE(key);
     CHECK(counted(bench, *key).tasks == 1);
     made.push_back(*key);
-    // Its place among those that are counted is given back a moment later.
+    // The job's place among those being counted is released a moment later.
     while (i < engine::BulkJobs::kUnconfirmed && bench.engine().bulk_jobs().at_work() > 0)
       std::this_thread::yield();
   }
@@ -279,14 +277,14 @@ TEST_CASE("BulkJobs: a job that was counted can be given up, and the oldest is w
   CHECK(!bench.engine().tasks().find(keys[0])->cancel_requested);
 }
 
-TEST_CASE("BulkJobs: where the filter finds nothing there is nothing to confirm") {
+TEST_CASE("BulkJobs: if the filter finds no task the job is finished without a confirmation") {
   EngineBench bench;
   const auto key = bench.engine().bulk_jobs().begin(request(BulkAction::cancel, {}));
   REQUIRE(key);
   CHECK(finished(bench, *key).tasks == 0);
 }
 
-TEST_CASE("BulkJobs: a retry leaves out what was retried already") {
+TEST_CASE("BulkJobs: a retry leaves out tasks that were already retried") {
   EngineBench bench;
   const auto keys = failed(bench, 2);
   const store::TaskFilter filter{.states = {State::failed}};
@@ -303,7 +301,7 @@ TEST_CASE("BulkJobs: a retry leaves out what was retried already") {
   const auto again = retry_both(2);
   REQUIRE(!again);
   CHECK(again.error().for_caller == "the filter finds 0 tasks, not 2 as expected");
-  // What was written down before is looked at once more.
+  // The tasks of the earlier count are checked again.
   REQUIRE(bench.engine().bulk_jobs().confirm(*late, 2, "olga"));
   CHECK(finished(bench, *late).refused == 2);
   CHECK(bench.scripted().waiting() == 0);

@@ -9,7 +9,7 @@ namespace caller_usage_test {
 
 using namespace baton;
 
-TEST_CASE("CallerUsage: what was added before a count and is stored while that begins counts") {
+TEST_CASE("CallerUsage: a task added before a count and stored during it is counted") {
   const test::ManualClock clock;
   store::MemoryStore store(clock);
   engine::CallerUsage usage(1, 0, true);

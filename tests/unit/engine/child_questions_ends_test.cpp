@@ -1,4 +1,4 @@
-// Questions of children over restarts, cancels, deadlines and repetitions; children that outlive their
+// Children's questions across restarts, cancels, deadlines and repeats, and children that outlive their
 // parents.
 #include <doctest/doctest.h>
 
@@ -26,7 +26,7 @@ TEST_CASE(
     CHECK(head(bench, all.key).ask == ask);
     bench.engine().settle();
     if (waits) CHECK(head(bench, all.key).last_event == events);
-    // The program ends before the answer reaches the child.
+    // The program stops before the answer reaches the child.
     REQUIRE(answer(bench, "t1", "one", ask, first + "00f067aa0ba902b7-01"));
     bench.restart();
     const auto one = bench.helper().next();
@@ -45,14 +45,14 @@ TEST_CASE(
     const auto next = bench.scripted().next();
     REQUIRE(next);
     CHECK(next->turn.results.size() == 2);
-    CHECK(next->turn.trace.empty());  // its message came without one
+    CHECK(next->turn.trace.empty());  // its message had none
     next->sink->finish(agents::Done{});
     await_state(bench, all.key, State::completed);
     CHECK(bench.helper().waiting() == 0);
   }
 }
 
-TEST_CASE("Delegation: a parent that is canceled or ends while a child asks cancels it") {
+TEST_CASE("Delegation: a parent that is canceled or ends cancels its asking child") {
   for (const bool ends : {false, true}) {
     EngineBench bench;
     Family all(bench, !ends);
@@ -71,24 +71,24 @@ TEST_CASE("Delegation: a parent that is canceled or ends while a child asks canc
   }
 }
 
-TEST_CASE("Delegation: the deadline of a turn does not run while its task shows a child's question") {
+TEST_CASE("Delegation: a turn's deadline is suspended while its task shows a child's question") {
   EngineBench::Options options;
   options.settings.turn_timeout = std::chrono::milliseconds(400);
   EngineBench bench(options);
   Family all(bench);
   all.child->sink->finish(question("how?"));
   await_question(bench, all.key, "how?");
-  // Another turn's deadline, which begins later, passes meanwhile.
+  // Meanwhile the deadline of another turn, which began later, passes.
   const auto other = bench.submit(EngineBench::message("hangs", "t2"));
   CHECK(bench.wait(other->key)->state == State::failed);
   CHECK(shown(bench, all.key) == "how?");
   REQUIRE(answer(bench, "t1", "so"));
-  // It runs again from here.
+  // The deadline is running again from here.
   const auto asked = head(bench, all.key).status_event;
   CHECK(bench.wait(all.key, asked.value)->state == State::failed);
 }
 
-TEST_CASE("Delegation: a repeated answer is one answer") {
+TEST_CASE("Delegation: a repeated answer counts once") {
   EngineBench bench;
   Family all(bench);
   all.child->sink->finish(question("how?"));
@@ -108,7 +108,7 @@ TEST_CASE("Delegation: a repeated answer is one answer") {
   await_state(bench, all.key, State::completed);
 }
 
-TEST_CASE("Delegation: a detached child is handed over, and goes on when its parent has ended") {
+TEST_CASE("Delegation: a detached child is reported at once and outlives its parent") {
   for (const bool cancels : {false, true}) {
     EngineBench bench;
     const auto accepted = bench.submit(EngineBench::message("parent", "t1"));

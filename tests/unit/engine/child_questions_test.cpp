@@ -1,4 +1,4 @@
-// What children ask goes up to their parents' caller, and the answers go down.
+// Children's questions go up to the caller of the root task, and the answers go down.
 #include "engine/turns/child_questions.h"
 
 #include <doctest/doctest.h>
@@ -9,14 +9,14 @@ namespace child_questions_test {
 
 using namespace family;
 
-TEST_CASE("ChildQuestions: an id of a question names the subagent and the question") {
+TEST_CASE("ChildQuestions: a question's id has the ids of the subagent and of its question") {
   const auto parts = engine::parts_of_ask(engine::ask_of("a.b-2", {17}));
   CHECK(parts.subagent == "a.b-2");
   CHECK(parts.number == task::EventNumber{17});
   CHECK(engine::parts_of_ask("q1").number == task::EventNumber{});
 }
 
-TEST_CASE("ChildQuestions: what a subagent has asked since stays when an earlier question is forgotten") {
+TEST_CASE("ChildQuestions: removing a subagent's earlier question keeps its newer one") {
   engine::ChildQuestions questions;
   for (const std::int64_t number : {7, 11}) {
     engine::ChildQuestion question;
@@ -54,7 +54,7 @@ TEST_CASE(
   CHECK(!turnover.withdraws);
 }
 
-TEST_CASE("Delegation: a child's question is its parent's, and the answer goes to the child") {
+TEST_CASE("Delegation: the parent shows its child's question, and the answer goes to the child") {
   for (const bool waits : {false, true}) {
     EngineBench bench;
     Family all(bench, waits);
@@ -96,7 +96,7 @@ TEST_CASE("Delegation: a child's question is its parent's, and the answer goes t
   }
 }
 
-TEST_CASE("Delegation: what is asked for is what the child asks for") {
+TEST_CASE("Delegation: the parent asks for the same kind of answer as the child") {
   EngineBench bench;
   Family all(bench);
   all.child->sink->finish(question("who are you?", true));
@@ -104,7 +104,7 @@ TEST_CASE("Delegation: what is asked for is what the child asks for") {
   all.parent->sink->finish(agents::Failed{"no"});
 }
 
-TEST_CASE("Delegation: of two children that ask, the second is heard when the first is answered") {
+TEST_CASE("Delegation: if two children ask, the second question is shown after the first answer") {
   for (const bool waits : {false, true}) {
     EngineBench bench;
     Family all(bench);
@@ -142,7 +142,7 @@ TEST_CASE("Delegation: of two children that ask, the second is heard when the fi
   }
 }
 
-TEST_CASE("Delegation: a question climbs to the root, level by level, and its answer comes down") {
+TEST_CASE("Delegation: a question rises to the root level by level, and its answer goes down") {
   EngineBench bench;
   const auto root = bench.submit(EngineBench::message("root", "t1"));
   const auto top = bench.scripted().next();
@@ -174,7 +174,7 @@ TEST_CASE("Delegation: a question climbs to the root, level by level, and its an
   await_state(bench, root->key, State::completed);
 }
 
-TEST_CASE("Delegation: a question that somebody else answers, or whose child ends, is withdrawn") {
+TEST_CASE("Delegation: a question is withdrawn if it is answered elsewhere or its child ends") {
   for (const bool waits : {false, true}) {
     EngineBench bench;
     Family all(bench);
@@ -205,8 +205,7 @@ TEST_CASE("Delegation: a question that somebody else answers, or whose child end
   }
 }
 
-TEST_CASE(
-    "Delegation: a running turn goes on talking while a child asks, in another reply and without notes") {
+TEST_CASE("Delegation: while a child asks, a running turn's text is a new reply and its notes are dropped") {
   EngineBench bench;
   Family all(bench);
   all.parent->sink->text("before. ");
@@ -234,7 +233,7 @@ TEST_CASE(
   CHECK(task->artifacts[1].parts.at(0).content == "meanwhile.");
 }
 
-TEST_CASE("Delegation: a turn that asks itself while a child asks has its own question answered") {
+TEST_CASE("Delegation: a turn's own question replaces its child's question, and is answered") {
   EngineBench bench;
   Family all(bench);
   all.child->sink->finish(question("the child's"));
@@ -250,7 +249,7 @@ TEST_CASE("Delegation: a turn that asks itself while a child asks has its own qu
   await_state(bench, all.key, State::completed);
 }
 
-TEST_CASE("Delegation: what a turn answers is told again after a child's question") {
+TEST_CASE("Delegation: after a child's question the turn gets the message that it answers again") {
   EngineBench bench;
   const auto accepted = bench.submit(EngineBench::message("first", "t1"));
   bench.scripted().next()->sink->finish(question("which?"));
@@ -268,14 +267,14 @@ TEST_CASE("Delegation: what a turn answers is told again after a child's questio
   REQUIRE(next);
   CHECK(task::text_of(next->turn.message) == "this");
   CHECK(next->turn.resume_ask == "its own id");
-  // It hears what its child asked, and what the caller said to that.
+  // Its history has the child's question and the caller's answer to it.
   REQUIRE(next->turn.history.size() >= 2);
   CHECK(task::text_of(next->turn.history.back()) == "so");
   next->sink->finish(agents::Done{});
   await_state(bench, accepted->key, State::completed);
 }
 
-TEST_CASE("Delegation: a message before the question waits for the turn, the answer does not") {
+TEST_CASE("Delegation: a message sent before the question waits for the turn, the answer does not") {
   EngineBench bench;
   Family all(bench);
   REQUIRE(answer(bench, "t1", "later"));

@@ -69,7 +69,7 @@ using Ids = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("Conversations: each is listed once, where its newest task is, and on one page") {
+TEST_CASE("Conversations: each is listed once, on the page of its newest task") {
   Bench bench;
   for (const char* context : {"c1", "c2", "c1", "c3", "c2"}) bench.ended("hello", context);
   bench.ended("not hers", "c4", "ben");
@@ -84,7 +84,7 @@ TEST_CASE("Conversations: each is listed once, where its newest task is, and on 
   CHECK(!second.next);
 }
 
-TEST_CASE("Conversations: a title is the caller's, else the first words, and cannot be nothing") {
+TEST_CASE("Conversations: the title is the caller's or else the first words, and cannot be empty") {
   Bench bench;
   bench.ended("good day", "c1");
   CHECK(bench.conversations().find(Bench::ref("c1"))->title == "good day");
@@ -96,7 +96,7 @@ TEST_CASE("Conversations: a title is the caller's, else the first words, and can
   CHECK(bench.rename("c2", "Weather").error().code == ErrorCode::not_found);
 }
 
-TEST_CASE("Conversations: one that waits for its caller is canceled and goes, and no other does") {
+TEST_CASE("Conversations: deleting one that waits for its caller cancels it and removes no other") {
   Bench bench;
   const task::TaskHead kept = bench.ended("kept", "c2");
   bench.ended("one", "c1");
@@ -110,7 +110,7 @@ TEST_CASE("Conversations: one that waits for its caller is canceled and goes, an
   CHECK(bench.erase("c1").error().code == ErrorCode::not_found);
 }
 
-TEST_CASE("Conversations: one that is at work ends first, and then goes") {
+TEST_CASE("Conversations: deleting one that is working removes it after its work has ended") {
   Bench bench;
   const task::TaskHead head = bench.begun("work", "c1");
   const auto run = bench.scripted().next();
@@ -125,7 +125,7 @@ TEST_CASE("Conversations: one that is at work ends first, and then goes") {
   CHECK(bench.engine().tasks().find(head.key).error().code == ErrorCode::task_not_found);
 }
 
-TEST_CASE("Conversations: one whose work does not end in time stays until that has ended") {
+TEST_CASE("Conversations: a deleted one whose work does not end in time stays until the work has ended") {
   Bench bench;
   const task::TaskHead ended = bench.ended("one", "c1");
   const task::TaskHead head = bench.begun("work", "c1");

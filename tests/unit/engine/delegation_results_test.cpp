@@ -1,4 +1,4 @@
-// What a turn that goes on after waiting is told of its children.
+// The results of children that a turn gets when it continues after waiting.
 #include <doctest/doctest.h>
 
 #include <thread>
@@ -29,7 +29,7 @@ agents::Asked question() {
 
 }  // namespace
 
-TEST_CASE("Delegation: a child that works again, as somebody else answered it, is told with its question") {
+TEST_CASE("Delegation: a child that somebody else answered is still reported with its question") {
   EngineBench bench;
   const auto accepted = bench.submit(EngineBench::message("parent", "t1"));
   const auto parent = bench.scripted().next();
@@ -67,7 +67,7 @@ TEST_CASE("Delegation: a child that works again, as somebody else answered it, i
   CHECK(bench.wait(accepted->key)->state == State::completed);
 }
 
-TEST_CASE("Delegation: results that are too large together are errors, and the others stay") {
+TEST_CASE("Delegation: results beyond the total limit become errors, and the others stay") {
   EngineBench bench;
   bench.submit(EngineBench::message("parent", "t1"));
   const auto parent = bench.scripted().next();

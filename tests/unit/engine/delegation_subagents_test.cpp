@@ -1,4 +1,4 @@
-// What a parent's log shows of the children its turns have made.
+// How a parent's log shows the children of its turns.
 #include <doctest/doctest.h>
 
 #include <thread>
@@ -43,7 +43,7 @@ std::vector<task::Subagent> subagents_in(const std::vector<task::Event>& log) {
   return found;
 }
 
-// Short: "started <name>", "failed: <error>".
+// The log's subagent events in short, such as "started <name>" or "failed: <error>".
 std::vector<std::string> story_of(const std::vector<task::Event>& log) {
   std::vector<std::string> story;
   for (const task::Subagent& event : subagents_in(log)) {
@@ -61,7 +61,7 @@ bool wait_delivered(EngineBench& bench, const RunningPtr& parent, std::size_t co
 
 }  // namespace
 
-TEST_CASE("Delegation: a child is a subagent of the parent's log from its beginning to its end, in order") {
+TEST_CASE("Delegation: the parent's log shows a child as a subagent, from its start to its end, in order") {
   EngineBench bench;
   const auto accepted = bench.submit(EngineBench::message("parent", "t1"));
   const auto parent = bench.scripted().next();
@@ -83,11 +83,11 @@ TEST_CASE("Delegation: a child is a subagent of the parent's log from its beginn
   CHECK(subagents_in(
             bench.log(bench.engine().tasks().find({task::kAnonymous, {"helper"}, child->turn.task})->key))
             .empty());
-  // The reply goes on around it: a subagent is no content of the parent's.
+  // The parent's reply stays one artifact: subagent events do not end it.
   const auto task = bench.engine().tasks().read(accepted->key, {});
   REQUIRE(task->artifacts.size() == 1);
   CHECK(task->artifacts[0].parts.at(0).content == "I ask. It says yes.");
-  // What the parent says of the answer comes after the end.
+  // The parent's text about the result comes after the subagent's end.
   std::string after;
   for (const task::Event& event : log) {
     if (std::holds_alternative<task::Subagent>(event.body)) after.clear();
@@ -96,7 +96,7 @@ TEST_CASE("Delegation: a child is a subagent of the parent's log from its beginn
   CHECK(after == "It says yes.");
 }
 
-TEST_CASE("Delegation: a child that fails is a subagent that failed, with its reason") {
+TEST_CASE("Delegation: a failed child is shown as a failed subagent with its reason") {
   EngineBench bench;
   const auto accepted = bench.submit(EngineBench::message("parent", "t1"));
   const auto parent = bench.scripted().next();
@@ -117,7 +117,7 @@ TEST_CASE("Delegation: a child that fails is a subagent that failed, with its re
         Story{"started helper", "failed: no idea", "started helper", "failed: canceled"});
 }
 
-TEST_CASE("Delegation: a child that asks and is answered is one subagent") {
+TEST_CASE("Delegation: a child that asks and is answered is shown as one subagent") {
   EngineBench bench;
   const auto accepted = bench.submit(EngineBench::message("parent", "t1"));
   const auto parent = bench.scripted().next();
@@ -133,7 +133,7 @@ TEST_CASE("Delegation: a child that asks and is answered is one subagent") {
   CHECK(story_of(bench.log(accepted->key)) == Story{"started helper", "finished"});
 }
 
-TEST_CASE("Delegation: a subagent that is open when the turn ends is closed first, and anew in the next") {
+TEST_CASE("Delegation: a subagent open at the turn's end is closed, and opened again in the next turn") {
   EngineBench bench;
   const auto accepted = bench.submit(EngineBench::message("parent", "t1"));
   const auto parent = bench.scripted().next();
@@ -167,7 +167,7 @@ TEST_CASE("Delegation: a subagent that is open when the turn ends is closed firs
   CHECK(events[3].id == events[2].id);
 }
 
-TEST_CASE("Delegation: a subagent stays open over a restart, until its child ends") {
+TEST_CASE("Delegation: a subagent stays open across a restart, until its child ends") {
   EngineBench::Options options;
   options.engine.drain_grace = std::chrono::milliseconds(0);
   EngineBench bench(options);
@@ -182,7 +182,7 @@ TEST_CASE("Delegation: a subagent stays open over a restart, until its child end
   bench.helper().next()->sink->finish(agents::Done{});
   const auto again = bench.scripted().next();
   REQUIRE(again);
-  again->sink->delegate(request_to("helper"));  // the same child, which is no second subagent
+  again->sink->delegate(request_to("helper"));  // the same child, so no second subagent
   REQUIRE(wait_delivered(bench, again, 1));
   again->sink->finish(agents::Done{});
   REQUIRE(bench.wait(accepted->key)->state == State::completed);

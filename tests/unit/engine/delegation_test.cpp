@@ -24,7 +24,7 @@ agents::DelegateRequest request_to(const std::string& agent, const std::string& 
 
 }  // namespace
 
-TEST_CASE("Delegation: the child's result comes back to the turn, and the child is linked") {
+TEST_CASE("Delegation: the turn gets the child's result, and the child is linked to it") {
   EngineBench bench;
   const auto accepted = bench.submit(EngineBench::message("parent", "t1"));
   const auto parent = bench.scripted().next();
@@ -73,9 +73,9 @@ TEST_CASE(
   CHECK(bench.wait(accepted->key)->state == State::completed);
 }
 
-TEST_CASE("Delegation: a turn reaches no task but those below its own, to answer or to refer to") {
+TEST_CASE("Delegation: a turn can answer and refer only to tasks below its own") {
   EngineBench bench;
-  // A task of the same caller that another agent's task waits for, and one that has ended.
+  // Two other tasks of the same caller: one that asks, and one that has ended.
   auto other = EngineBench::message("other", "other");
   other.agent.value = "helper";
   const auto asking = bench.submit(other);
@@ -116,7 +116,7 @@ TEST_CASE("Delegation: a turn reaches no task but those below its own, to answer
   REQUIRE(bench.helper().wait_for([&] { return !child->delivered.empty(); }));
   child->sink->finish(agents::Done{});
   REQUIRE(bench.scripted().wait_for([&] { return parent->delivered.back().task.has_value(); }));
-  // It is below, so it may be referred to and, if it waits, answered.
+  // The grandchild is below the parent, so the parent may refer to it and, if it asks, answer it.
   work.id = "d2";
   work.message.reference_tasks = {grandchild->turn.task};
   parent->sink->delegate(work);
@@ -127,7 +127,7 @@ TEST_CASE("Delegation: a turn reaches no task but those below its own, to answer
   parent->sink->finish(agents::Done{});
 }
 
-TEST_CASE("Delegation: the agents that ask a plan's questions are not there for others") {
+TEST_CASE("Delegation: the agents that ask a plan's questions cannot be used by others") {
   EngineBench bench;
   REQUIRE(bench.submit(EngineBench::message("parent", "t1")));
   const auto parent = bench.scripted().next();
@@ -152,7 +152,7 @@ TEST_CASE("Delegation: with one slot a parent does not starve its child") {
   CHECK(bench.wait(accepted->key)->state == State::completed);
 }
 
-TEST_CASE("Delegation: an agent that is not there, and one too deep, come back as errors") {
+TEST_CASE("Delegation: an unknown agent and a chain that is too deep give errors") {
   EngineBench::Options options;
   options.engine.delegation_depth_max = 2;
   EngineBench bench(options);
@@ -190,7 +190,7 @@ TEST_CASE("Delegation: when the parent ends its open children are canceled") {
     std::this_thread::yield();
 }
 
-TEST_CASE("Delegation: a child that was asked for with the turn's last word does not outlive its parent") {
+TEST_CASE("Delegation: a child requested just before the turn's end does not outlive its parent") {
   EngineBench bench;
   for (int i = 0; i < 20; ++i) {
     const auto accepted = bench.submit(EngineBench::message("parent", "t" + std::to_string(i)));
@@ -200,7 +200,7 @@ TEST_CASE("Delegation: a child that was asked for with the turn's last word does
     parent->sink->finish(agents::Done{});
     REQUIRE(bench.wait(accepted->key)->state == State::completed);
   }
-  // Whether a child's turn had begun or not: it is told to stop or never starts.
+  // A child's turn that had begun is canceled; otherwise it never begins.
   while (bench.store().open_tasks(store::TaskStore::Open::unfinished, {}, 100)->size() > 0) {
     if (const auto child = bench.helper().waiting() > 0 ? bench.helper().next() : nullptr) {
       REQUIRE(bench.helper().wait_for([&] { return child->canceled || child->let_go; }));

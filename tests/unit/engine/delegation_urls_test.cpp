@@ -17,7 +17,7 @@ using test::ScriptedExecutor;
 
 namespace {
 
-// An engine with one agent, and one for all URLs below https://a/, of which one turn runs at a time.
+// An engine with one agent, and a second one for all URLs below https://a/ that runs one turn at a time.
 class UrlBench {
  public:
   UrlBench() : store_(clock_), catalogue_(agents()) {
@@ -71,7 +71,7 @@ void delegate(const ScriptedExecutor::RunningPtr& parent, const std::string& url
 
 }  // namespace
 
-TEST_CASE("Delegation: children at URLs share the slots of one agent, and give them back") {
+TEST_CASE("Delegation: children at URLs share one agent's slots and release them") {
   UrlBench bench;
   const auto parent = bench.begin();
   REQUIRE(parent);
@@ -95,7 +95,7 @@ TEST_CASE("Delegation: children at URLs share the slots of one agent, and give t
   CHECK(worked == urls);
 }
 
-TEST_CASE("Delegation: a child at a URL that nobody allows is a result that says so") {
+TEST_CASE("Delegation: a child at a URL that is not allowed gives a result with the error") {
   UrlBench bench;
   const auto parent = bench.begin();
   REQUIRE(parent);

@@ -1,5 +1,4 @@
-// Turns that wait for their children without a process: because they said so, or because they were broken
-// off.
+// Turns that wait for their children without a process, by their own choice or because they were broken off.
 #include <doctest/doctest.h>
 
 #include <thread>
@@ -60,7 +59,7 @@ std::string whole_reply(EngineBench& bench, task::TaskKey key) {
 
 }  // namespace
 
-TEST_CASE("Delegation: a turn that waits goes on in the next one, with the results and what it said") {
+TEST_CASE("Delegation: a waiting turn continues in the next one, with the results and its earlier output") {
   EngineBench bench;
   const auto accepted = bench.submit(EngineBench::message("parent", "t1"));
   const auto parent = bench.scripted().next();
@@ -98,7 +97,7 @@ TEST_CASE("Delegation: a turn that waits goes on in the next one, with the resul
   CHECK(whole_reply(bench, accepted->key) == "I ask. It says yes.");
 }
 
-TEST_CASE("Delegation: a turn that waits for nothing fails, one whose requests all failed goes on at once") {
+TEST_CASE("Delegation: a turn that waits without requests fails, one with failed requests runs at once") {
   EngineBench bench;
   const auto idle = bench.submit(EngineBench::message("idle", "t1"));
   bench.scripted().next()->sink->finish(agents::Waits{});
@@ -116,7 +115,7 @@ TEST_CASE("Delegation: a turn that waits for nothing fails, one whose requests a
   CHECK(bench.wait(accepted->key)->state == State::completed);
 }
 
-TEST_CASE("Delegation: with one slot a turn that waits does not starve its children or itself") {
+TEST_CASE("Delegation: with one slot a waiting turn starves neither its children nor itself") {
   EngineBench::Options options;
   options.engine.slots = 1;
   options.settings.concurrency = 1;
@@ -139,7 +138,7 @@ TEST_CASE("Delegation: with one slot a turn that waits does not starve its child
   CHECK(bench.wait(accepted->key)->state == State::completed);
 }
 
-TEST_CASE("Delegation: a child that asks a waiting turn is a result, and its answer is awaited in turn") {
+TEST_CASE("Delegation: a waiting turn gets a child's question as a result, and can wait again") {
   EngineBench bench;
   const auto accepted = bench.submit(EngineBench::message("parent", "t1"));
   auto parent = bench.scripted().next();
@@ -177,8 +176,8 @@ TEST_CASE("Delegation: a child that asks a waiting turn is a result, and its ans
   CHECK(ended == 1);
 }
 
-TEST_CASE("Delegation: a task that waits goes on waiting after a restart, whenever its child ends") {
-  // The child ends after the restart, or has ended while nobody looked: its end was stored by recovery.
+TEST_CASE("Delegation: a waiting task still waits after a restart, whenever its child ends") {
+  // The child ends either after the restart, or during recovery, which stores its end.
   for (const bool child_fails_in_recovery : {false, true}) {
     auto options = quick_to_stop();
     if (child_fails_in_recovery) options.settings.recovery = agents::AgentSettings::Recovery::fail;
@@ -213,8 +212,7 @@ TEST_CASE("Delegation: a task that waits goes on waiting after a restart, whenev
   }
 }
 
-TEST_CASE(
-    "Delegation: a turn that goes on and is broken off loses what it said itself, not what came before") {
+TEST_CASE("Delegation: a continued turn that is broken off loses only its own output") {
   EngineBench bench(quick_to_stop());
   const auto accepted = bench.submit(EngineBench::message("parent", "t1"));
   const auto parent = bench.scripted().next();
@@ -238,8 +236,7 @@ TEST_CASE(
   CHECK(whole_reply(bench, accepted->key) == "before. answer.");
 }
 
-TEST_CASE(
-    "Delegation: a turn that is broken off while it has a child runs again once the child has stopped") {
+TEST_CASE("Delegation: a turn that is broken off while it has a child runs again when the child stops") {
   EngineBench bench;
   const auto accepted = bench.submit(EngineBench::message("parent", "t1"));
   const auto parent = bench.scripted().next();
@@ -258,13 +255,13 @@ TEST_CASE(
   CHECK(again->turn.attempt == 1);
   CHECK(again->turn.id == parent->turn.id);
   CHECK(again->turn.results.size() == 1);
-  // An agent that begins anew and asks for the same gets the same child.
+  // An agent that starts over and repeats its request gets the same child.
   again->sink->delegate(call("d1", "helper"));
   REQUIRE(bench.scripted().wait_for([&] { return again->delivered.size() == 1; }));
   REQUIRE(again->delivered[0].task);
   CHECK(again->delivered[0].task->id == child->turn.task);
   CHECK(bench.helper().waiting() == 0);
-  // For the second time under the same name, or with other words, it gets another one.
+  // A second request with the same id gets a new child.
   again->sink->delegate(call("d1", "helper"));
   const auto other = bench.helper().next();
   REQUIRE(other);
@@ -277,7 +274,7 @@ TEST_CASE(
   CHECK(whole_reply(bench, accepted->key) == "new.");
 }
 
-TEST_CASE("Delegation: a child that ends while its parent's turn ends by waiting is never lost") {
+TEST_CASE("Delegation: the end of a child while its parent's turn begins to wait is never lost") {
   EngineBench bench;
   for (int i = 0; i < 50; ++i) {
     const auto accepted = bench.submit(EngineBench::message("parent", "t" + std::to_string(i)));
@@ -293,7 +290,7 @@ TEST_CASE("Delegation: a child that ends while its parent's turn ends by waiting
     REQUIRE(next);
     REQUIRE(next->turn.attempt == 1);
     if (next->turn.results.empty()) {
-      // Broken off before the child was in the log: whoever asks again gets it.
+      // The turn was broken off before the child was in the log. A repeated request gets that child.
       REQUIRE(i % 2 == 1);
       next->sink->delegate(call("d1", "helper"));
       REQUIRE(bench.scripted().wait_for([&] { return next->delivered.size() == 1; }));
@@ -305,7 +302,7 @@ TEST_CASE("Delegation: a child that ends while its parent's turn ends by waiting
   }
 }
 
-TEST_CASE("Delegation: canceling a task that waits cancels its children, and nothing begins any more") {
+TEST_CASE("Delegation: canceling a waiting task cancels its children, and no further turn begins") {
   EngineBench bench;
   const auto accepted = bench.submit(EngineBench::message("parent", "t1"));
   const auto parent = bench.scripted().next();
@@ -323,7 +320,7 @@ TEST_CASE("Delegation: canceling a task that waits cancels its children, and not
   CHECK(bench.scripted().waiting() == 0);
 }
 
-TEST_CASE("Delegation: an agent whose work must not be done twice is not begun again, but may wait") {
+TEST_CASE("Delegation: an agent whose work must not be repeated is not rerun, but may wait") {
   auto options = quick_to_stop();
   options.settings.recovery = agents::AgentSettings::Recovery::fail;
   EngineBench bench(options);
@@ -337,7 +334,7 @@ TEST_CASE("Delegation: an agent whose work must not be done twice is not begun a
   CHECK(children_of(bench, keeps->key) == 0);
 }
 
-TEST_CASE("Delegation: a message to a task that waits is heard when the turn that goes on has ended") {
+TEST_CASE("Delegation: a message to a waiting task is handled after the continued turn has ended") {
   EngineBench bench;
   const auto accepted = bench.submit(EngineBench::message("first", "t1"));
   const auto parent = bench.scripted().next();

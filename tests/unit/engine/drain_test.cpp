@@ -11,7 +11,7 @@ namespace drain_test {
 using namespace baton;
 using test::EngineBench;
 
-TEST_CASE("Engine: a send that comes after the drain is refused") {
+TEST_CASE("Engine: a send after the drain is refused") {
   EngineBench bench;
   bench.engine().drain();
   task::Submission submission = EngineBench::message("hello");

@@ -1,4 +1,4 @@
-// What operators delete, over an engine with scripted agents.
+// Deletions by operators, on an engine with scripted agents.
 #include <doctest/doctest.h>
 
 #include <future>
@@ -57,7 +57,7 @@ class Bench : public EngineBench {
   std::vector<store::AuditLine> audit() { return store().audit({}, 0, 100)->lines; }
 };
 
-// Removes nothing now, as a store does whose disk is full.
+// Fails to remove anything, like a store whose disk is full.
 class BusyStore final : public store::RetentionStore {
  public:
   explicit BusyStore(store::RetentionStore& inner) : inner_(inner) {}
@@ -81,16 +81,16 @@ class BusyStore final : public store::RetentionStore {
   }
   base::Result<bool> tidy(std::int64_t) override { return false; }
 
-  std::promise<void> asked;  // the first time
+  std::promise<void> asked;  // set at the first call
 
  private:
   store::RetentionStore& inner_;
-  bool was_asked_ = false;  // on the engine's thread
+  bool was_asked_ = false;  // used on the engine's thread only
 };
 
 }  // namespace
 
-TEST_CASE("Erasure: a task that has ended is gone at once, and a row of the audit stays") {
+TEST_CASE("Erasure: an ended task is removed at once, and a row of the audit stays") {
   Bench bench;
   const task::TaskHead head = bench.ended("ann");
   const task::TaskHead other = bench.ended("ann");
@@ -110,7 +110,7 @@ TEST_CASE("Erasure: a task that has ended is gone at once, and a row of the audi
   CHECK(rows[0].entry.outcome == task::kDone);
 }
 
-TEST_CASE("Erasure: what has not ended is refused, and so is what is not there; both leave a row") {
+TEST_CASE("Erasure: unfinished and unknown tasks are refused, and both leave a row of the audit") {
   Bench bench;
   const task::TaskHead head = bench.begun("ann");
   CHECK(bench.erase_task(head.key).error().code == ErrorCode::conflict);
@@ -136,7 +136,7 @@ TEST_CASE("Erasure: without a name or a reason nothing is done and nothing writt
   CHECK(bench.audit().empty());
 }
 
-TEST_CASE("Erasure: of a context and of a caller all tasks go, and nobody else's") {
+TEST_CASE("Erasure: deleting a context or a caller removes all its tasks and no others") {
   Bench bench;
   const task::TaskHead one = bench.ended("ann", "shared"), two = bench.ended("ann", "shared");
   const task::TaskHead alone = bench.ended("ann"), tenant = bench.ended(
@@ -153,8 +153,7 @@ TEST_CASE("Erasure: of a context and of a caller all tasks go, and nobody else's
   CHECK(bench.is_there(ben));
 }
 
-TEST_CASE(
-    "Erasure: one that the drain finds unfinished is unavailable, and so is one that is asked after it") {
+TEST_CASE("Erasure: a deletion unfinished at the drain fails as unavailable, as does one requested later") {
   EngineBench bench;
   BusyStore busy(bench.store());
   bench.engine().set_retention(busy);

@@ -1,4 +1,4 @@
-// A parent and its children in an engine, for tests of what children ask.
+// A parent and its children in an engine, for tests of children's questions.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -48,7 +48,7 @@ inline void await_state(EngineBench& bench, task::TaskKey key, State state) {
   while (head(bench, key).state != state) std::this_thread::yield();
 }
 
-// The question that the task shows; empty: none.
+// The question that the task shows, or an empty text.
 inline std::string shown(EngineBench& bench, task::TaskKey key) {
   const auto task = bench.engine().tasks().read(key, {});
   if (!task || !task::is_waiting(task->status.state)) return {};
@@ -68,7 +68,7 @@ inline base::Result<engine::Accepted> answer(EngineBench& bench, const std::stri
   return bench.submit(std::move(message));
 }
 
-// The parent's turn, with its first child.
+// The parent's turn and its first child.
 struct Family {
   explicit Family(EngineBench& all, bool waits = false, const std::string& id = "t1") : bench(all) {
     key = bench.submit(EngineBench::message("parent", id))->key;
@@ -83,7 +83,7 @@ struct Family {
     REQUIRE(begun);
     return begun;
   }
-  // Begins a second child, and has both ask; the first one's question is shown.
+  // Begins a second child and lets both ask. The task shows the first child's question.
   Running two_ask(bool waits) {
     const auto second = begin("d2");
     if (waits) wait();

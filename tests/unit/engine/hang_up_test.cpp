@@ -1,4 +1,4 @@
-// What becomes of a run once its client has hung up.
+// Runs whose client has hung up.
 #include <doctest/doctest.h>
 
 #include <thread>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kNow{0}, kSoon{1};
 
-// An engine whose agents' runs end soon after their clients have hung up.
+// Options with a short grace between a client's hang-up and the cancel of its run.
 EngineBench::Options hasty(std::chrono::milliseconds grace = kSoon) {
   EngineBench::Options options;
   options.engine.hang_up_grace = grace;
@@ -28,7 +28,7 @@ void leave(EngineBench& bench, const engine::Accepted& run) {
   bench.engine().tasks().client_left(run.key, {"scripted"}, run.before);
 }
 
-// A request as the doors of the chat protocols make it.
+// A request as the handlers of the chat protocols make it.
 task::Submission chat(const std::string& text, const std::string& name = {},
                       const std::string& context = "thread") {
   task::Submission submission = EngineBench::message(text);
@@ -54,8 +54,7 @@ bool wait_cancel(EngineBench& bench, task::TaskKey key) {
 
 }  // namespace
 
-TEST_CASE(
-    "TaskService: a run that nobody follows is canceled after the grace with a reason, one that is is not") {
+TEST_CASE("TaskService: an abandoned run is canceled after the grace with a reason, a followed one is not") {
   EngineBench bench(hasty());
   const auto left = bench.submit(chat("left"));
   const auto followed = bench.submit(chat("followed"));
@@ -63,7 +62,7 @@ TEST_CASE(
     const auto subscription = bench.engine().live().subscribe(followed->key, [] {});
     leave(bench, *followed);
     leave(bench, *left);
-    // Graces pass in order, so the other one's has by then.
+    // Graces end in order, so the followed run's grace has ended too.
     REQUIRE(wait_cancel(bench, left->key));
     CHECK_FALSE(bench.engine().tasks().find(followed->key)->cancel_requested);
   }
@@ -77,8 +76,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "TaskService: what A2A began, waits for its caller or goes on by its rule stays as it is when left "
-    "alone") {
+    "TaskService: a run of A2A, one that asks and one whose rule keeps it are not canceled when abandoned") {
   EngineBench bench(hasty());
   auto a2a = chat("A2A");
   a2a.origin = task::ProtocolVersion::v1_0;
@@ -100,7 +98,7 @@ TEST_CASE(
   CHECK(bench.engine().tasks().find(asked->key)->state == State::input_required);
 }
 
-TEST_CASE("TaskService: whoever left a run does not cancel the next one of its task") {
+TEST_CASE("TaskService: a hang-up does not cancel the next run of the task") {
   EngineBench bench(hasty());
   const auto asked = bench.submit(chat("asks"));
   bench.scripted().next()->sink->finish(asking());
@@ -117,7 +115,7 @@ TEST_CASE("TaskService: whoever left a run does not cancel the next one of its t
   CHECK_FALSE(goes_on->canceled);
 }
 
-TEST_CASE("TaskService: with a grace of nothing a run is never canceled, and an agent's own grace counts") {
+TEST_CASE("TaskService: a grace of 0 never cancels, and the agent's own grace overrides the server's") {
   auto options = hasty(kNow);
   SUBCASE("the server's") {
     EngineBench bench(options);
@@ -135,7 +133,7 @@ TEST_CASE("TaskService: with a grace of nothing a run is never canceled, and an 
   }
 }
 
-TEST_CASE("TaskService: a run of a chat client that nobody comes back for after a restart is canceled") {
+TEST_CASE("TaskService: after a restart a chat run is canceled unless its client comes back") {
   auto options = hasty();
   options.engine.drain_grace = kNow;
   EngineBench bench(options);
@@ -151,7 +149,7 @@ TEST_CASE("TaskService: a run of a chat client that nobody comes back for after 
   CHECK_FALSE(bench.engine().tasks().find(kept->key)->cancel_requested);
 }
 
-TEST_CASE("TaskService: a grace that has not passed at the end is dropped") {
+TEST_CASE("TaskService: a grace that has not ended when the program stops is dropped") {
   EngineBench bench(hasty(std::chrono::hours(1)));
   const auto accepted = bench.submit(chat("hello"));
   REQUIRE(bench.scripted().next());

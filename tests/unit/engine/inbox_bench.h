@@ -1,5 +1,5 @@
-// InboxBench: an inbox over a store in memory that fails as a plan says, and what it told. Gate: holds one of
-// its threads.
+// InboxBench: an inbox on a memory store with planned faults; records the outcomes of decisions. Gate: blocks
+// one of its threads.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@ namespace baton::test {
 
 using Keys = std::vector<task::TaskKey>;
 
-// Holds the thread that enters until it is opened.
+// Blocks the thread that enters until the gate is opened.
 class Gate {
  public:
   void enter() {
@@ -35,7 +35,7 @@ class Gate {
   std::promise<void> reached_, open_;
 };
 
-// Lets other threads run that have something to do.
+// Yields for a while, so that other threads can run.
 inline void give_way() {
   for (int i = 0; i < 1'000; ++i) std::this_thread::yield();
 }
@@ -51,7 +51,7 @@ inline std::string outcome(const base::Result<engine::Written>& written) {
 
 class InboxBench {
  public:
-  // `plan` begins to count when `start` is called.
+  // The groups and flushes of `plan` are counted from `start`.
   explicit InboxBench(engine::InboxOptions settings = {}, store::FaultPlan plan = {})
       : options(std::move(settings)),
         memory(clock),
@@ -68,7 +68,7 @@ class InboxBench {
   }
   void stop() { inbox.reset(); }
 
-  // Tasks that are in the store, but whose rows no inbox has.
+  // Creates tasks in the store whose rows the inbox has not cached.
   Keys make_tasks(int count) {
     Keys keys;
     for (int i = 0; i < count; ++i) {
@@ -81,8 +81,8 @@ class InboxBench {
     return keys;
   }
 
-  // Adds one event to the task. The name goes to `told` with the outcome, the number before the event to
-  // `seen`.
+  // Adds one event to the task. Appends the name and the outcome to `told`, and the task's last event number
+  // before the change to `seen`.
   engine::Decision add_text(const std::string& name, task::TaskKey key) {
     engine::Decision decision;
     decision.task = key;
@@ -108,7 +108,8 @@ class InboxBench {
       told.push_back(name + ": " + outcome(written));
     };
   }
-  // What is posted until the gate is opened waits, and comes into this decision's group. It changes nothing.
+  // Blocks the engine's thread at the gate. Decisions posted meanwhile join this decision's group, which
+  // itself changes nothing.
   void hold(Gate& gate) {
     engine::Decision decision;
     decision.decide = [&gate, held = false](const store::TaskRow&) mutable -> base::Result<task::Change> {
@@ -132,9 +133,9 @@ class InboxBench {
   store::FaultyStore store;
   engine::LiveTasks live;
   std::atomic<int> groups = 0, flushes = 0, deliveries_written = 0;
-  int decided = 0;                                          // the engine's thread only
-  std::map<task::TaskKey, std::vector<std::int64_t>> seen;  // likewise
-  std::vector<std::string> told;                            // the flushing thread only
+  int decided = 0;                                          // on the engine's thread only
+  std::map<task::TaskKey, std::vector<std::int64_t>> seen;  // on the engine's thread only
+  std::vector<std::string> told;                            // on the flushing thread only
   std::optional<engine::Inbox> inbox;
 
  private:

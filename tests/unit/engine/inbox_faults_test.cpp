@@ -41,7 +41,7 @@ TEST_CASE("Inbox: a change that cannot be written fails alone; its group is deci
   const Keys keys = bench.make_tasks(2);
   Gate gate;
   bench.start();
-  // Rows that are there, and one that is made in the group.
+  // Two existing rows, and one that the group creates.
   bench.hold(gate);
   bench.inbox->post(bench.create("new"));
   bench.inbox->post(bench.create("newer"));
@@ -62,7 +62,7 @@ TEST_CASE("Inbox: a change that cannot be written fails alone; its group is deci
   CHECK(bench.memory.find(broken).error().code == ErrorCode::task_not_found);
 }
 
-TEST_CASE("Inbox: decided again, a decision sees the row as it is without the group that is gone") {
+TEST_CASE("Inbox: a decision that is made again sees the row without the changes of the failed group") {
   GroupFaults faults;
   faults.applied_max = 2;
   faults.failure = ErrorCode::internal;
@@ -82,7 +82,7 @@ TEST_CASE("Inbox: decided again, a decision sees the row as it is without the gr
   CHECK_FALSE(bench.live.is_changing(key));
 }
 
-TEST_CASE("Inbox: a store that was out is not writable again because one change cannot be written") {
+TEST_CASE("Inbox: a change that cannot be written does not make a failed store writable again") {
   FaultPlan plan;
   plan.group = [](int group) {
     GroupFaults faults;
@@ -103,7 +103,7 @@ TEST_CASE("Inbox: a store that was out is not writable again because one change 
   CHECK(bench.inbox->store_is_writable());
 }
 
-TEST_CASE("Inbox: a refusal by the decision or by the store's rules disturbs nobody") {
+TEST_CASE("Inbox: a refusal by the decision or by the store's rules does not affect other decisions") {
   InboxBench bench;
   const task::TaskKey key = bench.make_tasks(1)[0];
   Gate gate;
@@ -171,14 +171,14 @@ TEST_CASE("Inbox: statuses and deliveries are counted once they are durable, and
                         });
     bench.inbox->settle();
   };
-  record();  // in the group that fails
+  record();  // recorded in the group that fails
   record();
   record();
   CHECK(outcomes == Texts{"unavailable", "recorded", "not_found"});
-  CHECK(bench.flushes == 2);  // what is refused alone is no group
+  CHECK(bench.flushes == 2);  // a group of refusals only is not flushed
 }
 
-TEST_CASE("Inbox: a flush that fails ends the program before anybody is told") {
+TEST_CASE("Inbox: a failed flush ends the program before any `done` is called") {
   int ends[2];
   REQUIRE(pipe(ends) == 0);
   const pid_t child = fork();
@@ -207,7 +207,7 @@ TEST_CASE("Inbox: a flush that fails ends the program before anybody is told") {
   CHECK(heard == "failed");
 }
 
-TEST_CASE("Inbox: with faults by chance what was told is stored, and what failed is not") {
+TEST_CASE("Inbox: with random faults, acknowledged changes are stored and failed ones are not") {
   store::FaultRates rates;
   rates.apply = 150;
   rates.apply_internal = 150;
@@ -221,7 +221,7 @@ TEST_CASE("Inbox: with faults by chance what was told is stored, and what failed
     InboxBench bench(options, store::faults_by_chance(seed, rates, give_way));
     const Keys keys = bench.make_tasks(10);
     bench.start();
-    std::map<task::TaskKey, int> stored;  // the flushing thread only
+    std::map<task::TaskKey, int> stored;  // on the flushing thread only
     const auto post_some = [&](int from) {
       for (int i = 0; i < 100; ++i) {
         const task::TaskKey key = keys[static_cast<std::size_t>(from + i) % keys.size()];

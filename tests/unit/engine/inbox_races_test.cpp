@@ -1,4 +1,4 @@
-// The inbox on a store that other nodes share.
+// The inbox on a store shared with other nodes.
 #include "support/fake_peers.h"
 #include "unit/engine/inbox_bench.h"
 
@@ -12,7 +12,7 @@ using store::GroupFaults;
 
 namespace {
 
-// Loses the race in the groups for which `loses` says so, after what `meanwhile` does.
+// The commits of groups for which `loses` returns true call `meanwhile` and then fail with `raced`.
 FaultPlan racing(std::function<bool(int group)> loses, std::function<void()> meanwhile) {
   FaultPlan plan;
   plan.group = [=](int group) {
@@ -26,7 +26,7 @@ FaultPlan racing(std::function<bool(int group)> loses, std::function<void()> mea
   return plan;
 }
 
-// As another node changes the task.
+// Changes the task in the store, as another node would.
 void change_behind(InboxBench& bench, task::TaskKey key) {
   auto row = bench.memory.row(key);
   succeed(row);
@@ -35,7 +35,7 @@ void change_behind(InboxBench& bench, task::TaskKey key) {
   succeed(bench.memory.commit());
 }
 
-// Takes the task only once it has had event `last`.
+// A decision that refuses with `conflict` until the task has event `last`.
 engine::Decision wants(InboxBench& bench, const std::string& name, task::TaskKey key, std::int64_t last) {
   engine::Decision decision;
   decision.task = key;
@@ -51,7 +51,7 @@ engine::Decision wants(InboxBench& bench, const std::string& name, task::TaskKey
 
 }  // namespace
 
-TEST_CASE("Inbox: a group that loses a race is decided again on rows that are read anew") {
+TEST_CASE("Inbox: a group that loses a race is decided again on freshly read rows") {
   InboxBench* at = nullptr;
   task::TaskKey key;
   InboxBench bench({}, racing([](int group) { return group == 2; }, [&] { change_behind(*at, key); }));
@@ -70,7 +70,7 @@ TEST_CASE("Inbox: a group that loses a race is decided again on rows that are re
   CHECK(bench.inbox->store_is_writable());
 }
 
-TEST_CASE("Inbox: a shared store that does not answer is not writable until it does") {
+TEST_CASE("Inbox: a shared store that does not answer counts as not writable until it does") {
   InboxBench bench;
   FakePeers peers;
   bench.options.peers = &peers;
@@ -81,7 +81,7 @@ TEST_CASE("Inbox: a shared store that does not answer is not writable until it d
   CHECK(bench.inbox->store_is_writable());
 }
 
-TEST_CASE("Inbox: a group that loses every race is overloaded in the end") {
+TEST_CASE("Inbox: a group that loses every race fails with overloaded in the end") {
   InboxBench bench({}, racing([](int) { return true; }, nullptr));
   const task::TaskKey key = bench.make_tasks(1)[0];
   FakePeers peers;
@@ -103,7 +103,7 @@ TEST_CASE("Inbox: a refusal on a row that another node may have changed is decid
   bench.start();
   bench.inbox->post(bench.add_text("first", key));
   bench.inbox->settle();
-  SUBCASE("with others it is read anew, and those after it keep their order") {
+  SUBCASE("with other nodes the row is read again, and later decisions keep their order") {
     change_behind(bench, key);
     Gate gate;
     bench.hold(gate);
@@ -114,20 +114,20 @@ TEST_CASE("Inbox: a refusal on a row that another node may have changed is decid
     CHECK(bench.told == Texts{"first: done", "second: done", "third: done"});
     CHECK(bench.seen[key] == std::vector<std::int64_t>{1, 2, 3, 4});
   }
-  SUBCASE("it is final once the row was read anew") {
+  SUBCASE("the refusal is final once the row was read again") {
     bench.inbox->post(wants(bench, "second", key, 9));
     bench.inbox->settle();
     CHECK(bench.told.back() == "second: conflict");
     CHECK(bench.seen[key] == std::vector<std::int64_t>{1, 2, 2});
   }
-  SUBCASE("alone it is final at once") {
+  SUBCASE("without other nodes the refusal is final at once") {
     peers.alone = true;
     bench.inbox->post(wants(bench, "second", key, 9));
     bench.inbox->settle();
     CHECK(bench.told.back() == "second: conflict");
     CHECK(bench.seen[key] == std::vector<std::int64_t>{1, 2});
   }
-  SUBCASE("what the same group has written is not read from the store") {
+  SUBCASE("a row that the same group has written is not read from the store") {
     Gate gate;
     bench.hold(gate);
     bench.inbox->post(bench.add_text("second", key));
@@ -139,7 +139,7 @@ TEST_CASE("Inbox: a refusal on a row that another node may have changed is decid
   }
 }
 
-TEST_CASE("Inbox: other nodes hear of every task that has changed, unless there are none") {
+TEST_CASE("Inbox: other nodes are notified of every changed task, unless there are none") {
   InboxBench bench;
   const Keys keys = bench.make_tasks(2);
   FakePeers peers;
@@ -159,7 +159,7 @@ TEST_CASE("Inbox: other nodes hear of every task that has changed, unless there 
   CHECK(peers.told().size() == 2);
 }
 
-TEST_CASE("Inbox: rows that are forgotten are read anew, also alone") {
+TEST_CASE("Inbox: after forget_rows rows are read again, even without other nodes") {
   InboxBench bench;
   const task::TaskKey key = bench.make_tasks(1)[0];
   FakePeers peers;

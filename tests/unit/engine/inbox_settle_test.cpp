@@ -22,7 +22,7 @@ store::FaultPlan in_first_flush(std::function<void()> before) {
 
 }  // namespace
 
-TEST_CASE("Inbox: settle_reads waits for the flush of what reads can see, and for nothing else") {
+TEST_CASE("Inbox: settle_reads waits only for the flush of changes that reads can see") {
   Gate disk;
   InboxBench bench({}, in_first_flush([&] { disk.enter(); }));
   Inbox& inbox = bench.start();
@@ -38,7 +38,7 @@ TEST_CASE("Inbox: settle_reads waits for the flush of what reads can see, and fo
     settled_early = !flushed;
   });
   begins.get_future().wait();
-  give_way();  // one that does not wait is through by now
+  give_way();  // long enough for a call that does not wait
   flushed = true;
   disk.open();
   reader.join();
@@ -46,7 +46,7 @@ TEST_CASE("Inbox: settle_reads waits for the flush of what reads can see, and fo
   inbox.settle_reads();
 }
 
-TEST_CASE("Inbox: what settle_reads has waited for is published, not only flushed") {
+TEST_CASE("Inbox: settle_reads waits until the changes are published, not only flushed") {
   InboxBench bench;
   Inbox& inbox = bench.start();
   std::promise<task::TaskKey> made;
@@ -54,7 +54,7 @@ TEST_CASE("Inbox: what settle_reads has waited for is published, not only flushe
   Decision decision = bench.create("new");
   decision.committed = [&](const store::Committed& change) {
     made.set_value(change.head.key);
-    told.enter();  // the group is flushed meanwhile
+    told.enter();  // meanwhile the group is flushed
   };
   inbox.post(std::move(decision));
   const task::TaskKey key = made.get_future().get();
@@ -66,13 +66,13 @@ TEST_CASE("Inbox: what settle_reads has waited for is published, not only flushe
     found = bench.live.log(key) != nullptr;
   });
   begins.get_future().wait();
-  for (int i = 0; i < 1'000; ++i) std::this_thread::yield();  // one that does not wait is through by now
+  for (int i = 0; i < 1'000; ++i) std::this_thread::yield();  // enough for a call that does not wait
   told.open();
   reader.join();
   CHECK(found);
 }
 
-TEST_CASE("Inbox: settle waits until all were told, also of what callbacks post") {
+TEST_CASE("Inbox: settle waits for all callbacks, including those of decisions they post") {
   InboxBench bench;
   Inbox& inbox = bench.start();
   int left = 5;
@@ -88,7 +88,7 @@ TEST_CASE("Inbox: settle waits until all were told, also of what callbacks post"
   CHECK(left == 0);
 }
 
-TEST_CASE("Inbox: destruction writes and tells what was posted, and what callbacks post then") {
+TEST_CASE("Inbox: the destructor writes and reports all decisions, including those that callbacks post") {
   InboxBench bench;
   const Keys keys = bench.make_tasks(3);
   Gate gate;

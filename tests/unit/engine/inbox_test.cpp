@@ -25,7 +25,7 @@ FaultPlan in_first_flush(std::function<void()> before) {
 
 }  // namespace
 
-TEST_CASE("Inbox: past its bound decisions are refused with overloaded, in their turn") {
+TEST_CASE("Inbox: when full, decisions are refused with overloaded, in queue order") {
   InboxOptions options;
   options.waiting_max = 3;
   InboxBench bench(options);
@@ -37,7 +37,7 @@ TEST_CASE("Inbox: past its bound decisions are refused with overloaded, in their
   gate.open();
   bench.inbox->settle();
   CHECK(bench.told == Texts{"t-1: done", "t-2: done", "t-3: done", "t-4: overloaded", "t-5: overloaded"});
-  // What was taken does not count any more.
+  // Decisions that were taken from the queue no longer count.
   for (int i = 0; i < 5; ++i) {
     bench.inbox->post(bench.add_text("later", key));
     bench.inbox->settle();
@@ -45,7 +45,7 @@ TEST_CASE("Inbox: past its bound decisions are refused with overloaded, in their
   CHECK(bench.told.back() == "later: done");
 }
 
-TEST_CASE("Inbox: the bound is on bytes too, but one decision alone is let in whatever its size") {
+TEST_CASE("Inbox: bytes are bounded too, but a single decision of any size is accepted") {
   InboxOptions options;
   options.waiting_bytes_max = 10'000;
   InboxBench bench(options);
@@ -82,7 +82,7 @@ TEST_CASE("Inbox: a group is bounded in number and bytes") {
     InboxBench bench(options);
     Gate gate;
     bench.start();
-    bench.hold(gate);  // the first of its group
+    bench.hold(gate);  // the first decision of its group
     for (int i = 0; i < 5; ++i) {
       Decision decision = bench.create("t-" + std::to_string(i));
       decision.bytes = 10'000;
@@ -95,13 +95,12 @@ TEST_CASE("Inbox: a group is bounded in number and bytes") {
   }
 }
 
-TEST_CASE(
-    "Inbox: with the disk out the whole group is unavailable, no row is stale, and the probe recovers") {
+TEST_CASE("Inbox: if the disk fails the group is unavailable, no row is stale, and a probe recovers") {
   GroupFaults at_apply, at_commit;
   at_apply.applied_max = 1;
   at_commit.commit_fails = true;
   for (const GroupFaults& faults : {at_apply, at_commit}) {
-    // The disk is out for the group and the first probe.
+    // The disk fails for the group and for the first probe.
     FaultPlan plan;
     plan.group = [&](int group) {
       GroupFaults probe;
@@ -141,7 +140,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("Inbox: decisions on a task run in order, each on the row that the one before left") {
+TEST_CASE("Inbox: decisions on a task run in order, each on the row left by the one before") {
   for (const std::size_t rows_max : {4u, 4'000u}) {
     InboxOptions options;
     options.rows_max = rows_max;
@@ -174,7 +173,7 @@ TEST_CASE("Inbox: decisions on a task run in order, each on the row that the one
   }
 }
 
-TEST_CASE("Inbox: a change counts as under way from when it is posted until it is durable or refused") {
+TEST_CASE("Inbox: a change counts as pending from when it is posted until it is durable or refused") {
   InboxBench bench;
   const auto keys = bench.make_tasks(2);
   Gate gate;
@@ -196,7 +195,7 @@ TEST_CASE("Inbox: a change counts as under way from when it is posted until it i
   CHECK(bench.live.counts().tasks == 0);
 }
 
-TEST_CASE("Inbox: a decision on a task that is not there gets task_not_found") {
+TEST_CASE("Inbox: a decision on a missing task gets task_not_found") {
   InboxBench bench;
   bench.start();
   bench.inbox->post(bench.add_text("lost", {99}));
@@ -207,7 +206,7 @@ TEST_CASE("Inbox: a decision on a task that is not there gets task_not_found") {
   CHECK(bench.decided == 1);
 }
 
-TEST_CASE("Inbox: `done` says what was written") {
+TEST_CASE("Inbox: `done` gets what was written") {
   InboxBench bench;
   const task::TaskKey key = bench.make_tasks(1)[0];
   bench.start();
@@ -222,10 +221,10 @@ TEST_CASE("Inbox: `done` says what was written") {
   CHECK(written->before.value == 1);
 }
 
-TEST_CASE("Inbox: `committed` comes while the group is flushed, and `done` after it") {
+TEST_CASE("Inbox: `committed` is called while the group is flushed, and `done` after the flush") {
   std::promise<void> committed;
   std::atomic<bool> was_committed = false, flushed = false;
-  // Fails by the clock if the first callback waits for the flush.
+  // Fails by timeout if `committed` is called only after the flush.
   const auto flush = [&] {
     was_committed = committed.get_future().wait_for(patience()) == std::future_status::ready;
     flushed = true;
@@ -246,7 +245,7 @@ TEST_CASE("Inbox: `committed` comes while the group is flushed, and `done` after
   CHECK(done_after_flush);
 }
 
-TEST_CASE("Inbox: what comes while the disk is busy is one group") {
+TEST_CASE("Inbox: decisions posted during a flush become one group") {
   Gate disk;
   InboxBench bench({}, in_first_flush([&] { disk.enter(); }));
   bench.start();
@@ -262,7 +261,7 @@ TEST_CASE("Inbox: what comes while the disk is busy is one group") {
     };
     bench.inbox->post(std::move(decision));
     decided.get_future().wait();
-    give_way();  // a group that did not wait for the disk is committed by now
+    give_way();  // long enough to commit a group that does not wait for the disk
   }
   disk.open();
   bench.stop();
@@ -271,7 +270,7 @@ TEST_CASE("Inbox: what comes while the disk is busy is one group") {
   CHECK(bench.flushes == 2);
 }
 
-TEST_CASE("Inbox: what nobody hears of is committed while the disk is busy, and one flush serves all of it") {
+TEST_CASE("Inbox: decisions without answers are committed during a flush, and one flush covers them all") {
   Gate disk;
   InboxOptions options;
   options.hold = std::chrono::hours(1);
@@ -297,8 +296,7 @@ TEST_CASE("Inbox: what nobody hears of is committed while the disk is busy, and 
   CHECK(bench.flushes == 2);
 }
 
-TEST_CASE(
-    "Inbox: a group that nobody hears of waits for one that somebody hears of, and one flush serves both") {
+TEST_CASE("Inbox: a group without answers waits for one with an answer, and one flush covers both") {
   InboxOptions options;
   options.hold = std::chrono::hours(1);
   InboxBench bench(options);
@@ -317,7 +315,7 @@ TEST_CASE(
   CHECK(bench.told == Texts{"quiet: done", "answer: done"});
 }
 
-TEST_CASE("Inbox: a refusal is an answer") {
+TEST_CASE("Inbox: a refusal is reported without waiting for `hold`") {
   InboxOptions options;
   options.hold = std::chrono::hours(1);
   InboxBench bench(options);
@@ -340,7 +338,7 @@ TEST_CASE("Inbox: a group whose changes are all refused is not flushed") {
   CHECK(bench.flushes == 1);
 }
 
-TEST_CASE("Inbox: a group that nobody hears of waits no longer than `hold`") {
+TEST_CASE("Inbox: a group without answers is flushed after `hold` at the latest") {
   InboxOptions options;
   options.hold = std::chrono::microseconds(1);
   InboxBench bench(options);
@@ -354,7 +352,7 @@ TEST_CASE("Inbox: a group that nobody hears of waits no longer than `hold`") {
   CHECK(bench.flushes == 1);
 }
 
-TEST_CASE("Inbox: all that was flushed together is published before anybody is told") {
+TEST_CASE("Inbox: all changes of a flush are published before the first `done`") {
   InboxOptions options;
   options.hold = std::chrono::hours(1);
   InboxBench bench(options);

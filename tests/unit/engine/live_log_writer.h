@@ -1,4 +1,4 @@
-// Makes changes of a live task durable, as the inbox does.
+// Log: publishes changes of one live task, as the inbox does after a flush.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,7 @@ inline task::EventBody text(std::string piece = "x") {
   return task::TextDelta{{"r"}, 0, std::move(piece), false, false};
 }
 
-// Makes changes of one task durable, as the inbox does.
+// Publishes changes of one task to LiveTasks, as the inbox does once they are durable.
 class Log {
  public:
   explicit Log(engine::LiveTasks& live, task::TaskKey key = kTask) : live_(live) {
@@ -38,12 +38,12 @@ class Log {
     publish(std::move(bodies), &json);
   }
   void add(std::vector<task::EventBody> bodies) { publish(std::move(bodies), nullptr); }
-  // Whose turn it is after each change from now on.
+  // Sets the node that owns the task's turn in all later changes.
   void owned_by(store::NodeId node) { committed_.owner = node; }
-  // As if the task were older: its first events were not seen here.
+  // Skips event numbers, as if these events had not been seen here.
   void skip(std::int64_t events) { committed_.head.last_event.value += events; }
 
-  std::optional<task::RequestData> request;  // of the next change
+  std::optional<task::RequestData> request;  // the request data of the next change
 
  private:
   void publish(std::vector<task::EventBody> bodies, const task::Json* metadata) {

@@ -1,4 +1,4 @@
-// Live tasks that other nodes change.
+// LiveTasks when other nodes change tasks.
 #include <doctest/doctest.h>
 
 #include "engine/live/live_tasks.h"
@@ -15,19 +15,19 @@ using test::live::Log;
 using test::live::status;
 using test::live::text;
 
-TEST_CASE("LiveTasks: what another node has changed is read from the store, and its readers look again") {
+TEST_CASE("LiveTasks: after another node's change the log is dropped and readers are notified") {
   LiveTasks live;
   Log log(live);
   log.create({status(State::submitted), status(State::working)});
   int news = 0;
   const auto subscription = live.subscribe(kTask, [&] { ++news; });
   REQUIRE(live.log(kTask));
-  SUBCASE("what is known here is no news") {
+  SUBCASE("an event that is already known changes nothing") {
     CHECK(live.changed_elsewhere(kTask, {2}).empty());
     CHECK(live.log(kTask));
     CHECK(news == 0);
   }
-  SUBCASE("what is new is, once") {
+  SUBCASE("a new event does so once") {
     CHECK(live.changed_elsewhere(kTask, {3}).empty());
     CHECK(live.changed_elsewhere(kTask, {3}).empty());
     CHECK_FALSE(live.log(kTask));
@@ -44,7 +44,7 @@ TEST_CASE("LiveTasks: what another node has changed is read from the store, and 
   }
 }
 
-TEST_CASE("LiveTasks: who waits for a stop is told of one that another node has stored") {
+TEST_CASE("LiveTasks: a wait reports a stop that another node has stored") {
   LiveTasks live;
   Log log(live);
   log.create({status(State::submitted), status(State::working)});
@@ -59,7 +59,7 @@ TEST_CASE("LiveTasks: who waits for a stop is told of one that another node has 
     REQUIRE(told);
     CHECK(told->state == State::canceled);
   }
-  SUBCASE("one that comes here meanwhile is told once the store has none before it") {
+  SUBCASE("a newer stop here is reported once the store has no earlier one") {
     log.skip(1);
     log.add({status(State::completed)});
     CHECK_FALSE(told);
@@ -69,9 +69,7 @@ TEST_CASE("LiveTasks: who waits for a stop is told of one that another node has 
   }
 }
 
-TEST_CASE(
-    "LiveTasks: a stop here that follows what another node has stored is told once the store has none "
-    "before") {
+TEST_CASE("LiveTasks: after unseen events of another node, a stop here waits for the look at the store") {
   LiveTasks live;
   std::vector<LiveTasks::Looking> looking;
   live.share({{1}, [&](const LiveTasks::Looking& one) { looking.push_back(one); }, [](store::Grown) {}});
@@ -80,7 +78,7 @@ TEST_CASE(
   std::optional<engine::Stop> told;
   const auto wait = live.await_stop(kTask, {2}, kNever, [&](auto stop) { told = stop; });
   CHECK(wait.knows_past);
-  SUBCASE("one that follows what is known here is told at once") {
+  SUBCASE("without unseen events it is reported at once") {
     log.add({status(State::completed)});
     CHECK(told);
     CHECK(looking.empty());
@@ -91,19 +89,19 @@ TEST_CASE(
   CHECK_FALSE(told);
   REQUIRE(looking.size() == 1);
   CHECK(looking[0].after.value == 2);
-  SUBCASE("an earlier one comes first") {
+  SUBCASE("the store has an earlier one, which is reported") {
     live.tell_past(looking[0].wait, engine::Stop{State::input_required, {3}});
     REQUIRE(told);
     CHECK(told->number.value == 3);
   }
-  SUBCASE("there is no earlier one") {
+  SUBCASE("the store has no earlier one") {
     live.tell_past(looking[0].wait, std::nullopt);
     REQUIRE(told);
     CHECK(told->number.value == 5);
   }
 }
 
-TEST_CASE("LiveTasks: a change here that was heard of after a later one elsewhere leaves no log behind") {
+TEST_CASE("LiveTasks: a change here that is published after a later one elsewhere leaves no log") {
   LiveTasks live;
   Log log(live);
   log.create({status(State::submitted), status(State::working)});
@@ -115,7 +113,7 @@ TEST_CASE("LiveTasks: a change here that was heard of after a later one elsewher
   live.unchanged(kTask);
 }
 
-TEST_CASE("LiveTasks: a stop is told only when every look at the store has found no earlier one") {
+TEST_CASE("LiveTasks: a stop is reported only after every pending look at the store found no earlier one") {
   LiveTasks live;
   live.share({{1}, [](const LiveTasks::Looking&) {}, [](store::Grown) {}});
   Log log(live);
@@ -125,18 +123,18 @@ TEST_CASE("LiveTasks: a stop is told only when every look at the store has found
   live.changed_elsewhere(kTask, {3});
   log.skip(2);
   log.add({status(State::completed)});
-  live.tell_past(wait, std::nullopt);  // it looked before event 4
+  live.tell_past(wait, std::nullopt);  // this look was before event 4
   CHECK_FALSE(told);
   live.tell_past(wait, std::nullopt);
   CHECK(told);
 }
 
-TEST_CASE("LiveTasks: others are asked once to tell of a task that is followed here and may change there") {
+TEST_CASE("LiveTasks: other nodes are asked once to report a followed task that may change there") {
   LiveTasks live;
   std::vector<store::Grown> asked;
   live.share({{1}, [](const LiveTasks::Looking&) {}, [&](store::Grown task) { asked.push_back(task); }});
   Log log(live);
-  SUBCASE("one that is not known here, once for all its followers") {
+  SUBCASE("a task that is not known here, once for all its followers") {
     {
       const auto first = live.subscribe(kTask, [] {});
       const auto second = live.subscribe(kTask, [] {});
@@ -151,26 +149,26 @@ TEST_CASE("LiveTasks: others are asked once to tell of a task that is followed h
   asked.clear();
   const auto follower = live.subscribe(kTask, [] {});
   CHECK(asked.empty());
-  SUBCASE("one that was begun here and that another node changes") {
+  SUBCASE("a task that began here and that another node changes") {
     live.changed_elsewhere(kTask, {3});
     live.changed_elsewhere(kTask, {4});
     REQUIRE(asked.size() == 1);
     CHECK(asked[0].last.value == 3);
   }
-  SUBCASE("one whose turn is another node's when it is changed here") {
+  SUBCASE("a task whose turn belongs to another node when it changes here") {
     log.owned_by({2});
     log.add({text()});
     REQUIRE(asked.size() == 1);
     CHECK(asked[0].last.value == 3);
   }
-  SUBCASE("not one whose turn is this node's") {
+  SUBCASE("not a task whose turn belongs to this node") {
     log.owned_by({1});
     log.add({text()});
     CHECK(asked.empty());
   }
 }
 
-TEST_CASE("LiveTasks: logs that are forgotten are read from the store, and followers stay") {
+TEST_CASE("LiveTasks: forget_logs drops all logs and keeps their followers") {
   LiveTasks live;
   Log log(live), other(live, {8});
   log.create({status(State::submitted)});

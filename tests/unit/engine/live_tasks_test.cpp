@@ -32,7 +32,7 @@ std::size_t events_after(const LiveTasks& live, std::int64_t after, std::size_t 
 
 }  // namespace
 
-TEST_CASE("LiveTasks: a subscriber hears of every publication until it leaves") {
+TEST_CASE("LiveTasks: a subscriber is notified of every publication until it unsubscribes") {
   LiveTasks live;
   Log log(live);
   int news = 0;
@@ -48,7 +48,7 @@ TEST_CASE("LiveTasks: a subscriber hears of every publication until it leaves") 
   CHECK(live.counts().subscriptions == 0);
 }
 
-TEST_CASE("LiveTasks: a new task's log is whole, and found by key, name and context") {
+TEST_CASE("LiveTasks: a new task's log is complete, and is found by key, name and context") {
   LiveTasks live;
   Log log(live);
   log.create({status(State::submitted), text()}, R"({"a":1})");
@@ -64,7 +64,7 @@ TEST_CASE("LiveTasks: a new task's log is whole, and found by key, name and cont
   CHECK(live.alone_in({-8}) == nullptr);
 }
 
-TEST_CASE("LiveTasks: the log of an older task begins with what came since it has a reader") {
+TEST_CASE("LiveTasks: the log of an older task begins with the first event since it has a reader") {
   LiveTasks live;
   Log log(live);
   log.skip(4);
@@ -83,7 +83,7 @@ TEST_CASE("LiveTasks: the log of an older task begins with what came since it ha
   CHECK(events_after(live, 8) == 0);
 }
 
-TEST_CASE("LiveTasks: of an older task that is only waited for nothing is kept") {
+TEST_CASE("LiveTasks: an older task that is only waited for has no log") {
   LiveTasks live;
   Log log(live);
   log.skip(4);
@@ -98,7 +98,7 @@ TEST_CASE("LiveTasks: of an older task that is only waited for nothing is kept")
   CHECK(live.log(kTask) == nullptr);
 }
 
-TEST_CASE("LiveTasks: a long log is bounded by number and by weight, and only kept for readers") {
+TEST_CASE("LiveTasks: a log is bounded by number and bytes of events, and kept only for readers") {
   LiveTasks live;
   Log log(live);
   auto subscription = live.subscribe(kTask, [] {});
@@ -115,7 +115,7 @@ TEST_CASE("LiveTasks: a long log is bounded by number and by weight, and only ke
   CHECK(live.counts().tasks == 0);
 }
 
-TEST_CASE("LiveTasks: young logs give way to newer ones, oldest first, and are not found any more") {
+TEST_CASE("LiveTasks: logs of young tasks are evicted for newer ones, oldest first") {
   LiveTasks live(10'000);
   for (std::int64_t key = 1; key <= 100; ++key) {
     Log(live, {key}).create({text(std::string(1'000, 'x'))});
@@ -127,7 +127,7 @@ TEST_CASE("LiveTasks: young logs give way to newer ones, oldest first, and are n
   CHECK(live.counts().tasks < 10);
 }
 
-TEST_CASE("LiveTasks: a log that would take most of the room is not kept") {
+TEST_CASE("LiveTasks: a log that needs most of the room is not kept") {
   LiveTasks live(10'000);
   Log small(live, {1});
   small.create({text()});
@@ -149,7 +149,7 @@ TEST_CASE("LiveTasks: a client's history is kept until its turn has ended") {
   CHECK(live.log(kTask)->requests[0].request->metadata.text == "{}");
 }
 
-TEST_CASE("LiveTasks: a stop is told once, and only one after the number asked for") {
+TEST_CASE("LiveTasks: a wait reports one stop, the first after the given event number") {
   LiveTasks live;
   Log log(live);
   std::vector<std::int64_t> stops;
@@ -164,7 +164,7 @@ TEST_CASE("LiveTasks: a stop is told once, and only one after the number asked f
   CHECK(stops == std::vector<std::int64_t>{6});
 }
 
-TEST_CASE("LiveTasks: a stop that has come already is told at once") {
+TEST_CASE("LiveTasks: a stop that is already in the log is reported at once") {
   LiveTasks live;
   Log log(live);
   log.create({status(State::submitted), text(), status(State::completed)});
@@ -177,7 +177,7 @@ TEST_CASE("LiveTasks: a stop that has come already is told at once") {
 }
 
 TEST_CASE(
-    "LiveTasks: a stop of a task that was not known is told once its past is, and an earlier one first") {
+    "LiveTasks: a wait on an unknown task reports a stop only once its past is known, earlier ones first") {
   for (const bool has_earlier : {false, true}) {
     LiveTasks live;
     Log log(live);
@@ -197,7 +197,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("LiveTasks: a task whose past holds no stop tells the first that comes") {
+TEST_CASE("LiveTasks: if the task's past has no stop, the next one is reported") {
   LiveTasks live;
   Log log(live);
   log.skip(3);
@@ -209,7 +209,7 @@ TEST_CASE("LiveTasks: a task whose past holds no stop tells the first that comes
   CHECK(stops == std::vector<std::int64_t>{5});
 }
 
-TEST_CASE("LiveTasks: overdue waits end with nothing, and the next deadline is told") {
+TEST_CASE("LiveTasks: expire_waits ends overdue waits without a stop and returns the next deadline") {
   LiveTasks live;
   Log log(live);
   log.create({text()});
@@ -232,7 +232,7 @@ TEST_CASE("LiveTasks: overdue waits end with nothing, and the next deadline is t
   CHECK_FALSE(live.expire_waits(now + std::chrono::seconds(9)));
 }
 
-TEST_CASE("LiveTasks: once waits are ended, each ends as it begins") {
+TEST_CASE("LiveTasks: after end_waits, new waits end at once") {
   LiveTasks live;
   Log log(live);
   log.create({text()});
@@ -248,7 +248,7 @@ TEST_CASE("LiveTasks: once waits are ended, each ends as it begins") {
   CHECK(live.counts().subscriptions == 0);
 }
 
-TEST_CASE("LiveTasks: a task is changing from before its commit until it is published or refused") {
+TEST_CASE("LiveTasks: a task counts as changing until its change is published or refused") {
   LiveTasks live;
   Log log(live);
   log.create({text()});
@@ -261,7 +261,7 @@ TEST_CASE("LiveTasks: a task is changing from before its commit until it is publ
   CHECK_FALSE(live.is_changing(kTask));
 }
 
-TEST_CASE("LiveTasks: who asks hears once when the next change under way is over, stored or not") {
+TEST_CASE("LiveTasks: after_change calls back once when a pending change is stored or refused") {
   LiveTasks live;
   Log log(live);
   int heard = 0;
@@ -280,7 +280,7 @@ TEST_CASE("LiveTasks: who asks hears once when the next change under way is over
   CHECK_FALSE(live.after_change(kTask, count));
 }
 
-TEST_CASE("LiveTasks: readers and publishers side by side see every number once and in order") {
+TEST_CASE("LiveTasks: concurrent readers see every event number once and in order") {
   LiveTasks live;
   Log log(live);
   constexpr std::int64_t kLast = 2'000;
@@ -301,12 +301,12 @@ TEST_CASE("LiveTasks: readers and publishers side by side see every number once 
   log.create({text()});
   for (std::int64_t i = 2; i <= kLast; ++i) {
     log.add({text()});
-    // Within the log's bound the reader never meets a gap.
+    // The reader stays within the log's bound, so it never sees a gap.
     while (i - seen > 100) std::this_thread::yield();
   }
 }
 
-TEST_CASE("LiveTasks: a task is followed while there is a reader or a wait, and not because it is young") {
+TEST_CASE("LiveTasks: a task is followed while it has a reader or a wait, being young is not enough") {
   LiveTasks live;
   Log log(live);
   CHECK_FALSE(live.is_followed(kTask));

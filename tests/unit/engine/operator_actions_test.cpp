@@ -1,4 +1,4 @@
-// What operators do to tasks and agents, over an engine with scripted agents.
+// Operators' actions on tasks and agents, on an engine with scripted agents.
 #include <doctest/doctest.h>
 
 #include <future>
@@ -75,7 +75,7 @@ std::vector<store::AuditLine> audit(EngineBench& bench) {
 
 }  // namespace
 
-TEST_CASE("OperatorActions: a cancel is in the audit and in the log, with who did it and why") {
+TEST_CASE("OperatorActions: a cancel is in the audit and in the log, with operator and reason") {
   EngineBench bench;
   const auto key = submitted(bench);
   const auto turn = bench.scripted().next();
@@ -125,7 +125,7 @@ TEST_CASE("OperatorActions: without a name or a reason nothing is done and nothi
   CHECK(!bench.engine().tasks().find(key)->cancel_requested);
 }
 
-TEST_CASE("OperatorActions: a retry is a new task with the same message, each time it is asked for") {
+TEST_CASE("OperatorActions: each retry makes a new task with the same message") {
   EngineBench bench;
   const auto key = submitted(bench, "make it");
   bench.scripted().next()->sink->finish(agents::Failed{"broken"});
@@ -164,7 +164,7 @@ TEST_CASE("OperatorActions: a retry may have another message") {
   turn->sink->finish(agents::Done{});
 }
 
-TEST_CASE("OperatorActions: a retry after a question sends the whole request, and never an answer") {
+TEST_CASE("OperatorActions: a retry after a question sends the whole request, not the answer") {
   EngineBench bench;
   auto request = EngineBench::message("deploy", "t1");
   request.message.parts.push_back(task::Part::of_data({R"({"replicas":3})"}));
@@ -192,7 +192,7 @@ TEST_CASE("OperatorActions: a retry after a question sends the whole request, an
   CHECK(again->turn.client_state.text == request.state.text);
   again->sink->finish(agents::Done{});
 
-  // A message that reopens the task is the request of what follows.
+  // A message that reopens the task counts as the request from then on.
   REQUIRE(bench.submit(EngineBench::message("undo it", "t1")));
   bench.scripted().next()->sink->finish(agents::Failed{"broken again"});
   REQUIRE(bench.wait(accepted->key, end->number.value)->state == State::failed);
@@ -203,7 +203,7 @@ TEST_CASE("OperatorActions: a retry after a question sends the whole request, an
   reopened->sink->finish(agents::Done{});
 }
 
-TEST_CASE("OperatorActions: a retry has as much time as the first task had, also when that is over") {
+TEST_CASE("OperatorActions: a retry has the same time limit as the first task, even if that has passed") {
   EngineBench bench;
   auto submission = EngineBench::message("work");
   task::Budget budget;
@@ -240,7 +240,7 @@ TEST_CASE("OperatorActions: an answer goes to the question that the task asks, o
   CHECK(interventions(bench, key)[0].action == "answer");
 }
 
-TEST_CASE("OperatorActions: a running turn that is requeued is broken off and runs as another attempt") {
+TEST_CASE("OperatorActions: requeuing a running turn breaks it off and runs a new attempt") {
   EngineBench bench;
   const auto key = submitted(bench);
   const auto first = bench.scripted().next();
@@ -263,7 +263,7 @@ TEST_CASE("OperatorActions: a running turn that is requeued is broken off and ru
   CHECK(bench.engine().counts().turns.running == 0);
 }
 
-TEST_CASE("OperatorActions: a task that waits for its time begins when it is requeued") {
+TEST_CASE("OperatorActions: requeuing a task that waits for its start time begins it") {
   EngineBench bench;
   auto submission = EngineBench::message("work");
   submission.start_at = base::SystemClock().now() + std::chrono::hours(1);
@@ -277,7 +277,7 @@ TEST_CASE("OperatorActions: a task that waits for its time begins when it is req
   CHECK(bench.engine().counts().waiting_for_time == 0);
 }
 
-TEST_CASE("OperatorActions: a queued turn that is requeued runs once") {
+TEST_CASE("OperatorActions: requeuing a queued turn still runs it once") {
   EngineBench bench;
   set_paused(bench, "scripted", true);
   const auto key = submitted(bench);
@@ -291,9 +291,9 @@ TEST_CASE("OperatorActions: a queued turn that is requeued runs once") {
 }
 
 TEST_CASE(
-    "OperatorActions: a paused agent begins no turn, over restarts, while others work and its own go on") {
+    "OperatorActions: a paused agent begins no turn, also after restarts, and its running turns continue") {
   EngineBench::Options options;
-  options.engine.slots = 1;  // which the paused turns leave to others
+  options.engine.slots = 1;  // the paused turns leave it to others
   EngineBench bench(options);
   const auto before = submitted(bench, "before");
   const auto running = bench.scripted().next();
@@ -317,7 +317,7 @@ TEST_CASE(
   CHECK(audit(bench).size() == 2);
 }
 
-TEST_CASE("OperatorActions: a scaled agent runs as many turns, over restarts, until its card counts again") {
+TEST_CASE("OperatorActions: a scaled agent runs that many turns, also after restarts, until it is reset") {
   EngineBench::Options options;
   options.settings.concurrency = 1;
   EngineBench bench(options);
@@ -348,19 +348,19 @@ TEST_CASE("OperatorActions: a scaled agent runs as many turns, over restarts, un
   CHECK(entry.detail == "concurrency as the card says");
 }
 
-TEST_CASE("OperatorActions: what cannot be scaled is refused and changes nothing") {
+TEST_CASE("OperatorActions: scaling that is not possible is refused and changes nothing") {
   EngineBench bench;
   CHECK(scale(bench, {}).error().code == ErrorCode::invalid_argument);
   CHECK(scale(bench, {257, {}}).error().code == ErrorCode::invalid_argument);
   CHECK(scale(bench, {{}, -1}).error().code == ErrorCode::invalid_argument);
   CHECK(audit(bench).empty());
-  CHECK(scale(bench, {2, 5}).error().code == ErrorCode::conflict);  // it keeps no processes
+  CHECK(scale(bench, {2, 5}).error().code == ErrorCode::conflict);  // the agent has no worker processes
   REQUIRE(audit(bench).size() == 1);
   CHECK(audit(bench).front().entry.outcome == "conflict");
   CHECK(bench.store().agent_controls()->empty());
 }
 
-TEST_CASE("OperatorActions: a paused agent's turns leave others half of the queue") {
+TEST_CASE("OperatorActions: a paused agent's turns use at most half of the queue") {
   EngineBench::Options options;
   options.engine.queue_max = 4;
   EngineBench bench(options);

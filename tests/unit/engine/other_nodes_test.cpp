@@ -25,7 +25,7 @@ struct Bench {
     return options;
   }()};
 
-  // A task whose turn runs.
+  // Begins a task; its turn is running when this returns.
   task::TaskKey begin() {
     const auto accepted = engine.submit(EngineBench::message("go on"));
     REQUIRE(accepted);
@@ -33,7 +33,7 @@ struct Bench {
     REQUIRE(running);
     return accepted->key;
   }
-  // The task as another node has left it.
+  // Makes the task look as another node has changed it.
   void change(task::TaskKey key, store::NodeId owner, bool cancels, std::int64_t version = 1'000) {
     peers.set_ends({{key, {100}, {version}, owner, cancels}});
     peers.say({{key, {100}}});
@@ -42,7 +42,7 @@ struct Bench {
     return engine.scripted().wait_for([&] { return (*running).*what; });
   }
 
-  // A slot is given back once the agent is let go.
+  // The slot is released after the agent's execution is destroyed.
   bool runs_nothing() {
     const auto until = std::chrono::steady_clock::now() + test::patience();
     const auto all = [&] { return engine.engine().counts().turns.running; };
@@ -65,7 +65,7 @@ TEST_CASE("OtherNodes: a turn that another node has taken is abandoned here") {
   CHECK(bench.runs_nothing());
 }
 
-TEST_CASE("OtherNodes: a turn whose task is gone is abandoned here at the next look") {
+TEST_CASE("OtherNodes: a turn whose task was deleted is abandoned at the next check") {
   Bench bench;
   bench.begin();
   bench.peers.set_ends({});
@@ -73,8 +73,7 @@ TEST_CASE("OtherNodes: a turn whose task is gone is abandoned here at the next l
   CHECK(bench.runs_nothing());
 }
 
-TEST_CASE(
-    "OtherNodes: where nothing arrives that others tell, tasks are looked at more often than the rest") {
+TEST_CASE("OtherNodes: if notifications do not arrive, tasks are checked more often than nodes") {
   Bench bench;
   bench.peers.hearing = false;
   bench.peers.alone = true;
@@ -87,7 +86,7 @@ TEST_CASE(
   CHECK(bench.peers.reads() - read < 8);
 }
 
-TEST_CASE("OtherNodes: a turn whose cancel another node has stored is told of it") {
+TEST_CASE("OtherNodes: a turn is canceled if another node has stored its cancel") {
   Bench bench;
   const task::TaskKey key = bench.begin();
   bench.change(key, FakePeers::kSelf, true);
@@ -98,7 +97,7 @@ TEST_CASE("OtherNodes: a turn whose cancel another node has stored is told of it
   CHECK(stop->state == task::State::canceled);
 }
 
-TEST_CASE("OtherNodes: what was read before this node's own change says nothing about its turn") {
+TEST_CASE("OtherNodes: a state read before this node's own change does not affect its turn") {
   Bench bench;
   const task::TaskKey key = bench.begin();
   bench.change(key, FakePeers::kOther, true, 0);
@@ -109,7 +108,7 @@ TEST_CASE("OtherNodes: what was read before this node's own change says nothing 
   CHECK_FALSE(bench.running->canceled);
 }
 
-TEST_CASE("OtherNodes: who begins to follow a task elsewhere is told at once of what this node has of it") {
+TEST_CASE("OtherNodes: a new follower on another node is sent this node's newest event number at once") {
   Bench bench;
   const task::TaskKey key = bench.begin();
   const auto told = [&] { return bench.peers.told(); };
@@ -121,7 +120,7 @@ TEST_CASE("OtherNodes: who begins to follow a task elsewhere is told at once of 
   CHECK(told()[0].last.value > 1);
 }
 
-TEST_CASE("OtherNodes: a node that has come is told which tasks are followed here") {
+TEST_CASE("OtherNodes: a new node is sent the tasks that are followed here") {
   Bench bench;
   const task::TaskKey key = bench.begin();
   const auto follower = bench.engine.engine().live().subscribe(key, [] {});

@@ -53,7 +53,7 @@ constexpr engine::ReferenceBounds kWide{10, 50, 1 << 20};
 
 }  // namespace
 
-TEST_CASE("references: a turn in a known context has the conversation so far and the tasks it refers to") {
+TEST_CASE("references: a turn in a known context gets the conversation and the tasks it refers to") {
   EngineBench bench;
   const auto elsewhere = complete(bench, "elsewhere", "a reply elsewhere");
   const auto before = complete(bench, "before", "a reply before");
@@ -93,14 +93,14 @@ TEST_CASE(
   CHECK(ids_of(tasks) == std::vector<std::string>{"mine"});
 }
 
-TEST_CASE("references: only so many of the named tasks are looked for") {
+TEST_CASE("references: the number of named tasks looked up is bounded") {
   EngineBench bench;
   for (const char* id : {"t0", "a", "b", "c"}) complete(bench, id, "reply");
   CHECK(ids_of(found(bench, {"c", "unknown", "b", "a"}, {3, 50, 1 << 20})) ==
         std::vector<std::string>{"c", "b"});
 }
 
-TEST_CASE("references: what is too large is left out, the history first") {
+TEST_CASE("references: if the input is too large the history is left out first") {
   EngineBench bench;
   complete(bench, "t0", "own");
   complete(bench, "a", std::string(1000, 'x'));

@@ -37,7 +37,7 @@ const task::Subagent& subagent_at(const std::vector<task::EventBody>& events, st
 
 }  // namespace
 
-TEST_CASE("PendingOutput: pieces of one reply that wait together become one event") {
+TEST_CASE("PendingOutput: waiting pieces of one reply become one event") {
   PendingOutput output("t", 2, 1000);
   output.add_text("a");
   output.add_text("b");
@@ -69,11 +69,11 @@ TEST_CASE("PendingOutput: content ends the open reply, notes do not") {
   CHECK(text_at(events, 4).reply.value == "t-r1.2");
   output.stored();
   output.add(chunk("x", "2"), {});
-  // The piece is on its way already: the reply's end follows by itself.
+  // The piece is being stored already, so the reply's end is an event of its own.
   CHECK(text_at(output.take(), 0).last);
 }
 
-TEST_CASE("PendingOutput: what was not stored comes again before what came since") {
+TEST_CASE("PendingOutput: after put_back, unstored events come before newer ones") {
   PendingOutput output("t", 1, 1000);
   output.add(chunk("1", "x"), {});
   CHECK(output.take().size() == 1);
@@ -87,7 +87,7 @@ TEST_CASE("PendingOutput: what was not stored comes again before what came since
   CHECK(output.empty());
 }
 
-TEST_CASE("PendingOutput: its weight counts what waits and is exact over every road") {
+TEST_CASE("PendingOutput: its bytes count waiting events, and stay exact after take, put_back and drop") {
   PendingOutput output("t", 1, 10'000);
   output.add_text(std::string(500, 'x'));
   output.add_text(std::string(500, 'y'));
@@ -101,7 +101,7 @@ TEST_CASE("PendingOutput: its weight counts what waits and is exact over every r
   CHECK(output.bytes() == 0);
 }
 
-TEST_CASE("PendingOutput: an artifact past the bound is refused, one that begins anew counts anew") {
+TEST_CASE("PendingOutput: an artifact over the limit is refused, and a restarted one counts from zero") {
   PendingOutput output("t", 1, 10);
   CHECK_FALSE(output.add(chunk("a", "12345678"), {}));
   CHECK_FALSE(output.add(chunk("a", "12345678"), {}));
@@ -110,7 +110,7 @@ TEST_CASE("PendingOutput: an artifact past the bound is refused, one that begins
   CHECK(*wrong == "the agent made an artifact of more than 10 bytes");
 }
 
-TEST_CASE("PendingOutput: an artifact without an id and a note without one get theirs") {
+TEST_CASE("PendingOutput: an artifact or a note without an id gets one") {
   PendingOutput output("t", 3, 100);
   output.add(chunk("", "x"), {});
   task::StatusChanged note;
@@ -125,7 +125,7 @@ TEST_CASE("PendingOutput: an artifact without an id and a note without one get t
   CHECK_FALSE(status.message->id.empty());
 }
 
-TEST_CASE("PendingOutput: pieces of one span of reasoning that wait together become one event") {
+TEST_CASE("PendingOutput: waiting pieces of one span of reasoning become one event") {
   PendingOutput output("t", 2, 1000);
   output.add_reasoning("a");
   output.add_reasoning("b");
@@ -146,7 +146,7 @@ TEST_CASE("PendingOutput: pieces of one span of reasoning that wait together bec
   CHECK(thought_at(second, 0).last);
 }
 
-TEST_CASE("PendingOutput: text ends a span of reasoning, reasoning a reply, and each has ids of its own") {
+TEST_CASE("PendingOutput: text ends a span of reasoning, reasoning ends a reply, and each has its own ids") {
   PendingOutput output("t", 1, 1000);
   output.add_reasoning("hm");
   output.add_text("so");
@@ -167,7 +167,7 @@ TEST_CASE("PendingOutput: text ends a span of reasoning, reasoning a reply, and 
   }
 }
 
-TEST_CASE("PendingOutput: what ends a reply ends a span of reasoning, also one that is on its way") {
+TEST_CASE("PendingOutput: events that end a reply also end a span of reasoning, even one being stored") {
   PendingOutput output("t", 1, 1000);
   output.add_reasoning("hm");
   output.take();
@@ -185,7 +185,7 @@ TEST_CASE("PendingOutput: what ends a reply ends a span of reasoning, also one t
   CHECK(std::holds_alternative<task::ToolCall>(events[4]));
 }
 
-TEST_CASE("PendingOutput: a subagent begins once and ends once, and what is left open ends as failed") {
+TEST_CASE("PendingOutput: a subagent begins and ends once, and one left open ends as failed") {
   PendingOutput output("t", 1, 1000);
   output.add(subagent("a", Phase::finished), {});
   output.add(subagent("a", Phase::started), {});
@@ -206,7 +206,7 @@ TEST_CASE("PendingOutput: a subagent begins once and ends once, and what is left
   CHECK(subagent_at(events, 3).error == "left unfinished");
 }
 
-TEST_CASE("PendingOutput: of subagents whose events are dropped, those are open that the log has open") {
+TEST_CASE("PendingOutput: after drop_all the open subagents are those that the log has open") {
   PendingOutput output("t", 1, 1000);
   output.add(subagent("stored", Phase::started), {});
   output.add(subagent("ended", Phase::started), {});

@@ -47,7 +47,7 @@ task::PushConfig config_of(task::ProtocolVersion version, const std::string& id 
   return config;
 }
 
-// A task that the engine writes nothing to of its own accord.
+// A task that the engine does not change on its own.
 task::TaskKey without_turn(EngineBench& bench, const std::string& id) {
   task::Change created;
   created.create.emplace();
@@ -64,7 +64,7 @@ task::TaskKey without_turn(EngineBench& bench, const std::string& id) {
 
 }  // namespace
 
-TEST_CASE("PushConfigs: they are listed in order of creation, and deleted twice with success") {
+TEST_CASE("PushConfigs: configs are listed in order of creation, and deleting one twice succeeds") {
   EngineBench bench;
   REQUIRE(bench.submit(EngineBench::message("x", "t1")));
   CHECK(ids_of(bench, "t1").empty());
@@ -78,7 +78,7 @@ TEST_CASE("PushConfigs: they are listed in order of creation, and deleted twice 
         ErrorCode::not_found);
 }
 
-TEST_CASE("PushConfigs: a config without an id is a new one in 1.0, and the task's one before") {
+TEST_CASE("PushConfigs: a config without an id is new in 1.0, and replaces the task's own before 1.0") {
   EngineBench bench;
   auto with_config = EngineBench::message("x", "t1");
   with_config.push = config_of(task::ProtocolVersion::v0_3);
@@ -96,7 +96,7 @@ TEST_CASE("PushConfigs: a config without an id is a new one in 1.0, and the task
   CHECK(ids_of(bench, "t1").size() == 3);
 }
 
-TEST_CASE("PushConfigs: those sent along with messages count") {
+TEST_CASE("PushConfigs: configs sent with messages count towards the limit") {
   EngineBench::Options options;
   options.engine.push_configs_max = 1;
   EngineBench bench(options);
@@ -111,13 +111,13 @@ TEST_CASE("PushConfigs: those sent along with messages count") {
   CHECK(ids_of(bench, "t1") == before);
 }
 
-TEST_CASE("PushConfigs: settling waits for what is being set or deleted") {
+TEST_CASE("PushConfigs: settle waits for pending sets and deletes") {
   EngineBench bench;
   without_turn(bench, "t1");
   engine::TaskService& tasks = bench.engine().tasks();
   for (const bool deletes : {false, true}) {
     CAPTURE(deletes);
-    // The flushing thread stands still until settling is over; as that waits for it, until the bound.
+    // Blocks the flushing thread until settle returns. Settle waits for that thread, so this ends by timeout.
     std::promise<void> settled;
     std::promise<void> stood_still;
     std::atomic<bool> answered{false};
@@ -135,12 +135,12 @@ TEST_CASE("PushConfigs: settling waits for what is being set or deleted") {
     CHECK(answered);
     settled.set_value();
     stood_still.get_future().wait();
-    // Nothing above may be answered after its locals are gone.
+    // All calls above must be answered before the variables they use are destroyed.
     REQUIRE(remove(bench, EngineBench::ref("t1"), "none"));
   }
 }
 
-TEST_CASE("PushConfigs: nobody lists or deletes those of another caller's task") {
+TEST_CASE("PushConfigs: configs of another caller's task can be neither listed nor deleted") {
   EngineBench bench;
   REQUIRE(bench.submit(EngineBench::message("x", "t1")));
   REQUIRE(set(bench, "t1", config_of(task::ProtocolVersion::v1_0, "a")));
@@ -150,7 +150,7 @@ TEST_CASE("PushConfigs: nobody lists or deletes those of another caller's task")
   CHECK(ids_of(bench, "t1").size() == 1);
 }
 
-TEST_CASE("PushConfigs: where webhooks are switched off every method says so") {
+TEST_CASE("PushConfigs: if webhooks are switched off every method fails with that reason") {
   EngineBench::Options options;
   options.engine.push_enabled = false;
   EngineBench bench(options);

@@ -1,4 +1,4 @@
-// Turns that the program dies of, over an engine with scripted agents.
+// Turns during which the program dies, on an engine with scripted agents.
 #include "engine/turns/quarantine.h"
 
 #include <doctest/doctest.h>
@@ -25,7 +25,7 @@ EngineBench::Options at_once(int concurrency = 4) {
   return options;
 }
 
-// So many times the next turn begins, and the program dies.
+// Lets the program die during the next turn, the given number of times.
 void die_of_next(EngineBench& bench, int times) {
   for (int death = 0; death < times; ++death) {
     REQUIRE(bench.scripted().next());
@@ -56,7 +56,7 @@ base::Result<task::TaskHead> requeue(EngineBench& bench, task::TaskKey key) {
 
 }  // namespace
 
-TEST_CASE("Quarantine: a turn that the program died of five times runs no more until it is requeued") {
+TEST_CASE("Quarantine: a turn during which the program died five times does not run until it is requeued") {
   EngineBench bench(at_once());
   const auto poison = bench.submit(EngineBench::message("poison"));
   die_of_next(bench, 5);
@@ -101,7 +101,7 @@ TEST_CASE("Quarantine: the task of a quarantined turn can be canceled") {
   CHECK(bench.engine().quarantined() == 0);
 }
 
-TEST_CASE("Quarantine: stops that were asked for count for nothing, and output in between resets the count") {
+TEST_CASE("Quarantine: orderly stops do not count as deaths, and output resets the count") {
   EngineBench bench(at_once());
   const auto accepted = bench.submit(EngineBench::message("work"));
   SUBCASE("stops") {
@@ -130,7 +130,7 @@ TEST_CASE("Quarantine: stops that were asked for count for nothing, and output i
   CHECK(bench.wait(accepted->key)->state == State::completed);
 }
 
-TEST_CASE("Quarantine: suspects run one at a time, and everything else as usual") {
+TEST_CASE("Quarantine: suspects run one at a time, and other turns run as usual") {
   EngineBench bench(at_once());
   for (const char* text : {"one", "two"}) REQUIRE(bench.submit(EngineBench::message(text)));
   for (int death = 0; death < 3; ++death) {
@@ -148,15 +148,15 @@ TEST_CASE("Quarantine: suspects run one at a time, and everything else as usual"
   SUBCASE("the next one begins when one has ended") {
     first->sink->finish(agents::Done{});
   }
-  SUBCASE("and when it is canceled") {
+  SUBCASE("the next one begins when one is canceled") {
     bench.cancel_later(first->turn.task);
     REQUIRE(bench.scripted().wait_for([&] { return first->canceled; }));
     first->sink->finish(agents::Canceled{});
   }
-  SUBCASE("one that the program dies of is quarantined, the other is not blamed") {
+  SUBCASE("a suspect during which the program dies is quarantined, the other one is not") {
     bench.die();
     REQUIRE(bench.scripted().next());
-    // The fresh one and one of both ran.
+    // The fresh turn and one of the two suspects ran.
     REQUIRE(bench.scripted().next());
     bench.die();
     std::multiset<int> alone;
@@ -179,7 +179,7 @@ TEST_CASE("Quarantine: suspects run one at a time, and everything else as usual"
   CHECK(bench.wait(fresh->key)->state == State::completed);
 }
 
-TEST_CASE("Quarantine: a turn that waits for a child is not to blame, its child is") {
+TEST_CASE("Quarantine: the running child is quarantined, and its waiting parent is not") {
   EngineBench bench(at_once());
   bench.submit(EngineBench::message("parent"));
   const auto parent = bench.scripted().next();
@@ -200,7 +200,7 @@ TEST_CASE("Quarantine: a turn that waits for a child is not to blame, its child 
   CHECK(head_of(bench, blamed[0].task).agent.value == "helper");
 }
 
-TEST_CASE("Quarantine: switched off it lets a turn run however often the program dies") {
+TEST_CASE("Quarantine: if switched off, a turn runs again however often the program dies") {
   auto options = at_once();
   options.engine.quarantine = false;
   EngineBench bench(options);

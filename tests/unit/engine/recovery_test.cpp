@@ -20,14 +20,14 @@ EngineBench::Options without_grace() {
   return options;
 }
 
-// Waits until the task's log has so many events.
+// Waits until the task's log has at least the given number of events.
 void wait_for_events(EngineBench& bench, task::TaskKey key, std::size_t count) {
   while (bench.log(key).size() < count) std::this_thread::yield();
 }
 
 }  // namespace
 
-TEST_CASE("Recovery: a broken-off turn runs again and only the second attempt shows") {
+TEST_CASE("Recovery: a broken-off turn runs again, and only the second attempt's output is shown") {
   EngineBench bench(without_grace());
   const auto accepted = bench.submit(EngineBench::message("x", "t1"));
   const auto first = bench.scripted().next();
@@ -55,7 +55,7 @@ TEST_CASE("Recovery: a broken-off turn runs again and only the second attempt sh
   for (std::size_t i = 0; i < log.size(); ++i) CHECK(log[i].number.value == static_cast<std::int64_t>(i) + 1);
 }
 
-TEST_CASE("Recovery: an agent whose rule is to fail has its broken-off turn failed with a reason") {
+TEST_CASE("Recovery: a broken-off turn fails with a reason if its agent's rule says so") {
   auto options = without_grace();
   options.settings.recovery = agents::AgentSettings::Recovery::fail;
   EngineBench bench(options);
@@ -67,7 +67,7 @@ TEST_CASE("Recovery: an agent whose rule is to fail has its broken-off turn fail
   CHECK(task::text_of(*task->status.message) == "the agent was interrupted by a restart");
 }
 
-TEST_CASE("Recovery: a turn that is broken off again and again runs again, and completes") {
+TEST_CASE("Recovery: a turn that is broken off repeatedly runs again and completes") {
   EngineBench bench(without_grace());
   const auto accepted = bench.submit(EngineBench::message("x", "t1"));
   for (int attempt = 1; attempt <= 12; ++attempt) {
@@ -119,7 +119,7 @@ TEST_CASE("Recovery: a task whose cancel was stored is canceled, whatever its ag
   CHECK(bench.scripted().waiting() == 0);
 }
 
-TEST_CASE("Recovery: a parent whose child is at work waits for it, and runs again as the same attempt") {
+TEST_CASE("Recovery: a parent whose child is working waits for it, then runs as the same attempt") {
   EngineBench bench(without_grace());
   const auto accepted = bench.submit(EngineBench::message("parent", "t1"));
   const auto parent = bench.scripted().next();

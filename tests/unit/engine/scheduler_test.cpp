@@ -16,7 +16,7 @@ namespace {
 
 const task::AgentName kBusy{"busy"}, kQuiet{"quiet"};
 
-// A scheduler whose started turns can be looked at.
+// A scheduler that records the turns it starts.
 struct Bench {
   std::vector<std::pair<std::int64_t, std::string>> started;
   Scheduler scheduler;
@@ -39,7 +39,7 @@ struct Bench {
 
 }  // namespace
 
-TEST_CASE("Scheduler: an agent's turns wait for its own limit, others do not wait for it") {
+TEST_CASE("Scheduler: an agent's limit delays its own turns only") {
   Bench bench(10, 100);
   for (int i = 1; i <= 5; ++i) bench.enqueue(i, kBusy);
   CHECK(bench.started.size() == 2);
@@ -51,7 +51,7 @@ TEST_CASE("Scheduler: an agent's turns wait for its own limit, others do not wai
   CHECK(bench.scheduler.counts().running == 3);
 }
 
-TEST_CASE("Scheduler: an agent's own limit goes before the others, and running turns go on below it") {
+TEST_CASE("Scheduler: an agent's own limit overrides the default, and lowering it keeps running turns") {
   Bench bench(10, 100);
   for (int i = 1; i <= 8; ++i) bench.enqueue(i, kBusy);
   bench.scheduler.set_limit(kBusy, 4);
@@ -77,7 +77,7 @@ TEST_CASE("Scheduler: agents take turns for a free slot") {
     bench.scheduler.finished(task::AgentName{bench.started.back().second});
     order.push_back(bench.started.back().second);
   }
-  // One queued turn of the quiet agent does not wait for three of the busy one.
+  // The quiet agent's queued turn does not wait for the busy agent's three.
   CHECK(order == std::vector<std::string>{"busy", "quiet", "busy", "busy"});
 }
 
@@ -91,7 +91,7 @@ TEST_CASE("Scheduler: a full queue refuses and a released reservation makes room
   CHECK(bench.reserve(kBusy) == Room::queue);
 }
 
-TEST_CASE("Scheduler: a turn that is not wanted any more gives its place in the queue back") {
+TEST_CASE("Scheduler: a removed turn frees its place in the queue") {
   Bench bench(1, 1);
   bench.enqueue(1, kBusy);
   bench.enqueue(2, kQuiet);
@@ -104,7 +104,7 @@ TEST_CASE("Scheduler: a turn that is not wanted any more gives its place in the 
   CHECK(bench.started.size() == 2);
 }
 
-TEST_CASE("Scheduler: a task stands in the queue once") {
+TEST_CASE("Scheduler: a task is in the queue at most once") {
   Bench bench(1, 10);
   bench.enqueue(1, kBusy);
   bench.enqueue(2, kBusy);
@@ -115,12 +115,12 @@ TEST_CASE("Scheduler: a task stands in the queue once") {
   CHECK(bench.started.size() == 2);
 }
 
-TEST_CASE("Scheduler: a parent that waits for children gives its slot away and gets one back at once") {
+TEST_CASE("Scheduler: a waiting parent releases its slot and gets one back at once") {
   Bench bench(1, 10);
   bench.enqueue(1, kBusy);
   bench.enqueue(2, kQuiet);
   CHECK(bench.started.size() == 1);
-  bench.scheduler.finished(kBusy);  // it waits for its child
+  bench.scheduler.finished(kBusy);  // the parent waits for its child
   REQUIRE(bench.started.size() == 2);
   bench.scheduler.resumed(kBusy);
   CHECK(bench.scheduler.counts().running == 2);
@@ -134,19 +134,19 @@ TEST_CASE("Scheduler: once closed it starts nothing") {
   CHECK(bench.started.empty());
 }
 
-TEST_CASE("Scheduler: a turn gets a free slot before it is stored, and gives it back as any other") {
+TEST_CASE("Scheduler: a turn can reserve a free slot before it is stored, and releases it as usual") {
   Bench bench(3, 10);
   CHECK(bench.scheduler.reserve({kBusy, "ann"}, true) == Room::slot);
   CHECK(bench.scheduler.reserve({kBusy, "ann"}, true) == Room::slot);
   CHECK(bench.scheduler.counts().running == 2);
   CHECK(bench.started.empty());
-  CHECK(bench.scheduler.reserve({kBusy, "ann"}, true) == Room::queue);  // the agent may have two
+  CHECK(bench.scheduler.reserve({kBusy, "ann"}, true) == Room::queue);  // the agent may run two
   bench.scheduler.enqueue({1}, {kBusy, "ann"});
   bench.scheduler.finished(kBusy);
   CHECK(bench.started.size() == 1);
 }
 
-TEST_CASE("Scheduler: a slot that is given back goes to the turn that waits, not to a newcomer") {
+TEST_CASE("Scheduler: a released slot goes to the waiting turn, not to a new one") {
   Bench bench(1, 10);
   CHECK(bench.scheduler.reserve({kBusy, "ann"}, true) == Room::slot);
   bench.enqueue(1, kQuiet);
@@ -189,7 +189,7 @@ TEST_CASE("Scheduler: a caller at its share is refused, others are not") {
   CHECK(bench.reserve(kBusy) == Room::queue);
 }
 
-TEST_CASE("Scheduler: a turn taken up again is refused by no bound and fills no caller's share") {
+TEST_CASE("Scheduler: a recovered turn is never refused and does not count for its caller's share") {
   Bench bench(1, 2);
   bench.scheduler.set_caller_max(1);
   bench.enqueue(1, kBusy);  // runs
@@ -205,7 +205,7 @@ TEST_CASE("Scheduler: a turn taken up again is refused by no bound and fills no 
   CHECK(bench.reserve(kBusy) == Room::queue);
 }
 
-TEST_CASE("Scheduler: children are refused by no bound and take no place from what is sent") {
+TEST_CASE("Scheduler: children are never refused and take no place in the queue from sends") {
   Bench bench(1, 1);
   bench.scheduler.set_caller_max(1);
   const Scheduler::Claim child{kBusy, "ann", Origin::child};
@@ -226,7 +226,7 @@ TEST_CASE("Scheduler: children are refused by no bound and take no place from wh
   CHECK(bench.reserve(kBusy) == Room::queue);
 }
 
-TEST_CASE("Scheduler: what a caller sends takes turns with the children that its plans have queued") {
+TEST_CASE("Scheduler: a caller's sends alternate with the queued children of its plans") {
   Bench bench(1, 100);
   bench.enqueue(1, kBusy);  // runs
   const Scheduler::Claim child{kBusy, "ann", Origin::child};
@@ -240,7 +240,7 @@ TEST_CASE("Scheduler: what a caller sends takes turns with the children that its
   CHECK(order == std::vector<std::int64_t>{10, 2, 11});
 }
 
-TEST_CASE("Scheduler: no turn is left behind when the one that was to go before it is withdrawn") {
+TEST_CASE("Scheduler: removing the next turn in the queue does not block those behind it") {
   Bench bench(2, 100);
   bench.enqueue(1, kBusy);
   bench.enqueue(2, kBusy);
@@ -255,7 +255,7 @@ TEST_CASE("Scheduler: no turn is left behind when the one that was to go before 
   CHECK(bench.scheduler.counts().queued == 0);
 }
 
-TEST_CASE("Scheduler: every queued turn begins once, whatever callers, agents and withdrawals there are") {
+TEST_CASE("Scheduler: every queued turn begins once, for any callers, agents and removals") {
   Bench bench(3, 1000);
   const std::string callers[] = {"ann", "bob", "cy"};
   std::size_t removed = 0;

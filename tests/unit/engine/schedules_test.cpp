@@ -1,4 +1,4 @@
-// Tasks that agents' cards have due at times, under a clock that the test moves.
+// Tasks that agents' cards schedule, with a clock that the test moves.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ agents::Schedule schedule(const std::string& cron, Missed missed, const std::str
           "UTC"};
 }
 
-// An engine on a store in memory; `start` again is a restart.
+// An engine on a memory store. Calling `start` again is a restart.
 struct Bench {
   explicit Bench(std::vector<agents::Schedule> schedules) : schedules_(std::move(schedules)) { start(); }
   ~Bench() { engine.reset(); }
@@ -48,10 +48,10 @@ struct Bench {
     engine.emplace(store, store, store, *catalogue, clock, options, [] {});
     REQUIRE(engine->start());
   }
-  // As the timer does.
+  // Looks for due times, as the timer does.
   void look() { REQUIRE(engine->catalogue_changed()); }
 
-  // The due times of the tasks made, when there are so many; they end.
+  // Waits for `count` tasks, completes them, and returns their due times.
   std::vector<std::string> made(std::size_t count) {
     std::vector<std::string> due;
     for (std::size_t i = 0; i < count; ++i) {
@@ -74,7 +74,7 @@ struct Bench {
     filter.agent = {"scripted"};
     return store.list(filter)->total;
   }
-  // Until nothing more can come of what was due.
+  // Waits until everything that was due has been handled.
   void settle() {
     std::promise<void> done;
     engine->after(std::chrono::milliseconds(0), [&] { done.set_value(); });
@@ -96,7 +96,7 @@ using Times = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("Schedules: each due time makes one task of its caller, whoever looks how often") {
+TEST_CASE("Schedules: each due time makes one task of its caller, however often it is looked for") {
   Bench bench({schedule("30 * * * *", Missed::skip)});
   bench.settle();
   CHECK(bench.all_tasks() == 0);
@@ -113,7 +113,7 @@ TEST_CASE("Schedules: each due time makes one task of its caller, whoever looks 
   CHECK(bench.all_tasks() == 2);
 }
 
-TEST_CASE("Schedules: a node whose card is older than another's makes no task until it is the newest again") {
+TEST_CASE("Schedules: a node makes no tasks while another node has a newer card of the agent") {
   Bench bench({schedule("*/10 * * * *", Missed::all)});
   bench.catalogue->set_on_other_nodes({{"scripted"}}, {{"scripted"}});
   bench.clock.advance(kHour);
@@ -126,7 +126,7 @@ TEST_CASE("Schedules: a node whose card is older than another's makes no task un
   CHECK(bench.made(1) == std::vector<std::string>{"2027-01-15T09:10"});
 }
 
-TEST_CASE("Schedules: times missed are left out, made up for by the last one, or by all") {
+TEST_CASE("Schedules: missed times are skipped, or the last one or all are made up for") {
   struct Case {
     Missed missed;
     Times made;
@@ -155,14 +155,14 @@ TEST_CASE("Schedules: times missed are left out, made up for by the last one, or
   }
 }
 
-TEST_CASE("Schedules: what was due before a schedule was first seen was not missed") {
+TEST_CASE("Schedules: due times before a schedule was first seen do not count as missed") {
   Bench bench({schedule("0 * * * *", Missed::all)});
   bench.start();
   bench.settle();
   CHECK(bench.all_tasks() == 0);
 }
 
-TEST_CASE("Schedules: a time that passed a moment ago was not missed, and a long absence is bounded") {
+TEST_CASE("Schedules: a due time just passed does not count as missed, and a long absence is bounded") {
   Bench skips({schedule("0 * * * *", Missed::skip)});
   skips.settle();
   skips.clock.advance(kHour + base::Duration(30'000));
@@ -180,7 +180,7 @@ TEST_CASE("Schedules: a time that passed a moment ago was not missed, and a long
   CHECK(all.all_tasks() == 1'000);
 }
 
-TEST_CASE("Schedules: two of one card are two, and their hidden tasks are in no list") {
+TEST_CASE("Schedules: two schedules of a card are independent, and hidden tasks are not listed") {
   Bench bench({schedule("0 9 * * *", Missed::skip, "s1"), schedule("0 9 15 * *", Missed::skip, "s2")});
   bench.settle();
   CHECK(bench.all_tasks() == 0);

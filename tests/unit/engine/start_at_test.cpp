@@ -1,4 +1,4 @@
-// Tasks whose turn begins at a time that their send names.
+// Tasks whose turn begins at the time in their send (startAt).
 #include <doctest/doctest.h>
 
 #include <thread>
@@ -28,7 +28,7 @@ task::Submission later(const std::string& text, const std::string& id, int ms) {
 
 }  // namespace
 
-TEST_CASE("startAt: the task is submitted, takes no place and begins at its time, once, after restarts too") {
+TEST_CASE("startAt: the task waits outside the queue and begins once at its time, also after restarts") {
   for (const int restarts : {0, 1, 2}) {
     EngineBench::Options options;
     options.engine.queue_max = 1;
@@ -55,7 +55,7 @@ TEST_CASE("startAt: the task is submitted, takes no place and begins at its time
   }
 }
 
-TEST_CASE("startAt: a time that is past is no reason to wait, one too far ahead is refused") {
+TEST_CASE("startAt: with a time in the past the task begins at once, one too far ahead is refused") {
   EngineBench bench;
   const auto accepted = bench.submit(later("work", "t1", -kHour));
   REQUIRE(accepted);
@@ -69,7 +69,7 @@ TEST_CASE("startAt: a time that is past is no reason to wait, one too far ahead 
   CHECK(refused.error().for_caller == "a task may begin at most 31536000 seconds from now");
 }
 
-TEST_CASE("startAt: a repeated send is the task that waits, and a message to it begins no earlier") {
+TEST_CASE("startAt: a repeated send finds the waiting task, and a message does not begin it earlier") {
   EngineBench bench;
   auto first = later("work", "", 150);
   first.message.id = {"m1"};
@@ -107,7 +107,7 @@ TEST_CASE("startAt: a canceled task never begins") {
   CHECK(bench.scripted().waiting() == 0);
 }
 
-TEST_CASE("startAt: more tasks than may wait for their time are refused, each caller having its share") {
+TEST_CASE("startAt: the number of waiting tasks is bounded, also per caller") {
   EngineBench::Options options;
   options.engine.delayed_max = 3;
   EngineBench bench(options);

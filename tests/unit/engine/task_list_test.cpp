@@ -15,7 +15,7 @@ task::ListFilter everything(int limit) {
   return {task::kAnonymous, {"scripted"}, {}, {}, {}, {}, limit};
 }
 
-// Pages from the newest on, as the ids of their tasks.
+// The pages of a list, newest first, each as the ids of its tasks.
 std::vector<std::vector<std::string>> pages(EngineBench& bench, int limit, const task::Depth& depth) {
   std::vector<std::vector<std::string>> all;
   task::ListFilter filter = everything(limit);
@@ -43,7 +43,7 @@ void complete_tasks(EngineBench& bench, int count, const std::string& reply) {
 
 }  // namespace
 
-TEST_CASE("list_tasks: pages hold as many as asked for, and the last one says that it is") {
+TEST_CASE("list_tasks: pages have the requested size, and the last one has no token") {
   EngineBench bench;
   complete_tasks(bench, 4, "reply");
   std::vector<std::size_t> sizes;
@@ -60,7 +60,7 @@ TEST_CASE("list_tasks: pages hold as many as asked for, and the last one says th
   CHECK(bench.engine().tasks().list(everything(1), {})->total == 4);
 }
 
-TEST_CASE("list_tasks: as much of each task is read as was asked for") {
+TEST_CASE("list_tasks: each task is read to the requested depth") {
   EngineBench bench;
   complete_tasks(bench, 1, "reply");
   const auto bare = bench.engine().tasks().list(everything(1), {0, false});
@@ -73,7 +73,7 @@ TEST_CASE("list_tasks: as much of each task is read as was asked for") {
   CHECK(whole->tasks[0].history.size() == 1);
 }
 
-TEST_CASE("list_tasks: a page stops at 16 MiB, and the next goes on behind it") {
+TEST_CASE("list_tasks: a page stops at 16 MiB, and the next one continues after it") {
   EngineBench::Options options;
   options.engine.turn_bytes_max = 32 << 20;
   EngineBench bench(options);

@@ -9,8 +9,7 @@ using namespace baton::test;
 using engine::Stop;
 using task::State;
 
-TEST_CASE(
-    "TaskReader: a stop that comes before the store has told of an earlier one is not taken for the first") {
+TEST_CASE("TaskReader: a new stop is not reported before the store has answered about earlier ones") {
   InboxBench bench;
   const task::TaskKey key = bench.make_tasks(1)[0];
   engine::Inbox& inbox = bench.start();
@@ -36,7 +35,7 @@ TEST_CASE(
   }
   std::promise<std::optional<Stop>> told;
   reader.await_stop(key, {1}, patience(), [&](std::optional<Stop> stop) { told.set_value(stop); });
-  change_to(State::completed);  // event 4, while the store's answer is on its way
+  change_to(State::completed);  // event 4, while the look-up in the store is still running
   for (Gate& gate : threads) gate.open();
   const auto stop = told.get_future().get();
   REQUIRE(stop);
@@ -45,7 +44,7 @@ TEST_CASE(
   background.stop();
 }
 
-TEST_CASE("TaskReader: a wait ends with nothing at its own deadline, also beside a later one") {
+TEST_CASE("TaskReader: a wait ends without a stop at its deadline, even if another wait ends later") {
   InboxBench bench;
   const task::TaskKey key = bench.make_tasks(1)[0];
   engine::Background background;

@@ -1,5 +1,4 @@
-// What the chat protocols ask of the task service: names of requests, and histories of
-// of clients.
+// The parts of the task service that the chat protocols use: named requests and clients' histories.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -19,7 +18,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kNow{0};
 
-// A request as the doors of the chat protocols make it.
+// A request as the handlers of the chat protocols make it.
 task::Submission chat(const std::string& text, const std::string& name = {},
                       const std::string& context = "thread") {
   task::Submission submission = EngineBench::message(text);
@@ -51,8 +50,7 @@ using Texts = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE(
-    "TaskService: requests of one name are one, whatever they say, and the earlier one is found by it") {
+TEST_CASE("TaskService: requests with the same name are one, regardless of content, and found by name") {
   EngineBench bench;
   const auto& tasks = bench.engine().tasks();
   CHECK(tasks.earlier(task::kAnonymous, {"scripted"}, {"thread"}, "run-1").error().code ==
@@ -75,7 +73,7 @@ TEST_CASE(
   CHECK(bench.scripted().waiting() == 0);
 }
 
-TEST_CASE("TaskService: a request of another name, context, agent or caller is another request") {
+TEST_CASE("TaskService: a request with another name, context, agent or caller is a different one") {
   EngineBench bench;
   const auto first = bench.submit(chat("hello", "run-1"));
   std::vector<task::Submission> others(4, chat("hello", "run-1"));
@@ -108,7 +106,7 @@ TEST_CASE("TaskService: a name needs a context, and the same message under two n
   CHECK(fourth->key != third->key);
 }
 
-TEST_CASE("TaskService: requests of one name made many times at once are one task and one turn") {
+TEST_CASE("TaskService: concurrent requests with the same name make one task and one turn") {
   EngineBench bench;
   std::vector<std::future<base::Result<engine::Accepted>>> answers;
   for (int i = 0; i < 16; ++i) {
@@ -129,7 +127,7 @@ TEST_CASE("TaskService: requests of one name made many times at once are one tas
   CHECK(bench.scripted().waiting() == 0);
 }
 
-TEST_CASE("TaskService: a named answer is a run of its own, found after the stop before it") {
+TEST_CASE("TaskService: a named answer is its own run, which begins after the stop before it") {
   EngineBench bench;
   const auto begun = bench.submit(chat("hello", "run-1"));
   bench.scripted().next()->sink->finish(asking());
@@ -149,7 +147,7 @@ TEST_CASE("TaskService: a named answer is a run of its own, found after the stop
   CHECK(tasks.run_begin(begun->key, answered->after)->value == stop->number.value);
 }
 
-TEST_CASE("Send digest: a name's is never a message's, and its parts do not run together") {
+TEST_CASE("Send digest: names and messages never collide, and the parts are delimited") {
   const task::Caller caller{"c"};
   const auto digest = engine::digest_of_name(caller, {"agent"}, {"context"}, "name");
   CHECK(digest == engine::digest_of_name(caller, {"agent"}, {"context"}, "name"));
@@ -163,7 +161,7 @@ TEST_CASE("Send digest: a name's is never a message's, and its parts do not run 
   CHECK_FALSE(digest == engine::digest_of(message));
 }
 
-TEST_CASE("TaskService: a client's own history is what the agent is told, also an empty one") {
+TEST_CASE("TaskService: the agent gets the client's own history, even if it is empty") {
   EngineBench bench;
   const auto first = bench.submit(chat("stored"));
   bench.scripted().next()->sink->finish(agents::Done{said(task::Role::agent, "stored answer")});
@@ -187,7 +185,7 @@ TEST_CASE("TaskService: a client's own history is what the agent is told, also a
   CHECK(as_new->turn.history.empty());
 }
 
-TEST_CASE("TaskService: a turn that runs again is told the client's history again, an ended one's is gone") {
+TEST_CASE("TaskService: a rerun turn gets the client's history again, which is removed when the turn ends") {
   EngineBench::Options options;
   options.engine.drain_grace = kNow;
   EngineBench bench(options);
@@ -206,7 +204,7 @@ TEST_CASE("TaskService: a turn that runs again is told the client's history agai
   CHECK_FALSE(bench.store().turn_input(accepted->key, message)->request.history.has_value());
 }
 
-TEST_CASE("TaskService: an agent's turn knows the ids of the tool calls that its context has") {
+TEST_CASE("TaskService: a turn knows the ids of all tool calls in its context") {
   EngineBench bench;
   const auto first = bench.submit(chat("hello"));
   const auto turn = bench.scripted().next();
@@ -221,7 +219,7 @@ TEST_CASE("TaskService: an agent's turn knows the ids of the tool calls that its
   CHECK_FALSE(bench.scripted().next()->turn.used_ids->has("call-1"));
 }
 
-TEST_CASE("TaskService: turns of a context that run side by side share the ids that they take") {
+TEST_CASE("TaskService: concurrent turns of a context share the set of used ids") {
   EngineBench bench;
   REQUIRE(bench.submit(chat("one")));
   const auto one = bench.scripted().next();
@@ -234,7 +232,7 @@ TEST_CASE("TaskService: turns of a context that run side by side share the ids t
   CHECK(elsewhere->turn.used_ids->take("call-1"));
 }
 
-TEST_CASE("TaskService: a question's id is taken in its context") {
+TEST_CASE("TaskService: a question's id counts as used in its context") {
   EngineBench bench;
   const auto first = bench.submit(chat("hello"));
   bench.scripted().next()->sink->finish(agents::Asked{"q", false, {}});
@@ -243,7 +241,7 @@ TEST_CASE("TaskService: a question's id is taken in its context") {
   CHECK(bench.scripted().next()->turn.used_ids->has("q"));
 }
 
-TEST_CASE("TaskService: of several answers to one ask one is taken, the others are a conflict") {
+TEST_CASE("TaskService: the first answer to an ask is accepted, and others are conflicts") {
   EngineBench bench;
   const auto asked = bench.submit(EngineBench::message("x", "t1"));
   REQUIRE(asked);
@@ -270,7 +268,7 @@ TEST_CASE("TaskService: of several answers to one ask one is taken, the others a
   REQUIRE(bench.wait(asked->key, stop->number.value)->state == task::State::completed);
 }
 
-TEST_CASE("TaskService: an answer to another ask than the one that is open is a conflict") {
+TEST_CASE("TaskService: an answer to an ask that is not open is a conflict") {
   EngineBench bench;
   const auto asked = bench.submit(EngineBench::message("x", "t1"));
   REQUIRE(asked);

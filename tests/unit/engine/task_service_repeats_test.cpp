@@ -14,7 +14,7 @@ using test::EngineBench;
 
 namespace {
 
-// A send as clients of A2A 0.2 and later make it: with an id of the message, and tasks named by Baton.
+// A send of A2A 0.2 or later: the message has an id, and Baton chooses the task's id.
 task::Submission send(const std::string& text, const std::string& message_id, const task::TaskId& task = {}) {
   task::Submission submission = EngineBench::message(text, task.value);
   submission.message.id = {message_id};
@@ -40,7 +40,7 @@ std::vector<base::Result<engine::Accepted>> submit_at_once(EngineBench& bench,
   return accepted;
 }
 
-// All are the same task, and all but one say that they came late.
+// Checks that all have the same task, and that all but one are marked as repeated.
 void check_one_new(const std::vector<base::Result<engine::Accepted>>& answers) {
   int fresh = 0;
   for (const auto& answer : answers) {
@@ -63,7 +63,7 @@ long messages_in(const std::vector<task::Event>& log) {
 
 }  // namespace
 
-TEST_CASE("TaskService: the same send made many times at once is one task and one turn") {
+TEST_CASE("TaskService: concurrent repeats of a send make one task and one turn") {
   EngineBench bench;
   const auto answers = submit_at_once(bench, send("hello", "m1"));
   check_one_new(answers);
@@ -80,7 +80,7 @@ TEST_CASE("TaskService: the same send made many times at once is one task and on
   CHECK(bench.engine().tasks().list(all, {})->total == 1);
 }
 
-TEST_CASE("TaskService: the same answer given many times at once is one turn, even when it ends the task") {
+TEST_CASE("TaskService: concurrent repeats of an answer make one turn, even if that ends the task") {
   EngineBench bench;
   const auto begun = bench.submit(send("hello", "m1"));
   bench.scripted().next()->sink->finish(asking());
@@ -94,7 +94,7 @@ TEST_CASE("TaskService: the same answer given many times at once is one turn, ev
   CHECK(messages_in(bench.log(begun->key)) == 2);
 }
 
-TEST_CASE("TaskService: what differs in content, target or caller is no repetition") {
+TEST_CASE("TaskService: a send with other content, target or caller is not a repeat") {
   EngineBench bench;
   const auto first = bench.submit(send("hello", "m1"));
   REQUIRE(first);
@@ -117,7 +117,7 @@ TEST_CASE("TaskService: what differs in content, target or caller is no repetiti
   for (std::size_t i = 0; i < keys.size(); ++i) REQUIRE(bench.scripted().next());
 }
 
-TEST_CASE("TaskService: what comes along beside the message does not make another send of it") {
+TEST_CASE("TaskService: a send with other metadata or output modes is still a repeat") {
   EngineBench bench;
   const auto first = bench.submit(send("hello", "m1"));
   auto again = send("hello", "m1");
@@ -136,7 +136,7 @@ TEST_CASE("TaskService: messages without an id are never repetitions") {
   CHECK_FALSE(second->repeated);
 }
 
-TEST_CASE("TaskService: a repeated send to a task that has ended is answered with the stop it had") {
+TEST_CASE("TaskService: a repeated send to an ended task gets the stop that followed the first send") {
   EngineBench bench;
   const auto begun = bench.submit(send("hello", "m1"));
   bench.scripted().next()->sink->finish(asking());
@@ -161,7 +161,7 @@ TEST_CASE("TaskService: a repeated send to a task that has ended is answered wit
   CHECK(bench.wait_later(*second).get()->number == ended->number);
 }
 
-TEST_CASE("TaskService: a message that waits behind a turn is repeated as itself") {
+TEST_CASE("TaskService: a repeat of a message that waits behind a turn finds that message") {
   EngineBench bench;
   const auto begun = bench.submit(send("one", "m1"));
   const auto turn = bench.scripted().next();
@@ -231,7 +231,7 @@ TEST_CASE("TaskService: a turn that delegates the same message again has another
   REQUIRE(bench.scripted().wait_for([&] { return parent->delivered.size() == 2; }));
 }
 
-TEST_CASE("TaskService: a context that is not the task's is refused or ignored, as the request says") {
+TEST_CASE("TaskService: a context other than the task's is refused or ignored, as the request says") {
   EngineBench bench;
   const auto begun = bench.submit(send("hello", "m1"));
   auto answer = send("more", "m2", begun->id);
@@ -249,7 +249,7 @@ TEST_CASE("TaskService: a context that is not the task's is refused or ignored, 
   CHECK(bench.submit(answer));
 }
 
-TEST_CASE("TaskService: of many plain answers to one question in a context one is the answer") {
+TEST_CASE("TaskService: of many messages in a waiting context one becomes the answer") {
   EngineBench bench;
   const auto asked = bench.submit(send("x", "m0"));
   REQUIRE(asked);

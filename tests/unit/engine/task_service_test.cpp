@@ -16,7 +16,7 @@ using test::EngineBench;
 
 namespace {
 
-// The states a task went through.
+// The states that the task has been in, in order.
 std::vector<State> states_of(const std::vector<task::Event>& log) {
   std::vector<State> states;
   for (const task::Event& event : log) {
@@ -67,7 +67,7 @@ TEST_CASE("TaskService: a task goes from its message to its end") {
   CHECK(bench.scripted().wait_for([&] { return turn->let_go; }));
 }
 
-TEST_CASE("TaskService: what the executor says after its end is not heard") {
+TEST_CASE("TaskService: output of the executor after its end is ignored") {
   EngineBench bench;
   const auto accepted = bench.submit(EngineBench::message("x", "t1"));
   const auto turn = bench.scripted().next();
@@ -106,7 +106,7 @@ TEST_CASE("TaskService: an ask pauses the task and the answer resumes it") {
   CHECK(is_consecutive(bench.log(accepted->key)));
 }
 
-TEST_CASE("TaskService: a message to a running task waits for the turn's end and then has its own") {
+TEST_CASE("TaskService: a message to a running task waits for the turn's end and gets its own turn") {
   EngineBench bench;
   const auto accepted = bench.submit(EngineBench::message("one", "t1"));
   const auto first = bench.scripted().next();
@@ -121,7 +121,7 @@ TEST_CASE("TaskService: a message to a running task waits for the turn's end and
     const auto turn = bench.scripted().next();
     REQUIRE(turn);
     CHECK(task::text_of(turn->turn.message) == text);
-    // It knows what was answered before, and nothing of what waits behind it.
+    // The turn sees earlier replies, but no messages that wait behind it.
     CHECK(turn->turn.history.size() == said++);
     CHECK(task::text_of(turn->turn.history[1]) == (said == 3 ? "answer to one" : "two"));
     turn->sink->finish(agents::Done{});
@@ -173,7 +173,7 @@ TEST_CASE("TaskService: another caller's task and another agent's are not found"
   bench.scripted().next()->sink->finish(agents::Done{});
 }
 
-TEST_CASE("TaskService: the same new id sent many times at once is one task") {
+TEST_CASE("TaskService: concurrent sends with the same new id make one task") {
   EngineBench bench;
   std::vector<std::future<base::Result<engine::Accepted>>> answers;
   for (int i = 0; i < 16; ++i) {
@@ -207,18 +207,18 @@ TEST_CASE("TaskService: cancel of a waiting task ends it at once") {
   CHECK(again.error().code == ErrorCode::not_cancelable);
 }
 
-TEST_CASE("TaskService: cancel tells the executor, and what it then says decides") {
+TEST_CASE("TaskService: cancel is passed to the executor, whose outcome decides") {
   EngineBench bench;
   const auto accepted = bench.submit(EngineBench::message("x", "t1"));
   const auto turn = bench.scripted().next();
   auto canceled = bench.cancel_later({"t1"});
   REQUIRE(bench.scripted().wait_for([&] { return turn->canceled; }));
-  SUBCASE("it gives up") {
+  SUBCASE("the executor reports canceled") {
     turn->sink->finish(agents::Failed{"interrupted"});
     CHECK(canceled.get());
     CHECK(states_of(bench.log(accepted->key)).back() == State::canceled);
   }
-  SUBCASE("it had finished") {
+  SUBCASE("the executor had finished") {
     turn->sink->finish(agents::Done{});
     const auto result = canceled.get();
     REQUIRE_FALSE(result);
@@ -251,7 +251,7 @@ TEST_CASE("TaskService: a turn past its deadline fails with a reason") {
   CHECK(task::text_of(*task->status.message).find("did not finish") != std::string::npos);
 }
 
-TEST_CASE("TaskService: a full queue refuses, and what it took still runs") {
+TEST_CASE("TaskService: a full queue refuses, and accepted tasks still run") {
   EngineBench::Options options;
   options.engine.queue_max = 2;
   options.settings.concurrency = 1;
@@ -272,7 +272,7 @@ TEST_CASE("TaskService: a full queue refuses, and what it took still runs") {
   }
 }
 
-TEST_CASE("TaskService: a task's history has a bound") {
+TEST_CASE("TaskService: a task's history is bounded") {
   EngineBench::Options options;
   options.engine.history_max = 2;
   EngineBench bench(options);
@@ -287,7 +287,7 @@ TEST_CASE("TaskService: a task's history has a bound") {
   CHECK(refused.error().code == ErrorCode::too_large);
 }
 
-TEST_CASE("TaskService: a message's parts have a bound, and those of the history that comes with it") {
+TEST_CASE("TaskService: the parts of a message and of its history are bounded") {
   EngineBench::Options options;
   options.engine.parts_max = 3;
   EngineBench bench(options);
@@ -304,7 +304,7 @@ TEST_CASE("TaskService: a message's parts have a bound, and those of the history
   CHECK(refused.error().for_caller == "message.parts: a message may have 3 parts at most");
 }
 
-TEST_CASE("TaskService: a queued task that is canceled gives its place back, and may be sent again") {
+TEST_CASE("TaskService: canceling a queued task frees its place, and it may be sent again") {
   EngineBench::Options options;
   options.engine.queue_max = 1;
   options.settings.concurrency = 1;
@@ -328,7 +328,7 @@ TEST_CASE("TaskService: a queued task that is canceled gives its place back, and
   CHECK(bench.scripted().waiting() == 0);
 }
 
-TEST_CASE("TaskService: cancel during completion ends in exactly one state, and the caller is told which") {
+TEST_CASE("TaskService: a cancel during completion ends in one state, which the caller gets") {
   EngineBench bench;
   std::mt19937 random(7);
   for (int i = 0; i < 200; ++i) {
@@ -352,7 +352,7 @@ TEST_CASE("TaskService: cancel during completion ends in exactly one state, and 
   }
 }
 
-TEST_CASE("TaskService: many tasks with much output side by side keep their logs whole") {
+TEST_CASE("TaskService: the logs of many concurrent tasks with much output are complete") {
   EngineBench bench;
   constexpr int kTasks = 40;
   std::vector<task::TaskKey> keys;

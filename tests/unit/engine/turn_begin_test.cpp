@@ -1,4 +1,4 @@
-// How a turn begins, and what is kept back so that it is stored together.
+// How a turn begins, and how output is held back to be stored together.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -22,7 +22,7 @@ std::size_t outputs_in(const std::vector<task::Event>& log) {
   return count;
 }
 
-// A turn reads what was said earlier in its context.
+// A message in a context. Its turn reads the earlier messages of the context.
 task::Submission in_context(const std::string& text, const std::string& id) {
   task::Submission submission = EngineBench::message(text, id);
   submission.context = {"c"};
@@ -41,7 +41,7 @@ void finish_first(EngineBench& bench) {
   turn->sink->finish(agents::Done{});
 }
 
-// The turn of "y", which has begun once the first one has ended.
+// Ends the turn of "y", which begins after the first turn has ended.
 void finish_second(EngineBench& bench, task::TaskKey task) {
   const auto next = bench.scripted().next();
   REQUIRE(next);
@@ -53,7 +53,7 @@ void finish_second(EngineBench& bench, task::TaskKey task) {
 
 }  // namespace
 
-TEST_CASE("Turn: with a free slot it is stored as begun in one change with its message") {
+TEST_CASE("Turn: with a free slot the turn is stored as begun in the same change as its message") {
   EngineBench bench;
   const auto accepted = bench.submit(EngineBench::message("x", "t1"));
   REQUIRE(accepted);
@@ -62,7 +62,7 @@ TEST_CASE("Turn: with a free slot it is stored as begun in one change with its m
   CHECK(head->state == State::working);
   CHECK(head->version.value == 1);
   CHECK(head->attempt == 1);
-  // The submission is shown as it was before the turn began.
+  // The answer to the submission shows the task before the turn began.
   CHECK(accepted->after.value == 2);
   const auto shown = bench.engine().tasks().read(accepted->key, {10, true}, accepted->after);
   REQUIRE(shown);
@@ -74,7 +74,7 @@ TEST_CASE("Turn: with a free slot it is stored as begun in one change with its m
   CHECK(bench.wait(accepted->key)->state == State::completed);
 }
 
-TEST_CASE("Turn: an answer to a question begins at once too, in a turn of its own") {
+TEST_CASE("Turn: an answer to a question also begins its own turn at once") {
   EngineBench bench;
   const auto first = bench.submit(EngineBench::message("x", "t1"));
   const auto asking = bench.scripted().next();
@@ -93,7 +93,7 @@ TEST_CASE("Turn: an answer to a question begins at once too, in a turn of its ow
   CHECK(bench.wait(second->key, second->before.value)->state == State::completed);
 }
 
-TEST_CASE("Turn: without a free slot it is queued and begins when one is given back") {
+TEST_CASE("Turn: without a free slot the turn is queued and begins when one is released") {
   EngineBench bench(one_slot());
   const auto first = bench.submit(EngineBench::message("x", "t1"));
   const auto second = bench.submit(EngineBench::message("y", "t2"));
@@ -103,7 +103,7 @@ TEST_CASE("Turn: without a free slot it is queued and begins when one is given b
   finish_second(bench, second->key);
 }
 
-TEST_CASE("Turn: one that the store cannot read for a while begins when it can") {
+TEST_CASE("Turn: a turn whose input cannot be read is retried until the store works") {
   auto options = one_slot();
   options.engine.disk_retry = std::chrono::milliseconds(5);
   std::atomic<int> failures = 0;
@@ -116,7 +116,7 @@ TEST_CASE("Turn: one that the store cannot read for a while begins when it can")
   CHECK(failures == 4);
 }
 
-TEST_CASE("Turn: one that the store cannot read can be canceled") {
+TEST_CASE("Turn: a turn whose input cannot be read can be canceled") {
   auto options = one_slot();
   options.engine.disk_retry = std::chrono::milliseconds(5);
   std::atomic<int> failures = 0;
@@ -137,7 +137,7 @@ TEST_CASE("Turn: one that the store cannot read can be canceled") {
   CHECK(bench.wait(second->key)->state == State::canceled);
 }
 
-TEST_CASE("Turn: a send that is refused as repeated gives its slot back") {
+TEST_CASE("Turn: a repeated send releases the slot that was reserved for it") {
   EngineBench bench(one_slot());
   task::Submission submission = EngineBench::message("x");
   submission.message.id = {"m1"};
@@ -162,7 +162,7 @@ TEST_CASE("Turn: a send that is refused as repeated gives its slot back") {
   CHECK(bench.engine().counts().turns.queued == 0);
 }
 
-TEST_CASE("Turn: what is said while it is held is stored when it is released") {
+TEST_CASE("Turn: output during a hold is stored at the release") {
   EngineBench bench;
   const auto accepted = bench.submit(EngineBench::message("x", "t1"));
   const auto turn = bench.scripted().next();
@@ -186,7 +186,7 @@ TEST_CASE("Turn: what is said while it is held is stored when it is released") {
   CHECK(task->artifacts.at(0).parts.at(0).content == "held together");
 }
 
-TEST_CASE("Turn: its end is stored with what is held, and does not wait for the release") {
+TEST_CASE("Turn: the end is stored together with held output, without waiting for the release") {
   EngineBench bench;
   const auto accepted = bench.submit(EngineBench::message("x", "t1"));
   const auto turn = bench.scripted().next();

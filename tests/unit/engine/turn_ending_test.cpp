@@ -50,13 +50,13 @@ TEST_CASE(
   head.attempt = 2;
   task::Change change;
   engine::add_ending(change, head, agents::BrokenOff{}, ending);
-  CHECK(change.turn->state == task::TurnState::waiting);  // queued at once if it awaits no child
+  CHECK(change.turn->state == task::TurnState::waiting);  // queued at once if no child is awaited
   CHECK(change.turn->attempt == 1);                       // counted again when it begins
   REQUIRE(change.events.size() == 1);
   CHECK(std::get<task::Withdrawn>(change.events.back()).artifacts == ending.shown);
 }
 
-TEST_CASE("Turn ending: a turn that waits goes on in the next one, and what it showed stands") {
+TEST_CASE("Turn ending: a waiting turn continues in the next one, and its output stays") {
   const task::Change change = ended_with(agents::Waits{});
   CHECK(change.events.empty());
   CHECK(change.turn->state == task::TurnState::waiting);
@@ -77,12 +77,12 @@ TEST_CASE("Turn ending: a turn that was broken off after a cancel is canceled") 
   CHECK(last_state(ended_with(agents::BrokenOff{}, ending)) == State::canceled);
 }
 
-TEST_CASE("Turn ending: an ask is remembered, any other ending forgets it") {
+TEST_CASE("Turn ending: an ask is stored, and any other ending removes it") {
   CHECK(ended_with(agents::Asked{"q1", false, said("?")}).turn->ask == "q1");
   CHECK(ended_with(agents::Done{}).turn->ask == "");
 }
 
-TEST_CASE("Turn ending: a waiting status says what is asked, others do not") {
+TEST_CASE("Turn ending: a waiting status has the question, others do not") {
   const auto asked = [](const task::Change& change) {
     return std::get<task::StatusChanged>(change.events.back()).ask;
   };
@@ -94,7 +94,7 @@ TEST_CASE("Turn ending: a waiting status says what is asked, others do not") {
   CHECK(asked(ended_with(agents::Asked{"q3", false, said("?")}, canceled)).empty());
 }
 
-TEST_CASE("Turn ending: the agent's words get an id and the agent's role") {
+TEST_CASE("Turn ending: the agent's message gets an id and the agent's role") {
   const auto change = ended_with(agents::Done{said("bye")});
   const auto& message = std::get<task::StatusChanged>(change.events.back()).status.message;
   REQUIRE(message);
@@ -110,7 +110,7 @@ TEST_CASE("Turn ending: after a cancel everything but completed work is canceled
   CHECK(last_state(ended_with(agents::Asked{"q", false, said("?")}, canceled)) == State::canceled);
 }
 
-TEST_CASE("Turn ending: with a message waiting the task goes on instead of completing") {
+TEST_CASE("Turn ending: if a message is waiting the task continues instead of completing") {
   TurnEnding more;
   more.next_message = task::EventNumber{9};
   more.waiting_messages = 2;
@@ -124,7 +124,7 @@ TEST_CASE("Turn ending: with a message waiting the task goes on instead of compl
   CHECK(change.turn->waiting_messages == 1);
 }
 
-TEST_CASE("Turn ending: a message that was waiting when the agent asked is no answer to it") {
+TEST_CASE("Turn ending: a message that was waiting when the agent asked is not the answer") {
   TurnEnding more;
   more.next_message = task::EventNumber{9};
   more.waiting_messages = 1;
@@ -135,7 +135,7 @@ TEST_CASE("Turn ending: a message that was waiting when the agent asked is no an
   CHECK(change.turn->ask == "");
 }
 
-TEST_CASE("Turn ending: a message that waits does not save a task that failed or was canceled") {
+TEST_CASE("Turn ending: a waiting message does not continue a task that failed or was canceled") {
   TurnEnding more;
   more.next_message = task::EventNumber{9};
   more.waiting_messages = 1;

@@ -31,7 +31,7 @@ std::vector<task::EventPtr> one(task::EventBody body) {
 
 }  // namespace
 
-TEST_CASE("TurnStats: agents at URLs count as one, and so do those after the bound") {
+TEST_CASE("TurnStats: agents at URLs count as one, and so do agents beyond the limit") {
   TurnStats stats;
   CHECK(&stats.of({"https://a.example/agent"}) == &stats.of({"https://b.example/agent"}));
   for (std::size_t i = 0; i < TurnStats::kAgentsMax + 10; ++i) stats.of({"agent" + std::to_string(i)});
@@ -54,7 +54,7 @@ TEST_CASE("TurnStats: statuses and tokens of durable events are counted for thei
   CHECK(stats.statuses(State::failed) == 1);
 }
 
-TEST_CASE("Engine: an agent's turns are counted by what they left their task in, with their times") {
+TEST_CASE("Engine: an agent's turns are counted by the state they leave their task in, with their times") {
   EngineBench bench;
   const std::pair<const char*, agents::Outcome> turns_made[] = {{"one", agents::Done{}},
                                                                 {"another", agents::Failed{"no"}}};

@@ -7,9 +7,7 @@ namespace unfinished_subagents_test {
 using namespace baton;
 using Phase = task::Subagent::Phase;
 
-TEST_CASE(
-    "UnfinishedSubagents: only a beginning of what is not open and an end of what is have a place in the "
-    "log") {
+TEST_CASE("UnfinishedSubagents: only the start of one not open and the end of an open one are logged") {
   engine::UnfinishedSubagents open;
   CHECK_FALSE(open.follow({"a", "x", Phase::finished, {}}));
   CHECK(open.follow({"a", "x", Phase::started, {}}));
@@ -19,7 +17,7 @@ TEST_CASE(
   CHECK(open.close_all("left").empty());
 }
 
-TEST_CASE("UnfinishedSubagents: all that are open are ended in the order in which they began") {
+TEST_CASE("UnfinishedSubagents: close_all ends the open ones in the order in which they began") {
   engine::UnfinishedSubagents open;
   open.follow({"a", "x", Phase::started, {}});
   open.follow({"b", "y", Phase::started, {}});
@@ -33,7 +31,7 @@ TEST_CASE("UnfinishedSubagents: all that are open are ended in the order in whic
   CHECK(open.close_all("left").empty());
 }
 
-TEST_CASE("UnfinishedSubagents: what is undone has not been") {
+TEST_CASE("UnfinishedSubagents: undo reverts an event") {
   engine::UnfinishedSubagents open;
   open.follow({"a", "x", Phase::started, {}});
   open.follow({"a", "x", Phase::failed, "no"});
@@ -43,7 +41,7 @@ TEST_CASE("UnfinishedSubagents: what is undone has not been") {
   CHECK(open.awaited().empty());
 }
 
-TEST_CASE("UnfinishedSubagents: one that asks is open and not awaited until it is answered") {
+TEST_CASE("UnfinishedSubagents: a subagent that asks is open, but awaited only after the answer") {
   engine::UnfinishedSubagents open;
   CHECK_FALSE(open.follow({"a", "x", Phase::asks, {}}));
   open.follow({"a", "x", Phase::started, {}, "d1", {7}, {1}});

@@ -1,5 +1,5 @@
-// A turn that waits for its children, while its end or a child is still on its way to the disk. The parts of
-// an engine over a store whose commits and flushes the test holds.
+// Races between a turn that waits for its children and changes that are not durable yet. Uses the parts of an
+// engine on a store whose commits and flushes the test can block.
 #include <doctest/doctest.h>
 
 #include "engine/delegate/delegation.h"
@@ -57,14 +57,14 @@ class Bench {
     parts->tasks.wait(key, {}, test::patience(), [&](const auto&) { stopped.set_value(); });
     stopped.get_future().wait();
   }
-  // Returns when the background pool has done all that it was given before.
+  // Waits until the background pool has run everything submitted before.
   void finish_background() {
     const std::vector threads{std::make_shared<Gate>(), std::make_shared<Gate>()};
     for (const auto& one : threads) background.run([one] { one->enter(); });
     for (const auto& one : threads) REQUIRE(one->wait_until_entered());
     for (const auto& one : threads) one->open();
   }
-  // Returns when all that came of what is durable so far has been decided.
+  // Waits until all decisions that follow from the durable changes have been made.
   void settle() {
     finish_background();
     parts->inbox.settle();
@@ -73,7 +73,7 @@ class Bench {
   std::shared_ptr<test::ScriptedExecutor::Running> next_turn() { return scripted->next(); }
   std::shared_ptr<test::ScriptedExecutor::Running> next_child() { return helper->next(); }
 
-  // The next flush, or commit, enters its gate.
+  // The next flush or commit enters the gate set here, once.
   std::atomic<Gate*> flush_gate = nullptr, commit_gate = nullptr;
 
  private:
@@ -115,7 +115,7 @@ class Bench {
     return agents::Catalogue(std::move(all));
   }
 
-  // Wired as in Engine.
+  // Connected as in Engine.
   struct Parts {
     explicit Parts(Bench& bench)
         : inbox(*bench.inbox.inbox),
@@ -158,14 +158,14 @@ TEST_CASE("TurnRunner: a child's end that comes before its parent's wait is stor
   const task::Subagent end{child->turn.task.value, "helper", task::Subagent::Phase::finished, {}};
   bench.parts->turns.settle(parent, bench.head(parent).turn_message, end);
   bench.settle();
-  CHECK(bench.head(parent).awaited == 0);  // the running turn has stored it
+  CHECK(bench.head(parent).awaited == 0);  // the running turn has stored the child's end
   turn->sink->finish(agents::Waits{});
   const auto next = bench.next_turn();
   REQUIRE(next);
   CHECK(next->turn.id != turn->turn.id);
 }
 
-TEST_CASE("Delegation: a child that is stored while its parent is broken off counts for no other child") {
+TEST_CASE("Delegation: a child stored while its parent is broken off does not end the wait for another") {
   Bench bench;
   const auto parent = bench.submit("parent");
   const auto turn = bench.next_turn();
@@ -176,7 +176,7 @@ TEST_CASE("Delegation: a child that is stored while its parent is broken off cou
   bench.await_awaited(parent, 1);
   bench.settle();
 
-  // The second child is committed. The delegation hears of it once that is flushed, `last` just after it.
+  // The second child is committed. After the flush the delegation is notified of it, and then `last` is.
   Gate engine, flush, commit;
   bench.inbox.hold(engine);
   turn->sink->delegate(work_for_helper("d2"));
@@ -192,7 +192,7 @@ TEST_CASE("Delegation: a child that is stored while its parent is broken off cou
   const auto second = bench.next_child();
   REQUIRE(second);
   REQUIRE(flush.wait_until_entered());
-  // That the parent is broken off is decided, and not committed.
+  // The parent's change to broken off is decided but not committed.
   bench.commit_gate = &commit;
   turn->sink->finish(agents::BrokenOff{});
   while (bench.commit_gate != nullptr) std::this_thread::yield();

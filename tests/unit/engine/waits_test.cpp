@@ -1,4 +1,4 @@
-// Turns that wait for some of their children, for a failure, or for a time.
+// Turns that wait for some of their children, for a failed child, or for a time.
 #include <doctest/doctest.h>
 
 #include <memory>
@@ -41,7 +41,7 @@ void await_awaited(EngineBench& bench, task::TaskKey key, int children) {
 
 using Children = std::vector<test::ScriptedExecutor::RunningPtr>;
 
-// The turn delegates so often and waits.
+// Lets the turn delegate `count` times and then wait.
 Children delegate(EngineBench& bench, const test::ScriptedExecutor::RunningPtr& turn, int count,
                   agents::Waits waits) {
   Children children;
@@ -70,7 +70,7 @@ using Ids = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("Waits: a turn goes on with the results there are, and once more for those that come later") {
+TEST_CASE("Waits: a turn continues with the results it has, and again with later ones") {
   EngineBench bench;
   const auto accepted = bench.submit(EngineBench::message("parent", "t1"));
   const Children children = delegate(bench, bench.scripted().next(), 4, {2});
@@ -84,7 +84,7 @@ TEST_CASE("Waits: a turn goes on with the results there are, and once more for t
   REQUIRE(next);
   CHECK(ids_of(next->turn.results) == Ids{"d2", "d4"});
   CHECK_FALSE(children[0]->canceled);
-  // One stops while the turn runs, which then asks for what has happened already.
+  // A child stops while the turn runs. The turn then waits for one result, which it has already.
   children[0]->sink->finish(agents::Done{});
   await_awaited(bench, accepted->key, 1);
   next->sink->finish(agents::Waits{1});
@@ -124,7 +124,7 @@ TEST_CASE("Waits: a child that stops while the woken turn waits for a slot is no
     if (others.empty()) others.push_back(bench.scripted().next());
   }
   children[0]->sink->finish(agents::Done{});
-  others.push_back(bench.scripted().next());  // has the slot that the child gave back
+  others.push_back(bench.scripted().next());  // has the slot that the child released
   await_turn_state(bench, accepted->key, TurnState::queued);
   children[1]->sink->finish(agents::Done{});
   await_awaited(bench, accepted->key, 0);
@@ -136,7 +136,7 @@ TEST_CASE("Waits: a child that stops while the woken turn waits for a slot is no
   CHECK(bench.wait(accepted->key)->state == State::completed);
 }
 
-TEST_CASE("Waits: a failed child wakes the turn that asked for it, also one that failed just before") {
+TEST_CASE("Waits: a failed child wakes a turn that waits for failures, even if it failed just before") {
   EngineBench bench;
   const auto accepted = bench.submit(EngineBench::message("parent", "t1"));
   const Children children = delegate(bench, bench.scripted().next(), 4, {0, true});
@@ -154,14 +154,14 @@ TEST_CASE("Waits: a failed child wakes the turn that asked for it, also one that
   next = bench.scripted().next();
   REQUIRE(next);
   CHECK(next->turn.results.size() == 3);
-  // What it has been told of does not wake it again. Its last child is canceled with it.
+  // Failures that the turn has seen do not wake it again. Its last child is canceled with it.
   next->sink->finish(agents::Waits{0, true});
   await_turn_state(bench, accepted->key, TurnState::waiting);
   CHECK(bench.cancel(accepted->id));
   CHECK(bench.helper().wait_for([&] { return children[3]->canceled; }));
 }
 
-TEST_CASE("Waits: a turn without children goes on at its time and not before, also after a restart") {
+TEST_CASE("Waits: a turn without children continues at its time, not earlier, also after a restart") {
   for (const bool restarts : {false, true}) {
     EngineBench bench(quick_to_stop());
     const auto accepted = bench.submit(EngineBench::message("parent", "t1"));
@@ -183,7 +183,7 @@ TEST_CASE("Waits: a turn without children goes on at its time and not before, al
   }
 }
 
-TEST_CASE("Waits: children that stop in time end the wait, and others leave it to the time") {
+TEST_CASE("Waits: the wait ends when the children stop or at its time, whichever is first") {
   EngineBench bench;
   const auto accepted = bench.submit(EngineBench::message("parent", "t1"));
   const Children children = delegate(bench, bench.scripted().next(), 2, {1, false, in(3'600'000)});
@@ -201,7 +201,7 @@ TEST_CASE("Waits: children that stop in time end the wait, and others leave it t
   CHECK(bench.helper().wait_for([&] { return children[1]->canceled; }));
 }
 
-TEST_CASE("Waits: a turn that waits for a time can be canceled and takes messages") {
+TEST_CASE("Waits: a turn that waits for a time can be canceled and accepts messages") {
   EngineBench bench;
   const auto accepted = bench.submit(EngineBench::message("parent", "t1"));
   bench.scripted().next()->sink->finish(agents::Waits{0, false, in(50)});
@@ -222,7 +222,7 @@ TEST_CASE("Waits: a turn that waits for a time can be canceled and takes message
   CHECK(bench.engine().tasks().find(accepted->key)->state == State::canceled);
 }
 
-TEST_CASE("Waits: a woken turn whose program was killed hears of the children that stop afterwards") {
+TEST_CASE("Waits: a woken turn gets later results even if the program was killed meanwhile") {
   auto options = quick_to_stop();
   options.settings.resumes_beside_children = true;
   EngineBench bench(options);
@@ -250,7 +250,7 @@ TEST_CASE("Waits: a woken turn whose program was killed hears of the children th
   CHECK(bench.wait(accepted->key)->state == State::completed);
 }
 
-TEST_CASE("Waits: more children than the agent's settings allow are refused, those of earlier turns count") {
+TEST_CASE("Waits: the number of children is bounded by the agent's settings, earlier turns included") {
   EngineBench::Options options;
   options.settings.children_max = 3;
   EngineBench bench(options);
@@ -269,7 +269,7 @@ TEST_CASE("Waits: more children than the agent's settings allow are refused, tho
   CHECK(bench.wait(accepted->key)->state == State::completed);
 }
 
-TEST_CASE("Wakes: each is woken once, in order of time, after the clock has come there") {
+TEST_CASE("Wakes: each task is woken once, in order of time, when the clock has reached its time") {
   test::ManualClock clock;
   base::EventLoop timers("timers");
   std::mutex mutex;
@@ -317,7 +317,7 @@ EngineBench::Options plan_that_undoes() {
 
 }  // namespace
 
-TEST_CASE("Plan: its turns begin on threads of their own, the first one too") {
+TEST_CASE("Plan: all its turns begin on the plans' own threads") {
   EngineBench bench(plan_that_undoes());
   const auto accepted = bench.submit(EngineBench::message("x", "t1"));
   const auto first = bench.scripted().next();
@@ -331,7 +331,7 @@ TEST_CASE("Plan: its turns begin on threads of their own, the first one too") {
   CHECK(bench.wait(accepted->key)->state == State::completed);
 }
 
-TEST_CASE("Plan: a cancel never forces the end of a turn before its plan has undone what it did") {
+TEST_CASE("Plan: a canceled plan's turn may run until it has undone its steps") {
   EngineBench bench(plan_that_undoes());
   const auto accepted = bench.submit(EngineBench::message("x", "t1"));
   const auto turn = bench.scripted().next();
@@ -352,7 +352,7 @@ TEST_CASE("Plan: a cancel never forces the end of a turn before its plan has und
   CHECK(canceled.get());
 }
 
-TEST_CASE("Plan: a child with a budget of its own begins although the task's is used up") {
+TEST_CASE("Plan: a child with its own budget begins although the task's budget is used up") {
   EngineBench bench(plan_that_undoes());
   auto submission = EngineBench::message("x", "t1");
   task::Budget none;
