@@ -17,7 +17,7 @@ namespace {
 
 using ExchangePtr = std::shared_ptr<Exchange>;
 
-// Handlers run on the loop's thread.
+// Runs handlers on the loop's thread.
 Hooks on_the_loop() {
   Hooks hooks;
   hooks.runs_on_loop = [](const Request&) { return true; };
@@ -41,10 +41,10 @@ TEST_CASE("Handler on the loop: requests sent together are answered in order") {
   for (int i = 0; i < 100; ++i) CHECK(client.read_answer().body == "POST /p " + std::to_string(i));
 }
 
-TEST_CASE("Handler on the loop: many requests sent together do not hold up another client") {
+TEST_CASE("Handler on the loop: many requests sent together do not delay another client") {
   constexpr int kMany = 1'000, kBeforePolite = 600;
   std::latch all_sent(1);
-  int served = 0, ahead_of_polite = -1;  // the loop's
+  int served = 0, ahead_of_polite = -1;  // used on the loop's thread
   Client* polite = nullptr;
   const auto handler = [&](const ExchangePtr& exchange) {
     if (exchange->request().path == "/polite") {
@@ -70,7 +70,7 @@ TEST_CASE("Handler on the loop: many requests sent together do not hold up anoth
   CHECK(ahead_of_polite < 100);
 }
 
-TEST_CASE("Handler on the loop: what blocks runs on a worker while others are answered") {
+TEST_CASE("Handler on the loop: blocking work runs on a worker while others are answered") {
   std::promise<void> release;
   std::thread::id loop, worker;
   const auto handler = [&, released = release.get_future().share()](const ExchangePtr& exchange) {
@@ -79,7 +79,7 @@ TEST_CASE("Handler on the loop: what blocks runs on a worker while others are an
     exchange->block([&, released, exchange] {
       worker = std::this_thread::get_id();
       released.wait();
-      exchange->block([&, exchange] {  // it is where it may block already
+      exchange->block([&, exchange] {  // already on a thread that may block
         CHECK(worker == std::this_thread::get_id());
         exchange->reply(text("slow"));
       });
@@ -94,7 +94,7 @@ TEST_CASE("Handler on the loop: what blocks runs on a worker while others are an
   CHECK(loop != worker);
 }
 
-TEST_CASE("Handler on the loop: 503 for what would block while too many wait for a worker") {
+TEST_CASE("Handler on the loop: blocking requests get 503 while too many wait for a worker") {
   std::promise<void> release;
   std::latch taken(1);
   Limits limits;
@@ -140,13 +140,13 @@ TEST_CASE("Exchange: work for the loop runs on its thread and may answer") {
   CHECK(client.read_answer().body == "told");
 }
 
-TEST_CASE("Exchange: work for the loop is dropped with what it holds once the client has left") {
+TEST_CASE("Exchange: work for the loop is dropped with its captures once the client has left") {
   std::promise<ExchangePtr> asked;
   TestServer test([&](ExchangePtr exchange) { asked.set_value(std::move(exchange)); }, {}, on_the_loop());
   Client client(test.port);
   REQUIRE(client.send(post("/", "")));
   ExchangePtr exchange = asked.get_future().get();
-  // Reset rather than ended: the server sees that nobody is left to answer.
+  // A reset instead of an orderly end, so that the server notices that the client has left.
   client.reset();
   REQUIRE(eventually([&] { return test.server.counts().connections == 0; }));
   const std::weak_ptr<Exchange> left = exchange;
@@ -158,7 +158,7 @@ TEST_CASE("Exchange: work for the loop is dropped with what it holds once the cl
   CHECK_FALSE(ran);
 }
 
-TEST_CASE("Handler on the loop: an exception costs a 500, wherever it is thrown") {
+TEST_CASE("Handler on the loop: an exception gives 500, wherever it is thrown") {
   const auto handler = [](const ExchangePtr& exchange) {
     const std::string path = exchange->request().path;
     const auto fails = [exchange] { throw std::runtime_error("broken"); };

@@ -18,7 +18,7 @@ using namespace baton::http;
 using namespace baton::http::loopback;
 using std::chrono::milliseconds;
 
-TEST_CASE("HttpServer: bad framing is answered, the connection closed, and others are served on") {
+TEST_CASE("HttpServer: bad framing gets an error, the connection is closed, and others are still served") {
   TestServer test;
   const std::vector<std::pair<std::string, int>> table{
       {"nonsense\r\n\r\n", 400},
@@ -49,7 +49,7 @@ TEST_CASE("HttpServer: bad framing is answered, the connection closed, and other
   CHECK(test.server.counts().refused == static_cast<std::int64_t>(table.size()));
 }
 
-TEST_CASE("HttpServer: whoever makes a refusal's body is told the path, once the request line is read") {
+TEST_CASE("HttpServer: the function that makes a refusal gets the path, once the request line is read") {
   const auto with_path = [](const Request& request, int status, std::string_view) {
     return plain_error(request, status, "at " + request.path + std::string(request.header("Origin")));
   };
@@ -74,7 +74,7 @@ TEST_CASE("HttpServer: whoever makes a refusal's body is told the path, once the
         "431 error: at /ahttps://o");
 }
 
-TEST_CASE("HttpServer: a client that sends a too large body to its end can read the 413") {
+TEST_CASE("HttpServer: a client that sends all of a too large body can read the 413") {
   Limits limits;
   limits.body_max = 1 << 20;
   TestServer test(echo, limits);
@@ -83,15 +83,15 @@ TEST_CASE("HttpServer: a client that sends a too large body to its end can read 
   CHECK(client.read_answer().status == 413);
 }
 
-TEST_CASE("HttpServer: lack of memory while bodies are bounded costs one connection") {
+TEST_CASE("HttpServer: lack of memory while refusing a body closes that connection only") {
   Limits limits;
   limits.bodies_max = 1'000;
-  limits.keep_awake = milliseconds(20);  // looked at often
+  limits.keep_awake = milliseconds(20);  // so that the loop checks often
   std::atomic<int> refusals{0};
   const auto no_memory = [&](const Request&, int, std::string_view) {
     ++refusals;
     Reply reply;
-    reply.held = std::make_shared<baton::test::LackOfMemory>();  // until the reply is given up
+    reply.held = std::make_shared<baton::test::LackOfMemory>();  // until the reply is dropped
     return reply;
   };
   HttpServer server(limits, echo, no_memory);
@@ -116,8 +116,7 @@ TEST_CASE("HttpServer: a slow head and a slow body get 408, a silent connection 
   Client head(test.port);
   CHECK(head.ask("GET / HT").status == 408);
   Client body(test.port);
-  // The head comes whole and at once: it is too slow only if this test is held up, and then it is 408 as
-  // well.
+  // The head is sent at once. It can be late only if this test is delayed, and then the answer is 408 too.
   CHECK(body.ask("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nab").status == 408);
   Limits idle;
   idle.idle_time = milliseconds(40);
@@ -127,7 +126,7 @@ TEST_CASE("HttpServer: a slow head and a slow body get 408, a silent connection 
   std::optional<Client> used;
   REQUIRE(eventually([&] {
     used.emplace(other.port);
-    return used->ask(get("/")).status == 200;  // not if this test is held up: it was idle for too long then
+    return used->ask(get("/")).status == 200;  // fails if this test is delayed beyond the idle time
   }));
   CHECK(used->read_to_end().empty());
 }
@@ -143,17 +142,17 @@ TEST_CASE("HttpServer: a deferred answer is not bound to the idle time") {
   REQUIRE(eventually([&] {
     waiting.emplace(test.port);
     waiting->send(get("/"));
-    // The second if this test was held up: it was idle for too long then.
+    // Closed if this test was delayed: then the connection was idle for too long.
     return eventually([&] { return has_arrived() || waiting->closed(); }) && has_arrived();
   }));
   auto exchange = arrived.get_future().get();
-  // A connection that came later is closed for its silence: so the time-out would have come for this one too.
+  // A later connection is closed for its silence, so the idle timeout would have closed this one too.
   CHECK(Client(test.port).read_to_end().empty());
   exchange->reply({});
   CHECK(waiting->read_answer().status == 200);
 }
 
-TEST_CASE("HttpServer: a reader that takes nothing is closed") {
+TEST_CASE("HttpServer: a connection whose client does not read is closed") {
   Limits limits;
   limits.stall_time = milliseconds(50);
   TestServer test(
@@ -169,7 +168,7 @@ TEST_CASE("HttpServer: a reader that takes nothing is closed") {
   CHECK(eventually([&] { return test.server.counts().connections == 0; }));
 }
 
-TEST_CASE("HttpServer: connections over the limit are told so, and there is room again when one leaves") {
+TEST_CASE("HttpServer: connections over the limit get an error, and there is room when one leaves") {
   Limits limits;
   limits.connections_max = 2;
   TestServer test(echo, limits);
@@ -188,7 +187,7 @@ TEST_CASE("HttpServer: connections over the limit are told so, and there is room
   CHECK(Client(test.port).ask(get("/")).status == 200);
 }
 
-TEST_CASE("HttpServer: connections of one address are limited when asked for") {
+TEST_CASE("HttpServer: connections of one address are limited if so configured") {
   Limits limits;
   limits.connections_per_address_max = 1;
   TestServer test(echo, limits);
@@ -200,7 +199,7 @@ TEST_CASE("HttpServer: connections of one address are limited when asked for") {
   CHECK(Client(test.port).ask(get("/")).status == 200);
 }
 
-TEST_CASE("HttpServer: past the queue of complete requests the answer is 503 with Retry-After") {
+TEST_CASE("HttpServer: when the queue of requests is full the answer is 503 with Retry-After") {
   Limits limits;
   limits.worker_threads = 1;
   limits.work_queue_max = 1;

@@ -1,4 +1,4 @@
-// HttpServer: what stopping does to what is under way.
+// HttpServer: stopping with connections, requests and streams open.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -26,7 +26,7 @@ struct Silent final : StreamSource {
   std::atomic<int>& destroyed_;
 };
 
-// Ends when it is told to.
+// Sends one last event and ends once `end` is set.
 struct Ending final : StreamSource {
   explicit Ending(std::atomic<bool>& end) : end_(end) {}
   Next pull(std::string& out, std::size_t) override {
@@ -43,7 +43,7 @@ bool refuses_connections(int port) {
 
 }  // namespace
 
-TEST_CASE("HttpServer: stop without anything under way closes idle connections and returns") {
+TEST_CASE("HttpServer: stop without open requests closes idle connections and returns") {
   TestServer test;
   Client client(test.port);
   REQUIRE(client.ask(get("/")).status == 200);
@@ -54,7 +54,7 @@ TEST_CASE("HttpServer: stop without anything under way closes idle connections a
   test.server.stop(kLong);
 }
 
-TEST_CASE("HttpServer: stop lets what is being answered finish, and nothing new begin") {
+TEST_CASE("HttpServer: stop lets running requests finish and accepts no new ones") {
   std::promise<std::shared_ptr<Exchange>> arrived;
   TestServer test([&](std::shared_ptr<Exchange> exchange) { arrived.set_value(std::move(exchange)); });
   Client waiting(test.port);
@@ -66,7 +66,7 @@ TEST_CASE("HttpServer: stop lets what is being answered finish, and nothing new 
   std::thread stopping([&] { test.server.stop(kLong); });
   CHECK(eventually([&] { return refuses_connections(test.port); }));
   const Answer cut = half.read_answer();
-  // Its bytes may not have been read yet when the server began to stop.
+  // The bytes may not have been read when the server began to stop, so there may be no answer.
   CHECK((cut.status == 503 || cut.status == 0));
   exchange->reply({});
   const Answer answer = waiting.read_answer();
@@ -99,7 +99,7 @@ TEST_CASE("HttpServer: streams are pulled during the grace time and may end prop
   stopping.join();
 }
 
-TEST_CASE("HttpServer: after the grace time all is closed, and later answers and wakes do nothing") {
+TEST_CASE("HttpServer: after the grace time everything is closed, and later answers and wakes do nothing") {
   std::atomic<int> destroyed{0};
   std::promise<Waker> waker;
   std::promise<std::shared_ptr<Exchange>> deferred;
@@ -136,7 +136,7 @@ TEST_CASE("HttpServer: after the grace time all is closed, and later answers and
   CHECK(destroyed == 1);
 }
 
-TEST_CASE("HttpServer: answers that race with stop are either whole or not there") {
+TEST_CASE("HttpServer: answers that race with stop arrive completely or not at all") {
   for (int round = 0; round < 30; ++round) {
     std::promise<std::shared_ptr<Exchange>> arrived;
     TestServer test([&](std::shared_ptr<Exchange> exchange) { arrived.set_value(std::move(exchange)); });

@@ -21,7 +21,7 @@ using std::chrono::milliseconds;
 
 namespace {
 
-// A log that several threads append to and streams read from, each with a position of its own.
+// A log that several threads append to. Each stream reads it at its own position.
 class Feed {
  public:
   void append(std::string event) {
@@ -46,7 +46,7 @@ class Feed {
   }
 
   std::atomic<int> destroyed{0};
-  std::atomic<int> destroyed_elsewhere{0};  // not on the thread that pulled
+  std::atomic<int> destroyed_elsewhere{0};  // sources destroyed on another thread than the one that pulled
 
  private:
   struct State {
@@ -98,7 +98,7 @@ std::string read_all_chunks(Client& client) {
 
 }  // namespace
 
-TEST_CASE("HttpServer: a stream is an unbuffered event stream, and the connection goes on after its end") {
+TEST_CASE("HttpServer: a stream is an unbuffered event stream, and the connection stays open after it") {
   Feed feed;
   feed.append("a");
   feed.end();
@@ -117,7 +117,7 @@ TEST_CASE("HttpServer: a stream is an unbuffered event stream, and the connectio
   CHECK(test.server.counts().streams == 0);
 }
 
-TEST_CASE("HttpServer: a stream that is there as a whole is one answer, with the head of a stream") {
+TEST_CASE("HttpServer: a complete stream is sent as one answer, with the head of a stream") {
   TestServer test([](const std::shared_ptr<Exchange>& exchange) {
     exchange->reply_stream({{"X-Own", "1"}}, "data: a\n\n");
   });
@@ -135,7 +135,7 @@ TEST_CASE("HttpServer: a stream that is there as a whole is one answer, with the
   CHECK(test.server.counts().streams == 0);
 }
 
-TEST_CASE("HttpServer: what a source has at once leaves as one chunk, up to a bound") {
+TEST_CASE("HttpServer: events that are ready together are sent as one chunk, up to a limit") {
   class Countdown final : public StreamSource {
    public:
     Countdown(int left, std::size_t bytes) : left_(left), event_(bytes, 'x') {}
@@ -193,7 +193,7 @@ TEST_CASE("HttpServer: events appended by many threads reach every stream once a
   for (std::size_t i = 1; i < clients.size(); ++i) CHECK((read_all_chunks(clients[i]) == first));
 }
 
-TEST_CASE("HttpServer: a long stream passes through a slow reader whole") {
+TEST_CASE("HttpServer: a slow reader gets a long stream completely") {
   Feed feed;
   std::string expected;
   for (int i = 0; i < 3000; ++i) {
@@ -209,7 +209,7 @@ TEST_CASE("HttpServer: a long stream passes through a slow reader whole") {
   CHECK((read_all_chunks(client) == expected));
 }
 
-TEST_CASE("HttpServer: a stream for HTTP/1.0 is ended by the end of the connection") {
+TEST_CASE("HttpServer: a stream for HTTP/1.0 ends with the connection") {
   Feed feed;
   feed.append("a");
   feed.end();
@@ -222,7 +222,7 @@ TEST_CASE("HttpServer: a stream for HTTP/1.0 is ended by the end of the connecti
   CHECK(all.ends_with("\r\n\r\ndata: a\n\n"));
 }
 
-TEST_CASE("HttpServer: HEAD for a stream gives its head and opens nothing") {
+TEST_CASE("HttpServer: HEAD for a stream gets its head and opens no stream") {
   Feed feed;
   TestServer test(streaming(feed));
   Client client(test.port);
@@ -232,8 +232,7 @@ TEST_CASE("HttpServer: HEAD for a stream gives its head and opens nothing") {
   CHECK(feed.destroyed == 0);
 }
 
-TEST_CASE(
-    "HttpServer: when the client leaves the source goes, on the loop's thread, and late wakes are harmless") {
+TEST_CASE("HttpServer: when the client leaves, its source is destroyed on the loop's thread") {
   Feed feed;
   TestServer test(streaming(feed));
   for (const bool half : {false, true}) {
@@ -251,7 +250,7 @@ TEST_CASE(
   CHECK(Client(test.port).ask(get("/")).status == 200);
 }
 
-TEST_CASE("HttpServer: a silent stream is kept awake by comments") {
+TEST_CASE("HttpServer: a silent stream gets keep-alive comments") {
   Feed feed;
   Limits limits;
   limits.keep_awake = milliseconds(20);
@@ -267,7 +266,7 @@ TEST_CASE("HttpServer: a silent stream is kept awake by comments") {
   CHECK(chunk == "data: a\n\n");
 }
 
-TEST_CASE("HttpServer: once a stream has ids, a comment that keeps it awake ends no block") {
+TEST_CASE("HttpServer: once a stream has ids, its keep-alive comments do not end a block") {
   Feed feed;
   Limits limits;
   limits.keep_awake = milliseconds(20);
@@ -286,7 +285,7 @@ TEST_CASE("HttpServer: once a stream has ids, a comment that keeps it awake ends
   CHECK(chunk == "data: b\n\n");
 }
 
-TEST_CASE("HttpServer: a stream whose reader takes nothing is closed, the others go on") {
+TEST_CASE("HttpServer: a stream whose reader does not read is closed, and other streams continue") {
   Feed feed;
   Limits limits;
   limits.stall_time = milliseconds(50);
@@ -316,7 +315,7 @@ TEST_CASE("HttpServer: streams over the limit get 503 with Retry-After") {
   CHECK(second.ask(get("/")).status == 200);
 }
 
-TEST_CASE("HttpServer: reserved streams take none of the common places until the reserve is full") {
+TEST_CASE("HttpServer: reserved streams use the common places only when the reserve is full") {
   Feed feed;
   Limits limits;
   limits.streams_max = 1;
@@ -346,7 +345,7 @@ TEST_CASE("HttpServer: reserved streams take none of the common places until the
   }
   CHECK(open(third, "/reserved") == 503);
   CHECK(open(third, "/stream") == 503);
-  // What ends gives back the place that it had.
+  // Each stream that ends releases its own place.
   first.leave();
   second.leave();
   REQUIRE(eventually([&] { return test.server.counts().streams == 0; }));
@@ -355,7 +354,7 @@ TEST_CASE("HttpServer: reserved streams take none of the common places until the
   CHECK(open(fourth, "/stream") == 200);
 }
 
-TEST_CASE("HttpServer: an opener that fails answers 500, a source that fails breaks the stream off") {
+TEST_CASE("HttpServer: a failing opener gives 500, and a failing source aborts the stream") {
   struct Failing final : StreamSource {
     Next pull(std::string&, std::size_t) override { throw std::runtime_error("secret"); }
   };
@@ -375,7 +374,7 @@ TEST_CASE("HttpServer: an opener that fails answers 500, a source that fails bre
   CHECK(eventually([&] { return test.server.counts().streams == 0; }));
 }
 
-TEST_CASE("HttpServer: a stream opened late, for a client that has left, costs nothing") {
+TEST_CASE("HttpServer: a stream opened after its client has left is closed at once") {
   Feed feed;
   std::promise<std::shared_ptr<Exchange>> arrived;
   TestServer test([&](std::shared_ptr<Exchange> exchange) { arrived.set_value(std::move(exchange)); });

@@ -92,7 +92,7 @@ TEST_CASE("HttpServer: requests pipelined behind a deferred one wait for its ans
   CHECK(client.read_answer().body == "two");
 }
 
-TEST_CASE("HttpServer: a request may come byte by byte and its body chunked") {
+TEST_CASE("HttpServer: a request may arrive byte by byte, with a chunked body") {
   TestServer test;
   Client client(test.port);
   const std::string request =
@@ -101,7 +101,7 @@ TEST_CASE("HttpServer: a request may come byte by byte and its body chunked") {
   CHECK(client.read_answer().body == "POST /c abcde");
 }
 
-TEST_CASE("HttpServer: bodies of megabytes go both ways, also to a slow reader") {
+TEST_CASE("HttpServer: bodies of megabytes pass in both directions, also to a slow reader") {
   TestServer test;
   Client client(test.port);
   std::string body(4 << 20, 'x');
@@ -121,12 +121,12 @@ TEST_CASE("HttpServer: HEAD is answered with the length and without the body") {
   CHECK(client.ask(get("/")).body == "GET / ");
 }
 
-TEST_CASE("HttpServer: the connection ends when either side says so") {
+TEST_CASE("HttpServer: the connection ends if either side sends Connection: close") {
   TestServer test;
   for (const char* request :
        {"GET / HTTP/1.1\r\nHost: h\r\nConnection: foo, CLOSE\r\n\r\n", "GET / HTTP/1.0\r\n\r\n"}) {
     Client client(test.port);
-    // What follows must neither be answered nor spoil the answer.
+    // Bytes after the request must neither be answered nor spoil the answer.
     client.send(std::string(request) + get("/ignored"));
     const std::string all = client.read_to_end();
     CHECK(all.find("Connection: close\r\n") != std::string::npos);
@@ -138,7 +138,7 @@ TEST_CASE("HttpServer: the connection ends when either side says so") {
   CHECK(eventually([&] { return test.server.counts().connections == 1; }));
 }
 
-TEST_CASE("HttpServer: 100-continue is given before the body is sent") {
+TEST_CASE("HttpServer: 100 Continue is sent before the body arrives") {
   TestServer test;
   Client client(test.port);
   client.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n");
@@ -147,7 +147,7 @@ TEST_CASE("HttpServer: 100-continue is given before the body is sent") {
   CHECK(client.read_answer().body == "POST / abc");
 }
 
-TEST_CASE("HttpServer: a client that has ended its direction still gets its answers") {
+TEST_CASE("HttpServer: a client that has shut down its sending side still gets its answers") {
   Exchanges kept;
   TestServer test(keep_in(kept));
   Client client(test.port);
@@ -168,17 +168,17 @@ TEST_CASE("HttpServer: a client that has ended its direction still gets its answ
   CHECK(all.find("HTTP/1.1 400 ") != std::string::npos);
 }
 
-TEST_CASE("HttpServer: a thousand waiting requests cost no thread") {
+TEST_CASE("HttpServer: a thousand waiting requests need no additional threads") {
   Exchanges kept;
   TestServer test(keep_in(kept));
-  const std::size_t before = threads_of_this_process() + 2;  // workers are made as they are needed
+  const std::size_t before = threads_of_this_process() + 2;  // room for workers, which are started on demand
   std::vector<Client> clients;
   for (int i = 0; i < 1000; ++i) {
     clients.emplace_back(test.port);
     REQUIRE(clients.back().send(get("/" + std::to_string(i))));
   }
   REQUIRE(eventually([&] { return count_of(kept) == 1000; }));
-  // Fewer is no fault: a thread of an earlier test may be seen for a moment after it was joined.
+  // Fewer is fine: a thread of an earlier test may still be visible for a moment after its join.
   CHECK(threads_of_this_process() <= before);
   std::vector<std::thread> answering;
   for (std::size_t part = 0; part < 4; ++part) {
@@ -195,7 +195,7 @@ TEST_CASE("HttpServer: a thousand waiting requests cost no thread") {
   for (std::thread& thread : answering) thread.join();
 }
 
-TEST_CASE("HttpServer: of several answers at the same time the client gets one") {
+TEST_CASE("HttpServer: of several concurrent answers the client gets one") {
   Exchanges kept;
   TestServer test(keep_in(kept));
   Client client(test.port);
@@ -211,7 +211,7 @@ TEST_CASE("HttpServer: of several answers at the same time the client gets one")
   }
 }
 
-TEST_CASE("HttpServer: a forgotten exchange and a throwing handler answer 500 and keep the text") {
+TEST_CASE("HttpServer: a dropped exchange and a throwing handler give 500 without the exception's text") {
   TestServer test([](std::shared_ptr<Exchange> exchange) {
     if (exchange->request().path == "/throw") throw std::runtime_error("secret");
     if (exchange->request().path == "/odd") throw 7;
@@ -226,7 +226,7 @@ TEST_CASE("HttpServer: a forgotten exchange and a throwing handler answer 500 an
   }
 }
 
-TEST_CASE("HttpServer: an address in use is refused, also by another server of ours") {
+TEST_CASE("HttpServer: an address in use is refused, also if another HttpServer uses it") {
   TestServer test;
   HttpServer second({}, echo, plain_error);
   const auto started = second.start("127.0.0.1", test.port);
@@ -240,8 +240,8 @@ TEST_CASE("HttpServer: an address in use is refused, also by another server of o
   CHECK_FALSE(fifth.start("127.0.0.1", 70000));
 }
 
-// Under the address sanitizer this fails if an event of a closed connection is looked at.
-TEST_CASE("HttpServer: a closed connection whose socket a forked process still holds is not heard of again") {
+// Under AddressSanitizer this fails if an event of a closed connection is handled.
+TEST_CASE("HttpServer: events of a closed connection are ignored while a forked process holds its socket") {
   TestServer test;
   std::vector<std::unique_ptr<Client>> clients;
   for (int i = 0; i < 20; ++i) {
@@ -266,7 +266,7 @@ TEST_CASE("HttpServer: a closed connection whose socket a forked process still h
   CHECK(waitpid(child, nullptr, 0) == child);
 }
 
-TEST_CASE("HttpServer: running out of descriptors delays a connection and loses none") {
+TEST_CASE("HttpServer: running out of descriptors delays a connection but does not lose it") {
   TestServer test;
   Client early(test.port);
   REQUIRE(early.ask(get("/")).status == 200);
@@ -281,7 +281,7 @@ TEST_CASE("HttpServer: running out of descriptors delays a connection and loses 
   REQUIRE(setrlimit(RLIMIT_NOFILE, &tight) == 0);
   const bool connected = late.connect(test.port);
   late.send(get("/late"));
-  // The loop has been round at least once when this is answered.
+  // The loop has run at least one round when this is answered.
   const Answer meanwhile = early.ask(get("/early"));
   setrlimit(RLIMIT_NOFILE, &before);
   REQUIRE(connected);

@@ -1,4 +1,4 @@
-// A server on a free loopback port and a client that speaks raw bytes, for the tests of this folder.
+// A server on a free loopback port and a client that sends raw bytes, for the tests of this folder.
 #pragma once
 
 #include <arpa/inet.h>
@@ -22,7 +22,7 @@
 
 namespace baton::http::loopback {
 
-// Waits for a condition; false if it did not come true in time.
+// Waits for a condition; false on timeout.
 template <class Condition>
 bool eventually(Condition&& condition) {
   const auto end = std::chrono::steady_clock::now() + test::patience();
@@ -59,8 +59,8 @@ struct TestServer {
 };
 
 struct Answer {
-  int status = 0;    // 0: the connection ended, or nothing came in time
-  std::string head;  // with the status line
+  int status = 0;    // 0 if the connection ended or nothing arrived in time
+  std::string head;  // includes the status line
   std::string body;
   bool has(std::string_view text) const { return head.find(text) != std::string::npos; }
 };
@@ -68,7 +68,7 @@ struct Answer {
 class Client {
  public:
   explicit Client(int port) : Client() { connected_ = connect(port); }
-  // Not connected yet.
+  // Creates a client that is not connected.
   Client() : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     const timeval bound{std::chrono::ceil<std::chrono::seconds>(test::patience()).count(), 0};
     setsockopt(fd_.get(), SOL_SOCKET, SO_RCVTIMEO, &bound, sizeof bound);
@@ -93,26 +93,26 @@ class Client {
   }
   void end_sending() { ::shutdown(fd_.get(), SHUT_WR); }
   void leave() { fd_.reset(); }
-  // The server sees at once that nobody is left to answer.
+  // Closes with a reset, so that the server notices at once.
   void reset() {
     const linger at_once{1, 0};
     setsockopt(fd_.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
     fd_.reset();
   }
-  // Whether the server has closed the connection; what it sent before counts as not closed.
+  // True if the server has closed the connection and no unread bytes are left.
   bool closed() const {
     char byte;
     const ssize_t seen = ::recv(fd_.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     return seen == 0 || (seen < 0 && errno != EAGAIN);
   }
 
-  // Everything up to the end of the connection.
+  // Reads everything up to the end of the connection.
   std::string read_to_end() {
     while (receive()) {
     }
     return std::exchange(received_, {});
   }
-  // Everything up to and with `mark`; empty if it does not come.
+  // Reads everything up to and including `mark`; empty if it does not arrive.
   std::string read_to(std::string_view mark) {
     std::size_t at;
     while ((at = received_.find(mark)) == std::string::npos) {
@@ -136,7 +136,7 @@ class Client {
     }
     return answer;
   }
-  // The content of the next chunk of a chunked body; empty at its end.
+  // Reads the content of the next chunk of a chunked body; empty at the body's end.
   std::string read_chunk() {
     const std::string size = read_to("\r\n");
     const std::string chunk = read_bytes(std::strtoul(size.c_str(), nullptr, 16));
@@ -152,7 +152,7 @@ class Client {
   bool receive() {
     char buffer[16384];
     ssize_t got;
-    // With a time-out set it is cut short also by being stopped and continued.
+    // If a timeout is set, recv also fails with EINTR when the process is stopped and continued.
     do {
       got = ::recv(fd_.get(), buffer, sizeof buffer, 0);
     } while (got < 0 && errno == EINTR);

@@ -10,7 +10,7 @@ namespace output_owner_test {
 
 using baton::http::OutputOwner;
 
-TEST_CASE("OutputOwner: a knock while somebody else has it comes out when it is given back") {
+TEST_CASE("OutputOwner: give_back reports a knock made while another owner had the output") {
   OutputOwner owner;
   CHECK(owner.knock());
   owner.give_to_exchange();
@@ -24,7 +24,7 @@ TEST_CASE("OutputOwner: a knock while somebody else has it comes out when it is 
   CHECK_FALSE(owner.give_back());
 }
 
-TEST_CASE("OutputOwner: whoever opens a stream hears of a knock that came before") {
+TEST_CASE("OutputOwner: take_from_exchange reports an earlier knock") {
   for (const bool knocks : {false, true}) {
     OutputOwner owner;
     owner.give_to_exchange();
@@ -35,7 +35,7 @@ TEST_CASE("OutputOwner: whoever opens a stream hears of a knock that came before
   }
 }
 
-TEST_CASE("OutputOwner: once withdrawn nobody can claim it, and what a writer owns cannot be withdrawn") {
+TEST_CASE("OutputOwner: after withdraw no claim succeeds, and a claimed output cannot be withdrawn") {
   OutputOwner owner;
   owner.give_to_exchange();
   REQUIRE(owner.withdraw());
@@ -48,7 +48,7 @@ TEST_CASE("OutputOwner: once withdrawn nobody can claim it, and what a writer ow
   CHECK_FALSE(other.claim());
 }
 
-TEST_CASE("OutputOwner: of many that claim or withdraw at the same time exactly one succeeds") {
+TEST_CASE("OutputOwner: of many concurrent claims and withdraws exactly one succeeds") {
   for (int round = 0; round < 200; ++round) {
     OutputOwner owner;
     int guarded_by_owner = 0;

@@ -36,7 +36,7 @@ TEST_CASE("write_reply: status line, type, length, own headers and body") {
   CHECK_FALSE(has(bytes, "Connection:"));
 }
 
-TEST_CASE("write_reply: HEAD keeps the length and loses the body; 204 and 304 have neither") {
+TEST_CASE("write_reply: HEAD has the length but no body; 204 and 304 have neither") {
   const std::string head = write_reply(reply_of(200, "abc"), {.head_method = true});
   CHECK(has(head, "Content-Length: 3\r\n"));
   CHECK(head.ends_with("\r\n\r\n"));
@@ -47,7 +47,7 @@ TEST_CASE("write_reply: HEAD keeps the length and loses the body; 204 and 304 ha
   }
 }
 
-TEST_CASE("write_reply: the connection's end is said, and for HTTP/1.0 its staying open") {
+TEST_CASE("write_reply: Connection says close, or keep-alive for HTTP/1.0") {
   CHECK(has(write_reply({}, {.keep_alive = false}), "Connection: close\r\n"));
   CHECK(has(write_reply({}, {.http_1_0 = true}), "Connection: keep-alive\r\n"));
 }
@@ -63,13 +63,13 @@ TEST_CASE("write_reply: headers that would break the framing are dropped") {
   for (const char* word : {"99", "chunked", "upgrade", "Evil", "Bad Name"}) CHECK_FALSE(has(bytes, word));
 }
 
-TEST_CASE("write_reply: a status that is no final status becomes 500") {
+TEST_CASE("write_reply: a status that is not final becomes 500") {
   for (const int status : {0, -1, 100, 1000}) {
     CHECK(write_reply(reply_of(status, ""), {}).starts_with("HTTP/1.1 500 "));
   }
 }
 
-TEST_CASE("write_stream_head: an event stream nobody may buffer or change") {
+TEST_CASE("write_stream_head: an event stream that must not be buffered or transformed") {
   const std::string bytes = write_stream_head({{"X-A", "b"}}, {});
   CHECK(bytes.starts_with("HTTP/1.1 200 OK\r\n"));
   for (const char* line : {"Content-Type: text/event-stream\r\n", "Cache-Control: no-cache, no-transform\r\n",

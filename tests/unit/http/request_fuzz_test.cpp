@@ -1,5 +1,6 @@
-// Seeded mutations of valid requests. What the parser accepts must satisfy a second, naive check written from
-// RFC 9112 alone, must not depend on how the bytes were cut, and must mean the same once written again.
+// Seeded mutations of valid requests. A request that the parser accepts must pass a second, naive check that
+// follows RFC 9112 alone, must not depend on how the bytes were split, and must parse the same when written
+// again.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -37,7 +38,7 @@ const std::vector<std::string> kSeeds{
     "HEAD /x HTTP/1.0\r\nConnection: keep-alive\r\nAuthorization: Bearer a.b-c\r\nContent-Length: 1\r\n\r\nx",
 };
 
-// What smuggling is made of.
+// Pieces that request smuggling is made of.
 const std::vector<std::string> kPieces{"\r\n",
                                        "\n",
                                        "\r",
@@ -113,7 +114,7 @@ class Mutator {
         if (at < text.size()) text[at] = static_cast<char>(pick(256));
         return;
       default: {
-        // At a line's beginning, where a whole line makes sense.
+        // Inserts at the start of a line, where a whole line is meaningful.
         const std::size_t line = text.find("\r\n", at);
         text.insert(line == std::string::npos ? 0 : line + 2, kPieces[pick(kPieces.size())]);
       }
@@ -130,7 +131,7 @@ struct Outcome {
   ParsedRequest parsed;
 };
 
-// Feeds `step` bytes at a time.
+// Parses the text, fed in pieces of `step` bytes.
 Outcome outcome_of(std::string_view text, std::size_t step) {
   static const Limits limits;
   RequestParser parser(limits);
@@ -160,7 +161,7 @@ std::vector<std::string> values_of(const std::vector<std::string>& lines, const 
   return values;
 }
 
-// Why no parser may accept this head; empty if nothing speaks against it.
+// The reason why no parser may accept this head; empty if there is none.
 std::string objection(std::string text) {
   while (text.starts_with("\r\n")) text.erase(0, 2);
   const std::size_t end = text.find("\r\n\r\n");
@@ -227,7 +228,7 @@ void check_same(const ParsedRequest& one, const ParsedRequest& other) {
 
 }  // namespace
 
-TEST_CASE("RequestParser: mutated requests are refused, or sound and the same when cut or written again") {
+TEST_CASE("RequestParser: mutated requests are refused, or valid and the same when split or written again") {
   Mutator mutator(9112);
   int accepted = 0, refused = 0;
   for (int round = 0; round < kRounds; ++round) {
@@ -249,7 +250,7 @@ TEST_CASE("RequestParser: mutated requests are refused, or sound and the same wh
     REQUIRE(again.state == RequestParser::State::complete);
     check_same(whole.parsed, again.parsed);
   }
-  // Neither a parser that refuses everything nor mutations that change nothing would pass.
+  // Fails if the parser refuses everything or the mutations change nothing.
   CHECK(accepted > kRounds / 4);
   CHECK(refused > kRounds / 4);
 }

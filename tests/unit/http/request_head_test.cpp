@@ -44,7 +44,7 @@ int refused(std::string_view request_line, const std::vector<std::string_view>& 
 
 }  // namespace
 
-TEST_CASE("HeadParser: path and query are decoded, the path is also kept as received") {
+TEST_CASE("HeadParser: path and query are decoded, and the path is also kept as received") {
   const Request request = accepted("POST /a%20b/%C3%A4+c?x=1%262&y=a+b&z HTTP/1.1");
   CHECK(request.method == "POST");
   CHECK(request.path == "/a b/\xc3\xa4+c");
@@ -52,7 +52,7 @@ TEST_CASE("HeadParser: path and query are decoded, the path is also kept as rece
   CHECK(request.query == Pairs{{"x", "1&2"}, {"y", "a b"}, {"z", ""}});
 }
 
-TEST_CASE("HeadParser: a query keeps its order, repeated names, and marks within values") {
+TEST_CASE("HeadParser: a query keeps its order, repeated names and separators within values") {
   const auto query = [](const std::string& text) { return accepted("GET /?" + text + " HTTP/1.1").query; };
   CHECK(query("b=1&a=2&b=3") == Pairs{{"b", "1"}, {"a", "2"}, {"b", "3"}});
   CHECK(query("a=b?c") == Pairs{{"a", "b?c"}});
@@ -61,7 +61,7 @@ TEST_CASE("HeadParser: a query keeps its order, repeated names, and marks within
   CHECK(query("").empty());
 }
 
-TEST_CASE("HeadParser: a percent sign that encodes nothing stays") {
+TEST_CASE("HeadParser: an invalid percent escape is kept") {
   const Request request = accepted("GET /100%/%zz%4?a=%&b=%2 HTTP/1.1");
   CHECK(request.path == "/100%/%zz%4");
   CHECK(request.query == Pairs{{"a", "%"}, {"b", "%2"}});
@@ -76,13 +76,13 @@ TEST_CASE("HeadParser: header values are trimmed, not decoded, and keep their or
   CHECK(request.header("absent").empty());
 }
 
-TEST_CASE("HeadParser: headers about the body's length and the connection are not the request's") {
+TEST_CASE("HeadParser: headers about the body's length and the connection are removed") {
   const Request request = accepted("POST / HTTP/1.1", {"Host: h", "Connection: close", "Expect: 100-continue",
                                                        "Content-Length: 9", "Range: bytes=0-1"});
   CHECK(request.headers == Pairs{{"Host", "h"}, {"Range", "bytes=0-1"}});
 }
 
-TEST_CASE("HeadParser: a method is any token; routes decide which ones they know") {
+TEST_CASE("HeadParser: any token is accepted as a method") {
   CHECK(accepted("BREW / HTTP/1.1").method == "BREW");
   CHECK(accepted("post / HTTP/1.1").method == "post");
   for (const char* line : {"G(T / HTTP/1.1", " / HTTP/1.1", "G\xc3\x84T / HTTP/1.1", "GET:/ / HTTP/1.1"}) {
@@ -91,7 +91,7 @@ TEST_CASE("HeadParser: a method is any token; routes decide which ones they know
   }
 }
 
-TEST_CASE("HeadParser: an absolute target is the same request as its path") {
+TEST_CASE("HeadParser: an absolute target gives the same request as its path") {
   CHECK(accepted("GET http://example.org:80/p%41?a=b HTTP/1.1", {"Host: example.org:80"}).path == "/pA");
   CHECK(accepted("GET HTTPS://h/p HTTP/1.1").raw_path == "/p");
   CHECK(accepted("GET http://h HTTP/1.1").path == "/");
@@ -100,18 +100,18 @@ TEST_CASE("HeadParser: an absolute target is the same request as its path") {
   CHECK(request.query == Pairs{{"u", "http://x"}});
 }
 
-TEST_CASE("HeadParser: an absolute target must name the host that Host names") {
+TEST_CASE("HeadParser: an absolute target must have the same host as Host") {
   CHECK(accepted("GET http://EXAMPLE.org/ HTTP/1.1", {"Host: example.ORG"}).path == "/");
   for (const char* host : {"Host: other.org", "Host: example.org:80", "Host: example.org.", "Host:"}) {
     CAPTURE(host);
     CHECK(refused("GET http://example.org/ HTTP/1.1", {host}) == 400);
   }
   CHECK(refused("GET http://example.org/ HTTP/1.1", {}) == 400);
-  // HTTP/1.0 needs no Host, and then the target has the only one.
+  // HTTP/1.0 needs no Host; the target's host is then the only one.
   CHECK(accepted("GET http://example.org/ HTTP/1.0", {}).header("Host") == "example.org");
 }
 
-TEST_CASE("HeadParser: targets of no known form are refused") {
+TEST_CASE("HeadParser: targets of an unknown form are refused") {
   for (const char* target :
        {"nowhere", "?a=b", "*x", "example.com:443", "http:///p", "http://", "http://?", "ftp://h/p",
         "http:/h/p", "http://u@h/", "http://h\\@x/", "http://h#x", "/p#x", "/p?a#x", "file:///etc/passwd"}) {
@@ -123,7 +123,7 @@ TEST_CASE("HeadParser: targets of no known form are refused") {
   CHECK(refused("CONNECT h:443 HTTP/1.1") == 400);
 }
 
-TEST_CASE("HeadParser: a Host that is no authority is refused") {
+TEST_CASE("HeadParser: a Host that is not an authority is refused") {
   for (const char* host :
        {"Host: a b", "Host: a/b", "Host: a@b", "Host: a?b", "Host: a\\b", "Host: \xc3\xa4"}) {
     CAPTURE(host);

@@ -19,7 +19,7 @@ namespace {
 
 const Limits kLimits;
 
-// Feeds all at once or byte by byte, and stops at the end of the request.
+// Feeds the text at once or byte by byte, up to the end of the request.
 RequestParser fed(std::string_view bytes, bool by_byte, const Limits& limits = kLimits) {
   RequestParser parser(limits);
   if (!by_byte) {
@@ -79,7 +79,7 @@ TEST_CASE("RequestParser: a POST without any length has an empty body") {
   CHECK(check_complete(request("")).request.body.empty());
 }
 
-TEST_CASE("RequestParser: a body of a known length is taken to its last byte and no further") {
+TEST_CASE("RequestParser: a body of a known length is read to its last byte and no further") {
   CHECK(check_complete(request("Content-Length: 5\r\n", "hello")).request.body == "hello");
   RequestParser parser(kLimits);
   const std::string bytes = request("Content-Length: 5\r\n", "helloGET /");
@@ -92,14 +92,14 @@ TEST_CASE("RequestParser: a body of a known length is taken to its last byte and
   CHECK(parser.state() == State::head);
 }
 
-TEST_CASE("RequestParser: a chunked body is decoded, extensions and trailers dropped") {
+TEST_CASE("RequestParser: a chunked body is decoded, and extensions and trailers are dropped") {
   const ParsedRequest parsed = check_complete(
       request("Transfer-Encoding: Chunked\r\n", "5;a=b\r\nhello\r\n00A \r\n, 10 bytes\r\n0\r\nT: x\r\n\r\n"));
   CHECK(parsed.request.body == "hello, 10 bytes");
   CHECK(parsed.chunked);
 }
 
-TEST_CASE("RequestParser: pipelined requests come out one after the other") {
+TEST_CASE("RequestParser: pipelined requests are parsed one after the other") {
   const std::string bytes =
       "\r\nGET /1 HTTP/1.1\r\nHost: h\r\n\r\n" + request("Content-Length: 2\r\n", "ab") +
       request("Transfer-Encoding: chunked\r\n", "1\r\nc\r\n0\r\n\r\n") + "GET /4 HTTP/1.1\r\nHost: h\r\n\r\n";
@@ -121,7 +121,7 @@ TEST_CASE("RequestParser: blank lines alone leave it idle") {
   check_refused("\r\n\r\n\r\n\r\n\r\n", 400);
 }
 
-TEST_CASE("RequestParser: keep-alive follows version and Connection, in any case and in lists") {
+TEST_CASE("RequestParser: keep-alive depends on version and Connection, in any case and in lists") {
   const auto keeps = [](const std::string& version, const std::string& headers) {
     return check_complete("GET / " + version + "\r\nHost: h\r\n" + headers + "\r\n").keep_alive;
   };
@@ -140,7 +140,7 @@ TEST_CASE("RequestParser: HTTP/1.0 needs no Host, HTTP/1.1 needs exactly one") {
   check_refused("GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n", 400);
 }
 
-TEST_CASE("RequestParser: 100-continue is owed once, and not when the body comes by itself") {
+TEST_CASE("RequestParser: 100 Continue is due once, and not if the body arrives without it") {
   RequestParser parser(kLimits);
   parser.feed(request("Content-Length: 2\r\nExpect: 100-Continue\r\n"));
   CHECK(parser.state() == State::body);
@@ -164,7 +164,7 @@ TEST_CASE("RequestParser: 100-continue is owed once, and not when the body comes
   CHECK_FALSE(old.take_continue());
 }
 
-TEST_CASE("RequestParser: what is malformed is refused with its status") {
+TEST_CASE("RequestParser: malformed requests are refused with the right status") {
   const std::string nul("GET /\0 HTTP/1.1\r\n", 17);
   const std::string nul_header = "GET / HTTP/1.1\r\nHost: h\r\nA: x" + std::string(1, '\0') + "y\r\n\r\n";
   const std::vector<std::pair<std::string, int>> table{
@@ -282,7 +282,7 @@ TEST_CASE("RequestParser: the head is bounded in bytes, lines and length of a li
   check_refused(request("A: " + std::string(9000, 'x')), 431);
 }
 
-TEST_CASE("RequestParser: a stranger's body ends at its own bound, before it is kept") {
+TEST_CASE("RequestParser: an unauthenticated body has its own limit, checked before it is buffered") {
   Limits limits;
   limits.stranger_body_max = 8;
   std::string asked;
@@ -307,7 +307,7 @@ TEST_CASE("RequestParser: a stranger's body ends at its own bound, before it is 
   CHECK(state_after(request("X-Known: y\r\n" + chunked, "9\r\n123456789\r\n0\r\n\r\n")).first ==
         State::complete);
 
-  // The bound holds for every request of a connection.
+  // The limit applies to every request of a connection.
   RequestParser parser(limits, &gate);
   parser.feed(request("X-Known: y\r\nContent-Length: 9\r\n", "123456789"));
   parser.take();
@@ -315,7 +315,7 @@ TEST_CASE("RequestParser: a stranger's body ends at its own bound, before it is 
   CHECK(parser.state() == State::refused);
 }
 
-TEST_CASE("RequestParser: what others on the way may read otherwise is refused") {
+TEST_CASE("RequestParser: requests that intermediaries may read differently are refused") {
   check_refused(request("Authorization: Bearer a\r\nauthorization: Bearer a\r\n"), 400);
   for (const char* coding : {"gzip", "br", "identity, gzip"}) {
     check_refused(request("Content-Encoding: " + std::string(coding) + "\r\n"), 415);

@@ -16,13 +16,13 @@ std::string shown(const SchemaProblem& problem) {
   return problem.pointer + ": " + problem.reason;
 }
 
-// The fault of a schema; empty: it has none.
+// The fault of a schema, or an empty text.
 std::string fault_of(const std::string& text, const json::SchemaLimits& limits = {}) {
   const auto schema = BoundedSchema::parse(text, limits);
   return schema ? std::string() : shown(schema.error());
 }
 
-// The problem of a value; empty: it fits.
+// The problem of a value, or an empty text if it fits.
 std::string problem_of(const std::string& text, const std::string& value,
                        const json::SchemaLimits& limits = {}) {
   const auto schema = BoundedSchema::parse(text, limits);
@@ -40,10 +40,10 @@ std::string repeated(const std::string& text, int times) {
 struct Row {
   const char* schema;
   std::vector<const char*> good;
-  std::vector<std::pair<const char*, const char*>> bad;  // with the problem
+  std::vector<std::pair<const char*, const char*>> bad;  // values that do not fit, and their problems
 };
 
-TEST_CASE("BoundedSchema: each keyword lets through what it describes and says why not") {
+TEST_CASE("BoundedSchema: each keyword accepts what it describes, and gives a reason otherwise") {
   const Row rows[] = {
       {R"({"type": "string"})", {R"("a")"}, {{"1", ": must be a string"}, {"null", ": must be a string"}}},
       {R"({"type": ["string", "null"]})", {"null", R"("")"}, {{"{}", ": must be null or a string"}}},
@@ -95,7 +95,7 @@ TEST_CASE("BoundedSchema: each keyword lets through what it describes and says w
         {R"({"environment": "staging", "replicas": 99})", "/replicas: must be at most 10"},
         {R"({"environment": "staging"})", ": \"replicas\" is missing"},
         {R"({"environment": "staging", "replica": 1})", "/replica: is unknown; did you mean \"replicas\"?"},
-        // Readers differ in which of two they take: both have to fit.
+        // Parsers differ in which of two equal names they use, so both values must fit.
         {R"({"environment": "staging", "replicas": 99, "replicas": 1})", "/replicas: must be at most 10"},
         {"[]", ": must be an object"}}},
       {R"({"additionalProperties": {"type": "integer"}, "minProperties": 1, "maxProperties": 2})",
@@ -144,7 +144,7 @@ TEST_CASE("BoundedSchema: each keyword lets through what it describes and says w
   }
 }
 
-TEST_CASE("BoundedSchema: a recursive model is legal and checks nested data") {
+TEST_CASE("BoundedSchema: a recursive schema is allowed and checks nested data") {
   const char* tree =
       R"({"$ref": "#/$defs/Node", "$defs": {"Node": {"type": "object", "required": ["name"], "properties": {
     "name": {"type": "string"}, "children": {"type": "array", "items": {"$ref": "#/$defs/Node"}},
@@ -157,7 +157,7 @@ TEST_CASE("BoundedSchema: a recursive model is legal and checks nested data") {
         "/next/next: \"name\" is missing");
 }
 
-TEST_CASE("BoundedSchema: what an attacker writes is a fault with a pointer") {
+TEST_CASE("BoundedSchema: hostile schemas are faults with a pointer") {
   const std::vector<std::pair<std::string, std::string>> rows = {
       {R"({"$ref": "#"})", ": refers to itself without going into the value"},
       {R"({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}})",
@@ -214,7 +214,7 @@ TEST_CASE("BoundedSchema: what an attacker writes is a fault with a pointer") {
   }
 }
 
-TEST_CASE("BoundedSchema: each limit of a schema has an error of its own") {
+TEST_CASE("BoundedSchema: each limit of a schema has its own error") {
   const auto nested = [](int depth) {
     return repeated(R"({"items":)", depth - 1) + "{}" + repeated("}", depth - 1);
   };
@@ -234,7 +234,7 @@ TEST_CASE("BoundedSchema: each limit of a schema has an error of its own") {
         ": is larger than 65536 bytes");
   CHECK(fault_of("{\"title\": \"" + std::string(65'536 - 13, 'x') + "\"}") == "");
   CHECK(fault_of("{\"title\": \"" + std::string(65'536 - 12, 'x') + "\"}") == ": is larger than 65536 bytes");
-  // References make it deeper: each would be a frame for each level of the value.
+  // References count as nesting: checking each needs a stack frame for each level of the value.
   std::string chain = R"({"$ref":"#/$defs/d0","$defs":{)";
   for (int i = 0; i < 1500; ++i)
     chain += "\"d" + std::to_string(i) + R"(":{"$ref":"#/$defs/d)" + std::to_string(i + 1) + "\"},";
@@ -248,7 +248,7 @@ TEST_CASE("BoundedSchema: each limit of a schema has an error of its own") {
   CHECK(fault_of(R"({"items": {}})", less) == "/items: is nested deeper than 1");
 }
 
-TEST_CASE("BoundedSchema: limits of any size mean what they say") {
+TEST_CASE("BoundedSchema: limits of any size are enforced exactly") {
   CHECK(problem_of(R"({"maxLength": 1e308})", R"("a")") == "");
   CHECK(problem_of(R"({"maxItems": 99999999999999999999999999})", "[1]") == "");
   CHECK(problem_of(R"({"minLength": 1e308})", R"("a")").find("must have at least") != std::string::npos);
@@ -261,14 +261,14 @@ TEST_CASE("BoundedSchema: limits of any size mean what they say") {
   CHECK(problem_of(R"({"maxLength": 1e2})", "\"" + std::string(100, 'a') + "\"") == "");
 }
 
-TEST_CASE("BoundedSchema: a check takes a bounded number of steps, whatever schema and value are") {
+TEST_CASE("BoundedSchema: a check takes a bounded number of steps for any schema and value") {
   const std::string too_much = ": takes more than 100000 steps to check";
   CHECK(problem_of(R"({"items": {}})", "[" + repeated("1,", 100'000) + "1]") == too_much);
   CHECK(problem_of(R"({"additionalProperties": true, "required": ["a"]})",
                    "{\"a\":1" + repeated(",\"b\":1", 100'000) + "}") == too_much);
   CHECK(problem_of(R"({"uniqueItems": true})", "[" + repeated("{\"abcdefgh\":[1]},", 200'000) + "1]") ==
         too_much);
-  // Doubles with each level: the value's depth bounds nothing.
+  // The steps double with each level, so a bound on the value's depth is not enough.
   const char* doubling =
       R"({"anyOf": [{"items": {"$ref": "#"}, "minItems": 1}, {"items": {"$ref": "#"}, "maxItems": 9}],
     "not": {"const": 7}})";
@@ -276,7 +276,7 @@ TEST_CASE("BoundedSchema: a check takes a bounded number of steps, whatever sche
   const char* excluding = R"({"not": {"not": {"anyOf": [{"items": {"$ref": "#"}, "maxItems": 0},
     {"items": {"$ref": "#"}, "maxItems": 0}]}}})";
   CHECK(problem_of(excluding, repeated("[", 99) + repeated("]", 99)) != "");
-  // A million members that all have to be compared.
+  // A long list, all of which has to be compared.
   CHECK(problem_of(R"({"enum": [[]]})", "[" + repeated("12345678901,", 300'000) + "1]") == too_much);
   json::SchemaLimits less;
   less.steps_max = 10;
@@ -295,10 +295,9 @@ TEST_CASE("BoundedSchema: a check's recursion is bounded") {
   CHECK(problem_of(deep, repeated("[", 90) + repeated("]", 90)) == ": is nested too deeply to be checked");
 }
 
-TEST_CASE(
-    "BoundedSchema: patterns cannot take time, and those that RE2 refuses are reported and not enforced") {
+TEST_CASE("BoundedSchema: patterns match in bounded time, and those that RE2 refuses are not enforced") {
   const std::string text = "\"" + std::string(5'000, 'a') + "\"";
-  // Exponential for a matcher that backtracks.
+  // Takes exponential time in a backtracking matcher.
   CHECK(problem_of(R"({"pattern": "^(a+)+$"})", text) == "");
   CHECK(problem_of(R"({"pattern": "^(a|a)*b$"})", text) == ": must match the pattern ^(a|a)*b$");
   CHECK(problem_of(R"({"pattern": "(a|b)*a(a|b){200}c"})", "\"" + repeated("abbabaabab", 100'000) + "\"") ==
@@ -314,7 +313,7 @@ TEST_CASE(
     CHECK(schema->unenforced()[0].reason.starts_with("is not enforced: "));
     CHECK_FALSE(schema->check_text(R"(["anything"])"));
   }
-  // Four thousand million times is taken by its letters, or refused: never built.
+  // Four billion repetitions are read as literal text or refused. The automaton is never built.
   const auto huge = BoundedSchema::parse(R"({"pattern": "a{4000000000}"})");
   REQUIRE(huge);
   CHECK(huge->check_text(R"("b")").has_value() == huge->unenforced().empty());
@@ -328,8 +327,7 @@ TEST_CASE(
         "is not enforced: the patterns of the schema take too much work");
 }
 
-TEST_CASE(
-    "BoundedSchema: what depends on a pattern that is not enforced is let through, also by not and oneOf") {
+TEST_CASE("BoundedSchema: keywords that depend on an unenforced pattern accept, also not and oneOf") {
   CHECK(problem_of(R"({"not": {"pattern": "(?=a)b"}})", R"("x")") == "");
   CHECK(problem_of(R"({"oneOf": [{"pattern": "(?=a)b"}, {"type": "string"}]})", R"("x")") == "");
   CHECK(problem_of(R"({"anyOf": [{"pattern": "(?=a)b"}, {"type": "null"}]})", R"("x")") == "");
@@ -348,7 +346,7 @@ TEST_CASE("BoundedSchema: pointers and values in reasons are cut") {
             .size() < 600);
 }
 
-// The text's reading as JSON; "-": it has none; "?": texts have none.
+// The JSON value that the text is read as; "-" if the text has none; "?" if the schema gives texts none.
 std::string read(const char* schema, const char* text) {
   const auto parsed = BoundedSchema::parse(schema);
   REQUIRE(parsed);
@@ -357,7 +355,7 @@ std::string read(const char* schema, const char* text) {
   return reading->value(text).value_or("-");
 }
 
-TEST_CASE("BoundedSchema: a text is read where the schema leaves it one meaning") {
+TEST_CASE("BoundedSchema: a text is read as JSON if the schema makes it unambiguous") {
   const char* approved =
       R"({"type": "object", "properties": {"approved": {"type": "boolean"}, "note": {"type": "string"}},
     "required": ["approved"]})";
@@ -378,7 +376,7 @@ TEST_CASE("BoundedSchema: a text is read where the schema leaves it one meaning"
   CHECK(read(R"({"oneOf": [{"const": "s", "title": "Staging"}, {"const": "p", "title": "Production"}]})",
              "Staging") == R"("s")");
   CHECK(read(R"({"anyOf": [{"type": "boolean"}, {"type": "null"}]})", "yes") == "true");
-  // As pydantic writes a model with an enum.
+  // A schema as pydantic writes it for a model with an enum.
   CHECK(
       read(
           R"({"$defs": {"E": {"enum": ["a", "b"], "type": "string"}}, "properties": {"e": {"allOf": [{"$ref": "#/$defs/E"}],

@@ -50,7 +50,7 @@ TEST_CASE("Decimal: numbers of any form and size are compared without rounding")
   CHECK(sign_of("-0", "0.0e5") == 0);
 }
 
-TEST_CASE("Decimal: whole numbers are told by value, not by form") {
+TEST_CASE("Decimal: whether a number is whole depends on its value, not its form") {
   for (const char* whole : {"0", "-0.0", "1", "1.0", "1e3", "1.5e1", "1e400", "0e-9"}) {
     CAPTURE(whole);
     CHECK(Decimal::of(whole).is_whole());
@@ -61,7 +61,7 @@ TEST_CASE("Decimal: whole numbers are told by value, not by form") {
   }
 }
 
-TEST_CASE("Decimal: multiples are exact where doubles are not") {
+TEST_CASE("Decimal: multiples are exact even if doubles are not") {
   CHECK(divides("0.1", "0.3"));
   CHECK(divides("0.01", "19.99"));
   CHECK(divides("1e-8", "12391239123"));
@@ -75,7 +75,7 @@ TEST_CASE("Decimal: multiples are exact where doubles are not") {
   CHECK_FALSE(divides("3", "1e999999999"));
 }
 
-TEST_CASE("Decimal: a text of a million digits is read once") {
+TEST_CASE("Decimal: a text of a million digits is read in one pass") {
   const Decimal number = Decimal::of(std::string(1 << 20, '7'));
   CHECK_FALSE(number.exact);
   CHECK(number.is_whole());

@@ -59,7 +59,7 @@ TEST_CASE("Document: numbers keep their text and say whether they are whole") {
   CHECK_FALSE(read[7]);
 }
 
-TEST_CASE("Document: a missing member is missing and null is absent") {
+TEST_CASE("Document: an absent member is missing, and null counts as absent") {
   const auto document = Document::parse(R"({"n":null})");
   REQUIRE(document);
   CHECK(document->root()["x"].missing());
@@ -69,7 +69,7 @@ TEST_CASE("Document: a missing member is missing and null is absent") {
   CHECK(document->root()["n"].size() == 0);
 }
 
-TEST_CASE("Document: of a repeated member the last counts and the repetition can be seen") {
+TEST_CASE("Document: the last of repeated members counts, and the repetition is detectable") {
   const auto document = Document::parse(R"({"a":1,"b":0,"a":2})");
   REQUIRE(document);
   CHECK(document->root()["a"].integer() == 2);
@@ -77,7 +77,7 @@ TEST_CASE("Document: of a repeated member the last counts and the repetition can
   CHECK_FALSE(document->root().repeats("b"));
 }
 
-TEST_CASE("Document: what is not JSON is refused") {
+TEST_CASE("Document: invalid JSON is refused") {
   for (const std::string& text : std::vector<std::string>{"",
                                                           " ",
                                                           "{",
@@ -110,7 +110,7 @@ TEST_CASE("Document: what is not JSON is refused") {
   }
 }
 
-TEST_CASE("Document: a byte that is no UTF-8 is found at every place of a long text") {
+TEST_CASE("Document: invalid UTF-8 is found at every position of a long text") {
   for (std::size_t place = 1; place < 33; ++place) {
     std::string text = '"' + std::string(32, 'a') + '"';
     CHECK(Document::parse(text).has_value());
@@ -120,13 +120,13 @@ TEST_CASE("Document: a byte that is no UTF-8 is found at every place of a long t
   }
 }
 
-TEST_CASE("Document: nesting is bounded and a million brackets do no harm") {
+TEST_CASE("Document: nesting is bounded, and a million brackets are refused") {
   CHECK(Document::parse(std::string(100, '[') + std::string(100, ']')));
   CHECK_FALSE(Document::parse(std::string(101, '[') + std::string(101, ']')));
   CHECK_FALSE(Document::parse(std::string(1'000'000, '[')));
 }
 
-TEST_CASE("Document: comments are read where they are allowed") {
+TEST_CASE("Document: comments are skipped if they are allowed") {
   const auto document = Document::parse(
       "// first\n{ /* a: */ \"a\" /* , */ : /* { */ 5, // five\n \"b\":[ /*x*/ 1 ] }", {100, true});
   REQUIRE(document);
@@ -134,7 +134,7 @@ TEST_CASE("Document: comments are read where they are allowed") {
   CHECK(document->root()["b"].raw() == "[ /*x*/ 1 ]");
 }
 
-TEST_CASE("Document: places are told in lines and characters, and pointers lead to values") {
+TEST_CASE("Document: positions are given in lines and characters, and pointers find values") {
   const std::string text = "{\n \"é\": [1,\n  {\"a/b\": 2}]}";
   const auto document = Document::parse_view(text);
   REQUIRE(document);
@@ -154,14 +154,14 @@ TEST_CASE("Document: places are told in lines and characters, and pointers lead 
   CHECK(broken.error().for_caller.starts_with("3:2: "));
 }
 
-// With a step for each pair of digits this would not end in the life of the test's machine.
-TEST_CASE("Document: millions of digits that are no number are refused as fast as they are read") {
+// An algorithm that is quadratic in the number of digits would never finish.
+TEST_CASE("Document: millions of digits that are not a number are refused in linear time") {
   CHECK_FALSE(Document::parse("[1e999," + std::string(4'000'000, '0') + "]"));
   CHECK_FALSE(Document::parse("[1e999," + std::string(4'000'000, '-') + "]"));
   CHECK(Document::parse("[1e999," + std::string(4'000'000, '7') + "]"));
 }
 
-TEST_CASE("Document: numbers that no machine number can hold are kept as they are") {
+TEST_CASE("Document: numbers beyond the range of machine numbers keep their text") {
   const std::string digits(400, '9');
   const std::string text =
       R"({"a":1e999,"b":[-)" + digits + R"(,-2E+999,7],"c":"1e999 \"2e999","d":12,"e":1e5})";
@@ -178,7 +178,7 @@ TEST_CASE("Document: numbers that no machine number can hold are kept as they ar
   CHECK_FALSE(root["a"].real());
 }
 
-TEST_CASE("Document: whatever a text holds, reading it takes at most eight times its size") {
+TEST_CASE("Document: a parsed document uses at most eight times the text's size") {
   constexpr std::size_t kSize = 1 << 20;
   for (const std::string piece : {"1,", "[],", "\"\",", "\"\\n\",", "{\"\":1},", "{\"\\n\":\"\\t\"},",
                                   "-1e9,", "null,", "[[[[1]]]],", "\"a,b:c[d{e\","}) {
@@ -193,7 +193,7 @@ TEST_CASE("Document: whatever a text holds, reading it takes at most eight times
   }
 }
 
-TEST_CASE("Document: members, keys and nesting are told apart by where they stand") {
+TEST_CASE("Document: members, keys and nested values are found at their own levels") {
   const auto document = Document::parse(R"({"a":{"b":{}},"c":[{"d":1},"e",[],{}],"":"","\u0066":"\u0067"})");
   REQUIRE(document);
   const Value root = document->root();
@@ -218,14 +218,14 @@ TEST_CASE("Document: members, keys and nesting are told apart by where they stan
   for (const Value none : root["c"]["x"]) FAIL(none.raw());
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they bring their own allocator
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // sanitizers have their own allocator
 
 TEST_CASE("Document: a lack of memory is an exception, not a crash") {
   const std::string text = "\"" + std::string(64 << 20, 'x') + "\\n\"";
   const pid_t child = ::fork();
   REQUIRE(child >= 0);
   if (child == 0) {
-    // Enough for what is there already, not for a copy of the string.
+    // Enough for the memory in use, but not for a copy of the string.
     rlimit little{};
     little.rlim_cur = little.rlim_max = 32 << 20;
     ::setrlimit(RLIMIT_AS, &little);

@@ -16,7 +16,7 @@ struct Row {
   std::vector<std::string> good, bad;
 };
 
-TEST_CASE("Formats: each takes what it describes and nothing else") {
+TEST_CASE("Formats: each accepts exactly what it describes") {
   const Row rows[] = {
       {"date", {"2026-01-31", "2024-02-29"}, {"2026-02-29", "2026-13-01", "2026-1-1", "2026-01-31x", ""}},
       {"time", {"10:30", "10:30:00Z", "10:30:60.5+01:00"}, {"24:00", "10", "10:30:", "10:30:00.Z", "x"}},

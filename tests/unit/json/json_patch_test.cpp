@@ -8,14 +8,14 @@ using baton::json::Document;
 using baton::json::is_patch;
 using baton::json::patch_problem;
 
-TEST_CASE("JSON Patch: complete operations with pointers") {
+TEST_CASE("JSON Patch: complete operations with valid pointers are a patch") {
   CHECK(is_patch({"[]"}));
   CHECK(is_patch({R"([{"op":"add","path":"/a/-","value":null},{"op":"remove","path":""}])"}));
   CHECK(is_patch({R"([{"op":"move","from":"/a~1b","path":"/~0"},{"op":"copy","from":"","path":"/c"}])"}));
   CHECK(is_patch({R"([{"op":"replace","path":"/a","value":1,"x":2},{"op":"test","path":"/a","value":1}])"}));
 }
 
-TEST_CASE("JSON Patch: anything else is none") {
+TEST_CASE("JSON Patch: other texts are not a patch") {
   for (const char* text : {"", "{}", "[1]", R"([{"op":"add","path":"/a"}])", R"([{"op":"move","path":"/a"}])",
                            R"([{"op":"add","path":"a","value":1}])", R"([{"op":"remove","path":"/a~2"}])",
                            R"([{"op":"remove","path":"/a~"}])", R"([{"op":"drop","path":"/a"}])",
@@ -25,7 +25,7 @@ TEST_CASE("JSON Patch: anything else is none") {
   }
 }
 
-TEST_CASE("JSON Patch: what is wrong is said with the place of the operation") {
+TEST_CASE("JSON Patch: a problem is reported with the number of its operation") {
   const auto problem = [](const char* text) { return patch_problem(Document::parse_view(text)->root()); };
   CHECK(problem(R"([{"op":"test","path":"","value":null}])") == "");
   CHECK(problem("{}") == "must be a list of JSON Patch operations");

@@ -42,14 +42,14 @@ std::string only(std::string_view json) {
 
 }  // namespace
 
-TEST_CASE("Schema: what fits has no problem") {
+TEST_CASE("Schema: a value that fits has no problems") {
   CHECK(
       check(
           R"({"name":"n","count":3,"kind":"a","list":[{"id":"x","tag":"y"}],"strict":{"mode":1},"more":[]})")
           .empty());
 }
 
-TEST_CASE("Schema: each rule has a reason that says what to do") {
+TEST_CASE("Schema: the reason of each rule says what is allowed") {
   CHECK(only(R"({})") == " \"name\" is missing");
   CHECK(only(R"([])") == " must be of type \"object\"");
   CHECK(only(R"({"name":1})") == "/name must be of type \"string\"");
@@ -65,7 +65,7 @@ TEST_CASE("Schema: each rule has a reason that says what to do") {
   CHECK(only(R"({"name":"n","strict":{"temperature":1}})") == "/strict/temperature is unknown");
 }
 
-TEST_CASE("Schema: a value that fits no alternative is told all of them in words") {
+TEST_CASE("Schema: the problem of a value that fits no alternative names all of them") {
   const std::string join =
       R"(must be one of "all", "any", or an object with "n_of" (an integer from 1 to 9))";
   for (const char* wrong : {R"("some")", "3", R"({"n_of":0})", R"({"n_of":1,"of":2})"})
@@ -90,7 +90,7 @@ TEST_CASE("Schema: all problems of a document are reported together") {
   CHECK(problems == expected);
 }
 
-TEST_CASE("Schema: text that is no schema is refused") {
+TEST_CASE("Schema: text that is not a schema is refused") {
   CHECK_FALSE(json::Schema::parse("[]").has_value());
   CHECK_FALSE(json::Schema::parse("{").has_value());
 }

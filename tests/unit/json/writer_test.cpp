@@ -34,7 +34,7 @@ TEST_CASE("Writer: every byte below 0x80 survives a round trip") {
   CHECK(document->root().string() == text);
 }
 
-TEST_CASE("Writer: what must be escaped is, at every place of a long text") {
+TEST_CASE("Writer: special characters are escaped at every position of a long text") {
   for (const char special : {'"', '\\', '\n', '\x1f', '\0', ' ', '\x7f', '\x80', '\xff'}) {
     for (std::size_t place = 0; place < 40; ++place) {
       std::string text(40, 'a');
@@ -44,7 +44,7 @@ TEST_CASE("Writer: what must be escaped is, at every place of a long text") {
       CAPTURE(place);
       const bool escaped = special == '"' || special == '\\' || static_cast<unsigned char>(special) < 0x20;
       CHECK((out.size() > text.size() + 2) == escaped);
-      if (static_cast<unsigned char>(special) >= 0x80) continue;  // no text by itself
+      if (static_cast<unsigned char>(special) >= 0x80) continue;  // not valid UTF-8 by itself
       const auto document = Document::parse(out);
       REQUIRE(document);
       CHECK(document->root().string() == text);
@@ -52,7 +52,7 @@ TEST_CASE("Writer: what must be escaped is, at every place of a long text") {
   }
 }
 
-TEST_CASE("Writer: numbers that JSON cannot say become null") {
+TEST_CASE("Writer: numbers that JSON cannot represent become null") {
   std::string out;
   Writer w(out);
   w.array([&] { w.real(0.4).real(std::numeric_limits<double>::infinity()).real(1e300); });

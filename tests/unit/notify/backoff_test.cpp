@@ -28,7 +28,7 @@ TEST_CASE("retry_pause: jitter spreads a pause by a fifth to both sides") {
   CHECK(retry_pause(backoff, 50, 0) == 240s);
 }
 
-TEST_CASE("retry_pause: a factor of one keeps the pause and ends") {
+TEST_CASE("retry_pause: a factor of one keeps the pause, and the computation ends") {
   CHECK(retry_pause(Backoff{100ms, 1, 5min, 0}, 2'000'000, 0.9) == 100ms);
   CHECK(retry_pause(Backoff{100ms, 0, 5min, 0}, 3, 0.9) == 100ms);
 }

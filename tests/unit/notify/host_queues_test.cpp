@@ -12,7 +12,7 @@ using Added = HostQueues::Added;
 
 namespace {
 
-// A delivery of a config of its own.
+// A delivery with its own config.
 Waiting waiting(const std::string& host, std::int64_t config, const std::string& caller = "alice") {
   Waiting result;
   result.caller = caller;
@@ -25,7 +25,7 @@ Waiting waiting(const std::string& host, std::int64_t config, const std::string&
 
 }  // namespace
 
-TEST_CASE("HostQueues: a config is taken once until it is released") {
+TEST_CASE("HostQueues: a config is returned once until it is released") {
   HostQueues queues(4, 2);
   CHECK(queues.add(waiting("a", 1)) == Added::added);
   CHECK(queues.add(waiting("a", 1)) == Added::known);
@@ -51,7 +51,7 @@ TEST_CASE("HostQueues: one receiver gets its share of the senders and no more") 
   CHECK(queues.next()->host == "a");
 }
 
-TEST_CASE("HostQueues: where senders are few one receiver leaves its caller another") {
+TEST_CASE("HostQueues: with few senders one receiver leaves one sender to its caller") {
   HostQueues queues(4, 2);
   for (int i = 1; i <= 3; ++i) CHECK(queues.add(waiting("a", i)) == Added::added);
   CHECK(queues.next()->host == "a");
@@ -60,7 +60,7 @@ TEST_CASE("HostQueues: where senders are few one receiver leaves its caller anot
   CHECK(queues.next()->host == "b");
 }
 
-TEST_CASE("HostQueues: a single sender sends one after the other") {
+TEST_CASE("HostQueues: with a single sender deliveries are sent one at a time") {
   HostQueues queues(1, 2);
   for (int i = 1; i <= 3; ++i) {
     CHECK(queues.add(waiting("a", i, "caller-" + std::to_string(i))) == Added::added);
@@ -73,8 +73,7 @@ TEST_CASE("HostQueues: a single sender sends one after the other") {
   }
 }
 
-TEST_CASE(
-    "HostQueues: however many receivers a caller has, there is a sender for each caller that has none") {
+TEST_CASE("HostQueues: a caller with many receivers leaves a sender to every caller that has none") {
   HostQueues queues(32, 2);
   std::int64_t config = 0;
   const auto take_all = [&](const std::string& caller) {
@@ -107,7 +106,7 @@ TEST_CASE("HostQueues: callers take turns, and so do the receivers of each") {
   CHECK(order == "ax bz ay ax ax ");
 }
 
-TEST_CASE("HostQueues: slow receivers together leave senders to the others of their caller") {
+TEST_CASE("HostQueues: slow receivers together leave senders to their caller's other receivers") {
   HostQueues queues(8, 2);
   for (int host = 0; host < 4; ++host) {
     CHECK(queues.add(waiting("slow-" + std::to_string(host), host)) == Added::added);
@@ -125,7 +124,7 @@ TEST_CASE("HostQueues: slow receivers together leave senders to the others of th
   CHECK(queues.add(waiting("quick", 100)) == Added::added);
   CHECK(queues.next()->host == "quick");
 
-  // One that answers in time again is as good as any other.
+  // A receiver that answers in time again is treated like any other.
   queues.sent(*first, false);
   CHECK(queues.next().has_value());
 }
@@ -139,7 +138,7 @@ TEST_CASE("HostQueues: a receiver that is slow for one caller is not slow for an
   CHECK(queues.next().has_value());
 }
 
-TEST_CASE("HostQueues: what is kept for one receiver and for one caller is bounded") {
+TEST_CASE("HostQueues: the deliveries queued for one receiver and for one caller are bounded") {
   HostQueues queues(4, 2);
   std::int64_t config = 0;
   for (std::size_t i = 0; i < HostQueues::kPerHostMax; ++i) {
@@ -154,7 +153,7 @@ TEST_CASE("HostQueues: what is kept for one receiver and for one caller is bound
   CHECK(queues.known() == HostQueues::kPerCallerMax + 1);
 }
 
-TEST_CASE("receiver_of: names below one registered domain are one receiver, addresses go by their network") {
+TEST_CASE("receiver_of: names of one registered domain are one receiver, as are addresses of one network") {
   struct Row {
     const char* url;
     const char* receiver;
@@ -173,7 +172,7 @@ TEST_CASE("receiver_of: names below one registered domain are one receiver, addr
   }
 }
 
-TEST_CASE("payer_of: a tenant does not make another caller") {
+TEST_CASE("payer_of: all tenants of a caller count as that caller") {
   CHECK(payer_of({"alice"}) == "alice");
   CHECK(payer_of({"some tenant\x1f"
                   "alice"}) == "alice");

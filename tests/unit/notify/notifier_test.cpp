@@ -48,7 +48,7 @@ baton::base::Result<Rendered> render(const DeliveryQueue& queue, const Delivery&
   return Rendered{task->id, {"application/json", task->id.value + "@" + text_of(*task->status.message)}};
 }
 
-// A notifier with all it needs; `restart` is what a new start of the program does to it.
+// A notifier and everything it needs. `restart` replaces it, as a new start of the program would.
 class Fixture {
  public:
   explicit Fixture(bool allow_private = true) {
@@ -65,12 +65,12 @@ class Fixture {
     store.add(TaskKey{task}, EventNumber{event}, to, clock.now());
     notifier->wake();
   }
-  // Lets time pass until something is due again.
+  // Advances the clock until something is due again.
   void advance(baton::base::Duration by) {
     clock.advance(by);
     notifier->wake();
   }
-  // Until the first delivery has failed so many times.
+  // Waits until the first delivery has failed the given number of times.
   bool wait_for_retries(std::size_t count) {
     return store.wait_until(
         [&](const std::vector<Entry>& all) { return all.front().retries.size() >= count; });
@@ -108,7 +108,7 @@ TEST_CASE("Notifier: deliveries of one config arrive in order, each with the sta
   CHECK(fixture.notifier->counters().in_flight == 0);
 }
 
-TEST_CASE("Notifier: a failed attempt is repeated after growing pauses and those behind it wait") {
+TEST_CASE("Notifier: a failed attempt is repeated after growing pauses, and later deliveries wait") {
   WebhookReceiver receiver;
   receiver.answer_with({{500, {}}, {404, {}}, {429, {{"Retry-After", "30"}}}});
   Fixture fixture;
@@ -131,7 +131,7 @@ TEST_CASE("Notifier: a failed attempt is repeated after growing pauses and those
   CHECK(fixture.notifier->counters().failed_attempts == 3);
 }
 
-TEST_CASE("Notifier: a delivery that keeps failing is given up after its time and the next one goes on") {
+TEST_CASE("Notifier: a delivery that keeps failing is given up in the end, and the next one is sent") {
   WebhookReceiver receiver;
   receiver.answer_with({{500, {}}, {500, {}}});
   Fixture fixture;
@@ -145,7 +145,7 @@ TEST_CASE("Notifier: a delivery that keeps failing is given up after its time an
   CHECK_FALSE(fixture.store.entries()[1].given_up);
 }
 
-TEST_CASE("Notifier: 410 and a task that is gone are given up at once") {
+TEST_CASE("Notifier: on 410, or if its task was deleted, a delivery is given up at once") {
   WebhookReceiver receiver;
   receiver.answer_with({{410, {}}});
   Fixture fixture;
@@ -181,7 +181,7 @@ TEST_CASE("Notifier: a private target is given up with a reason unless it is all
   CHECK(receiver.received().empty());
 }
 
-TEST_CASE("Notifier: a receiver that drips its answer ends at the deadline and is tried again") {
+TEST_CASE("Notifier: a dripping answer ends at the deadline, and the delivery is retried") {
   RawServer server([](RawServer& self, int connection) { self.drip(connection, "H", 5); });
   Fixture fixture;
   fixture.options.timeout = 300ms;
@@ -191,7 +191,7 @@ TEST_CASE("Notifier: a receiver that drips its answer ends at the deadline and i
   CHECK(fixture.store.entries()[0].error == "the other side took too long");
 }
 
-TEST_CASE("Notifier: an answer without end is delivered by its status") {
+TEST_CASE("Notifier: an endless answer counts by its status") {
   RawServer server([](RawServer& self, int connection) {
     RawServer::say(connection, "HTTP/1.1 200 OK\r\n\r\n");
     self.drip(connection, std::string(10'000, 'x'), 0);
@@ -202,7 +202,7 @@ TEST_CASE("Notifier: an answer without end is delivered by its status") {
   CHECK_FALSE(fixture.store.entries()[0].given_up);
 }
 
-TEST_CASE("Notifier: token and credentials arrive, and the log shows neither") {
+TEST_CASE("Notifier: token and credentials are sent, and the log shows neither") {
   std::ostringstream text;
   const auto sink = std::make_shared<spdlog::sinks::ostream_sink_mt>(text);
   const auto before = spdlog::default_logger();
@@ -231,7 +231,7 @@ TEST_CASE("Notifier: token and credentials arrive, and the log shows neither") {
   CHECK(text.str().find("secret") == std::string::npos);
 }
 
-TEST_CASE("Notifier: a header that cannot be sent is given up at once") {
+TEST_CASE("Notifier: a delivery with an invalid header is given up at once") {
   WebhookReceiver receiver;
   Fixture fixture;
   PushConfig to = config("c", receiver.url());
@@ -242,12 +242,12 @@ TEST_CASE("Notifier: a header that cannot be sent is given up at once") {
   CHECK(receiver.received().empty());
 }
 
-TEST_CASE("Notifier: one slow receiver does not hold up another and gets its share of senders only") {
+TEST_CASE("Notifier: a slow receiver does not delay others and gets only its share of senders") {
   WebhookReceiver slow;
   WebhookReceiver quick;
   slow.hold();
   Fixture fixture;
-  // More than are kept in memory for one receiver, and more than one look into the store shows.
+  // More than the queue keeps for one receiver, and more than one read of the store returns.
   for (int task = 1; task <= 400; ++task) {
     fixture.store.add(TaskKey{task}, EventNumber{1}, config("c", slow.url()), fixture.clock.now());
   }
@@ -265,7 +265,7 @@ TEST_CASE("Notifier: one slow receiver does not hold up another and gets its sha
   CHECK(slow.held_max() <= 2);
 }
 
-TEST_CASE("Notifier: a caller with many slow receivers does not hold up another caller") {
+TEST_CASE("Notifier: a caller with many slow receivers does not delay another caller") {
   std::vector<std::unique_ptr<WebhookReceiver>> tarpits;
   Fixture fixture;
   fixture.store.alices_from = {2001};
@@ -313,7 +313,7 @@ TEST_CASE("Notifier: configs of one task do not wait for each other") {
   CHECK(bodies(slow) == std::vector<std::string>{"task-1@1", "task-1@2", "task-1@3"});
 }
 
-TEST_CASE("Notifier: stop lets a send end that ends in time, and its result is stored") {
+TEST_CASE("Notifier: stop waits for a send that ends in time, and its result is stored") {
   WebhookReceiver receiver;
   receiver.hold();
   Fixture fixture;
@@ -330,7 +330,7 @@ TEST_CASE("Notifier: stop lets a send end that ends in time, and its result is s
   CHECK(fixture.notifier->counters().in_flight == 0);
 }
 
-TEST_CASE("Notifier: stop abandons a send that does not end, and a restart repeats it and goes on") {
+TEST_CASE("Notifier: stop abandons a send that does not end, and a restart repeats it") {
   WebhookReceiver receiver;
   receiver.hold();
   Fixture fixture;
@@ -347,7 +347,7 @@ TEST_CASE("Notifier: stop abandons a send that does not end, and a restart repea
   CHECK(bodies(receiver) == std::vector<std::string>{"task-1@1", "task-1@1", "task-1@2", "task-1@3"});
 }
 
-TEST_CASE("Notifier: a result that cannot be stored is kept and the webhook is not sent again for it") {
+TEST_CASE("Notifier: a result that cannot be stored is kept, and the webhook is not sent again") {
   WebhookReceiver receiver;
   Fixture fixture;
   fixture.store.fail_records(1);
@@ -358,19 +358,18 @@ TEST_CASE("Notifier: a result that cannot be stored is kept and the webhook is n
   CHECK(bodies(receiver) == std::vector<std::string>{"task-1@1", "task-1@2"});
 }
 
-TEST_CASE(
-    "Notifier: a result that an operator's order has overtaken lets the config go on with what is due") {
+TEST_CASE("Notifier: after a result that an operator's action made obsolete the config sends what is due") {
   WebhookReceiver receiver;
   Fixture fixture;
   fixture.store.fail_records(1, baton::base::ErrorCode::not_found);
   fixture.add(1, 1, config("c", receiver.url()));
   REQUIRE(fixture.store.wait_until_settled());
-  // It was due all the same, as if sent again after an earlier one.
+  // The delivery is still due, as if an operator had sent it again, so it arrives twice.
   CHECK(fixture.store.records_refused() == 1);
   CHECK(bodies(receiver) == std::vector<std::string>{"task-1@1", "task-1@1"});
 }
 
-TEST_CASE("Notifier: switched off it sends nothing and stops at once") {
+TEST_CASE("Notifier: if switched off it sends nothing and stops at once") {
   WebhookReceiver receiver;
   Fixture fixture;
   fixture.options.enabled = false;
@@ -381,7 +380,7 @@ TEST_CASE("Notifier: switched off it sends nothing and stops at once") {
   CHECK(fixture.store.entries()[0].open);
 }
 
-TEST_CASE("Notifier: what becomes due with time alone is sent without a wake") {
+TEST_CASE("Notifier: a delivery that becomes due by time is sent without a wake") {
   WebhookReceiver receiver;
   receiver.answer_with({{500, {}}});
   baton::base::SystemClock clock;

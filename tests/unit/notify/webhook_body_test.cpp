@@ -54,7 +54,7 @@ store::Delivery delivery(ProtocolVersion version, std::int64_t event) {
 
 }  // namespace
 
-TEST_CASE("render_a2a: before 1.0 a webhook hears the whole task as it was just after the event") {
+TEST_CASE("render_a2a: before 1.0 a webhook gets the whole task as it was just after the event") {
   const OneTask tasks;
   for (const ProtocolVersion version :
        {ProtocolVersion::v0_1, ProtocolVersion::v0_2, ProtocolVersion::v0_3}) {
@@ -71,7 +71,7 @@ TEST_CASE("render_a2a: before 1.0 a webhook hears the whole task as it was just 
   }
 }
 
-TEST_CASE("render_a2a: in 1.0 it hears the event alone, and the task is not read for it") {
+TEST_CASE("render_a2a: in 1.0 a webhook gets only the event, and the task is not read") {
   const OneTask tasks;
   const auto text = notify::render_a2a(tasks, delivery(ProtocolVersion::v1_0, 1));
   const auto end = notify::render_a2a(tasks, delivery(ProtocolVersion::v1_0, 2));
@@ -89,7 +89,7 @@ TEST_CASE("render_a2a: in 1.0 it hears the event alone, and the task is not read
   CHECK(tasks.whole_reads == 0);
 }
 
-TEST_CASE("render_a2a: an event that is gone is not found") {
+TEST_CASE("render_a2a: a deleted event is not found") {
   const OneTask tasks;
   const auto gone = notify::render_a2a(tasks, delivery(ProtocolVersion::v1_0, 3));
   REQUIRE_FALSE(gone);

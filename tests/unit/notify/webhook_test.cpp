@@ -51,7 +51,7 @@ Outcome judge_error(ErrorCode code) {
 
 }  // namespace
 
-TEST_CASE("webhook_request: token, credentials and the marks of a repetition go along") {
+TEST_CASE("webhook_request: it has the token, the credentials and the marks of a repeat") {
   Delivery delivery;
   delivery.event = {7};
   delivery.attempts = 2;
@@ -70,7 +70,7 @@ TEST_CASE("webhook_request: token, credentials and the marks of a repetition go 
   CHECK(header(request, "X-Baton-Attempt") == "3");
 }
 
-TEST_CASE("webhook_request: a key signs time, delivery and body, and stays here") {
+TEST_CASE("webhook_request: a key signs time, delivery and body, and is not sent") {
   Delivery delivery;
   delivery.event = {7};
   delivery.config.schemes = {"hmac-sha256"};
@@ -91,7 +91,7 @@ TEST_CASE("webhook_request: without token and credentials there is no such heade
   CHECK(header(request, "traceparent") == "(absent)");
 }
 
-TEST_CASE("webhook_request: each attempt at each event, and each config, is a span of the task's trace") {
+TEST_CASE("webhook_request: each attempt for an event and config has its own span in the task's trace") {
   const std::string trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-";
   std::set<std::string> all;
   for (const auto& [event, attempts, config] :
@@ -109,7 +109,7 @@ TEST_CASE("webhook_request: each attempt at each event, and each config, is a sp
   CHECK(all.size() == 4);
 }
 
-TEST_CASE("webhook_request: the scheme is bearer where it is named or none is, else the first") {
+TEST_CASE("webhook_request: the scheme is Bearer if it or no scheme is named, else the first one") {
   CHECK(authorization({"BEARER"}) == "Bearer c");
   CHECK(authorization({"Basic", "bearer"}) == "Bearer c");
   CHECK(authorization({}) == "Bearer c");
@@ -127,7 +127,7 @@ TEST_CASE("judge: 2xx is delivered, 410 is given up, all other answers are tried
   }
 }
 
-TEST_CASE("judge: what no repetition can mend is given up, what may pass is tried again") {
+TEST_CASE("judge: permanent errors are given up, and temporary ones are retried") {
   CHECK(judge_error(ErrorCode::permission_denied).kind == Kind::given_up);
   CHECK(judge_error(ErrorCode::invalid_argument).kind == Kind::given_up);
   CHECK(judge_error(ErrorCode::unavailable).kind == Kind::retry);
@@ -136,7 +136,7 @@ TEST_CASE("judge: what no repetition can mend is given up, what may pass is trie
   CHECK(judge_error(ErrorCode::permission_denied).reason == "why");
 }
 
-TEST_CASE("settle: a failed attempt is due again after the pause or the receiver's longer wish") {
+TEST_CASE("settle: a failed attempt is due after the pause, or later if the receiver asks for that") {
   const Backoff backoff;
   Delivery delivery;
   delivery.created_at = kNow;
@@ -154,7 +154,7 @@ TEST_CASE("settle: a failed attempt is due again after the pause or the receiver
   CHECK(due_after(judge_status(503, "soon")) == 4s);
 }
 
-TEST_CASE("settle: what failed when its time is over is given up with the reason") {
+TEST_CASE("settle: a delivery that fails after its time limit is given up with the reason") {
   Delivery delivery;
   delivery.created_at = kNow - 24h;
   const auto result = settle(delivery, judge_status(500), kNow, Backoff{}, 24h, 0.5);

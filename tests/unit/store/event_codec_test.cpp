@@ -19,7 +19,7 @@ using namespace std::string_literals;
 
 namespace {
 
-// Encodes and decodes; the same kind must come back.
+// Encodes and decodes the event; the result must be of the same kind.
 template <class Body>
 Body through(const Body& body) {
   const EventBody before = body;
@@ -53,7 +53,7 @@ task::Message full_message() {
 
 }  // namespace
 
-TEST_CASE("Budget: it comes back as it was stored, with the agents that work may go to") {
+TEST_CASE("Budget: it is read back as stored, with its list of agents") {
   task::Budget budget;
   CHECK(store::codec::decode_budget(store::codec::encode_budget(budget)) == budget);
   budget.tokens = 3;
@@ -78,7 +78,7 @@ TEST_CASE("Event codec: a status comes back whole") {
   CHECK(after.ask.empty());
 }
 
-TEST_CASE("Event codec: what is asked comes back, and costs nothing where nothing is") {
+TEST_CASE("Event codec: a question's id is read back, and needs no bytes if there is none") {
   const task::StatusChanged asking{{task::State::input_required, std::nullopt, {}}, {}, kOddText};
   CHECK(through(asking).ask == kOddText);
   CHECK(encode(task::StatusChanged{{task::State::working, std::nullopt, base::from_ms(7)}, {}}) ==
@@ -207,7 +207,7 @@ TEST_CASE("Event codec: each phase of a subagent comes back") {
   CHECK(through(task::Subagent{"t-1", "n", Phase::failed, kOddText}).error == kOddText);
 }
 
-TEST_CASE("Event codec: whose question it is comes back, and what is an answer to a child") {
+TEST_CASE("Event codec: the owner of a question and the mark of an answer to a child are read back") {
   task::StatusChanged asks;
   asks.status.asked_by = {{{"helper"}, {"k1"}, "k1.7"}, {{kOddText}, {kOddText}, kOddText}};
   CHECK(through(asks).status.asked_by == asks.status.asked_by);
@@ -225,7 +225,7 @@ TEST_CASE("Event codec: usage comes back byte for byte") {
   CHECK(through(task::ExecutorState{kOddJson}).state == kOddJson);
 }
 
-TEST_CASE("Event codec: the numbers of kinds on users' disks stay what they are") {
+TEST_CASE("Event codec: the stored numbers of kinds never change") {
   using store::codec::Kind;
   CHECK(kind_of(task::Custom{}) == Kind::custom);
   CHECK(kind_of(task::ReasoningDelta{}) == Kind::reasoning);
@@ -240,14 +240,14 @@ TEST_CASE("Event codec: the numbers of kinds on users' disks stay what they are"
   CHECK(static_cast<int>(Kind::usage) == 15);
 }
 
-TEST_CASE("Event codec: metadata nested as deep as a request may be comes back") {
+TEST_CASE("Event codec: metadata with the deepest allowed nesting is read back") {
   std::string deep = "1";
   for (int i = 0; i < 98; ++i) deep = "[" + deep + "]";
   const task::StatusChanged event{{task::State::working, std::nullopt, {}}, {"{\"x\":" + deep + "}"}};
   CHECK(through(event).metadata == event.metadata);
 }
 
-TEST_CASE("Event codec: what is no stored event is an error") {
+TEST_CASE("Event codec: data that is not a stored event is an error") {
   const std::vector<std::pair<int, std::string>> wrong{{1, R"({"s":"asleep","at":1})"},
                                                        {1, R"({"s":"working"})"},
                                                        {1, R"({"s":"working","at":1,"m":{}})"},

@@ -13,7 +13,7 @@ using task::State;
 
 namespace {
 
-// A plan with faults in group 2 only: group 1 makes the task.
+// A plan with faults in group 2 only. Group 1 creates the task.
 FaultPlan in_second_group(GroupFaults faults) {
   FaultPlan plan;
   plan.group = [faults = std::move(faults)](int group) { return group == 2 ? faults : GroupFaults(); };
@@ -26,7 +26,7 @@ task::Change output(const task::TaskHead& head) {
 
 }  // namespace
 
-TEST_CASE("FaultyStore: a change that fails takes its group with it, and the next group goes on") {
+TEST_CASE("FaultyStore: a failed change fails its whole group, and the next group succeeds") {
   for (const ErrorCode failure : {ErrorCode::unavailable, ErrorCode::internal}) {
     GroupFaults faults;
     faults.applied_max = 2;
@@ -43,14 +43,14 @@ TEST_CASE("FaultyStore: a change that fails takes its group with it, and the nex
     CHECK(bench.apply(last).error().code == failure);
     CHECK(last.events.size() == 1);
     bench.rows.clear();
-    // The third group.
+    // This is the third group.
     CHECK(bench.apply(stale).error().code == ErrorCode::conflict);
     CHECK(bench.must(std::move(last)).head.last_event.value == 3);
     CHECK(bench.log(head).size() == 3);
   }
 }
 
-TEST_CASE("FaultyStore: a refused change counts for no fault") {
+TEST_CASE("FaultyStore: a refused change does not count towards a fault") {
   GroupFaults faults;
   faults.applied_max = 1;
   FaultyBench bench(in_second_group(faults));
@@ -63,9 +63,9 @@ TEST_CASE("FaultyStore: a refused change counts for no fault") {
   CHECK(bench.deliveries->record({{1}, {}, {}, {}}).error().code == ErrorCode::unavailable);
 }
 
-TEST_CASE("FaultyStore: a removal that fails, or whose commit does, has not happened") {
+TEST_CASE("FaultyStore: a removal has no effect if it or its commit fails") {
   GroupFaults faults;
-  SUBCASE("") {
+  SUBCASE("the removal") {
     faults.applied_max = 0;
   }
   SUBCASE("its commit") {
@@ -88,7 +88,7 @@ TEST_CASE("FaultyStore: a removal that fails, or whose commit does, has not happ
   CHECK(!bench.tasks->row(head.key));
 }
 
-TEST_CASE("FaultyStore: a commit that fails has not happened") {
+TEST_CASE("FaultyStore: a failed commit has no effect") {
   GroupFaults faults;
   faults.commit_fails = true;
   FaultyBench bench(in_second_group(faults));
@@ -100,7 +100,7 @@ TEST_CASE("FaultyStore: a commit that fails has not happened") {
   CHECK(bench.log(head).size() == 2);
 }
 
-TEST_CASE("FaultyStore: an empty commit is a group with a fault of its own") {
+TEST_CASE("FaultyStore: an empty commit counts as a group and may have a fault") {
   GroupFaults faults;
   faults.commit_fails = true;
   FaultyBench bench(in_second_group(faults));
@@ -109,7 +109,7 @@ TEST_CASE("FaultyStore: an empty commit is a group with a fault of its own") {
   succeed(bench.tasks->commit());
 }
 
-TEST_CASE("FaultyStore: a late commit is not seen yet, one whose answer is late is") {
+TEST_CASE("FaultyStore: a late commit is not visible yet, one with a late answer is") {
   std::vector<std::size_t> seen;
   FaultyBench* looked_at = nullptr;
   task::TaskHead head;
@@ -124,7 +124,7 @@ TEST_CASE("FaultyStore: a late commit is not seen yet, one whose answer is late 
   CHECK(seen == std::vector<std::size_t>{2, 3});
 }
 
-TEST_CASE("FaultyStore: a flush that fails may have happened all the same, or not") {
+TEST_CASE("FaultyStore: a failed flush may or may not have made the data durable") {
   for (const bool happens : {false, true}) {
     FaultPlan plan;
     plan.flush = [happens](int flush) { return store::FlushFaults{flush == 1, happens, {}}; };
@@ -167,9 +167,8 @@ TEST_CASE("faults_by_chance: the same seed has the same faults, as often as the 
   CHECK(differing > 200);
 }
 
-// What is told of by the acknowledgements is in the store, and nothing else, whatever fails.
-TEST_CASE(
-    "FaultyStore: a writer that applies again what was not committed loses nothing and doubles nothing") {
+// Whatever fails, the store has exactly the changes that were acknowledged.
+TEST_CASE("FaultyStore: a writer that repeats uncommitted groups loses nothing and repeats nothing") {
   store::FaultRates rates;
   rates.apply = rates.apply_internal = rates.commit = 150;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {

@@ -28,7 +28,7 @@ task::StatusChanged status(State state) {
 
 }  // namespace
 
-TEST_CASE("apply: a child whose question is passed on is awaited as before, a detached one is not") {
+TEST_CASE("apply: a child whose question is passed on stays awaited, a detached one never is") {
   task::TaskHead working;
   working.key = {1};
   working.state = State::working;

@@ -32,7 +32,7 @@ TaskHead head(State state) {
   return made;
 }
 
-// Artifact "old" is there with ordinal 0, "gone" is withdrawn with ordinal 1.
+// The artifact "old" exists with ordinal 0, and "gone" with ordinal 1 is withdrawn.
 const task::ArtifactPlaces kPlaces{{{"old"}, {0, false}}, {{"gone"}, {1, true}}};
 
 Change change(std::vector<task::EventBody> events) {
@@ -55,7 +55,7 @@ task::TextDelta delta(const std::string& id, bool first = false) {
 
 }  // namespace
 
-TEST_CASE("apply: the moves that are allowed are those of the state table") {
+TEST_CASE("apply: the allowed changes of state are those of the state table") {
   for (int from = 0; from <= static_cast<int>(State::rejected); ++from) {
     for (int to = 0; to <= static_cast<int>(State::rejected); ++to) {
       const State before = static_cast<State>(from), after = static_cast<State>(to);
@@ -73,7 +73,7 @@ TEST_CASE("apply: the moves that are allowed are those of the state table") {
   }
 }
 
-TEST_CASE("apply: a status without a time gets the time of the commit, another keeps its own") {
+TEST_CASE("apply: a status without a time gets the time of the commit, otherwise it keeps its own") {
   Change made = change({status(State::working), status(State::working)});
   std::get<task::StatusChanged>(made.events[1]).status.at = base::from_ms(7);
   REQUIRE(applied_to(State::working, made).has_value());
@@ -81,7 +81,7 @@ TEST_CASE("apply: a status without a time gets the time of the commit, another k
   CHECK(std::get<task::StatusChanged>(made.events[1]).status.at == base::from_ms(7));
 }
 
-TEST_CASE("apply: pieces go to their artifact, and begin where there is none to go on with") {
+TEST_CASE("apply: pieces are added to their artifact, and the first piece begins it") {
   Change made = change({delta("old"), delta("gone"), delta("new"), delta("new"), delta("old", true)});
   const auto applied = applied_to(State::working, made);
   REQUIRE(applied.has_value());
@@ -98,7 +98,7 @@ TEST_CASE("apply: pieces go to their artifact, and begin where there is none to 
   CHECK(applied->head.version.value == 5);
 }
 
-TEST_CASE("apply: only what is there can be withdrawn") {
+TEST_CASE("apply: only existing artifacts can be withdrawn") {
   Change made = change({task::Withdrawn{{{"old"}, {"gone"}, {"unknown"}, {"old"}}}, delta("old")});
   const auto applied = applied_to(State::working, made);
   REQUIRE(applied.has_value());
@@ -109,7 +109,7 @@ TEST_CASE("apply: only what is there can be withdrawn") {
   CHECK(applied->head.artifact_count == 2);
 }
 
-TEST_CASE("apply: claims are checked before anything else") {
+TEST_CASE("apply: version and fence are checked before anything else") {
   Change stale = change({status(State::working)});
   stale.expected = task::Version{4};
   CHECK(applied_to(State::completed, stale).error().code == ErrorCode::conflict);
@@ -118,7 +118,7 @@ TEST_CASE("apply: claims are checked before anything else") {
   CHECK(applied_to(State::working, fenced).error().code == ErrorCode::conflict);
 }
 
-TEST_CASE("apply: what an agent says cannot fill a log so far that its turn could not end") {
+TEST_CASE("apply: an agent's output cannot fill the log, so its turn can always end") {
   constexpr std::int64_t kLast = (1 << 28) - 1, kKept = 1 << 16;
   const auto applied_at = [](std::int64_t last_event, Change made) {
     TaskHead full = head(State::working);
@@ -134,7 +134,7 @@ TEST_CASE("apply: what an agent says cannot fill a log so far that its turn coul
   CHECK(applied_at(kLast, ending).error().code == ErrorCode::too_large);
 }
 
-TEST_CASE("apply: a turn that waits is queued when no child is awaited any more") {
+TEST_CASE("apply: a waiting turn is queued when no child is awaited any more") {
   using Phase = task::Subagent::Phase;
   Change waits = change({task::Subagent{"a", "x"}, task::Subagent{"b", "y"}});
   waits.turn.emplace();
@@ -162,7 +162,7 @@ TEST_CASE("apply: a turn that waits is queued when no child is awaited any more"
   CHECK(applied_to(State::working, waits_for_nothing)->head.turn_state == task::TurnState::queued);
 }
 
-TEST_CASE("apply: a turn that waits goes on with so many children left, or after a failure since it began") {
+TEST_CASE("apply: a waiting turn is queued when few enough children are left, or after a failure") {
   using Phase = task::Subagent::Phase;
   const auto waiting = [](task::Waits waits, Phase first) {
     Change change = apply_test::change({task::Subagent{"a", "x"}, task::Subagent{"b", "y"},
@@ -193,7 +193,7 @@ TEST_CASE("apply: a turn that waits goes on with so many children left, or after
   CHECK(waiting({0, false}, Phase::failed).turn_state == task::TurnState::waiting);
 }
 
-TEST_CASE("apply: a turn that waits for a time goes on with its children or when it is queued, not before") {
+TEST_CASE("apply: a turn that waits for a time is queued by its children's end or explicitly") {
   using Phase = task::Subagent::Phase;
   Change sleeps = change({});
   sleeps.turn.emplace();
@@ -216,13 +216,13 @@ TEST_CASE("apply: a turn that waits for a time goes on with its children or when
   Change ends = change({task::Subagent{"a", "x", Phase::finished, {}}});
   CHECK(task::apply(patient, ends, kNow, kPlaces)->head.turn_state == task::TurnState::queued);
 
-  both.turn->waits = {-1, false};  // nothing would wake it but its child
+  both.turn->waits = {-1, false};  // only its child's end can wake it
   const TaskHead last = applied_to(State::working, both)->head;
   CHECK(last.turn_state == task::TurnState::waiting);
   CHECK(task::apply(last, ends, kNow, kPlaces)->head.turn_state == task::TurnState::queued);
 }
 
-TEST_CASE("apply: what has failed is forgotten when the next turn is queued") {
+TEST_CASE("apply: the mark of a failed child is cleared when the next turn is queued") {
   using Phase = task::Subagent::Phase;
   Change fails = change(
       {task::Subagent{"a", "x"}, task::Subagent{"b", "y"}, task::Subagent{"a", "x", Phase::failed, {}}});
@@ -238,14 +238,13 @@ TEST_CASE("apply: what has failed is forgotten when the next turn is queued") {
   CHECK(queued.awaited == 1);
 }
 
-TEST_CASE(
-    "apply: a turn's own output begins after the change that makes it, and a task without one awaits none") {
+TEST_CASE("apply: a turn begins after the change that creates it, and a task without one awaits no child") {
   Change next = change({task::Subagent{"a", "x"}, delta("new")});
   next.turn.emplace();
   next.turn->turn = task::TurnNumber{2};
   const auto made = applied_to(State::working, next);
   CHECK(made->head.turn_begin == task::EventNumber{12});
-  CHECK(made->head.awaited == 0);  // the children of another turn
+  CHECK(made->head.awaited == 0);  // children of another turn are not awaited
 
   Change ends = change({task::Subagent{"a", "x"}, status(State::completed)});
   ends.turn.emplace();
@@ -255,7 +254,7 @@ TEST_CASE(
 
 namespace {
 
-// Draws changes without regard to what is allowed, as many sides at once would make them.
+// Draws random changes, allowed or not, as several concurrent writers could make them.
 class AnyChange {
  public:
   explicit AnyChange(unsigned seed) : random_(seed) {}
@@ -312,7 +311,7 @@ class AnyChange {
   std::mt19937 random_;
 };
 
-// One task, whose log and artifacts are kept as a store would keep them.
+// One task, with its log and artifacts kept as a store would.
 struct Life {
   TaskHead head;
   task::ArtifactPlaces places;
@@ -324,7 +323,7 @@ struct Life {
     head.hidden = true;
   }
 
-  // What must hold of any change that was let in.
+  // Checks the invariants of a change that was accepted.
   void take(const Change& change, Applied&& applied) {
     const TaskHead before = std::exchange(head, std::move(applied.head));
     if (change.expected) REQUIRE(*change.expected == before.version);
@@ -332,7 +331,7 @@ struct Life {
     if (change.fence) REQUIRE(change.fence->turn == before.turn);
     if (change.fence) REQUIRE(change.fence->attempt == before.attempt);
     REQUIRE(head.version.value == before.version.value + (applied.decides ? 1 : 0));
-    REQUIRE((applied.decides || !change.events.empty()));  // the head tells of every change
+    REQUIRE((applied.decides || !change.events.empty()));  // every change can be seen in the head
     REQUIRE(head.last_event.value ==
             before.last_event.value + static_cast<std::int64_t>(change.events.size()));
     REQUIRE(head.awaited >= 0);
@@ -355,7 +354,7 @@ struct Life {
     }
     REQUIRE(head.state == state);
     REQUIRE(ends - openings == (task::is_terminal(state) ? 1 : 0));
-    // Ordinals are given in order, once for ever.
+    // Ordinals are assigned in order and never reused.
     for (const auto& [id, place] : applied.artifacts) {
       if (places.insert_or_assign(id, place).second) REQUIRE(place.ordinal >= before.artifact_count);
     }
@@ -365,7 +364,7 @@ struct Life {
 
 }  // namespace
 
-TEST_CASE("apply: whatever changes come, a task keeps the rules and its head is what its log tells") {
+TEST_CASE("apply: after any changes a task obeys the rules, and its head agrees with its log") {
   int taken = 0, refused = 0, ended = 0, reopened = 0;
   for (unsigned seed = 1; seed <= 300; ++seed) {
     CAPTURE(seed);
@@ -390,7 +389,7 @@ TEST_CASE("apply: whatever changes come, a task keeps the rules and its head is 
     for (const auto& [id, place] : life.places) shown += !place.withdrawn;
     CHECK(told.artifacts.size() == shown);
   }
-  // So many that each rule was met.
+  // Enough of each, so that every rule was exercised.
   CHECK(taken > 1'000);
   CHECK(refused > 1'000);
   CHECK(ended > 300);

@@ -10,7 +10,7 @@ using namespace baton::task;
 using baton::base::Duration;
 using baton::base::from_ms;
 
-TEST_CASE("Budget: of each limit the smaller holds, and what only one names") {
+TEST_CASE("Budget: the smaller value of each limit applies, or the only one") {
   Budget card, request;
   card.tokens = 10;
   card.children = 3;
@@ -31,7 +31,7 @@ TEST_CASE("Budget: of each limit the smaller holds, and what only one names") {
   CHECK(smaller({}, {}).empty());
 }
 
-TEST_CASE("Budget: work goes to the agents that every list has, at every level below") {
+TEST_CASE("Budget: delegation is limited to agents in every list, at all levels") {
   Budget one, other;
   one.agents = {"desk", "echo", "https://a.example/x"};
   CHECK(smaller(one, Budget()).agents == one.agents);
@@ -55,7 +55,7 @@ TEST_CASE("Budget: a task's time ends at the earlier of its parent's end and its
   CHECK_FALSE(begun(limits, from_ms(50)).wall);
 }
 
-TEST_CASE("Budget: a task that begins again has all of it, beside what it took before") {
+TEST_CASE("Budget: a reopened task has the full budget on top of its earlier usage") {
   Budget limits;
   limits.tokens = 10;
   limits.children = 2;
@@ -65,7 +65,7 @@ TEST_CASE("Budget: a task that begins again has all of it, beside what it took b
   CHECK(refusal_of_child(again, {100, 6}).empty());
 }
 
-TEST_CASE("Budget: a child gets what is left, one level less, and never less than nothing") {
+TEST_CASE("Budget: a child gets the rest and one level less, never below zero") {
   Budget budget;
   budget.tokens = 10;
   budget.children = 3;
@@ -85,7 +85,7 @@ TEST_CASE("Budget: a child gets what is left, one level less, and never less tha
   CHECK(left_of(budget, {4, 1}).depth == 1);
 }
 
-TEST_CASE("Budget: each limit refuses by its name, at it and not before") {
+TEST_CASE("Budget: each limit refuses when it is reached, and the error has its name") {
   Budget budget;
   CHECK(refusal_of_child(budget, {1'000'000, 1'000'000}).empty());
   budget.children = 2;
@@ -104,7 +104,7 @@ TEST_CASE("Budget: each limit refuses by its name, at it and not before") {
   CHECK(refusal_of_tokens(budget, {5, 0}).find("max_tokens") != std::string::npos);
 }
 
-TEST_CASE("Budget: what is used up may be finished, what is exceeded may not") {
+TEST_CASE("Budget: a used-up budget lets a task finish, an exceeded one ends it") {
   Budget budget;
   budget.tokens = 5;
   budget.until = from_ms(10);
@@ -115,7 +115,7 @@ TEST_CASE("Budget: what is used up may be finished, what is exceeded may not") {
 
 namespace {
 
-// A task that waits for one child, with a budget.
+// A task with a budget that waits for its children.
 TaskHead waiting(const Budget& budget) {
   TaskHead head;
   head.key = {1};
@@ -138,7 +138,7 @@ TurnState after_end(const TaskHead& before, std::int64_t tokens) {
 
 }  // namespace
 
-TEST_CASE("Budget: a turn that waits goes on once its task has used too much, and not again for that") {
+TEST_CASE("Budget: exceeding the budget wakes a waiting turn, but only once") {
   Budget budget;
   budget.tokens = 10;
   TaskHead head = waiting(budget);
@@ -148,7 +148,7 @@ TEST_CASE("Budget: a turn that waits goes on once its task has used too much, an
   CHECK(after_end(head, 1) == TurnState::waiting);
 }
 
-TEST_CASE("Budget: a wait ends with the budget's time, if that is to come") {
+TEST_CASE("Budget: a wait ends at the budget's time limit, unless that has passed") {
   Budget budget;
   budget.until = from_ms(100);
   TaskHead before = waiting(budget);
@@ -167,7 +167,7 @@ TEST_CASE("Budget: a wait ends with the budget's time, if that is to come") {
   CHECK_FALSE(until({}, 100));
 }
 
-TEST_CASE("Budget: what a task took is in the status that ends it") {
+TEST_CASE("Budget: the status that ends a task has its usage") {
   TaskHead before = waiting({});
   before.turn_state = TurnState::running;
   before.tokens = 4;

@@ -8,7 +8,7 @@ using namespace baton;
 using task::EventBody;
 using task::weight_of;
 
-TEST_CASE("weight_of: what an event holds counts, whatever kind it is") {
+TEST_CASE("weight_of: the content of every kind of event counts") {
   const std::string big(1'000, 'x');
   task::Message message;
   message.parts = {task::Part::of_text(big)};

@@ -44,14 +44,14 @@ Task folded(std::vector<EventBody> bodies, const Depth& depth = {std::nullopt, t
 
 }  // namespace
 
-TEST_CASE("Fold: the last status counts, and its number is where the task is") {
+TEST_CASE("Fold: the last status counts, and its event number is the task's position") {
   const Task task = folded({status(State::submitted), status(State::working)});
   CHECK(task.status.state == State::working);
   CHECK(task.last_event.value == 2);
   CHECK(folded({}).status.state == State::submitted);
 }
 
-TEST_CASE("Fold: history is what was said, notes on progress are not, and the end of it if so wanted") {
+TEST_CASE("Fold: the history has messages but no progress notes, and can be cut to its end") {
   const std::vector<EventBody> log{
       MessageAdded{message("m1", Role::user)}, status(State::working, message("note")),
       status(State::input_required, message("q")), MessageAdded{message("m2", Role::user)}};
@@ -64,7 +64,7 @@ TEST_CASE("Fold: history is what was said, notes on progress are not, and the en
   CHECK(folded(log, {0, true}).history.empty());
 }
 
-TEST_CASE("Fold: pieces of a reply are one text, and it may begin anew") {
+TEST_CASE("Fold: the pieces of a reply are joined, and a restarted reply replaces them") {
   const Task task = folded({TextDelta{{"r"}, 0, "wrong", true, false}, TextDelta{{"r"}, 0, "He", true, false},
                             TextDelta{{"r"}, 0, "llo", false, true}});
   REQUIRE(task.artifacts.size() == 1);
@@ -86,7 +86,7 @@ TEST_CASE("Fold: metadata of an artifact's chunks are merged by name, and their 
        with(true, R"({ "b" : "x\"}" , "d":null})", {"urn:b"}), with(true, "{}")});
   CHECK(artifact.metadata.text == R"({"a":1,"b":"x\"}","d":null})");
   CHECK(artifact.extensions == std::vector<std::string>{"urn:a", "urn:b"});
-  // What is alone stays as it was written, and what begins anew has nothing of what was before.
+  // A single metadata object keeps its text, and a restarted artifact has no earlier metadata.
   CHECK(merged({with(false, ""), with(true, R"({ "a": 1 })")}).metadata.text == R"({ "a": 1 })");
   CHECK(merged({with(false, R"({"a":1})", {"urn:a"}), with(true, R"({"b":2})"),
                 with(false, R"({"c":3})", {"urn:c"})}) == with(false, R"({"c":3})", {"urn:c"}).artifact);
@@ -94,7 +94,7 @@ TEST_CASE("Fold: metadata of an artifact's chunks are merged by name, and their 
   CHECK(merged({with(false, "{}"), with(true, "{}")}).metadata.text == "{}");
 }
 
-TEST_CASE("Fold: artifacts come by their ordinals, chunks one after the other, withdrawn ones not") {
+TEST_CASE("Fold: artifacts are ordered by ordinal, with chunks joined, and withdrawn ones are left out") {
   ArtifactChunk named = chunk("b", 1, "1", false);
   named.artifact.name = "name";
   const std::vector<EventBody> log{named, chunk("a", 0, "x", false), chunk("b", 1, "2", true),

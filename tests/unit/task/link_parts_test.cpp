@@ -41,7 +41,7 @@ TEST_CASE("link_large_parts: the largest parts become links until the rest fits"
   CHECK(task.history[0].parts[0].content == "http://h/agents/one/tasks/t%201/messages/m1/parts/0");
 }
 
-TEST_CASE("link_large_parts: text counts as long as JSON makes it") {
+TEST_CASE("link_large_parts: text counts with its length in JSON") {
   task::Task task = task_with({task::Part::of_text(std::string(200 * kKib, '\x01'))});
   task::link_large_parts({&task, 1}, 1000 * kKib, "http://h");
   CHECK(task.artifacts[0].parts[0].kind == task::Part::Kind::url);

@@ -6,7 +6,7 @@ namespace short_id_test {
 
 using namespace baton::task;
 
-TEST_CASE("Short id: a UUID is shown by its last group, any other id as it is") {
+TEST_CASE("Short id: a UUID is shown as its last group, and any other id unchanged") {
   CHECK(short_id("01a218ba-f064-7f34-9639-09e89348afb1") == "09e89348afb1");
   CHECK(short_id("01a218ba-f064-7f34-9639-09E89348AFB1") == "01a218ba-f064-7f34-9639-09E89348AFB1");
   CHECK(short_id("01a218ba.f064-7f34-9639-09e89348afb1") == "01a218ba.f064-7f34-9639-09e89348afb1");
@@ -14,7 +14,7 @@ TEST_CASE("Short id: a UUID is shown by its last group, any other id as it is") 
   CHECK(short_id("") == "");
 }
 
-TEST_CASE("Short id: an id is named by its beginning and by its short form alone") {
+TEST_CASE("Short id: an id is matched only by its beginning or its short form") {
   constexpr const char* kId = "01a218ba-f064-7f34-9639-09e89348afb1";
   for (const char* part : {"", "0", "01a218ba", "01a218ba-f064-7f34-9639-09e89348afb1", "09e89348afb1"})
     CHECK(is_named_by(kId, part));

@@ -18,7 +18,7 @@ TEST_CASE("State: nothing follows a terminal state") {
   }
 }
 
-TEST_CASE("State: every state that has not ended may end in each way") {
+TEST_CASE("State: every state that is not terminal may change to each terminal one") {
   for (const State from : kAll) {
     if (is_terminal(from)) continue;
     for (const State to : kAll) {
@@ -27,14 +27,14 @@ TEST_CASE("State: every state that has not ended may end in each way") {
   }
 }
 
-TEST_CASE("State: a waiting task goes on only by new work") {
+TEST_CASE("State: a waiting task continues only when new work is submitted") {
   CHECK(may_move(State::input_required, State::submitted));
   CHECK(may_move(State::auth_required, State::submitted));
   CHECK_FALSE(may_move(State::input_required, State::input_required));
   CHECK_FALSE(may_move(State::submitted, State::submitted));
 }
 
-TEST_CASE("State: names go there and back") {
+TEST_CASE("State: every name is read back as its state") {
   for (const State state : kAll) CHECK(state_named(name_of(state)) == state);
   CHECK_FALSE(state_named("unknown"));
 }

@@ -6,7 +6,7 @@ namespace submission_test {
 
 using namespace baton;
 
-TEST_CASE("Submission: all that a client can send with a message weighs") {
+TEST_CASE("Submission: everything that a client can send with a message counts") {
   const task::Submission empty;
   const std::string large(10'000, 'x');
   task::Submission message, metadata, tools, state, extensions, history;

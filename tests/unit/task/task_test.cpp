@@ -8,7 +8,7 @@ using namespace baton;
 using task::ProtocolVersion;
 using task::webhook_hears;
 
-TEST_CASE("Webhooks: every version hears of statuses, only 1.0 of what its streams show beside them") {
+TEST_CASE("Webhooks: all versions are sent statuses, and only 1.0 is sent the other streamed events") {
   const task::EventBody output[] = {task::TextDelta{}, task::ArtifactChunk{}, task::ToolCall{},
                                     task::ToolResult{}};
   for (const auto version : {ProtocolVersion::v0_1, ProtocolVersion::v0_2, ProtocolVersion::v0_3,
@@ -19,7 +19,7 @@ TEST_CASE("Webhooks: every version hears of statuses, only 1.0 of what its strea
   }
 }
 
-TEST_CASE("Webhooks: what no A2A shows is heard in no version") {
+TEST_CASE("Webhooks: events that A2A does not show are sent in no version") {
   const task::EventBody silent[] = {
       task::MessageAdded{}, task::StateSnapshot{},  task::StateDelta{}, task::Step{},     task::Withdrawn{},
       task::Custom{},       task::ReasoningDelta{}, task::Activity{},   task::Subagent{}, task::Usage{}};

@@ -117,7 +117,7 @@ TEST_CASE("is_public_address: the special ranges of both families are not public
   }
 }
 
-TEST_CASE("resolve_allowed: every spelling of loopback ends in the check of the address") {
+TEST_CASE("resolve_allowed: every spelling of loopback is refused by the check of the address") {
   for (const char* host : {"127.0.0.1", "0x7f.1", "2130706433", "127.1", "017700000001", "localhost", "::1",
                            "::ffff:127.0.0.1", "0"}) {
     CAPTURE(std::string(host));
@@ -130,12 +130,12 @@ TEST_CASE("resolve_allowed: every spelling of loopback ends in the check of the 
   }
 }
 
-TEST_CASE("resolve_allowed: a dot at the end of a name is no way round the check") {
-  // Whether the system knows the name in this form differs; that it is not allowed does not.
+TEST_CASE("resolve_allowed: a dot at the end of a name does not bypass the check") {
+  // Systems differ in whether they know the name in this form. It is refused in any case.
   CHECK_FALSE(resolve_allowed("localhost.", AddressPolicy{}).has_value());
 }
 
-TEST_CASE("resolve_allowed: a public address passes and is given once") {
+TEST_CASE("resolve_allowed: a public address passes and is returned once") {
   const auto allowed = resolve_allowed("8.8.8.8", AddressPolicy{});
   REQUIRE(allowed.has_value());
   CHECK(*allowed == std::vector<std::string>{"8.8.8.8"});
@@ -147,7 +147,7 @@ TEST_CASE("resolve_allowed: a name that does not exist is unavailable") {
   CHECK(resolved.error().code == ErrorCode::unavailable);
 }
 
-TEST_CASE("is_allowed_address: link-local and metadata addresses need a permission of their own") {
+TEST_CASE("is_allowed_address: link-local and metadata addresses need a separate permission") {
   for (const char* address : {"169.254.169.254", "169.254.0.1", "168.63.129.16", "100.100.100.200",
                               "192.0.0.192", "::ffff:169.254.169.254", "64:ff9b::a83f:8110",
                               "2002:a9fe:a9fe::", "fe80::1", "fe80::1%lo", "fd00:ec2::254", "fd20:ce::254"}) {
@@ -163,7 +163,7 @@ TEST_CASE("is_allowed_address: link-local and metadata addresses need a permissi
   }
 }
 
-TEST_CASE("check_target: what is forbidden without a look-up is refused, and says why") {
+TEST_CASE("check_target: targets that can be refused without a look-up are refused, with the reason") {
   const auto refusal = [](const std::string& url, const AddressPolicy& policy = {}) -> std::string {
     const auto checked = check_target(*baton::http::outbound::parse_url(url), policy);
     if (checked) return {};

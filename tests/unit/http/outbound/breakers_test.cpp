@@ -46,7 +46,7 @@ struct Bench {
 
 }  // namespace
 
-TEST_CASE("Breakers: the fifth failure in a row opens, and an answer between them starts the count anew") {
+TEST_CASE("Breakers: the fifth failure in a row opens, and an answer resets the count") {
   Bench bench;
   for (int i = 0; i < 4; ++i) bench.call(Went::failed);
   bench.call(Went::unknown);
@@ -59,7 +59,7 @@ TEST_CASE("Breakers: the fifth failure in a row opens, and an answer between the
   CHECK(bench.goes_out("http://other:80"));
 }
 
-TEST_CASE("Breakers: an open breaker says when to ask again, and then lets one call try") {
+TEST_CASE("Breakers: an open breaker returns the time to wait, and then lets one call try") {
   Bench bench;
   bench.open();
   CHECK(bench.breakers->admit(kFar) == milliseconds(1'000));
@@ -75,7 +75,7 @@ TEST_CASE("Breakers: an open breaker says when to ask again, and then lets one c
   CHECK(bench.goes_out());
 }
 
-TEST_CASE("Breakers: each failed try doubles the time up to a bound, and an answer begins anew") {
+TEST_CASE("Breakers: each failed try doubles the wait up to a limit, and an answer resets it") {
   Bench bench;
   bench.open();
   for (const int expected : {1'000, 2'000, 4'000, 5'000, 5'000}) {
@@ -90,13 +90,13 @@ TEST_CASE("Breakers: each failed try doubles the time up to a bound, and an answ
   CHECK(bench.breakers->admit(kFar) == milliseconds(1'000));
 }
 
-TEST_CASE("Breakers: chance takes up to half of the time off") {
+TEST_CASE("Breakers: jitter shortens the wait by up to half") {
   Bench bench(3, 0);
   bench.open();
   CHECK(bench.breakers->admit(kFar) == milliseconds(500));
 }
 
-TEST_CASE("Breakers: a try that was ended says nothing, and another may follow at once") {
+TEST_CASE("Breakers: a try with an unknown outcome does not count, and another may follow at once") {
   Bench bench;
   bench.open();
   bench.now += milliseconds(1'000);
@@ -105,7 +105,7 @@ TEST_CASE("Breakers: a try that was ended says nothing, and another may follow a
   CHECK(bench.goes_out());
 }
 
-TEST_CASE("Breakers: a try that takes long does not keep others from trying") {
+TEST_CASE("Breakers: after 10 seconds a slow try does not block another one") {
   Bench bench;
   bench.open();
   bench.now += milliseconds(1'000);
@@ -116,7 +116,7 @@ TEST_CASE("Breakers: a try that takes long does not keep others from trying") {
   CHECK(bench.goes_out());
 }
 
-TEST_CASE("Breakers: failures of calls that went out before it opened do not keep it open for longer") {
+TEST_CASE("Breakers: failures of calls sent before it opened do not extend the wait") {
   Bench bench;
   for (int i = 0; i < 20; ++i) REQUIRE(bench.goes_out());
   for (int i = 0; i < 20; ++i) bench.breakers->report(kFar, Went::failed);
@@ -125,7 +125,7 @@ TEST_CASE("Breakers: failures of calls that went out before it opened do not kee
   CHECK(bench.status().failures == 20);
 }
 
-TEST_CASE("Breakers: a call may go out anyway, and its answer closes the breaker") {
+TEST_CASE("Breakers: a forced call is let through, and its answer closes the breaker") {
   Bench bench;
   bench.open();
   CHECK(bench.breakers->admit(kFar, true).count() == 0);
@@ -134,10 +134,9 @@ TEST_CASE("Breakers: a call may go out anyway, and its answer closes the breaker
   CHECK(bench.status().state == State::closed);
 }
 
-TEST_CASE(
-    "Breakers: a new origin takes the place of the one unused for longest, if that has no call under way") {
+TEST_CASE("Breakers: a new origin replaces the least recently used one that has no pending call") {
   Bench bench(2);
-  REQUIRE(bench.goes_out("http://a:1"));  // stays under way
+  REQUIRE(bench.goes_out("http://a:1"));  // stays pending
   bench.now += milliseconds(1);
   bench.call(Went::answered, "http://b:1");
   bench.now += milliseconds(1);
@@ -148,7 +147,7 @@ TEST_CASE(
   CHECK(bench.status("http://c:1").calls == 1);
 }
 
-TEST_CASE("Breakers: statuses of a server in trouble are failures, and being busy is not") {
+TEST_CASE("Breakers: statuses of a broken server are failures, those of a busy one are not") {
   for (const int status : {500, 502, 503, 504}) CHECK(Breakers::went(status, false) == Went::failed);
   for (const int status : {200, 204, 302, 400, 401, 404, 429, 501}) {
     CHECK(Breakers::went(status, false) == Went::answered);

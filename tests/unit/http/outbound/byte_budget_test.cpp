@@ -18,7 +18,7 @@ namespace byte_budget_test {
 
 using namespace std::chrono_literals;
 using baton::base::ErrorCode;
-using Ending = std::optional<ErrorCode>;  // nothing: it went well
+using Ending = std::optional<ErrorCode>;  // empty on success
 using baton::http::outbound::ByteBudget;
 using baton::http::outbound::HttpRequest;
 using baton::http::outbound::Intake;
@@ -30,17 +30,17 @@ namespace {
 
 constexpr std::size_t kKib = 1024, kMib = 1024 * kKib;
 constexpr std::size_t kPiece = 16 * kKib;
-// 12 MiB are for reading, 8 of one account, 4 of one answer, 4 for decoding.
+// 12 MiB for reading, of which one account may use 8 and one answer 4, and 4 MiB for decoding.
 constexpr ByteBudget::Options kSmall{16 * kMib, 4 * kMib};
 
-// Limits that are over at once: what would wait fails.
+// A deadline that has passed, so that any call that would wait fails.
 WaitLimits now() {
   WaitLimits limits;
   limits.deadline = std::chrono::steady_clock::now();
   return limits;
 }
 
-// Takes so many bytes, and returns how it ended.
+// Takes `bytes` bytes and returns the error, if any.
 Ending take(Intake& intake, std::size_t bytes, const WaitLimits& limits = now()) {
   for (std::size_t taken = 0; taken < bytes; taken += kPiece) {
     if (const auto more = intake.take(kPiece, limits); !more) return more.error().code;
@@ -59,7 +59,7 @@ bool wait_for_waiting(const ByteBudget& budget, std::size_t calls) {
 
 }  // namespace
 
-TEST_CASE("ByteBudget: small answers take nothing of it") {
+TEST_CASE("ByteBudget: small answers do not use the budget") {
   ByteBudget budget(kSmall);
   std::list<Intake> intakes;
   for (int i = 0; i < 1'000; ++i)
@@ -80,7 +80,7 @@ TEST_CASE("ByteBudget: one answer has its limit, and the error names it") {
 TEST_CASE("ByteBudget: one account gets half, and others have the rest") {
   ByteBudget budget(kSmall);
   std::list<Intake> intakes;
-  // Two whole answers; the third waits.
+  // Two full answers fit; the third waits.
   CHECK(take(intakes.emplace_back(&budget, "ann"), 4 * kMib) == std::nullopt);
   CHECK(take(intakes.emplace_back(&budget, "ann"), 4 * kMib) == std::nullopt);
   CHECK(take(intakes.emplace_back(&budget, "ann"), 4 * kMib) == ErrorCode::deadline_exceeded);
@@ -91,13 +91,13 @@ TEST_CASE("ByteBudget: one account gets half, and others have the rest") {
   CHECK(take(intakes.emplace_back(&budget, "ann"), 4 * kMib) == std::nullopt);
 }
 
-TEST_CASE("ByteBudget: the largest answer can always be read to its end, whatever others have begun") {
+TEST_CASE("ByteBudget: the largest answer can always be finished, regardless of other answers") {
   ByteBudget budget(kSmall);
   std::list<Intake> intakes;
   for (int account = 0; account < 30; ++account) {
     for (int i = 0; i < 5; ++i) (void)take(intakes.emplace_back(&budget, std::to_string(account)), 3 * kMib);
   }
-  // Whoever has the most goes on first; then each of the others in turn.
+  // The intake with the most bytes can finish first, then each of the others in turn.
   std::size_t finished = 0;
   for (bool progress = true; progress;) {
     progress = false;
@@ -114,7 +114,7 @@ TEST_CASE("ByteBudget: the largest answer can always be read to its end, whateve
   CHECK(budget.counts().bytes == 0);
 }
 
-TEST_CASE("ByteBudget: many that read at the same time never wait for each other for ever") {
+TEST_CASE("ByteBudget: many concurrent readers never deadlock") {
   ByteBudget budget(kSmall);
   std::atomic<int> done{0};
   std::atomic<std::size_t> most{0};
@@ -139,7 +139,7 @@ TEST_CASE("ByteBudget: many that read at the same time never wait for each other
   CHECK(budget.counts().bytes == 0);
 }
 
-TEST_CASE("ByteBudget: a call that waits ends when it is told to stop") {
+TEST_CASE("ByteBudget: a waiting call ends when it is stopped") {
   ByteBudget budget(kSmall);
   const baton::base::UniqueFd stop(eventfd(0, EFD_CLOEXEC));
   Intake first(&budget, "ann"), second(&budget, "ann"), third(&budget, "ann", stop.get());
@@ -165,8 +165,7 @@ TEST_CASE("ByteBudget: a call that waits ends when it is told to stop") {
   CHECK(decoding == ErrorCode::unavailable);
 }
 
-TEST_CASE(
-    "ByteBudget: large answers are decoded one after the other, and one of too many values is refused") {
+TEST_CASE("ByteBudget: large answers are decoded one at a time, and one with too many values is refused") {
   ByteBudget budget(kSmall);
   Intake intake(&budget);
   CHECK(intake.decode(kMib, 5 * kMib).error().code == ErrorCode::too_large);
@@ -187,7 +186,7 @@ TEST_CASE(
   CHECK(budget.counts().bytes == 0);
 }
 
-TEST_CASE("ByteBudget: an answer that does not fit is not read on, and is when there is room") {
+TEST_CASE("ByteBudget: reading of an answer that does not fit pauses until there is room") {
   ByteBudget budget(kSmall);
   const std::string body(3 * kMib, 'x');
   RawServer server([&](RawServer&, int connection) {
@@ -214,7 +213,7 @@ TEST_CASE("ByteBudget: an answer that does not fit is not read on, and is when t
   CHECK(answer->body.size() == body.size());
 }
 
-TEST_CASE("ByteBudget: an answer over its limit ends with that, not cut off") {
+TEST_CASE("ByteBudget: an answer over its limit fails and is not cut off") {
   ByteBudget budget(kSmall);
   RawServer server([&](RawServer& self, int connection) {
     RawServer::say(connection, "HTTP/1.1 200 OK\r\nContent-Length: 100000000\r\n\r\n");
@@ -232,7 +231,7 @@ TEST_CASE("ByteBudget: an answer over its limit ends with that, not cut off") {
   CHECK(answer.error().code == ErrorCode::too_large);
 }
 
-TEST_CASE("Channel: a wait can be bound while the limits have no bound") {
+TEST_CASE("Channel: waits can have a limit even without a deadline") {
   RawServer server([](RawServer& self, int connection) { self.be_silent(connection); });
   const auto url = baton::http::outbound::parse_url(server.url());
   REQUIRE(url);

@@ -37,7 +37,7 @@ baton::base::Result<baton::http::outbound::HttpAnswer> http_request_within(HttpR
   return http_request(request);
 }
 
-// A port that nobody listens on and that nobody else can take meanwhile.
+// A port that is reserved while this exists, but not listened on.
 class ClosedPort {
  public:
   ClosedPort() : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -56,7 +56,7 @@ class ClosedPort {
   int port_ = 0;
 };
 
-// What a request to a server that says just this ends with.
+// The result of a request to a server that sends exactly `answer`.
 baton::base::Result<baton::http::outbound::HttpAnswer> ask(const std::string& answer,
                                                            std::size_t answer_max = 1 << 20) {
   RawServer server([&](RawServer&, int connection) { RawServer::say(connection, answer); });
@@ -91,7 +91,7 @@ TEST_CASE("http_request: a POST arrives with its headers and body and the answer
   CHECK(received.headers.at("user-agent") == "Baton");
 }
 
-TEST_CASE("http_request: the Host header keeps the name from the URL and nothing unasked is offered") {
+TEST_CASE("http_request: the Host header has the URL's name, and no unrequested headers are sent") {
   RawServer server(
       [](RawServer&, int connection) { RawServer::say(connection, "HTTP/1.1 204 No Content\r\n\r\n"); });
   std::string url = server.url();
@@ -107,7 +107,7 @@ TEST_CASE("http_request: the Host header keeps the name from the URL and nothing
   CHECK(server.requests().find("Accept-Encoding") == std::string::npos);
 }
 
-TEST_CASE("http_request: an answer that echoes a secret comes without it, in its head and body") {
+TEST_CASE("http_request: a secret that the answer echoes is masked in head and body") {
   RawServer server([](RawServer&, int connection) {
     RawServer::say(connection,
                    std::string(kOk) + "X-Echo: Bearer s3cret-token\r\nTransfer-Encoding: chunked\r\n\r\n");
@@ -122,7 +122,7 @@ TEST_CASE("http_request: an answer that echoes a secret comes without it, in its
   CHECK(baton::http::outbound::header_of(*answer, "X-Echo") == "Bearer ***");
 }
 
-TEST_CASE("http_request: a redirect is an answer and is not followed") {
+TEST_CASE("http_request: a redirect is returned and not followed") {
   WebhookReceiver target;
   WebhookReceiver receiver;
   receiver.answer_with({{302, {{"Location", target.url()}}}});
@@ -184,13 +184,13 @@ TEST_CASE("http_request: line ends, reserved names and other methods are refused
   CHECK(receiver.received().empty());
 }
 
-TEST_CASE("http_request: nobody there and a name that does not exist are unavailable") {
+TEST_CASE("http_request: a closed port and an unknown name are unavailable") {
   const ClosedPort nobody;
   CHECK(http_request(request_to(nobody.url())).error().code == ErrorCode::unavailable);
   CHECK(http_request(request_to("http://no-such-host.invalid/")).error().code == ErrorCode::unavailable);
 }
 
-TEST_CASE("http_request: an answer cannot outlast the deadline, however it drips") {
+TEST_CASE("http_request: a dripping answer ends at the deadline") {
   const auto ends_at_deadline = [](const RawServer::Answer& behaviour) {
     RawServer server(behaviour);
     HttpRequest request = request_to(server.url());
@@ -225,14 +225,14 @@ TEST_CASE("http_request: an answer cannot outlast the deadline, however it drips
   }
 }
 
-TEST_CASE("http_request: with head_suffices the status of a dripping answer is not lost") {
+TEST_CASE("http_request: with head_suffices a dripping answer still gives its status") {
   RawServer server([](RawServer& self, int connection) {
     RawServer::say(connection, std::string(kOk) + "Content-Length: 100000\r\n\r\n");
     self.drip(connection, "x", 5);
   });
   HttpRequest request = request_to(server.url());
   request.head_suffices = true;
-  // The head itself needs some time, on a busy machine more.
+  // The head itself takes time, more on a busy machine, so the deadline grows.
   auto answer = http_request_within(request, 250ms);
   for (auto time = 500ms; !answer && time < patience(); time *= 2)
     answer = http_request_within(request, time);
@@ -240,7 +240,7 @@ TEST_CASE("http_request: with head_suffices the status of a dripping answer is n
   CHECK(answer->status == 200);
 }
 
-TEST_CASE("http_request: a body without end is cut off at its bound") {
+TEST_CASE("http_request: an endless body is cut off at its limit") {
   for (const char* head : {"", "Content-Length: 9000000000\r\n"}) {
     RawServer server([&](RawServer& self, int connection) {
       RawServer::say(connection, std::string(kOk) + head + "\r\n");
@@ -255,7 +255,7 @@ TEST_CASE("http_request: a body without end is cut off at its bound") {
   }
 }
 
-TEST_CASE("http_request: heads and lines without end are refused, not gathered") {
+TEST_CASE("http_request: endless heads and lines are refused and not buffered") {
   const auto is_refused = [](const std::string& before, const std::string& repeated) {
     RawServer server([&](RawServer& self, int connection) {
       RawServer::say(connection, before);
@@ -283,7 +283,7 @@ TEST_CASE("http_request: heads and lines without end are refused, not gathered")
   }
 }
 
-TEST_CASE("http_request: what is no whole answer is unavailable") {
+TEST_CASE("http_request: an incomplete or invalid answer is unavailable") {
   for (const char* text : {"", "garbage\r\n\r\n", "HTTP/1.1 200 OK\r\nX: y", "HTTP/9.9 200 OK\r\n\r\n",
                            "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nshort",
                            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"}) {
@@ -294,7 +294,7 @@ TEST_CASE("http_request: what is no whole answer is unavailable") {
   }
 }
 
-TEST_CASE("http_request: chunked bodies, bodies to the end and interim answers are read") {
+TEST_CASE("http_request: chunked bodies, bodies up to the connection's end and interim answers are read") {
   CHECK(ask("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n")->body ==
         "abcde");
   CHECK(ask("HTTP/1.1 200 OK\r\n\r\nabc")->body == "abc");
@@ -304,7 +304,7 @@ TEST_CASE("http_request: chunked bodies, bodies to the end and interim answers a
   CHECK(ask("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc", 3)->body == "abc");
 }
 
-TEST_CASE("http_request: a stop ends a request that is under way") {
+TEST_CASE("http_request: a stop ends a running request") {
   const baton::base::UniqueFd stop(eventfd(0, EFD_CLOEXEC));
   RawServer server([&](RawServer& self, int connection) {
     eventfd_write(stop.get(), 1);
@@ -317,7 +317,7 @@ TEST_CASE("http_request: a stop ends a request that is under way") {
   CHECK(answer.error().code == ErrorCode::unavailable);
 }
 
-TEST_CASE("http_stream: pieces come as they are sent and the reader may stop") {
+TEST_CASE("http_stream: pieces arrive as they are sent, and the reader may stop") {
   RawServer server([](RawServer& self, int connection) {
     RawServer::say(connection, std::string(kOk) + "Transfer-Encoding: chunked\r\n\r\n");
     self.drip(connection, "2\r\nab\r\n", 1);
@@ -343,7 +343,7 @@ TEST_CASE("http_stream: silence longer than the idle time ends it") {
   HttpRequest request = request_to(server.url());
   request.total_timeout = 0ms;
   std::string seen;
-  // The first piece itself needs some time, on a busy machine more.
+  // The first piece itself takes time, more on a busy machine, so the idle time grows.
   for (auto idle = 250ms; seen.empty() && idle < patience(); idle *= 2) {
     const auto answer = http_stream(request, idle, [&](std::string_view piece) {
       seen += piece;

@@ -18,7 +18,7 @@ namespace baton::test {
 
 class RawServer {
  public:
-  // `answer` gets each connection, once its request was read; it may use `say` and `drip`.
+  // Called for each connection once its request was read. It may use `say` and `drip`.
   using Answer = std::function<void(RawServer&, int connection)>;
 
   explicit RawServer(Answer answer) : answer_(std::move(answer)), stop_(eventfd(0, EFD_CLOEXEC)) {
@@ -41,10 +41,10 @@ class RawServer {
   RawServer& operator=(const RawServer&) = delete;
 
   std::string url() const { return "http://127.0.0.1:" + std::to_string(port_) + "/hook"; }
-  // The requests as they came; for use after the call that made them is over.
+  // All requests received, one after the other. Call this after the client's call has returned.
   const std::string& requests() const { return requests_; }
 
-  // False once nobody listens any more.
+  // Sends the bytes. Returns false if the other side has closed the connection.
   static bool say(int connection, std::string_view bytes) {
     while (!bytes.empty()) {
       const ssize_t sent = ::send(connection, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -53,12 +53,12 @@ class RawServer {
     }
     return true;
   }
-  // The same bytes over and over, `pause_ms` apart, until the other side leaves or the test ends.
+  // Sends the bytes again and again, `pause_ms` apart, until the other side leaves or the test ends.
   void drip(int connection, std::string_view bytes, int pause_ms) {
     while (!stopped(pause_ms) && say(connection, bytes)) {
     }
   }
-  // Until the other side leaves or the test ends.
+  // Sends nothing until the other side leaves or the test ends.
   void be_silent(int connection) {
     std::array<pollfd, 2> fds{pollfd{stop_.get(), POLLIN, 0}, pollfd{connection, POLLRDHUP, 0}};
     ::poll(fds.data(), fds.size(), 20'000);
@@ -81,7 +81,7 @@ class RawServer {
     }
   }
 
-  // The whole request: what is left unread when a connection is closed resets it, answer and all.
+  // Reads the whole request. Closing a connection with unread bytes would reset it and lose the answer.
   void read_request(int connection) {
     std::array<char, 4096> buffer;
     std::string request;

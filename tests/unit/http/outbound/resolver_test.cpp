@@ -22,7 +22,7 @@ using baton::test::patience;
 
 namespace {
 
-// A system whose look-ups of names that begin with "slow" do not end before `let_go`.
+// A fake system resolver. Look-ups of names that begin with "slow" block until `let_go`.
 struct System {
   std::mutex mutex;
   std::condition_variable changed;
@@ -69,8 +69,7 @@ WaitLimits within(std::chrono::milliseconds time) {
 
 }  // namespace
 
-TEST_CASE(
-    "Resolver: a name whose servers keep silent is given up at the deadline, and others are not held up") {
+TEST_CASE("Resolver: a look-up that does not end is given up at the deadline, and others are not delayed") {
   Fixture fixture;
   const auto slow = fixture.resolver.resolve("slow", within(20ms));
   REQUIRE_FALSE(slow.has_value());
@@ -80,7 +79,7 @@ TEST_CASE(
   CHECK(*quick == std::vector<std::string>{"192.0.2.1"});
 }
 
-TEST_CASE("Resolver: those who ask for a name that is being looked up wait for the same look-up") {
+TEST_CASE("Resolver: concurrent calls for the same name share one look-up") {
   Fixture fixture;
   Addresses first = baton::base::fail(ErrorCode::internal, "");
   std::thread asking([&] { first = fixture.resolver.resolve("slow", within(patience())); });
@@ -92,7 +91,7 @@ TEST_CASE("Resolver: those who ask for a name that is being looked up wait for t
   CHECK(fixture.system->begun == 1);
 }
 
-TEST_CASE("Resolver: look-ups that hang are bounded in number, and their places come back") {
+TEST_CASE("Resolver: the number of hanging look-ups is bounded, and their places are released") {
   Fixture fixture(2);
   for (const char* name : {"slow-1", "slow-2"}) {
     CHECK(fixture.resolver.resolve(name, within(1ms)).error().code == ErrorCode::deadline_exceeded);
@@ -109,7 +108,7 @@ TEST_CASE("Resolver: look-ups that hang are bounded in number, and their places 
   CHECK(fixture.resolver.resolve("quick", within(patience())).has_value());
 }
 
-TEST_CASE("Resolver: who is told to stop does not wait for the look-up") {
+TEST_CASE("Resolver: a stopped call does not wait for the look-up") {
   Fixture fixture;
   const baton::base::UniqueFd stop(eventfd(1, EFD_CLOEXEC));
   WaitLimits limits = within(patience());
@@ -123,7 +122,7 @@ TEST_CASE("Resolver: a look-up that fails or throws is an error") {
   CHECK(fixture.resolver.resolve("broken", within(patience())).error().code == ErrorCode::unavailable);
 }
 
-TEST_CASE("literal_address: gives every spelling of an address its usual form, and nothing for a name") {
+TEST_CASE("literal_address: normalizes every spelling of an address, and is empty for a name") {
   CHECK(literal_address("127.1") == "127.0.0.1");
   CHECK(literal_address("2130706433") == "127.0.0.1");
   CHECK(literal_address("0:0::1") == "::1");

@@ -22,7 +22,7 @@ using baton::http::outbound::HttpRequest;
 
 namespace {
 
-// A key and a certificate for "localhost", signed by itself, as files.
+// The files of a key and a self-signed certificate for "localhost".
 class Certificate {
  public:
   Certificate()
@@ -101,7 +101,7 @@ class TlsServer {
 
 }  // namespace
 
-TEST_CASE("TlsChannel: an answer comes back from a server whose certificate is in the system's store") {
+TEST_CASE("TlsChannel: a server whose certificate is in the system's store is accepted and answers") {
   const Certificate certificate;
   setenv("SSL_CERT_FILE", certificate.path("certificate.pem").c_str(), 1);
   {
@@ -111,7 +111,7 @@ TEST_CASE("TlsChannel: an answer comes back from a server whose certificate is i
     CHECK(answer->status == 200);
     CHECK(answer->body == std::string(100'000, 'x'));
 
-    // The same server under a name that its certificate does not have.
+    // The same server, under a name that is not in its certificate.
     const auto wrong_name = http_request(server.request_by("127.0.0.1"));
     REQUIRE_FALSE(wrong_name.has_value());
     CHECK(wrong_name.error().code == ErrorCode::unavailable);
@@ -120,7 +120,7 @@ TEST_CASE("TlsChannel: an answer comes back from a server whose certificate is i
   unsetenv("SSL_CERT_FILE");
 }
 
-TEST_CASE("TlsChannel: a certificate that nobody vouches for is not accepted") {
+TEST_CASE("TlsChannel: an untrusted certificate is not accepted") {
   const Certificate certificate;
   const TlsServer server(certificate);
   const auto answer = http_request(server.request_by("localhost"));

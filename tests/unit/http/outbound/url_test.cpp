@@ -42,7 +42,7 @@ TEST_CASE("parse_url: the parts of a URL are found") {
   }
 }
 
-TEST_CASE("parse_url: what is not an absolute http or https URL is refused") {
+TEST_CASE("parse_url: anything but an absolute http or https URL is refused") {
   const std::string rows[] = {
       "",
       "example.com",

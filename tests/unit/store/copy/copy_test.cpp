@@ -30,9 +30,9 @@ using store::sqlite::Connection;
 
 namespace {
 
-// More than a batch.
+// More than one batch.
 constexpr int kEvents = 9'000;
-constexpr int kSends = 70'000;  // two slices, and some
+constexpr int kSends = 70'000;  // more than two slices
 
 struct Bench {
   Bench() {
@@ -50,7 +50,7 @@ struct Bench {
     connection.commit();
   }
 
-  // All tables, compared; or what went wrong.
+  // Copies; returns the comparison of all tables, or the error.
   base::Result<std::vector<Compared>> copy() {
     const auto source = store::sqlite::open_copy_source(from);
     if (!source) return base::fail(source.error());
@@ -76,7 +76,7 @@ struct Bench {
   std::string from = (folder.path() / "from.db").string(), to = (folder.path() / "to.db").string();
 };
 
-// A target that is as another one, but for what `insert` does.
+// A target that forwards to another one, except for `insert`.
 class OtherTarget final : public store::copy::Target {
  public:
   using Insert = std::function<void(Target&, const Table&, std::span<const store::sql::Parameter>)>;
@@ -96,7 +96,7 @@ class OtherTarget final : public store::copy::Target {
   const Insert insert_;
 };
 
-// As if the program had been killed before that row of the events.
+// Copies until before the given row of the table events, as if the program had been killed there.
 void copy_until(Bench& bench, int row) {
   const auto source = store::sqlite::open_copy_source(bench.from);
   REQUIRE(source.has_value());
@@ -119,7 +119,7 @@ base::Error error_at_open(const std::string& database) {
 
 }  // namespace
 
-TEST_CASE("Copy: every column of the schema is copied, or is known to be of one database alone") {
+TEST_CASE("Copy: every column of the schema is copied or listed as belonging to one database only") {
   const std::set<std::string> own{
       "migrations.number",     "migrations.name",           "migrations.applied_ms",
       "sends.send_key",        "send_slices.last_key",      "send_slices.first_key",
@@ -151,7 +151,7 @@ TEST_CASE("Copy: every column of the schema is copied, or is known to be of one 
   CHECK(std::ranges::includes(found, copied));
 }
 
-TEST_CASE("Copy: the copy has every row, and is a database like any other") {
+TEST_CASE("Copy: the copy has every row and can be used as a database") {
   Bench bench;
   const auto tables = bench.copy();
   REQUIRE(tables.has_value());
@@ -165,7 +165,7 @@ TEST_CASE("Copy: the copy has every row, and is a database like any other") {
   CHECK((*opened)->server_name() == "the source");
 }
 
-TEST_CASE("Copy: one that was broken off is no server's, goes on, and copies no row twice") {
+TEST_CASE("Copy: an interrupted copy cannot be served, can be continued, and copies no row twice") {
   for (const int row : {1, 4'000, 4'001, 8'999}) {
     CAPTURE(row);
     Bench bench;
@@ -184,7 +184,7 @@ TEST_CASE("Copy: one that was broken off is no server's, goes on, and copies no 
   }
 }
 
-TEST_CASE("Copy: a copy that was begun is not finished from another database, or from one that has changed") {
+TEST_CASE("Copy: an interrupted copy is not continued from another or a changed database") {
   Bench bench;
   copy_until(bench, 1);
   SUBCASE("changed") {
@@ -202,7 +202,7 @@ TEST_CASE("Copy: a copy that was begun is not finished from another database, or
   }
 }
 
-TEST_CASE("Copy: a row that is not the same is found, and the copy stays unfinished") {
+TEST_CASE("Copy: a row that differs is found, and the copy stays unfinished") {
   Bench bench;
   {
     const auto source = store::sqlite::open_copy_source(bench.from);
@@ -221,14 +221,14 @@ TEST_CASE("Copy: a row that is not the same is found, and the copy stays unfinis
   CHECK(error_at_open(bench.to).code == ErrorCode::conflict);
 }
 
-TEST_CASE("Copy: a database with anything in it, of another version or in use is refused") {
+TEST_CASE("Copy: a target with rows, and a source of another version or in use, are refused") {
   Bench bench;
   SUBCASE("not empty") {
     {
       Connection connection(bench.to, Connection::Mode::write);
       REQUIRE(store::sqlite::migrate(connection, base::embedded_files(), {}).has_value());
     }
-    SUBCASE("but for what migrations make") {
+    SUBCASE("only the rows that migrations make") {
       CHECK(bench.copy().has_value());
     }
     SUBCASE("a row") {
@@ -258,7 +258,7 @@ TEST_CASE("Copy: a database with anything in it, of another version or in use is
   }
 }
 
-TEST_CASE("Copy: repeated sends are recognised, and the slices that find them are made") {
+TEST_CASE("Copy: repeated sends are recognised in the copy, and its slices are built") {
   Bench bench;
   std::mt19937_64 random(7);
   std::vector<task::SendDigest> digests;
@@ -272,7 +272,7 @@ TEST_CASE("Copy: repeated sends are recognised, and the slices that find them ar
                      static_cast<std::int64_t>(digests[static_cast<std::size_t>(i)].low), 1'000 + i / 3,
                      i + 1);
     }
-    // One that has expired, and the new one that came after it.
+    // An expired send, and a newer one with the same digest.
     connection.run("INSERT INTO sends VALUES (99999999, 5, 5, 9000, 8, 1), (0, 5, 5, 1, 7, 1)");
     connection.commit();
   }
@@ -291,7 +291,7 @@ TEST_CASE("Copy: repeated sends are recognised, and the slices that find them ar
   CHECK(index.find(connection, {5, 5}, base::from_ms(9'000))->task.value == 8);
 }
 
-TEST_CASE("Copy: a key is read back from its text as it was written") {
+TEST_CASE("Copy: a key is read back from its text unchanged") {
   const Table table{"t", {{"a", true}, {"b"}, {"c", true}, {"d"}}, 3};
   Bench bench;
   Connection connection(bench.from, Connection::Mode::read);

@@ -19,7 +19,7 @@ task::Change sent(const std::string& id, std::uint64_t digest) {
 
 }  // namespace
 
-TEST_CASE("MemoryStore: a group that is rolled back leaves nothing, and can be applied again") {
+TEST_CASE("MemoryStore: a rolled-back group leaves no trace and can be applied again") {
   MemoryBench bench;
   const task::TaskHead head = bench.create("t1");
   for (int round = 0; round < 2; ++round) {
@@ -44,7 +44,7 @@ TEST_CASE("MemoryStore: a group that is rolled back leaves nothing, and can be a
   CHECK(bench.tasks->find({{"ann"}, {"echo"}, {"t2"}}).error().code == ErrorCode::task_not_found);
 }
 
-TEST_CASE("MemoryStore: what was not flushed is lost with the power, and what was flushed is not") {
+TEST_CASE("MemoryStore: a power loss loses exactly the changes that were not flushed") {
   MemoryBench bench;
   const task::TaskHead head = bench.create("t1");
   succeed(bench.tasks->flush());

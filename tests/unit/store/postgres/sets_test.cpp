@@ -33,7 +33,7 @@ TEST_CASE("Sets: an UPDATE of the row with a key becomes one over arrays") {
         "p4) WHERE t.t_key = p.p1");
 }
 
-TEST_CASE("Sets: a guarded UPDATE becomes one over arrays that fails unless it meets every row") {
+TEST_CASE("Sets: a guarded UPDATE becomes one over arrays that fails unless it changes every row") {
   const auto form = set_form("/* guarded */ UPDATE t SET a = $2 WHERE t_key = $1 AND a + b = $3", 3);
   REQUIRE(form);
   CHECK(form->table == "t");
@@ -47,7 +47,7 @@ TEST_CASE("Sets: a guarded UPDATE becomes one over arrays that fails unless it m
   CHECK_FALSE(set_form("/* guarded */ UPDATE t SET a = a + 1 WHERE t_key = $1 AND a = $2", 2));
 }
 
-TEST_CASE("Sets: what depends on other rows, or on how often it runs, stays as it is") {
+TEST_CASE("Sets: statements that depend on other rows or on how often they run stay unchanged") {
   CHECK_FALSE(set_form("UPDATE t SET n = n + 1 WHERE t_key = $1", 1));
   CHECK_FALSE(set_form("UPDATE t SET a = $1 WHERE t_key = $2 AND b = 0", 2));
   CHECK_FALSE(set_form("UPDATE t SET a = $1 WHERE t_key = (SELECT max(t_key) FROM t)", 1));

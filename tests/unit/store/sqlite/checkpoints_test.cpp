@@ -44,8 +44,8 @@ struct Bench {
   std::uintmax_t database_bytes() const { return std::filesystem::file_size(path); }
 };
 
-// While it lives, files that SQLite opens are on a disk that can fail: databases cannot be flushed after
-// `fail`.
+// While one exists, SQLite opens its files through a VFS that can fail: `fail_once` makes the next flush of a
+// database fail.
 class FailingDisk {
  public:
   FailingDisk() {
@@ -84,14 +84,14 @@ class FailingDisk {
 
 }  // namespace
 
-TEST_CASE("Checkpoints: the log stays small however much is written without a pause") {
+TEST_CASE("Checkpoints: the log stays small during continuous writing") {
   Bench bench;
   bench.write(200 * kMiB);
   CHECK(bench.log_bytes() < 80 * kMiB);
   CHECK(bench.database_bytes() > 100 * kMiB);
 }
 
-TEST_CASE("Checkpoints: a reader in the way makes the log grow, and once it is gone the log is used again") {
+TEST_CASE("Checkpoints: a long reader makes the log grow, and after it the log is reused") {
   Bench bench;
   bench.write(kMiB);
   {
@@ -108,12 +108,13 @@ TEST_CASE("Checkpoints: a reader in the way makes the log grow, and once it is g
   CHECK(bench.writer.database().execAndGet("PRAGMA integrity_check").getString() == "ok");
 }
 
-TEST_CASE("Checkpoints: their end leaves the locks of the other connections") {
+TEST_CASE("Checkpoints: destroying them keeps the locks of other connections") {
   Bench bench;
   bench.write(kMiB);
   bench.checkpoints.reset();
   const base::UniqueFd file(::open(bench.path.c_str(), O_RDWR | O_CLOEXEC));
-  // SQLite's bytes for shared locks. To an open file's own locks those of the process are another's.
+  // SQLite's byte range for shared locks. A lock of the open file description conflicts with the process's
+  // own locks, so F_OFD_GETLK reports them.
   struct flock lock {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
@@ -123,7 +124,7 @@ TEST_CASE("Checkpoints: their end leaves the locks of the other connections") {
   CHECK(lock.l_type == F_RDLCK);
 }
 
-TEST_CASE("Checkpoints: after a failed flush of the database the log is kept to its first commit") {
+TEST_CASE("Checkpoints: after a failed flush of the database the whole log is kept") {
   FailingDisk disk;
   Bench bench;
   bench.write(kMiB);

@@ -37,7 +37,7 @@ struct Bench {
 
 }  // namespace
 
-TEST_CASE("Migrations: all that are missing are applied, in order, once") {
+TEST_CASE("Migrations: all missing ones are applied, in order, once") {
   Bench bench;
   REQUIRE(migrate(bench.connection, {kOther, kFirst}, base::from_ms(5)).has_value());
   CHECK(bench.number("PRAGMA user_version") == 1);
@@ -49,7 +49,7 @@ TEST_CASE("Migrations: all that are missing are applied, in order, once") {
   CHECK(bench.number("SELECT applied_ms FROM migrations WHERE name = '0002_second.sql'") == 6);
 }
 
-TEST_CASE("Migrations: one that fails leaves nothing of itself") {
+TEST_CASE("Migrations: a failed one is rolled back completely") {
   Bench bench;
   REQUIRE(migrate(bench.connection, {kFirst}, {}).has_value());
   CHECK_THROWS_AS((void)migrate(bench.connection, {kFirst, kBroken}, {}), SQLite::Exception);
@@ -58,7 +58,7 @@ TEST_CASE("Migrations: one that fails leaves nothing of itself") {
   CHECK(migrate(bench.connection, {kFirst, kSecond}, {}).has_value());
 }
 
-TEST_CASE("Migrations: a database of a newer program is refused and left alone") {
+TEST_CASE("Migrations: a database of a newer version is refused and not changed") {
   Bench bench;
   REQUIRE(migrate(bench.connection, {kFirst, kSecond}, {}).has_value());
   const auto refused = migrate(bench.connection, {kFirst}, {});
@@ -67,7 +67,7 @@ TEST_CASE("Migrations: a database of a newer program is refused and left alone")
   CHECK(bench.number("PRAGMA user_version") == 2);
 }
 
-TEST_CASE("Migrations: a database of another program is refused and left alone") {
+TEST_CASE("Migrations: another program's database is refused and not changed") {
   Bench bench;
   bench.connection.database().exec("CREATE TABLE theirs (x)");
   const auto refused = migrate(bench.connection, {kFirst}, {});
@@ -76,7 +76,7 @@ TEST_CASE("Migrations: a database of another program is refused and left alone")
   CHECK(bench.number("SELECT count(*) FROM sqlite_schema") == 1);
 }
 
-TEST_CASE("Migrations: a database from before the schema started afresh is refused, with the ways out") {
+TEST_CASE("Migrations: a database from before the schema's restart is refused, with advice") {
   Bench bench;
   bench.connection.database().exec(
       "CREATE TABLE migrations (x); PRAGMA user_version=9; PRAGMA application_id=1113683055");
@@ -90,7 +90,7 @@ TEST_CASE("Migrations: a database from before the schema started afresh is refus
   CHECK(bench.number("PRAGMA application_id") == 0x4261746f);
 }
 
-TEST_CASE("Migrations: an upgrade is announced, and a new database is no upgrade") {
+TEST_CASE("Migrations: an upgrade is announced, the creation of a database is not") {
   Bench bench;
   std::vector<std::pair<int, int>> upgrades;
   const auto note = [&](int from, int to) { upgrades.emplace_back(from, to); };
@@ -101,7 +101,7 @@ TEST_CASE("Migrations: an upgrade is announced, and a new database is no upgrade
   CHECK(upgrades == std::vector<std::pair<int, int>>{{1, 2}});
 }
 
-TEST_CASE("Migrations: a new database can give pages back one by one") {
+TEST_CASE("Migrations: a new database uses incremental vacuum") {
   Bench bench;
   REQUIRE(migrate(bench.connection, {kFirst}, {}).has_value());
   bench.connection.database().exec("PRAGMA journal_mode=WAL; INSERT INTO a VALUES (zeroblob(100000))");
@@ -111,7 +111,7 @@ TEST_CASE("Migrations: a new database can give pages back one by one") {
   CHECK(bench.number("PRAGMA page_count") == pages - 20);
 }
 
-TEST_CASE("Migrations: the shipped ones make every table, and foreign keys hold") {
+TEST_CASE("Migrations: the shipped ones create every table with consistent foreign keys") {
   Bench bench;
   REQUIRE(migrate(bench.connection, base::embedded_files(), {}).has_value());
   CHECK(bench.number("SELECT count(*) FROM sqlite_schema WHERE type = 'table'") == 26);

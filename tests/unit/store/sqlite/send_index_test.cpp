@@ -31,7 +31,7 @@ struct Bench {
   void add(SendIndex& index, const SendDigest& digest, std::int64_t task, std::int64_t ms) {
     index.add(connection, digest, {{task}, {}}, at(ms));
   }
-  // The task of the send that is found, or 0.
+  // The task of the send found, or 0.
   std::int64_t find(const SendIndex& index, const SendDigest& digest, std::int64_t ms) {
     const auto send = index.find(connection, digest, at(ms));
     return send ? send->task.value : 0;
@@ -54,7 +54,7 @@ std::vector<SendDigest> some_digests(int count) {
 
 }  // namespace
 
-TEST_CASE("SendIndex: every send is found in memory and in slices, by this run and by the next") {
+TEST_CASE("SendIndex: every send is found in memory and in slices, in this run and the next") {
   Bench bench;
   const std::vector<SendDigest> digests = some_digests(1000), others = some_digests(2000);
   SendIndex index(Duration(1000), 64);
@@ -70,8 +70,7 @@ TEST_CASE("SendIndex: every send is found in memory and in slices, by this run a
   }
 }
 
-TEST_CASE(
-    "SendIndex: sends that share half of their digest are told apart, and the last of equal ones counts") {
+TEST_CASE("SendIndex: sends that share half a digest are distinguished, and the last of equal ones counts") {
   Bench bench;
   for (const std::size_t slice_max : {100u, 3u, 1u}) {
     SendIndex index(Duration(1000), slice_max);
@@ -87,7 +86,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("SendIndex: expired sends and slices go as new ones come, and no others") {
+TEST_CASE("SendIndex: only expired sends and slices are removed as new ones are added") {
   Bench bench;
   SendIndex index(Duration(1000), 100);
   for (std::uint64_t i = 0; i < 1000; ++i) bench.add(index, {i, i}, 1, 0);
@@ -103,7 +102,7 @@ TEST_CASE("SendIndex: expired sends and slices go as new ones come, and no other
   CHECK(bench.find(index, {1000, 1000}, 1000) == 1);
 }
 
-TEST_CASE("SendIndex: what a rolled-back transaction added is not found, and what was there is") {
+TEST_CASE("SendIndex: after a rollback its sends are not found, and earlier ones are") {
   Bench bench;
   SendIndex index(Duration(1000), 4);
   for (std::uint64_t i = 1; i <= 6; ++i) bench.add(index, {i, i}, 1, 0);
@@ -114,14 +113,14 @@ TEST_CASE("SendIndex: what a rolled-back transaction added is not found, and wha
   index.refresh(bench.connection);
   for (std::uint64_t i = 1; i <= 6; ++i) CHECK(bench.find(index, {i, i}, 1) == 1);
   for (std::uint64_t i = 7; i <= 13; ++i) CHECK(bench.find(index, {i, i}, 1) == 0);
-  // Its keys are given again, to other sends.
+  // The keys of the rolled-back sends are assigned again, to other sends.
   for (std::uint64_t i = 21; i <= 27; ++i) bench.add(index, {i, i}, 3, 0);
   for (std::uint64_t i = 1; i <= 6; ++i) CHECK(bench.find(index, {i, i}, 1) == 1);
   for (std::uint64_t i = 7; i <= 13; ++i) CHECK(bench.find(index, {i, i}, 1) == 0);
   for (std::uint64_t i = 21; i <= 27; ++i) CHECK(bench.find(index, {i, i}, 1) == 3);
 }
 
-TEST_CASE("SendIndex: sends on every page of a slice are found, also those that share a half across pages") {
+TEST_CASE("SendIndex: sends on every page of a slice are found, even if many share half a digest") {
   Bench bench;
   SendIndex index(Duration(1000), 1'000);
   for (std::uint64_t i = 1; i <= 1'000; ++i)
@@ -138,7 +137,7 @@ TEST_CASE("SendIndex: sends on every page of a slice are found, also those that 
   }
 }
 
-TEST_CASE("SendIndex: a reader that does not see the last slice yet finds what is in it") {
+TEST_CASE("SendIndex: a reader that does not see the last slice yet still finds its committed sends") {
   Bench bench;
   SendIndex index(Duration(1000), 4);
   bench.run("PRAGMA journal_mode=WAL");
@@ -153,7 +152,7 @@ TEST_CASE("SendIndex: a reader that does not see the last slice yet finds what i
   CHECK(index.find(reader, {4, 4}, at(1)).has_value());
 }
 
-TEST_CASE("SendIndex: sends that filled no slice are found by the next run, also where old ones have gone") {
+TEST_CASE("SendIndex: the next run finds sends that filled no slice, even if older ones were removed") {
   Bench bench;
   for (int key = 50'000; key < 50'010; ++key) {
     bench.connection.run(
@@ -175,7 +174,7 @@ TEST_CASE("SendIndex: sends that filled no slice are found by the next run, also
   }
 }
 
-TEST_CASE("DigestFilter: what was added may be there, of the rest hardly anything") {
+TEST_CASE("DigestFilter: added digests are always found, and others hardly ever") {
   const std::vector<SendDigest> digests = some_digests(20'000);
   DigestFilter filter(8192);
   for (std::size_t i = 0; i < 8192; ++i) filter.add(digests[i].high);

@@ -32,7 +32,7 @@ struct Bench {
 
 }  // namespace
 
-TEST_CASE("SqliteStore: only one can have a database open") {
+TEST_CASE("SqliteStore: only one store can have a database open") {
   Bench bench;
   {
     const auto first = bench.open();
@@ -46,7 +46,7 @@ TEST_CASE("SqliteStore: only one can have a database open") {
   CHECK(bench.open().has_value());
 }
 
-TEST_CASE("SqliteStore: only one can have a database open, by whatever name") {
+TEST_CASE("SqliteStore: only one store can have a database open, under any name") {
   Bench bench;
   Bench by_link;
   by_link.path = (bench.folder.path() / "link.db").string();
@@ -73,7 +73,7 @@ TEST_CASE("SqliteStore: a hard link to a database is the same database") {
   CHECK(by_link.open().has_value());
 }
 
-TEST_CASE("SqliteStore: a log that cannot be moved into the database is a reason not to start") {
+TEST_CASE("SqliteStore: if the log cannot be moved into the database, open fails") {
   Bench bench;
   REQUIRE(bench.open().has_value());
   {
@@ -90,7 +90,7 @@ TEST_CASE("SqliteStore: a log that cannot be moved into the database is a reason
   CHECK(bench.open().has_value());
 }
 
-TEST_CASE("SqliteStore: a file that is no database is refused and left alone") {
+TEST_CASE("SqliteStore: a file that is not a database is refused and not changed") {
   Bench bench;
   const std::string text(5000, 'x');
   bench.folder.write("test.db", text);
@@ -101,7 +101,7 @@ TEST_CASE("SqliteStore: a file that is no database is refused and left alone") {
   CHECK(test::TempFolder::read(bench.path) == text);
 }
 
-TEST_CASE("SqliteStore: a database of a newer program is refused") {
+TEST_CASE("SqliteStore: a database of a newer version is refused") {
   Bench bench;
   REQUIRE(bench.open().has_value());
   store::sqlite::Connection(bench.path, store::sqlite::Connection::Mode::write)
@@ -112,14 +112,14 @@ TEST_CASE("SqliteStore: a database of a newer program is refused") {
   CHECK(opened.error().code == ErrorCode::unsupported);
 }
 
-TEST_CASE("SqliteStore: a new database can give pages back one by one") {
+TEST_CASE("SqliteStore: a new database uses incremental vacuum") {
   Bench bench;
   REQUIRE(bench.open().has_value());
   store::sqlite::Connection connection(bench.path, store::sqlite::Connection::Mode::write);
   CHECK(connection.database().execAndGet("PRAGMA auto_vacuum").getInt() == 2);  // INCREMENTAL
 }
 
-TEST_CASE("SqliteStore: a folder that is not there is an error") {
+TEST_CASE("SqliteStore: a missing folder is an error") {
   Bench bench;
   bench.path = (bench.folder.path() / "none" / "test.db").string();
   const auto opened = bench.open();
@@ -127,7 +127,7 @@ TEST_CASE("SqliteStore: a folder that is not there is an error") {
   CHECK(opened.error().code == ErrorCode::unavailable);
 }
 
-TEST_CASE("SqliteStore: the database is readable for its owner only") {
+TEST_CASE("SqliteStore: only its owner can read the database") {
   Bench bench;
   const auto opened = bench.open();
   REQUIRE(opened.has_value());
@@ -138,7 +138,7 @@ TEST_CASE("SqliteStore: the database is readable for its owner only") {
   }
 }
 
-TEST_CASE("SqliteStore: what an earlier run left in the log is in the database once it is open") {
+TEST_CASE("SqliteStore: open moves an earlier run's log into the database") {
   Bench bench;
   {
     const auto store = bench.open();
@@ -157,7 +157,7 @@ TEST_CASE("SqliteStore: what an earlier run left in the log is in the database o
   CHECK(reader.query("SELECT 1 FROM contexts WHERE public_id = 'x'").step());
 }
 
-TEST_CASE("SqliteStore: a database behind a link has its log beside itself") {
+TEST_CASE("SqliteStore: the log of a linked database is beside the database") {
   Bench bench;
   const std::string link = (bench.folder.path() / "link.db").string();
   std::filesystem::create_symlink(bench.path, link);

@@ -13,7 +13,7 @@ namespace wal_file_test {
 using namespace baton;
 using store::sqlite::WalFile;
 
-TEST_CASE("WalFile: a flush that fails is told") {
+TEST_CASE("WalFile: a failed flush returns an error") {
   const test::TempFolder folder;
   const std::string path = (folder.path() / "test.db-wal").string();
   // A pipe cannot be flushed.
@@ -25,7 +25,7 @@ TEST_CASE("WalFile: a flush that fails is told") {
   CHECK(flushed.error().code == base::ErrorCode::unavailable);
 }
 
-TEST_CASE("WalFile: a log that can be flushed is, one that is not there cannot be opened") {
+TEST_CASE("WalFile: an existing log is flushed, and a missing one cannot be opened") {
   const test::TempFolder folder;
   const std::string path = (folder.path() / "test.db-wal").string();
   const auto missing = WalFile::open(path);
