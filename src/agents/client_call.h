@@ -1,4 +1,4 @@
-// A call of a tool of the client's, as the message that ends the turn and that history keeps.
+// Client tool calls as messages. Such a message ends the turn and is kept in the history.
 #pragma once
 
 #include <string>
@@ -8,10 +8,11 @@
 
 namespace baton::agents {
 
-// The words for whoever cannot run the tool, then the call: data {"toolCall":{"id","name","arguments"}}.
+// Returns a sentence for clients that cannot run the tool, followed by the call as data
+// {"toolCall":{"id","name","arguments"}}.
 task::Message message_of(const task::ToolCall& call);
 
-// Those words.
+// That sentence.
 std::string words_for_call(std::string_view tool);
 
 }  // namespace baton::agents

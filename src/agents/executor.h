@@ -24,12 +24,12 @@
 
 namespace baton::agents {
 
-// What came of work that a turn delegated to another agent.
+// The result of work that a turn delegated to another agent.
 struct DelegateResult {
   std::string id;
-  std::optional<task::Task> task;  // the child, stopped; absent if there is none
-  std::string error;               // why there is none, or why it did not complete
-  // What the child and its own children took.
+  std::optional<task::Task> task;  // the child, once it has stopped; absent if there is none
+  std::string error;               // why there is no child, or why it did not complete
+  // Used by the child and its own children.
   std::int64_t tokens = 0;
   std::int64_t children = 0;
 };
@@ -42,9 +42,9 @@ struct Turn {
   task::TaskId task;
   task::TaskKey key;  // the task in the store
   task::ContextId context;
-  // Submission::hops; for executors that act outside with this agent as the last one.
+  // Submission::hops. For executors that act outside, this agent is the last hop.
   std::vector<std::string> hops;
-  std::string account;       // whose task it is (task::account_of), where each may have its share only
+  std::string account;       // the owner of the task (task::account_of), for limits per account
   std::string conversation;  // the context's name for executors that act outside; different for each caller
   task::State state = task::State::working;
   task::Json task_metadata;
@@ -57,24 +57,24 @@ struct Turn {
   task::Json metadata;                    // of the request
   std::vector<std::string> extensions;    // of A2A, switched on for the request
   std::string resume_ask;                 // the ask this message answers, or empty
-  // What children have answered that were delegated to about this message, before the turn began (again).
-  // Those that are still awaited are not among them.
+  // The results of children that were delegated to since this message and had stopped when the turn began
+  // (or began again). Children that are still awaited are not included.
   std::vector<DelegateResult> results;
   task::Json kept;                 // the last ExecutorState of an earlier attempt; absent: none
   std::vector<task::Json> states;  // every ExecutorState since the message, in order
-  // The children that were delegated to since the message, by the name of the work.
+  // The children that were delegated to since the message, by DelegateRequest::id.
   std::unordered_map<std::string, task::TaskKey> children;
-  // Reads one of them. Blocks on the disk.
+  // Reads one of these children. Blocks on the disk.
   std::function<base::Result<task::Task>(task::TaskKey)> read_child;
-  bool canceled = false;  // the task is to end, and this turn undoes what was done
-  // What the task and those below it may take, and what they had taken when the turn began. `wall` is what
-  // was left then until `until`.
+  bool canceled = false;  // the task was canceled, and this turn undoes its work
+  // The budget of the task and the tasks below it, and what they had used when the turn began.
+  // `budget.wall` is the time that was then left before `budget.until`.
   task::Budget budget;
   task::Taken taken;
-  bool again = false;  // it was broken off after it had delegated, and begins again with the results
+  bool again = false;  // the turn was broken off after it had delegated, and begins again with the results
   std::shared_ptr<UsedIds> used_ids;  // of the context; null: none are taken
-  // The `traceparent` of all that the turn asks of others: the trace its message came with, and this
-  // attempt's own span. Empty: the message came without one.
+  // The `traceparent` for all requests that the turn makes: the trace of its message, with this attempt's
+  // own span. Empty if the message came without a trace.
   std::string trace;
 };
 
@@ -84,13 +84,14 @@ struct DelegateRequest {
   std::string agent;  // a local agent's name
   task::Message message;
   task::TaskId task;  // the waiting child that the message answers; empty: a new child
-  // The child's questions are results for this turn. Otherwise they go to the task's caller, and the turn
-  // gets the child when it has ended. A child that the turn answers asks it again.
+  // If true, the child's questions are results for this turn. Otherwise they go to the task's caller, and
+  // the turn gets the child once it has ended. After the turn has answered a child, its next questions
+  // come to the turn again.
   bool takes_questions = false;
   bool detached = false;   // the child outlives the task, and `Waits` does not wait for it
   std::string label = {};  // what the log shows it as; empty: the agent's name
-  // What the child may take, instead of what is left of the task's budget, which then does not refuse it: of
-  // work that undoes what a task has done that may take no more.
+  // Replaces the rest of the task's budget as the child's budget, and the task's budget then does not
+  // refuse the child. For undoing the work of a task that has used up its own budget.
   std::optional<task::Budget> budget = {};
 };
 
@@ -110,17 +111,17 @@ struct Asked {
   bool for_auth = false;
   task::Message message;
 };
-// The agent was told to stop and did.
+// The agent stopped because it was asked to.
 struct Canceled {
-  std::string text = {};  // of the canceled status, unless whoever canceled the task has said why
+  std::string text = {};  // of the canceled status, unless the cancel request gave a reason
 };
 // The turn was broken off through no fault of its own. Its output is withdrawn, and it runs again as the same
 // attempt, once the children that it awaits have stopped.
 struct BrokenOff {
-  bool counts = false;  // what follows is another attempt: an operator has asked for it
+  bool counts = false;  // the next run is a new attempt, which an operator has asked for
 };
-// The work goes on, in another turn, when this says so; by default once all children have stopped that the
-// task has delegated to. The turn's output stands. A wait that has no children to end it ends at `until`.
+// The turn is over, and another turn continues the work when these conditions hold; by default once all
+// children of the task have stopped. The turn's output stands. A wait without children ends at `until`.
 using Waits = task::Waits;
 using Outcome = std::variant<Done, Failed, Rejected, Asked, Canceled, BrokenOff, Waits>;
 
@@ -135,7 +136,8 @@ class TurnSink {
   // notes and shared state do not end it.
   virtual void text(std::string delta) = 0;
 
-  // The same for reasoning. Text ends a span of reasoning, and reasoning ends a reply.
+  // Streamed reasoning, which works like `text`. Text ends a span of reasoning, and reasoning ends a
+  // reply.
   virtual void reasoning(std::string delta) = 0;
 
   // A batching hint: output between `hold` and `release` (or `finish`) may be kept back and stored in one go.
@@ -150,11 +152,12 @@ class TurnSink {
   // The child's result comes through Execution::deliver.
   virtual void delegate(DelegateRequest request) = 0;
 
-  // Cancels the child that was delegated to under this name since the turn's message. Its result still comes.
+  // Cancels the child that was delegated to with this id since the turn's message. Its result is still
+  // delivered.
   virtual void cancel_child(const std::string& /*call*/) {}
 
-  // Whether anything that the turn does still counts: not once it is to stop. For loops over what others have
-  // sent, and for executors whose `start` takes long.
+  // Returns false once the turn is to stop, when its output no longer counts. For loops over received
+  // data, and for executors whose `start` takes long.
   virtual bool is_wanted() const { return true; }
 
   // Ends the turn. Only the first call counts.
@@ -164,8 +167,8 @@ class TurnSink {
 // An executor's run of one turn.
 class Execution {
  public:
-  // Leaves nothing behind: its process will be killed and reaped, and callbacks do not touch the sink again.
-  // Must not block, but for a call to the sink that is in progress.
+  // Releases everything: its process will be killed and reaped, and callbacks do not touch the sink again.
+  // May block only for a call to the sink that is in progress.
   virtual ~Execution() = default;
 
   // Asks the agent to stop. The executor has the cancel grace (AgentSettings) to call `finish`.
@@ -181,26 +184,28 @@ class Executor {
   // Never fails: errors go to the sink through `finish`, before or after `start` has returned.
   virtual std::unique_ptr<Execution> start(Turn turn, std::shared_ptr<TurnSink> sink) = 0;
 
-  // The task of this agent that waited with this question was canceled: nobody will answer it. Must not
-  // block; from any thread.
+  // Called when a task of this agent was canceled while it waited with this question, so nobody will
+  // answer it. Must not block; from any thread.
   virtual void withdraw_question(const task::AgentName& /*agent*/, const std::string& /*ask*/) {}
 
-  // The agent's card as it is to be shown, if that is not the one in its folder; null: it is. Must not block;
-  // from any thread.
+  // The card to show in place of the one in the agent's folder; null: show that one. Must not block; from
+  // any thread.
   virtual std::shared_ptr<const task::AgentCard> card() const { return nullptr; }
 
-  // What its turns need and lacks now, a line each; for whoever reads the card.
+  // The things that its turns need and that are missing now, one line each. Reported as warnings about the
+  // card.
   virtual std::vector<std::string> missing() const { return {}; }
 
   // The last lines that the agent's processes have written to standard error, escaped for display. From any
   // thread.
   virtual std::vector<std::string> error_lines() const { return {}; }
 
-  // An operator wants so many processes kept, if it keeps any, and so many turns at once. Running turns
-  // finish where they are. Must not block; from any thread.
+  // Sets the number of worker processes, if the executor keeps any, and of concurrent turns, as an
+  // operator wants them. Running turns finish where they are. Must not block; from any thread.
   virtual void scale(int /*workers*/, int /*concurrency*/) {}
 
-  // Another executor replaces this one. Its turns go on; it releases what they do not need.
+  // Called when another executor replaces this one. Releases everything that its running turns do not
+  // need; they continue.
   virtual void retire() {}
 };
 

@@ -30,7 +30,7 @@ class FunctionTurn::Shared {
     return dropped_;
   }
 
-  // The descriptor says what the flags say.
+  // The flag and the descriptor change together, under the lock.
   void cancel() {
     change([this] {
       cancelled_ = true;
@@ -208,14 +208,15 @@ void FunctionTurn::begin_delegate(DelegateRequest request) {
   shared_->gate.use([&](TurnSink& sink) { sink.delegate(std::move(request)); });
 }
 
-// A closed gate means a dropped turn, for which nothing is waited.
+// If the gate was closed, the turn was dropped, and `wait_for` does not wait.
 DelegateResult FunctionTurn::result_of(const std::string& id) {
   return shared_->wait_for(id);
 }
 
 void FunctionTurn::finish(Outcome outcome) {
   end_stream();
-  // An error may be put together from parts, in each of which no secret was seen.
+  // An error may be assembled from parts that were masked separately, and only as a whole contain a
+  // secret.
   if (const auto mask = mask_ ? mask_() : nullptr) {
     if (auto* failed = std::get_if<Failed>(&outcome)) failed->error = mask->masked(failed->error);
     if (auto* rejected = std::get_if<Rejected>(&outcome)) rejected->reason = mask->masked(rejected->reason);

@@ -32,15 +32,15 @@ class FunctionTurn {
 
   // Becomes readable once `cancelled()`; for calls that block on something else. Valid as long as this.
   int stop_fd() const;
-  // Whether the turn is over without the function: what it says has no effect any more.
+  // Whether the turn was ended from outside: the function's calls have no effect any more.
   bool dropped() const;
-  // Makes `stop_fd` quiet again, so that a cancelled function can still make its last calls; no-op if the
-  // turn was dropped.
+  // Makes `stop_fd` unreadable again, so that a cancelled function can still make its last calls; no-op if
+  // the turn was dropped.
   void hush();
 
-  // From now on streamed text, reasoning and errors are shown without what `mask` hides, even if it comes in
-  // pieces; the function is asked where a text begins, and may return null. For agents elsewhere, whose other
-  // answers are masked as they are read.
+  // Masks secrets in streamed text, reasoning and errors from now on, even if a secret is split between
+  // pieces. `mask` is called when a text begins and for errors at the turn's end; it may return null. For
+  // agents elsewhere, whose other answers are masked as they are read.
   using Mask = std::function<std::shared_ptr<const base::SecretMask>()>;
   void hide(Mask mask) { mask_ = std::move(mask); }
 
@@ -51,7 +51,7 @@ class FunctionTurn {
 
   // Blocks until the child has stopped. Returns a result without a task after a cancel or a drop.
   DelegateResult delegate(DelegateRequest request);
-  // The same for several children at once: begins one, and waits for one that has begun.
+  // For several children at once: `begin_delegate` starts one, and `result_of` waits as `delegate` does.
   void begin_delegate(DelegateRequest request);
   DelegateResult result_of(const std::string& id);
 
@@ -61,7 +61,7 @@ class FunctionTurn {
 
  private:
   const Turn& input_;
-  // A text that comes in pieces, whose end may be kept back.
+  // A text that is streamed in pieces. Its end may be held back for the mask.
   enum class Streamed { text, reasoning };
   void stream(Streamed kind, std::string delta);
   void end_stream();

@@ -11,7 +11,7 @@ using base::fail;
 using json::BoundedSchema;
 using task::Part;
 
-// What a part holds besides its schema: the member's name, brackets and spaces.
+// Room in a part besides its schema: the member's name, brackets and spaces.
 constexpr std::size_t kAroundSchema = 1024;
 
 void skip_spaces(std::string_view& text) {
@@ -41,7 +41,7 @@ bool is_too_large(const Part& part, const QuestionLimits& limits) {
   return begins_schema(part) && part.content.size() > limits.bytes_max + kAroundSchema;
 }
 
-// The schema that counts; nothing: there is none, or it has a fault.
+// The schema that counts, which is the last one; empty if there is none or it has a fault.
 std::optional<BoundedSchema> schema_of(const task::Message& question, const QuestionLimits& limits) {
   for (auto part = question.parts.rbegin(); part != question.parts.rend(); ++part) {
     if (is_too_large(*part, limits)) return std::nullopt;
@@ -66,7 +66,7 @@ bool has_kind(const task::Message& message, Part::Kind kind) {
   return std::ranges::find(message.parts, kind, &Part::kind) != message.parts.end();
 }
 
-// Puts data in the place of the texts.
+// Replaces the texts by data.
 void replace_texts(task::Message& answer, std::string data) {
   const auto first = std::ranges::find(answer.parts, Part::Kind::text, &Part::kind);
   first->kind = Part::Kind::data;

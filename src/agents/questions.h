@@ -15,22 +15,22 @@ namespace baton::agents {
 
 using QuestionLimits = json::SchemaLimits;
 
-// What is wrong with a question's schemas. `fault`: it cannot be used. `unenforced`: patterns that will not
-// be.
+// The problems of a question's schemas. `fault`: a schema cannot be used. `unenforced`: patterns that will
+// not be enforced.
 struct SchemaReport {
   std::optional<json::SchemaProblem> fault;
   std::vector<json::SchemaProblem> unenforced;
 };
 SchemaReport check_schema(const task::Message& question, const QuestionLimits& limits);
 
-// Takes the schemas out of a question. What is left has at least one part.
+// Removes the schemas from a question. At least one part remains.
 void remove_schema(task::Message& question, const QuestionLimits& limits);
 
-// Checks an answer against the question's schema; without one, or with one that has a fault, anything fits.
-// Data must fit. Without data, a text becomes data where the schema leaves a text one meaning, and is refused
-// with the choices if it has none; where the schema needs more it stays a text, or is refused if
-// `needs_data`. Fails with invalid_argument, which says where and why.
-// Data {"cancelled": true} is no answer: it says that nobody will give one, and is always allowed.
+// Checks an answer against the question's schema. Any answer fits if there is no schema or if it has a
+// fault. Data must fit. Without data, a text becomes data if the schema gives texts exactly one meaning; a
+// text without a meaning is then refused, with the choices. If the schema needs more than a text, the text
+// stays as it is, or is refused if `needs_data`. Fails with invalid_argument, which says where and why.
+// Data {"cancelled": true} means that nobody will answer; it is always allowed.
 base::Result<void> fit_answer(const task::Message& question, const QuestionLimits& limits, bool needs_data,
                               task::Message& answer);
 

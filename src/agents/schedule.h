@@ -1,4 +1,4 @@
-// Schedule: when an agent gets a task by itself, as its card says ("schedule").
+// Schedule: when Baton creates a task for an agent on its own ("schedule" in the card).
 #pragma once
 
 #include <string>
@@ -13,17 +13,17 @@
 namespace baton::agents {
 
 struct Schedule {
-  // What becomes of due times at which Baton did not run: nothing, one task for the last one, or one for
-  // each.
+  // How to handle due times that passed while Baton was not running: skip them, create one task for the
+  // last one, or create one for each.
   enum class Missed { skip, once, all };
 
-  // The task's message. Its metadata say when it was due, as a member of Baton's extension.
+  // The task's message. Its metadata have the due time, as a member of Baton's extension.
   task::Message message_at(base::Timestamp due) const;
 
-  std::string name;  // made of all that the card says of it: a changed schedule is another one
+  std::string name;  // derived from all its members, so a changed schedule is another one
   base::Cron cron;
   base::TimeZone zone;
-  task::Caller caller;  // whose tasks they are
+  task::Caller caller;  // the owner of the tasks
   std::string text;
   Missed missed = Missed::skip;
   std::string cron_text, zone_name;  // as the card says them

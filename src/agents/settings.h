@@ -30,48 +30,48 @@ struct ProcessLimits {
   static constexpr std::uint64_t kOpenFiles = 1024;
 };
 
-// Where an executor that acts outside has its work done.
+// The server elsewhere that does an executor's work.
 struct Endpoint {
-  // What is sent to show who calls; never a caller's own credentials.
+  // How requests are authenticated. A caller's own credentials are never sent.
   enum class Auth { none, bearer, api_key, oauth };
-  // What happens after a request that may have arrived and was not answered, and whose repetition the other
-  // side would not recognise. unset: fail if `recovery` is fail, else resend.
+  // How to handle a request that may have arrived but was not answered, if the other side would not
+  // recognise a repetition. unset: fail if `recovery` is fail, else resend.
   enum class OnUnknown { unset, resend, fail, ask };
 
-  std::string url;      // of executor openai perhaps empty: `url_env` is not set
+  std::string url;      // may be empty for executor openai, if `url_env` is not set
   std::string url_env;  // the variable that may hold it; empty: none
-  // The URL is that variable's, so it is the operator's word: it may be at any address.
+  // The URL comes from that variable. The operator has chosen it, so it may be at any address.
   bool is_from_env = false;
   Auth auth = Auth::none;
   std::string auth_header;  // of api_key
   std::string secret_env;   // the variable that holds the secret; empty: none
   std::filesystem::path secret_file;
-  bool secret_optional = false;  // of bearer and api_key: without one, requests go out without
-  // Of oauth: where a token is had for the secret, and what is asked for.
+  bool secret_optional = false;  // of bearer and api_key: requests may go out without one
+  // For oauth: the token endpoint, and the members of requests to it.
   std::string token_url, client_id, scope, audience;
   bool secret_in_body = false;  // client_id and secret go in the body, not in a header
   std::string version, transport, agent,
       address;  // of A2A: see client::Target, where `address` is `endpoint`
   bool grpc_text_files = false;
   OnUnknown on_unknown = OnUnknown::unset;
-  bool older_agui = false;  // of AG-UI: it is one of 0.0.x, and is not told of 1.0
+  bool older_agui = false;  // of AG-UI: it speaks 0.0.x, so it gets no input of 1.0
 };
 
-// Which model answers, and what it is told.
+// The model that answers, and its instructions.
 struct ModelSettings {
   std::string name;
   std::string provider = "openai";    // as usage names it
   std::string system;                 // the system prompt
-  std::filesystem::path system_file;  // which holds it, instead; empty: none
+  std::filesystem::path system_file;  // a file with the system prompt instead; empty: none
   task::Json parameters;              // members of each request ("temperature"); absent: none
-  // Of what was said before, at most so many messages and tokens; one token is taken to be four bytes.
+  // Limits of the history that is sent, in messages and in tokens; a token is assumed to be four bytes.
   std::size_t history_messages = std::numeric_limits<std::size_t>::max();
   std::size_t history_tokens = std::numeric_limits<std::size_t>::max();
-  int tool_rounds = 20;            // answers of a turn with tool calls; the next one fails it
+  int tool_rounds = 20;            // answers with tool calls in a turn; one more fails the turn
   std::vector<std::string> tools;  // agents that the model may call
 };
 
-// What a turn of a program with "io": "text" may be given beside the text.
+// Limits of the files that a turn of a program with "io": "text" gets beside the text.
 struct PartFileLimits {
   int files_max = 1'000;
   std::size_t arguments_max = 128 << 10;  // bytes of the files' paths
@@ -88,12 +88,12 @@ struct AgentSettings {
   enum class ReplyAs { artifact, status, both, message };
 
   Kind executor = Kind::command;
-  // Its executor has others do the work.
+  // Whether a server elsewhere does the work.
   bool acts_outside() const {
     return executor == Kind::a2a || executor == Kind::openai || executor == Kind::ag_ui;
   }
   bool keeps_workers() const { return executor == Kind::command && mode == Mode::worker; }
-  // What the card says of that, or what follows from `recovery`; never unset.
+  // The card's `on_unknown`, or else the default that `recovery` implies; never unset.
   Endpoint::OnUnknown on_unknown() const {
     if (endpoint.on_unknown != Endpoint::OnUnknown::unset) return endpoint.on_unknown;
     return recovery == Recovery::fail ? Endpoint::OnUnknown::fail : Endpoint::OnUnknown::resend;
@@ -113,13 +113,15 @@ struct AgentSettings {
   bool is_default = false;  // also served at the root URLs
   Reply reply = Reply::blocking;
   ReplyAs reply_as = ReplyAs::artifact;
-  // plain_answers: in every protocol, a plain message answers the question that its conversation waits with.
-  // confirm_tool: in chat protocols, the client's tool that asks it, if the client offers that; empty: none.
+  // plain_answers: in every protocol, a plain message answers the question that its conversation waits
+  // with. confirm_tool: in chat protocols, the client's tool that asks that question, if the client offers
+  // it; empty: none.
   bool plain_answers = false;
   std::string confirm_tool;
-  // A question with a schema is answered with data, also where the schema leaves a text several meanings.
+  // A question with a schema needs data as its answer, unless the schema gives texts exactly one meaning.
   bool answers_need_data = false;
-  // How long a run goes on after its chat client has hung up; 0: to its end; unset: the server's setting.
+  // How long a run continues after its chat client has hung up; 0: to its end; unset: the server's
+  // setting.
   std::optional<std::chrono::milliseconds> hang_up_grace;
   std::map<std::string, std::string> env;  // added to the few variables that all agents get
   std::vector<std::string> env_from;       // names of variables passed on from Baton's environment
@@ -130,21 +132,22 @@ struct AgentSettings {
   // Time for the other turns of a worker to finish, once one of its turns did not stop.
   std::chrono::milliseconds worker_drain{60'000};
   std::vector<Schedule> schedules;
-  // How long its tasks are kept after an end in this state; of input_required: how long they wait for people.
-  // 0: for ever; without an entry: as the server's settings say.
+  // How long tasks are kept after they end in this state; for input_required, how long they wait for
+  // people. 0: for ever; no entry: the server's setting.
   std::map<task::State, std::chrono::milliseconds> retention;
   task::Budget budget;    // of each task, a plan's own included
-  int children_max = 32;  // open at once, of a task
-  // After a crash a turn runs again at once, while its children go on; otherwise it waits for them first.
+  int children_max = 32;  // open children of a task at once
+  // After a crash, a turn runs again at once while its children continue; otherwise it waits for them
+  // first.
   bool resumes_beside_children = false;
-  // How long a turn of a worker may wait for its children in a place that another turn wants.
+  // How long a turn that waits for its children may keep its place in a worker when another turn needs it.
   std::chrono::milliseconds wait_keep{10'000};
-  // A turn fails if the agent has not said anything for it within this time; 0: no limit.
+  // A turn fails if the agent has sent no output for it within this time; 0: no limit.
   std::chrono::milliseconds first_output{0};
   std::size_t line_max = (8u << 20) + (256u << 10);  // bytes of one line from the agent
   std::uint64_t output_max = 256u << 20;             // bytes of all lines of one turn
   PartFileLimits part_files;                         // the server's
-  std::vector<json::SchemaProblem> warnings;         // of what the card says and this leaves out
+  std::vector<json::SchemaProblem> warnings;         // about members of the card that are left out here
 };
 
 }  // namespace baton::agents

@@ -1,4 +1,4 @@
-// Spans of tool calls: of those that an agent makes itself, and those that a model has made for it.
+// Spans of tool calls: those that an agent makes itself, and those that Baton makes for a model.
 //
 // Threads: one at a time.
 #pragma once
@@ -11,19 +11,19 @@
 
 namespace baton::agents {
 
-// Ends the span of a call. `error`: what kind of failure; empty: none.
+// Ends the span of a call. `error`: the kind of failure; empty: the call succeeded.
 void end_tool_span(base::SpanTimer& timer, const std::string& name, const std::string& call,
                    std::string error);
 
 inline constexpr const char* kUnfinished = "unfinished";  // the error of a call that the turn's end broke off
 
-// ToolSpans: the calls that one turn has announced and not yet told the results of.
+// ToolSpans: the tool calls that one turn has announced and that have no result yet.
 class ToolSpans {
  public:
-  // Begins a span with a call and ends it with its result. `trace`: the turn's `traceparent`. A call that the
-  // task's caller is to answer has none: it may take days.
+  // Begins a span with a call and ends it with its result. `trace`: the turn's `traceparent`. Calls that
+  // the task's caller answers get no span, because they may take days.
   void take(base::SpanQueue& spans, const std::string& trace, const task::EventBody& body);
-  // Ends what is still open as unfinished: something else than the agent has ended the turn.
+  // Ends the open spans as unfinished. For a turn that was not ended by its agent.
   void end_all();
 
  private:

@@ -1,11 +1,12 @@
-// What a turn has used of a model, as an event.
+// The model usage of a turn, as an event.
 #pragma once
 
 #include "task/event.h"
 
 namespace baton::agents {
 
-// `used`: as in task::Usage. Counts its tokens: totalTokens or, without it, what went in and came out.
+// `used`: as in task::Usage. Its tokens are totalTokens or, without that, the sum of inputTokens and
+// outputTokens.
 task::Usage usage_of(task::Json used);
 
 }  // namespace baton::agents

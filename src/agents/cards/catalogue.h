@@ -34,12 +34,12 @@ struct Agent {
   AgentSettings settings;
   std::filesystem::path folder;        // absolute; empty for agents without one
   std::chrono::sys_seconds read_at{};  // when the card was read; the epoch for agents without a folder
-  base::Timestamp changed{};           // when the card's file was; 0 for agents without a folder
+  base::Timestamp changed{};           // when the card's file was last modified; 0 without a folder
   std::string card_text;               // as read
   std::uint64_t files = 0;             // files_digest of the folder, with CommonRules::dev; else 0
   std::unique_ptr<Executor> executor;
 
-  // The card to show: valid as long as what is returned, and as this.
+  // The card to show. Valid while both the returned pointer and this Agent live.
   std::shared_ptr<const task::AgentCard> shown_card() const {
     auto other = executor ? executor->card() : nullptr;
     return other ? other : std::shared_ptr<const task::AgentCard>(std::shared_ptr<void>(), &card);
@@ -49,8 +49,8 @@ struct Agent {
 // Rules for all agents.
 struct CommonRules {
   std::vector<std::string> secret_variables;  // never passed on to an agent
-  // Their authors are at work: as if every card said "errors": "verbose", and `reload` takes an agent for
-  // changed if any file of its folder is.
+  // For development: every agent gets "errors": "verbose", and `reload` treats an agent as changed if any
+  // file in its folder has changed.
   bool dev = false;
   bool strict = false;                          // `load` fails if a single card is wrong
   std::vector<std::string> delegate_urls = {};  // agents elsewhere without cards: see delegate_urls.h
@@ -61,30 +61,30 @@ class Catalogue {
  public:
   // Makes an agent's executor. The agent has none yet.
   using Make = std::function<std::unique_ptr<Executor>(const Agent&)>;
-  // By the names that cards with "executor": "builtin" give.
+  // Keyed by the name that a card with "executor": "builtin" gives.
   using Builtins = std::map<std::string, Make, std::less<>>;
 
-  // Something that is wrong or odd.
+  // An error or a warning about a card.
   struct Finding {
     std::string file;                  // the card's
-    std::size_t line = 0, column = 0;  // from 1; 0: in no place
+    std::size_t line = 0, column = 0;  // counted from 1; 0: no position
     std::string pointer;               // JSON pointer; empty: the whole card
     std::string reason;
 
-    // "<file>:<line>:<column>: <JSON pointer>: <reason>", without what is not there.
+    // "<file>:<line>:<column>: <JSON pointer>: <reason>"; absent parts are left out.
     std::string text() const;
   };
-  // About an agent's card.
+  // The findings about one agent's card.
   struct CardReport {
     std::string folder;  // its name in the agents' folder
     std::vector<Finding> findings;
 
-    // A line for each.
+    // One line per finding.
     std::string text() const;
   };
 
-  // Reads all cards as `load` does, and says what there is to say about them. Fails with invalid_argument if
-  // there are none.
+  // Reads all cards as `load` does and reports on them. Fails with invalid_argument if the folder cannot
+  // be read or has no card.
   struct Checked {
     std::vector<std::string> folders;  // of all agents, by name
     std::vector<CardReport> wrong, warnings;
@@ -92,15 +92,15 @@ class Catalogue {
   static base::Result<Checked> check(const std::filesystem::path& folder, const Make& make,
                                      const CommonRules& rules = {});
 
-  // Reads all cards; `make` makes the executors, but for built-in ones. Leaves out agents whose cards
-  // are wrong. Fails with invalid_argument if no agent is left or, with strict rules, if any card is wrong.
-  // The error's for_log has a line for each problem.
+  // Reads all cards. `make` makes the executors, except the built-in ones. Leaves out agents whose cards
+  // are wrong. Fails with invalid_argument if no agent is left or, with strict rules, if any card is
+  // wrong. The error's for_log has a line for each problem.
   static base::Result<Catalogue> load(const std::filesystem::path& folder, const Make& make,
                                       const Builtins& builtins = {}, const CommonRules& rules = {});
 
-  // Reads the cards again. An agent stays as it is if its card (with `dev` also its files) is as before, or
-  // is wrong now. The running turns of a changed agent finish with their old executor. Fails and changes
-  // nothing if no card is right.
+  // Reads the cards again. An agent stays as it is if its card (with `dev`, also its files) has not
+  // changed, or is now wrong. The running turns of a changed agent finish with their old executor. Fails
+  // and changes nothing if no card is right.
   struct Reloaded {
     int added = 0, changed = 0, removed = 0;
     std::vector<CardReport> wrong;  // the cards that are wrong now
@@ -111,24 +111,25 @@ class Catalogue {
   // A catalogue of the given agents; at least one.
   explicit Catalogue(std::vector<Agent> agents) : Catalogue(std::move(agents), {}, {}) {}
 
-  // Adds an agent that only `find` knows, such as one that plans delegate to. Not thread-safe: before the
-  // catalogue is used.
+  // Adds an agent that only `find` returns, such as one that plans delegate to. Not thread-safe; call it
+  // before the catalogue is used.
   void add_hidden(Agent agent);
   const std::vector<const Agent*>& hidden() const { return state_->hidden; }
-  // Adds a hidden agent that `find` returns for each URL that `knows` accepts as well. Tasks keep the URL as
-  // the name of their agent. Once, and not thread-safe, as above; `knows` may be called from any thread.
+  // Adds a hidden agent that `find` also returns for each URL that `knows` accepts. Tasks keep the URL as
+  // the name of their agent. Call it at most once, before the catalogue is used; `knows` may be called
+  // from any thread.
   void add_elsewhere(Agent agent, std::function<bool(std::string_view url)> knows);
 
-  // Agents that other nodes on the same store serve, and those of them whose cards are newer there than here;
-  // instead of those named before. Threads: any.
+  // Replaces the list of agents that other nodes on the same store serve. `newer`: those of them whose
+  // cards are newer there than here. Threads: any.
   void set_on_other_nodes(const std::vector<task::AgentName>& names, std::set<task::AgentName> newer);
   bool is_newer_elsewhere(const task::AgentName& name) const;
-  // One of them, of which only the name is known: its tasks can be read and canceled here. Null: there is no
-  // such agent.
+  // Returns an agent that another node serves; only its name is set. Its tasks can be read and canceled
+  // here. Null if there is no such agent.
   const Agent* on_other_node(const task::AgentName& name) const;
 
-  // The first agent with a skill of this id and a skill with this tag, either of which may be empty; null if
-  // there is none.
+  // The first agent that has a skill with this id and a skill with this tag; an empty argument matches
+  // every agent. Null if there is none.
   const Agent* find_skilled(const std::string& skill, const std::string& tag) const;
 
   // Null if there is no such agent.
@@ -144,10 +145,10 @@ class Catalogue {
 
   const std::vector<CardReport>& left_out() const { return table().left_out; }
   bool is_left_out(const task::AgentName& name) const;
-  // The cards that were wrong at the last reload, whose agents go on as they were before. They will be left
-  // out at the next start.
+  // The cards that were wrong at the last reload and whose agents still use their previous cards. These
+  // agents will be left out at the next start.
   const std::vector<CardReport>& outdated() const { return table().outdated; }
-  // About accepted cards, with a finding each: unknown members, missing programs.
+  // Warnings about accepted cards, one finding per report: unknown members, missing programs.
   const std::vector<CardReport>& warnings() const { return table().warnings; }
 
  private:
@@ -170,7 +171,7 @@ class Catalogue {
     std::vector<std::unique_ptr<const Table>> tables;
     std::vector<std::unique_ptr<const Agent>> agents;
     std::vector<const Agent*> hidden;
-    const Agent* elsewhere = nullptr;  // one of them; null: none
+    const Agent* elsewhere = nullptr;  // one of `hidden`, or null
     std::function<bool(std::string_view url)> knows_url;
     base::Guarded<OnOtherNodes> on_other_nodes;
   };
@@ -184,7 +185,7 @@ class Catalogue {
 // Whether a folder with this name can be an agent: lower-case letters, digits and, after the first character,
 // also - _ and dot.
 bool is_agent_name(std::string_view name);
-// Whether it is meant as the URL of an agent elsewhere.
+// Whether `name` is written as the URL of an agent elsewhere.
 bool is_agent_url(std::string_view name);
 
 }  // namespace baton::agents

@@ -41,7 +41,7 @@ std::uint64_t files_digest(const fs::path& folder) {
     const auto changed = entry->last_write_time(gone).time_since_epoch().count();
     const std::string facts =
         entry->path().string() + '/' + std::to_string(changed) + '/' + std::to_string(entry->file_size(gone));
-    digest += std::hash<std::string>{}(facts);  // in whatever order files come
+    digest += std::hash<std::string>{}(facts);  // a sum, so the order of the files does not matter
   }
   return digest;
 }

@@ -95,7 +95,8 @@ Endpoint::OnUnknown read_on_unknown(std::string_view name) {
   return name == "ask" ? OnUnknown::ask : OnUnknown::unset;
 }
 
-// A variable of Baton's environment that holds what the card leaves open; empty: none, or not set.
+// Returns a variable of Baton's environment, for a value that the card leaves open; empty if no variable
+// is named or it is not set.
 std::string value_from(Value variable, const std::string& place, std::vector<SchemaProblem>& problems) {
   const std::string name = variable.str();
   if (name.starts_with("BATON_"))
@@ -209,7 +210,7 @@ void read_workflow(Value baton, AgentSettings& settings, std::vector<SchemaProbl
     settings.plan = read_plan(plan.raw(), "/baton/plan", problems);
     settings.children_max = 1'000;
     settings.resumes_beside_children = true;
-    settings.concurrency = 256;  // turns that are over at once
+    settings.concurrency = 256;  // the turns are short
     return;
   }
   if (is_workflow) problems.push_back({"/baton", "executor \"workflow\" needs \"plan\": {...}"});
@@ -256,7 +257,7 @@ void read_env(Value env, AgentSettings& settings, std::vector<SchemaProblem>& pr
   }
 }
 
-// The catalogue checks which of them hold secrets: only the configuration tells.
+// The catalogue checks which of them hold secrets, because only the configuration knows that.
 void read_env_from(Value names, AgentSettings& settings, std::vector<SchemaProblem>& problems) {
   for (const Value name : names) {
     const std::string place = "/baton/env_from/" + std::to_string(settings.env_from.size());

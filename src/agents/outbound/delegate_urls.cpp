@@ -26,7 +26,7 @@ bool is_plain_path(std::string_view path) {
 bool is_delegate_url(const std::vector<std::string>& allowed, std::string_view url) {
   if (url.size() > kDelegateUrlMax) return false;
   return std::ranges::any_of(allowed, [&](std::string_view entry) {
-    // Scheme and host are the same in any case, a path is not.
+    // Scheme and host are case-insensitive, the path is not.
     const std::size_t path = std::min(entry.find('/', base::web_scheme(entry)), entry.size());
     if (!base::begins_with(url, entry.substr(0, path))) return false;
     const std::string_view below = url.substr(path);
@@ -41,7 +41,7 @@ std::string delegate_url_problem(std::string_view entry) {
   if (!url) return url.error().for_caller;
   if (entry.find_first_of("?#\\") != std::string_view::npos)
     return "it has a query, a fragment or a backslash";
-  // So that the path below it begins with the entry's own "/".
+  // With a path, every URL below the entry begins with the entry's own "/".
   if (entry.find('/', entry.find("://") + 3) == std::string_view::npos)
     return "it has no path: end it with \"/\" for all agents there";
   return entry.size() > kDelegateUrlMax ? "it is longer than 250 bytes" : "";

@@ -1,5 +1,5 @@
-// The setting outbound.delegate_urls: agents elsewhere to which work may be delegated without a card of
-// theirs here. An entry is one agent's URL or, if it ends with "/", stands for all agents below it.
+// The setting outbound.delegate_urls: agents elsewhere that may be delegated to without having a card
+// here. An entry is one agent's URL or, if it ends with "/", stands for all agents below it.
 #pragma once
 
 #include <string>
@@ -8,15 +8,15 @@
 
 namespace baton::agents {
 
-// The hidden agent that works for all of them.
+// The name of the hidden agent that runs the turns of all of them.
 inline constexpr std::string_view kElsewhereAgent = "~elsewhere";
 
-// Whether `url` is one of these agents. Below an entry a path is of letters, digits and - _ . ~ only, without
-// "." and "..", so that no server can take it for a path outside. Never true of a URL above 250 bytes: it has
-// room in lists of hops.
+// Whether an entry allows `url`. The path below an entry may only have letters, digits and - _ . ~ in its
+// segments, and no segment "." or "..", so that no server can read it as a path outside the entry. URLs
+// longer than 250 bytes are never allowed, so that an allowed one fits into a list of hops.
 bool is_delegate_url(const std::vector<std::string>& allowed, std::string_view url);
 
-// What is wrong with an entry of the setting; empty: nothing.
+// Returns why an entry of the setting is invalid; empty if it is valid.
 std::string delegate_url_problem(std::string_view entry);
 
 }  // namespace baton::agents

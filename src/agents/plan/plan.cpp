@@ -50,7 +50,8 @@ milliseconds plan_seconds(Value value, milliseconds otherwise) {
   return number ? milliseconds(std::llround(std::ceil(*number * 1000))) : otherwise;
 }
 
-// Types and unknown members are the schema's: this checks what depends on several members.
+// Reads a plan and checks rules that involve several members. The schema has checked types and unknown
+// members.
 class PlanReader {
  public:
   PlanReader(std::string place, std::vector<SchemaProblem>& problems) : problems_(problems) {
@@ -252,7 +253,7 @@ class PlanReader {
               {}};
     }
     read.pointer = from["value"].str();
-    // As people write it who have just written a text.
+    // Accepts "{{pointer}}" too, the form that is used in texts.
     if (read.pointer.starts_with("{{") && read.pointer.find("}}") == read.pointer.size() - 2) {
       read.pointer = read.pointer.substr(2, read.pointer.size() - 4);
       std::erase(read.pointer, ' ');
@@ -278,7 +279,8 @@ class PlanReader {
   int count_ = 0;
 };
 
-// Also what its pointers are checked with; null: it is not JSON.
+// Reads the steps into `plan` and returns the places that its pointers are checked with; empty if the text
+// is not JSON.
 std::optional<PlanPlaces> read_steps_of(Plan& plan, std::string_view text, const std::string& place,
                                         std::vector<SchemaProblem>& problems) {
   plan.text = std::string(text);

@@ -1,5 +1,5 @@
-// Plan: a workflow as its card says it (member `plan` of the object `baton`; agent-cards/README.md describes
-// it). A tree of steps; what becomes of them in a run is PlanRun's.
+// Plan: a workflow as its card describes it (member `plan` of the object `baton`; see
+// agent-cards/README.md). It is a tree of steps; PlanRun tracks their progress in a run.
 //
 // Threads: immutable once made, and shared by the runs that began with it.
 #pragma once
@@ -19,7 +19,7 @@
 
 namespace baton::agents {
 
-// True or false of the values that a run has. A leaf compares the value at `pointer`.
+// A predicate on the values of a run. A leaf compares the value at `pointer`.
 struct Condition {
   enum class Test { all, any, none, equals, differs, greater, less, contains, one_of, exists };
   Test test = Test::exists;
@@ -45,14 +45,14 @@ struct Retry {
 
 struct PlanStep {
   enum class Kind { agent, sequence, parallel, route, loop, map, wait, ask };
-  // What a failure of the step does: it fails the step around it, is taken for an end like any other, or
-  // fails the step around it after the step's own compensation has run.
+  // The effect of a failure of the step. `fail` fails the step around it, `goes_on` treats the failure as
+  // a normal end, and `compensate` fails the step around it after the step's own compensation has run.
   enum class OnFailure { fail, goes_on, compensate };
 
   Kind kind = Kind::agent;
   std::string id;                                // unique in the plan
-  const PlanStep* parent = nullptr;              // null: the whole plan
-  std::vector<std::unique_ptr<PlanStep>> steps;  // a sequence's and a parallel's, a route's branches, or one
+  const PlanStep* parent = nullptr;              // null: this is the plan's root
+  std::vector<std::unique_ptr<PlanStep>> steps;  // of a sequence or parallel, a route's branches, or one
   std::string agent;                             // of an agent; empty: the first with `skill` and `tag`
   std::string skill, tag;
   task::Json input;  // a template, or an object with text, data and files; absent: the caller's message
@@ -74,20 +74,20 @@ struct PlanStep {
 
 struct Plan {
   PlanStep root;
-  task::Json output;  // as a step's input; absent: what the root comes to
+  task::Json output;  // like a step's input; absent: the root's result
   bool shows_results = true;
   bool undoes = false;  // a step has a compensation
-  task::Budget budget;  // AgentSettings::budget has it as well
+  task::Budget budget;  // included in AgentSettings::budget
   std::string text;     // as read
 };
 
-// Reads the text of a plan. Adds what is wrong to `problems`, with pointers that begin with `place`; the plan
-// can be run only if nothing is.
+// Reads the text of a plan. Adds its errors to `problems`, with pointers that begin with `place`; the plan
+// can be run only if there are none.
 std::shared_ptr<const Plan> read_plan(std::string_view text, const std::string& place,
                                       std::vector<json::SchemaProblem>& problems);
 
-// The plan of a run that began with this text; null: it cannot be read. Its pointers are not checked, since
-// the checks may have become stricter since.
+// Reads the plan of a run that has begun with this text; null if it cannot be read. Its pointers are not
+// checked, because the checks may have become stricter since then.
 std::shared_ptr<const Plan> read_begun_plan(std::string_view text);
 
 // A card's object "budget", which the schema has checked.
@@ -109,5 +109,8 @@ void for_each_step(const PlanStep& step, See&& see) {
 
 // Whether `step`, or a step in it, has a compensation.
 bool has_compensation(const PlanStep& step);
+
+// The step named by `/steps/<id>` in the whole plan of `from`, or null.
+const PlanStep* find_step(const PlanStep& from, std::string_view id);
 
 }  // namespace baton::agents

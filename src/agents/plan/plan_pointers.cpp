@@ -35,7 +35,7 @@ std::ptrdiff_t index_in(const PlanStep& around, const PlanStep* step) {
   return std::ranges::find(around.steps, step, &std::unique_ptr<PlanStep>::get) - around.steps.begin();
 }
 
-// Whether the last step of the chain begins, once, in the moment in which the one at `from` does.
+// Whether the last step of the chain begins exactly once, at the same moment as the step at `from`.
 bool begins_with(const Chain& chain, std::size_t from) {
   const PlanStep& last = *chain.steps.back();
   if (last.retry.count > 0 || last.kind == StepKind::loop) return false;
@@ -50,8 +50,9 @@ bool begins_with(const Chain& chain, std::size_t from) {
   return true;
 }
 
-// Why `reader` never finds a value of `named`, as a noun; empty if it may. The next round of a loop finds
-// those of the one before, a later attempt those that came meanwhile, and a compensation all there are.
+// Returns why `reader` can never find a value of `named`, as a noun phrase; empty if it can. The next
+// iteration of a loop finds the values of the one before, a later attempt finds those that came meanwhile,
+// and a compensation finds all values.
 std::string never_known(const PlanStep& reader, const PlanStep& named, const std::string& pointer) {
   const std::string later = "a step that begins only after this is read";
   const Chain from = chain_of(reader), to = chain_of(named);
@@ -117,7 +118,7 @@ class PointerChecks {
     for (const Value file : root["files"]) check_files(file.str(), place + "/files");
   }
 
-  // A list of files, or one of them.
+  // Checks a pointer to a list of files or to one file.
   void check_files(std::string pointer, const std::string& place) {
     const std::size_t before = problems_.size();
     check_pointer(pointer, place);
@@ -176,7 +177,7 @@ class PointerChecks {
                  {"text", "data", "files", "parts", "state", "error", "task", "results"}, place);
   }
 
-  // The word after the first `length` bytes.
+  // Checks the path segment after the first `length` bytes.
   void check_member(const std::string& pointer, std::size_t length, const std::vector<std::string>& members,
                     const std::string& place) {
     const std::string rest = pointer.substr(std::min(pointer.size(), length + 1));

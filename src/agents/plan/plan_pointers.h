@@ -1,5 +1,5 @@
-// Checks where a plan refers to values: what a pointer names must be there, and must be able to have a value
-// by the time it is read. What depends on the values themselves is not checked.
+// Checks the pointers of a plan: each must name something that exists and can have a value by the time it
+// is read. Errors that depend on the values themselves are not found.
 //
 // Pure functions.
 #pragma once
@@ -13,17 +13,17 @@
 
 namespace baton::agents {
 
-// Where the parts of a plan stand in its text, as reading it has found.
+// The places of a plan's parts in its text, recorded while it is read.
 struct PlanPlaces {
   std::string plan;
   std::map<std::string, const PlanStep*, std::less<>> ids;
   std::map<const PlanStep*, std::string> steps;
   struct Pointed {
     std::string pointer, place;
-    const PlanStep* step;  // that reads it
+    const PlanStep* step;  // the reader
   };
   std::vector<Pointed> conditions;
-  // What values are compared with: texts in it may have pointers.
+  // The operand of a comparison; texts in it may contain pointers.
   struct Compared {
     task::Json with;
     std::string place;
@@ -32,12 +32,13 @@ struct PlanPlaces {
   std::vector<Compared> compared;
 };
 
-// Whether a round of the loops around both has no value of `named` yet when `reader` reads it, as `named`
-// comes after it, runs at the same time, or is the reader itself or around it. False of what it will not have
-// at all, such as a step in another branch of a route, and of what a compensation reads.
+// Whether, within one iteration of the loops around both, `named` has no value yet when `reader` reads it:
+// `named` comes later, runs at the same time, or is `reader` itself or around it. False if `named` gets no
+// value at all in that iteration, such as a step in another branch of a route, and if either step is in a
+// compensation.
 bool comes_later(const PlanStep& reader, const PlanStep& named);
 
-// Adds what is wrong to `problems`.
+// Adds the errors found to `problems`.
 void check_pointers(const Plan& plan, const PlanPlaces& places, std::vector<json::SchemaProblem>& problems);
 
 }  // namespace baton::agents
