@@ -26,9 +26,10 @@ using OnUnknown = Endpoint::OnUnknown;
 using protocol::agui::RunReader;
 
 constexpr milliseconds kRunRetryFirst{200}, kRetryMax{5'000};
-// A server that was never reached is most likely not there; one that is restarting comes back sooner.
+// How long a server that was never reached is retried. It is most likely absent; one that restarts comes
+// back sooner.
 constexpr std::chrono::seconds kRunFirstContact{30};
-constexpr int kRunBreaksMax = 5;  // runs of a turn that may end without an end
+constexpr int kRunBreaksMax = 5;  // runs of a turn whose stream may break off
 constexpr std::array kRunBusy{429, 503};
 constexpr std::array kRunTrouble{408, 502, 504};  // the run may have begun
 
@@ -46,7 +47,7 @@ task::ExecutorState state_of_breaks(int breaks) {
   return state;
 }
 
-// What the body of a refusal says, in the members that servers use.
+// The error message in the body of a refusal, from the members that servers use for it.
 std::string reason_in(const std::string& body) {
   const auto document = json::Document::view_of(body);
   for (const char* member : {"message", "error", "detail"}) {
@@ -57,7 +58,7 @@ std::string reason_in(const std::string& body) {
   return {};
 }
 
-// How a run's request has ended. unsent: it may be sent again. lost: the run may be under way there, or over.
+// How a run's request ended. unsent: it may be sent again. lost: the run may be under way there, or over.
 enum class RunSpoke { ended, unsent, lost, refused };
 
 class AguiTurn {
@@ -94,7 +95,7 @@ class AguiTurn {
 
  private:
   void speak() {
-    std::optional<Clock::time_point> until;  // for a server that is not there
+    std::optional<Clock::time_point> until;  // when to give up on a server that is not there
     for (milliseconds pause = kRunRetryFirst;;) {
       post_.time_max = left();
       const RunSpoke spoke = ask_once();
@@ -111,14 +112,15 @@ class AguiTurn {
       milliseconds delay = std::max(held_ ? milliseconds(0) : with_jitter(pause), retry_after_);
       const bool is_late = Clock::now() + delay >= last;
       if (is_late && !held_) return fail("the remote agent cannot be reached: " + why_);
-      // No turn fails that was only held back by others' failures: its last request goes out.
+      // A turn held back only by the breaker, after other turns' failures, still sends a last request
+      // before it fails.
       post_.despite_breaker = is_late;
       if (is_late) delay = std::clamp(until_time(last), milliseconds(0), delay);
       base::log_warn(log_members(), "asks the remote agent again in {} ms: {}", delay.count(), why_);
       if (turn_.wait_cancelled(delay)) return;
       if (!held_) pause = std::min(pause * 2, kRetryMax);
       if (!relay_.has_told()) continue;
-      // What the caller has seen is withdrawn with the turn, which then runs again.
+      // BrokenOff withdraws the output that the caller has seen, and the turn runs again.
       turn_.emit(state_of_breaks(breaks_));
       return turn_.finish(BrokenOff{});
     }
@@ -171,7 +173,7 @@ class AguiTurn {
   RunSpoke take_refusal(const Posted& posted) {
     const int status = posted.answer.status;
     why_ = "the remote agent answered with HTTP status " + std::to_string(status);
-    // What it says about keys may show parts of them.
+    // An error about keys may show parts of them.
     const std::string reason = status == 401 || status == 403 ? "" : reason_in(posted.answer.body);
     if (!reason.empty()) why_ += ": " + shown_error(reason, posted.token);
     if (std::ranges::count(kRunBusy, status) > 0) return RunSpoke::unsent;
@@ -212,7 +214,7 @@ class AguiTurn {
     return false;
   }
 
-  // The run may have been made, and must not be made twice.
+  // Ends the turn when the run may have been made and must not be made twice.
   void not_known() {
     const std::string text = relay_.has_told()
                                  ? "the connection to the remote agent was lost in the middle of its answer"
@@ -249,15 +251,15 @@ class AguiTurn {
   int breaks_;
   bool may_have_sent_ = false;
   Post post_;
-  // Of the last request.
+  // The state of the last request.
   RunReader reader_;
   std::optional<protocol::SseReader> events_;
   std::uint64_t bytes_ = 0;
-  std::string nonsense_;  // why the answer is none
-  std::string why_;       // there is no end of the run
+  std::string nonsense_;  // why the answer is not valid
+  std::string why_;       // the request did not end the run
   bool held_ = false;
-  bool is_there_ = false;   // it has answered, if only that it is busy
-  bool has_begun_ = false;  // its stream has
+  bool is_there_ = false;   // the server has answered, if only that it is busy
+  bool has_begun_ = false;  // the answer's stream has begun
   milliseconds retry_after_{0};
 };
 

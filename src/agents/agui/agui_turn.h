@@ -2,10 +2,10 @@
 //
 // One turn of an AG-UI endpoint: one run there, whose thread is the context.
 //
-// The run has the same id and content in each attempt, but AG-UI has no way to take a run up again: a stream
-// that ends before the run does is a lost connection, and what happens then is the card's `on_unknown`. Where
-// the run is made again, what was shown of it is withdrawn (BrokenOff). A server that was not reached, or was
-// busy, is asked again. To hang up is the only cancel.
+// The run has the same id and content in each attempt, but AG-UI cannot resume a run: a stream that ends
+// before the run does is a lost connection, and the card's `on_unknown` decides what happens then. If the
+// run is repeated, its output so far is withdrawn (BrokenOff). Requests to a server that is busy or was
+// not reached are retried. The only way to cancel a run is to close the connection.
 #pragma once
 
 #include <memory>

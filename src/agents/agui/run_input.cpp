@@ -23,8 +23,9 @@ using protocol::chat::Answer;
 constexpr char kInterrupts = '/';  // "<turn>/<interrupt>,<interrupt>", each percent-encoded
 constexpr char kResending = '?';   // "<turn>?<id of the message>"
 
-// The turn whose question is answered, and what the ask's id says of it; empty if it is not of this kind. The
-// id of a client's call is the endpoint's own and may be anything.
+// Splits the id of the question that the turn answers into the turn that asked and the rest; both are
+// empty if the id has another kind. Answers to client tool calls are excluded: their ids are the
+// endpoint's own and may be anything.
 std::pair<std::string, std::string> parts_of(const Turn& turn, char mark) {
   if (!protocol::chat::tool_results_in(turn.message).empty()) return {};
   const std::string& ask = turn.resume_ask;
@@ -48,7 +49,7 @@ std::vector<Answer> answers_in(const Turn& turn) {
   return answers;
 }
 
-// A call or its result with the id that the endpoint knows.
+// Gives a call or its result the id that the endpoint knows.
 void rename(task::Part& part, const CallIds& ids) {
   if (part.kind != task::Part::Kind::data) return;
   const auto document = json::Document::view_of(part.content);
@@ -75,7 +76,8 @@ bool is_tool_part(const task::Part& part) {
   return document.root()["toolCall"].is_object() || document.root()["toolResult"].is_object();
 }
 
-// Data is text there, and the words for those who cannot run a client's tool are not for it.
+// Appends a message as AG-UI endpoints take it: data parts become text, and the sentence for clients that
+// cannot run a tool is dropped. Reasoning is not sent.
 void add(const task::Message& message, const CallIds& ids, std::vector<task::Message>& out) {
   const auto metadata = json::Document::view_of(message.metadata.text);
   if (metadata.root()["role"].string() == "reasoning") return;
@@ -95,7 +97,8 @@ void add(const task::Message& message, const CallIds& ids, std::vector<task::Mes
   if (!told.parts.empty()) out.push_back(std::move(told));
 }
 
-// What an AG-UI client of ours has said to the agent goes on; other clients' metadata does in their place.
+// Forwards the context and forwardedProps of a Baton client that speaks AG-UI. For other clients the
+// metadata of their request is forwarded as forwardedProps.
 void add_metadata(const Turn& turn, ClientRun& run) {
   const auto document = json::Document::view_of(turn.metadata.text);
   const json::Value metadata = document.root();

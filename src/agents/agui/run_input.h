@@ -1,4 +1,5 @@
-// What a turn tells an AG-UI endpoint, and what the ids of its questions say about it.
+// The input of a run at an AG-UI endpoint, made from a turn, and the ids of questions, which encode what
+// they are about.
 //
 // Threads: pure functions.
 #pragma once
@@ -13,16 +14,16 @@
 
 namespace baton::agents {
 
-// The id of the question that these interrupts are; empty: it would be too long.
+// The id of the question made from these interrupts; empty if it would be too long.
 std::string ask_for(const std::string& turn, const std::vector<protocol::agui::Interrupt>& interrupts);
-// The id of our own question, whether the message is to be sent again.
+// The id of Baton's own question, which asks whether to send the message again.
 std::string ask_for_resending(const Turn& turn);
 
-// Whether the turn answers that question, and says yes.
+// Whether the turn answers that question, and whether its answer is yes.
 bool is_about_resending(const Turn& turn);
 bool says_resend(const Turn& turn);
 
-// Nothing: the message that is to be sent again is no longer at hand.
+// Makes the run's input. Empty if the history no longer has the message that is to be sent again.
 std::optional<protocol::agui::ClientRun> run_input(const Turn& turn);
 
 }  // namespace baton::agents

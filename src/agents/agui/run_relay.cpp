@@ -70,7 +70,7 @@ void RunRelay::tell_one(task::EventBody body) {
   if (auto* call = std::get_if<task::ToolCall>(&body)) {
     if (call->id.size() > kIdMax) return;
     call->by_client = client_tools_.contains(call->name);
-    // A call of the client's tool is told once it is known that the endpoint does not run it itself.
+    // Calls of client tools are held until it is known that the endpoint does not run them itself.
     if (call->by_client) return keep_call(std::move(*call));
   }
   const auto* const step = std::get_if<task::Step>(&body);
@@ -87,7 +87,7 @@ void RunRelay::tell_one(task::EventBody body) {
 }
 
 void RunRelay::keep_call(task::ToolCall call) {
-  if (!client_call_places_.try_emplace(call.id, next_call_).second) return;  // told twice
+  if (!client_call_places_.try_emplace(call.id, next_call_).second) return;  // a duplicate
   client_bytes_ += bytes_of_call(call);
   client_calls_.emplace(next_call_++, std::move(call));
   if (client_bytes_ <= arguments_max_) return;

@@ -1,7 +1,7 @@
-// RunRelay: what an AG-UI endpoint says in a run, told to the sink of ours.
+// RunRelay: passes the output of a run at an AG-UI endpoint to the sink of the turn here.
 //
-// Strict clients fail a run for one event out of place, so what does not fit is left out, and what is left
-// open is closed at the end. Threads: one at a time.
+// Strict clients fail a run for one event out of place, so such events are left out, and calls and steps
+// that were left open are closed at the end. Threads: one at a time.
 #pragma once
 
 #include <cstddef>
@@ -21,19 +21,19 @@ namespace baton::agents {
 
 class RunRelay {
  public:
-  // `arguments_max`: bytes of the arguments of the client's tools that are called and wait for the run's end.
+  // `arguments_max`: bytes of the calls of client tools that are held until the run ends.
   RunRelay(FunctionTurn& turn, std::size_t arguments_max);
 
   void tell(protocol::agui::RunPiece piece);
-  // Closes what is open.
+  // Closes the open calls and steps.
   void close();
-  // The same, and ends the turn.
+  // Closes the open calls and steps, and ends the turn.
   void finish(const protocol::agui::RunEnd& end);
 
   bool has_told() const { return has_told_; }
-  // Why the run cannot go on; empty if it can.
+  // Why the run must be given up; empty if it may continue.
   const std::string& refusal() const { return refusal_; }
-  // The bytes that are kept of what was told.
+  // The bytes of client tool calls that are held.
   std::size_t held() const { return client_bytes_; }
 
  private:
@@ -50,7 +50,7 @@ class RunRelay {
   std::set<std::string> client_tools_;
   CallIds call_ids_;
   UnfinishedSteps open_;
-  // Of the client's tools, without a result so far, in order; and each one's place by its id.
+  // The calls of client tools that have no result yet, in order, and the place of each by its id.
   std::map<std::uint64_t, task::ToolCall> client_calls_;
   std::unordered_map<std::string, std::uint64_t> client_call_places_;
   std::uint64_t next_call_ = 0;
@@ -58,7 +58,7 @@ class RunRelay {
   const std::size_t arguments_max_;
   std::string refusal_;
   std::set<std::string> artifacts_;
-  std::string message_;  // whose text was told last
+  std::string message_;  // the message whose text came last
   bool has_told_ = false;
 };
 

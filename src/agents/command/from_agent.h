@@ -35,7 +35,7 @@ struct Delegate {
   bool detached = false;
 };
 
-// {"type":"wait"}: the turn is over until its children have stopped.
+// {"type":"wait"}: the turn ends, and another turn begins once its children have stopped.
 struct Wait {};
 
 // {"type":"ask","message":"..." or {parts},"schema":{...}?,"id":"..."?}; the schema is the message's last
