@@ -1,8 +1,7 @@
-// UnfinishedSteps: the steps, and the calls of the agent's own tools, that one turn has opened and not
-// closed.
+// UnfinishedSteps: the steps and calls of the agent's own tools that one turn has opened and not closed.
 //
-// A strict client fails a whole run if something is left open or closed twice. So such output is refused or
-// repaired here, where it comes in. Threads: the host's only.
+// A strict client fails a whole run if something is left open or closed twice. So such output is refused
+// or repaired here, as soon as it arrives. Threads: the host's only.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// AgentOutput: what one turn's agent says in the line protocol; checks it, and passes it to the turn's sink.
+// AgentOutput: checks the messages that one turn's agent sends in the line protocol, and passes them to
+// the turn's sink.
 //
 // Threads: the host's only.
 #pragma once
@@ -22,9 +23,9 @@ class AgentOutput {
   // `gate` must outlive this.
   AgentOutput(const Turn& turn, const AgentSettings& settings, SinkGate& gate);
 
-  // Counts a line's bytes against what a turn may print. False: that was too much, and the turn has failed.
+  // Counts a line's bytes against the turn's limit. If they exceed it, fails the turn and returns false.
   bool count(std::size_t bytes);
-  // Passes a message on. False: it may not come now, and the turn has failed.
+  // Passes a message on. If it is not allowed now, fails the turn and returns false.
   bool take(line::AgentMessage message);
 
   void fail(std::string error) { finish(Failed{std::move(error)}); }
@@ -34,7 +35,7 @@ class AgentOutput {
   void canceling() { canceling_ = true; }
 
   bool ended() const { return ended_; }
-  // Whether the agent has said anything.
+  // Whether the agent has sent any output.
   bool spoke() const { return printed_ > 0; }
 
  private:

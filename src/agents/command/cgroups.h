@@ -22,20 +22,21 @@ class Cgroups {
  public:
   struct Group {
     std::filesystem::path folder;
-    // What the group limits; the process then needs no limit of its own.
+    // The limits that the group enforces; the process needs none of its own for these.
     bool bounds_memory = false;
     bool bounds_processes = false;
   };
 
-  // Groups below this process's own group, if that is delegated. Nothing if it is not, or if it cannot be
+  // For groups below this process's own group. Empty if that group is not delegated, or if it cannot be
   // used, which is logged.
   static std::optional<Cgroups> delegated();
-  // Groups below this folder, where nobody else makes groups.
+  // For groups below this folder. No other program may make groups there.
   explicit Cgroups(std::filesystem::path root);
 
-  // Makes a group for a process that is about to start. Nothing if that is not possible now.
+  // Makes a group for a process that is about to start. Empty if that is not possible now.
   std::optional<Group> make(const ProcessLimits& limits);
-  // Kills what is left in the group and removes it, now or in a later call: the kernel takes a moment.
+  // Kills the processes left in the group and removes it, in this call or a later one: the kernel takes a
+  // moment.
   void end(const Group& group);
 
  private:

@@ -1,4 +1,4 @@
-// CommandExecutor: agents that are programs. See agent-cards/README.md for what they read and print.
+// CommandExecutor: agents that are programs. See agent-cards/README.md for their input and output.
 //
 // Threads: `start` from any. Turns run on the ProcessHost's thread; no thread blocks on a process.
 #pragma once
@@ -39,10 +39,10 @@ class CommandExecutor final : public Executor {
  private:
   const std::shared_ptr<const LaunchFacts> facts_;  // shared with its turns
   const std::shared_ptr<WorkerGroup> workers_;      // shared with its turns and workers; null in turn mode
-  const std::shared_ptr<IoGuess> guess_;            // shared with its turns; null: the card says it
+  const std::shared_ptr<IoGuess> guess_;            // shared with its turns; null: the card sets "io"
 };
 
-// Makes them for a catalogue. The host must outlive it.
+// Makes the command executors of a catalogue. The host must outlive it.
 Catalogue::Make command_executors(ProcessHost& host);
 
 }  // namespace baton::agents

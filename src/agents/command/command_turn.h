@@ -32,7 +32,7 @@ class CommandTurn {
   const std::shared_ptr<SinkGate>& shared_gate() const { return gate_; }
 
  private:
-  const std::shared_ptr<SinkGate> gate_;  // shared with a turn that goes on with this one's process
+  const std::shared_ptr<SinkGate> gate_;  // shared with a turn that takes over this one's process
 };
 
 // Call after a turn's own process has printed: releases the held output, and pauses the process until the

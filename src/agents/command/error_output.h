@@ -1,5 +1,5 @@
 // ErrorOutput: a process's standard error. Logs its lines, with bounds on their length and rate, and keeps
-// the end to tell why the process failed.
+// the end to explain why the process failed.
 #pragma once
 
 #include <chrono>
@@ -16,8 +16,8 @@
 
 namespace baton::agents {
 
-// RecentLines: the last lines on standard error of all processes of one agent, for those who run the server.
-// Bounded in number and length. Threads: any.
+// RecentLines: the last lines on standard error of all processes of one agent, for operators. Bounded in
+// number and length. Threads: any.
 class RecentLines {
  public:
   static constexpr std::size_t kLinesMax = 20;
@@ -32,8 +32,8 @@ class RecentLines {
 
 class ErrorOutput {
  public:
-  // `members` are those of each line in the log: agent and worker, or agent, task and attempt.
-  // `recent` gets them too; null: none does.
+  // `members` are those of each line in the log: agent and worker, or agent, task and attempt. `recent`
+  // gets the lines too; it may be null.
   explicit ErrorOutput(base::LogMembers members, std::shared_ptr<RecentLines> recent = nullptr)
       : members_(std::move(members)), line_members_(members_), recent_(std::move(recent)) {}
 

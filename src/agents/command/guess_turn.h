@@ -1,5 +1,5 @@
-// GuessTurn: a turn of a program of which nobody knows yet what it speaks. The process is begun as the turn
-// of the kind that its source looks like, and goes on as one of the kind that its first line of output is of.
+// GuessTurn: a turn of a program whose output format is not known yet. The process starts as a turn of the
+// kind that its source suggests, and continues as a turn of the kind that its first line of output shows.
 #pragma once
 
 #include <optional>
@@ -41,7 +41,7 @@ class GuessTurn final : public CommandTurn,
   const AgentSettings::Io looks_;
   const std::shared_ptr<ProcessTurn> begun_;  // kept with its files, which the program may read
   std::shared_ptr<ProcessTurn> current_;
-  std::string heard_;  // until it tells
+  std::string heard_;  // the output, until it shows the format
   bool is_settled_ = false;
   bool is_canceled_ = false;
 };

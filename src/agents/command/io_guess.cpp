@@ -14,7 +14,7 @@ using Io = AgentSettings::Io;
 
 constexpr std::size_t kSourceMax = 1 << 20;
 
-// The source is the first of the words that is a file.
+// Reads the program's source, the first word of the command that is a file.
 std::string source_of(const std::vector<std::string>& command, const fs::path& folder) {
   for (const std::string& word : command) {
     std::error_code ignored;
@@ -28,8 +28,9 @@ std::string source_of(const std::vector<std::string>& command, const fs::path& f
   return {};
 }
 
-// Whether the source writes a line that ends a turn of the line protocol, {"type": "done"} in whatever
-// language, or has a library write it. Other programs have "type" and "text" in their JSON, too.
+// Whether the source writes a line that ends a turn of the line protocol, {"type": "done"} in any
+// language, or uses a library that writes it. "type" and "text" alone are no sign: other programs have
+// them in their JSON, too.
 bool knows_lines(const std::string& source) {
   static const std::regex kSign(
       "type[\"'\\\\]*\\s*(:|=|=>|,)\\s*[\"'\\\\]+(done|fail|reject|ask|auth)\\b|"

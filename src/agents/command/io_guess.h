@@ -1,5 +1,6 @@
-// IoGuess: whether a program speaks the line protocol or reads and writes plain text, for a card that leaves
-// that open ("io": "guess"): as its source looks, until the first line that it prints says so.
+// IoGuess: whether a program speaks the line protocol or reads and writes plain text, for a card that
+// leaves this open ("io": "guess"). The guess comes from the program's source until its first line of
+// output shows it.
 //
 // Threads: any; `learn` one at a time.
 #pragma once
@@ -21,11 +22,11 @@ class IoGuess {
 
   IoGuess(const std::vector<std::string>& command, const std::filesystem::path& folder);
 
-  // What the program is to be given.
+  // The format of the input to give the program.
   Io io() const { return io_; }
-  // Whether no turn has shown it yet.
+  // Whether no turn has shown the format yet.
   bool is_open() const { return is_open_; }
-  // A turn has shown it. Returns whether it is the first one.
+  // Records the format that a turn has shown. Returns whether this turn is the first one to show it.
   bool learn(Io io);
 
  private:
@@ -33,8 +34,9 @@ class IoGuess {
   std::atomic<bool> is_open_{true};
 };
 
-// What the beginning of a program's output speaks: lines if its first line that is not blank is one of the
-// line protocol. Nothing: too little of it is there. `is_all`: nothing follows.
+// The format of a program's output, of which `output` is the beginning: lines if its first line that is
+// not blank is one of the line protocol. Empty if the beginning is too short to tell. `is_all`: no more
+// output follows.
 std::optional<AgentSettings::Io> spoken_in(std::string_view output, bool is_all);
 
 }  // namespace baton::agents

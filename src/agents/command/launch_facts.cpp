@@ -12,8 +12,8 @@ namespace fs = std::filesystem;
 
 constexpr std::array<const char*, 5> kPassedOn{"PATH", "HOME", "LANG", "TZ", "TMPDIR"};
 
-// Where the program is: libraries are installed beside it as in /usr/bin and /usr/share, or are in the
-// project whose build it is of.
+// The folder of Baton's program. The libraries are installed beside it, as in /usr/bin and /usr/share, or
+// are in the source tree that it was built from.
 const fs::path& program_folder() {
   static const fs::path folder = [] {
     std::error_code ignored;

@@ -23,14 +23,14 @@ struct LaunchFacts {
 // The command of an agent, run in its folder. Its environment has PATH, HOME, LANG, TZ and TMPDIR from
 // Baton's, the variables that the card wants passed on, and the card's own, which win. PYTHONPATH and
 // NODE_PATH end with the helper libraries for agents: those in lib/ beside the agent's folder, or else
-// those that have come with the program.
+// those installed with Baton's program.
 Command command_of(const AgentSettings& settings, const std::filesystem::path& folder);
 
 // The agent's command for a turn that has a process of its own: with the turn's trace as TRACEPARENT, unless
 // the card sets that.
 Command command_for(const LaunchFacts& facts, const Turn& turn);
 
-// What log lines of a turn are about: its task and attempt; with its agent.
+// The members of a turn's log lines: its task and attempt; the second function adds its agent.
 base::LogMembers log_members(const Turn& turn);
 base::LogMembers log_members(const task::AgentName& agent, const Turn& turn);
 

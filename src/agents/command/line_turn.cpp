@@ -43,7 +43,7 @@ void LineTurn::on_output(std::string_view bytes) {
   after_output();
 }
 
-// Returns whether to go on with the next line.
+// Returns whether to take the next line.
 bool LineTurn::take_line(std::string_view text) {
   if (output_.ended()) return false;
   if (!output_.count(text.size())) {

@@ -90,7 +90,7 @@ base::Result<void> PartFiles::write() {
   return {};
 }
 
-// The paths are as long in any folder of this pattern.
+// All folders of this pattern have paths of the same length, so `pattern` stands for the real folder.
 base::Result<void> PartFiles::check(const fs::path& pattern) const {
   if (parts_.size() < count_) {
     return base::fail(ErrorCode::too_large, "the message has " + std::to_string(count_) +

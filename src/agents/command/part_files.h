@@ -1,7 +1,7 @@
 // PartFiles: the data and files of a message, as files on disk, for programs that take paths as arguments.
 //
 // They are in a folder of their own below TMPDIR, which only Baton's user can open. The destructor removes
-// it. A thousand files take long to write and to remove: both belong on a thread that may wait.
+// it. Writing and removing a thousand files takes long, so do both on a thread that may block.
 //
 // Threads: `stop` from any; the rest one at a time.
 #pragma once

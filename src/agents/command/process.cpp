@@ -15,7 +15,7 @@ namespace {
 // How much input may wait for a process that does not read. A single write may be larger: a line is not cut.
 constexpr std::size_t kWaitingMax = 16u << 20;
 // Reads after a process's exit: more than a pipe holds, but bounded, because an escaped descendant could
-// write on and on.
+// write forever.
 constexpr int kLastReadsMax = 32;
 
 }  // namespace
@@ -95,7 +95,7 @@ void Process::drop_input() {
 
 void Process::pause_output() {
   if (ignoring_ || std::exchange(paused_, true) || !child_.output.valid()) return;
-  // Clearing EPOLLIN is not enough: a closed pipe would go on reporting EPOLLHUP.
+  // Clearing EPOLLIN is not enough: a closed pipe would keep reporting EPOLLHUP.
   host_.loop_.forget(child_.output.get(), output_ready_);
 }
 

@@ -41,15 +41,15 @@ class ProcessHandler {
 
 class Process : public std::enable_shared_from_this<Process> {
  public:
-  // `errors` gets what it writes to standard error; may be null.
+  // `errors` gets the lines of its standard error; may be null.
   Process(ProcessHost& host, Child child, base::LogMembers members, std::shared_ptr<ProcessHandler> handler,
           std::shared_ptr<RecentLines> errors);
   ~Process();
 
   void watch();
 
-  // Queues bytes for standard input. False, and nothing is queued, if too much waits there already. Bytes for
-  // a process that has closed its input are dropped: its exit will tell why.
+  // Queues bytes for standard input. If too many bytes wait there already, queues nothing and returns
+  // false. Bytes for a process that has closed its input are dropped: its exit will show why.
   bool write(std::string bytes);
   // Bytes accepted by `write` and bytes taken by the pipe, since the start.
   std::uint64_t bytes_queued() const { return queued_; }
@@ -68,7 +68,7 @@ class Process : public std::enable_shared_from_this<Process> {
 
   // SIGTERM to its whole group.
   void terminate();
-  // SIGKILL to its whole group; its output is ignored from here.
+  // SIGKILL to its whole group; its output is ignored from then on.
   void kill();
 
   pid_t pid() const { return child_.pid; }

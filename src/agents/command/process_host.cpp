@@ -83,7 +83,7 @@ ProcessHost::~ProcessHost() {
     process->handler_ = nullptr;
     if (running.group) groups_->end(*running.group);
   }
-  file_work_.stop();  // now, as it posts to the loop
+  file_work_.stop();  // now, because its work posts to the loop
   for (int look = 0; adopts_orphans_ && look < kLastLooks && kill_orphans(inherited_); ++look) {
     std::this_thread::sleep_for(kOrphansAgain);
   }
@@ -147,7 +147,7 @@ void ProcessHost::release(Process& process) {
   if (found->second.group) groups_->end(*found->second.group);
   processes_.erase(found);
   --count_;
-  // Now, not when the timer is due: what the process left behind is an orphan by now.
+  // Does not wait for the timer: descendants that the process left behind are orphans already.
   if (adopts_orphans_) end_orphans();
 }
 

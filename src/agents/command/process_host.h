@@ -56,7 +56,8 @@ class ProcessHost {
   base::Result<std::shared_ptr<Process>> launch(const Command& command, base::LogMembers log_members,
                                                 std::shared_ptr<ProcessHandler> handler);
 
-  // Runs what writes and removes turns' files: the host's own thread must not wait for the disk.
+  // The pool that writes and removes turns' files, because the host's own thread must not wait for the
+  // disk.
   base::WorkerPool& file_work() { return file_work_; }
 
   // The number of processes that were started and not yet reaped.

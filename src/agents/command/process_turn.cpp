@@ -33,7 +33,7 @@ void ProcessTurn::adopt(ProcessTurn& other) {
   if (process_ != nullptr) on_adoption();
 }
 
-// The turn fails if the agent has not said anything within `first_output`.
+// Fails the turn if the agent has sent no output within `first_output`.
 void ProcessTurn::expect_output() {
   facts_->host.after(facts_->settings.first_output, [self = weak_from_this()] {
     const auto turn = self.lock();

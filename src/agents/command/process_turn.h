@@ -15,17 +15,17 @@ class ProcessTurn : public CommandTurn,
                     public std::enable_shared_from_this<ProcessTurn> {
  public:
   void begin() override;
-  // Goes on with the process of a turn that was begun as one of another kind. `other` hears no more of it.
+  // Takes over the process of `other`, a turn of another kind. `other` gets no further events from it.
   void adopt(ProcessTurn& other);
-  // `handler` hears of the process first, and passes on what is for this turn. Before `begin`.
+  // Sends the process's events to `handler`, which passes on those for this turn. Call before `begin`.
   void put_behind(std::weak_ptr<ProcessHandler> handler) { handler_ = std::move(handler); }
 
  protected:
   ProcessTurn(std::shared_ptr<const LaunchFacts> facts, const Turn& turn, std::shared_ptr<SinkGate> gate);
 
-  // The process is there and has been given nothing yet.
+  // Called when the process has started. It has got no input yet.
   virtual void on_launch() = 0;
-  // The process is there, and was given what a turn of another kind gets.
+  // Called by `adopt`. The process has already got the input of a turn of another kind.
   virtual void on_adoption() {}
 
   const std::shared_ptr<const LaunchFacts> facts_;  // shared with the executor and its other turns

@@ -26,7 +26,7 @@ struct Command {
   std::string folder;                    // to run in; searched for a program that PATH does not have
   ProcessLimits limits = {};
   std::string group = {};  // the folder of the control group to start in; empty: Baton's own
-  std::shared_ptr<RecentLines> errors = {};  // shared by the agent's processes; null: nobody looks at them
+  std::shared_ptr<RecentLines> errors = {};  // shared by the agent's processes; null: not kept
 };
 
 struct Child {
@@ -41,8 +41,8 @@ struct Child {
 // process or memory left just now, else with unavailable; for_caller names the program without its folder.
 base::Result<Child> spawn(const Command& command);
 
-// What the command needs but is not on the disk now, a sentence each: the program, and files with a script's
-// extension among its arguments.
+// Returns a sentence for each file that the command needs and that is not on the disk now: the program,
+// and arguments with a script's extension.
 std::vector<std::string> missing_files(const Command& command);
 
 }  // namespace baton::agents

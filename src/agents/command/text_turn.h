@@ -35,9 +35,10 @@ class TextTurn final : public ProcessTurn {
   void on_files(const base::Result<void>& written);
 
   std::string input_;  // until it is written
-  // Kept while the program may read them; shared with the function that writes them. Null: there are none.
+  // Kept while the program may read them; shared with the function that writes them. Null if there are
+  // none.
   std::shared_ptr<PartFiles> files_;
-  bool has_files_ = false;  // they are written
+  bool has_files_ = false;  // the files are written
   Utf8Stream text_;
   bool canceling_ = false;
 };

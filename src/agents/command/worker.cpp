@@ -73,7 +73,7 @@ void Worker::give(std::shared_ptr<WorkerTurn> turn) {
   if (facts_->settings.first_output.count() > 0) expect_output(turn);
 }
 
-// The turn fails if the agent has not said anything for it within `first_output`.
+// Fails the turn if the agent has sent no output for it within `first_output`.
 void Worker::expect_output(const std::shared_ptr<WorkerTurn>& turn) {
   facts_->host.after(facts_->settings.first_output, [self = weak_from_this(), given = std::weak_ptr(turn)] {
     const auto worker = self.lock();
@@ -135,7 +135,7 @@ std::optional<std::chrono::steady_clock::time_point> Worker::make_room() {
   return std::nullopt;
 }
 
-// One of its turns did not stop.
+// Called when one of its turns did not stop.
 void Worker::retire() {
   if (!usable() || retired_) return end_if_drained();
   retired_ = true;
@@ -201,7 +201,7 @@ void Worker::ask_ready(const std::shared_ptr<WorkerTurn>& turn) {
   if (!go_on) not_ready_.insert(turn);
 }
 
-// Returns whether to go on with the next line.
+// Returns whether to take the next line.
 bool Worker::take_line(std::string_view text) {
   auto decoded = line::decode(text);
   if (!decoded) return refuse_line(text, decoded.error());
@@ -335,8 +335,8 @@ void Worker::on_exit(const ProcessExit& exit) {
   group->pump();
 }
 
-// The process has ended while it had this turn. If the agent's work must not be done twice, the turn fails,
-// whoever is to blame.
+// Ends a turn that the process had when it ended. If the agent's work must not be done twice, the turn
+// fails even if it is not to blame.
 void Worker::lose(WorkerTurn& turn, std::string why) {
   if (blameless() && facts_->settings.recovery == AgentSettings::Recovery::resume) {
     turn.output_.finish(BrokenOff{});

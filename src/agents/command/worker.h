@@ -1,11 +1,11 @@
 // Worker: a long-lived process that takes one turn after another, or several at once; and the turns it takes.
 //
-// A worker with a turn that does not stop is retired: its group replaces it, it gets no new turns, and it is
-// killed once its other turns are over, or after `worker_drain`. Turns that are still there then are not to
-// blame: they are broken off and run again, or fail if the card says so.
+// A worker with a turn that does not stop is retired: its group replaces it, it gets no new turns, and it
+// is killed once its other turns are over, or after `worker_drain`. The turns that it still has then are
+// not to blame: they are broken off and run again, or fail if the card says so.
 //
-// A turn that has delegated and not got all results makes room for another one after `wait_keep`, once: it is
-// broken off, and begins again when its children have stopped.
+// A turn that waits for results of its children gives its place to another turn after `wait_keep`, at most
+// once: it is broken off, and begins again when its children have stopped.
 //
 // Threads: the host's only.
 #pragma once
@@ -51,7 +51,7 @@ class WorkerTurn final : public CommandTurn, public std::enable_shared_from_this
   std::weak_ptr<Worker> worker_;  // the worker that has the turn; none while it waits or after its end
   std::uint64_t taken_at_ = 0;    // the worker has all of `lines_` when its process has taken so many bytes
   int children_ = 0;              // delegated, without a result
-  std::chrono::steady_clock::time_point waits_since_{};  // while there are such
+  std::chrono::steady_clock::time_point waits_since_{};  // set while `children_` > 0
   const bool begins_again_;                              // see Turn::again
   int lost_ = 0;                                         // workers that died before they had all of `lines_`
   bool abandoned_ = false;
@@ -78,10 +78,11 @@ class Worker final : public ProcessHandler, public std::enable_shared_from_this<
   void give(std::shared_ptr<WorkerTurn> turn);
   void cancel(WorkerTurn& turn);
   void deliver(WorkerTurn& turn, const DelegateResult& result);
-  // Nobody waits for this turn any more. If it does not end within the grace time, the worker is retired.
+  // Call when the result of this turn no longer counts. Cancels the turn; if it does not end within the
+  // grace time, the worker is retired.
   void let_go(const std::shared_ptr<WorkerTurn>& turn);
-  // Sends away the turn that has waited longest for its children, if that is `wait_keep` by now. Returns when
-  // it will be; empty if no turn has to leave, or one is leaving.
+  // Breaks off the turn that has waited longest for its children, if it has waited for `wait_keep`.
+  // Returns when it will have waited that long; empty if no turn has to leave, or one is leaving.
   std::optional<std::chrono::steady_clock::time_point> make_room();
   // Kills the process; its turns fail with this reason.
   void kill(std::string why);
@@ -100,7 +101,8 @@ class Worker final : public ProcessHandler, public std::enable_shared_from_this<
   void expect_output(const std::shared_ptr<WorkerTurn>& turn);
   void retire();
   void end_if_drained();
-  // Whether one turn is to blame for the process's end, and not those that are lost with it.
+  // Whether the turns that are lost with the process are not to blame, because another turn is the reason
+  // for its end.
   bool blameless() const { return for_one_ || retired_; }
   void lose(WorkerTurn& turn, std::string why);
   void release_touched();
@@ -121,7 +123,7 @@ class Worker final : public ProcessHandler, public std::enable_shared_from_this<
   std::set<std::shared_ptr<WorkerTurn>> touched_;    // spoke in the current piece of output
   std::set<std::shared_ptr<WorkerTurn>> not_ready_;  // their sinks have no room: output is paused
   std::string why_;                                  // why it is being killed
-  int canceling_ = 0;                                // how many of turns_ were told to stop
+  int canceling_ = 0;                                // how many of turns_ were asked to stop
   bool dying_ = false;
   bool retired_ = false;
   bool for_one_ = false;  // only one of its turns is to blame for its end

@@ -60,7 +60,8 @@ void WorkerGroup::give_turns() {
   }
 }
 
-// The worker for this turn, started if need be; null: none has room. Fails the turn if none can be started.
+// The worker for this turn, started if need be; null if none has room. Fails the turn if no worker can be
+// started.
 std::shared_ptr<Worker> WorkerGroup::pick(WorkerTurn& turn) {
   std::shared_ptr<Worker> least;
   for (const Slot& slot : std::span(slots_).first(workers_)) {
@@ -84,7 +85,7 @@ bool WorkerGroup::may_start() const {
   return static_cast<std::size_t>(running) + retired_.size() < 2 * workers_;
 }
 
-// Null if there is no room for one now.
+// Starts a worker. Null if there is no room for one now.
 base::Result<std::shared_ptr<Worker>> WorkerGroup::start_worker() {
   const TimePoint now = std::chrono::steady_clock::now();
   for (std::size_t i = 0; i < workers_ && may_start(); ++i) {
@@ -102,7 +103,7 @@ base::Result<std::shared_ptr<Worker>> WorkerGroup::start_worker() {
   return std::shared_ptr<Worker>();
 }
 
-// A turn that leaves calls `pump` by its end.
+// When a turn that leaves ends, `pump` is called.
 void WorkerGroup::make_room() {
   if (facts_->settings.recovery == AgentSettings::Recovery::fail) return;
   for (const Slot& slot : std::span(slots_).first(workers_)) {
@@ -124,7 +125,8 @@ void WorkerGroup::wait_for_slot() {
   for (const Slot& slot : std::span(slots_).first(workers_)) {
     if (slot.worker == nullptr) earliest = std::min(earliest, slot.not_before);
   }
-  // None: all workers are full or ending. The end of a turn or of a worker will call `pump`.
+  // Without a free slot, all workers are full or ending: the end of a turn or of a worker will call
+  // `pump`.
   if (earliest == TimePoint::max() || !may_start() || std::exchange(timer_set_, true)) return;
   const auto delay =
       std::chrono::ceil<std::chrono::milliseconds>(earliest - std::chrono::steady_clock::now());

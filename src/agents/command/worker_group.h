@@ -1,13 +1,13 @@
 // WorkerGroup: the workers of one agent and the turns that wait for one.
 //
 // Workers are started when a turn needs one. If workers keep dying before they have ended a turn, each
-// restart waits longer. A turn goes to an idle worker, else to a new one as long as there may be more, else
-// to the one with the fewest turns; a worker that has not answered a cancel comes last. Where no worker has
-// room, a turn that only waits for its children makes some, unless its work must not be done twice. The
-// engine bounds the number of turns (concurrency). A retired worker is replaced at once. Workers and retired
-// ones together are at most twice the agent's `workers`; if more than `workers` are retired, the one retired
-// first is killed. Scaling changes `workers`: those that are too many take no further turns, and end once
-// they have none. Threads: the host's only.
+// restart waits longer. A turn goes to an idle worker, else to a new one as long as there may be more,
+// else to the one with the fewest turns; a worker that has not answered a cancel comes last. If no worker
+// has room, a turn that only waits for its children gives up its place, unless its work must not be done
+// twice. The engine bounds the number of turns (concurrency). A retired worker is replaced at once.
+// Workers and retired ones together are at most twice the agent's `workers`; if more than `workers` are
+// retired, the one retired first is killed. Scaling changes `workers`: surplus workers take no further
+// turns, and end once they have none. Threads: the host's only.
 #pragma once
 
 #include <chrono>
@@ -35,7 +35,7 @@ class WorkerGroup : public std::enable_shared_from_this<WorkerGroup> {
   void on_worker_gone(const Worker& worker);
   // Queues a turn that its worker had not taken. False: too many workers have died with it, or all shut down.
   bool add_again(const std::shared_ptr<WorkerTurn>& turn);
-  // Has at most so many workers from now on, for so many turns in all.
+  // Sets the most workers, and the most turns of all of them together.
   void scale(int workers, int concurrency);
   // Ends each worker once it has no turn.
   void end_when_idle();
@@ -61,7 +61,7 @@ class WorkerGroup : public std::enable_shared_from_this<WorkerGroup> {
   const std::shared_ptr<const LaunchFacts> facts_;  // shared with the executor
   std::size_t turns_max_;                           // for each worker
   std::size_t workers_;                             // as many slots are used
-  std::vector<Slot> slots_;                         // at least `workers_`; the rest empties
+  std::vector<Slot> slots_;                         // at least `workers_`; surplus ones get empty
   std::vector<std::shared_ptr<Worker>> retired_;    // oldest first; shared with their processes
   std::deque<std::shared_ptr<WorkerTurn>> waiting_;
   bool timer_set_ = false;
