@@ -32,7 +32,8 @@ std::string words_of(const task::Part& part) {
   return "[" + name + ", " + std::to_string(task::content_size(part)) + " bytes]";
 }
 
-// Whether the model's server may be told to fetch this: it may stand where a caller cannot reach.
+// Whether the model's server may be asked to fetch this URL. That server may reach addresses that a caller
+// cannot.
 bool is_public(const std::string& url) {
   const auto parsed = http::outbound::parse_url(url);
   return parsed && http::outbound::check_target(*parsed, {}).has_value();
@@ -81,7 +82,7 @@ void add_user(const task::Message& message, Messages& out) {
   if (!said.parts.empty()) out.push_back(std::move(said));
 }
 
-// Reasoning that a client keeps is not for the model.
+// Leaves out reasoning that a client keeps: it is not for the model.
 void add(const task::Message& message, Messages& out) {
   const auto metadata = json::Document::view_of(message.metadata.text);
   if (metadata.root()["role"].string() == "reasoning") return;
@@ -102,7 +103,7 @@ std::size_t tokens_of(const ChatMessage& message) {
   return (bytes + kBytesOfToken - 1) / kBytesOfToken;
 }
 
-// Where the part of the history begins that fits the bounds.
+// The index of the first message of the history that fits the bounds.
 std::size_t first_that_fits(const Messages& history, const ModelSettings& settings) {
   std::size_t first = history.size();
   std::size_t tokens = 0;
@@ -114,7 +115,8 @@ std::size_t first_that_fits(const Messages& history, const ModelSettings& settin
   return first;
 }
 
-// The message that called what `answers` are results of; it is told whatever the bounds.
+// The index of the message with the calls that `answers` are results of. It is sent whatever the bounds
+// are.
 std::size_t call_of(const Messages& history, const Messages& answers) {
   std::unordered_set<std::string_view> answered;
   for (const ChatMessage& answer : answers) answered.insert(answer.call_id);
@@ -163,7 +165,7 @@ std::string cut(std::string text) {
   return text + "\n[cut off]";
 }
 
-// Many agents say their result both as a message and as an artifact: once is enough.
+// Skips a repeated text: many agents give their result both as a message and as an artifact.
 void append(std::string& text, const std::string& more) {
   if (!more.empty() && more != text) text += (text.empty() ? "" : "\n") + more;
 }

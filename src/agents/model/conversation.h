@@ -1,4 +1,4 @@
-// What a turn tells a language model: the system prompt, what was said before, the message.
+// The messages that a turn sends to a language model: the system prompt, the history, the turn's message.
 //
 // Threads: pure functions.
 #pragma once
@@ -12,13 +12,14 @@
 
 namespace baton::agents {
 
-// Of the history, the last messages that fit the bounds of `settings`. Calls of the client's tools and their
-// results become what they were: servers refuse a call without a result and a result without a call, so a
-// missing result is said to be missing, and a result whose call is not there is left out.
+// Includes the last messages of the history that fit the bounds of `settings`. Calls of client tools and
+// their results are restored from the messages. Servers refuse a call without a result and a result
+// without a call, so a missing result is replaced by a note that it is missing, and a result whose call is
+// not included is left out.
 std::vector<protocol::openai::ChatMessage> conversation_of(const Turn& turn, const ModelSettings& settings,
                                                            const std::string& system);
 
-// What a child task has come to, in words for the model that called the agent.
+// The result of a child task as text, for the model that called the agent.
 std::string words_of(const DelegateResult& result);
 
 }  // namespace baton::agents

@@ -1,6 +1,6 @@
-// What the log keeps of a model's turn for another attempt at it: which tools the model has called. The
-// results are those of the children, which delegating anew under the same names brings back; so the model is
-// not asked twice for what it has decided, and no child is made twice.
+// The tool calls of a model's turn, kept in the log for another attempt. Delegating again with the same
+// ids brings back the results of the children. So the model is not asked again for decisions that it has
+// made, and no child is made twice.
 //
 // Threads: pure functions.
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace baton::agents {
 
-// An answer of the model with calls of agents.
+// An answer of the model that calls agents.
 struct ModelRound {
   std::string text;
   std::vector<protocol::openai::CalledTool> calls;

@@ -17,11 +17,11 @@ using protocol::openai::AnswerReader;
 using std::chrono::milliseconds;
 using Kind = ModelCallEnd::Kind;
 
-// Statuses that say "later", and those that may be over in a moment.
+// Statuses that ask to try later, and statuses of trouble that may be over in a moment.
 constexpr std::array kBusy{429, 503, 529};
 constexpr std::array kTrouble{408, 500, 502, 504};
 
-// Reads the bytes of one answer: a stream of events, or JSON that stands alone.
+// Reads the bytes of one answer: a stream of events, or a single JSON document.
 class ModelAnswerReading {
  public:
   ModelAnswerReading(const AgentSettings& settings, http::outbound::Intake* intake, AnswerReader& answer,
@@ -82,7 +82,7 @@ class ModelAnswerReading {
     return false;
   }
 
-  // After the first words another attempt is worth it whatever the reason.
+  // Once the answer has begun, another attempt is worthwhile whatever the reason.
   bool take_error(const AnswerError& error) {
     const Kind kind = has_said_ ? Kind::broken_off : error.busy ? Kind::busy : Kind::refused;
     end_ = {kind, error.message.empty() ? error.code : error.message};
@@ -100,7 +100,7 @@ class ModelAnswerReading {
   AnswerReader& answer_;
   const OnAnswerPiece& on_piece_;
   protocol::SseReader events_;
-  std::string plain_;  // what came while there was no event
+  std::string plain_;  // the bytes received before the first event
   std::uint64_t bytes_ = 0;
   bool is_stream_ = false;
   bool has_said_ = false;
@@ -108,22 +108,22 @@ class ModelAnswerReading {
   std::optional<ModelCallEnd> end_;
 };
 
-// An answer that is none.
+// The end of a call that was refused with an HTTP status.
 ModelCallEnd refusal_in(const HttpAnswer& answer) {
   const AnswerError error = protocol::openai::read_error(answer.body);
   std::string text = "it answered with HTTP status " + std::to_string(answer.status);
-  // What it says about keys may show parts of them.
+  // An error about keys may show parts of them.
   const bool is_about_keys = answer.status == 401 || answer.status == 403;
   if (!error.message.empty() && !is_about_keys) text += ": " + error.message;
   Kind kind = Kind::refused;
   if (std::ranges::count(kTrouble, answer.status) > 0) kind = Kind::unreachable;
-  // No waiting fills an account.
+  // Waiting does not help when the account is used up.
   const bool is_later = error.code != "insufficient_quota";
   if (is_later && std::ranges::count(kBusy, answer.status) > 0) kind = Kind::busy;
   return {kind, std::move(text), http::outbound::retry_after(answer)};
 }
 
-// A request that has no answer, or not all of it.
+// The end of a call whose request got no answer or only a part of one.
 ModelCallEnd end_of(const Posted& posted, ModelAnswerReading& reading) {
   using Came = Posted::Kind;
   switch (posted.kind) {

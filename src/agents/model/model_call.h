@@ -19,12 +19,12 @@ struct ModelCallEnd {
     stopped,      // by the turn
     busy,         // the server said so before it answered: another try may succeed
     unreachable,  // no connection, or trouble that may be over in a moment
-    broken_off,   // the connection was lost before the answer was complete, or what came makes no sense
+    broken_off,   // the connection was lost before the answer was complete, or the answer is not valid
     refused,      // the server does not want the request, or answered too much
   };
   Kind kind = Kind::complete;
   std::string text = {};                       // why; never names the server or the secret
-  std::chrono::milliseconds retry_after = {};  // what a busy server asks for; 0: nothing
+  std::chrono::milliseconds retry_after = {};  // the delay that a busy server asks for; 0: none
   bool held = false;  // unreachable: the breaker held the request back, for retry_after
 };
 
@@ -34,13 +34,14 @@ struct ModelCall {
   int stop_fd = -1;                      // these two: see http::outbound::HttpRequest
   bool despite_breaker = false;
   std::string trace = {};                    // as in Post
-  http::outbound::Intake* intake = nullptr;  // as in Post; nothing is held when the call is over
+  http::outbound::Intake* intake = nullptr;  // as in Post; holds nothing when the call is over
 };
 
-// Gets what a piece of the answer adds, and returns whether to go on.
+// Gets the content that a piece of the answer adds, and returns whether to continue.
 using OnAnswerPiece = std::function<bool(protocol::openai::AnswerPiece piece)>;
 
-// Blocks until the answer is there, streamed or whole. The answer is bounded by line_max and output_max.
+// Blocks until the answer is complete, streamed or whole. The answer is bounded by line_max and
+// output_max.
 ModelCallEnd call_model(const AgentSettings& settings, const OutboundRules& rules, Credentials& credentials,
                         const ModelCall& call, protocol::openai::AnswerReader& answer,
                         const OnAnswerPiece& on_piece);

@@ -32,12 +32,13 @@ using ToolKind = ModelToolUse::Kind;
 
 constexpr int kBreaksMax = 3;  // answers of a turn that may break off
 constexpr milliseconds kRetryFirst{500}, kRetryMax{30'000};
-// A server that cannot be reached is most likely not there; one that is restarting comes back sooner.
+// How long an unreachable server is retried. It is most likely absent; one that restarts comes back
+// sooner.
 constexpr std::chrono::seconds kReachMax{30};
 constexpr std::size_t kSystemMax = std::size_t{1} << 20;
 constexpr std::size_t kCallIdMax = 64;  // bytes of an id that the model's server has given
 
-// Nothing if the file cannot be read.
+// Empty if the file cannot be read.
 std::optional<std::string> system_of(const ModelSettings& settings) {
   if (settings.system_file.empty()) return settings.system;
   std::ifstream file(settings.system_file, std::ios::binary);
@@ -105,7 +106,7 @@ class ModelTurn {
     }
   }
 
-  // A whole answer. Nothing: the turn is over.
+  // Returns a whole answer; empty if the turn is over.
   std::optional<AnswerReader> ask() {
     ModelCall call;
     call.body = protocol::openai::write_request(request_);
@@ -126,7 +127,8 @@ class ModelTurn {
       }
       milliseconds delay = end.retry_after + (end.held ? milliseconds(0) : with_jitter(pause));
       const bool may = may_ask_again(end, delay);
-      // No turn fails that was only held back by others' failures: its last request goes out.
+      // A turn held back only by the breaker, after other turns' failures, still sends a last request
+      // before it fails.
       call.despite_breaker = end.held && !may;
       if (call.despite_breaker) delay = std::min(delay, patience_left());
       if (!may && !end.held) {
@@ -137,7 +139,7 @@ class ModelTurn {
       if (turn_.wait_cancelled(delay)) return std::nullopt;
       if (!end.held) pause = std::min(pause * 2, kRetryMax);
       if (!shown) continue;
-      // What the caller has seen is withdrawn with the turn, which then runs again.
+      // BrokenOff withdraws the output that the caller has seen, and the turn runs again.
       turn_.emit(state_of(kept_));
       turn_.finish(BrokenOff{});
       return std::nullopt;
@@ -151,7 +153,7 @@ class ModelTurn {
     return !turn_.cancelled();
   }
 
-  // `delay`: before the next request.
+  // `delay`: the pause before the next request.
   bool may_ask_again(const ModelCallEnd& end, milliseconds delay) {
     if (end.kind != CallKind::unreachable) unreachable_since_.reset();
     if (end.kind == CallKind::refused || delay >= left()) return false;
@@ -163,7 +165,7 @@ class ModelTurn {
     return settings_.recovery == AgentSettings::Recovery::resume && ++kept_.breaks <= kBreaksMax;
   }
 
-  // With a server that cannot be reached.
+  // How long to wait for a server that cannot be reached.
   milliseconds patience_left() const {
     const auto until = unreachable_since_.value_or(Clock::now()) + kReachMax;
     return std::clamp(std::chrono::duration_cast<milliseconds>(until - Clock::now()), milliseconds(0),
@@ -179,8 +181,8 @@ class ModelTurn {
     turn_.finish(Done{});
   }
 
-  // A client's tool ends the turn, and the next one begins with its result alone: the other calls of the
-  // answer are forgotten, so that the model makes them again if it still wants them.
+  // A call of a client tool ends the turn, and the next turn begins with its result alone. The other calls
+  // of the answer are dropped; the model makes them again if it still wants them.
   bool calls_client(const ModelRound& round) {
     for (const CalledTool& call : round.calls) {
       ModelToolUse use = tools_.use_of(call);
@@ -199,14 +201,14 @@ class ModelTurn {
     std::vector<ModelToolUse> uses;
     for (CalledTool& call : said.calls) {
       uses.push_back(tools_.use_of(call));
-      // A server may parse what it is told again.
+      // A server may parse the arguments when they are sent back to it.
       if (uses.back().kind == ToolKind::wrong) call.arguments = "{}";
     }
     request_.messages.push_back(std::move(said));
     return add_results(round, uses);
   }
 
-  // Ids that the server has left out or given twice.
+  // Replaces ids that the server has left out, made too long or used twice.
   void give_ids(std::vector<CalledTool>& calls) const {
     for (auto call = calls.begin(); call != calls.end(); ++call) {
       const bool is_taken = std::find_if(calls.begin(), call, [&](const CalledTool& other) {
@@ -235,7 +237,8 @@ class ModelTurn {
           }
           return false;
         }
-        // It may have waited for the caller's answer, for which the engine stops its own clock.
+        // The child may have waited for the caller's answer; the engine's clock stops during that time,
+        // too.
         deadline_ += Clock::now() - begun;
         taken_.tokens += result.tokens;
         text = words_of(result);
@@ -248,7 +251,7 @@ class ModelTurn {
     return true;
   }
 
-  // The same in every attempt at the turn, so that a model that calls the same again gets the same child.
+  // The id is the same in every attempt at the turn, so that a repeated call gets the same child.
   std::string child_id(std::size_t at) const {
     return "call-" + std::to_string(round_) + "-" + std::to_string(at);
   }
@@ -269,7 +272,8 @@ class ModelTurn {
     turn_.finish(Asked{std::move(id), false, std::move(message)});
   }
 
-  // The server's own id, if it is one that no call of the conversation has.
+  // Returns the server's own id if it is valid and no other call of the conversation has it, else a new
+  // one.
   std::string free_id(const std::string& id) const {
     const bool is_good = !id.empty() && id.size() <= kCallIdMax && base::is_token(id);
     if (is_good && (!input_.used_ids || input_.used_ids->take(id))) return id;
@@ -301,7 +305,7 @@ class ModelTurn {
   const Turn& input_;
   Clock::time_point deadline_;
   const std::int64_t rounds_max_;
-  task::Taken taken_;  // by the task, as far as is known here
+  task::Taken taken_;  // by the task, as known to this turn
   const ModelTools tools_;
   http::outbound::Intake intake_;
   protocol::openai::ChatRequest request_;

@@ -1,15 +1,12 @@
-// The executor `openai`: an agent that is a language model behind any server that speaks OpenAI's chat
-// completions.
-//
-// One turn of a language model: asks it, has the tools that it calls run, and asks it again, until it answers
+// One turn of a language model: asks it, runs the tools that it calls, and asks it again, until it answers
 // without a call.
 //
-// Servers that are busy are asked again until the turn's deadline, and ones that cannot be reached for a
-// short time. An answer that breaks off is asked for again a few times in a turn; if the caller has seen a
-// part of it, the turn is broken off (BrokenOff), so that what was shown is withdrawn. Another attempt says
-// again what was said before the last tool calls, and goes on after them (kept_rounds.h). A tool is another
-// agent, whose child task's answer goes back to the model, or the client's, whose call ends the turn: the
-// next one goes on with the result.
+// Busy servers are asked again until the turn's deadline, unreachable ones only for a short time. An
+// answer that breaks off is requested again a few times in a turn; if the caller has seen a part of it,
+// the turn is broken off (BrokenOff), which withdraws the output shown. Another attempt repeats the text
+// before the last tool calls, and continues after them (kept_rounds.h). A tool is another agent, whose
+// child task's answer is sent back to the model, or a client tool, whose call ends the turn: the next turn
+// continues with the result.
 #pragma once
 
 #include <memory>

@@ -15,7 +15,7 @@ using protocol::openai::ToolFunction;
 constexpr std::string_view kMessageOnly =
     R"({"type":"object","properties":{"message":{"type":"string","description":"What the agent is to do, with all it needs to know."}},"required":["message"]})";
 
-// Functions' names have no dots.
+// Names of functions must not have dots.
 std::string function_name(std::string agent) {
   std::ranges::replace(agent, '.', '_');
   return agent;

@@ -12,7 +12,7 @@
 
 namespace baton::agents {
 
-// What a call of the model's means.
+// The meaning of a call that the model makes.
 struct ModelToolUse {
   enum class Kind { wrong, agent, client };
   Kind kind = Kind::wrong;
@@ -23,7 +23,7 @@ struct ModelToolUse {
 
 class ModelTools {
  public:
-  // `client_tools`: Turn::tools. One that is called like an agent is not offered.
+  // `client_tools`: Turn::tools. A tool that has the name of an agent's function is not offered.
   ModelTools(const ModelSettings& settings, const task::Json& client_tools);
 
   const std::vector<protocol::openai::ToolFunction>& functions() const { return functions_; }

@@ -24,11 +24,11 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kTokenAnswerMax = std::size_t{64} << 10;
 constexpr std::size_t kTokenMax = std::size_t{16} << 10;
 constexpr std::int64_t kLifetime = 300;            // of a token without expires_in, in seconds
-constexpr std::int64_t kLifetimeMax = 24 * 3'600;  // after which it is had anew whatever it says
-constexpr std::int64_t kLifeMargin = 30;           // before its end, but no more than a tenth of its life
-constexpr std::size_t kHiddenMax = 8;              // secrets and tokens that answers do not show
+constexpr std::int64_t kLifetimeMax = 24 * 3'600;  // after which it is fetched anew, whatever its expiry
+constexpr std::int64_t kLifeMargin = 30;           // before its expiry, but at most a tenth of its life
+constexpr std::size_t kHiddenMax = 8;              // secrets and tokens that are masked in answers
 constexpr std::size_t kQueryValueMin = 16;         // in a URL's query; shorter ones are words
-constexpr milliseconds kLook{50};                  // how soon one who waits hears that its turn is to stop
+constexpr milliseconds kLook{50};                  // how soon a waiting thread sees that its turn is to stop
 
 std::string first_line(const std::filesystem::path& file) {
   std::ifstream stream(file);
@@ -38,7 +38,7 @@ std::string first_line(const std::filesystem::path& file) {
   return std::string(base::without_mark(line));
 }
 
-// Empty: it is missing.
+// Empty if it is missing.
 std::string secret_of(const Endpoint& endpoint) {
   if (!endpoint.secret_file.empty()) return first_line(endpoint.secret_file);
   const char* value = std::getenv(endpoint.secret_env.c_str());
@@ -51,7 +51,8 @@ auto refused(std::string text) {
   return tl::unexpected(std::move(error));
 }
 
-// RFC 6749, 5.2. Other words of the server may show what it was told.
+// Known error codes of RFC 6749, 5.2, or else the status. Other texts of the server may show the secret
+// sent to it.
 std::string words_for(const HttpAnswer& answer) {
   constexpr std::array kKnown{"invalid_request",     "invalid_client",         "invalid_grant",
                               "unauthorized_client", "unsupported_grant_type", "invalid_scope"};
@@ -124,7 +125,7 @@ std::shared_ptr<const base::SecretMask> Credentials::mask() const {
   return mask_;
 }
 
-// Those that were hidden first are forgotten first.
+// Adds a secret to the mask. At the limit, the oldest one is dropped.
 void Credentials::hide(const std::string& secret) {
   if (secret.empty()) return;
   const std::lock_guard lock(mutex_);
@@ -135,7 +136,7 @@ void Credentials::hide(const std::string& secret) {
   mask_ = std::make_shared<const base::SecretMask>(hidden_);
 }
 
-// Who waits for another's fetch takes what came of it, unless that was stopped.
+// A thread that waits for another thread's fetch uses its result, unless that fetch was stopped.
 Credentials::Token Credentials::find_token(int stop_fd, bool despite_breaker) {
   std::unique_lock lock(mutex_);
   while (true) {

@@ -1,9 +1,9 @@
-// Credentials: what shows to an agent elsewhere who calls: a secret, or a token that is had for one (OAuth 2
-// client credentials, RFC 6749 section 4.4). Never a caller's own.
+// Credentials: authenticate Baton to an agent elsewhere: with a secret, or with a token obtained for a
+// secret (OAuth 2 client credentials, RFC 6749 section 4.4). Never with a caller's own credentials.
 //
-// The secret is read anew each time, so that it may change. A token is kept until shortly before it expires,
-// and had by one thread at a time; the others wait for it. The client's secret goes to the token endpoint
-// only. Threads: any.
+// The secret is read anew each time, so that it may change. A token is kept until shortly before it
+// expires. One thread at a time fetches it; the others wait for the result. The client's secret goes to
+// the token endpoint only. Threads: any.
 #pragma once
 
 #include <chrono>
@@ -29,17 +29,17 @@ class Credentials {
   Credentials(Endpoint endpoint, OutboundRules rules);
 
   bool wanted() const { return endpoint_.auth != Endpoint::Auth::none; }
-  // Whether the secret is wanted and not there.
+  // Whether the secret is required and missing.
   bool missing() const;
 
-  // The secret or token; empty if none is wanted, or an optional one is not there. May block. `stop_fd`,
+  // The secret or token; empty if none is needed, or if an optional one is missing. May block. `stop_fd`,
   // `despite_breaker`: see http::outbound::HttpRequest.
   Token find(int stop_fd, bool despite_breaker);
   // The other side has refused this token: returns whether `find` will have another one.
   bool renew(const std::string& token);
 
-  // Hides what the other side was lately sent to show who calls, in what it answers: secrets and tokens,
-  // those that are no longer good included, and long values in its URL's query. Null: nothing was.
+  // Masks in the other side's answers the credentials that were recently sent to it: secrets and tokens,
+  // including those no longer valid, and long values in its URL's query. Null if none were sent.
   std::shared_ptr<const base::SecretMask> mask() const;
 
  private:
@@ -55,13 +55,13 @@ class Credentials {
   const OutboundRules rules_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  // Under the mutex.
+  // Guarded by the mutex.
   Kept kept_;
   bool fetching_ = false;
-  int fetches_ = 0;                               // that have ended
-  std::optional<client::CallError> failed_;       // why the last one did
+  int fetches_ = 0;                               // how many have ended
+  std::optional<client::CallError> failed_;       // the error of the last fetch
   std::vector<std::string> hidden_;               // secrets and tokens, the newest at the end
-  std::shared_ptr<const base::SecretMask> mask_;  // shared with calls that go on
+  std::shared_ptr<const base::SecretMask> mask_;  // shared with calls under way
 };
 
 }  // namespace baton::agents

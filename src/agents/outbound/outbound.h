@@ -1,5 +1,5 @@
-// What executors that act outside have in common: which addresses they may reach, what they lack,
-// and how they pause.
+// Common parts of executors that act outside: the addresses that they may reach, their findings, and their
+// pauses.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@
 
 namespace baton::agents {
 
-// What the answer of an agent or model elsewhere may have. The memory that all answers take is bounded by a
+// Limits of the answer of an agent or model elsewhere. The memory of all answers together is bounded by a
 // http::outbound::ByteBudget.
 struct OutboundLimits {
   std::size_t arguments_max = 8u << 20;  // bytes of tool calls' arguments that are collected in a run
@@ -25,18 +25,18 @@ struct OutboundLimits {
 
 // Which addresses agents elsewhere may have.
 struct OutboundRules {
-  std::vector<std::string> origins;              // "https://host:port": these may have any
+  std::vector<std::string> origins;              // "https://host:port": these may have any address
   http::outbound::AddressPolicy policy;          // for all others
-  http::outbound::Breakers* breakers = nullptr;  // of all agents; outlives them. Null: none
-  base::SpanQueue* spans = nullptr;              // of calls; as `breakers`
-  http::outbound::ByteBudget* budget = nullptr;  // for answers; as `breakers`. Null: they are not bounded
+  http::outbound::Breakers* breakers = nullptr;  // of all agents; outlives them; may be null
+  base::SpanQueue* spans = nullptr;              // for calls; as `breakers`
+  http::outbound::ByteBudget* budget = nullptr;  // for answers; as `breakers`; null: unbounded
   OutboundLimits limits = {};
 
-  // Of a URL that the operator has named.
+  // The policy for a URL that the operator has named.
   http::outbound::AddressPolicy policy_for(std::string_view url) const;
-  // Of a URL that an agent elsewhere has named, such as an interface in its card. Only the origins of the
-  // URLs that the operator named for this agent may be in `origins`; others must be public, lest one agent
-  // lead Baton to an address that was opened for another.
+  // The policy for a URL that an agent elsewhere has named, such as an interface in its card. `named`: the
+  // URLs that the operator named for this agent. Only their origins may be in `origins`; others must be
+  // public, so that one agent cannot lead Baton to an address that was opened for another.
   http::outbound::AddressPolicy policy_for(std::string_view url,
                                            std::initializer_list<std::string_view> named) const;
 
@@ -45,12 +45,12 @@ struct OutboundRules {
   std::string refusal_of(std::string_view url) const;
 };
 
-// Executor::missing of one that acts outside. `refusal`: as refusal_of has it.
+// Executor::missing for an executor that acts outside. `refusal`: the result of refusal_of.
 std::vector<std::string> missing_outside(bool has_secret, const std::string& secret,
                                          const std::string& refusal);
 
-// Between half of a pause and all of it, so that those who wait for the same server do not come back at the
-// same time.
+// A random time between half of `pause` and all of it, so that turns waiting for the same server do not
+// retry at the same moment.
 std::chrono::milliseconds with_jitter(std::chrono::milliseconds pause);
 
 }  // namespace baton::agents

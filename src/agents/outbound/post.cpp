@@ -12,7 +12,7 @@ namespace {
 using std::chrono::milliseconds;
 using PostEnd = Posted::Kind;
 
-constexpr std::size_t kErrorMax = 200;            // bytes shown of what a server says went wrong
+constexpr std::size_t kErrorMax = 200;            // bytes shown of a server's error text
 constexpr std::size_t kErrorBodyMax = 64u << 10;  // bytes read of it
 constexpr int kUnauthorized = 401;
 
@@ -26,7 +26,7 @@ Posted without_token(const client::CallError& error) {
   return posted;
 }
 
-// A request that has no answer to speak of.
+// The kind of a request that failed without an answer.
 PostEnd kind_of(const base::Error& error, bool was_connected) {
   const bool may_come_back =
       error.code == base::ErrorCode::unavailable || error.code == base::ErrorCode::deadline_exceeded;

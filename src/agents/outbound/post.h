@@ -1,4 +1,4 @@
-// A POST to a server elsewhere, with what shows who calls, and its answer in pieces.
+// A POST to a server elsewhere, with credentials, and its answer in pieces.
 #pragma once
 
 #include <chrono>
@@ -26,34 +26,34 @@ struct Post {
   http::outbound::Intake* intake = nullptr;  // see http::outbound::http_stream
 };
 
-// What came of it.
+// The result of a Post.
 struct Posted {
-  // How far it has come. no_token: there is no token to send. unreachable: it was not sent. lost: no whole
-  // answer came. refused: the answer has a status other than 2xx. forbidden: by us. answered: all was read,
-  // or as much as was wanted.
+  // no_token: there is no token to send. unreachable: the request was not sent. lost: no whole answer
+  // came. refused: the answer has a status other than 2xx. forbidden: Baton's own rules stopped it.
+  // answered: the answer was read completely, or as far as `on_data` wanted.
   enum class Kind { no_token, unreachable, lost, refused, forbidden, answered };
   Kind kind = Kind::answered;
   std::string text;                          // why, unless `answered` or `refused`
   bool may_come = true;                      // no_token: another try may have one
   http::outbound::HttpAnswer answer;         // refused, answered
-  bool has_begun = false;                    // some of the answer was read
-  bool held = false;                         // unreachable or no_token: by the breaker of its origin
-  std::chrono::milliseconds retry_after{0};  // what the breaker, or the server, asks for; 0: nothing
-  std::string token;                         // what went along; never to be shown
+  bool has_begun = false;                    // a part of the answer was read
+  bool held = false;                         // unreachable or no_token: held by the origin's breaker
+  std::chrono::milliseconds retry_after{0};  // the delay that the breaker or the server asks for; 0: none
+  std::string token;                         // the token that was sent; never to be shown
 };
 
 // Blocks. A token that is refused (401) is renewed once. `on_data`: see http::outbound::http_stream.
 Posted send_post(const Endpoint& endpoint, const OutboundRules& rules, Credentials& credentials,
                  const Post& post, const std::function<bool(std::string_view)>& on_data);
 
-// What a server says went wrong: short, on one line, and without the secret.
+// A server's error text for display: short, on one line, and without the secret.
 std::string shown_error(std::string text, const std::string& secret);
 
 // The span of a call that is over.
 struct CallSpan {
   std::string name;
   std::string_view url;
-  std::string error;       // empty: it was answered
+  std::string error;       // empty: the call was answered
   std::string model = {};  // empty: no model was called
 };
 void add_call_span(base::SpanTimer& timer, CallSpan call);
