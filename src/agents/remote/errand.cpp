@@ -98,15 +98,15 @@ std::optional<protocol::a2a::SendRequest> Errand::request(const client::Remote& 
   submission.message.role = task::Role::user;
   submission.message.parts = said->parts;
   submission.message.metadata = said->metadata;
-  // A task that is there has its budget.
+  // A task that exists there has its budget already.
   const bool tells_budget = remote.has_extension && answers_.empty();
   task::Budget left = tells_budget ? task::left_of(turn_.budget, turn_.taken) : task::Budget();
-  left.agents.reset();  // they are agents of ours
+  left.agents.reset();  // these name agents of this server
   submission.metadata = protocol::with_hops(turn_.metadata, turn_.hops, left);
   submission.task = answers_;
   const bool names_tasks = remote.dialect->names_tasks();
   if (names_tasks && answers_.empty()) submission.task = named_task();
-  // A task has its context; to name another would be refused.
+  // A task has its context already; a request that names another one would be refused.
   if (names_tasks || answers_.empty()) submission.context.value = turn_.conversation;
   return send;
 }

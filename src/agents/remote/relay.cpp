@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kArtifactsMax = 10'000;
 
-// The message as ours: its ids are of the remote agent's world.
+// A copy of the message without its ids, which have a meaning for the remote agent only.
 std::optional<task::Message> own(const std::optional<task::Message>& message) {
   if (!message || message->parts.empty()) return std::nullopt;
   task::Message copy;
@@ -141,7 +141,8 @@ void Relay::tell_task(task::Task& task) {
   if (!outcome_) tell_status(task.status, {});
 }
 
-// One reply at a time: what else comes meanwhile is an artifact. Null: there are too many artifacts.
+// The entry of an artifact, made if it is new. Only one reply is open at a time; a text that comes
+// meanwhile is an artifact. Null if there are too many artifacts.
 Relay::Told* Relay::place_of(const task::Artifact& piece) {
   const std::string id = id_of(piece);
   if (const auto known = told_.find(id); known != told_.end()) return &known->second;
@@ -183,7 +184,8 @@ void Relay::add_to_reply(Told& told, std::string text) {
   turn_.text(std::move(text));
 }
 
-// `text`: all of the reply. What was told cannot be taken back, so another text follows it whole.
+// `text`: the whole reply. Text that was passed on cannot be withdrawn, so a reply that begins differently
+// follows it in full.
 void Relay::tell_reply(Told& told, std::string text) {
   const bool goes_on = told.text.begins(text);
   if (goes_on) text.erase(0, told.text.size);
@@ -191,7 +193,7 @@ void Relay::tell_reply(Told& told, std::string text) {
   add_to_reply(told, std::move(text));
 }
 
-// An artifact as it is now.
+// Passes on the new content of an artifact; `artifact` is its present state.
 void Relay::tell_whole(task::Artifact artifact) {
   task::Artifact now = named(std::move(artifact));
   const bool is_known = told_.contains(id_of(now));
@@ -218,7 +220,7 @@ void Relay::tell_status(const task::Status& status, const task::Json& metadata) 
   const auto document = json::Document::view_of(metadata.text);
   const task::Json facts = protocol::without_extension(document.root());
   if (!note && facts.empty()) return;
-  if (note && note_ == note) return;  // told before the connection began anew
+  if (note && note_ == note) return;  // passed on before the connection was renewed
   note_ = note;
   turn_.emit(task::StatusChanged{{task::State::working, std::move(note), {}}, facts});
 }

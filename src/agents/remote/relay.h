@@ -1,11 +1,11 @@
-// Relay: what a remote agent says about its task, told to the sink of ours.
+// Relay: passes a remote agent's updates of its task to the sink of the turn here.
 //
-// A connection may begin anew with the task as it is, so what was told already is kept: only what is new goes
-// on. What the remote agent calls a status is a note until its task stops; that is the turn's outcome. Of
-// what was told only marks are kept, not the content.
+// A new connection may begin with the whole task, so the relay remembers the content that it has passed
+// on, as marks only, and passes on only new content. A status of the remote task is a note until the task
+// stops; then it is the turn's outcome.
 //
-// Threads: one at a time. Nothing from the remote agent is trusted; sizes are the decoder's and the engine's
-// to bound. All work is in proportion to what is told, and ends with the outcome or the turn.
+// Threads: one at a time. Nothing from the remote agent is trusted; the decoder and the engine bound its
+// sizes. The work is proportional to the content received, and ends with the outcome or the turn.
 #pragma once
 
 #include <cstddef>
@@ -25,19 +25,20 @@ namespace baton::agents {
 
 class Relay {
  public:
-  // `earlier`: what the task here has already; it is not told again.
+  // `earlier`: the artifacts that the task here has already; they are not passed on again.
   Relay(FunctionTurn& turn, const std::vector<task::Artifact>& earlier);
 
-  // Takes the content of artifacts and messages out of `update`, but neither ids nor states.
+  // Passes an update on. Moves the content of artifacts and messages out of `update`, but keeps ids and
+  // states.
   void tell(protocol::a2a::Update& update);
 
   bool has_told() const { return has_told_; }
-  // The outcome once the remote task has stopped, or a message alone was the answer. A question has no id
-  // yet.
+  // The outcome, once the remote task has stopped or a message without a task was the answer. A question
+  // has no id yet.
   const std::optional<Outcome>& outcome() const { return outcome_; }
 
  private:
-  // Tells whether another text is this one, or begins with it (FNV-1a).
+  // A fingerprint of a text (FNV-1a), to check whether another text equals it or begins with it.
   struct Mark {
     std::size_t size = 0;
     std::uint64_t hash = 0xcbf29ce484222325;
@@ -49,11 +50,11 @@ class Relay {
   static Mark mark_of(const task::Part& part);
 
   struct Told {
-    std::vector<Mark> parts = {};  // of an artifact: as told so far
+    std::vector<Mark> parts = {};  // of an artifact, as passed on until now
     Mark text = {};                // of the reply
-    bool is_reply = false;         // it is told as the reply
+    bool is_reply = false;         // it is passed on as the reply
     bool is_open_reply = false;
-    bool is_new = true;  // nothing was told
+    bool is_new = true;  // nothing was passed on yet
   };
 
   void tell_task(task::Task& task);

@@ -22,7 +22,8 @@ StopFd make_stop_fd() {
   return std::make_shared<const base::UniqueFd>(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 }
 
-// The task there need not wait any longer. Nobody waits to hear whether it has ended.
+// Cancels the task there in the background: it need not wait for an answer any longer. The result is
+// ignored.
 void cancel_there(base::WorkerPool& pool, const Interfaces& interfaces, const StopFd& stop,
                   const std::string& ask) {
   static constexpr std::chrono::seconds kCancelMax{15};
@@ -47,7 +48,7 @@ class RemoteExecutor final : public Executor {
           run_remote_turn(*interfaces, settings, turn);
         }) {}
 
-  // What it has begun beside its turns need not end.
+  // Stops calls in the background that belong to no turn; they need not finish.
   ~RemoteExecutor() override { eventfd_write(stop_->get(), 1); }
 
   std::unique_ptr<Execution> start(Turn turn, std::shared_ptr<TurnSink> sink) override {
@@ -78,7 +79,7 @@ class RemoteExecutor final : public Executor {
   FunctionExecutor runs_;
 };
 
-// What is known of the agents that were used last. An agent that is forgotten is looked for again.
+// The interfaces of the agents that were used last. An agent that was dropped is looked up again.
 class KnownUrls {
  public:
   explicit KnownUrls(OutboundRules rules) : rules_(std::move(rules)) {}
@@ -92,7 +93,8 @@ class KnownUrls {
   static constexpr std::size_t kKnownMax = 64;
   using Known = std::pair<std::string, Interfaces>;
 
-  // What is known of the URL, which is then `otherwise` if that is nothing.
+  // Returns the known interfaces of the URL. If there are none, stores and returns `otherwise`, unless
+  // that is null.
   Interfaces use(const std::string& url, const Interfaces& otherwise) {
     Known gone;  // to be destroyed outside the lock
     return known_.with([&](auto& known) {

@@ -14,8 +14,8 @@ namespace baton::agents {
 std::unique_ptr<Executor> remote_executor(base::WorkerPool& pool, const task::AgentCard& card,
                                           const AgentSettings& settings, OutboundRules rules);
 
-// The same for many agents: each turn goes to the URL that is its agent's name. What is known of an agent is
-// kept for the 64 that were used last.
+// An executor for many agents: each turn goes to the URL that is its agent's name. The interfaces of the
+// 64 agents that were used last are kept.
 std::unique_ptr<Executor> url_executor(base::WorkerPool& pool, const AgentSettings& settings,
                                        OutboundRules rules);
 

@@ -10,12 +10,12 @@
 namespace baton::agents {
 namespace {
 
-// How long a card is kept: without a word of its server, and at least. Nobody asks again sooner after a
-// failure.
+// How long a card is kept: if its server does not say, and at least. After a failure, the next fetch also
+// waits for the minimum.
 constexpr std::chrono::seconds kKept{300}, kKeptMin{5};
 constexpr std::chrono::seconds kFetch{60};  // no fetch takes longer
 constexpr std::size_t kCardMax = 1 << 20;
-// Of an answer where no budget says so.
+// The limit of an answer if no budget sets one.
 constexpr std::size_t kAnswerMax = 96 << 20;
 
 }  // namespace
@@ -49,7 +49,7 @@ RemoteInterfaces::Remotes RemoteInterfaces::find(int stop_fd, bool despite_break
   const auto now = Clock::now();
   auto [known, is_fresh] =
       found_.with([&](const Found& found) { return std::pair(found.remotes, now < found.until); });
-  // What was known serves while somebody else asks, and while the card cannot be had.
+  // Use the known interfaces while another thread fetches the card, and while the card cannot be fetched.
   if (!known.empty() && (is_fresh || !begin_refresh())) return known;
   auto remotes = refresh(stop_fd, despite_breaker);
   if (!remotes && !known.empty()) return known;

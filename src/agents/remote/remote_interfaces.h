@@ -1,4 +1,4 @@
-// RemoteInterfaces: where and how a remote agent is spoken to, and what it is, as its own card says.
+// RemoteInterfaces: the interfaces of a remote agent and its description, both from its own card.
 //
 // Threads: any. The card is fetched again as its HTTP headers say, or after a while.
 #pragma once
@@ -25,21 +25,23 @@ class RemoteInterfaces {
   // `card`: the one in the agent's folder.
   RemoteInterfaces(task::AgentCard card, Endpoint endpoint, OutboundRules rules);
 
-  // Never empty: in the order in which they are to be tried. May block. The secret goes to the origin of the
-  // card's URL only. `stop_fd`, `despite_breaker` (for the card): see http::outbound::HttpRequest.
+  // Returns the interfaces in the order to try them; never an empty list. May block. The secret goes to
+  // the origin of the card's URL only. `stop_fd`, `despite_breaker` (for the card): see
+  // http::outbound::HttpRequest.
   Remotes find(int stop_fd, bool despite_breaker = false) const;
 
-  // The card that is shown (shown_card), as far as the remote one is known. Does not block.
+  // The card to show (shown_card). It has the remote card's data once that is known. Does not block.
   std::shared_ptr<const task::AgentCard> card() const;
-  // Whether it is time to fetch the card again; who is told so calls `refresh`, which may block.
+  // Returns true if it is time to fetch the card again. The caller must then call `refresh`, which may
+  // block.
   bool begin_refresh() const;
   Remotes refresh(int stop_fd, bool despite_breaker = false) const;
 
-  // Hides what was sent to show who calls; null: nothing was.
+  // Masks the credentials that were sent; null if none were.
   std::shared_ptr<const base::SecretMask> mask() const { return credentials_->mask(); }
-  // Whether the secret, if one is wanted, is there.
+  // False if a secret is required and missing.
   bool has_secret() const;
-  // For the answers of all agents; null: none.
+  // The memory budget for the answers of all agents; may be null.
   http::outbound::ByteBudget* budget() const { return rules_.budget; }
 
  private:
@@ -47,17 +49,17 @@ class RemoteInterfaces {
   struct Found {
     std::vector<client::Remote> remotes;
     std::optional<client::Fetched> fetched;
-    std::shared_ptr<const task::AgentCard> card;  // shared with who shows it
+    std::shared_ptr<const task::AgentCard> card;  // shared with its readers
     Clock::time_point until{};                    // when the card is to be fetched again
-    Clock::time_point ask_after{};                // but not before this, as somebody does, or did just now
-    bool is_away = false;                         // the card could not be had the last time
+    Clock::time_point ask_after{};                // but not before this: a fetch runs or has just ended
+    bool is_away = false;                         // the last fetch of the card failed
   };
   Remotes fetch(std::optional<client::Fetched>& card, int stop_fd, bool despite_breaker) const;
 
   const task::AgentCard own_card_;
   const Endpoint endpoint_;
   const OutboundRules rules_;
-  const std::shared_ptr<Credentials> credentials_;  // shared with what `find` has found
+  const std::shared_ptr<Credentials> credentials_;  // shared with the results of `find`
   mutable base::Guarded<Found> found_;
 };
 

@@ -23,13 +23,15 @@ using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 using OnUnknown = Endpoint::OnUnknown;
 
-// A server that was never reached is most likely not there; one that is restarting comes back sooner.
+// How long a server that was never reached is retried. It is most likely absent; one that restarts comes
+// back sooner.
 constexpr std::chrono::seconds kFirstContact{30};
 constexpr std::chrono::seconds kAnswer{60};  // to a request that does not wait for work
-constexpr int kForgottenMax = 5;             // times that a turn's task there is forgotten
+constexpr int kForgottenMax = 5;             // times that the task of a turn may be forgotten
 constexpr milliseconds kPauseFirst{100}, kPauseMax{5'000}, kLater{250};
 
-// Of a turn. The engine ends it at the end of the budget's time, and says so; it must be the first.
+// The time limit of a turn. It is a little longer than the budget's time, so that the engine is the first
+// to end the turn and reports the budget as the reason.
 milliseconds time_of(const AgentSettings& settings, const task::Budget& budget) {
   return std::min<milliseconds>(settings.turn_timeout, budget.wall.value_or(settings.turn_timeout) + kLater);
 }
@@ -55,7 +57,7 @@ class RemoteTurn {
   }
 
  private:
-  // With the turn's trace and intake for every call.
+  // Finds the interfaces and gives them the turn's trace and intake for every call.
   RemoteInterfaces::Remotes find_traced(bool despite_breaker) {
     auto found = interfaces_.find(turn_.stop_fd(), despite_breaker);
     if (!found) return found;
@@ -66,13 +68,13 @@ class RemoteTurn {
     return found;
   }
 
-  // The remote agent's interfaces. Nothing: the turn is over.
+  // The remote agent's interfaces; empty if the turn is over.
   std::optional<std::vector<Remote>> find() {
     if (!interfaces_.has_secret()) {
       fail("the credentials for the remote agent are missing");
       return std::nullopt;
     }
-    // A task that may be there already is worth all of the turn's time.
+    // If the task may exist there already, use all of the turn's time.
     const bool is_begun = input_.attempt > 1 || !errand_.answers().empty();
     const auto patience = is_begun ? left() : std::min<milliseconds>(left(), kFirstContact);
     const auto until = Clock::now() + patience;
@@ -84,7 +86,8 @@ class RemoteTurn {
       const CallError& error = found.error();
       const bool may_come = error.lost || is_begun;
       const bool is_late = Clock::now() + std::max(pause, error.retry_after) > until;
-      // No turn fails that was only held back by others' failures.
+      // A turn held back only by the breaker, after other turns' failures, still sends a last request
+      // before it fails.
       is_last = is_late && error.held;
       if (!may_come || (Clock::now() + pause > until && !error.held)) {
         fail("the remote agent cannot be reached: " + error.text);
@@ -131,7 +134,7 @@ class RemoteTurn {
         not_known();
         return Spoke::to_the_end;
       }
-      // Whoever chooses the id of a task can ask for it first.
+      // If the client chooses the task's id, it can ask for the task first.
       const bool may_be_there = may_have_sent && remote.dialect->names_tasks() && !still_waits(remote);
       const task::TaskId named = errand_.answers().empty() ? errand_.named_task() : errand_.answers();
       if (may_be_there && take_up(remote, named) == Spoke::to_the_end) return Spoke::to_the_end;
@@ -146,7 +149,7 @@ class RemoteTurn {
            settings_.on_unknown() == OnUnknown::resend;
   }
 
-  // Whether the task there is known to wait still for the answer that this turn brings.
+  // Whether the task there is known to be still waiting for the answer that this turn brings.
   bool still_waits(const Remote& remote) const {
     if (errand_.answers().empty()) return false;
     const client::RemoteEndpoint endpoint(remote, turn_.stop_fd());
@@ -156,7 +159,7 @@ class RemoteTurn {
     return task && task::is_waiting(task->status.state);
   }
 
-  // The message may have arrived, and must not be sent twice.
+  // Ends the turn when the message may have arrived and must not be sent twice.
   void not_known() {
     constexpr char kText[] = "it is not known whether the remote agent got the message";
     if (settings_.on_unknown() != OnUnknown::ask) return fail(kText);
@@ -195,8 +198,8 @@ class RemoteTurn {
     client::FollowPlan plan;
     plan.dialect = &endpoint.dialect();
     plan.task = task;
-    // All events again: what an earlier attempt told was withdrawn with it. But not the question that was
-    // answered.
+    // Request all events again, because the output of an earlier attempt was withdrawn with it. But do not
+    // replay a question that this turn answers.
     const bool numbers_events = !endpoint.dialect().names_tasks() || speaks_.repeats_safely;
     if (!first && !answers && numbers_events) plan.after = 0;
     plan.first_request = std::move(first);
@@ -226,7 +229,7 @@ class RemoteTurn {
     return look(endpoint);
   }
 
-  // For an agent without streams: sends, then asks again and again.
+  // For an agent without streams: sends, then polls.
   client::FollowEnd send_and_look(const client::RemoteEndpoint& endpoint, protocol::a2a::SendRequest& send) {
     send.waits = false;
     client::FollowPlan plan;
@@ -237,7 +240,7 @@ class RemoteTurn {
     plan.intake = &intake_;
     plan.give_up_after = left();
     client::FollowWorld world;
-    // Some wait for the work all the same.
+    // Some agents wait for the work although `waits` is false.
     world.send = [&](const protocol::a2a::ClientRequest& request) { return endpoint.call(request, left()); };
     world.now = [] { return Clock::now(); };
     world.wait = [&](milliseconds time) { return turn_.wait_cancelled(time); };
@@ -291,7 +294,7 @@ class RemoteTurn {
     if (auto counted = count_usage(kept_, update)) turn_.emit(std::move(*counted));
   }
 
-  // Before anything is told of the task there.
+  // Stores the task's id in the log. Call it before any output of the task there is passed on.
   void keep(const task::TaskId& task) {
     if (!there_.empty() || task.empty()) return;
     there_ = kept_.task = task;
@@ -313,7 +316,7 @@ class RemoteTurn {
     return Spoke::to_the_end;
   }
 
-  // Begins again without the task there. What was told of it is withdrawn with this run of the turn.
+  // Begins again without the task there. If its output was passed on, breaks the turn off to withdraw it.
   Spoke forget() {
     there_ = {};
     kept_.task = {};
@@ -332,7 +335,8 @@ class RemoteTurn {
     return errand_.answers().empty() && may_be_named ? errand_.named_task() : errand_.answers();
   }
 
-  // The task here was canceled. It ends as the one there does, or without a word from it.
+  // Cancels the task there, because the task here was canceled. The turn ends as the task there does, or
+  // with a note that the cancel was not confirmed.
   void cancel() {
     const bool may_have_sent = !speaks_.url.empty() || input_.attempt > 1;
     const task::TaskId task = known_task();
@@ -367,7 +371,7 @@ class RemoteTurn {
     turn_.emit(task::StatusChanged{{task::State::working, std::move(note), {}}, {}});
   }
 
-  // The turn is over here: if that is because it took too long, the one there need not go on.
+  // Called when the turn was dropped. If it took too long, cancels the task there.
   void give_up_there() {
     constexpr milliseconds kNearly{500};  // the engine's clock began a little earlier
     const task::TaskId task = known_task();

@@ -1,4 +1,4 @@
-// What is shown of a remote agent's card as ours.
+// The card that this server shows for a remote agent.
 #pragma once
 
 #include "task/card.h"
