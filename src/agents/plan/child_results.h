@@ -1,4 +1,4 @@
-// What a child task has come to, as the steps of a plan refer to it. Threads: pure functions.
+// The result of a child task, as the steps of a plan refer to it. Threads: pure functions.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace baton::agents {
 
-// The first data part; null: there is none.
+// The first data part; null if there is none.
 const task::Part* first_data(const std::vector<task::Part>& parts);
 std::vector<task::Part> without_text(std::vector<task::Part> parts);
 
-// What a task says: the text of its artifacts or else of its last message.
+// The text of a task's artifacts, or else of its last message.
 std::string text_of_result(const task::Task& task);
 task::Json data_of_result(const task::Task& task);
 // Its parts that are not text, named after their artifacts.

@@ -1,4 +1,4 @@
-// PlanCaptions: what the picture of a plan, or of one run of it, says about each step.
+// PlanCaptions: the texts about each step in the picture of a plan, or of one run of it.
 //
 // Threads: immutable once made. The plan and the run must outlive it.
 #pragma once
@@ -22,13 +22,14 @@ class PlanCaptions {
   // `is_off`: it stands in a branch that was not taken.
   StepState state(const PlanStep& step, bool is_off) const;
 
-  // What the whole is, or has come to.
+  // A summary of the plan, or of the run's state.
   std::string summary() const;
-  // Below the name of a step without others in it and what it is for: what it has come to, or its rules.
+  // The third line of a step without inner steps, below its name and its purpose: its state in the run, or
+  // its rules.
   std::string third_line(const PlanStep& step, bool is_off) const;
   // "1,234 tokens", or empty if none are known.
   std::string tokens_of(const PlanStep& step) const;
-  // Below the name of a loop or map. As many for each step, whatever it has come to.
+  // The lines below the name of a loop or map. Their number does not depend on the step's state.
   std::vector<std::string> frame_lines(const PlanStep& step, bool is_off) const;
   std::string tooltip(const PlanStep& step) const;
 

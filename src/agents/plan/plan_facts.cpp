@@ -84,7 +84,7 @@ void PlanFacts::add(const PlanRecord& record) {
   }
 }
 
-// For what undoes it, the attempt has a result.
+// Gives the attempt a successful end, for the step that undoes it.
 void PlanFacts::take_late(const PlanCall& late) {
   Attempts& attempts = attempts_[late.path];
   if (attempts.number == late.attempt && !attempts.open) attempts.end = {};

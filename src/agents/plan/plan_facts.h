@@ -1,5 +1,5 @@
-// PlanFacts: what a run of a plan has come to, folded from the records that its turns have left in the task's
-// log. A record is never changed; resuming a run is folding its records.
+// PlanFacts: the state of a run of a plan, folded from the records that its turns have left in the task's
+// log. A record is never changed; a run is resumed by folding its records.
 //
 // A step's place in a run is a path: the ids of the steps around it and its own, with the index of each
 // iteration ("plan/each[3]/fetch"). A child's name is its step's path and the attempt ("plan/fetch#2").
@@ -35,7 +35,7 @@ struct PlanRecord {
   base::Timestamp at{};
   std::string failure = {};  // its kind; empty: none
   std::string text = {};     // the failure's, or the plan's
-  // That the attempt took, its children's included. Of undo: what the task had taken by then.
+  // Used by the attempt, including its children. For undo: used by the task until then.
   std::int64_t tokens = 0;
   std::int64_t children = 0;
 };
@@ -76,24 +76,25 @@ class PlanFacts {
   std::optional<int> chosen(const std::string& path) const;
   std::optional<base::Timestamp> due(const std::string& path) const;
   const PlanEnd* settled(const std::string& path) const;
-  // Paths of steps that are done, in the order of their ends; those as well that were canceled too late.
+  // Paths of steps that are done, in the order of their ends, including those that were canceled too late.
   const std::vector<std::string>& done() const { return done_; }
   // Paths of steps with an attempt under way, sorted.
   const std::set<std::string>& open() const { return open_; }
-  // Of these, those of the step at `path` and of the steps in it.
+  // The paths in `open` of the step at `path` and of the steps in it.
   std::vector<std::string> open_below(const std::string& path) const;
-  // Children that have not stopped, as far as the run knows, with those that it has canceled.
+  // The number of children that have not stopped, to the run's knowledge, including those that it has
+  // canceled.
   int unstopped() const { return static_cast<int>(open_.size() + canceled_.size()); }
-  // Those of them that the run has canceled, by name.
+  // The names of unstopped children that the run has canceled.
   const std::set<std::string>& canceled() const { return canceled_; }
   const std::optional<PlanEnd>& undoing() const { return undoing_; }
-  // When that began, and what the task had taken by then.
+  // When undoing began, and what the task had used until then.
   base::Timestamp undone_from() const { return undone_from_; }
   const task::Taken& taken_before_undoing() const { return taken_before_undoing_; }
   // Whether the branch at `path` has lost.
   bool has_lost(const std::string& path) const { return lost_.contains(path); }
   bool has_losers() const { return !lost_.empty(); }
-  // The branch that has lost and in which this path is, the outermost one; empty: there is none.
+  // The outermost branch that has lost and contains this path; empty if there is none.
   std::string lost_around(const std::string& path) const;
   std::int64_t tokens() const { return tokens_; }
   std::int64_t children() const { return children_; }
@@ -121,7 +122,7 @@ class PlanFacts {
 };
 
 task::Json write_records(const std::vector<PlanRecord>& records);
-// Leaves out what it does not understand.
+// Skips records that it does not understand.
 std::vector<PlanRecord> read_records(const task::Json& text);
 
 }  // namespace baton::agents

@@ -19,7 +19,7 @@ PlanEnd named_failure(const PlanStep& step, const PlanPlace& at, const PlanEnd& 
   if (!step.agent.empty()) text += " (agent " + step.agent + ")";
   if (step.kind == PlanStep::Kind::agent && step.agent.empty()) text += " (" + words_for(step) + ")";
   text += is_refused ? " was " + end.failure : " failed";
-  // A child that gave no reason has its state's name for one.
+  // If a child gave no reason, its state's name is the text.
   if (!end.text.empty() && end.text != end.failure) text += ": " + end.text;
   return {end.failure, std::move(text)};
 }

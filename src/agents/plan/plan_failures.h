@@ -1,4 +1,4 @@
-// How a run says which step has failed: to callers, and in the results of the steps around it.
+// Error texts that name the failed step of a run, for callers and for the results of the steps around it.
 //
 // Pure functions.
 #pragma once
@@ -16,7 +16,7 @@ namespace baton::agents {
 // `error`.
 PlanEnd named_failure(const PlanStep& step, const PlanPlace& at, const PlanEnd& end);
 
-// The words of an attempt that has taken more than `time`.
+// The error text of an attempt that has taken more than `time`.
 std::string timeout_words(std::chrono::milliseconds time);
 
 }  // namespace baton::agents

@@ -14,7 +14,7 @@ std::unique_ptr<PlanMemory> PlanMemories::take(Turn& turn) {
     state.places.erase(found);
     return kept;
   });
-  // The task may have been asked something else since, and after a power failure another one may have its
+  // The task may have got another message since then, and after a power failure another task may have its
   // key.
   if (memory == nullptr || memory->sources.message().id != turn.message.id ||
       task::weight_of(memory->sources.message()) != task::weight_of(turn.message))
@@ -32,7 +32,7 @@ std::unique_ptr<PlanMemory> PlanMemories::take(Turn& turn) {
 void PlanMemories::keep(task::TaskKey run, std::unique_ptr<PlanMemory> memory) {
   const std::size_t bytes = memory->bytes();
   if (bytes > bytes_max_) return;
-  std::vector<std::unique_ptr<PlanMemory>> left;  // let go without the lock
+  std::vector<std::unique_ptr<PlanMemory>> left;  // destroyed outside the lock
   state_.with([&](State& state) {
     const auto before = state.places.find(run);
     if (before != state.places.end()) {

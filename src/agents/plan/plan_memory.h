@@ -1,7 +1,9 @@
-// PlanMemories: what runs of plans keep in memory from one turn to the next, so that a turn costs what is new
-// and not all that was before. It is never needed: a turn without it reads the log and the message again.
+// PlanMemories: a cache of the state of runs of plans between their turns, so that a turn's cost depends
+// on the new events only. The cache is never required: a turn without it reads the log and the message
+// again.
 //
-// Threads: any. Memory: `bytes_max` for all runs together, approximately; what was used last is kept.
+// Threads: any. Memory: `bytes_max` for all runs together, approximately; the least recently used are
+// dropped.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +27,7 @@ struct PlanMemory {
   PlanSources sources;
   PlanFacts facts;
   std::shared_ptr<const Plan> plan;  // that the run began with
-  // What the facts are folded from: so many states of the log, of which this is the last.
+  // The number of states of the log that the facts are folded from, and the last of these states.
   std::size_t states = 0;
   std::string last_state;
 
@@ -36,8 +38,8 @@ class PlanMemories {
  public:
   explicit PlanMemories(std::size_t bytes_max) : bytes_max_(bytes_max) {}
 
-  // What there is of the turn's run, with all facts that are not of its last states; or else a new one, made
-  // with the turn's message. The caller has it alone.
+  // Removes and returns the memory of the turn's run, whose facts may lack the last states; or else
+  // returns a new one, made with the turn's message. The caller is its only owner.
   std::unique_ptr<PlanMemory> take(Turn& turn);
   void keep(task::TaskKey run, std::unique_ptr<PlanMemory> memory);
 

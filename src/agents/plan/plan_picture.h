@@ -1,7 +1,7 @@
-// The picture of a plan, or of one run of it, as SVG: steps from top to bottom, those at the same time side
-// by side, loops and maps as frames. Each step is a group with its state as class, its id as `data-step` and
-// its kind as `data-kind`. It has no script, names no other resource, and is the same for the same input. Its
-// style is inline.
+// The picture of a plan, or of one run of it, as SVG: steps from top to bottom, concurrent ones side by
+// side, loops and maps as frames. Each step is a group with its state as class, its id as `data-step` and
+// its kind as `data-kind`. It has no script, names no other resource, and is the same for the same input.
+// Its style is inline.
 //
 // Pure.
 #pragma once

@@ -9,7 +9,7 @@
 
 namespace baton::agents {
 
-// A step in a run: in which iterations of the loops and maps around it, outermost first.
+// A step in a run, with the iterations of the loops and maps around it, outermost first.
 struct PlanPlace {
   std::string path;
   std::vector<std::pair<const PlanStep*, int>> iterations;
@@ -20,10 +20,10 @@ PlanPlace place_in(const PlanPlace& around, const PlanStep& step);
 // The place of an iteration's body.
 PlanPlace place_of_iteration(const PlanPlace& around, const PlanStep& loop, int index);
 
-// What callers know the step by: its path without the root, or the root's id.
+// The step's name for callers: its path without the root, or the root's id.
 std::string label_of(const PlanStep& step, const PlanPlace& at);
 
-// The step at a path, and its place; a path that the plan does not have gives no step.
+// The step at a path, and its place. The step is null if the plan does not have the path.
 struct StepAt {
   const PlanStep* step = nullptr;
   PlanPlace place;

@@ -38,7 +38,7 @@ std::string not_undone(const std::string& label, const std::string& reason) {
 
 }  // namespace
 
-// What the branches of a parallel or a map have come to so far.
+// The states of the branches of a parallel or a map.
 struct PlanRun::Branches {
   int all = 0, done = 0, failed = 0, running = 0, pending = 0;
   int need_least = 0, need_all = 0;  // of those that run
@@ -71,7 +71,7 @@ bool PlanRun::take(const DelegateResult& result) {
     record({What::gone, call.path, call.attempt, {}, {}, is_done ? kDoneLate : ""});
     return false;
   }
-  // When the child has ended, which may be some time ago; clocks of other nodes may differ.
+  // The time at which the child ended. It may be some time ago, and clocks of other nodes may differ.
   base::Timestamp ended = world_.now;
   if (result.task) ended = std::clamp(result.task->status.at, std::min(attempts->begun, ended), ended);
   record({What::end, call.path, call.attempt, ended, kind_of(result), result.error, result.tokens,
@@ -85,12 +85,12 @@ bool PlanRun::is_left() {
   return step_.is_left;
 }
 
-// The walk is left, for whatever reason.
+// Whether the walk is to be left, for any reason.
 bool PlanRun::unwinds() {
   return is_left() || step_.end.has_value() || refused_.has_value();
 }
 
-// Whether the walk has made as much as one may: what comes now begins in the next turn.
+// Whether the walk has reached its limit, so that further steps begin in the next turn.
 bool PlanRun::is_put_off() {
   if (values_.filled() < world_.limits.fill_max || step_.records.empty()) return false;
   wake_at(world_.now);
@@ -99,10 +99,10 @@ bool PlanRun::is_put_off() {
 
 void PlanRun::cancel_below(const std::string& path, bool spares_undoing) {
   std::vector<std::string> open = facts_.open_below(path);
-  // All that is open in a branch that has lost undoes it.
+  // In a branch that has lost, all open attempts are part of its undoing.
   if (spares_undoing)
     std::erase_if(open, [this](const std::string& one) { return !facts_.lost_around(one).empty(); });
-  // What this walk was about to begin is not begun.
+  // Children that this walk was about to begin are not begun.
   std::unordered_set<std::string> calls;
   for (const std::string& one : open) calls.insert(name_of_call(one, facts_.attempts(one)->number));
   std::unordered_set<std::string> unbegun;
@@ -158,7 +158,8 @@ void PlanRun::go_forward() {
   step_.end.emplace();
 }
 
-// From here on, what is done is undone. Without anything to undo, the end of a budget ends the run at once.
+// Starts undoing the completed steps. If the plan has no compensations, the end of a budget ends the run
+// at once.
 void PlanRun::give_up(PlanEnd end) {
   if (end.failure == "budget" && !plan_.undoes) {
     step_.begins.clear();
@@ -177,7 +178,7 @@ void PlanRun::give_up(PlanEnd end) {
           world_.taken.children});
 }
 
-// What undoing may take, and what it has taken.
+// The budget of undoing. Reduces `taken` to the part used by undoing.
 task::Budget PlanRun::budget_of_undoing(task::Taken& taken) const {
   const task::Taken& before = facts_.taken_before_undoing();
   taken.tokens = std::max<std::int64_t>(taken.tokens - before.tokens, 0);
@@ -195,19 +196,20 @@ std::optional<base::Timestamp> PlanRun::end_of_undoing() const {
   return (is_over_budget ? from : std::max(from, *world_.budget.until)) + world_.undo_grace;
 }
 
-// Undoes what is done, the last first. What cannot be undone is said.
+// Undoes the completed steps, the last one first. Steps that cannot be undone are reported.
 PlanRun::Standing PlanRun::undo() {
   const std::optional<base::Timestamp> until = end_of_undoing();
   const bool is_late = until && world_.now >= *until;
   if (is_late) cancel_below(plan_.root.id);
   if (until && !is_late) wake_at(*until);
-  // What was canceled may be done all the same, and a plan below undoes its own steps first.
+  // Wait for the canceled children: they may still complete, and a plan among them undoes its own steps
+  // first.
   if (!facts_.canceled().empty() && !is_late)
     return {State::running, static_cast<int>(facts_.canceled().size()), {}};
   PlanEnd end = *facts_.undoing();
   std::vector<std::string> sentences;
   std::vector<std::string> done(facts_.done().rbegin(), facts_.done().rend());
-  // What was being undone already is undone first.
+  // The undoing of lost branches has begun already, so their steps come first.
   if (facts_.has_losers())
     std::ranges::stable_partition(
         done, [this](const std::string& one) { return !facts_.lost_around(one).empty(); });
@@ -242,7 +244,7 @@ void PlanRun::say_not_undone(PlanEnd& end, const std::vector<std::string>& sente
     end.text += "; " + std::to_string(sentences.size() - kNotUndoneMax) + " more steps could not be undone";
 }
 
-// Of each branch that has lost: once all of it has stopped, what was done in it, the last first.
+// Undoes the completed steps of each lost branch, the last one first, once all of the branch has stopped.
 PlanRun::Standing PlanRun::undo_losers() {
   Standing all{State::done, 0, {}};
   if (!facts_.has_losers()) return all;
@@ -342,7 +344,7 @@ PlanRun::Standing PlanRun::walk_agent(const PlanStep& step, const PlanPlace& at)
   return {};
 }
 
-// Why the budget has no further child; empty: it has.
+// Why the budget refuses a further child; empty if it does not.
 std::string PlanRun::refusal_of_begin() const {
   task::Taken taken = world_.taken;
   taken.children += std::ssize(step_.begins);
@@ -505,8 +507,8 @@ PlanRun::Standing PlanRun::join(const PlanStep& step, const PlanPlace& at, const
   return now;
 }
 
-// Of the branches that are done, the first so many count. Others that have begun have lost, if there is
-// anything in them to undo.
+// Of the completed branches, the first `wanted` count. The other branches that have begun have lost, if
+// the step has anything to undo.
 void PlanRun::lose_rest(const PlanStep& step, const PlanPlace& at, const Branches& branches, int wanted) {
   if (!has_compensation(step)) return;
   const auto winners_end =
@@ -547,7 +549,7 @@ PlanRun::Standing PlanRun::walk_loop(const PlanStep& step, const PlanPlace& at) 
       const PlanPlace body = place_of_iteration(at, step, index);
       const Standing now = walk(*step.steps.front(), body);
       if (now.state != State::done) return now;
-      from.iterations = body.iterations;  // the loop reads what this round has said
+      from.iterations = body.iterations;  // the condition reads the results of this iteration
     }
     if (is_put_off()) return {};
     bool may_go_on = index < 0 && step.until;

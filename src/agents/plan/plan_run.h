@@ -1,14 +1,15 @@
-// PlanRun: decides what a run of a plan does next. Each time something has happened it walks the plan from
-// the root with the facts there are, and begins what may begin now. Deterministic: the same facts, time and
+// PlanRun: decides the next actions of a run of a plan. After each event it walks the plan from the root
+// with the known facts, and begins the steps that may begin now. Deterministic: the same facts, time and
 // message give the same decisions, so a turn that is run again repeats itself.
 //
-// A walk is bounded: once the inputs that it has made are as large as PlanLimits says, the rest begins in the
-// next turn, at once. And it is left in the middle when the turn is not wanted any more (Step::is_left).
+// A walk is bounded: once the inputs that it has made reach the limit in PlanLimits, the other steps begin
+// in the next turn, which follows at once. A walk is left in the middle when the turn is not wanted any
+// more (Step::is_left).
 //
-// What is done is undone, the last first, whatever ends the run but its success: a failure, a cancel, or its
-// budget. Undoing has a budget of its own, as large as the run's; the time for it is that of the run's budget
-// and `undo_grace` more. What was done in branches that have lost (a join of some) is undone while the plan
-// goes on.
+// If the run ends by a failure, a cancel or its budget, its completed steps are undone, the last one
+// first. Undoing has a budget of its own, as large as the run's; its time is that of the run's budget plus
+// `undo_grace`. Completed steps in branches that have lost (a join needs only some branches) are undone
+// while the plan continues.
 //
 // Threads: not thread-safe. Blocks on the disk where a step's input refers to earlier results.
 #pragma once
@@ -24,11 +25,11 @@
 
 namespace baton::agents {
 
-// Chooses an agent of this server by a skill's id and a tag, each of which may be empty.
+// Chooses an agent of this server by a skill's id and a tag; each may be empty.
 using ChooseAgent =
     std::function<std::optional<std::string>(const std::string& skill, const std::string& tag)>;
 
-// The agents to which questions are delegated.
+// The agents that ask the questions of plans.
 inline constexpr char kAskAgent[] = "~ask", kAskAuthAgent[] = "~ask-auth";
 
 class PlanRun {
@@ -40,32 +41,32 @@ class PlanRun {
     ChooseAgent choose;
     const task::Budget& budget;
     task::Taken taken;      // by the task when the turn began
-    bool canceled = false;  // the run is to end as soon as it has undone what it did
+    bool canceled = false;  // the run is to end as soon as it is undone
     PlanLimits limits = {};
     base::Duration undo_grace = std::chrono::minutes(1);
   };
 
-  // What a turn does. Records first: they are in the log before any child is.
+  // The actions of a turn. The records come first: they must be in the log before any child is.
   struct Step {
     std::vector<PlanRecord> records;
     std::vector<DelegateRequest> begins;
     std::vector<std::string> cancels;  // children by name
     std::optional<PlanEnd> end;        // the run is over
-    std::vector<task::Part> output;    // of a run that is done and whose plan says what its output is
-    // Of a run that is done: what could not be undone of the branches that have lost, a sentence each.
+    std::vector<task::Part> output;    // of a run that is done, if the plan defines its output
+    // For a run that is done: a sentence for each step in a lost branch that could not be undone.
     std::vector<std::string> not_undone;
-    bool is_left = false;  // the turn is not wanted any more: nothing of this counts
-    // Else: how many children must stop before anything can go on (0: that depends on the time alone), and
-    // when to look again at the latest.
+    bool is_left = false;  // the turn is not wanted any more: discard this Step
+    // Otherwise: how many children must stop before any step can continue (0: that depends on the time
+    // alone), and the latest time of the next turn.
     int need = 0;
     std::optional<base::Timestamp> until;
   };
 
   PlanRun(const Plan& plan, PlanFacts& facts, World world);
 
-  // Takes in what a child has come to; false: nobody asks for it any more.
+  // Records a child's result. Returns false if no attempt waits for it any more.
   bool take(const DelegateResult& result);
-  // Asks again for the children that open attempts lack. Call it before `advance`, if the last turn was
+  // Begins the children again that open attempts lack. Call it before `advance`, if the last turn was
   // broken off. If there are any, `advance` does nothing else.
   void begin_again(const std::function<bool(const std::string& call)>& has_child);
   Step advance();
@@ -75,7 +76,7 @@ class PlanRun {
 
  private:
   enum class State { running, done, failed };
-  // `need`: how many children must stop before the step can go on, if it runs; 0: it waits for a time only.
+  // `need`: how many children must stop before a running step can continue; 0: it waits for a time only.
   struct Standing {
     State state = State::running;
     int need = 0;
@@ -116,10 +117,10 @@ class PlanRun {
   const Plan& plan_;
   PlanFacts& facts_;
   const World world_;
-  bool is_wanted_always_ = false;  // whatever is begun again must be whole
+  bool is_wanted_always_ = false;  // while children are begun again: all of them must be
   PlanValues values_;
   Step step_;
-  std::optional<PlanEnd> refused_;  // by the budget, in this walk
+  std::optional<PlanEnd> refused_;  // the budget's refusal in this walk
 };
 
 }  // namespace baton::agents

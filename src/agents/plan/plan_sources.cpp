@@ -8,7 +8,7 @@
 namespace baton::agents {
 namespace {
 
-// Of a text that somebody else keeps.
+// The value of a text that the caller keeps alive.
 PlanValue viewed(std::string_view text) {
   auto document = std::make_shared<const json::Document>(json::Document::view_of(text));
   return {document->root(), std::move(document)};

@@ -1,10 +1,10 @@
-// PlanSources: what the texts of a plan refer to and what does not change while the plan runs: the caller's
-// message and the children that have ended. Each is read and parsed once and then kept, also from one turn to
-// the next (plan_memory.h).
+// PlanSources: the values that a plan refers to and that do not change while it runs: those of the
+// caller's message and of the children that have ended. Each is read and parsed once and then kept, also
+// from one turn to the next (plan_memory.h).
 //
 // Threads: not thread-safe. `child` blocks on the disk.
-// Memory: children are let go once they take more than kChildrenMax together; they are read again if they are
-// asked for again.
+// Memory: children are dropped once they take more than kChildrenMax together; they are read again when
+// they are needed.
 #pragma once
 
 #include <functional>
@@ -43,7 +43,7 @@ class PlanSources {
     explicit Child(task::Task task) : task_(std::move(task)) {}
     const task::Task& task() const { return task_; }
     const std::string& text();
-    // The first data part of its result; missing: there is none.
+    // The first data part of its result; missing if there is none.
     const PlanValue& data();
 
    private:
@@ -56,7 +56,7 @@ class PlanSources {
   struct Items {
     std::vector<json::Value> values;
     std::vector<task::Part> parts;  // of a list of files: one for each value
-    PlanValue list;                 // which has the values
+    PlanValue list;                 // owns the values
     std::string problem = {};       // why there is no list; empty: there is one
   };
 
@@ -69,14 +69,15 @@ class PlanSources {
   const PlanValue& message_data();
   const PlanValue& message_metadata();
 
-  // Null: it cannot be read.
+  // Null if it cannot be read.
   std::shared_ptr<Child> child(const std::string& call, const ReadChild& read);
 
   // By the map's path. The lists themselves are made by PlanValues.
   std::unordered_map<std::string, Items>& items() { return items_; }
-  // What is made of the results of a step that has ended, by a name of PlanValues' own.
+  // The values that PlanValues has made from the results of steps that have ended, by keys that it
+  // chooses.
   std::unordered_map<std::string, PlanValue>& made() { return made_; }
-  // Adds to what all of this weighs.
+  // Adds to the result of `bytes`.
   void note_bytes(std::size_t bytes) { bytes_ += bytes; }
 
   // The memory this takes, approximately.

@@ -22,7 +22,7 @@ class PlanWalk {
   PlanWalk(const PlanFacts& facts, bool is_over, const std::string& asking)
       : facts_(facts), is_over_(is_over), asking_(asking) {}
 
-  // What the step has come to at a place, for the step around it. `frozen`: nothing begins there any more.
+  // The state of the step at a place, for the step around it. `frozen`: nothing begins there any more.
   StepState visit(const PlanStep& step, const PlanPlace& at, bool frozen) {
     const PlanEnd* settled = facts_.settled(at.path);
     StepState state = visit_kind(step, at, frozen || settled != nullptr);

@@ -1,5 +1,5 @@
-// What each step of a plan has come to in a run, for people who look at it. A step within loops and maps may
-// stand in several places; they are counted together.
+// The state of each step of a plan in a run, for display. A step within loops and maps may have several
+// places; they are counted together.
 //
 // Pure functions.
 #pragma once
@@ -23,7 +23,7 @@ std::string_view name_of(StepState state);
 std::string_view name_of(PlanStep::Kind kind);
 
 struct StepStanding {
-  std::array<int, 9> counts{};  // places in each StepState; idle places only as far as they are known
+  std::array<int, 9> counts{};  // places in each StepState; not all idle places are known
   int places = 0;
   int attempts = 0;         // the most at one place
   std::int64_t tokens = 0;  // of all places
@@ -31,7 +31,7 @@ struct StepStanding {
   base::Timestamp ended{};  // the last; the epoch: never
   std::optional<base::Timestamp> due;
   std::string failure;  // the first one's text
-  // Of a map: its items, and how many of them are done, failed or under way. Of a loop: its iterations.
+  // For a map: its items, and how many of them are done, failed or under way. For a loop: its iterations.
   int items = 0, items_done = 0, items_failed = 0, items_working = 0;
 
   int count(StepState state) const { return counts.at(static_cast<std::size_t>(state)); }
@@ -39,8 +39,8 @@ struct StepStanding {
   StepState state(bool is_over) const;
 };
 
-// Steps that have not been reached have no entry. `is_over`: the run has ended, so nothing goes on. `asking`:
-// the path of a step whose child asks the caller; empty: none.
+// Steps that have not been reached have no entry. `is_over`: the run has ended, so no step is under way.
+// `asking`: the path of a step whose child asks the caller; empty: none.
 std::map<const PlanStep*, StepStanding> standings_of(const Plan& plan, const PlanFacts& facts, bool is_over,
                                                      const std::string& asking);
 

@@ -139,7 +139,7 @@ base::Result<T> PlanValues::outcome(T&& value) {
   return std::forward<T>(value);
 }
 
-// Whether so many bytes more may be filled in.
+// Counts more bytes as filled in. Returns whether the call may continue.
 bool PlanValues::charge(std::size_t bytes) {
   filled_ += bytes;
   call_filled_ += bytes;
@@ -151,7 +151,7 @@ bool PlanValues::charge(std::size_t bytes) {
   return !problem_;
 }
 
-// For loops over what others have sent.
+// Whether the call may continue. For loops over received data.
 bool PlanValues::goes_on() {
   if (!stopped_ && limits_.is_wanted && !limits_.is_wanted()) stopped_ = true;
   return !stopped_ && !problem_;
@@ -159,8 +159,8 @@ bool PlanValues::goes_on() {
 
 // --- places ---
 
-// The place of `step` that a pointer in the step at `from` means: in the same round of a loop around both, or
-// in the one before if it comes later.
+// The place of `step` that a pointer in the step at `from` refers to: in the same iteration of a loop
+// around both, or in the previous iteration if `step` comes later.
 PlanPlace PlanValues::place_of(const PlanStep& step, const PlanPlace& from) const {
   Iterations iterations = from.iterations;
   for (auto& [loop, index] : std::views::reverse(iterations)) {
@@ -171,7 +171,8 @@ PlanPlace PlanValues::place_of(const PlanStep& step, const PlanPlace& from) cons
   return place_among(step, iterations);
 }
 
-// In these iterations of the loops and maps around it, and in the last of those that are not among them.
+// The place of `step` in these iterations of the loops and maps around it. For a loop or map that is not
+// among them, it is in the last iteration.
 PlanPlace PlanValues::place_among(const PlanStep& step, const Iterations& iterations) const {
   if (step.parent == nullptr) return {step.id, {}};
   const PlanPlace around = place_among(*step.parent, iterations);
@@ -214,7 +215,7 @@ std::string PlanValues::error_of(const PlanStep& step, const PlanPlace& at) cons
 
 // --- values ---
 
-// At most so many.
+// Adds names until `calls` has `most` of them.
 void PlanValues::add_results(const PlanStep& step, const PlanPlace& at, std::size_t most,
                              std::vector<std::string>& calls) const {
   const auto add = [&](const PlanStep& inner, const PlanPlace& place) {
@@ -269,7 +270,7 @@ std::shared_ptr<PlanSources::Child> PlanValues::child(const std::string& call) {
   return sources_.child(call, read_child_);
 }
 
-// The first one that can be read.
+// The first child that can be read.
 std::shared_ptr<PlanSources::Child> PlanValues::first_child(const PlanStep& step, const PlanPlace& at) {
   std::vector<std::string> calls;
   add_results(step, at, 1, calls);
@@ -282,7 +283,7 @@ std::shared_ptr<PlanSources::Child> PlanValues::first_child(const PlanStep& step
   return nullptr;
 }
 
-// Whether what the step has come to at this place will not change any more.
+// Whether the step's result at this place is final.
 bool PlanValues::is_final(const PlanStep& step, const PlanPlace& at) const {
   if (facts_.settled(at.path) != nullptr) return true;
   switch (step.kind) {
@@ -298,7 +299,7 @@ bool PlanValues::is_final(const PlanStep& step, const PlanPlace& at) const {
   }
 }
 
-// What `make` makes, which is made once if it is final.
+// The value of the text that `make` returns. If it is final, it is made once and kept.
 template <class Make>
 PlanValue PlanValues::kept(const std::string& name, bool is_final, Make&& make) {
   const std::string key = facts_.undoing() ? name + "!" : name;
@@ -354,7 +355,7 @@ PlanValue PlanValues::value(const std::string& pointer, const PlanPlace& from) {
   return all.starts_with("/steps/") ? step_value(all.substr(7), from) : PlanValue();
 }
 
-// `rest` is what follows "/steps/".
+// `rest`: the pointer after "/steps/".
 PlanValue PlanValues::step_value(std::string_view rest, const PlanPlace& from) {
   const std::string_view id = rest.substr(0, rest.find('/'));
   const PlanStep* step = find(id);
@@ -393,7 +394,7 @@ PlanValue PlanValues::text_value(const PlanStep& step, const PlanPlace& at) {
   });
 }
 
-// Of a map or parallel: one for each item or branch, in their order.
+// The results of a map or parallel: one for each item or branch, in their order.
 PlanValue PlanValues::results(const PlanStep& step, const PlanPlace& at) {
   return kept(at.path + " results", is_final(step, at), [&] {
     std::string list;
@@ -438,7 +439,7 @@ PlanSources::Items PlanValues::read_items(const PlanStep& map, const PlanPlace& 
       items.list = parsed_value(std::move(facts));
     } else {
       items.list = value(pointer, at);
-      // Models answer in text.
+      // Models give their lists as text.
       if (items.list.value.is_string() && pointer.ends_with("/text")) {
         PlanValue read = parsed_value(items.list.value.str());
         if (read.value.is_array()) items.list = std::move(read);
@@ -527,7 +528,7 @@ void PlanValues::fill_value(json::Writer& out, Value from, const PlanPlace& plac
   }
 }
 
-// All that a pointer to a list of files names.
+// All files that a pointer to a list of files names.
 std::vector<task::Part> PlanValues::all_files(const std::string& pointer, const PlanPlace& from) {
   if (pointer == "/message/files") return without_text(sources_.message().parts);
   if (pointer == "/message/parts") return sources_.message().parts;
@@ -560,7 +561,7 @@ std::vector<task::Part> PlanValues::files(const std::string& pointer, const Plan
   } else if (names_files(pointer)) {
     chosen = all_files(pointer, from);
   } else {
-    // One of a list.
+    // One file of a list.
     const std::size_t mark = pointer.rfind('/');
     const std::string list = pointer.substr(0, mark);
     std::size_t index = 0;

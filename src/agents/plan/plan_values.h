@@ -1,11 +1,12 @@
-// PlanValues: what the texts, lists and conditions of a plan refer to. `/message` is the caller's message,
-// `/item` and `/index` are those of the map around a step, `/iteration` is that of the loop, `/steps/<id>` is
-// what a step has come to. Nothing is copied into the plan's log: a step's result is read from its child.
+// PlanValues: the values that the texts, lists and conditions of a plan refer to. `/message` is the
+// caller's message, `/item` and `/index` are those of the map around a step, `/iteration` is that of the
+// loop, `/steps/<id>` is the result of a step. Nothing is copied into the plan's log: a step's result is
+// read from its child.
 //
-// One of these serves one turn. What a text refers to may be large, so each call that fills in values is
-// bounded (`PlanLimits::fill_max`) and fails with too_large beyond that; `filled` tells what all of them have
-// taken together. A value of the wrong type fails with invalid_argument, never passes for an empty one. The
-// error's text is for the plan's caller.
+// One object serves one turn. Values may be large, so each call that fills in values is bounded
+// (`PlanLimits::fill_max`) and fails with too_large beyond that; `filled` returns the total of all calls.
+// A value of the wrong type fails with invalid_argument; it is never treated as an empty one. The error's
+// text is for the plan's caller.
 //
 // Threads: not thread-safe; blocks on the disk where it reads a child. Once the turn is not wanted any more,
 // calls return early with whatever they have, and `stopped` is true.
@@ -32,9 +33,10 @@
 namespace baton::agents {
 
 struct PlanLimits {
-  // Bytes that one step may be given, or compare. A turn that has filled in as much goes on in another one.
+  // The most bytes that one step may be given, or compare. A turn that has filled in as many continues in
+  // another turn.
   std::size_t fill_max = 16 << 20;
-  // Whether the turn is still wanted; asked within every loop over what others have sent. Empty: always.
+  // Whether the turn is still wanted; called within every loop over received data. Empty: always.
   std::function<bool()> is_wanted = {};
 };
 
@@ -44,7 +46,7 @@ class PlanValues {
   PlanValues(const Plan& plan, const PlanFacts& facts, PlanSources& sources,
              PlanSources::ReadChild read_child, PlanLimits limits);
 
-  // What a pointer refers to; missing: there is nothing.
+  // The value of a pointer; missing if there is none.
   PlanValue value(const std::string& pointer, const PlanPlace& from);
   // With each {{pointer}} replaced: a string by its text, anything else by its JSON.
   base::Result<std::string> fill(const std::string& text, const PlanPlace& from);
@@ -56,13 +58,13 @@ class PlanValues {
   // How many items the map has. Fails if there is no list.
   base::Result<int> count_items(const PlanStep& map, const PlanPlace& at);
 
-  // The names of the children whose results make up what the step has come to, in order. Those of branches
-  // that have lost (PlanFacts) are left out, unless `step` is within one.
+  // The names of the children whose results make up the step's result, in order. Those of branches that
+  // have lost (PlanFacts) are left out, unless `step` is within one.
   std::vector<std::string> results_of(const PlanStep& step, const PlanPlace& at) const;
-  // Null: it cannot be read.
+  // Null if it cannot be read.
   std::shared_ptr<PlanSources::Child> child(const std::string& call);
 
-  // Bytes that all calls have filled in so far.
+  // The bytes that all calls have filled in.
   std::size_t filled() const { return filled_; }
   bool stopped() const { return stopped_; }
 

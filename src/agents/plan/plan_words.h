@@ -1,5 +1,5 @@
-// The words in the picture of a plan: what steps and conditions say, cut to the room there is. What fits is
-// estimated, since the reader's fonts are not known: for wide ones.
+// The texts about steps and conditions in the picture of a plan, cut to the available width. Widths are
+// estimated for wide fonts, because the reader's fonts are not known.
 //
 // Pure functions.
 #pragma once
@@ -18,8 +18,8 @@ struct TextSize {
 };
 // In pixels.
 int width_of(std::string_view text, TextSize size);
-// On one line of at most `width` pixels; an ellipsis marks the cut. Characters that XML has no place for, and
-// those that turn the direction of text, become U+FFFD.
+// On one line of at most `width` pixels; an ellipsis marks the cut. Characters that XML does not allow,
+// and those that change the direction of text, become U+FFFD.
 std::string fitted(std::string_view text, int width, TextSize size);
 // For text and attributes of XML.
 std::string xml_escaped(std::string_view text);
@@ -32,9 +32,9 @@ std::string counted(std::int64_t number, std::string_view noun);
 std::string with_commas(std::int64_t number);
 
 std::string words_for(const Condition& condition);
-// Who or what a step is for: an agent's name, a question, a time, what a map goes over.
+// The subject of a step: an agent's name, a question, a time, what a map goes over.
 std::string words_for(const PlanStep& step);
-// Retries, time limit, and what a failure does; empty if nothing was said.
+// Retries, time limit, and the effect of a failure; empty if the step has no such rules.
 std::string rules_of(const PlanStep& step);
 // "all of these", "2 of these".
 std::string words_for(const Join& join);

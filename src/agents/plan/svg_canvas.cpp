@@ -5,8 +5,8 @@
 namespace baton::agents {
 namespace {
 
-// Colours differ in lightness as well, and each state is also said in words. No variables: not every viewer
-// knows them.
+// Colours also differ in lightness, and a text names each state. There are no CSS variables, because not
+// every viewer supports them.
 constexpr std::string_view kStyle = R"(
 text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;font-size:12px;fill:#1f2328}
 .head{font-size:18px;font-weight:600}

@@ -24,7 +24,7 @@ std::string shortened(std::string text) {
   return text + "…";
 }
 
-// What a step has made, by reference: the caller reads it from the child.
+// The result of a step, by reference: the caller reads it from the child.
 task::Part reference_to(const task::Task& child, const std::string& step) {
   task::Json facts;
   json::Writer out(facts.text);
@@ -46,7 +46,7 @@ bool is_plain_text(const task::Artifact& artifact) {
          });
 }
 
-// How many leaves the plan has, as far as that is known.
+// An estimate of the number of leaves that a run of the plan has.
 double leaves_in(const PlanStep& step, const PlanFacts& facts) {
   if (step.steps.empty()) return 1;
   double leaves = 0;
@@ -69,7 +69,7 @@ class WorkflowTurn {
         turn_(turn),
         sink_(sink) {}
 
-  // True: the run goes on, and its memory is good for the next turn.
+  // Returns true if the run continues, and its memory can serve the next turn.
   bool run(const std::shared_ptr<const Plan>& own) {
     for (std::size_t index = memory_.states; index < turn_.states.size(); ++index) {
       for (const PlanRecord& record : read_records(turn_.states[index])) facts_.add(record);
@@ -129,8 +129,8 @@ class WorkflowTurn {
     memory_.last_state = last;
   }
 
-  // The turn is not wanted any more, so it has done nothing. If that is because of a cancel, the next turn
-  // undoes what there is.
+  // Leaves a turn that is not wanted any more, without any effect. After a cancel, the next turn undoes
+  // the completed steps.
   bool leave() {
     facts_ = {};
     note_states(0, {});
@@ -147,7 +147,7 @@ class WorkflowTurn {
     sink_.emit(task::ExecutorState{std::move(state), std::move(taken_)});
   }
 
-  // What the steps that have ended have said, for whoever follows the task.
+  // Shows the results of the steps that have ended to clients that follow the task.
   void show(PlanRun& run, const PlanRun::Step& step) {
     if (!plan_->shows_results || step.end || told_.empty()) return;
     task::Message message;

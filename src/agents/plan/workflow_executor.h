@@ -1,5 +1,6 @@
-// The executor `workflow`: an agent that is a plan over other agents. Its turns are short: each takes in what
-// has happened, begins what may begin now and waits, holding nothing. What it knows is in the task's log.
+// The executor `workflow`: an agent that is a plan over other agents. Its turns are short: each records
+// new results, begins the steps that may begin now, and ends. It holds nothing while it waits: the state
+// of the run is in the task's log.
 #pragma once
 
 #include <memory>
@@ -12,7 +13,7 @@
 
 namespace baton::agents {
 
-// What an operator may configure about plans.
+// The settings of plans.
 struct PlanOptions {
   std::size_t fill_max = 16 << 20;               // see PlanLimits
   std::size_t kept_max = 64 << 20;               // see PlanMemories
@@ -20,14 +21,14 @@ struct PlanOptions {
 };
 
 // `clock` must outlive the executor. `choose` may be called from any thread. `memories` may serve several
-// executors. Unlike other executors', its turns are over when `start` returns: that blocks on the disk, and
-// computes as long as the plan and its values have it do.
+// executors. Unlike with other executors, a turn is over when `start` returns: `start` blocks on the disk,
+// and its computing time depends on the plan and its values.
 std::unique_ptr<Executor> workflow_executor(const AgentSettings& settings, const base::Clock& clock,
                                             ChooseAgent choose, const PlanOptions& options,
                                             std::shared_ptr<PlanMemories> memories);
 
-// The agent to which a plan delegates its questions: asks its caller what it was told, and answers with the
-// answer. `for_auth`: asks for an authorisation.
+// The agent that asks the questions of plans: it asks its caller the question in its message, and its
+// result is the caller's answer. `for_auth`: asks for an authorisation.
 std::unique_ptr<Executor> ask_executor(bool for_auth);
 
 }  // namespace baton::agents
