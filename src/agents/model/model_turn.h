@@ -1,3 +1,6 @@
+// The executor `openai`: an agent that is a language model behind any server that speaks OpenAI's chat
+// completions.
+//
 // One turn of a language model: asks it, runs the tools that it calls, and asks it again, until it answers
 // without a call.
 //

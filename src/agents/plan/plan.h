@@ -110,7 +110,4 @@ void for_each_step(const PlanStep& step, See&& see) {
 // Whether `step`, or a step in it, has a compensation.
 bool has_compensation(const PlanStep& step);
 
-// The step named by `/steps/<id>` in the whole plan of `from`, or null.
-const PlanStep* find_step(const PlanStep& from, std::string_view id);
-
 }  // namespace baton::agents
