@@ -1,8 +1,8 @@
 // Dialect: one JSON form of A2A, of one version in one binding, and the rules of that version. It reads
 // requests and writes answers.
 //
-// Reading is as lenient as released clients need: it accepts tags of other versions, snake_case, and numbers and
-// booleans as text in queries. Unknown members are ignored. Errors are invalid_argument with a text that
+// Reading is as lenient as released clients need: it accepts tags of other versions, snake_case, and numbers
+// and booleans as text in queries. Unknown members are ignored. Errors are invalid_argument with a text that
 // names the member. Writing produces only members that the version's schema allows. Threads: any; stateless.
 #pragma once
 
@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "json/document.h"
+#include "json/fields.h"
 #include "json/writer.h"
 #include "protocol/a2a/requests.h"
 #include "task/state.h"
@@ -21,61 +22,11 @@
 
 namespace baton::protocol::a2a {
 
-// Params: the members of a request: those of a JSON object and, in REST, texts from the path and the query. Texts
-// take precedence.
-//
-// Params and Param are views: the JSON's Document and the texts must outlive them. Threads: any.
-// One member.
-class Param {
- public:
-  Param() = default;
-  Param(json::Value json) : json_(json) {}  // NOLINT: a Value is a Param without a text
-  explicit Param(std::string_view text) : text_(text), is_text_(true) {}
+using json::Param;
+using json::Params;
 
-  bool absent() const { return !is_text_ && json_.absent(); }
-  bool is_string() const { return is_text_ || json_.is_string(); }
-  std::string_view string() const { return is_text_ ? text_ : json_.string(); }
-  // The JSON value; missing for a text.
-  json::Value json() const { return json_; }
-
- private:
-  json::Value json_;
-  std::string_view text_;
-  bool is_text_ = false;
-};
-
-class Params {
- public:
-  using Texts = std::vector<std::pair<std::string_view, std::string_view>>;
-
-  Params(json::Value json) : json_(json) {}  // NOLINT: JSON-RPC has nothing else
-  // If a text is repeated, the last one counts.
-  Params(json::Value json, Texts texts) : json_(json), texts_(std::move(texts)) {}
-
-  json::Value json() const { return json_; }
-  // The first of these members that is neither missing nor null.
-  Param first_of(std::initializer_list<std::string_view> names) const {
-    for (const std::string_view name : names) {
-      if (const Param param = (*this)[name]; !param.absent()) return param;
-    }
-    return {};
-  }
-  Param operator[](std::string_view name) const {
-    for (auto text = texts_.rbegin(); text != texts_.rend(); ++text) {
-      if (text->first == name) return Param(text->second);
-    }
-    return json_[name];
-  }
-  // Whether the JSON has this member several times and no text takes precedence.
-  bool repeats(std::string_view name) const { return !(*this)[name].json().missing() && json_.repeats(name); }
-
- private:
-  json::Value json_;
-  Texts texts_;
-};
-
-// Rules: the behaviour that differs between versions of A2A, as opposed to their form (README.md, 1): which side
-// names a task, how a stream begins and ends, which requests are refused. A value; threads: any.
+// Rules: the behaviour that differs between versions of A2A, as opposed to their form (README.md, 1): which
+// side names a task, how a stream begins and ends, which requests are refused. A value; threads: any.
 inline constexpr task::VersionRange kV01{task::ProtocolVersion::v0_1, task::ProtocolVersion::v0_1};
 inline constexpr task::VersionRange kV02ToV03{task::ProtocolVersion::v0_2, task::ProtocolVersion::v0_3};
 inline constexpr task::VersionRange kBeforeV1{task::ProtocolVersion::v0_1, task::ProtocolVersion::v0_3};
@@ -83,8 +34,8 @@ inline constexpr task::VersionRange kV10{task::ProtocolVersion::v1_0, task::Prot
 
 class Rules {
  public:
-  // `spoken`: the versions that a request may be in, one of the ranges above. The versions of a range have the
-  // same rules, or cannot be distinguished (README.md, 9).
+  // `spoken`: the versions that a request may be in, one of the ranges above. The versions of a range have
+  // the same rules, or cannot be distinguished (README.md, 9).
   constexpr explicit Rules(task::VersionRange spoken) : spoken_(spoken) {}
 
   task::VersionRange versions() const { return spoken_; }
@@ -102,8 +53,8 @@ class Rules {
   // Whether a refused stream is answered with an error event over JSON-RPC if the request prefers an event
   // stream, because the version's clients cannot handle a plain error.
   bool refuses_in_stream() const { return !is_v0_1() && !is_v1(); }
-  // Whether a request about a task that a client of `origin` created is treated as one of the tasks era (0.1).
-  // Such a request gets history and numbers only if it asks for them.
+  // Whether a request about a task that a client of `origin` created is treated as one of the tasks era
+  // (0.1). Such a request gets history and numbers only if it asks for them.
   bool is_of_tasks_era(task::ProtocolVersion origin) const {
     return is_v0_1() || (spoken_.first == task::ProtocolVersion::v0_1 && origin == spoken_.first);
   }

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "json/document.h"
-#include "protocol/a2a/members.h"
+#include "json/fields.h"
 #include "protocol/agent_api/content.h"
 #include "protocol/chat/names.h"
 #include "protocol/chat/protocol.h"
@@ -11,7 +11,7 @@
 namespace baton::protocol::agent_server {
 namespace {
 
-using a2a::wrong;
+using json::wrong;
 using base::fail;
 using base::Result;
 using task::Part;
@@ -51,7 +51,7 @@ Result<chat::RunRequest> read_request(json::Value body) {
   if (!body.is_object()) return wrong("body: must be an object");
   chat::RunRequest request;
   std::string user;
-  a2a::Fields in(body);
+  json::Fields in(body);
   in.needed_string({"user_id"}, user);
   in.needed_id({"user_id"}, user);
   in.needed_string({"session_id"}, request.conversation.value);

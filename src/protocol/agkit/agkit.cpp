@@ -4,16 +4,16 @@
 #include <utility>
 
 #include "json/writer.h"
-#include "protocol/a2a/members.h"
+#include "json/fields.h"
 #include "protocol/chat/protocol.h"
 #include "protocol/chat/tools.h"
 
 namespace baton::protocol::agkit {
 namespace {
 
-using a2a::Fields;
-using a2a::item_name;
-using a2a::wrong;
+using json::Fields;
+using json::item_name;
+using json::wrong;
 using base::fail;
 using base::Result;
 

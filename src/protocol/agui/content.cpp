@@ -1,3 +1,4 @@
+#include "json/fields.h"
 #include "protocol/agui/content.h"
 
 #include <algorithm>
@@ -6,13 +7,12 @@
 #include "base/base64.h"
 #include "base/text.h"
 #include "json/writer.h"
-#include "protocol/a2a/members.h"
 
 namespace baton::protocol::agui {
 namespace {
 
-using a2a::Fields;
-using a2a::wrong;
+using json::Fields;
+using json::wrong;
 using base::fail;
 using base::Result;
 using task::Part;
@@ -181,7 +181,7 @@ Result<std::vector<Part>> read_content(json::Value content, const std::string& n
   if (!content.is_array()) return wrong(name + ": must be a string or a list of parts");
   std::size_t index = 0;
   for (const json::Value value : content) {
-    auto part = read_one(value, a2a::item_name(name, index++));
+    auto part = read_one(value, json::item_name(name, index++));
     if (!part) return fail(std::move(part.error()));
     if (*part) parts.push_back(std::move(**part));
   }

@@ -1,3 +1,4 @@
+#include "json/fields.h"
 #include "protocol/agui/read_input.h"
 
 #include <algorithm>
@@ -8,16 +9,15 @@
 #include "base/text.h"
 #include "json/writer.h"
 #include "protocol/a2a/baton_extension.h"
-#include "protocol/a2a/members.h"
 #include "protocol/agui/content.h"
 #include "protocol/chat/tools.h"
 
 namespace baton::protocol::agui {
 namespace {
 
-using a2a::Fields;
-using a2a::item_name;
-using a2a::wrong;
+using json::Fields;
+using json::item_name;
+using json::wrong;
 using base::fail;
 using base::Result;
 using chat::RunRequest;
