@@ -1,4 +1,4 @@
-// Answer: what an operation of A2A answers with, as a value that each binding writes in its form.
+// Answer: the result of an A2A operation, as a value that each binding writes in its own form.
 #pragma once
 
 #include <string>
@@ -12,11 +12,11 @@
 
 namespace baton::server::a2a {
 
-// To a send: the task, or, if it is hidden, the message that takes its place.
+// The answer to a send: the task, or the message that takes the place of a hidden task.
 struct SentAnswer {
   task::Task task;
 };
-// To get and cancel.
+// The answer to get and cancel.
 struct TaskAnswer {
   task::Task task;
 };

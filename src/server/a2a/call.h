@@ -1,5 +1,5 @@
-// Call: one A2A request in progress: who calls which agent in which version, and the way back. Each binding
-// derives its own, which writes answers, errors and the items of streams.
+// Call: one A2A request in progress, with its caller, agent and version, and the way to answer it. Each
+// binding derives its own class, which writes answers, errors and the items of streams.
 //
 // Threads: used by one thread at a time, the one that answers next; an answer may come from any thread. Only
 // the first answer counts.
@@ -30,7 +30,7 @@ class ItemWriter {
   virtual ~ItemWriter() = default;
   // `last`: nothing follows.
   virtual void task(std::string& out, const task::Task& task, bool last) const = 0;
-  // A send's answer that is a message alone.
+  // Writes a send's answer that is only a message.
   virtual void message(std::string& out, const task::Task& task) const = 0;
   // Returns false if the version does not show the event.
   virtual bool event(std::string& out, const protocol::a2a::TaskNames& names, const task::Event& event,
@@ -61,20 +61,20 @@ class Call {
   const Services& services;
   const Endpoint endpoint;
   const agents::Agent& agent;   // the endpoint's
-  const task::Caller identity;  // who calls, without a tenant
+  const task::Caller identity;  // the caller, without a tenant
   task::Caller caller;          // the identity within the tenant: the owner of the tasks
   std::string tenant;           // that the request names; 1.0 only; empty: none
   const protocol::a2a::Rules rules;
   const Binding binding;
   const ChildAgents child_agents;  // see task::Submission
-  const RequestNotePtr note;       // null: nobody wants to know of requests
+  const RequestNotePtr note;       // null: requests are not recorded
   Extensions extensions;
   bool streams = false;     // the operation answers with a stream
   CallerShares::Hold hold;  // for this call's stream or waiting reply
 
   task::TaskRef ref(const task::TaskId& id) const { return {caller, agent.name, id}; }
   // Moves the call into the tenant; an empty one changes nothing. Fails with invalid_argument, or
-  // permission_denied (the caller is a page's, which is in another one).
+  // permission_denied (the caller's token is a page's and belongs to another tenant).
   base::Result<void> enter_tenant(std::string_view name);
   // Whether A2A-Version, if given, agrees with the version that a path or a package has named.
   base::Result<void> check_version() const;

@@ -49,7 +49,7 @@ std::string grpc_address(const ServerOptions& options, std::string_view base, co
                   : std::string(without_port(host_in_url(base))) + options.grpc_address;
 }
 
-// The id, or the part of one, that `task` asks for; null: the agents are asked for alone.
+// The id, or the part of one, in the parameter `task`; null if it is not given.
 const std::string* task_named_in(const http::Request& request) {
   for (const auto& [name, value] : request.query) {
     if (name == "task") return &value;
@@ -78,7 +78,7 @@ http::Reply card_reply(const Services& services, const http::Request& request, c
                        const CardUrls& urls) {
   const auto shown = agent.shown_card();
   std::string card = protocol::write_card(served_card(services, *shown, urls), view_for(request));
-  // Nobody knows when a card that is elsewhere has changed.
+  // It is not known when a card from elsewhere has changed.
   const auto changed = shown.get() == &agent.card ? agent.read_at : HttpTime{};
   http::Reply reply = conditional_reply(request, std::move(card), changed);
   reply.headers.emplace_back("Cache-Control", "max-age=60");

@@ -38,9 +38,10 @@ base::Result<std::string> extended_card(const Services& services, const agents::
                                         const task::Caller& caller, const CardUrls& urls,
                                         protocol::CardView view);
 
-// The answer to GET /agents: the agents the caller may call, with the URLs of their cards. With `?task=`, an
-// id or a part of one, only those at which the caller has such tasks, with the ids of these (own_tasks.h).
-// Refused if authenticate() refuses the caller for every agent. `address`: see Endpoint.
+// The answer to GET /agents: the agents the caller may call, with the URLs of their cards. With `?task=`,
+// an id or a part of one, only the agents that have matching tasks of the caller, with the ids of these
+// tasks (own_tasks.h). Refused if authenticate() refuses the caller for every agent. `address`: see
+// Endpoint.
 http::Reply agents_reply(const Services& services, const http::Request& request, std::string_view address);
 
 }  // namespace baton::server

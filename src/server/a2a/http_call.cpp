@@ -54,7 +54,7 @@ struct AnswerWriter {
   void operator()(const ViewAnswer&) const {}
 };
 
-// The envelope of JSON-RPC around a result; nothing in REST.
+// Writes a result, in JSON-RPC within its envelope; REST has none.
 template <class F>
 void wrap(std::string& out, std::string_view rpc_id, F&& write) {
   Writer writer(out);
@@ -131,7 +131,7 @@ base::Result<Request> decode(const Dialect& dialect, Operation operation,
     case Operation::delete_push:
       return request_of(dialect.read_push_ref(params.json()));
     case Operation::extended_card:
-    case Operation::artifact_bytes:  // its path says all
+    case Operation::artifact_bytes:  // its path has the whole request
     case Operation::message_bytes:
       break;
   }

@@ -23,7 +23,7 @@ constexpr task::VersionRange kV03{ProtocolVersion::v0_3, ProtocolVersion::v0_3};
 
 struct Method {
   std::string_view name;
-  task::VersionRange versions;  // those that have it
+  task::VersionRange versions;  // the versions that have it
   Operation operation;
 };
 
@@ -82,7 +82,7 @@ bool says_v1(const http::Request& request) {
   return version && *version == ProtocolVersion::v1_0;
 }
 
-// The answer to a request for which there is no Call yet.
+// The answer to a request that has no Call yet.
 http::Reply refusal_of(const http::Request& request, std::string_view id, const base::Error& error,
                        int status) {
   http::Reply reply;

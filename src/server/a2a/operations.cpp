@@ -39,7 +39,7 @@ void answer_task(const CallPtr& call, const Wanted& wanted) {
             });
 }
 
-// The same from a callback.
+// Like answer_task, for use in a callback.
 template <class AnswerOf>
 void answer_task_later(const CallPtr& call, const Wanted& wanted) {
   from_callback(call, wanted.key, wanted.as_of, [call, wanted] { answer_task<AnswerOf>(call, wanted); });
@@ -123,7 +123,7 @@ void start(const CallPtr& call, Operation operation, Request request) {
   }
 }
 
-// As A2A 1.0 calls it, whatever the version.
+// The operation's name in A2A 1.0, which is used for every version.
 std::string_view name_of(Operation operation) {
   constexpr std::array<std::string_view, 16> kNames{"SendMessage",
                                                     "SendStreamingMessage",
@@ -265,7 +265,8 @@ void get_push(const CallPtr& call, PushRef ref) {
     return call->refuse({ErrorCode::invalid_argument, "id: must not be empty", {}});
   }
   const engine::TaskService& tasks = call->services.engine.tasks();
-  // Without a config id: the one named like the task, else the first (protocol/a2a/README.md, 5).
+  // Without a config id, the config that is named like the task, else the first one
+  // (protocol/a2a/README.md, 5).
   const task::PushConfigId id = ref.config.empty() ? task::PushConfigId{ref.task.value} : ref.config;
   auto config = tasks.push_config(call->ref(ref.task), id);
   if (!config && config.error().code == ErrorCode::not_found && ref.config.empty()) {
@@ -276,8 +277,8 @@ void get_push(const CallPtr& call, PushRef ref) {
   call->answer(PushAnswer{ref.task, std::move(*config)});
 }
 
-// Leaves a page of the configs and returns the token of the next one. A token names the config with which its
-// page begins, so that a client may delete those that it has seen.
+// Cuts the configs down to one page and returns the token of the next page. A token names the first config
+// of its page, so that a client may delete the configs that it has seen.
 base::Result<std::string> cut_page(const PushRef& ref, std::vector<task::PushConfig>& configs) {
   constexpr std::string_view kBegins = "at ";
   auto first = configs.begin();

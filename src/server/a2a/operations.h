@@ -2,7 +2,8 @@
 // calls the engine and answers the call with a value, an error or a stream, now or later. No rules about
 // tasks live here.
 //
-// Threads: any of the server's, several at a time; what may wait for the disk calls Call::block first.
+// Threads: any of the server's, several at a time; an operation that may wait for the disk calls
+// Call::block first.
 #pragma once
 
 #include "server/a2a/call.h"
@@ -16,7 +17,7 @@ using Request = std::variant<protocol::a2a::SendRequest, protocol::a2a::TaskRequ
                              protocol::a2a::ListRequest, protocol::a2a::PushRequest, protocol::a2a::PushRef,
                              protocol::a2a::ContentRequest, CardRequest>;
 
-// Calls the operation. The request is of its type.
+// Calls the operation. The request must have the operation's type.
 void run(const CallPtr& call, Operation operation, Request request);
 
 void send(const CallPtr& call, protocol::a2a::SendRequest request);

@@ -139,7 +139,7 @@ std::optional<RestTarget> match_shape(std::string_view method, std::string_view 
   return target;
 }
 
-// Some clients encode the colon before a verb as well. What names a task as it is comes first.
+// Some clients also encode the colon before a verb. The path as it was received is tried first.
 std::optional<std::string> with_plain_colon(std::string_view path) {
   const std::size_t percent = path.rfind('%');
   if (percent == std::string_view::npos || !base::begins_with(path.substr(percent), "%3a"))
@@ -165,7 +165,7 @@ HttpCallPtr make_call(std::shared_ptr<http::Exchange> exchange, Admitted by, con
                                     Binding::rest);
 }
 
-// What a request says besides its path. The texts and the values are views of it.
+// The content of a request besides its path. Texts and values are views of it.
 struct Said {
   std::optional<json::Document> body;
   protocol::a2a::Params params = json::Value();
@@ -176,8 +176,8 @@ bool has_body(Operation operation) {
          operation == Operation::set_push;
 }
 
-// Elsewhere the path names the task, then the query counts, and then what clients put into a body all the
-// same.
+// Reads the body of an operation that has one. For other operations the path names the task; other
+// parameters come from the query, or else from a body that a client sends anyway.
 base::Result<void> read_said(std::string text, Operation operation, const http::Request& request,
                              const RestTarget& target, Said& said) {
   if (!text.empty() || has_body(operation)) {
@@ -208,7 +208,7 @@ base::Result<void> enter_tenant(Call& call, const RestTarget& target, const prot
   return call.enter_tenant(tenant.string());
 }
 
-// The request of the target's operation: what the path names takes precedence.
+// The request of the target's operation. Ids in the path take precedence.
 base::Result<Request> read_request(const protocol::a2a::Dialect& dialect, const RestTarget& target,
                                    const protocol::a2a::Params& params) {
   const Operation operation = *target.operation;

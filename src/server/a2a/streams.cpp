@@ -30,7 +30,7 @@ base::Result<std::optional<task::EventNumber>> last_event_of(const http::Request
 // The form of stream a request asks for.
 struct StreamForm {
   bool numbered = true;                   // events have their numbers as ids
-  bool covers = false;                    // events state from which number on they cover the log
+  bool covers = false;                    // events state the first number of the log that they cover
   std::optional<int> history_length = 0;  // of a Task at its start
 };
 
@@ -88,7 +88,7 @@ LogStream::Start start_of_sent(const CallPtr& call, const engine::Accepted& acce
   start.view = view_of(items, {accepted.id, accepted.context}, form.covers);
   start.framing = framing_of(items);
   start.numbered = form.numbered;
-  // Of a task that begins later the rest is for a subscription.
+  // If the task begins later, only a subscription shows the rest.
   if (!task && accepted.delayed)
     start.ends_at = [](task::State state) { return state == task::State::submitted; };
   if (!task) return start;
@@ -215,7 +215,7 @@ base::Result<void> begin_after(const task::TaskHead& head, task::EventNumber las
                                                        std::to_string(head.last_event.value));
   }
   start.after = last;
-  // What operators do afterwards is not shown.
+  // Later actions of operators are not shown.
   start.ended_there = task::is_terminal(head.state) && last >= head.status_event;
   return {};
 }
@@ -238,8 +238,8 @@ void open_now(const CallPtr& call, const task::TaskHead& head, std::optional<int
             });
 }
 
-// Takes one of the caller's streams before doing anything for the call. False: none is left, or the agent's
-// card has streaming off; the call has been answered.
+// Takes one of the caller's streams before any work for the call. If none is left, or the agent's card has
+// streaming off, refuses the call and returns false.
 bool takes_stream(const CallPtr& call) {
   if (!call->agent.card.streaming) {
     call->refuse({ErrorCode::unsupported, "the agent has switched streaming off", {}}, {});

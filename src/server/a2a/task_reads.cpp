@@ -55,7 +55,7 @@ void from_callback(const CallPtr& call, task::TaskKey task, std::optional<task::
   const auto answer_here = [call, &tasks, task, as_of, answer = std::move(answer)] {
     tasks.is_at_hand(task, as_of) ? answer() : call->read_later(answer);
   };
-  // By the time the other thread comes to it, the task may have left memory.
+  // The task may have left memory by the time the other thread calls `answer_here`.
   if (tasks.tells_many() && tasks.is_at_hand(task, as_of)) return call->later(answer_here);
   answer_here();
 }

@@ -1,4 +1,4 @@
-// What the operations share: reading tasks for answers, and preparing sends.
+// Functions that the operations share: reading tasks for answers, and preparing sends.
 //
 // Threads: as operations.h.
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace baton::server::a2a {
 
-// Adds to a send what the call knows: the caller, the agent, the extensions, the trace. Fails if the call may
+// Adds the call's data to a send: the caller, the agent, the extensions, the trace. Fails if the call may
 // not send.
 base::Result<void> complete_send(const Call& call, protocol::a2a::SendRequest& request);
 // The error if a send's message answer is not ready in time.
@@ -39,8 +39,9 @@ struct TaskToRead {
 };
 using TaskRead = std::function<void(base::Result<task::Task>, AnswerBudget::SharePtr)>;
 void read_task(const CallPtr& call, const TaskToRead& wanted, const TaskRead& done);
-// Has a callback's answer about a task made: here if the task is in memory, else where the store may be read;
-// elsewhere too if the callback's thread has many to tell.
+// Calls `answer` for a callback about a task: on this thread if the task is in memory, else on a thread
+// that may read the store. Another thread is also used if the callback's thread has many callers to
+// answer.
 void from_callback(const CallPtr& call, task::TaskKey task, std::optional<task::EventNumber> as_of,
                    std::function<void()> answer);
 base::Error too_many_large_answers();
