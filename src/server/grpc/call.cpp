@@ -121,7 +121,7 @@ void GrpcCall::OnReadDone(bool ok) {
   shared_->connections->loop().cancel(deadline_);
   if (state_.with([](const State& state) { return state.ended; })) return;  // too late
   if (!ok) {
-    // Whether it was reset is heard of in no certain order: such a call counts as given up in any case.
+    // A reset may be reported before or after this, so such a call counts as given up in any case.
     state_.with([](State& state) { state.has_no_message = true; });
     return fail({ErrorCode::invalid_request, "the call has no message", {}});
   }

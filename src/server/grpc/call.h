@@ -142,7 +142,7 @@ void serve(std::shared_ptr<GrpcCall> way_back, server::Admitted by, http::Reques
 // Pure functions.
 enum class FrameKind : char {
   message,  // the bytes of a StreamResponse
-  failure,  // the bytes of the google.rpc.Status with which the call ends
+  failure,  // the bytes of the google.rpc.Status that ends the call
 };
 
 inline void append_frame(std::string& out, FrameKind kind, std::string_view bytes) {

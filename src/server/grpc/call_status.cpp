@@ -27,8 +27,8 @@ constexpr std::array<std::pair<std::string_view, Code>, 12> kOfName{{
     {"UNAUTHENTICATED", Code::unauthenticated},
 }};
 
-// A2A 0.3 has no table of its own: it has that of 1.0, except for what its clients know only as
-// "unimplemented", and for what has no number in its JSON-RPC.
+// A2A 0.3 has no table of its own. It uses that of 1.0, except for errors that its clients know only as
+// "unimplemented", and for errors that have no number in its JSON-RPC.
 Code code_of(ProtocolVersion version, ErrorCode error) {
   const bool is_old = version != ProtocolVersion::v1_0;
   if (error == ErrorCode::too_large) return Code::resource_exhausted;

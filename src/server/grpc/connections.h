@@ -1,4 +1,4 @@
-// Connections: the open gRPC connections, and how much each of them does.
+// Connections: the open gRPC connections, and the number of calls and resets of each.
 //
 // Debian's gRPC does not limit the connections of an address, does not close a connection that resets call
 // after call, and its own listener does not recover once descriptors have run out. So Baton has its own

@@ -68,7 +68,8 @@ int bounded(std::size_t number) {
 void set_limits(::grpc::ServerBuilder& builder, const http::Limits& limits, const GrpcLimits& more) {
   constexpr int kPingInterval = 10'000;  // ms, the least a client may leave between pings
   builder.SetMaxReceiveMessageSize(bounded(limits.body_max));
-  // No compression: gRPC inflates a whole message before it checks its size, or anybody asks who sent it.
+  // No compression: gRPC inflates a whole message before its size is checked and its caller is
+  // authenticated.
   builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
   builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
   ::grpc::ResourceQuota quota("baton");

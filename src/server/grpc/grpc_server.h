@@ -46,10 +46,10 @@ class GrpcServer {
   // Binds and serves. Returns the port that was bound (`port` 0 picks a free one).
   base::Result<int> start(const std::string& host, int port);
 
-  // From now on new calls are refused with `unavailable`; those under way go on.
+  // Refuses new calls with `unavailable` from now on; calls under way continue.
   void drain();
 
-  // No new calls; those being answered and open streams may go on until they end or `grace` is over.
+  // Takes no new calls. Calls under way and open streams may continue until they end or `grace` is over.
   void stop(std::chrono::milliseconds grace);
 
  private:

@@ -29,7 +29,7 @@ using task::ProtocolVersion;
 
 constexpr std::optional<int> kAllHistory;
 
-// An id of at most as many bytes as ids may have.
+// Reads an id, which must not be longer than ids may be.
 void read_id(Fields& in, const Reading& message, const char* field, std::string_view name, std::string& to) {
   to = message.text(field);
   if (to.size() > protocol::a2a::kIdMax) in.wrong({name}, "must not be longer than 256 bytes");
@@ -93,7 +93,7 @@ Result<task::Role> role_in(const Reading& message) {
   return wrong("message.role: must be ROLE_USER or ROLE_AGENT");
 }
 
-// What messages of both versions have in the same place.
+// Reads the members that messages of both versions have in the same place.
 Result<void> read_names(const Reading& message, task::Submission& submission) {
   task::Message& read = submission.message;
   Fields in;
@@ -221,7 +221,7 @@ Result<Part> v03_part(const Reading& part, bool files_are_text) {
   return read;
 }
 
-// Of plain numbers and truths an absent one is 0: all of the history, and not to wait.
+// An absent plain number or bool reads as 0: all of the history, and no waiting.
 Result<void> v03_configuration(const Reading& configuration, SendRequest& read) {
   Fields in;
   read.submission.accepted_output_modes = configuration.texts("accepted_output_modes");
@@ -265,7 +265,7 @@ Result<std::optional<base::Timestamp>> since_in(const Reading& request) {
   const bool good =
       time.seconds() >= kFirst && time.seconds() <= kLast && time.nanos() >= 0 && time.nanos() <= 999'999'999;
   if (!good) return wrong("statusTimestampAfter: must be a time such as 2026-01-31T10:00:00Z");
-  // Rounded up: what is finer than a millisecond is after it.
+  // Rounded up: a time with a finer part is later than its millisecond.
   return Since(base::from_ms(time.seconds() * 1000 + (time.nanos() + 999'999) / 1'000'000));
 }
 

@@ -1,5 +1,5 @@
-// Reads the messages of gRPC's requests as the values of protocol/a2a/requests.h. What is required and
-// allowed is what REST has for the same operation and version.
+// Reads the messages of gRPC's requests as the values of protocol/a2a/requests.h. The same members are
+// required and allowed as in REST, for the same operation and version.
 //
 // Fails with invalid_argument and a text that names the member as JSON does. Threads: any; no state.
 #pragma once

@@ -22,7 +22,7 @@ void write_struct(json::Writer& out, const google::protobuf::Struct& object, std
 task::Json json_of(const google::protobuf::Struct& object, std::string_view without = {});
 
 void read_value(std::string_view json, google::protobuf::Value& value);
-// What is no object leaves `object` empty.
+// JSON that is not an object leaves `object` empty.
 void read_struct(std::string_view json, google::protobuf::Struct& object);
 
 }  // namespace baton::server::grpc

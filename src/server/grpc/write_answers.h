@@ -1,5 +1,5 @@
-// Writes answers and the items of streams as gRPC's messages. What is shown is what the version's REST
-// binding shows.
+// Writes answers and the items of streams as gRPC's messages, with the same content as in the version's
+// REST binding.
 //
 // Threads: any; no state.
 #pragma once
@@ -11,8 +11,8 @@
 
 namespace baton::server::grpc {
 
-// `out` is of the method's response. Cards and downloads are not written here. `files_are_text`: see
-// base64_files.h.
+// `out`: the message of the method's response. Cards and downloads are not written here. `files_are_text`:
+// see base64_files.h.
 void write_answer(const protocol::grpc::Method& method, const Writing& out, const server::a2a::Answer& answer,
                   bool files_are_text = false);
 
