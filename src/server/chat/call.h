@@ -16,7 +16,7 @@
 
 namespace baton::server::chat {
 
-// HTTP status and {"error": "..."}. Logs what is not the client's fault.
+// HTTP status and {"error": "..."}. Logs errors that are not the client's fault.
 http::Reply error_reply(const base::Error& error, const task::AgentName& agent);
 
 struct ChatCall {
@@ -38,7 +38,7 @@ struct ChatCall {
   const ChildAgents child_agents;  // see task::Submission
   const json::Document document;   // the body: an object
   CallerShares::Hold hold;         // for the run's stream
-  RequestNotePtr note;             // null: nobody wants to know of requests
+  RequestNotePtr note;             // null: requests are not recorded
 
   engine::TaskService& tasks() const { return services.engine.tasks(); }
 

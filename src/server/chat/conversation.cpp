@@ -128,7 +128,7 @@ constexpr std::int64_t kEventsMax = 20'000;  // of a task, the newest
 constexpr std::size_t kBytesMax = 4 << 20;
 constexpr int kReplayPage = 128;
 
-// The events of a task that are looked at.
+// Calls `look` with the newest events of a task, up to kEventsMax.
 template <class F>
 base::Result<void> each_event(const engine::TaskService& tasks, const task::TaskHead& head, F&& look) {
   task::EventNumber position{std::max<std::int64_t>(head.last_event.value - kEventsMax, 0)};
@@ -150,9 +150,10 @@ base::Result<std::vector<Transcript::Entry>> read_task(const engine::TaskService
   return transcript.take();
 }
 
-// A place in `lines` counts only while the message is still there.
+// Drops the lines from the earlier copy of a repeated message of the caller. A place counts only while
+// that message is still at it in `lines`.
 void keep_newest_branch(std::vector<SaidPage::Line>& lines) {
-  std::unordered_map<std::string, std::size_t> places;  // of what the caller said
+  std::unordered_map<std::string, std::size_t> places;  // of the caller's messages
   std::size_t kept = 0;
   for (SaidPage::Line& line : lines) {
     if (const std::string& id = line.message.id.value; line.message.role == task::Role::user) {
@@ -269,7 +270,7 @@ base::Result<Said> said_in(const engine::TaskService& tasks, const task::Context
     said.next = task::ListPosition{page->heads.back().status_at, page->heads.back().id};
   std::size_t all = 0, largest = 0;
   for (task::TaskHead& head : page->heads) {
-    if (head.parent) continue;  // what the agent delegated to itself was said to nobody
+    if (head.parent) continue;  // not in the conversation: the agent delegated it to itself
     all += head.bytes;
     largest = std::max(largest, head.bytes);
     said.tasks.push_back(std::move(head));

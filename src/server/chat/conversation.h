@@ -27,13 +27,13 @@ base::Result<std::vector<WaitingTask>> waiting_tasks(const ChatCall& call, const
 // Submitted or working, newest first.
 base::Result<std::vector<task::TaskHead>> running_tasks(const ChatCall& call, const task::ContextId& context);
 
-// Whether any of the request's answers is to an open question.
+// Whether any of the request's answers belongs to an open question.
 bool answers_what_is_open(const protocol::chat::RunRequest& request, const std::vector<WaitingTask>& waiting);
 
-// Moves the submissions out of a request; its stream shows the last one. Empty: the request says nothing new.
-// The caller must still fill in caller, agent, tools, state and so on. A client that keeps the conversation
-// itself has the text of a question but not its data, so answered questions in its history are replaced with
-// Baton's copies. Fails with `conflict` if the conversation does not allow the request.
+// Moves the submissions out of a request; its stream shows the last one. Empty if the request has nothing
+// new. The caller must still fill in caller, agent, tools, state and so on. A client that keeps the
+// conversation itself has the text of a question but not its data, so answered questions in its history
+// are replaced with Baton's copies. Fails with `conflict` if the conversation does not allow the request.
 base::Result<std::vector<task::Submission>> submissions_for(protocol::chat::RunRequest& request,
                                                             const std::vector<WaitingTask>& waiting,
                                                             bool answers_in_words);
@@ -47,8 +47,8 @@ base::Result<KnownIds> ids_in(const engine::TaskService& tasks, const task::Cont
 
 // Restores a conversation for a client that has none of it.
 //
-// A client that begins again from one of its messages ("regenerate") sends that message once more, under the
-// same id. What had followed it is then left out: only the newest branch counts.
+// A client that begins again from one of its messages ("regenerate") sends that message once more, under
+// the same id. The messages that had followed it are then left out: only the newest branch counts.
 
 // The newest tasks of a conversation that come after a place in its list, newest first.
 struct Said {

@@ -28,7 +28,7 @@ using protocol::chat::Transcript;
 
 constexpr std::string_view kConversations = "/conversations";
 constexpr int kPageUsual = 50, kPageMax = 100;
-constexpr std::chrono::seconds kEndWait{10};  // of what is deleted while it is at work
+constexpr std::chrono::seconds kEndWait{10};  // for running tasks of a deleted conversation
 // Answers from less than this do not count in the budget of large answers.
 constexpr std::size_t kSmallAnswer = 1 << 20;
 
@@ -49,7 +49,7 @@ struct Asked {
   }
 };
 
-// What a page is asked for.
+// The parameters of a page.
 struct Wanted {
   int size = kPageUsual;
   std::optional<task::ListPosition> after;
@@ -133,7 +133,7 @@ void write_messages(json::Writer& out, const Asked& asked, SaidPage& page, bool 
 
 void show(const Asked& asked, const Conversation& shown, const Said& said, const Wanted& wanted,
           AnswerBudget::SharePtr share) {
-  // A2A has no words for what an agent does with its tools.
+  // A2A has no form for an agent's use of its tools.
   const auto tools = wanted.is_ag_ui ? Transcript::Tools::shown : Transcript::Tools::left_out;
   auto page = page_of(asked.services.engine.tasks(), said, static_cast<std::size_t>(wanted.size), tools);
   if (!page) return asked.refuse(page.error());

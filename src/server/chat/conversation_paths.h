@@ -24,7 +24,7 @@ struct ConversationPath {
   std::string_view methods;
 };
 
-// `raw`: the path below the agent, percent-encoded. Nothing: it is another path.
+// `raw`: the path below the agent, percent-encoded. Empty if it is another path.
 std::optional<ConversationPath> read_conversation_path(std::string_view raw);
 bool has_method(const ConversationPath& path, std::string_view method);
 

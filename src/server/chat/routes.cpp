@@ -12,7 +12,7 @@
 namespace baton::server::chat {
 namespace {
 
-// ---- AG-UI, and AG-Kit, which shares a path with it and is told by the body.
+// ---- AG-UI, and AG-Kit, which shares a path with it; the body decides which it is.
 
 bool has_any(json::Value body, std::initializer_list<std::string_view> names) {
   for (const std::string_view name : names) {
@@ -21,7 +21,7 @@ bool has_any(json::Value body, std::initializer_list<std::string_view> names) {
   return false;
 }
 
-// The first rule that fits.
+// The first rule that matches decides.
 bool is_ag_ui(json::Value body, const http::Request& request) {
   if (has_any(body, {"threadId", "runId", "protocolVersion"}) || body["resume"].is_array()) return true;
   if (has_any(body, {"conversationId"}) || body["resume"].is_object()) return false;

@@ -15,7 +15,7 @@ using Door = void (*)(const CallPtr&);
 // The handler of a POST to this path of an agent, or null.
 Door find_door(std::string_view path);
 
-// What a request to such a path speaks.
+// The protocol of requests to such a path.
 Protocol protocol_of(std::string_view path);
 
 // Handles a request to such a path that has been admitted.

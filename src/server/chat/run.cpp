@@ -18,7 +18,7 @@ using base::fail;
 using protocol::chat::RunRequest;
 
 constexpr int kPage = 128;
-constexpr std::size_t kSmallLog = 1 << 20;  // whose answer is no large one
+constexpr std::size_t kSmallLog = 1 << 20;  // up to this size, an answer is not large
 
 // RunAnswer: answers one chat request with a run, streamed or as a whole.
 //
@@ -38,7 +38,7 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
   const protocol::chat::Protocol& protocol;
   protocol::chat::RunRequest request;
   task::ContextId conversation;
-  // Held until later requests, here and on other nodes, can see the run, and that somebody follows it.
+  // Held until later requests, here and on other nodes, can see the run, and that it is followed.
   RunClaims::Claim claim;
   store::Peers::Claim shared_claim;
 
@@ -65,7 +65,7 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
     call->open_stream(open);
   }
 
-  // For a request that says nothing new: sends the conversation, if the client has none of it, and the open
+  // For a request with nothing new: sends the conversation, if the client has none of it, and the open
   // questions.
   base::Result<void> show_conversation(const std::vector<WaitingTask>& waiting) const {
     const bool has_none = request.history && request.history->empty();
@@ -92,7 +92,7 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
     call->refuse(error);
   }
 
-  // The same for an answer: one that does not fit its question is at odds with the conversation.
+  // Refuses an answer. If it does not fit its question, that is a conflict with the conversation.
   void refuse_answer(base::Error error) const {
     if (error.code == ErrorCode::invalid_argument) error.code = ErrorCode::conflict;
     refuse(error);
@@ -329,7 +329,7 @@ void submit(const RunAnswerPtr& answer, std::shared_ptr<std::vector<task::Submis
   });
 }
 
-// Of several answers either all are given or none. Fails unless each fits its question.
+// Several answers are submitted together or not at all. Fails unless each of them fits its question.
 base::Result<void> check_answers(const RunAnswer& answer, const std::vector<task::Submission>& all) {
   if (all.size() < 2) return {};
   for (const task::Submission& one : all) {
@@ -341,8 +341,8 @@ base::Result<void> check_answers(const RunAnswer& answer, const std::vector<task
   return {};
 }
 
-// For a request that says nothing new: shows the newest run in progress, or else the conversation and the
-// open questions.
+// For a request with nothing new: shows the newest run in progress, or else the conversation and the open
+// questions.
 base::Result<void> show_what_there_is(const RunAnswerPtr& answer, const std::vector<WaitingTask>& waiting) {
   const ChatCall& call = *answer->call;
   const auto running = running_tasks(call, answer->conversation);

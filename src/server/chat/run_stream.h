@@ -39,7 +39,7 @@ class RunStream final : public http::StreamSource, private LogReader::Taker {
     task::TaskKey key;
     task::TaskId task;
     task::EventNumber before;          // the position its first event follows
-    std::optional<RunPosition> shown;  // none: nothing yet
+    std::optional<RunPosition> shown;  // absent: nothing
     bool nothing_follows = false;      // no event follows `before`, and none comes until somebody acts
     std::unique_ptr<protocol::chat::RunView> view;
     std::function<void()> left;  // called if the client leaves before the run is over
