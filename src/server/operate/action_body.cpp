@@ -46,7 +46,7 @@ base::Result<std::optional<engine::OperatorActions::Edited>> ActionBody::edited(
   if (given.absent()) return std::optional<Edited>();
   if (!given.is_object()) return fail(ErrorCode::invalid_argument, "message: must be an object");
   std::vector<std::pair<std::size_t, std::size_t>> kept;
-  // As it is, with an empty text for each part that is kept.
+  // A copy of the message, with an empty text for each part that is kept.
   std::string text;
   json::Writer out(text);
   out.object([&] {

@@ -1,4 +1,4 @@
-// What operators do to tasks, deliveries and agents. The engine decides, and writes the audit.
+// Actions of operators on tasks, deliveries and agents. The engine decides, and writes the audit.
 #include <utility>
 
 #include "json/writer.h"
@@ -14,7 +14,7 @@ using base::ErrorCode;
 using base::fail;
 using json::Writer;
 
-// The row is read where that may block: actions are done on any thread.
+// Reads the row on a thread that may block, because actions end on any thread.
 void answer_later(const CallPtr& call, base::Result<std::string> (*write)(const CallPtr&, std::int64_t),
                   std::int64_t key) {
   const bool taken =
@@ -104,7 +104,7 @@ void switch_agent(const CallPtr& call, const std::vector<std::string_view>& memb
   });
 }
 
-// Nothing if the member is absent. Its bounds are the engine's.
+// Empty if the member is absent. The engine checks its bounds.
 base::Result<std::optional<int>> count_in(const ActionBody& body, std::string_view member) {
   const json::Value given = body[member];
   if (given.absent()) return std::optional<int>();
@@ -113,7 +113,7 @@ base::Result<std::optional<int>> count_in(const ActionBody& body, std::string_vi
   return fail(ErrorCode::invalid_argument, std::string(member) + ": must be a whole number");
 }
 
-// `done` of an action on a delivery.
+// The callback for the end of an action on a delivery.
 engine::OperatorActions::Done delivery_done(const CallPtr& call, store::DeliveryKey key) {
   return [call, key](base::Result<task::TaskHead> head) {
     if (!head) return answer(call, fail(std::move(head.error())));

@@ -1,4 +1,4 @@
-// AgentRows: how the agents are just now, for one answer.
+// AgentRows: the present state of the agents, for one answer.
 //
 // Threads: one. `read` blocks on the disk.
 #pragma once

@@ -1,4 +1,4 @@
-// The agents and how they are, and when they get tasks by themselves.
+// The agents and their state, and their schedules.
 #include <algorithm>
 #include <map>
 

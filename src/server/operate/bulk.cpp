@@ -1,4 +1,4 @@
-// An action on all tasks that a filter finds, as a job, and what has come of it.
+// Bulk jobs: an action on all tasks that a filter finds, and its results.
 #include <array>
 #include <utility>
 
@@ -35,7 +35,7 @@ base::Result<BulkAction> read_action(json::Value given) {
   return fail(ErrorCode::invalid_argument, "action: must be one of " + base::comma_separated(names));
 }
 
-// Nothing if it is absent.
+// Empty if it is absent.
 base::Result<std::optional<std::int64_t>> expected_in(json::Value given) {
   if (given.absent()) return std::optional<std::int64_t>();
   const auto expected = given.integer();
@@ -79,7 +79,7 @@ std::string_view shown_state(const store::BulkJob& job) {
   return "done";
 }
 
-// Its members, for an object.
+// Writes the members of a job's object.
 void write_job(Writer& out, const store::BulkJob& job) {
   write_key(out, "job", job.key.value);
   out.member("action", job.action).member("actor", job.actor).member("reason", job.reason);

@@ -90,7 +90,7 @@ http::Reply error_reply(int status, std::string_view message) {
 }
 
 void answer(const CallPtr& call, base::Result<std::string> json) {
-  // Nobody is shown what a loss of power might take back.
+  // Data that a power failure could still revert is not shown.
   if (json) call->facts.services.engine.settle_reads();
   call->exchange->reply(json ? json_reply(std::move(*json)) : error_reply(json.error()));
 }

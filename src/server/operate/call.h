@@ -23,8 +23,8 @@
 
 namespace baton::server::operate {
 
-// What the routes use. The readers and budgets of `services` are the operators' own, so that what they read
-// never takes a thread or memory from callers.
+// The objects that the routes use. `services` has readers and budgets for operators only, so that their
+// reads never take a thread or memory from callers.
 struct Facts {
   const Services& services;
   const store::OperatorStore& store;
@@ -47,7 +47,7 @@ struct Call {
 
   const http::Request& request() const { return exchange->request(); }
 
-  // Reads `place` as a key. Fails with not_found: no key is like that.
+  // Reads `place` as a key. Fails with not_found if it has not the form of a key.
   template <class Key>
   base::Result<Key> key() const {
     const auto number = key_in(place);
@@ -64,7 +64,7 @@ http::Reply error_reply(int status, std::string_view code, std::string_view mess
 // With the code that fits the status of an error that the connection layer detects.
 http::Reply error_reply(int status, std::string_view message);
 
-// Answers with what was written, once what was read is on the disk, or with the error. Blocks.
+// Answers with the JSON, once the data read for it is on the disk, or with the error. Blocks.
 void answer(const CallPtr& call, base::Result<std::string> json);
 
 }  // namespace baton::server::operate

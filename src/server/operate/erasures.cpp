@@ -1,4 +1,4 @@
-// What operators delete for good: a task, a context, everything of a caller.
+// Permanent deletion by operators: of a task, a context, or all data of a caller.
 #include "json/writer.h"
 #include "server/operate/action_body.h"
 #include "server/operate/handlers.h"
@@ -9,7 +9,7 @@ namespace {
 using base::ErrorCode;
 using base::fail;
 
-// Replies on the thread that is done, since nothing is read.
+// Replies on the thread that ends the deletion, because nothing is read.
 engine::Erasure::Done erased(const CallPtr& call) {
   return [call](base::Result<engine::Erasure::Erased> gone) {
     if (!gone) return call->exchange->reply(error_reply(gone.error()));
@@ -20,7 +20,7 @@ engine::Erasure::Done erased(const CallPtr& call) {
   };
 }
 
-// Has `erase` delete something, if the request says why and the store can.
+// Calls `erase` if the request gives a reason and the store can delete.
 template <class Erase>
 void erase_with(const CallPtr& call, Erase&& erase) {
   const auto body = ActionBody::read(*call, {});

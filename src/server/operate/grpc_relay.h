@@ -1,7 +1,7 @@
 // GrpcRelay: calls this server's own gRPC port for a page, as browsers cannot speak gRPC.
 //
-// The program gives it to the routes, since making calls is not this folder's. Threads: any. Nothing blocks;
-// the callbacks come on one thread, in order, `on_end` last and once.
+// The program gives it to the routes, because this folder makes no outgoing calls. Threads: any. Nothing
+// blocks; the callbacks come on one thread, in order, `on_end` last and once.
 #pragma once
 
 #include <functional>
@@ -27,11 +27,11 @@ struct GrpcMessage {
   std::string_view bytes, json;
 };
 
-// Returns whether to go on.
+// Gets one message. Returns whether to continue.
 using OnGrpcMessage = std::function<bool(const GrpcMessage&)>;
 // The call's status, as an object in JSON: {"code", "status", "message"}, with {"status": "OK"} for success.
 using OnGrpcEnd = std::function<void(std::string_view status)>;
-// False: as many calls run as may.
+// Begins a call. Returns false if as many calls run as may run.
 using GrpcRelay = std::function<bool(GrpcCall call, OnGrpcMessage on_message, OnGrpcEnd on_end)>;
 
 }  // namespace baton::server::operate

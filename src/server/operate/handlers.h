@@ -1,4 +1,4 @@
-// What the routes of the operator API do. Each answers its call, at once or later.
+// The handlers of the operator API's routes. Each answers its call, at once or later.
 //
 // Threads: on the operators' pool; they may block on the disk.
 #pragma once
@@ -7,7 +7,7 @@
 
 namespace baton::server::operate {
 
-// ---- What there is (overview.cpp, agents.cpp, schedules.cpp).
+// ---- The server and its agents (overview.cpp, agents.cpp, schedules.cpp).
 void show_me(const CallPtr& call);
 void show_description(const CallPtr& call);
 void show_overview(const CallPtr& call);
@@ -22,7 +22,7 @@ void show_tree(const CallPtr& call);
 void show_run_picture(const CallPtr& call);
 void show_plan_picture(const CallPtr& call);
 
-// ---- What operators do (actions.cpp).
+// ---- Actions (actions.cpp).
 void cancel_task(const CallPtr& call);
 void retry_task(const CallPtr& call);
 void answer_task(const CallPtr& call);
@@ -37,12 +37,12 @@ void scale_agent(const CallPtr& call);
 void list_nodes(const CallPtr& call);
 void drain_node(const CallPtr& call);
 
-// ---- What they delete (erasures.cpp).
+// ---- Deletion (erasures.cpp).
 void erase_task(const CallPtr& call);
 void erase_context(const CallPtr& call);
 void erase_caller(const CallPtr& call);
 
-// ---- What pages cannot do by themselves (playground.cpp).
+// ---- gRPC calls for pages (playground.cpp).
 void relay_grpc(const CallPtr& call);
 
 // ---- Deliveries, the audit, bulk jobs (records.cpp, bulk.cpp).

@@ -48,7 +48,7 @@ void write_difference(Writer& out, const AgentDifference& difference) {
   });
 }
 
-// As it was before, if it is gone already.
+// Shows the node as it was before if it is gone already.
 base::Result<std::string> node_answer(const CallPtr& call, store::Node node) {
   node.is_asked_to_drain = true;
   const auto all = call->facts.nodes.read();

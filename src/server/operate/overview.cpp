@@ -1,4 +1,4 @@
-// What runs, waits, fails and is stuck, at a glance.
+// The overview: the tasks and deliveries that run, wait, fail or are stuck.
 #include <array>
 #include <map>
 
@@ -16,7 +16,7 @@ using task::State;
 constexpr std::array kStates{State::submitted, State::working,  State::input_required, State::auth_required,
                              State::completed, State::canceled, State::failed,         State::rejected};
 
-// The task that has been in this state longest; nothing if there is none.
+// The task that has been in this state longest; empty if there is none.
 std::optional<store::TaskLine> oldest(const Facts& facts, store::TaskFilter filter) {
   store::TaskQuery query;
   query.filter = std::move(filter);
@@ -27,7 +27,8 @@ std::optional<store::TaskLine> oldest(const Facts& facts, store::TaskFilter filt
   return std::move(page->lines.front());
 }
 
-// What waits for people itself: a task that shows its child's question has a turn.
+// The tasks that wait for people themselves. A task that only shows its child's question has a turn, so it
+// is left out.
 store::TaskFilter asks() {
   store::TaskFilter filter;
   filter.states = {State::input_required, State::auth_required};
@@ -88,7 +89,7 @@ void write_agent_counts(Writer& out, const Facts& facts) {
   });
 }
 
-// What has waited longest, for a turn and for people.
+// Writes the tasks that have waited longest, for a turn and for people.
 void write_oldest(Writer& out, const Facts& facts) {
   store::TaskFilter queued, asking;
   queued.states = {State::submitted};

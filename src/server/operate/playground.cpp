@@ -1,4 +1,4 @@
-// What the console's playground cannot do by itself: gRPC, whose messages go on as server-sent events.
+// gRPC calls for the console's playground, whose page gets the messages as server-sent events.
 #include <sys/eventfd.h>
 
 #include <algorithm>
@@ -16,9 +16,9 @@ using base::ErrorCode;
 using base::fail;
 using json::Writer;
 
-// Of one message; the rest of its bytes is not shown, nor is a larger one's JSON.
+// Limits of one message: the rest of its bytes is not shown, and larger JSON is left out.
 constexpr std::size_t kHexBytesMax = 4 << 10, kJsonBytesMax = 256 << 10;
-// What may wait for a page that does not read; more ends the call.
+// The most bytes that may wait for a page that does not read; more end the call.
 constexpr std::size_t kWaitingMax = 4 << 20;
 
 std::string hex_of(std::string_view bytes) {
@@ -32,13 +32,13 @@ std::string hex_of(std::string_view bytes) {
   return hex;
 }
 
-// What is under way between the call and the page. Shared by the two, as either may end first.
+// The messages on their way from the call to the page. Shared by the two, because either may end first.
 class Relayed {
  public:
   Relayed() : stop_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
   int stop_fd() const { return stop_.get(); }
-  // The page has gone.
+  // Called when the page has gone.
   void stop() const { ::eventfd_write(stop_.get(), 1); }
 
   void set_waker(http::Waker waker) {
@@ -75,7 +75,7 @@ class Relayed {
   base::Guarded<State> state_;
 };
 
-// The page's end of it: the call stops when it goes, also if the stream never opens.
+// The page's end of the relay. Its destructor stops the call, even if the stream has never opened.
 class RelayedSource final : public http::StreamSource {
  public:
   explicit RelayedSource(std::shared_ptr<Relayed> relayed) : relayed_(std::move(relayed)) {}

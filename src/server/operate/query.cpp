@@ -28,7 +28,7 @@ constexpr std::array kTurns{Turn{"none", task::TurnState::none}, Turn{"queued", 
                             Turn{"running", task::TurnState::running},
                             Turn{"waiting", task::TurnState::waiting}};
 
-// A member's value as a parameter has it; nothing: no filter is like that.
+// A member's value in the form of a parameter; empty if no filter can have such a value.
 std::optional<std::string> parameter_of(json::Value value) {
   if (value.is_string()) return value.str();
   if (value.is_bool()) return value.boolean() ? "1" : "0";

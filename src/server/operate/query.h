@@ -1,7 +1,8 @@
-// Query: the parameters of a request to the operator API, each of which is known and given once.
+// Query: the parameters of a request to the operator API. Each must be known, and only lists may be given
+// several times.
 //
-// A parameter that nobody reads is an error, since a misspelt filter would find everything. The first problem
-// is kept; read all parameters, then look at `checked`.
+// A parameter that is not read is an error, because a misspelt filter would find everything. Read all
+// parameters, then call `checked`, which reports the first problem.
 // Threads: none shared.
 #pragma once
 
@@ -50,7 +51,7 @@ class Query {
 
 // The caller that `caller` names: with all its tenants, or within the one that `tenant` names.
 task::Caller read_caller(Query& query);
-// The filter of a list, of its query.
+// Reads the filter of a list from its query.
 store::TaskFilter read_filter(Query& query, base::Timestamp now);
 // The same filter as an object of JSON, as parameters.
 base::Result<Query::Pairs> filter_pairs(json::Value filter);

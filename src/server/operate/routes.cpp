@@ -68,7 +68,8 @@ std::string_view next_segment(std::string_view& path) {
   return segment;
 }
 
-// What stands at the place that the pattern leaves open, or an empty text; nothing: the path is another one.
+// Matches a path with a pattern. Returns the segment at the pattern's open place, or an empty text if it
+// has none; nullopt if the path does not match.
 std::optional<std::string> matched(std::string_view pattern, std::string_view path) {
   std::string place;
   while (!pattern.empty() && !path.empty()) {

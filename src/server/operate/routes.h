@@ -1,7 +1,8 @@
 // Routes: the paths of the operator API, /operate/v1/..., and who may call them.
 //
-// Threads: any. The handlers run on a small pool of their own, so that operators never take callers' threads.
-// Full: 429. Lifetime: the facts outlive it; `stop` before what they name goes.
+// Threads: any. The handlers run on a small pool of their own, so that operators never take callers'
+// threads. If the pool is full, requests get 429. Lifetime: the facts outlive it; stop the pool before the
+// objects that the facts name are destroyed.
 #pragma once
 
 #include <memory>
@@ -27,7 +28,8 @@ class Routes {
   base::WorkerPool& pool_;
 };
 
-// "GET /tasks/{key}" and so on: what is served, for the test that holds it against the description.
+// "GET /tasks/{key}" and so on: the routes that are served, for the test that compares them with the
+// description.
 std::vector<std::string> all_routes();
 
 }  // namespace baton::server::operate

@@ -22,11 +22,11 @@ base::Result<store::TaskCount> counted(const store::OperatorStore& store, std::a
                                        const store::TaskFilter& filter);
 void write_count(json::Writer& out, const store::TaskCount& count);
 void write_delivery(json::Writer& out, const store::DeliveryLine& line, const Operator& who);
-// Of a webhook's secrets only whether it has any.
+// Shows whether a webhook has secrets, but not the secrets.
 void write_config(json::Writer& out, const task::PushConfig& config, const Operator& who);
 
-// A webhook's URL as this operator may see it: for those who only look, without user info and query, since
-// both may be a password.
+// A webhook's URL as this operator may see it. Read-only operators see it without user info and query,
+// because both may contain a password.
 std::string shown_url(std::string_view url, const Operator& who);
 
 inline void write_key(json::Writer& out, std::string_view name, std::int64_t key) {

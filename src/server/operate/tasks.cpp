@@ -20,7 +20,7 @@ using json::Writer;
 
 constexpr int kShown = 100;  // children and deliveries of one task
 
-// "<time>.<key>": nobody reads it but this.
+// "<time>.<key>", read by `place_in` only.
 std::string cursor_of(const store::TaskPlace& place) {
   return std::to_string(base::to_ms(place.status_at)) + "." + std::to_string(place.key.value);
 }
@@ -33,7 +33,7 @@ std::optional<store::TaskPlace> place_in(std::string_view cursor) {
   return store::TaskPlace{base::from_ms(*ms), {*key}};
 }
 
-// What one page tells of how many there are.
+// The number of tasks, as one page shows it.
 store::TaskCount counted_on(const store::TaskQuery& query, const store::TaskPage& page) {
   return {std::ssize(page.lines), !query.after && !page.next && !page.is_cut};
 }
@@ -58,7 +58,7 @@ void write_lines(Writer& out, const std::vector<store::TaskLine>& lines) {
   out.each(lines, [&](const store::TaskLine& line) { write_task_row(out, line); });
 }
 
-// The JSON Schema of the answer, which asking agents send as a part of its own; absent: none.
+// The JSON Schema of the answer, which asking agents send as a part of its own; absent if there is none.
 task::Json schema_in(const task::Message& question) {
   for (const task::Part& part : question.parts) {
     if (part.kind != task::Part::Kind::data) continue;
@@ -68,7 +68,7 @@ task::Json schema_in(const task::Message& question) {
   return {};
 }
 
-// What a task asks, from the status with which it waits.
+// Writes the question of a waiting task, which is in its last status.
 base::Result<void> write_question(Writer& out, const Facts& facts, const task::TaskHead& head) {
   if (!task::is_waiting(head.state)) return {};
   const auto events = facts.services.engine.tasks().events(head.key, {head.status_event.value - 1}, 1);
@@ -92,7 +92,7 @@ base::Result<void> write_question(Writer& out, const Facts& facts, const task::T
 
 base::Result<void> write_relatives(Writer& out, const Facts& facts, const task::TaskHead& head) {
   if (head.parent) {
-    // A parent may be gone.
+    // The parent may have been deleted.
     if (const auto parent = facts.store.line(head.parent)) {
       out.key("parent");
       write_task_row(out, *parent);
@@ -128,7 +128,7 @@ base::Result<std::string> whole_task(const CallPtr& call) {
   if (!key) return fail(key.error());
   const auto line = call->facts.store.line(*key);
   if (!line) return fail(line.error());
-  // Of its log only what it was made with.
+  // Reads only the first event of its log.
   auto made = call->facts.services.engine.tasks().read(*key, {0, false}, task::EventNumber{1});
   if (!made) return fail(made.error());
   std::string text;
