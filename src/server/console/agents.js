@@ -1,4 +1,4 @@
-// Agents: how they are, what they do; pausing, resuming and scaling.
+// Agents: their state and work; pausing, resuming and scaling them.
 import { agents, post } from "./api.js";
 import { nothing, number, state } from "./bits.js";
 import { words } from "./content.js";

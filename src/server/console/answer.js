@@ -1,4 +1,4 @@
-// Answering a question: a form by its schema, or words.
+// Answering a question: with a form for its schema, or with text.
 import { post } from "./api.js";
 import { newId } from "./bits.js";
 import { toast } from "./dialog.js";
@@ -8,7 +8,7 @@ import { told } from "./page.js";
 import { content } from "./content.js";
 
 /**
- * What is asked, and for an operator the form that answers it. `done` is called after the answer was taken.
+ * The question, and for an operator the form to answer it. `done` is called after the answer was accepted.
  * @param {import("./api.js").TaskView} whole
  * @param {boolean} mayAnswer
  * @param {() => void} done

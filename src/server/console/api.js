@@ -196,7 +196,7 @@ export const task = (key, signal) => get(`/tasks/${encodeURIComponent(key)}`, {}
 export const events = (key, query, signal) => get(`/tasks/${encodeURIComponent(key)}/events`, query, signal);
 
 /**
- * What is written to a task's log after event `after`, until the task ends or the signal aborts.
+ * The events of a task's log after event `after`, until the task ends or the signal aborts.
  * @param {string} key
  * @param {number} after
  * @param {AbortSignal} signal

@@ -34,12 +34,12 @@ const views = [
   { path: "playground", title: "Playground", tag: "baton-playground", key: "l", act: true },
 ];
 
-/** The views for who is signed in, on a server that may have others beside it or not. */
+/** The views for the signed-in user, on a server with or without other nodes. */
 function shownViews() {
   return views.filter(({ act, shared }) => (!act || session.role === "operator") && (!shared || session.nodes));
 }
 
-/** The element for a route, and what makes it another page rather than another state of the same one. */
+/** The element for a route, and the key that makes it another page rather than another state of the same page. */
 function pageFor() {
   const { page, rest } = route();
   if (page === "tasks" && rest[0]) return { tag: "baton-task", id: `task ${rest[0]}` };
@@ -84,8 +84,8 @@ class App extends HTMLElement {
   }
 
   /**
-   * Tells why the server did not say whose token this is, and asks it again soon. The token is kept: a page that is
-   * left while it asks comes here too.
+   * Shows why the server did not name the token's owner, and asks it again soon. The token is kept, because a page
+   * that is left during the request comes here too.
    * @param {string} problem
    */
   waitForServer(problem) {

@@ -1,5 +1,5 @@
-// What a task has done with its time, from the events that are shown: a bar for each attempt at a turn, and bars for
-// the time in which none ran, in the queue or because people or children were waited for.
+// A task's use of its time, from the events that are shown: a bar for each attempt at a turn, and bars for the time
+// without a turn, when the task was queued or waited for people or children.
 import { endStates } from "./bits.js";
 import { fill, h } from "./dom.js";
 import { short } from "./when.js";
@@ -28,7 +28,7 @@ class Reader {
     this.now = null;
     this.turn = 0;
     this.attempt = 0;
-    this.isAwaited = false; // an answer, a child's result or a plan's time, with which the next turn begins
+    this.isAwaited = false; // an answer, a child's result or a plan's time has come, so the next turn begins
     /** @type {Map<string, Bar>} */
     this.children = new Map();
   }
@@ -71,7 +71,7 @@ class Reader {
     }
   }
 
-  // A turn that begins while one runs is the same again, broken off before, unless something came for it.
+  // A turn that begins while one runs is another attempt at that turn, which was broken off, unless input came for it.
   /** @param {number} at */
   begin(at) {
     const before = this.now?.lane === turns ? this.now : null;
@@ -90,7 +90,7 @@ class Reader {
    */
   child(event, at) {
     if (event.phase === "passed" && this.now?.lane === turns) {
-      // The answer was not for this task: its turn goes on waiting.
+      // The answer was not for this task: its turn keeps waiting.
       Object.assign(this.now, { lane: "Waiting", name: "for a child", tone: "quiet" });
       this.turn -= 1;
     } else if (event.phase === "started") {
@@ -104,7 +104,7 @@ class Reader {
     }
   }
 
-  /** @param {number} at until when what is not over has lasted */
+  /** @param {number} at the end of the bars that are still open */
   end(at) {
     if (this.now) [this.now.to, this.now.isOpen] = [at, true];
     for (const bar of this.bars) if (bar.isOpen) bar.to = at;
@@ -112,7 +112,7 @@ class Reader {
   }
 }
 
-// An agent's own notes are of this state, too; they have words.
+// An agent's own notes also have this state, but they have a text.
 /** @param {TaskEvent} event */
 function begins({ message, metadata, askedBy }) {
   return message === undefined && metadata === undefined && askedBy === undefined;

@@ -25,19 +25,19 @@ const tones = {
   done: "good",
 };
 
-/** What a task that ends may end as. */
+/** The states in which a task may end. */
 export const endStates = ["completed", "failed", "rejected", "canceled"];
 /** Every state of a task, in the order in which they are shown. */
 export const states = ["submitted", "working", "input-required", "auth-required", ...endStates];
-/** The list's query for what waits for people, longest first. A task that shows its child's question has a turn. */
+/** The list's query for tasks that wait for people, longest first. One that shows its child's question has a turn. */
 export const askingQuery = { state: "input-required,auth-required", turn: "none", order: "oldest" };
-/** The list's query for what is stuck. A turn that waits for a time, people or children is not. */
+/** The list's query for stuck tasks. A turn that waits for a time, people or children is not stuck. */
 export const stuckQuery = { turn: "queued,running", age_min_s: "600", order: "oldest" };
 
 /**
- * A state with its colour; one that is not known has none.
+ * A state with its colour; an unknown state has none.
  * @param {string} name
- * @param {string} [shown] what it is called here
+ * @param {string} [shown] its name here
  */
 export function state(name, shown = name) {
   return h("span", { class: `state ${tones[name] ?? "odd"}` }, shown);
@@ -63,7 +63,7 @@ export function copied(id, shown) {
 
 /** @param {string} text */
 async function copy(text) {
-  // Pages that came by plain HTTP from elsewhere than loopback have no clipboard.
+  // Pages loaded over plain HTTP from another host have no clipboard.
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   const field = h("textarea", { value: text, class: "unseen" });
   document.body.append(field);
@@ -98,7 +98,7 @@ export function taskLink(key, shown = key) {
 }
 
 /**
- * What an action's detail says: of a retry the key of the new task.
+ * The detail of an action; for a retry, a link to the new task.
  * @param {string | undefined} action
  * @param {string | undefined} detail
  */
@@ -130,7 +130,7 @@ export function facts(pairs) {
   );
 }
 
-/** A random id; crypto.randomUUID is missing where a page came by plain HTTP. */
+/** A random id; crypto.randomUUID is missing on a page loaded over plain HTTP. */
 export function newId() {
   const bits = crypto.getRandomValues(new Uint8Array(16));
   return [...bits].map((bit) => bit.toString(16).padStart(2, "0")).join("");

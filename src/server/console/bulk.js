@@ -1,4 +1,4 @@
-// A bulk job: how far it is, and what became of each task.
+// A bulk job: its progress, and the result of each task.
 import { bulk, post } from "./api.js";
 import { detailOf, facts, number, state, taskLink } from "./bits.js";
 import { fill, h, keyed } from "./dom.js";
@@ -73,7 +73,7 @@ class BulkJob extends Page {
     return isOver(one.state);
   }
 
-  // Once the tasks are counted, their number is confirmed here.
+  // Once the tasks are counted, the operator confirms their number here.
   /** @param {import("./api.js").Bulk} job */
   confirm(job) {
     const asked = mayAct() && (job.state === "counted" || job.state === "preparing") ? `${job.state} ${job.tasks}` : "";

@@ -44,7 +44,7 @@ export function draw(into, { values, most }, tone) {
 }
 
 /**
- * A figure with its chart: the figure is a link to what it counts.
+ * A figure with its chart. The figure is a link to the list that it counts.
  * @param {string} name
  * @param {string} href
  */

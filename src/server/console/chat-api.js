@@ -1,5 +1,5 @@
-// What the chat page asks of the server: A2A 1.0 over JSON-RPC, and the list of conversations, as a caller. The token is
-// another one than the console's.
+// The chat page's requests to the server: A2A 1.0 over JSON-RPC, and the list of conversations, as a caller. The token
+// is not the console's.
 import { newId } from "./bits.js";
 import { frames } from "./sse.js";
 import { tokenInAddress, useLink } from "./token-link.js";
@@ -17,7 +17,7 @@ import { tokenInAddress, useLink } from "./token-link.js";
  * @typedef {{artifact: Artifact, append?: boolean, lastChunk?: boolean}} ArtifactUpdate
  * @typedef {{
  *   task?: Task, message?: Message, statusUpdate?: StatusUpdate & {taskId: string}, artifactUpdate?: ArtifactUpdate
- * }} Item what a stream has
+ * }} Item an item of a stream
  * @typedef {{tasks: Task[], nextPageToken?: string}} TaskPage
  * @typedef {{id: string, title: string, createdAt?: string, updatedAt: string, state: string}} Conversation
  * @typedef {{conversations: Conversation[], nextPageToken?: string}} ConversationPage
@@ -29,7 +29,7 @@ const unsupported = -32004;
 /** The name of Baton's extension, under which its members stand in metadata. */
 export const extension = "urn:baton:a2a:1";
 
-/** What went wrong, in words for who uses the page. `passing`: the same may work a moment later. `code`: of JSON-RPC. */
+/** An error with a text for the page's user. `passing`: a retry may succeed. `code`: of JSON-RPC. */
 export class Trouble extends Error {
   constructor(/** @type {string} */ message, { passing = false, code = 0 } = {}) {
     super(message);
@@ -68,8 +68,8 @@ let asker = () => Promise.reject(new Trouble("A token is needed."));
 let asking = null;
 
 /**
- * Says who asks for a token when the server wants one. `who` is told whether there was one, which the server no longer
- * takes; it resolves once there is another.
+ * Sets the function that asks the user for a token when the server wants one. Its argument is whether there was a
+ * token, which the server no longer accepts; it resolves once there is another one.
  * @param {(hadOne: boolean) => Promise<void>} who
  */
 export function askBy(who) {
@@ -86,7 +86,7 @@ async function anotherToken(used) {
 }
 
 /**
- * Fetches with the token; where the server wants another one, asks for that and goes on.
+ * Fetches with the token. If the server wants another one, asks for that and fetches again.
  * @param {string} path
  * @param {RequestInit} [how]
  */
@@ -133,7 +133,7 @@ export async function agents(signal) {
   const { agents: all } = await (await call("/agents", { signal })).json();
   return all.map((/** @type {any} */ one) => {
     const url = new URL(one.url, location.href);
-    // The page speaks to its own origin alone, whatever name the server goes by elsewhere.
+    // The page sends requests to its own origin only, even if the server has another name elsewhere.
     return { ...one, title: one.title || one.name, path: url.pathname, origin: url.origin };
   });
 }
@@ -196,7 +196,7 @@ export async function listConversations(agent, page, signal) {
 /**
  * @param {Agent} agent
  * @param {string} id
- * @param {string | null} title null: what it was called before anybody gave it a title
+ * @param {string | null} title null: back to the default title
  * @returns {Promise<Conversation>}
  */
 export async function renameConversation(agent, id, title) {
@@ -209,7 +209,7 @@ export async function renameConversation(agent, id, title) {
 export const deleteConversation = (agent, id) => call(conversationPath(agent, id), { method: "DELETE" });
 
 /**
- * What stands for a stream where the agent has streaming switched off: the task as it is.
+ * Replaces a stream if the agent has streaming switched off: the task in its present state.
  * @param {Agent} agent
  * @param {string} method
  * @param {object} params
@@ -222,11 +222,11 @@ async function still(agent, method, params, signal) {
 }
 
 /**
- * The items of a stream, each with its number in the task's log; 0: it has none.
+ * The items of a stream, each with its number in the task's log, or 0 if it has none.
  * @param {Agent} agent
  * @param {string} method
  * @param {object} params
- * @param {{signal: AbortSignal, after?: number}} how `after`: the last number that is known already
+ * @param {{signal: AbortSignal, after?: number}} how `after`: the last known number
  * @returns {AsyncGenerator<{number: number, item: Item}>}
  */
 export async function* stream(agent, method, params, how) {
@@ -243,10 +243,10 @@ export async function* stream(agent, method, params, how) {
 }
 
 /**
- * What the agent thought and did beside its answer, as events of AG-UI: A2A has no words for it.
+ * The agent's reasoning and actions beside its answer, as events of AG-UI: A2A has no form for them.
  * @param {Agent} agent
  * @param {Task | {id: string, contextId: string}} task
- * @param {string} after the id of the last event that is known
+ * @param {string} after the id of the last known event
  * @param {AbortSignal} signal
  */
 export async function* asides(agent, { contextId }, after, signal) {
@@ -257,7 +257,7 @@ export async function* asides(agent, { contextId }, after, signal) {
   for await (const { id, data } of frames(response.body)) yield { id, event: JSON.parse(data) };
 }
 
-/** A state as people read it: "input-required".
+/** A state in readable form: "input-required".
  * @param {string | undefined} state */
 export function stateName(state) {
   return String(state ?? "")

@@ -1,4 +1,4 @@
-// A question of an agent's: a form by its schema, buttons for a yes or no, or words.
+// An agent's question: a form for its schema, buttons for yes or no, or a text field.
 import { told } from "./chat-api.js";
 import { h, say } from "./dom.js";
 import { fieldsOf } from "./form.js";
@@ -6,10 +6,10 @@ import { fieldsOf } from "./form.js";
 /**
  * @typedef {import("./api.js").Part} Part
  * @typedef {import("./api.js").Schema} Schema
- * @typedef {(parts: Part[]) => Promise<unknown>} Answer takes the answer; rejects if it could not
+ * @typedef {(parts: Part[]) => Promise<unknown>} Answer sends the answer; rejects if it was not accepted
  */
 
-/** The schema of what is asked, which has a part of its own.
+/** The schema of a question, which has a part of its own.
  * @param {Part[]} parts
  * @returns {Schema | null} */
 export function schemaIn(parts) {
@@ -22,11 +22,11 @@ function isSchema(data) {
   return typeof data?.schema === "object" && data.schema !== null && Object.keys(data).length === 1;
 }
 
-/** What of a question is for people to read: its words and files.
+/** The parts of a question that people read: its text and files.
  * @param {Part[]} parts */
 export const wordsOf = (parts) => parts.filter(({ data }) => data === undefined);
 
-/** The only member that is asked for, if that is a yes or no.
+/** The only member of the schema, if it is a yes or no.
  * @param {Schema | null} schema
  * @returns {[string, Schema] | null} */
 function yesOrNo(schema) {
@@ -70,7 +70,7 @@ function inputsFor(schema) {
 }
 
 /**
- * The form that answers. Once the answer is taken the page shows it as said, and removes the form.
+ * The form for the answer. Once the answer is accepted, the page shows it in the conversation and removes the form.
  * @param {Part[]} parts
  * @param {Answer} answer
  */

@@ -1,4 +1,4 @@
-// Where the user writes: a text and files, by keyboard, button, pasting or dragging.
+// The form for the user's messages: a text and files, by keyboard, button, pasting or dragging.
 import { bytes } from "./bits.js";
 import { told } from "./chat-api.js";
 import { fill, h, say } from "./dom.js";
@@ -8,7 +8,7 @@ import { fill, h, say } from "./dom.js";
  * @typedef {{file: File, part: Promise<Part>}} Attached
  */
 
-// Of one part, the server's limit unless it is set otherwise; of all, what fits into one request as base64.
+// Limits in bytes: of one part, the server's default; of all parts, the most that fits into one request as base64.
 const partMost = 4 * 1024 * 1024;
 const allMost = 5.5 * 1024 * 1024;
 
@@ -29,14 +29,14 @@ function partOf(file) {
 
 export class Compose {
   /**
-   * @param {(parts: Part[]) => Promise<unknown>} send rejects if the message was not taken: what was typed comes back
+   * @param {(parts: Part[]) => Promise<unknown>} send rejects if the message was not accepted: its text comes back
    * @param {() => void} stop
    */
   constructor(send, stop) {
     this.send = send;
     /** @type {Attached[]} */
     this.files = [];
-    // Until there is somebody to write to.
+    // Disabled until an agent is chosen.
     this.isBusy = true;
     this.shown = "";
     this.words = h("textarea", { rows: 1, "aria-label": "Message", placeholder: "Write a message", name: "message" });
@@ -153,7 +153,7 @@ export class Compose {
    */
   reflect({ isBusy, isAsking }) {
     const now = `${isBusy} ${isAsking}`;
-    if (now === this.shown) return; // It is told of every piece of an answer.
+    if (now === this.shown) return; // This is called for every piece of an answer.
     this.shown = now;
     this.isBusy = isBusy;
     this.halt.hidden = !isBusy;

@@ -1,4 +1,4 @@
-// Structured data as people read it: facts, tables, lists; what fits none of these is JSON.
+// Structured data in readable form: facts, tables, lists. Other data is shown as JSON.
 import { json } from "./content.js";
 import { h } from "./dom.js";
 
@@ -78,7 +78,7 @@ const fact = (value) => h("dd", { class: "words", dir: "auto" }, scalar(value) |
 
 /**
  * @param {unknown} value
- * @param {string} [name] for who cannot see it
+ * @param {string} [name] for screen readers
  * @returns {HTMLElement}
  */
 export function data(value, name = "", depth = 0) {

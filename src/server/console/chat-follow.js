@@ -1,8 +1,9 @@
-// Following a task: sends a message or subscribes, and goes on after a lost connection without a loss or a repeat.
+// Following a task: sends a message or subscribes, and resumes after a lost connection without losing or repeating
+// events.
 import { Trouble, extension, isAbort, stateName, stream } from "./chat-api.js";
 
 /**
- * What hears of a task: each event once, in order.
+ * Gets the events of a task, each once and in order.
  * @typedef {{
  *   whole: (task: import("./chat-api.js").Task) => void,
  *   status: (update: import("./chat-api.js").StatusUpdate) => void,
@@ -13,7 +14,7 @@ import { Trouble, extension, isAbort, stateName, stream } from "./chat-api.js";
  */
 
 const pauseMostMs = 8000;
-// How long events that are there already are taken before the page may draw and hear its user.
+// How long buffered events are processed before the page may draw and handle input.
 const workMostMs = 12;
 const sendTries = 3;
 const endStates = ["completed", "failed", "rejected", "canceled"];
@@ -25,7 +26,7 @@ export const hasEnded = (state) => endStates.includes(state);
 export const isAsking = (state) => askStates.includes(state);
 
 /**
- * A pause that ends early once the network is there again.
+ * A pause that ends early once the network is back.
  * @param {number} ms
  * @param {AbortSignal} signal
  */
@@ -67,8 +68,8 @@ export class Follower {
   }
 
   /**
-   * Sends a message and follows what comes of it. Resolves when the task has ended or `stop` was called; rejects if
-   * the message was not taken. The same message may be sent again: the server knows it by its id.
+   * Sends a message and follows its task. Resolves when the task has ended or `stop` was called; rejects if the
+   * message was not accepted. The same message may be sent again: the server recognises its id.
    * @param {import("./chat-api.js").Message} message
    * @param {string} [ask] the id of the question that it answers, where several may be open
    */
@@ -77,7 +78,7 @@ export class Follower {
     return this.run((signal) => stream(this.agent, "SendStreamingMessage", { message, metadata }, { signal }));
   }
 
-  /** Goes on after the last event that is known; from the beginning if none is. */
+  /** Continues after the last known event, or from the beginning if there is none. */
   follow() {
     return this.run(null);
   }
@@ -99,7 +100,7 @@ export class Follower {
         for await (const { number, item } of open ? open(signal) : this.subscription(signal)) {
           if (signal.aborted) return;
           open = null;
-          failures = number > 0 ? 0 : 1; // What has no number is no stream: it is asked for again, with a pause.
+          failures = number > 0 ? 0 : 1; // An item without a number is no stream: poll again after a pause.
           this.listener.connected(true);
           this.take(number, item);
           if (this.isOver) return;
@@ -114,7 +115,8 @@ export class Follower {
         if (open && failures + 1 >= sendTries) throw new Trouble("The server cannot be reached.", { passing: true });
         isLost = true;
       }
-      if (failures === 0 && !open) continue; // A send's stream ends where the agent asks; the subscription goes on.
+      // A send's stream ends where the agent asks a question; the subscription continues.
+      if (failures === 0 && !open) continue;
       if (isLost) this.listener.connected(false);
       await pause(Math.min(500 * 2 ** failures, pauseMostMs), signal);
     }

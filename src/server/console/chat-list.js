@@ -7,10 +7,10 @@ import { h, keyed } from "./dom.js";
 /** @typedef {import("./chat-api.js").Conversation} Conversation */
 
 const pageSize = "25";
-// The server looks at so many tasks for a page: where a conversation has very many, a page may be empty.
+// The server reads a limited number of tasks for a page, so a page may be empty if a conversation has very many.
 const emptyPagesMost = 10;
 
-/** Events: `changed` when there is something new of a conversation, `gone` when the open one was deleted. */
+/** Events: `changed` when a conversation has news, `gone` when the open one was deleted. */
 export class Conversations extends EventTarget {
   /** @param {(agent: string, context: string) => string} addressOf */
   constructor(addressOf) {
@@ -27,7 +27,7 @@ export class Conversations extends EventTarget {
     this.current = "";
     this.renamed = "";
     this.next = "";
-    this.asked = 0; // how often for what has changed
+    this.asked = 0; // number of requests for changes
     this.reading = new AbortController();
     this.more.addEventListener("click", () => this.load(this.next));
   }
@@ -44,7 +44,7 @@ export class Conversations extends EventTarget {
     this.load("");
   }
 
-  /** What has changed since. */
+  /** Fetches the changes since the last request. */
   async renew() {
     const { agent } = this;
     const { signal } = this.reading;
@@ -52,16 +52,16 @@ export class Conversations extends EventTarget {
     const asked = ++this.asked;
     try {
       const { conversations, nextPageToken } = await listConversations(agent, { pageSize }, signal);
-      // An answer that was overtaken by a later one does not know what that one has.
+      // Ignore an answer if a later request was made: its list may be older.
       if (asked !== this.asked) return;
       const there = new Set(conversations.map(({ id }) => id));
       const oldest = nextPageToken ? (conversations.at(-1)?.updatedAt ?? "") : "";
-      // What the page would have and has not was deleted elsewhere.
+      // A known conversation that is missing in its place on the page was deleted elsewhere.
       const isGone = (/** @type {Conversation} */ { id, updatedAt }) => !there.has(id) && updatedAt > oldest;
       for (const entry of [...this.entries.values()]) if (isGone(entry)) this.entries.delete(entry.id);
       this.take(conversations);
     } catch {
-      // The list stays as it was; it is asked for again when something happens.
+      // Keep the list; it is requested again at the next event.
     }
   }
 
@@ -105,7 +105,7 @@ export class Conversations extends EventTarget {
     return this.entries.get(context)?.title ?? "";
   }
 
-  /** @param {string} id of the conversation whose title is to be changed; empty: of none any more */
+  /** @param {string} id of the conversation whose title is being changed; empty: none */
   edit(id) {
     const before = this.renamed;
     this.renamed = id;
@@ -156,7 +156,7 @@ export class Conversations extends EventTarget {
 
   draw() {
     const shown = this.sorted().map(({ id, title, state, updatedAt }) => {
-      // A field stays as it is, whatever happens meanwhile.
+      // An open field must not change while the list is redrawn.
       if (id === this.renamed) return { id, title: "", state: "", at: "", isCurrent: false, isRenamed: true };
       return { id, title, state, at: updatedAt, isCurrent: id === this.current, isRenamed: false };
     });

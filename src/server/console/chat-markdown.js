@@ -1,15 +1,16 @@
-// A small part of Markdown, as it is streamed: paragraphs, headings, lists, tables, code, bold, links. Every line becomes
-// nodes once, when it is complete; the one that is being written is a text node that grows.
+// A small part of Markdown, as it is streamed: paragraphs, headings, lists, tables, code, bold, links. Every complete
+// line is turned into nodes once; the unfinished line is a text node that grows.
 import { h, visible } from "./dom.js";
 
-// What is longer stands as it is: looking for pairs takes time that grows with the square of the length.
+// Longer lines stay plain text, because the search for pairs takes time that grows with the square of the length.
 const inlineMost = 4000;
-// Nodes of a paragraph. A longer one is cut in two, as each new line has the browser lay out the whole block.
+// The most nodes of a paragraph. A longer one is split, because the browser lays out the whole block for each new
+// line.
 const blockMost = 200;
 const token = /`([^`]+)`|\*\*([^*]+)\*\*|\[([^\]]+)\]\(([^()\s]+)\)|(https?:\/\/[^\s<>"'`]*[^\s<>"'`.,;:!?)\]])/g;
 
 /**
- * A link to another page, or null if it is none that may be followed.
+ * A link to another page, or null if the link must not be followed.
  * @param {string} url
  * @param {import("./dom.js").Child} shown
  */
@@ -55,7 +56,7 @@ export class Markdown {
     this.kind = "";
   }
 
-  /** Forgets all and begins again. */
+  /** Removes all content and begins again. */
   clear() {
     this.element.replaceChildren();
     Object.assign(this, { partial: "", carriage: false, growing: null, block: null, kind: "" });
@@ -75,7 +76,7 @@ export class Markdown {
     }
   }
 
-  /** The text is complete: its last line, too. */
+  /** Call when the text is complete: finishes its last line. */
   end() {
     if (this.partial) this.endLine();
   }
@@ -86,7 +87,7 @@ export class Markdown {
     this.partial += piece;
     if (this.growing) return this.growing.appendData(piece);
     this.growing = document.createTextNode(this.partial);
-    // In code the line stands where it will be; elsewhere it is not known yet what it becomes.
+    // In a code block the line's place is final; elsewhere the kind of block is not known yet.
     (this.kind === "code" && this.block ? this.block : this.element).append(this.growing);
   }
 
@@ -175,7 +176,7 @@ export class Markdown {
 /** @param {import("./dom.js").Child[]} children */
 const nodes = (children) => /** @type {(Node | string)[]} */ (children.filter((one) => one !== ""));
 
-/** A text that is complete.
+/** A complete text.
  * @param {string} text */
 export function prose(text) {
   const markdown = new Markdown();

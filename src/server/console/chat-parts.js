@@ -1,5 +1,5 @@
-// Parts of messages and artifacts for who uses agents: text, data, files. Pictures are shown from bytes that the page
-// holds, never from elsewhere; links lead to http and https alone.
+// Parts of messages and artifacts for users of agents: text, data, files. Pictures are shown only from bytes that the
+// page holds; links lead only to http and https.
 import { bytes } from "./bits.js";
 import { call, told } from "./chat-api.js";
 import { data } from "./chat-data.js";
@@ -22,7 +22,7 @@ function decoded(raw) {
 }
 
 /**
- * Has the browser keep the bytes as a file.
+ * Lets the browser save the bytes as a file.
  * @param {Blob} blob
  * @param {string} name
  */
@@ -51,7 +51,7 @@ function picture(blob, name) {
 }
 
 /**
- * What is shown of a file's content, or null.
+ * The preview of a file's content, or null.
  * @param {Uint8Array<ArrayBuffer>} content
  * @param {string} type
  * @param {string} name
@@ -150,7 +150,7 @@ export function partView(part, agent) {
   return data(part);
 }
 
-/** What a user said: as it was typed.
+/** The parts of a user's message; text is shown as it was typed.
  * @param {Part[]} parts
  * @param {import("./chat-api.js").Agent} agent */
 export function ownParts(parts, agent) {

@@ -1,4 +1,4 @@
-// Where a part of the chat page tells what went wrong, with a way to try it again.
+// A place in the chat page for an error, with a button to try again.
 import { fill, h } from "./dom.js";
 
 export class Problem {
@@ -8,7 +8,7 @@ export class Problem {
   }
 
   /**
-   * Tells it; an empty text says that all is well again.
+   * Shows the error; an empty text removes it.
    * @param {string} text
    * @param {() => unknown} [retry]
    */

@@ -1,4 +1,4 @@
-// One conversation in the list: its title, which can be changed in place, and the way to delete it.
+// One conversation in the list: its title, which can be changed in place, and a button to delete it.
 import { told } from "./chat-api.js";
 import { state as stateMark } from "./bits.js";
 import { h, say } from "./dom.js";
@@ -9,9 +9,9 @@ import { when } from "./when.js";
  *   `isRenamed`: its title is being changed
  */
 
-// As many as the server takes; it counts whole characters, the field halves of some.
+// The server's limit. The server counts whole characters; the field counts UTF-16 units.
 const titleMost = 200;
-/** What a conversation's state is called; one that is well has no mark.
+/** The name of a conversation's state; a normal state has no mark.
  * @type {Record<string, string>} */
 const stateWords = {
   submitted: "waits",
@@ -44,8 +44,8 @@ export function linkTo({ title, state, at, isCurrent }, address, acts) {
 }
 
 /**
- * A field in place of the title: Enter keeps what is in it, Escape leaves all as it was. An empty one gives the first
- * words back.
+ * A field in place of the title: Enter saves its text, Escape changes nothing. An empty field restores the default
+ * title, the conversation's first words.
  * @param {Row} row
  * @param {{keep: (title: string | null) => Promise<unknown>, leave: () => void}} acts
  */
@@ -73,7 +73,7 @@ export function fieldFor({ title }, acts) {
 }
 
 /**
- * Asks whether the conversation is to go. Resolves to whether it has gone; a failure is shown, to try again.
+ * Asks whether to delete the conversation. Resolves to whether it was deleted; a failure is shown, to try again.
  * @param {string} title
  * @param {() => Promise<unknown>} remove
  * @returns {Promise<boolean>}

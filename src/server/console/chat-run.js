@@ -1,4 +1,4 @@
-// One task in a conversation: what the user said, what the agent answers, uses, makes and asks.
+// One task in a conversation: the user's messages, and the agent's answers, tools, artifacts and questions.
 import { extension, getTask, stateName, told } from "./chat-api.js";
 import { questionForm, wordsOf } from "./chat-ask.js";
 import { Follower, hasEnded, isAsking } from "./chat-follow.js";
@@ -13,7 +13,7 @@ import { fill, h, say } from "./dom.js";
 /**
  * @typedef {import("./api.js").Part} Part
  * @typedef {import("./chat-api.js").Message} Message
- * @typedef {{place: HTMLElement, text: Markdown | null, isDone: boolean}} Shown an artifact's place, and its text that grows
+ * @typedef {{place: HTMLElement, text: Markdown | null, isDone: boolean}} Shown an artifact's place and its growing text
  */
 
 /** Events: `changed` when its state or its height has changed. */
@@ -49,7 +49,7 @@ export class Run extends EventTarget {
     this.state = "";
     this.isPast = false;
     this.isFollowed = false;
-    /** The message that began the task. Answers to its questions are no part of the request.
+    /** The message that began the task. Answers to its questions are not part of it.
      * @type {Message | null} */
     this.request = null;
   }
@@ -67,7 +67,7 @@ export class Run extends EventTarget {
     this.thoughts.stop();
   }
 
-  /** A task that waits for its user is not followed while nobody looks: a browser has few connections to a server.
+  /** A task that waits for its user is not followed in a hidden page: a browser has few connections to a server.
    * @param {boolean} isSeen */
   see(isSeen) {
     if (!this.isAsking || !this.isFollowed) return;
@@ -75,7 +75,7 @@ export class Run extends EventTarget {
     else this.follower.stop();
   }
 
-  /** Follows the task from where it is known.
+  /** Follows the task after its last known event.
    * @returns {Promise<void>} */
   async goOn() {
     this.isFollowed = true;
@@ -90,10 +90,10 @@ export class Run extends EventTarget {
     this.dispatchEvent(new Event("changed"));
   }
 
-  // ---- what the user does
+  // ---- actions of the user
 
   /**
-   * Begins the task by saying something. Resolves when it has ended.
+   * Begins the task with a message. Resolves when the task has ended.
    * @param {{parts: Part[], metadata?: Record<string, any>}} what
    */
   begin({ parts, metadata }) {
@@ -120,7 +120,8 @@ export class Run extends EventTarget {
   }
 
   /**
-   * Answers what the task asks. Resolves when it has ended; rejects if the answer was not taken, and asks again.
+   * Answers the task's question. Resolves when the task has ended; if the answer was not accepted, rejects and asks
+   * again.
    * @param {Part[]} parts
    */
   async answer(parts) {
@@ -146,7 +147,7 @@ export class Run extends EventTarget {
   }
 
   /**
-   * Takes up a task that is known already, from its beginning.
+   * Shows an existing task from its beginning, and follows it.
    * @param {import("./chat-api.js").Task} task
    */
   async restore(task) {
@@ -159,7 +160,7 @@ export class Run extends EventTarget {
   }
 
   /**
-   * Shows a task as it is now, without following it.
+   * Shows the present state of a task, without following it.
    * @param {import("./chat-api.js").Task} task
    */
   async look(task) {
@@ -172,7 +173,7 @@ export class Run extends EventTarget {
     }
   }
 
-  // ---- what is heard of the task
+  // ---- events of the task
 
   /** @param {import("./chat-api.js").Task} task */
   whole(task) {
@@ -225,9 +226,9 @@ export class Run extends EventTarget {
     if (!isConnected) say(this.notice, "The connection was lost. Trying again…");
   }
 
-  // ---- how it is shown
+  // ---- display
 
-  /** A state, with what the page offers in it.
+  /** Shows a state, with the actions that it offers.
    * @param {string} state */
   enter(state) {
     this.state = state;
@@ -249,7 +250,7 @@ export class Run extends EventTarget {
     return bubble;
   }
 
-  /** Shows the next message of the user's that the log has here; one that this page has not heard of is asked for. */
+  /** Shows the user's message that is next in the log; fetches it if this page does not know it. */
   async nextOfUser() {
     const next = this.unshown.shift();
     if (next) return void this.mine(next);
@@ -270,7 +271,7 @@ export class Run extends EventTarget {
     return shown;
   }
 
-  /** Texts that follow each other in an artifact are one text.
+  /** Consecutive texts in an artifact are one text.
    * @param {Shown} shown
    * @param {Part} part */
   addPart(shown, part) {
@@ -295,7 +296,7 @@ export class Run extends EventTarget {
   }
 
   /**
-   * What is told on the way: a tool that is used, or how far the work is.
+   * Shows a note of a working task: a tool in use, or its progress.
    * @param {Part[]} parts
    * @param {Record<string, any>} [metadata]
    */
@@ -337,7 +338,7 @@ export class Run extends EventTarget {
     this.body.append(this.question);
   }
 
-  /** What was asked stays as said; the form goes. */
+  /** Keeps the question's text in the conversation and removes its form. */
   closeQuestion() {
     if (!this.question) return;
     this.question.classList.add("is-answered");
@@ -366,7 +367,7 @@ export class Run extends EventTarget {
   }
 
   /**
-   * Says what went wrong, with a way to try it again.
+   * Shows an error, with a button to try again.
    * @param {string} text
    * @param {() => Promise<unknown>} retry
    */

@@ -1,4 +1,4 @@
-// The conversation that is open: its tasks one below the other, the newest last.
+// The open conversation: its tasks one below the other, the newest last.
 import { cancelTask, isAbort, listTasks, stateName, told } from "./chat-api.js";
 import { hasEnded } from "./chat-follow.js";
 import { Problem } from "./chat-problem.js";
@@ -9,11 +9,11 @@ import { fill, h } from "./dom.js";
 /** @typedef {import("./api.js").Part} Part */
 
 const pageSize = 10;
-// Streams that stay open: a browser has six connections to a server.
+// The most streams that stay open: a browser has six connections to a server.
 const followedMost = 2;
 const nearEndPx = 80;
 
-/** Events: `changed` when it is busy or not, or asks. */
+/** Events: `changed` when it becomes busy or idle, or asks a question. */
 export class Talk extends EventTarget {
   constructor() {
     super();
@@ -90,7 +90,7 @@ export class Talk extends EventTarget {
   }
 
   /**
-   * Says something here. Rejects if it was the answer to a question and was not taken.
+   * Sends a message here. Rejects if it was the answer to a question and was not accepted.
    * @param {Part[]} parts
    */
   say(parts) {
@@ -114,7 +114,7 @@ export class Talk extends EventTarget {
     return run.begin(what);
   }
 
-  /** Stops what is under way. */
+  /** Stops the task under way. */
   async halt() {
     const { agent } = this;
     if (!agent) return;
@@ -175,7 +175,7 @@ export class Talk extends EventTarget {
   }
 
   /**
-   * Takes up tasks, the newest first: those that go on at once, the others one after another.
+   * Shows existing tasks, the newest first: running ones at once, the others one after another.
    * @param {import("./chat-api.js").Agent} agent
    * @param {import("./chat-api.js").Task[]} tasks the newest first
    * @param {AbortSignal} signal

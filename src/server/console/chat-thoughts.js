@@ -1,4 +1,4 @@
-// What an agent thought and did beside its answer: folded away, and fetched when it is unfolded.
+// An agent's reasoning and actions beside its answer: collapsed, and fetched when the user opens them.
 import { asides, isAbort, told } from "./chat-api.js";
 import { data } from "./chat-data.js";
 import { Markdown } from "./chat-markdown.js";
@@ -13,7 +13,7 @@ function step(from, key) {
 }
 
 /**
- * Applies an operation to a document; one that does not fit it changes nothing.
+ * Applies an operation to a document. An operation that does not fit the document changes nothing.
  * @param {any} whole
  * @param {Operation} operation
  */
@@ -80,7 +80,7 @@ export class Thoughts {
     }
   }
 
-  /** A task that asks in between is shown turn by turn.
+  /** Reads all turns, one after the other: a task that has asked questions has several.
    * @param {AbortSignal} signal */
   async read(signal) {
     const task = this.taskOf();

@@ -1,10 +1,10 @@
-// Asks for a token over the page, which stays as it is: nothing that was typed is lost.
+// Asks for a token in a dialog over the page, which keeps its state: no typed text is lost.
 import { Trouble, token } from "./chat-api.js";
 import { h } from "./dom.js";
 
 /**
- * Resolves once a token was given; rejects if the dialog was left.
- * @param {boolean} hadOne whether there was a token, which the server no longer takes
+ * Resolves once a token was entered; rejects if the dialog was closed.
+ * @param {boolean} hadOne whether there was a token, which the server no longer accepts
  * @returns {Promise<void>}
  */
 export function askForToken(hadOne) {

@@ -1,4 +1,4 @@
-// The tools that an agent uses in a task: what they were asked and what they answered, folded away.
+// The tools that an agent uses in a task, with their arguments and results, collapsed.
 import { data } from "./chat-data.js";
 import { append, h, say } from "./dom.js";
 
@@ -13,7 +13,7 @@ export class Tools {
   /**
    * Shows a call or its result.
    * @param {any} facts {toolCall} or {toolResult}
-   * @returns {boolean} whether it is one
+   * @returns {boolean} whether `facts` is a call or a result
    */
   take(facts) {
     const { toolCall, toolResult } = facts ?? {};
@@ -43,7 +43,7 @@ export class Tools {
     append(known.place, [h("div", { class: "name" }, name), data(error || content, name)]);
   }
 
-  /** The task has ended: no result follows. */
+  /** Call when the task has ended: no result follows. */
   end() {
     for (const call of this.calls.values()) if (call.isOpen) say(call.mark, "ended");
   }

@@ -1,5 +1,5 @@
-// The page for people who use agents: the conversations, the one that is open, and where to write. What is open stands
-// in the address: #agent=echo&context=...
+// The page for users of agents: the list of conversations, the open conversation, and the form to write in. The
+// address names the open conversation: #agent=echo&context=...
 import { agents, askBy, isAbort, takeToken, token, told } from "./chat-api.js";
 import { Compose } from "./chat-compose.js";
 import { Conversations } from "./chat-list.js";
@@ -90,7 +90,7 @@ class Chat extends HTMLElement {
     this.list.addEventListener("gone", () => this.go(addressOf(this.choice.value)));
   }
 
-  /** Asks which agents there are, and opens what the address says. */
+  /** Fetches the agents, and opens the conversation that the address names. */
   async begin() {
     this.problem.tell("");
     try {
@@ -110,7 +110,7 @@ class Chat extends HTMLElement {
     location.hash = address;
   }
 
-  /** Opens what the address says. */
+  /** Opens the conversation that the address names. */
   show() {
     const query = new URLSearchParams(location.hash.slice(1));
     const wanted = query.get("agent");
@@ -135,7 +135,7 @@ class Chat extends HTMLElement {
   reflect() {
     const { isBusy, asking } = this.talk;
     this.compose.reflect({ isBusy, isAsking: asking !== undefined });
-    // The list has something new once the server has taken a message, and when it has answered.
+    // The list changes when the server has accepted a message, and when it has answered.
     const now = `${isBusy} ${this.talk.newest}`;
     if (this.known !== now) this.list.renew();
     this.known = now;

@@ -27,7 +27,7 @@ async function act(delivery, action, done) {
   done();
 }
 
-// Webhooks of a task go out one after the other: what was not tried yet waits for those before it.
+// Webhooks of a task go out one after the other: one that was not tried yet waits for those before it.
 /** @param {Delivery} one */
 function tries({ attempts, state: now, dueAt }) {
   if (attempts === 0 && now === "waiting" && !dueAt) return "behind another";

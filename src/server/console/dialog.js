@@ -1,4 +1,4 @@
-// Asks for the reason of an action, and what else it needs, before it is done.
+// Asks for the reason and the other input of an action before it is done.
 import { h, say } from "./dom.js";
 import { told } from "./page.js";
 
@@ -58,7 +58,7 @@ export function confirmed(ask) {
 }
 
 /**
- * Says in a corner what was done.
+ * Shows a finished action in a corner of the page.
  * @param {string} text
  * @param {HTMLElement} [link]
  */

@@ -7,7 +7,7 @@ const unseen =
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\u0080-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff\ufff9-\ufffb]/g;
 
 /**
- * The text with what would be invisible, or would turn its neighbours round, shown as signs.
+ * The text with visible signs for characters that are invisible or change the direction of their neighbours.
  * @param {unknown} text
  */
 export function visible(text) {
@@ -70,7 +70,7 @@ export function fill(parent, ...children) {
 }
 
 /**
- * Sets an element's text, if it is another.
+ * Sets an element's text if it differs.
  * @param {Element} element
  * @param {unknown} text
  */
@@ -80,7 +80,7 @@ export function say(element, text) {
 }
 
 /**
- * An element of SVG. Names and values come from this program alone.
+ * An SVG element. Names and values come from this program only.
  * @param {string} tag
  * @param {Record<string, string | number>} [attributes]
  * @param {...Node} children
@@ -96,8 +96,8 @@ export function svg(tag, attributes = {}, ...children) {
 const lists = new WeakMap();
 
 /**
- * Makes `parent` show `items` in this order: an item whose key is known keeps its node, which is made anew only if
- * the item has changed. Focus, selection and scrolling stay where they are.
+ * Makes `parent` show `items` in this order. An item with a known key keeps its node, which is replaced only if the
+ * item has changed. Focus, selection and scrolling stay where they are.
  * @template T
  * @param {Element} parent
  * @param {readonly T[]} items
@@ -126,7 +126,7 @@ export function keyed(parent, items, keyOf, make) {
 }
 
 /**
- * The new node in the old one's place, with its focus and selection.
+ * Puts the new node in the old one's place, with its focus and selection.
  * @param {HTMLElement | undefined} old
  * @param {HTMLElement} node
  */

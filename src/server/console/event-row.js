@@ -17,7 +17,7 @@ function stream(event) {
 }
 
 /**
- * The rows for events: pieces of one reply or thought that follow each other are one row.
+ * The rows for events. Consecutive pieces of one reply or one reasoning text are one row.
  * @param {TaskEvent[]} events
  * @returns {Row[]}
  */
@@ -79,7 +79,7 @@ const bodies = {
   ],
 };
 
-// How far the agent says it is, if its metadata say no more.
+// The agent's progress, if its metadata have no other members.
 /** @param {TaskEvent} event */
 function progress({ metadata }) {
   const part = metadata?.progress;
@@ -93,7 +93,7 @@ function role(name) {
 }
 
 /**
- * The members that the row does not show otherwise.
+ * The members of the event that the row does not show in another form.
  * @param {TaskEvent} event
  * @param {string[]} known
  */

@@ -1,4 +1,4 @@
-// A form made from a question's JSON schema. What it has no field for is written as JSON.
+// A form made from a question's JSON schema. Values without a field of their own are written as JSON.
 import { h } from "./dom.js";
 
 /** @typedef {import("./api.js").Schema} Schema */
@@ -155,7 +155,7 @@ function fieldFor(name, schema, required) {
 }
 
 /**
- * The fields for an answer by this schema. `value` throws what JSON.parse says of a field written as JSON.
+ * The fields for an answer by this schema. `value` throws the error of JSON.parse for a field written as JSON.
  * @param {Schema} schema
  * @returns {Field}
  */

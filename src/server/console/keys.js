@@ -1,4 +1,4 @@
-// The keyboard: / filters, j and k move, enter opens, esc leaves, g and a letter goes to a view, ? tells.
+// The keyboard: / filters, j and k move, enter opens, esc leaves, g and a letter goes to a view, ? shows help.
 import { h } from "./dom.js";
 import { go, url } from "./router.js";
 
@@ -11,13 +11,13 @@ function writes(target) {
   return target instanceof Element && target.matches("input:not([type=checkbox]), textarea, select");
 }
 
-/** Whether enter does something there already.
+/** Whether the element handles enter itself.
  * @param {EventTarget | null} target */
 function isWay(target) {
   return target instanceof Element && target.matches("a, button, summary, input");
 }
 
-/** The rows that j and k go through. */
+/** The rows that j and k select. */
 function rows() {
   return /** @type {HTMLElement[]} */ ([...document.querySelectorAll("main [data-row]")]);
 }

@@ -1,4 +1,4 @@
-// Nodes: the programs that share the database, where their agents differ, and draining one.
+// Nodes: the programs that share the database, the differences between their agents, and draining a node.
 import { nodes, post } from "./api.js";
 import { number, state } from "./bits.js";
 import { confirmed, toast } from "./dialog.js";

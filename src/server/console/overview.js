@@ -1,4 +1,4 @@
-// What runs, waits, fails and is stuck.
+// The overview: tasks and deliveries that run, wait, fail or are stuck.
 import { overview, tasks } from "./api.js";
 import { askingQuery, facts, nothing, number, states, stuckQuery } from "./bits.js";
 import { draw, Samples, tile } from "./chart.js";
@@ -9,7 +9,7 @@ import { showTasks, taskList } from "./task-list.js";
 import { when } from "./when.js";
 
 const failureQuery = { state: "failed,rejected", roots: "1" };
-// The charts go on where they were when one comes back to the page.
+// Kept outside the page, so that the charts continue when the user returns to it.
 const history = { running: new Samples(), queued: new Samples(), ended: new Samples(), failed: new Samples() };
 /** @type {import("./api.js").Overview | null} */
 let before = null;

@@ -1,4 +1,4 @@
-// What all pages share: an end, refreshing, errors.
+// Common parts of all pages: their end, refreshing, errors.
 import { ApiError } from "./api.js";
 import { h, say } from "./dom.js";
 import { route } from "./router.js";
@@ -33,7 +33,7 @@ export class Page extends HTMLElement {
   }
 
   /**
-   * A page's head: its title, what is beside it, and where problems are told.
+   * A page's head: its title, the elements beside it, and the place for errors.
    * @param {string} title
    * @param {...import("./dom.js").Child} beside
    */
@@ -43,7 +43,7 @@ export class Page extends HTMLElement {
   }
 
   /**
-   * Runs `work` and shows what goes wrong, or that all is well again.
+   * Runs `work` and shows its error, or removes an earlier error.
    * @param {() => Promise<unknown>} work
    */
   async attempt(work) {
@@ -79,7 +79,7 @@ export class Page extends HTMLElement {
     return next();
   }
 
-  /** Ends the refreshing, as nothing changes any more. */
+  /** Ends the refreshing, because the page will not change any more. */
   settle() {
     clearTimeout(this.timer);
     this.round++;

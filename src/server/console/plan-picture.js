@@ -1,4 +1,4 @@
-// The picture of a plan. It is shown as an image, in which nothing can run or load.
+// The picture of a plan. It is shown as an image, so that it cannot run or load anything.
 import { picture } from "./api.js";
 import { fill, h } from "./dom.js";
 
@@ -23,7 +23,7 @@ export class PlanPicture extends HTMLElement {
   }
 
   /**
-   * Loads the picture anew if the task has gone on.
+   * Loads the picture again if the task has changed.
    * @param {number} version
    */
   async refresh(version) {

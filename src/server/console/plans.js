@@ -1,4 +1,4 @@
-// Plans: the picture of each, and its tasks; the page of a task has the picture of how far it is, live.
+// Plans: the picture of each, and its tasks. The page of a task has a live picture of its progress.
 import { agents, tasks } from "./api.js";
 import { nothing } from "./bits.js";
 import { fill, h } from "./dom.js";

@@ -1,12 +1,12 @@
-// The protocols that the playground speaks: what is sent for a text, and what is shown of what comes back.
-// gRPC goes by way of the operator API, as browsers cannot speak it.
+// The protocols that the playground speaks: the request for a text, and the parts of a response that are shown. gRPC
+// calls are relayed by the operator API, because browsers cannot speak gRPC.
 import { newId } from "./bits.js";
 
 /**
- * @typedef {{context: string, task: string, ask: string, turns: any[]}} Talk what goes on from one turn to the next
- * @typedef {{path: string, headers?: Record<string, string>, body: any, relayed?: boolean}} Sent `relayed`: by the
- *   operator API, which has the message sent to the agent
- * @typedef {{text?: string, whole?: boolean, note?: string}} Heard `whole`: replaces what was heard so far
+ * @typedef {{context: string, task: string, ask: string, turns: any[]}} Talk the state kept between turns
+ * @typedef {{path: string, headers?: Record<string, string>, body: any, relayed?: boolean}} Sent `relayed`: the
+ *   operator API sends the message to the agent
+ * @typedef {{text?: string, whole?: boolean, note?: string}} Heard `whole`: replaces the text received before
  * @typedef {{name: string, send: (text: string, talk: Talk) => Sent, hear: (frame: any, talk: Talk) => Heard}} Protocol
  */
 
@@ -112,7 +112,7 @@ const a2a = [
   },
 ];
 
-/** An answer to a question with a schema is written as JSON; any other is its words.
+/** An answer to a question with a schema is written as JSON; any other answer is text.
  * @param {string} text */
 function answerOf(text) {
   try {
@@ -208,7 +208,7 @@ const others = [
   },
 ];
 
-/** The frames are the messages of the call, as /operate/v1/playground/grpc tells of them.
+/** The frames are the messages of the call, as /operate/v1/playground/grpc reports them.
  * @type {Protocol} */
 export const grpc = {
   name: "A2A 1.0, gRPC",

@@ -46,7 +46,7 @@ export function go(to, { replace = false } = {}) {
   if (!replace) scrollTo(0, 0);
 }
 
-/** Follows links of the console itself; others, and those for a new tab, are the browser's. */
+/** Follows links within the console; the browser handles others, and those for a new tab. */
 export function followLinks() {
   document.addEventListener("click", (event) => {
     if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;

@@ -1,4 +1,4 @@
-// Schedules of agents' cards: when they are due next, and what the last task came to.
+// Schedules of agents' cards: their next due times, and the results of their last tasks.
 import { schedules } from "./api.js";
 import { agentLink, nothing, state, taskLink } from "./bits.js";
 import { fill, h, keyed } from "./dom.js";

@@ -1,9 +1,9 @@
-// Server-sent events by fetch, as EventSource cannot send a header.
+// Server-sent events by fetch, because EventSource cannot send a header.
 
 /** @typedef {{id: string, event: string, data: string, raw: string}} Frame */
 
 /**
- * The events of a body, in order; ends with it.
+ * The events of a body, in order, until the body ends.
  * @param {ReadableStream<Uint8Array>} body
  * @returns {AsyncGenerator<Frame>}
  */

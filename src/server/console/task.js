@@ -1,4 +1,4 @@
-// One task whole: what it is, what it waits for, what can be done, and its log as a timeline.
+// The page of one task: its facts, the reason of its wait, its actions, and its log as a timeline.
 import { agents, events, post, task } from "./api.js";
 import { question } from "./answer.js";
 import { copied, endStates, facts, newId, state } from "./bits.js";
@@ -93,7 +93,7 @@ class Task extends Page {
     this.draw(row);
   }
 
-  // What only the list of agents tells: whether there is a plan to be drawn, and whether the agent begins turns at all.
+  // Reads facts that only the list of agents has: whether there is a plan to draw, and whether the agent begins turns.
   /** @param {import("./api.js").TaskRow} row */
   async draw(row) {
     const waits = row.turnState === "queued" || row.turnState === "waiting";
@@ -120,7 +120,7 @@ class Task extends Page {
     fill(place, h("summary", null, title), json(value));
   }
 
-  // A form that somebody fills in is made anew for another question only.
+  // A form in use is replaced only for another question.
   /** @param {import("./api.js").TaskView} view */
   ask(view) {
     const asked = view.question?.event ?? -1;
@@ -177,7 +177,7 @@ class Task extends Page {
     /** @type {import("./api.js").Part[]} */
     const originals = first?.message?.parts ?? [];
     const fields = originals.map(partField);
-    // What is cut short is not offered for editing.
+    // A message that was cut short cannot be edited.
     const more = first?.cutBytes ? [] : fields.flatMap(({ shown }) => shown);
     let made = "";
     const act = async (/** @type {string} */ reason) => {
@@ -195,8 +195,8 @@ class Task extends Page {
 customElements.define("baton-task", Task);
 
 /**
- * The field of one part of a message. `part`: what is sent for it: another one, the part as it is by its place, or null
- * for none.
+ * The field of one part of a message. `part` returns the part to send: a new one, a reference to the unchanged part by
+ * its place, or null for none.
  * @param {import("./api.js").Part} original
  * @param {number} place
  * @returns {{shown: HTMLElement[], part: () => Promise<Record<string, unknown> | null>}}

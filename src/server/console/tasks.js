@@ -75,7 +75,7 @@ class Tasks extends Page {
     );
     this.empty.hidden = true;
     this.more.addEventListener("click", () => this.attempt(() => this.another()));
-    // Not in `problem`, which the next refresh empties.
+    // Not shown in `problem`, because the next refresh clears it.
     this.bulk.addEventListener("click", () =>
       this.actOnAll().catch((error) => {
         if (!this.signal.aborted) toast(told(error));
@@ -166,7 +166,7 @@ class Tasks extends Page {
     );
   }
 
-  /** While somebody is in a field, its form is not made anew.
+  /** Sets the form's fields from the query, except the one with the focus. The form itself is not replaced.
    * @param {URLSearchParams} query */
   keepFields(query) {
     for (const field of this.form.elements) {
@@ -195,7 +195,7 @@ class Tasks extends Page {
     return Object.fromEntries(this.route.query);
   }
 
-  // Pages that were asked for are left as they are: only the first is kept up to date.
+  // Further pages are not refreshed: only the first page is kept up to date.
   async refresh() {
     const first = await tasks(this.query, this.signal);
     this.pages[0] =
@@ -223,7 +223,7 @@ class Tasks extends Page {
     this.bulk.hidden = !mayAct() || rows.length === 0;
   }
 
-  // The job's page shows how many it finds, and acts on them once that is confirmed.
+  // The job's page shows the number of tasks found, and acts on them once the operator has confirmed it.
   async actOnAll() {
     const { order: _, ...query } = this.query;
     const action = h("select", { id: "action" }, ...bulkActions.map((name) => h("option", null, name)));
@@ -278,7 +278,7 @@ function describe(query) {
   return words.length > 0 ? words.join(", ") : "no filter at all";
 }
 
-/** The list's query as a bulk request has it.
+/** The list's query in the form of a bulk request.
  * @param {Record<string, string>} query */
 function filterOf(query) {
   /** @type {Record<string, unknown>} */

@@ -1,4 +1,4 @@
-// A task's log, in windows of 500 events: however long it is, so many are in the page. Live at its end.
+// A task's log, in windows of 500 events, so that the page never holds more. Live at the log's end.
 import { events, follow } from "./api.js";
 import { showBars } from "./bars.js";
 import { fill, h, say } from "./dom.js";
@@ -11,8 +11,8 @@ const most = 4 * size;
 export class Timeline extends HTMLElement {
   /**
    * @param {string} [key]
-   * @param {() => void} [changed] called when a status has come
-   * @param {(work: () => Promise<unknown>) => void} [attempt] runs what a button begins, and tells its failure
+   * @param {() => void} [changed] called when a status event has arrived
+   * @param {(work: () => Promise<unknown>) => void} [attempt] runs a button's action and shows its error
    */
   constructor(key = "", changed = () => {}, attempt = (work) => void work()) {
     super();
@@ -106,7 +106,8 @@ export class Timeline extends HTMLElement {
     this.render();
   }
 
-  // A window has a size in bytes, too: one that ends before an event is asked for with fewer events, until it does.
+  // A window also has a limit in bytes. A window that must end before an event is requested with fewer events until it
+  // does.
   /**
    * @param {{after?: number, before?: number}} where
    * @returns {Promise<import("./api.js").EventPage>}
@@ -125,18 +126,18 @@ export class Timeline extends HTMLElement {
     try {
       for await (const event of follow(this.key, this.last, mine.signal)) this.arrive(event);
     } catch {
-      // The page's own refreshing says what is wrong, and follows again.
+      // The page's refresh shows the error and follows again.
     }
     if (this.following === mine) this.following = null;
     this.live.hidden = true;
   }
 
-  // What comes quickly is shown together, once for each frame.
+  // Events in quick succession are shown together, once per frame.
   /** @param {import("./api.js").TaskEvent} event */
   arrive(event) {
     if (this.arrived.length === 0) requestAnimationFrame(() => this.flush());
     this.arrived.push(event);
-    // A hidden tab draws no frames: what it cannot show is not kept.
+    // A hidden tab draws no frames: drop the events that exceed a window.
     if (this.arrived.length > most) this.arrived.shift();
   }
 

@@ -1,8 +1,8 @@
-// Links that carry a token (#token=...). A link may come from anybody, so one in use is replaced only if its owner
+// Links that carry a token (#token=...). A link may come from anybody, so a token in use is replaced only if the user
 // agrees.
 import { h } from "./dom.js";
 
-/** Removes the token from the address, so that no copied address has it; the rest stays. Null: there is none. */
+/** Removes the token from the address, so that no copied address has it; keeps the rest. Null if there is none. */
 export function tokenInAddress() {
   const given = new URLSearchParams(location.hash.slice(1));
   const value = given.get("token");
@@ -14,8 +14,8 @@ export function tokenInAddress() {
 }
 
 /**
- * Uses the token of a link. `whose` says in words who a token stands for, "" if that cannot be told, and null if the
- * server does not know it.
+ * Uses the token of a link. `whose` returns a text that names a token's owner, "" if that cannot be found out, and
+ * null if the server does not know the token.
  * @param {{get: () => string, set: (value: string) => void}} token
  * @param {string} given
  * @param {(value: string) => Promise<string | null>} whose

@@ -1,4 +1,4 @@
-// Times: relative, with the exact one on hover, kept up to date together.
+// Relative times, with the exact time on hover, all kept up to date together.
 import { h, say, visible } from "./dom.js";
 
 const steps = /** @type {const} */ ([
