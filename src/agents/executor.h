@@ -72,7 +72,7 @@ struct Turn {
   task::Budget budget;
   task::Taken taken;
   bool again = false;  // the turn was broken off after it had delegated, and begins again with the results
-  std::shared_ptr<UsedIds> used_ids;  // of the context; null: none are taken
+  std::shared_ptr<UsedIds> used_ids;  // of the context; null if no ids are used yet
   // The `traceparent` for all requests that the turn makes: the trace of its message, with this attempt's
   // own span. Empty if the message came without a trace.
   std::string trace;
@@ -115,8 +115,8 @@ struct Asked {
 struct Canceled {
   std::string text = {};  // of the canceled status, unless the cancel request gave a reason
 };
-// The turn was broken off through no fault of its own. Its output is withdrawn, and it runs again as the same
-// attempt, once the children that it awaits have stopped.
+// The turn was broken off but has not failed. Its output is withdrawn, and it runs again as the same
+// attempt once the children that it awaits have stopped.
 struct BrokenOff {
   bool counts = false;  // the next run is a new attempt, which an operator has asked for
 };

@@ -29,8 +29,8 @@ struct Schedule {
   std::string cron_text, zone_name;  // as the card says them
 };
 
-// `schedules` is an object, a list of them, or absent. Leaves out schedules whose time zone is not known on
-// this machine, and says so in `warnings`.
+// `schedules` is an object, a list of them, or absent. Leaves out schedules whose time zone is not known
+// on this machine, with a warning in `warnings`.
 std::vector<Schedule> read_schedules(json::Value schedules, std::vector<json::SchemaProblem>& problems,
                                      std::vector<json::SchemaProblem>& warnings);
 

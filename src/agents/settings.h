@@ -1,4 +1,4 @@
-// AgentSettings: the object "baton" of a card.json, which says how an agent runs.
+// AgentSettings: the object "baton" of a card.json, with the settings of how an agent runs.
 #pragma once
 
 #include <chrono>

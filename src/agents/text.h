@@ -1,4 +1,4 @@
-// Makes untrusted bytes into text: a stream of a program's output, or a piece of it for display.
+// Converts untrusted bytes to text: a stream of a program's output, or a piece of it for display.
 #pragma once
 
 #include <cstddef>

@@ -20,7 +20,7 @@ class UsedIds {
   void add(const std::vector<std::string>& ids) {
     ids_.with([&](auto& used) { used.insert(ids.begin(), ids.end()); });
   }
-  // False if it was taken before.
+  // Takes an id. Returns false if it was taken before.
   bool take(const std::string& id) {
     return ids_.with([&](auto& used) { return used.insert(id).second; });
   }

@@ -140,7 +140,7 @@ Outcome RunRelay::outcome_of(const RunEnd& end) {
       break;
   }
   if (!client_calls_.empty()) {
-    // One at a time: the endpoint makes the others again if it still wants them.
+    // Only the first call is passed on: the endpoint makes the others again if it still wants them.
     task::ToolCall call = client_calls_.begin()->second;
     call.id = call_ids_.begin(call.id);
     task::Message message = message_of(call);

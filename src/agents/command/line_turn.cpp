@@ -84,7 +84,7 @@ void LineTurn::kill_after(std::chrono::milliseconds grace) {
 void LineTurn::on_output_end() {
   if (!output_.ended()) lines_.finish([this](std::string_view one) { return take_line(one); });
   if (output_.ended()) return wind_up();
-  // No more output can come. The process's exit tells why.
+  // No more output can come. The process's exit will show why.
   process_->close_input();
   kill_after(facts_->settings.exit_grace);
 }

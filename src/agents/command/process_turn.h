@@ -1,4 +1,4 @@
-// ProcessTurn: a turn with a process of its own: its launch, and the wait for its first output.
+// ProcessTurn: a turn with a process of its own. Launches it and waits for its first output.
 #pragma once
 
 #include <memory>

@@ -295,7 +295,7 @@ void Worker::on_output_end() {
   if (usable()) lines_.finish([this](std::string_view one) { return take_line(one); });
   release_touched();
   dying_ = true;
-  // The process is probably ending. Its exit tells why.
+  // The process is probably ending. Its exit will show why.
   facts_->host.after(facts_->settings.exit_grace, [self = weak_from_this()] {
     const auto worker = self.lock();
     if (worker != nullptr && worker->process_ != nullptr) worker->process_->kill();

@@ -49,7 +49,7 @@ class WorkerTurn final : public CommandTurn, public std::enable_shared_from_this
   std::string lines_;  // the turn's input for a worker; empty once a worker has begun to answer
   AgentOutput output_;
   std::weak_ptr<Worker> worker_;  // the worker that has the turn; none while it waits or after its end
-  std::uint64_t taken_at_ = 0;    // the worker has all of `lines_` when its process has taken so many bytes
+  std::uint64_t taken_at_ = 0;    // once its process has taken this many bytes, it has all of `lines_`
   int children_ = 0;              // delegated, without a result
   std::chrono::steady_clock::time_point waits_since_{};  // set while `children_` > 0
   const bool begins_again_;                              // see Turn::again
@@ -66,7 +66,8 @@ class Worker final : public ProcessHandler, public std::enable_shared_from_this<
   base::Result<void> launch();
 
   bool usable() const { return process_ != nullptr && !dying_; }
-  // Whether it takes further turns: not while a turn that was let go may still cause it to be retired.
+  // Whether it takes further turns. It does not while a turn that was let go may still cause it to be
+  // retired.
   bool accepting() const { return usable() && leaving_.empty() && !retired_; }
   // Whether a turn was asked to stop and has not: the worker may be stuck.
   bool suspect() const { return canceling_ > 0; }

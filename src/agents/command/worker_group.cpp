@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kDelayMin{100};
 constexpr std::chrono::milliseconds kDelayMax{30'000};
-// A turn fails when so many workers have died before they had taken it.
+// A turn fails when this many workers have died before they had taken it.
 constexpr int kLostMax = 3;
 
 std::size_t turns_of_each(int workers, int concurrency) {

@@ -33,7 +33,8 @@ class WorkerGroup : public std::enable_shared_from_this<WorkerGroup> {
   void on_retired(const std::shared_ptr<Worker>& worker);
   // The worker's process has ended. Then call `add_again` for its turns, and `pump`.
   void on_worker_gone(const Worker& worker);
-  // Queues a turn that its worker had not taken. False: too many workers have died with it, or all shut down.
+  // Queues a turn that its worker had not taken. Returns false if too many workers have died with it, or
+  // after `shut_down`.
   bool add_again(const std::shared_ptr<WorkerTurn>& turn);
   // Sets the most workers, and the most turns of all of them together.
   void scale(int workers, int concurrency);
@@ -60,7 +61,7 @@ class WorkerGroup : public std::enable_shared_from_this<WorkerGroup> {
 
   const std::shared_ptr<const LaunchFacts> facts_;  // shared with the executor
   std::size_t turns_max_;                           // for each worker
-  std::size_t workers_;                             // as many slots are used
+  std::size_t workers_;                             // the number of slots in use
   std::vector<Slot> slots_;                         // at least `workers_`; surplus ones get empty
   std::vector<std::shared_ptr<Worker>> retired_;    // oldest first; shared with their processes
   std::deque<std::shared_ptr<WorkerTurn>> waiting_;

@@ -23,7 +23,7 @@ struct OutboundLimits {
   std::size_t items_max = 100'000;       // artifacts, messages and parts, counted together
 };
 
-// Which addresses agents elsewhere may have.
+// The addresses that agents elsewhere may have, and the objects that their calls share.
 struct OutboundRules {
   std::vector<std::string> origins;              // "https://host:port": these may have any address
   http::outbound::AddressPolicy policy;          // for all others

@@ -19,7 +19,7 @@ class PlanCaptions {
 
   const PlanPictureRun* run() const { return run_; }
   const StepStanding& standing(const PlanStep& step) const;
-  // `is_off`: it stands in a branch that was not taken.
+  // `is_off`: the step is in a branch that was not taken.
   StepState state(const PlanStep& step, bool is_off) const;
 
   // A summary of the plan, or of the run's state.

@@ -28,7 +28,7 @@ task::ExecutorState state_of(const Kept& kept);
 // both counts it and records that it is counted, so it counts once.
 std::optional<task::ExecutorState> count_usage(Kept& kept, const protocol::a2a::Update& last);
 
-// The task that the update is about, where it says so.
+// The task that the update is about; empty if it names none.
 task::TaskId task_in(const protocol::a2a::Update& update);
 
 // The task there that asked the question with this id (Errand::id_of_question); empty if none did.

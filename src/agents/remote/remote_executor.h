@@ -1,4 +1,4 @@
-// The executor `a2a`: an agent that is an A2A agent elsewhere, of any version and transport.
+// The executor `a2a`: runs turns at an A2A agent elsewhere, of any version and transport.
 #pragma once
 
 #include <memory>

@@ -213,7 +213,7 @@ class RemoteTurn {
     plan.give_up_after = left();
     client::FollowWorld world;
     world.open = [&](client::StreamRequest request, const client::OnStreamEvent& on_event) {
-      // An agent may work for long before it says anything.
+      // An agent may work for a long time before it sends anything.
       if (there_.empty()) request.idle = left();
       return endpoint.stream(request, on_event);
     };
@@ -380,7 +380,7 @@ class RemoteTurn {
     (void)endpoint.call(endpoint.dialect().write_cancel(task), kPauseMax);
   }
 
-  // A question's id says which task there asked it.
+  // Gives a question an id that names the task there that asked it.
   Outcome with_id(Outcome outcome) const {
     if (auto* asked = std::get_if<Asked>(&outcome)) asked->id = errand_.id_of_question(there_);
     return outcome;
@@ -407,7 +407,7 @@ class RemoteTurn {
   http::outbound::Intake intake_;
   bool resends_ = false;  // a message that may have arrived is sent again
   Remote speaks_;         // the interface in use; without a URL: none yet
-  task::TaskId there_;    // the task there, once this run has heard of it
+  task::TaskId there_;    // the task there, once this run knows it
 };
 
 }  // namespace

@@ -92,7 +92,7 @@ class Call {
   // Answers with a stream that is over: its frames.
   virtual void answer_stream(std::string frames) = 0;
   virtual ItemWriterPtr items() const = 0;
-  // Runs `work` where it may block, at once or later; refuses the call instead if too many wait.
+  // Runs `work` on a thread that may block, at once or later. If too many wait, refuses the call instead.
   virtual void block(std::function<void()> work) { work(); }
   // Runs `work` on a reader's thread, where it may block; refuses the call instead if too many wait.
   void read_later(std::function<void()> work);

@@ -40,7 +40,7 @@ class RunStream final : public http::StreamSource, private LogReader::Taker {
     task::TaskId task;
     task::EventNumber before;          // the position its first event follows
     std::optional<RunPosition> shown;  // absent: nothing
-    bool nothing_follows = false;      // no event follows `before`, and none comes until somebody acts
+    bool nothing_follows = false;      // no event follows `before`, and none will before the next request
     std::unique_ptr<protocol::chat::RunView> view;
     std::function<void()> left;  // called if the client leaves before the run is over
   };

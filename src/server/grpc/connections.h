@@ -77,7 +77,7 @@ class Connections {
   const HandOver hand_over_;
   http::Listener listener_;
   const base::EventLoop::Ready accept_{[this](std::uint32_t) { accept_some(); }};
-  bool exhausted_ = false;  // the last connection could not be taken; logged once
+  bool exhausted_ = false;  // the last connection could not be accepted; logged once
   base::Guarded<State> state_;
   base::EventLoop loop_{"grpc-accept"};  // last: its callbacks use the rest
 };

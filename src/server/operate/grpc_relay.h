@@ -31,7 +31,7 @@ struct GrpcMessage {
 using OnGrpcMessage = std::function<bool(const GrpcMessage&)>;
 // The call's status, as an object in JSON: {"code", "status", "message"}, with {"status": "OK"} for success.
 using OnGrpcEnd = std::function<void(std::string_view status)>;
-// Begins a call. Returns false if as many calls run as may run.
+// Begins a call. Returns false if the limit of concurrent calls is reached.
 using GrpcRelay = std::function<bool(GrpcCall call, OnGrpcMessage on_message, OnGrpcEnd on_end)>;
 
 }  // namespace baton::server::operate
