@@ -33,7 +33,7 @@ std::string value_of(const std::vector<std::pair<std::string, std::string>>& hea
 
 }  // namespace
 
-TEST_CASE("Access: a token stands for its caller, whatever the case of the scheme and the spaces behind it") {
+TEST_CASE("Access: a token identifies its caller, with any case of the scheme and any spaces after it") {
   const auto options = two_callers();
   for (const char* scheme : {"Bearer ", "bearer ", "BEARER ", "Bearer    "}) {
     const auto caller = server::authenticate(
@@ -43,7 +43,7 @@ TEST_CASE("Access: a token stands for its caller, whatever the case of the schem
   }
 }
 
-TEST_CASE("Access: without a known token nobody gets in where tokens are configured") {
+TEST_CASE("Access: if tokens are configured a request without a known one is refused") {
   const auto options = two_callers();
   for (const char* header : {"", "Bearer", "Bearer ", "Bearer alice", "Bearer alice-secretx", "alice-secret",
                              "Basic alice-secret", "Bearer   ", "Bearer\talice-secret"}) {
@@ -55,7 +55,7 @@ TEST_CASE("Access: without a known token nobody gets in where tokens are configu
   CHECK_FALSE(server::authenticate(options, request_with({}), {"echo"}));
 }
 
-TEST_CASE("Access: a token is good for its agents only") {
+TEST_CASE("Access: a token is valid for its agents only") {
   const auto options = two_callers();
   const auto request = request_with({{"Authorization", "Bearer bob-secret"}});
   CHECK(server::authenticate(options, request, {"echo"}));
@@ -64,7 +64,7 @@ TEST_CASE("Access: a token is good for its agents only") {
   CHECK(elsewhere.error().code == ErrorCode::permission_denied);
 }
 
-TEST_CASE("Access: a token says whether its agents bind what is delegated") {
+TEST_CASE("Access: a token decides whether its agents also restrict delegation") {
   server::ServerOptions options;
   options.anonymous = true;
   options.tokens = std::vector<server::Token>{{"own", {"ann"}, {"echo"}, server::Role::calls, true},
@@ -82,8 +82,7 @@ TEST_CASE("Access: a token says whether its agents bind what is delegated") {
   CHECK_FALSE(bound_by(""));
 }
 
-TEST_CASE(
-    "Access: a server without tokens does not mind one, a wrong one beside anonymous callers is refused") {
+TEST_CASE("Access: a server without tokens ignores them; with anonymous callers a wrong token is refused") {
   server::ServerOptions open;
   const auto request = request_with({{"Authorization", "Bearer whatever"}});
   CHECK(server::authenticate(open, request, {"echo"})->value == "anonymous");
@@ -93,7 +92,7 @@ TEST_CASE(
   CHECK_FALSE(server::authenticate(mixed, request, {"echo"}));
 }
 
-TEST_CASE("Access: pages of allowed origins may read answers, others may not, credentials never go along") {
+TEST_CASE("Access: only pages of allowed origins may read answers, and never with credentials") {
   server::ServerOptions options;
   options.cors_origins = {"https://chat.example"};
   const auto allowed = server::cors_headers(options, request_with({{"Origin", "https://chat.example"}}));
@@ -120,9 +119,7 @@ TEST_CASE("Access: a preflight names methods and headers to allowed origins only
   CHECK(value_of(no.headers, "Access-Control-Allow-Methods").empty());
 }
 
-TEST_CASE(
-    "Access: a preflight lets an allowed page send the headers that it asks for, if they are a list of "
-    "such") {
+TEST_CASE("Access: a preflight allows the headers that an allowed page asks for, if the list is valid") {
   server::ServerOptions options;
   options.cors_origins = {"https://chat.example"};
   const auto allowed = [&](const std::string& asked, const std::string& origin = "https://chat.example") {
@@ -142,7 +139,7 @@ TEST_CASE(
   CHECK(allowed("x-custom", "https://other.example").empty());
 }
 
-TEST_CASE("Access: the origin `loopback` admits pages of the caller's own machine and no others") {
+TEST_CASE("Access: the origin `loopback` allows only pages of the caller's own machine") {
   server::ServerOptions options;
   options.cors_origins = {"loopback"};
   for (const char* page :
@@ -158,14 +155,14 @@ TEST_CASE("Access: the origin `loopback` admits pages of the caller's own machin
   }
 }
 
-TEST_CASE("Access: two Authorization headers are refused, a right one among them or not") {
+TEST_CASE("Access: two Authorization headers are refused, even if both are right") {
   const auto twice =
       request_with({{"Authorization", "Bearer alice-secret"}, {"authorization", "Bearer alice-secret"}});
   CHECK_FALSE(server::authenticate(two_callers(), twice, {"tools"}));
   CHECK_FALSE(server::authenticate(server::ServerOptions(), twice, {"tools"}));
 }
 
-TEST_CASE("Access: a large body may come from whoever is known by its head alone") {
+TEST_CASE("Access: a large body is accepted if the request's head authenticates the caller") {
   auto options = two_callers();
   const auto may_send = [&](const std::string& token) {
     return server::may_send_body(options, request_with({{"authorization", token}}));
@@ -191,7 +188,7 @@ TEST_CASE("Access: tokens may be replaced while they are used") {
       server::authenticate(copy, request_with({{"Authorization", "Bearer alice-secret"}}), {"tools"}));
 }
 
-TEST_CASE("Access: a token of each role is good for its part") {
+TEST_CASE("Access: a token of each role is valid for its own requests") {
   server::ServerOptions options;
   options.anonymous = false;
   options.tokens = std::vector<server::Token>{{"ann-secret", {"ann"}, {}},
@@ -212,7 +209,8 @@ TEST_CASE("Access: a token of each role is good for its part") {
   CHECK(server::authenticate_operator(options, request_with({})).error().code == ErrorCode::unauthenticated);
 }
 
-TEST_CASE("Access: nobody operates a server without tokens, and operators' tokens leave callers anonymous") {
+TEST_CASE(
+    "Access: without tokens there are no operators, and with operators' tokens only callers stay anonymous") {
   server::ServerOptions options;
   CHECK_FALSE(server::authenticate_operator(options, request_with({{"Authorization", "Bearer x"}})));
   options.tokens = std::vector<server::Token>{{"otto-secret", {"otto"}, {}, server::Role::operates}};
@@ -221,7 +219,7 @@ TEST_CASE("Access: nobody operates a server without tokens, and operators' token
         "anonymous");
 }
 
-TEST_CASE("Access: only the page of the host that a request names is its own") {
+TEST_CASE("Access: a page counts as the server's own only if its origin is the host of the request") {
   server::ServerOptions options;
   options.cors_origins = {"*"};
   const auto is_own = [&](std::vector<std::pair<std::string, std::string>> headers) {

@@ -36,7 +36,7 @@ bool is_ready(const std::future<SharePtr>& share) {
 
 }  // namespace
 
-TEST_CASE("AnswerBudget: an answer without room waits until enough was given back") {
+TEST_CASE("AnswerBudget: an answer without room waits until enough is released") {
   Bench bench;
   SharePtr first = bench.enter("a", 50).get(), second = bench.enter("b", 50).get();
   auto third = bench.enter("c", 40);
@@ -47,7 +47,7 @@ TEST_CASE("AnswerBudget: an answer without room waits until enough was given bac
   CHECK(third.get() != nullptr);
 }
 
-TEST_CASE("AnswerBudget: one caller gets half, and others need not wait behind it") {
+TEST_CASE("AnswerBudget: one caller gets half, and others do not wait behind it") {
   Bench bench;
   const SharePtr first = bench.enter("a", 45).get();
   auto second = bench.enter("a", 10);
@@ -56,7 +56,7 @@ TEST_CASE("AnswerBudget: one caller gets half, and others need not wait behind i
   CHECK_FALSE(is_ready(second));
 }
 
-TEST_CASE("AnswerBudget: an answer larger than the budget goes alone, and those behind it wait") {
+TEST_CASE("AnswerBudget: an answer larger than the budget is admitted alone, and later ones wait") {
   Bench bench;
   SharePtr first = bench.enter("a", 10).get();
   auto huge = bench.enter("b", 500);
@@ -69,13 +69,13 @@ TEST_CASE("AnswerBudget: an answer larger than the budget goes alone, and those 
   CHECK(after.get() != nullptr);
 }
 
-TEST_CASE("AnswerBudget: whoever waits too long is told so") {
+TEST_CASE("AnswerBudget: an answer that waits too long gets null") {
   Bench bench(milliseconds(1));
   const SharePtr all = bench.enter("a", 100).get();
   CHECK(bench.enter("b", 10).get() == nullptr);
 }
 
-TEST_CASE("AnswerBudget: when one gives up, those behind it get the room, and the next gets its own") {
+TEST_CASE("AnswerBudget: when one gives up, later answers get the room, and the next large one its own") {
   Bench bench(milliseconds(200));
   SharePtr first = bench.enter("a", 50).get();
   auto too_large = bench.enter("b", 90);
@@ -94,7 +94,7 @@ TEST_CASE("AnswerBudget: when one gives up, those behind it get the room, and th
   CHECK(bench.enter("f", 100).get() != nullptr);
 }
 
-TEST_CASE("AnswerBudget: who cannot be let in for lack of memory waits on, and the program goes on") {
+TEST_CASE("AnswerBudget: an answer that cannot be admitted for lack of memory keeps waiting") {
   Bench bench;
   SharePtr first = bench.enter("a", 60).get(), second = bench.enter("b", 40).get();
   auto third = bench.enter("c", 50);
@@ -107,7 +107,7 @@ TEST_CASE("AnswerBudget: who cannot be let in for lack of memory waits on, and t
   CHECK(third.get() != nullptr);
 }
 
-TEST_CASE("AnswerBudget: an answer that lack of memory kept waiting goes before the next that comes") {
+TEST_CASE("AnswerBudget: an answer delayed by lack of memory is admitted before later ones") {
   Bench bench;
   SharePtr first = bench.enter("a", 60).get(), second = bench.enter("b", 40).get();
   auto third = bench.enter("c", 50);

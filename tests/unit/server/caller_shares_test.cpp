@@ -23,7 +23,7 @@ struct Source final : StreamSource {
 
 }  // namespace
 
-TEST_CASE("CallerShares: a caller gets no more than its share, until it gives something back") {
+TEST_CASE("CallerShares: a caller gets no more than its share until it releases something") {
   CallerShares shares;
   shares.set_max(2);
   CallerShares::Hold first = shares.take(kAnn), second = shares.take(kAnn);
@@ -35,7 +35,7 @@ TEST_CASE("CallerShares: a caller gets no more than its share, until it gives so
   CHECK(shares.take(kAnn));
 }
 
-TEST_CASE("CallerShares: a stream that keeps a hold says of itself what its source says") {
+TEST_CASE("CallerShares: a stream that keeps a hold reports the values of its source") {
   CallerShares shares;
   shares.set_max(1);
   const auto opener = shares.kept(shares.take(kAnn), [](auto) { return std::make_unique<Source>(); });
@@ -47,7 +47,7 @@ TEST_CASE("CallerShares: a stream that keeps a hold says of itself what its sour
   CHECK(stream->held() == 77);
 }
 
-TEST_CASE("CallerShares: a stream's place is free again once the stream and its opener are gone") {
+TEST_CASE("CallerShares: a stream's place is released with the stream and its opener") {
   CallerShares shares;
   shares.set_max(1);
   auto opener = shares.kept(shares.take(kAnn), [](auto) { return std::make_unique<Source>(); });

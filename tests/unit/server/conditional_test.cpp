@@ -33,7 +33,7 @@ int status_for(std::vector<std::pair<std::string, std::string>> headers, HttpTim
 
 }  // namespace
 
-TEST_CASE("Conditional reply: the whole body with a strong tag of its bytes and the date it is from") {
+TEST_CASE("Conditional reply: the whole body has a strong ETag of its bytes and its date") {
   const auto reply = conditional_reply(asking({}), "body", kModified);
   CHECK(reply.status == 200);
   CHECK(reply.body == "body");
@@ -62,7 +62,7 @@ TEST_CASE("Conditional reply: 304 without a body for a tag that is listed, weak 
   CHECK(status_for({{"If-None-Match", etag.substr(1, etag.size() - 2)}}) == 200);
 }
 
-TEST_CASE("Conditional reply: a date counts from the second of the change on, and only without tags") {
+TEST_CASE("Conditional reply: a date matches from the second of the change on, and only without tags") {
   CHECK(status_for({{"If-Modified-Since", kDate}}) == 304);
   CHECK(status_for({{"If-Modified-Since", "Sun, 06 Nov 1994 08:49:38 GMT"}}) == 304);
   CHECK(status_for({{"If-Modified-Since", "Sun, 06 Nov 1994 08:49:36 GMT"}}) == 200);
@@ -71,7 +71,7 @@ TEST_CASE("Conditional reply: a date counts from the second of the change on, an
   CHECK(status_for({{"If-Modified-Since", kDate}, {"If-None-Match", "\"x\""}}) == 200);
 }
 
-TEST_CASE("Conditional reply: where the date is not known none is sent or looked at") {
+TEST_CASE("Conditional reply: if the date is unknown none is sent or compared") {
   CHECK(status_for({{"If-Modified-Since", kDate}}, HttpTime{}) == 200);
   CHECK(header_of(conditional_reply(asking({}), "body", HttpTime{}), "Last-Modified").empty());
 }

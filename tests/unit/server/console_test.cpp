@@ -27,14 +27,14 @@ http::Request asking(std::string path, std::string method = "GET") {
 
 }  // namespace
 
-TEST_CASE("Console: serves its own paths alone") {
+TEST_CASE("Console: serves only its own paths") {
   CHECK(serves("/console"));
   CHECK(serves("/console/tasks/12"));
   CHECK_FALSE(serves("/consoles"));
   CHECK_FALSE(serves("/agents/console"));
 }
 
-TEST_CASE("Console: every view is the page, whatever its path") {
+TEST_CASE("Console: every view's path serves the page") {
   const std::string page = reply_to(asking("/console")).body;
   CHECK(page.find("<!doctype html>") == 0);
   for (const char* path : {"/console/", "/console/tasks", "/console/tasks/12", "/console/agents/a.b"}) {
@@ -46,7 +46,7 @@ TEST_CASE("Console: every view is the page, whatever its path") {
   }
 }
 
-TEST_CASE("Console: a file has its type, and an unknown one is not found") {
+TEST_CASE("Console: a file has its media type, and an unknown one is not found") {
   CHECK(reply_to(asking("/console/app.js")).content_type == "text/javascript; charset=utf-8");
   CHECK(reply_to(asking("/console/style.css")).content_type == "text/css; charset=utf-8");
   for (const char* path : {"/console/none.js", "/console/../sqlite/0001_initial.js", "/console/config.css"}) {
@@ -67,7 +67,7 @@ TEST_CASE("Console: all replies forbid inline scripts, frames and other origins"
   }
 }
 
-TEST_CASE("Console: a file that the browser has is not sent again") {
+TEST_CASE("Console: a cached file is not sent again") {
   http::Request request = asking("/console/app.js");
   const http::Reply first = reply_to(request);
   CHECK(header_of(first, "Cache-Control") == "no-cache");

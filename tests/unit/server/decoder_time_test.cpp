@@ -1,5 +1,5 @@
-// No list that a client or an agent sends may cost more than in proportion to its length
-// (support/growth.h). What comes of it in a turn is measured by agents/answers_time_test.cpp.
+// Decoding a list that a client or an agent sends must take time linear in its length (support/growth.h).
+// agents/answers_time_test.cpp measures the processing within a turn.
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -22,7 +22,7 @@ using Text = test::GrowingText;
 
 namespace {
 
-// Builds for development and with sanitizers decode ten times as slowly, and less of it.
+// Development and sanitizer builds decode ten times as slowly, so they use less input.
 #ifdef NDEBUG
 constexpr std::size_t kSize = 1 << 19;
 #else
@@ -291,23 +291,23 @@ std::vector<Case> the_rest() {
 
 }  // namespace
 
-TEST_CASE("Decoders: no list of AG-UI takes more than in proportion to its length") {
+TEST_CASE("Decoders: lists of AG-UI are decoded in linear time") {
   check_all(ag_ui());
 }
 
-TEST_CASE("Decoders: no list of AG-Kit takes more than in proportion to its length") {
+TEST_CASE("Decoders: lists of AG-Kit are decoded in linear time") {
   check_all(ag_kit());
 }
 
-TEST_CASE("Decoders: no list of the Agent API takes more than in proportion to its length") {
+TEST_CASE("Decoders: lists of the Agent API are decoded in linear time") {
   check_all(agent_api());
 }
 
-TEST_CASE("Decoders: no list of the Agent Server takes more than in proportion to its length") {
+TEST_CASE("Decoders: lists of the Agent Server are decoded in linear time") {
   check_all(agent_server());
 }
 
-TEST_CASE("Decoders: no list of any version of A2A takes more than in proportion to its length") {
+TEST_CASE("Decoders: lists of all A2A versions are decoded in linear time") {
   const std::string kind = R"({"kind":"text","text":"x"})", plain = R"({"text":"x"})";
   check_all(tasks_era());
   check_all(later_versions(protocol::a2a::v0_3(), "user", "parts", kind));
@@ -315,11 +315,11 @@ TEST_CASE("Decoders: no list of any version of A2A takes more than in proportion
   check_all(later_versions(protocol::a2a::v1_0(), "ROLE_USER", "parts", plain));
 }
 
-TEST_CASE("Decoders: no list in an agent's line takes more than in proportion to its length") {
+TEST_CASE("Decoders: lists in an agent's line are decoded in linear time") {
   check_all(agents_lines());
 }
 
-TEST_CASE("Decoders: neither envelopes, cards nor SSE take more than in proportion to their length") {
+TEST_CASE("Decoders: envelopes, cards and SSE are decoded in linear time") {
   check_all(the_rest());
 }
 

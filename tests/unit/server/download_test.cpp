@@ -6,7 +6,7 @@ namespace download_test {
 
 using namespace baton;
 
-TEST_CASE("safe_media_type: what a browser may execute is bytes") {
+TEST_CASE("safe_media_type: types that a browser may execute become plain bytes") {
   for (const char* type : {"text/html", "TEXT/HTML; charset=utf-8", "image/svg+xml", "application/xhtml+xml",
                            "application/javascript", "text/xml", "", "no type", "text/plain\r\nX: 1"}) {
     CAPTURE(type);
@@ -16,7 +16,7 @@ TEST_CASE("safe_media_type: what a browser may execute is bytes") {
   CHECK(server::safe_media_type("image/png") == "image/png");
 }
 
-TEST_CASE("download_of: a link is not followed, and no part is not found") {
+TEST_CASE("download_of: a link is not followed, and a missing part is not found") {
   task::Part link;
   link.kind = task::Part::Kind::url;
   link.content = "http://127.0.0.1/";

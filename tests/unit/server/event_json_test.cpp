@@ -21,7 +21,7 @@ json::Document shown(task::EventBody body) {
 
 }  // namespace
 
-TEST_CASE("EventJson: an event says its number, its time and its type") {
+TEST_CASE("EventJson: an event has its number, its time and its type") {
   const auto event = shown(task::Intervention{"otto", "cancel", "it hangs", "4"});
   CHECK(
       event.root().raw() ==
@@ -29,7 +29,7 @@ TEST_CASE("EventJson: an event says its number, its time and its type") {
       R"("reason":"it hangs","detail":"4"})");
 }
 
-TEST_CASE("EventJson: a long text is cut between two characters, and the rest counted") {
+TEST_CASE("EventJson: a long text is cut between two characters, and the length of the rest is shown") {
   const std::string text = "x" + [] {
     std::string all;
     for (int i = 0; i < 10'000; ++i) all += "ü";
@@ -49,7 +49,7 @@ TEST_CASE("EventJson: a large value becomes a text with its beginning") {
   CHECK(shown(task::StateSnapshot{{"[1]"}}).root()["snapshot"].is_array());
 }
 
-TEST_CASE("EventJson: of a message the parts share the room, and a file that does not fit is left out") {
+TEST_CASE("EventJson: a message's parts share the room, and a file that does not fit is left out") {
   task::Message message;
   message.id.value = "m";
   message.parts.push_back(task::Part::of_text("short"));

@@ -23,7 +23,7 @@ server::ServerOptions on_loopback() {
 
 }  // namespace
 
-TEST_CASE("Hosts: loopback names and addresses, and nothing that looks like them") {
+TEST_CASE("Hosts: loopback names and addresses are recognised, similar ones are not") {
   for (const char* host : {"localhost", "LocalHost:80", "localhost.", "a.localhost", "127.0.0.1",
                            "127.9.9.9:1", "[::1]", "[::1]:80", "::1"}) {
     CAPTURE(host);
@@ -36,7 +36,7 @@ TEST_CASE("Hosts: loopback names and addresses, and nothing that looks like them
   }
 }
 
-TEST_CASE("Hosts: a request names loopback, the public URL's host or one that is listed") {
+TEST_CASE("Hosts: a request must name loopback, the public URL's host or a listed host") {
   server::ServerOptions options = on_loopback();
   options.public_url = "https://agents.example/base";
   options.hosts = {"b.example", "c.example:81"};
@@ -49,7 +49,7 @@ TEST_CASE("Hosts: a request names loopback, the public URL's host or one that is
                            "a b", "localhost@evil.example", "[::1", "b.example:80:80"}) {
     CAPTURE(host);
     CHECK_FALSE(server::host_is_served(options, from("127.0.0.1", {{"Host", host}})));
-    // As gRPC says it.
+    // The form that gRPC uses.
     CHECK_FALSE(server::host_is_served(options, from("127.0.0.1", {{":authority", host}})));
   }
   options.hosts = {"*"};
@@ -57,7 +57,7 @@ TEST_CASE("Hosts: a request names loopback, the public URL's host or one that is
   CHECK(server::host_is_served(server::ServerOptions(), from("127.0.0.1", {{"Host", "any.example"}})));
 }
 
-TEST_CASE("Hosts: X-Forwarded-* is believed of configured proxies alone") {
+TEST_CASE("Hosts: X-Forwarded-* is trusted from configured proxies only") {
   server::ServerOptions options = on_loopback();
   options.proxies = {"10.0.0.0/8", "2001:db8::7"};
   options.hosts = {"agents.example"};
@@ -70,7 +70,7 @@ TEST_CASE("Hosts: X-Forwarded-* is believed of configured proxies alone") {
     const auto request = from(proxy, headers);
     CHECK(server::named_host(options, request) == "agents.example");
     CHECK(server::named_scheme(options, request) == "https");
-    // The first address is what the client itself may have made up.
+    // The client may have invented the first address.
     CHECK(server::client_address(options, request) == "203.0.113.9");
   }
   for (const char* other : {"11.0.0.1", "2001:db8::8", "", "nonsense"}) {
@@ -81,8 +81,7 @@ TEST_CASE("Hosts: X-Forwarded-* is believed of configured proxies alone") {
   }
 }
 
-TEST_CASE(
-    "Hosts: a proxy's word opens no host, and a page that reaches the server itself cannot speak as one") {
+TEST_CASE("Hosts: X-Forwarded-Host allows no other host, and does not hide a wrong Host") {
   server::ServerOptions options = on_loopback();
   options.proxies = {"127.0.0.1"};
   CHECK_FALSE(server::host_is_served(options, from("127.0.0.1", {{"X-Forwarded-Host", "evil.example"}})));

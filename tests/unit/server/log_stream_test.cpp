@@ -23,12 +23,12 @@ bool shown(const task::Event& event, bool last, task::EventNumber from, std::str
   if (from != event.number) data += " from " + std::to_string(from.value);
   return true;
 }
-// The same without messages.
+// Like `shown`, but does not show messages.
 bool shown_in_part(const task::Event& event, bool last, task::EventNumber from, std::string& data) {
   return !std::holds_alternative<task::MessageAdded>(event.body) && shown(event, last, from, data);
 }
 
-// A stream and the one who pulls it, as the connection layer would.
+// A stream and its consumer, which pulls it as the connection layer would.
 class Reader {
  public:
   Reader(EngineBench& bench, LogStream::Start start) : bench_(bench) {
@@ -40,7 +40,7 @@ class Reader {
     });
   }
 
-  // Pulls until the stream ends (true) or has sent so many numbers and waits (false).
+  // Pulls until the stream ends (true), or waits after at least `count` numbers (false).
   bool pull_until(std::size_t count) {
     while (true) {
       const int seen = wakes();
@@ -53,7 +53,7 @@ class Reader {
   }
   bool pull_to_end() { return pull_until(SIZE_MAX); }
 
-  // The numbers of the blocks so far.
+  // The event numbers of all blocks received.
   std::vector<std::int64_t> numbers() const {
     std::vector<std::int64_t> found;
     std::size_t at = 0;
@@ -66,7 +66,7 @@ class Reader {
   const std::string& out() const { return out_; }
   bool has_ids() const { return stream_->has_ids(); }
 
-  // One pull, after which the stream waits or there is more.
+  // Pulls once; returns whether the stream waits, has more or ends.
   Next pull() { return stream_->pull(out_, kRoom + out_.size()); }
   void wait_for_news() {
     while (true) {
@@ -75,7 +75,7 @@ class Reader {
       REQUIRE(woken_since(seen));
     }
   }
-  // Until the answer is set, reads of the store wait.
+  // Blocks reads of the store until the returned promise is set.
   std::promise<void> hold_reads() {
     std::promise<void> release;
     REQUIRE(readers_.try_submit(
@@ -127,7 +127,7 @@ LogStream::Start start_at(task::TaskKey task, std::int64_t after) {
 
 }  // namespace
 
-TEST_CASE("LogStream: an ended task's log comes whole from the store, from any number, and ends") {
+TEST_CASE("LogStream: an ended task's log is read from the store, from any number to its end") {
   EngineBench bench;
   const auto accepted = bench.submit(EngineBench::message("x", "t1"));
   const auto turn = bench.scripted().next();
@@ -148,11 +148,11 @@ TEST_CASE("LogStream: an ended task's log comes whole from the store, from any n
   CHECK(reader.numbers().empty());
 }
 
-TEST_CASE("LogStream: past events come from the store and live ones from memory, without gap or repeat") {
+TEST_CASE("LogStream: past events from the store and live ones from memory join without gap or repeat") {
   EngineBench bench;
   const auto accepted = bench.submit(EngineBench::message("x", "t1"));
   const auto turn = bench.scripted().next();
-  // More than the feed remembers.
+  // More events than the feed keeps.
   for (int i = 0; i < 400; ++i) turn->sink->emit(task::Step{"s", task::Step::Phase::start});
   while (bench.log(accepted->key).size() < 403) std::this_thread::yield();
   Reader reader(bench, start_at(accepted->key, 0));
@@ -190,8 +190,7 @@ TEST_CASE("LogStream: a send's stream ends at the first stop, a subscription onl
   CHECK(subscribed.numbers() == up_to(8));
 }
 
-TEST_CASE(
-    "LogStream: each event is one block of one line, and a hidden one is none but is covered by the next") {
+TEST_CASE("LogStream: each event is a block of one line, and hidden ones are covered by the next block") {
   EngineBench bench;
   const auto accepted = bench.submit(EngineBench::message("x", "t1"));
   bench.scripted().next()->sink->finish(agents::Done{});
@@ -221,7 +220,7 @@ TEST_CASE("LogStream: a stream that is not numbered has the same blocks without 
   CHECK_FALSE(reader.has_ids());
 }
 
-TEST_CASE("LogStream: it has ids once a block with one was handed out") {
+TEST_CASE("LogStream: has_ids is true once a block with an id was returned") {
   EngineBench bench;
   const auto accepted = bench.submit(EngineBench::message("x", "t1"));
   bench.scripted().next()->sink->finish(agents::Done{});
@@ -240,7 +239,7 @@ TEST_CASE("LogStream: it has ids once a block with one was handed out") {
   CHECK(with_task.has_ids());
 }
 
-TEST_CASE("LogStream: what was read already comes after the first block, then the log goes on") {
+TEST_CASE("LogStream: events already read follow the first block, and then the rest of the log") {
   EngineBench bench;
   const auto accepted = bench.submit(EngineBench::message("x", "t1"));
   bench.scripted().next()->sink->finish(agents::Done{});
@@ -258,7 +257,7 @@ TEST_CASE("LogStream: what was read already comes after the first block, then th
   CHECK(reader.numbers() == up_to(4, 3));
 }
 
-TEST_CASE("LogStream: what was being fetched while the feed came to know it is sent once") {
+TEST_CASE("LogStream: an event that arrives in the feed while it is being read is sent once") {
   EngineBench bench;
   const auto accepted = bench.submit(EngineBench::message("x", "t1"));
   const auto turn = bench.scripted().next();
@@ -266,15 +265,15 @@ TEST_CASE("LogStream: what was being fetched while the feed came to know it is s
     turn->sink->emit(task::Custom{"c", task::Json{"\"" + std::move(text) + "\""}});
     while (bench.log(accepted->key).size() < events) std::this_thread::yield();
   };
-  // More than the feed keeps of a task: after it, its memory is empty.
+  // More bytes than the feed keeps of a task, so that its log is empty afterwards.
   emit(std::string(300 << 10, 'x'), 4);
   Reader reader(bench, start_at(accepted->key, 3));
   reader.wait_for_news();
   REQUIRE(reader.numbers() == up_to(4, 4));
   auto release = reader.hold_reads();
-  REQUIRE(reader.pull() == Next::wait);  // the store is asked what comes after 4
+  REQUIRE(reader.pull() == Next::wait);  // the store is asked for events after 4
   emit("y", 5);
-  reader.wait_for_news();  // the feed knows
+  reader.wait_for_news();  // the feed has the event
   release.set_value();
   turn->sink->finish(agents::Done{});
   REQUIRE(bench.wait(accepted->key));
@@ -282,7 +281,7 @@ TEST_CASE("LogStream: what was being fetched while the feed came to know it is s
   CHECK(reader.numbers() == up_to(6, 4));
 }
 
-TEST_CASE("LogStream: a stream whose end was read already is one text, the same as if it were pulled") {
+TEST_CASE("LogStream: a stream whose end was already read is one text, equal to the pulled stream") {
   EngineBench bench;
   const auto accepted = bench.submit(EngineBench::message("x", "t1"));
   bench.scripted().next()->sink->finish(agents::Done{});

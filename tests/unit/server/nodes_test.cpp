@@ -49,7 +49,7 @@ struct Bench {
     pool.stop();
   }
 
-  // What probes are told, once that is `wanted`.
+  // The remarks for probes. Waits until they are `wanted`.
   std::string remarks(const std::string& wanted) {
     nodes.start();
     const auto until = std::chrono::steady_clock::now() + test::patience();
@@ -72,13 +72,13 @@ struct Bench {
 
 }  // namespace
 
-TEST_CASE("Nodes: what is the same on every node that has said what it has differs nowhere") {
+TEST_CASE("Nodes: agents equal on all nodes that have announced theirs give no differences") {
   CHECK(server::differences({node(1, {{{"echo"}, "a"}}), node(2, {{{"echo"}, "a"}}), node(3)}).empty());
   CHECK(server::differences({node(1, {{{"echo"}, "a"}})}).empty());
   CHECK(server::differences({}).empty());
 }
 
-TEST_CASE("Nodes: an agent differs that is missing somewhere, or has other cards") {
+TEST_CASE("Nodes: an agent that is missing on a node or has different cards is a difference") {
   const auto found = server::differences({node(1, {{{"echo"}, "a"}, {{"helper"}, "h"}, {{"old"}, "o"}}),
                                           node(2, {{{"echo"}, "b"}, {{"helper"}, "h"}}),
                                           node(5, {{{"echo"}, "a"}, {{"helper"}, "h"}, {{"old"}, "o"}})});
@@ -94,7 +94,7 @@ TEST_CASE("Nodes: an agent differs that is missing somewhere, or has other cards
   CHECK(found[1].cards.size() == 1);
 }
 
-TEST_CASE("Nodes: the catalogue is told which agents others have, and which of their cards are newer") {
+TEST_CASE("Nodes: the catalogue gets the agents of other nodes and which of their cards are newer") {
   Bench bench;
   const auto at = [](std::int64_t ms) { return base::from_ms(ms); };
   bench.peers.set_nodes(
@@ -107,7 +107,7 @@ TEST_CASE("Nodes: the catalogue is told which agents others have, and which of t
   CHECK_FALSE(bench.all.is_newer_elsewhere({"old"}));
 }
 
-TEST_CASE("Nodes: a node's state is the worst that is true of it") {
+TEST_CASE("Nodes: a node's state is the worst one that applies") {
   Node one = node(1);
   CHECK(state_of(one) == NodeState::serving);
   one.is_joining = true;
@@ -121,7 +121,7 @@ TEST_CASE("Nodes: a node's state is the worst that is true of it") {
   CHECK(state_of(one) == NodeState::silent);
 }
 
-TEST_CASE("Nodes: without a shared store there is this one, which leads") {
+TEST_CASE("Nodes: without a shared store this is the only node, and it leads") {
   Bench bench(false);
   bench.nodes.announce();
   const auto all = bench.nodes.read();
@@ -140,7 +140,7 @@ TEST_CASE("Nodes: without a shared store there is this one, which leads") {
   CHECK(state_of(bench.nodes.read()->front()) == NodeState::draining);
 }
 
-TEST_CASE("Nodes: each card is announced by a digest of its text, and a drain by the report") {
+TEST_CASE("Nodes: each card is announced by the digest of its text, and the report shows a drain") {
   Bench bench;
   bench.nodes.announce();
   const auto said = bench.peers.announced();
@@ -156,7 +156,7 @@ TEST_CASE("Nodes: each card is announced by a digest of its text, and a drain by
   CHECK(bench.peers.report().draining);
 }
 
-TEST_CASE("Nodes: agents that no caller can name are announced, as they have tasks, and not shown") {
+TEST_CASE("Nodes: hidden agents are announced, since they have tasks, but not shown") {
   Bench bench(false), shared;
   bench.all.add_hidden(agent("~ask", ""));
   CHECK(bench.nodes.read()->front().agents.size() == 2);
@@ -167,7 +167,7 @@ TEST_CASE("Nodes: agents that no caller can name are announced, as they have tas
   CHECK(shared.nodes.read()->front().agents.size() == 2);
 }
 
-TEST_CASE("Nodes: the report has the turns that run") {
+TEST_CASE("Nodes: the report has the number of running turns") {
   Bench bench;
   bench.nodes.announce();
   REQUIRE(bench.engine.submit(test::EngineBench::message("go on")));
@@ -177,7 +177,7 @@ TEST_CASE("Nodes: the report has the turns that run") {
   CHECK(bench.peers.report().queued == 0);
 }
 
-TEST_CASE("Nodes: probes are told what differs, by numbers alone") {
+TEST_CASE("Nodes: probes get the differences, with nodes shown as numbers only") {
   Bench bench;
   Node second = node(2, {{{"echo"}, "b"}});
   second.name = "secret-host";
@@ -188,7 +188,7 @@ TEST_CASE("Nodes: probes are told what differs, by numbers alone") {
   CHECK(bench.remarks(wanted) == wanted);
 }
 
-TEST_CASE("Nodes: probes are told that the database does not answer, until it does") {
+TEST_CASE("Nodes: probes get a remark while the database does not answer") {
   Bench bench;
   bench.peers.set_nodes(base::fail(base::ErrorCode::unavailable, "away"));
   const std::string wanted = "the nodes cannot be read: the database does not answer\n";
@@ -198,7 +198,7 @@ TEST_CASE("Nodes: probes are told that the database does not answer, until it do
   CHECK(bench.remarks("").empty());
 }
 
-TEST_CASE("Nodes: a scrape counts them by state, and many scrapes in a row read them once") {
+TEST_CASE("Nodes: metrics count nodes by state, and scrapes in quick succession read the nodes once") {
   Bench bench;
   Node leaving = node(2), frozen = node(3);
   leaving.is_asked_to_drain = true;

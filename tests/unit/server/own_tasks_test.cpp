@@ -22,7 +22,7 @@ void submit(EngineBench& bench, const std::string& id, const std::string& agent 
   REQUIRE(bench.submit(submission));
 }
 
-// As "id@agent", in any order.
+// The tasks found, sorted, each as "id@agent".
 std::vector<std::string> found(EngineBench& bench, const std::string& named,
                                const task::Caller& caller = {"ann"},
                                const std::vector<task::AgentName>& agents = {{"scripted"}, {"helper"}}) {
@@ -46,16 +46,16 @@ TEST_CASE("Own tasks: a task is found at any agent by its id, its beginning or i
   CHECK(found(bench, "17e89348afb2") == Texts{kSecond + "@helper"});
   CHECK(found(bench, "01a218ba-f064-7f34-9639-1") == Texts{kSecond + "@helper"});
   CHECK(found(bench, "01a218") == Texts{kFirst + "@scripted", kSecond + "@helper"});
-  CHECK(found(bench, "01a21").empty());  // too short to mean one
+  CHECK(found(bench, "01a21").empty());  // too short to identify a task
   CHECK(found(bench, "f064-7f34").empty());
   CHECK(found(bench, "").empty());
   CHECK(found(bench, std::string(5'000, '0')).empty());
-  // Agents that the caller's token is not for.
+  // Tasks of agents that the caller's token does not cover are not found.
   CHECK(found(bench, kSecond, {"ann"}, {{"scripted"}}).empty());
   CHECK(found(bench, "01a218", {"ann"}, {{"scripted"}}) == Texts{kFirst + "@scripted"});
 }
 
-TEST_CASE("Own tasks: a whole id of any length comes before ids of which it is a part") {
+TEST_CASE("Own tasks: a full id of any length is preferred to ids that begin with it") {
   EngineBench bench;
   submit(bench, "job");
   submit(bench, "job-one");
@@ -65,7 +65,7 @@ TEST_CASE("Own tasks: a whole id of any length comes before ids of which it is a
   CHECK(found(bench, "job-on") == Texts{"job-one-b@helper", "job-one@scripted"});
 }
 
-TEST_CASE("Own tasks: other callers' tasks are not found, and make no part ambiguous") {
+TEST_CASE("Own tasks: other callers' tasks are not found and do not make an id ambiguous") {
   EngineBench bench;
   submit(bench, kFirst);
   submit(bench, kSecond, "scripted", {"bob"});
@@ -77,7 +77,7 @@ TEST_CASE("Own tasks: other callers' tasks are not found, and make no part ambig
   CHECK(found(bench, "01a218ba", {}).empty());
 }
 
-TEST_CASE("Own tasks: of many that are meant only some are named") {
+TEST_CASE("Own tasks: the number of matches returned is bounded") {
   EngineBench bench;
   for (int i = 0; i < 15; ++i) submit(bench, "batch-" + std::to_string(i));
   CHECK(found(bench, "batch-").size() == server::kOwnTasksMax);

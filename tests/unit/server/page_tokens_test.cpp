@@ -39,7 +39,7 @@ std::string refusal(const std::string& body) {
 
 }  // namespace
 
-TEST_CASE("Page token: it stands for its user within the caller, until its time is over") {
+TEST_CASE("Page token: it identifies its user within the caller, until it expires") {
   const std::string token = token_of("shop", "", kShop);
   CHECK(server::is_page_token(token));
   CHECK(token.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") ==
@@ -49,14 +49,14 @@ TEST_CASE("Page token: it stands for its user within the caller, until its time 
   CHECK(caller_at(token, "echo", kNow + 60s) == "unknown");
 }
 
-TEST_CASE("Page token: it is for its agent, as far as its caller's own token is") {
+TEST_CASE("Page token: it is limited to its agent and to the agents of its caller's token") {
   CHECK(caller_at(token_of("shop", "echo", kShop), "echo") == "ann of shop");
   CHECK(caller_at(token_of("shop", "echo", kShop), "tools") == "denied");
   CHECK(caller_at(token_of("desk", "", kDesk), "tools") == "denied");
   CHECK(caller_at(token_of("desk", "tools", kDesk), "tools") == "denied");
 }
 
-TEST_CASE("Page token: what its caller has not signed is unknown") {
+TEST_CASE("Page token: a token that its caller has not signed is unknown") {
   const std::string token = token_of("shop", "", kShop);
   CHECK(caller_at(token_of("desk", "", kShop), "echo") == "unknown");
   CHECK(caller_at(token_of("nobody", "", kShop), "echo") == "unknown");
@@ -71,7 +71,7 @@ TEST_CASE("Page token: what its caller has not signed is unknown") {
   }
 }
 
-TEST_CASE("Page token: a user that no tenant could be is unknown, whoever has signed it") {
+TEST_CASE("Page token: a token for an invalid user name is unknown, even if signed") {
   for (const std::string user : {"", "..", "tasks", "a/b",
                                  "a\x1f"
                                  "b",
@@ -79,7 +79,7 @@ TEST_CASE("Page token: a user that no tenant could be is unknown, whoever has si
     CHECK(caller_at(token_of("shop", "", kShop, user), "echo") == "unknown");
 }
 
-TEST_CASE("Page token: what is asked for is checked") {
+TEST_CASE("Page token: the request for one is checked") {
   CHECK(refusal(R"({"user":"ann"})").empty());
   CHECK(refusal(R"({"user":"ann","agent":"echo","seconds":86400})").empty());
   CHECK(refusal(R"([])") == "the body must be an object");
@@ -94,7 +94,7 @@ TEST_CASE("Page token: what is asked for is checked") {
   CHECK(by_short.error().for_caller.starts_with("your own token is too short"));
 }
 
-TEST_CASE("Access: a page's token is taken in the query of a GET alone, another one is not") {
+TEST_CASE("Access: only page tokens are accepted in the query, and only for GET") {
   server::ServerOptions options;
   options.anonymous = false;
   options.tokens = kTokens;
@@ -111,7 +111,7 @@ TEST_CASE("Access: a page's token is taken in the query of a GET alone, another 
   CHECK_FALSE(server::authenticate_operator(options, request));
 }
 
-TEST_CASE("Access: a page's token binds what is delegated as the token that signed it does") {
+TEST_CASE("Access: a page's token restricts delegation like the token that signed it") {
   server::ServerOptions options;
   options.anonymous = false;
   options.tokens = std::vector<server::Token>{{kShop, {"shop"}, {"echo"}, server::Role::calls, true}};

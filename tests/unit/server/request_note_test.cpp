@@ -14,7 +14,7 @@ const std::string kSampled = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902
 const std::string kUnsampled = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00";
 }  // namespace
 
-TEST_CASE("RequestNote: a request has a span exactly if its work is sampled") {
+TEST_CASE("RequestNote: a request has a span if and only if its work is sampled") {
   base::SpanQueue spans(0.5);
   std::int64_t sampled = 0;
   for (int i = 0; i < 200; ++i) {
@@ -26,7 +26,7 @@ TEST_CASE("RequestNote: a request has a span exactly if its work is sampled") {
   CHECK(spans.added() == sampled);
 }
 
-TEST_CASE("RequestNote: the client's trace decides, and work goes on below the request's span") {
+TEST_CASE("RequestNote: the client's trace decides sampling, and work is below the request's span") {
   base::SpanQueue spans(0);
   {
     RequestNote note({&spans, false}, http::Request{});
@@ -40,7 +40,7 @@ TEST_CASE("RequestNote: the client's trace decides, and work goes on below the r
   CHECK(spans.added() == 1);
 }
 
-TEST_CASE("RequestNote: a request that the server failed has a span though it is not sampled") {
+TEST_CASE("RequestNote: a request that fails with a server error has a span even if not sampled") {
   base::SpanQueue spans(0);
   { RequestNote({&spans, false}, http::Request{}).answered(404, 0); }
   CHECK(spans.added() == 0);

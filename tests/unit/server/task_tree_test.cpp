@@ -26,7 +26,7 @@ agents::DelegateRequest work(const std::string& call, const std::string& agent) 
   return request;
 }
 
-// A task with two children, the second of which has one as well.
+// A task with two children. The second child has one child.
 class Family {
  public:
   Family() {
@@ -92,7 +92,7 @@ json::Value child(json::Value node, std::size_t wanted) {
   return {};
 }
 
-TEST_CASE("TaskTree: each task has its place, state, times and what its parent calls it") {
+TEST_CASE("TaskTree: each task has its place, state, times and its parent's label") {
   Family family;
   const std::string text = family.tree();
   const auto document = json::Document::view_of(text);
@@ -119,7 +119,7 @@ TEST_CASE("TaskTree: each task has its place, state, times and what its parent c
   CHECK(json::Document::view_of(ended).root()["root"]["state"].string() == "completed");
 }
 
-TEST_CASE("TaskTree: a tree past a limit is cut, and says so where and why") {
+TEST_CASE("TaskTree: a tree over a limit is cut and shows where and why") {
   Family family;
   const auto cut_by = [&](const TaskTree::Limits& limits, std::int64_t tasks, const char* why) {
     const std::string text = family.tree(limits);

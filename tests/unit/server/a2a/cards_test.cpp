@@ -65,7 +65,7 @@ std::vector<ProtocolVersion> versions_of(const http::Reply& reply) {
 
 }  // namespace
 
-TEST_CASE("Card over HTTP: who says 1.0 gets the pure card, all others the superset") {
+TEST_CASE("Card over HTTP: requests for 1.0 get the 1.0 card, all others the superset") {
   Bench bench;
   const std::vector<ProtocolVersion> pure{ProtocolVersion::v1_0},
       superset{ProtocolVersion::v0_3, ProtocolVersion::v1_0};
@@ -78,7 +78,7 @@ TEST_CASE("Card over HTTP: who says 1.0 gets the pure card, all others the super
   CHECK(versions_of(bench.get({{"A2A-Version", "0.3"}}, {{"A2A-Version", "1.0"}})) == superset);
 }
 
-TEST_CASE("Card over HTTP: the caches between know for how long, for whom and since when") {
+TEST_CASE("Card over HTTP: the headers give caches the lifetime, the variants and the date") {
   Bench bench;
   const auto card = bench.get({});
   CHECK(card.content_type == "application/json");
@@ -93,7 +93,7 @@ TEST_CASE("Card over HTTP: the caches between know for how long, for whom and si
   CHECK(other.status == 200);
 }
 
-TEST_CASE("Card over HTTP: tokens are shown as they are needed") {
+TEST_CASE("Card over HTTP: tokens are shown if there are any, and required without anonymous callers") {
   Bench bench;
   CHECK(bench.get({}).body.find("securitySchemes") == std::string::npos);
   bench.options.tokens = std::vector<server::Token>{{"secret", {"alice"}, {}}};
@@ -103,7 +103,7 @@ TEST_CASE("Card over HTTP: tokens are shown as they are needed") {
   CHECK(bench.get({}).body.find("securityRequirements") != std::string::npos);
 }
 
-TEST_CASE("Extended card: without one each version says so in its own way") {
+TEST_CASE("Extended card: without one each version answers in its own way") {
   Bench bench;
   for (const char* caller : {"anonymous", "alice"}) {
     CHECK(bench.extended(caller, CardView::v1_0).error().code == ErrorCode::unsupported);
@@ -112,7 +112,7 @@ TEST_CASE("Extended card: without one each version says so in its own way") {
   }
 }
 
-TEST_CASE("Extended card: where nobody has a token there is none, and no card claims one") {
+TEST_CASE("Extended card: without tokens there is none, and no card claims one") {
   Bench bench;
   bench.extend();
   CHECK(bench.get({{"A2A-Version", "1.0"}}).body.find("extendedAgentCard") != std::string::npos);
@@ -122,7 +122,7 @@ TEST_CASE("Extended card: where nobody has a token there is none, and no card cl
   CHECK(bench.extended("anonymous", CardView::v1_0).error().code == ErrorCode::unsupported);
 }
 
-TEST_CASE("Extended card: where there is one it is for callers with a name, in every version") {
+TEST_CASE("Extended card: only callers with a name get it, in every version") {
   Bench bench;
   bench.extend();
   for (const CardView view : {CardView::v1_0, CardView::superset, CardView::v0_3_rest}) {
@@ -134,7 +134,7 @@ TEST_CASE("Extended card: where there is one it is for callers with a name, in e
   CHECK(bench.get({}).body.find("For you") == std::string::npos);
 }
 
-TEST_CASE("Agents: with a task's id only the agents are listed that have it, with whole ids") {
+TEST_CASE("Agents: with a task's id only agents that have the task are listed, with full ids") {
   Bench bench;
   std::vector<agents::Agent> both(2);
   both[0].name = {"helper"};

@@ -50,7 +50,7 @@ TEST_CASE("version_of: a patch number is ignored, Major.Minor must be one of the
   }
 }
 
-TEST_CASE("version_of: the query says it where the header does not; neither means nothing") {
+TEST_CASE("version_of: the query counts if there is no header; without both there is no version") {
   http::Request request;
   CHECK_FALSE(version_of(request)->has_value());
   request.query.emplace_back("A2A-Version", "1.0");
@@ -59,7 +59,7 @@ TEST_CASE("version_of: the query says it where the header does not; neither mean
   CHECK(**version_of(request) == ProtocolVersion::v0_3);
 }
 
-TEST_CASE("extensions_of: what is asked for and there is on, under the header that asked") {
+TEST_CASE("extensions_of: requested extensions of the card are active, under the header that asked") {
   const auto card = card_with({extension("https://a", false), extension("https://b", false)});
   const auto on = extensions_of(with_header("X-A2A-Extensions", "https://b ,https://unknown"), card);
   CHECK(on.header == "X-A2A-Extensions");
@@ -74,7 +74,7 @@ TEST_CASE("extensions_of: every header line counts") {
   CHECK(extensions_of(request, card).active == std::vector<std::string>{"https://a", "https://b"});
 }
 
-TEST_CASE("extensions_of: where both headers ask, in either order, the answer goes by the new one") {
+TEST_CASE("extensions_of: if both headers ask, in any order, the answer uses the new one") {
   const auto card = card_with({extension("https://a", false), extension("https://b", false)});
   const std::pair<std::string, std::string> old{"X-A2A-Extensions", "https://a"},
       fresh{"A2A-Extensions", "https://b"};
@@ -87,13 +87,13 @@ TEST_CASE("extensions_of: where both headers ask, in either order, the answer go
   }
 }
 
-TEST_CASE("extensions_of: one that is required and not asked for is named") {
+TEST_CASE("extensions_of: a required extension that is not requested is named") {
   const auto card = card_with({extension("https://a", true)});
   CHECK(extensions_of({}, card).missing == "https://a");
   CHECK(extensions_of(with_header("A2A-Extensions", "https://a"), card).missing.empty());
 }
 
-TEST_CASE("caller_in: tenants do not share a caller, and no name runs into a tenant") {
+TEST_CASE("caller_in: a caller differs per tenant, and invalid tenant names are refused") {
   const task::Caller caller{"bob"};
   CHECK(caller_in("", caller) == caller);
   CHECK_FALSE(caller_in("t", caller) == caller);

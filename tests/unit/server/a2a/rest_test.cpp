@@ -19,7 +19,7 @@ TEST_CASE("match_rest: /v1 is the old protocol, paths without it are 1.0") {
   CHECK((fresh->operation == Operation::send));
 }
 
-TEST_CASE("match_rest: v1 is no tenant, another first segment is one") {
+TEST_CASE("match_rest: v1 is not a tenant, any other first segment is") {
   const auto tenant = match_rest("GET", "/acme%20ltd/tasks/t1");
   REQUIRE(tenant);
   CHECK(tenant->tenant == "acme ltd");
@@ -31,7 +31,7 @@ TEST_CASE("match_rest: v1 is no tenant, another first segment is one") {
   CHECK_FALSE(match_rest("GET", "//tasks/t1"));
 }
 
-TEST_CASE("match_rest: an id may hold colons; the verb stands behind the last") {
+TEST_CASE("match_rest: an id may have colons; the verb follows the last one") {
   const auto cancel = match_rest("POST", "/tasks/a:b%3Acancel:cancel");
   REQUIRE(cancel);
   CHECK((cancel->operation == Operation::cancel));
@@ -46,7 +46,7 @@ TEST_CASE("match_rest: an id may hold colons; the verb stands behind the last") 
   CHECK(encoded->task.value == "x:subscribe");
 }
 
-TEST_CASE("match_rest: the colon before a verb may be percent-encoded where nothing else is meant") {
+TEST_CASE("match_rest: the colon before a verb may be percent-encoded if that is unambiguous") {
   for (const char* path :
        {"/message%3Asend", "/message%3asend", "/v1/message%3Asend", "/acme/message%3Asend"}) {
     CAPTURE(path);
@@ -61,7 +61,7 @@ TEST_CASE("match_rest: the colon before a verb may be percent-encoded where noth
   CHECK_FALSE(match_rest("POST", "/message%3Aother"));
 }
 
-TEST_CASE("match_rest: a slash inside an id comes percent-encoded") {
+TEST_CASE("match_rest: a slash inside an id is percent-encoded") {
   const auto config = match_rest("DELETE", "/tasks/a%2Fb/pushNotificationConfigs/c%2Fd");
   REQUIRE(config);
   CHECK((config->operation == Operation::delete_push));
@@ -69,7 +69,7 @@ TEST_CASE("match_rest: a slash inside an id comes percent-encoded") {
   CHECK(config->config.value == "c/d");
 }
 
-TEST_CASE("match_rest: a served path with a wrong method says which are right") {
+TEST_CASE("match_rest: a served path with a wrong method returns the allowed ones") {
   const auto wrong = match_rest("PUT", "/tasks/t1/pushNotificationConfigs");
   REQUIRE(wrong);
   CHECK_FALSE(wrong->operation);
@@ -80,7 +80,7 @@ TEST_CASE("match_rest: a served path with a wrong method says which are right") 
   CHECK(verb->allow == "POST");
 }
 
-TEST_CASE("match_rest: a wrong method for a served path is told from a path that is not served") {
+TEST_CASE("match_rest: a wrong method is distinguished from a path that is not served") {
   const std::vector<std::pair<const char*, const char*>> wrong_methods{
       {"GET", "/message:send"},
       {"GET", "/v1/message:send"},
@@ -110,13 +110,13 @@ TEST_CASE("match_rest: a wrong method for a served path is told from a path that
   }
 }
 
-TEST_CASE("match_rest: subscribe takes both methods, push config lists are no configs without an id") {
+TEST_CASE("match_rest: subscribe accepts both methods, and push configs without an id are a list") {
   CHECK((match_rest("GET", "/v1/tasks/t:subscribe")->operation == Operation::subscribe));
   CHECK((match_rest("POST", "/tasks/t:subscribe")->operation == Operation::subscribe));
   CHECK((match_rest("GET", "/tasks/t/pushNotificationConfigs")->operation == Operation::list_push));
 }
 
-TEST_CASE("match_rest: other paths are not its own") {
+TEST_CASE("match_rest: other paths do not match") {
   for (const char* path : {"/", "", "/x", "/tasks/", "/tasks//pushNotificationConfigs", "/tasks/t/other",
                            "/message:other", "/tasks/%zz", "/tasks/%4", "/v1/", "/card"}) {
     CAPTURE(path);

@@ -61,7 +61,7 @@ std::string refused(RunRequest request, const std::vector<WaitingTask>& waiting)
 
 }  // namespace
 
-TEST_CASE("Submissions: a message begins a task where nothing waits, or only a client's tool") {
+TEST_CASE("Submissions: a message begins a new task if no task waits, or only one for a client's tool") {
   for (const auto& waiting : {std::vector<WaitingTask>{}, {calling("t1", "c1")}}) {
     const auto submissions = good(saying("hi"), waiting);
     REQUIRE(submissions.size() == 1);
@@ -70,14 +70,14 @@ TEST_CASE("Submissions: a message begins a task where nothing waits, or only a c
   }
 }
 
-TEST_CASE("Submissions: a message answers what is asked only where words may") {
+TEST_CASE("Submissions: a message answers a question only if the protocol allows that") {
   const auto submissions = good(saying("yes"), {calling("t2", "c1"), asking("t1", "a1")}, true);
   REQUIRE(submissions.size() == 1);
   CHECK(submissions[0].task.value == "t1");
   CHECK(refused(saying("yes"), {asking("t1", "a1")}).find("a1") != std::string::npos);
 }
 
-TEST_CASE("Submissions: an answer goes to the task that asked, a text as text and the rest as data") {
+TEST_CASE("Submissions: an answer goes to the task that asked, with a string as text and others as data") {
   const auto data = good(answering("a1", R"({"approved":true})"), {asking("t1", "a1")});
   CHECK(data[0].task.value == "t1");
   CHECK(data[0].message.parts[0].kind == task::Part::Kind::data);
@@ -90,13 +90,13 @@ TEST_CASE("Submissions: an answer goes to the task that asked, a text as text an
   CHECK(good(cancelled, {asking("t1", "a1", "{}")})[0].message.parts[0].content == R"({"cancelled":true})");
 }
 
-TEST_CASE("Submissions: answers must be to what is open and to all of it") {
+TEST_CASE("Submissions: answers must match the open questions, all of them") {
   const std::string schema = R"({"type":"object","required":["approved"]})";
   CHECK(refused(answering("a2", "{}"), {asking("t1", "a1")}).find("a2") != std::string::npos);
   CHECK(refused(answering("a1", "{}"), {calling("t1", "a1")}).find("a1") != std::string::npos);
   CHECK(refused(answering("a1", "{}"), {asking("t1", "a1"), asking("t2", "a2")}).find("a2") !=
         std::string::npos);
-  // Whether it fits is the engine's to say: there a payload is data, whatever it is.
+  // The engine checks the schema. With a schema every payload is passed on as data.
   for (const char* payload : {R"({"approved":false})", R"("yes")"}) {
     const auto checked = good(answering("a1", payload), {asking("t1", "a1", schema)});
     REQUIRE(checked.size() == 1);
@@ -110,7 +110,7 @@ TEST_CASE("Submissions: answers must be to what is open and to all of it") {
   CHECK(submissions[1].task.value == "t2");
 }
 
-TEST_CASE("Submissions: a tool's result goes to the task that called it, what is said beside it along") {
+TEST_CASE("Submissions: a tool's result goes to the task that called it, together with the message") {
   RunRequest request = with_result("c1", R"("blue")");
   request.message.parts.push_back(task::Part::of_text("there you are"));
   const auto submissions = good(request, {asking("t2", "a1"), calling("t1", "c1")});
@@ -121,13 +121,12 @@ TEST_CASE("Submissions: a tool's result goes to the task that called it, what is
   CHECK(submissions[0].message.parts[1].content == "there you are");
 }
 
-TEST_CASE("Submissions: a question that was shown as a tool call is answered by its result") {
+TEST_CASE("Submissions: a question shown as a tool call is answered by the call's result") {
   const auto submissions = good(with_result("a1", R"("confirmed")"), {asking("t1", "a1")});
   CHECK(submissions[0].message.parts[0] == task::Part::of_text("confirmed"));
 }
 
-TEST_CASE(
-    "Submissions: a client's history gets the question that is answered, with the data that came with it") {
+TEST_CASE("Submissions: the client's history gets the answered question, with its data") {
   WaitingTask waiting = asking("t1", "a1");
   waiting.message.id.value = "q1";
   waiting.message.parts = {task::Part::of_text("Shall I?"), task::Part::of_data({"{}"})};
@@ -154,7 +153,7 @@ TEST_CASE(
   CHECK(of_tool.history->empty());
 }
 
-TEST_CASE("Submissions: a message beside an answer is what the agent had asked about") {
+TEST_CASE("Submissions: a message sent with an answer comes before the question in the history") {
   RunRequest request = answering("a1", "1");
   request.message.id.value = "m1";
   request.message.parts.push_back(task::Part::of_text("Delete it"));
@@ -172,7 +171,7 @@ TEST_CASE("Submissions: a message beside an answer is what the agent had asked a
   CHECK(request.history->back().id.value == "q1");
 }
 
-TEST_CASE("Submissions: a result nobody waits for is refused, unless something is said beside it") {
+TEST_CASE("Submissions: a result that no task waits for is refused, unless a message comes with it") {
   CHECK(refused(with_result("c9", "1"), {calling("t1", "c1")}).find("c9") != std::string::npos);
   RunRequest request = with_result("c9", "1");
   request.message.parts.push_back(task::Part::of_text("hi"));
@@ -181,7 +180,7 @@ TEST_CASE("Submissions: a result nobody waits for is refused, unless something i
   CHECK(submissions[0].task.empty());
 }
 
-TEST_CASE("Submissions: a request that says nothing new submits nothing") {
+TEST_CASE("Submissions: a request without anything new submits nothing") {
   CHECK(good(RunRequest{}, {asking("t1", "a1")}).empty());
 }
 

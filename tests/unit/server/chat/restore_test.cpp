@@ -34,7 +34,7 @@ void reply(EngineBench& bench, const engine::Accepted& accepted, const std::stri
   turn->sink->text(text);
   turn->sink->finish(std::move(outcome));
   REQUIRE(bench.wait(accepted.key, accepted.before.value));
-  // What is said in the next task is said later.
+  // Waits for the next millisecond, so that messages of the next task have a later time.
   const base::SystemClock clock;
   const auto now = base::to_ms(clock.now());
   while (base::to_ms(clock.now()) == now) std::this_thread::yield();
@@ -59,7 +59,7 @@ Lines texts(EngineBench& bench, const std::string& caller = "anonymous",
 
 }  // namespace
 
-TEST_CASE("Restore: what was said in all tasks of a context, in the order of saying") {
+TEST_CASE("Restore: all messages of a context's tasks are restored in order of time") {
   EngineBench bench;
   const auto first = said(bench, "one");
   reply(bench, first, "first", question("which?"));
@@ -68,7 +68,7 @@ TEST_CASE("Restore: what was said in all tasks of a context, in the order of say
   CHECK(texts(bench) == Lines{"one", "first", "which?", "two", "second", "this", "third"});
 }
 
-TEST_CASE("Restore: a message that was sent once more begins the branch that counts") {
+TEST_CASE("Restore: a message that is sent again begins the branch that is restored") {
   EngineBench bench;
   reply(bench, said(bench, "one", {}, "m1", "run-1"), "first");
   reply(bench, said(bench, "two", {}, "m2", "run-2"), "second");
@@ -78,12 +78,12 @@ TEST_CASE("Restore: a message that was sent once more begins the branch that cou
   reply(bench, said(bench, "four", {}, "m4", "run-5"), "fourth");
   reply(bench, said(bench, "two", {}, "m2", "run-6"), "at last");
   CHECK(texts(bench) == Lines{"one", "first", "two", "at last"});
-  // What the branch has dropped may be said anew.
+  // A message that the branch has dropped may be sent again.
   reply(bench, said(bench, "three", {}, "m3", "run-7"), "third");
   CHECK(texts(bench) == Lines{"one", "first", "two", "at last", "three", "third"});
 }
 
-TEST_CASE("Restore: the ids of questions and of messages that were sent are known, open or not") {
+TEST_CASE("Restore: the ids of sent messages and of questions are known, answered or not") {
   EngineBench bench;
   const auto asked = said(bench, "one", {}, "m1", "run-1");
   reply(bench, asked, "first", question("which?"));
@@ -97,14 +97,14 @@ TEST_CASE("Restore: the ids of questions and of messages that were sent are know
   CHECK_FALSE(known->messages.contains("m3"));
 }
 
-TEST_CASE("Restore: other contexts and other callers have nothing of it") {
+TEST_CASE("Restore: other contexts and other callers get no messages") {
   EngineBench bench;
   reply(bench, said(bench, "one"), "first");
   CHECK(texts(bench, "anonymous", "other").empty());
   CHECK(texts(bench, "somebody").empty());
 }
 
-TEST_CASE("Restore: of more than can be shown the newest remains") {
+TEST_CASE("Restore: if there is too much, the newest messages are kept") {
   EngineBench bench;
   const std::string much(1 << 20, 'x');
   for (const char* text : {"1", "2", "3", "4", "5", "6"}) reply(bench, said(bench, text), text + much);

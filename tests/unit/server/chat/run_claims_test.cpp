@@ -6,7 +6,7 @@ namespace run_claims_test {
 
 using baton::server::chat::RunClaims;
 
-TEST_CASE("RunClaims: a conversation is claimed by one at a time, until the claim goes") {
+TEST_CASE("RunClaims: a conversation has one claim at a time, until all its copies are released") {
   RunClaims runs;
   auto claim = runs.claim("a", "");
   REQUIRE(claim);
@@ -17,7 +17,7 @@ TEST_CASE("RunClaims: a conversation is claimed by one at a time, until the clai
   CHECK_FALSE(runs.claim("a", ""));
 }
 
-TEST_CASE("RunClaims: a claim that is given back can be had again, and may outlive the rest") {
+TEST_CASE("RunClaims: a released claim can be acquired again, and a claim may outlive RunClaims") {
   RunClaims::Claim last;
   {
     RunClaims runs;
@@ -28,7 +28,7 @@ TEST_CASE("RunClaims: a claim that is given back can be had again, and may outli
   last.reset();
 }
 
-TEST_CASE("RunClaims: the same run may be begun by several at once, another one not") {
+TEST_CASE("RunClaims: the same run may be claimed several times, another run may not") {
   RunClaims runs;
   const auto first = runs.claim("a", "r1");
   CHECK(runs.claim("a", "r1"));

@@ -18,8 +18,8 @@ using Next = http::StreamSource::Next;
 
 namespace {
 
-// Shows each event as three frames, and a message not at all. It counts, so that it matters whether it was
-// told of the events before.
+// Shows each event as three frames, but messages not at all. Each frame has the number of events seen, so
+// that a skipped event is noticed.
 class ThreeFrames final : public protocol::chat::RunView {
  public:
   void show(const task::Event& event, protocol::chat::Frames& out) override {
@@ -34,7 +34,7 @@ class ThreeFrames final : public protocol::chat::RunView {
   int told_ = 0;
 };
 
-// A stream and the one who pulls it, as the connection layer would.
+// A stream and its consumer, which pulls it as the connection layer would.
 class Reader {
  public:
   Reader(EngineBench& bench, task::TaskKey task, task::EventNumber before,
@@ -111,7 +111,8 @@ std::string joined(const std::vector<Block>& blocks, std::size_t from) {
   return text;
 }
 
-// A task that asks and is answered: two runs. Answers its key and where the second one begins.
+// Makes a task that asks and is answered, which is two runs. Returns its key and the event number before the
+// second run.
 std::pair<task::TaskKey, task::EventNumber> two_runs(EngineBench& bench) {
   const auto first = bench.submit(EngineBench::message("x", "t 1"));
   REQUIRE(first);
@@ -130,7 +131,7 @@ std::pair<task::TaskKey, task::EventNumber> two_runs(EngineBench& bench) {
 
 }  // namespace
 
-TEST_CASE("SSE ids of runs: they name a task and a place in its log") {
+TEST_CASE("SSE ids of runs: they have a task and a position in its log") {
   const auto whole = server::chat::read_sse_id("t%201:7");
   REQUIRE(whole);
   CHECK(whole->task.value == "t 1");
@@ -146,7 +147,7 @@ TEST_CASE("SSE ids of runs: they name a task and a place in its log") {
   }
 }
 
-TEST_CASE("RunStream: a run of an ended task comes whole, every block with an id, and ends at its stop") {
+TEST_CASE("RunStream: a run of an ended task is complete, with an id per block, and ends at its stop") {
   EngineBench bench;
   const auto [task, second] = two_runs(bench);
   Reader reader(bench, task, {0});
@@ -155,14 +156,14 @@ TEST_CASE("RunStream: a run of an ended task comes whole, every block with an id
   CHECK(blocks[0].text == "event: a\nid: t%201:1.1\ndata: {\"told\": 1}\n\n");
   CHECK(blocks[1].text == "event: b\nid: t%201:1.2\ndata: {\"told\": 1}\n\n");
   CHECK(blocks[2].text == "id: t%201:1\ndata: {\"told\": 1}\n\n");
-  // The second event, the message, shows nothing.
+  // The second event is the message, which is not shown.
   CHECK(blocks[3].text == "event: a\nid: t%201:3.1\ndata: {\"told\": 3}\n\n");
   CHECK(blocks.back().id == "t%201:" + std::to_string(second.value));
   reader.go();
   CHECK(reader.left == 0);
 }
 
-TEST_CASE("RunStream: whoever comes back after any block gets exactly the rest") {
+TEST_CASE("RunStream: a client that resumes after any block gets exactly the rest") {
   EngineBench bench;
   const auto [task, second] = two_runs(bench);
   for (const task::EventNumber before : {task::EventNumber{0}, second}) {
@@ -178,7 +179,7 @@ TEST_CASE("RunStream: whoever comes back after any block gets exactly the rest")
   }
 }
 
-TEST_CASE("RunStream: a client that goes before the end has left") {
+TEST_CASE("RunStream: a client that leaves before the end is reported as left") {
   EngineBench bench;
   const auto accepted = bench.submit(EngineBench::message("x", "t 1"));
   REQUIRE(accepted);

@@ -5,7 +5,7 @@
 namespace baton::server::grpc::base64_files_test {
 namespace {
 
-TEST_CASE("gRPC files: only clients of the languages whose SDKs have text for bytes are taken for one") {
+TEST_CASE("gRPC files: clients whose SDKs have text for bytes are recognised by their user agent") {
   CHECK(has_base64_text("grpc-python/1.51.1 grpc-c/29.0.0 (linux; chttp2)"));
   CHECK(has_base64_text("grpc-python-asyncio/1.60.0 grpc-c/37.0.0 (linux; chttp2)"));
   CHECK(has_base64_text("my-app/2 grpc-go/1.60.0"));

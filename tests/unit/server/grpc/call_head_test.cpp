@@ -5,7 +5,7 @@
 namespace baton::server::grpc::call_head_test {
 namespace {
 
-TEST_CASE("gRPC head: the metadata of A2A become headers, and one names the agent") {
+TEST_CASE("gRPC head: A2A metadata become headers, and one of them names the agent") {
   const auto head = head_of({{"authorization", "Bearer x"},
                              {"a2a-version", "1.0"},
                              {"x-a2a-extensions", "u"},

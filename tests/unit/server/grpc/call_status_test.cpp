@@ -8,7 +8,7 @@ namespace {
 using base::ErrorCode;
 using task::ProtocolVersion;
 
-TEST_CASE("gRPC status: every error of A2A has the code of 1.0, and in 0.3 what its clients know") {
+TEST_CASE("gRPC status: every A2A error has its code of 1.0, and in 0.3 one that its clients know") {
   struct Row {
     ErrorCode error;
     Code v1_0, v0_3;
@@ -57,7 +57,7 @@ TEST_CASE("gRPC status: access and load are the same in every version") {
   }
 }
 
-TEST_CASE("gRPC status: a message says everything once") {
+TEST_CASE("gRPC status: a message repeats nothing") {
   const auto said = [](ErrorCode error, const char* why) {
     return status_of(ProtocolVersion::v0_3, {error, why, {}}).message;
   };
@@ -70,13 +70,13 @@ TEST_CASE("gRPC status: a message says everything once") {
   CHECK(access.reason == "UNAUTHENTICATED");
 }
 
-TEST_CASE("gRPC status: overload says when to come back, in every version") {
+TEST_CASE("gRPC status: overload has a retry time in every version") {
   for (const ProtocolVersion version : {ProtocolVersion::v0_3, ProtocolVersion::v1_0}) {
     CHECK(status_of(version, {ErrorCode::overloaded, "the queue is full", {}}).retry_after_s == 1);
   }
 }
 
-TEST_CASE("gRPC status: 1.0 names the task and the member that is wrong, 0.3 neither") {
+TEST_CASE("gRPC status: 1.0 names the task and the wrong member, 0.3 neither") {
   const base::Error wrong{ErrorCode::invalid_argument, "params.message.parts[0]: must be an object", {}};
   const CallStatus now = status_of(ProtocolVersion::v1_0, wrong, {"t"});
   CHECK(now.task.value == "t");
@@ -88,7 +88,7 @@ TEST_CASE("gRPC status: 1.0 names the task and the member that is wrong, 0.3 nei
   CHECK(old.message == now.message);
 }
 
-TEST_CASE("gRPC status: what is taken already has a code of its own in 1.0 only") {
+TEST_CASE("gRPC status: already_exists has its own code in 1.0 only") {
   const base::Error taken{ErrorCode::already_exists, "x", {}};
   CHECK(status_of(ProtocolVersion::v1_0, taken).code == Code::already_exists);
   CHECK(status_of(ProtocolVersion::v0_3, taken).code == Code::aborted);

@@ -1,4 +1,4 @@
-// A call of any method over gRPC, in bytes.
+// Calls any gRPC method, with messages as bytes.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -44,7 +44,7 @@ class ClientCall {
     stream_->StartCall(this);
     CHECK(next());
     stream_->WriteLast(buffer_of(bytes), {}, this);
-    next();  // a call that was refused at once takes no message
+    next();  // fails if the call was refused at once
   }
   ~ClientCall() {
     if (!finished_) {

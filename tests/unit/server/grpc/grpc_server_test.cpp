@@ -30,7 +30,7 @@ std::string desk() {
   return "desk";
 }
 
-// Lets everybody in and hands each request to the test in place of the operation.
+// A server that admits every call and passes each request to the test instead of the operation.
 struct Bench {
   explicit Bench(Operate operate, http::Limits limits = {})
       : server(
@@ -69,7 +69,7 @@ struct Bench {
 
 Operate streaming(const std::shared_ptr<Script>& script) {
   return [script](const CallPtr& call, Operation, const server::a2a::Request&) {
-    // Held by the opener, as the operations do.
+    // The opener holds it, as the operations' openers do.
     call->open_stream(
         [script, call](Waker waker) { return std::make_unique<ScriptedSource>(script, std::move(waker)); });
   };
@@ -88,7 +88,7 @@ std::string status_frame() {
   return frame;
 }
 
-TEST_CASE("gRPC server: a call is a request value, and the answer's value is its message") {
+TEST_CASE("gRPC server: a call becomes a request, and the answer's value becomes its message") {
   std::optional<protocol::a2a::TaskRequest> asked;
   Bench bench([&](const CallPtr& call, Operation operation, server::a2a::Request request) {
     CHECK(operation == Operation::get);
@@ -118,7 +118,7 @@ TEST_CASE("gRPC server: a call is a request value, and the answer's value is its
   CHECK(asked->history_length == 0);
 }
 
-TEST_CASE("gRPC server: errors of operations, of calls, and a request that nobody answered") {
+TEST_CASE("gRPC server: errors of operations and of calls, and an unanswered request, become statuses") {
   Bench bench([](const CallPtr& call, Operation, const server::a2a::Request& request) {
     const task::TaskId id = std::get<protocol::a2a::TaskRequest>(request).id;
     if (id.value == "forgotten") return;
@@ -151,7 +151,7 @@ TEST_CASE("gRPC server: errors of operations, of calls, and a request that nobod
   CHECK(nobody.error_message() == "no such agent");
 }
 
-TEST_CASE("gRPC server: a stream gives each item as it comes, and ends with its source") {
+TEST_CASE("gRPC server: a stream sends each item as it arrives, and ends with its source") {
   const auto script = std::make_shared<Script>();
   Bench bench(streaming(script));
   script->say(status_frame() + status_frame());
@@ -171,7 +171,7 @@ TEST_CASE("gRPC server: a stream gives each item as it comes, and ends with its 
   CHECK(script->wait_for_sources(0));
 }
 
-TEST_CASE("gRPC server: an error inside a stream is the call's, after what came before it") {
+TEST_CASE("gRPC server: an error inside a stream ends the call after the items before it") {
   const auto script = std::make_shared<Script>();
   Bench bench([&](const CallPtr& call, Operation operation, server::a2a::Request request) {
     std::string frames = status_frame();
@@ -190,7 +190,7 @@ TEST_CASE("gRPC server: an error inside a stream is the call's, after what came 
   CHECK(script->wait_for_sources(0));
 }
 
-TEST_CASE("gRPC server: a stream that is over when it opens leaves as one answer") {
+TEST_CASE("gRPC server: a stream that is complete when it opens is sent as one answer") {
   Bench bench([](const CallPtr& call, Operation, const server::a2a::Request&) {
     call->answer_stream(status_frame() + status_frame());
   });
@@ -201,7 +201,7 @@ TEST_CASE("gRPC server: a stream that is over when it opens leaves as one answer
   CHECK(call.finish().ok());
 }
 
-TEST_CASE("gRPC server: who hangs up gives the stream's place back, and no more streams than places") {
+TEST_CASE("gRPC server: streams are bounded, and a client that hangs up releases its place") {
   const auto script = std::make_shared<Script>();
   http::Limits limits;
   limits.streams_max = 1;
@@ -218,7 +218,7 @@ TEST_CASE("gRPC server: who hangs up gives the stream's place back, and no more 
   CHECK(first.finish().error_code() == ::grpc::StatusCode::CANCELLED);
   REQUIRE(script->wait_for_sources(0));
   script->say(status_frame());
-  // The place comes back a moment after the source is gone.
+  // The place is released a moment after the source is destroyed.
   const auto until = std::chrono::steady_clock::now() + test::patience();
   bool opens = false;
   while (!opens && std::chrono::steady_clock::now() < until)
@@ -226,8 +226,7 @@ TEST_CASE("gRPC server: who hangs up gives the stream's place back, and no more 
   CHECK(opens);
 }
 
-TEST_CASE(
-    "gRPC server: a stream that opens only after its client has left takes no place and stays nowhere") {
+TEST_CASE("gRPC server: a stream that opens after its client has left is freed and uses no place") {
   const auto script = std::make_shared<Script>();
   script->say(status_frame());
   std::mutex mutex;
@@ -236,7 +235,7 @@ TEST_CASE(
   std::atomic<bool> opened{false}, freed{false};
   http::Limits limits;
   limits.streams_max = 1;
-  limits.connections_max = 1;  // so that the second call is let in when the first is over here too
+  limits.connections_max = 1;  // so that the second call is admitted only after the first one has ended here
   Bench bench(
       [&, stream = streaming(script)](CallPtr call, Operation operation,
                                       const server::a2a::Request& request) {
@@ -272,7 +271,7 @@ TEST_CASE(
   CHECK(script->wait_for_sources(0));
 }
 
-TEST_CASE("gRPC server: a message over the limit is refused before anybody sees it") {
+TEST_CASE("gRPC server: a message over the limit is refused before it is handled") {
   std::atomic<int> requests{0};
   http::Limits limits;
   limits.body_max = 1000;
@@ -284,7 +283,7 @@ TEST_CASE("gRPC server: a message over the limit is refused before anybody sees 
   CHECK(requests == 0);
 }
 
-TEST_CASE("gRPC server: a message that is compressed is refused, however long it is inside") {
+TEST_CASE("gRPC server: a compressed message is refused, whatever its decompressed size") {
   std::atomic<int> requests{0};
   Bench bench([&](const CallPtr&, Operation, const server::a2a::Request&) { ++requests; });
   for (const auto compression : {GRPC_COMPRESS_GZIP, GRPC_COMPRESS_DEFLATE}) {
@@ -296,7 +295,7 @@ TEST_CASE("gRPC server: a message that is compressed is refused, however long it
   CHECK(requests == 0);
 }
 
-TEST_CASE("gRPC server: stopping ends what is open, and an answer after that does no harm") {
+TEST_CASE("gRPC server: stop ends open calls, and later answers do nothing") {
   const auto script = std::make_shared<Script>();
   CallPtr kept;
   std::mutex mutex;
@@ -324,7 +323,7 @@ TEST_CASE("gRPC server: stopping ends what is open, and an answer after that doe
   kept.reset();
 }
 
-TEST_CASE("gRPC server: a call that is not admitted by its head is refused in its version's words") {
+TEST_CASE("gRPC server: a call refused by its head gets the error of its version") {
   std::atomic<int> requests{0};
   std::string asked_for;
   GrpcServer server(
@@ -351,7 +350,7 @@ TEST_CASE("gRPC server: a call that is not admitted by its head is refused in it
   CHECK(asked_for == "/agents/shop Bearer x");
 }
 
-TEST_CASE("gRPC server: a port that is taken is an error") {
+TEST_CASE("gRPC server: a port in use is an error") {
   Bench bench([](const CallPtr&, Operation, const server::a2a::Request&) {});
   GrpcServer second(desk, {}, [&](const Request& head) { return bench.admitted(head); });
   CHECK(!second.start("127.0.0.1", bench.port));

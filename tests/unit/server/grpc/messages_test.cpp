@@ -16,7 +16,7 @@
 namespace baton::server::grpc::messages_test {
 namespace {
 
-// The JSON that comes back after a way through bytes.
+// Converts JSON to message bytes and back to JSON.
 std::string there_and_back(const std::string& message, const std::string& json) {
   const protocol::grpc::MessageSchema schema;
   const protocol::grpc::ProtoJson messages(schema);
@@ -27,7 +27,7 @@ std::string there_and_back(const std::string& message, const std::string& json) 
   return *back;
 }
 
-TEST_CASE("ProtoJSON: an old task and a new one come back as they were") {
+TEST_CASE("ProtoJSON: an old and a new task are converted and read back unchanged") {
   const std::string old =
       R"({"id":"t1","contextId":"c1","status":{"state":"TASK_STATE_CANCELLED","message":{"messageId":"m","role":"ROLE_AGENT","content":[{"data":{"data":{"n":null,"d":1.5}}}]},"timestamp":"2025-05-01T10:00:00Z"},"artifacts":[{"artifactId":"a1","parts":[{"file":{"fileWithBytes":"aGk=","mimeType":"text/plain","name":"a.txt"}}]}]})";
   CHECK(there_and_back("a2a.v1.Task", old) == old);
@@ -36,7 +36,7 @@ TEST_CASE("ProtoJSON: an old task and a new one come back as they were") {
   CHECK(there_and_back("lf.a2a.v1.Task", now) == now);
 }
 
-TEST_CASE("ProtoJSON: what a message does not have is left out, what is no such message is refused") {
+TEST_CASE("ProtoJSON: unknown members are left out, and invalid messages are refused") {
   CHECK(there_and_back("lf.a2a.v1.GetTaskRequest", R"({"id":"t","historyLength":0,"else":{"a":[1]}})") ==
         R"({"id":"t","historyLength":0})");
   CHECK(there_and_back("google.protobuf.Empty", "{}") == "{}");
@@ -52,7 +52,7 @@ TEST_CASE("ProtoJSON: what a message does not have is left out, what is no such 
   CHECK(!messages.to_json("lf.a2a.v1.Nothing", ""));
 }
 
-TEST_CASE("ProtoJSON: a value that protobuf refuses leaves its task readable, and the list with it") {
+TEST_CASE("ProtoJSON: values that protobuf cannot hold are changed, so that task and list stay readable") {
   const auto task = [](const std::string& data) {
     return R"({"id":"t","history":[{"messageId":"m","parts":[{"data":)" + data +
            R"(},{"text":"\u0001\"é"}]}]})";
@@ -72,7 +72,7 @@ TEST_CASE("ProtoJSON: a value that protobuf refuses leaves its task readable, an
   is_said_as("[1e-999,1e999]", R"([0,"1e999"])");
 }
 
-TEST_CASE("ProtoJSON: what is nested deeper than protobuf goes becomes a string inside") {
+TEST_CASE("ProtoJSON: values nested too deeply for protobuf become strings") {
   std::string deep = "1";
   for (int i = 0; i < 99; ++i) deep = R"({"a":)" + deep + "}";
   const std::string said =
@@ -80,7 +80,7 @@ TEST_CASE("ProtoJSON: what is nested deeper than protobuf goes becomes a string 
   CHECK(said.find(R"({"a":{"a":"{\"a\":{\"a\":)") != std::string::npos);
 }
 
-TEST_CASE("ProtoJSON: a failure does not tell what the text was") {
+TEST_CASE("ProtoJSON: an error does not quote the text") {
   const protocol::grpc::MessageSchema schema;
   const auto failed = protocol::grpc::ProtoJson(schema).to_bytes("lf.a2a.v1.Task", R"({"id":["secret"]})");
   REQUIRE(!failed);
@@ -88,13 +88,13 @@ TEST_CASE("ProtoJSON: a failure does not tell what the text was") {
   CHECK(failed.error().for_caller.find("secret") == std::string::npos);
 }
 
-TEST_CASE("ProtoJSON: the details of a status are messages of their own type") {
+TEST_CASE("ProtoJSON: the details of a status are read back with their own types") {
   const std::string status =
       R"({"code":5,"message":"m","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"R","domain":"d","metadata":{"k":"v"}},{"@type":"type.googleapis.com/google.rpc.BadRequest","fieldViolations":[{"field":"f","description":"x"}]}]})";
   CHECK(there_and_back("google.rpc.Status", status) == status);
 }
 
-// What is read from and written to messages is what the JSON dialect of the same version reads and writes.
+// Messages must be read and written exactly as the JSON dialect of the same version does it.
 
 const protocol::grpc::MessageSchema& schema() {
   static const protocol::grpc::MessageSchema read;
@@ -167,7 +167,7 @@ void check_send(const std::string& path, const protocol::a2a::Dialect& dialect, 
   CHECK(got.submission.push->version == wanted.submission.push->version);
 }
 
-TEST_CASE("gRPC requests: a send is the one that its JSON is") {
+TEST_CASE("gRPC requests: a send is read like its JSON") {
   const std::string now =
       R"({"message":{"messageId":"m","role":"ROLE_USER","taskId":"t","contextId":"c","extensions":["e"],"referenceTaskIds":["r"],"metadata":{"a":{"b":[1,2.5,"x",null,true]}},"parts":[{"text":""},{"raw":"aGk=","filename":"f","mediaType":"a/b"},{"url":"http://x/"},{"data":null},{"data":[1,{"y":-0.1}],"metadata":{"k":1e+30}}]})";
   check_send(kNow + "SendMessage", protocol::a2a::v1_0(), now + "}");
@@ -192,7 +192,7 @@ std::string file_in(const Reading& owner, const char* parts) {
   return owner.at(parts, 0).child("file").text("file_with_bytes");
 }
 
-TEST_CASE("gRPC files: with each SDK of 0.3 a file goes there and back as that SDK has it") {
+TEST_CASE("gRPC files: each SDK of 0.3 sends and gets files in its own form") {
   const std::string bytes("\x00\xff of a picture", 15);
   const std::string text = base::encode_base64(bytes);
   struct Sdk {
@@ -233,7 +233,7 @@ TEST_CASE("gRPC files: with each SDK of 0.3 a file goes there and back as that S
   }
 }
 
-TEST_CASE("gRPC files: the content never decides what it is") {
+TEST_CASE("gRPC files: the content never decides its encoding") {
   const auto sent = [](const std::string& field, bool are_text) {
     const auto request =
         read(kOld + "SendMessage",
@@ -250,7 +250,7 @@ TEST_CASE("gRPC files: the content never decides what it is") {
         "language send it");
 }
 
-TEST_CASE("gRPC requests: what is wrong is named as in JSON") {
+TEST_CASE("gRPC requests: errors name the member as in JSON") {
   const auto sent = [](const char* message, const char* more = "") {
     return error(kNow + "SendMessage", R"({"message":)" + std::string(message) + more + "}");
   };
@@ -312,7 +312,7 @@ TEST_CASE("gRPC requests: 0.3 names resources, 1.0 has ids") {
   CHECK(push.config.id.value == "c");
 }
 
-TEST_CASE("gRPC requests: a list's filter") {
+TEST_CASE("gRPC requests: a list's filter is read") {
   const auto list = value<protocol::a2a::ListRequest>(
       kNow + "ListTasks",
       R"({"contextId":"c","status":"TASK_STATE_CANCELED","pageSize":5,"historyLength":2,"includeArtifacts":true,"statusTimestampAfter":"2026-01-31T10:00:00.0001Z"})");
@@ -324,7 +324,7 @@ TEST_CASE("gRPC requests: a list's filter") {
   CHECK(list.filter.status_since == base::parse_rfc3339("2026-01-31T10:00:00.001Z"));
 }
 
-TEST_CASE("gRPC answers: each is the message that the dialect's JSON stands for") {
+TEST_CASE("gRPC answers: each is the message equivalent to the dialect's JSON") {
   for (const bool is_v1 : {false, true}) {
     CAPTURE(is_v1);
     const auto& dialect = is_v1 ? protocol::a2a::v1_0() : protocol::a2a::v0_3_rest();
@@ -360,7 +360,7 @@ TEST_CASE("gRPC answers: each is the message that the dialect's JSON stands for"
   }
 }
 
-TEST_CASE("gRPC streams: each item is the message that the dialect's JSON stands for") {
+TEST_CASE("gRPC streams: each item is the message equivalent to the dialect's JSON") {
   const std::vector<task::EventBody> bodies{
       task::StatusChanged{{task::State::completed, test::rich_message(task::Role::agent), base::from_ms(-1)},
                           {R"({"progress":0.4})"}},

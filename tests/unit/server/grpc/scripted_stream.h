@@ -1,4 +1,4 @@
-// A stream whose bytes a test says one after the other.
+// A stream whose blocks the test provides one after the other.
 #pragma once
 
 #include <condition_variable>
@@ -12,7 +12,7 @@
 
 namespace baton::server::grpc {
 
-// What a stream gives, said by the test; and whether the stream is still there.
+// The blocks of a stream, provided by the test, and the number of open streams.
 struct Script {
   std::mutex mutex;
   std::condition_variable changed;

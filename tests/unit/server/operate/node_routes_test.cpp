@@ -90,7 +90,7 @@ constexpr const char* kReason = R"({"reason":"new machine"})";
 
 }  // namespace
 
-TEST_CASE("Operator API: the nodes are listed with what they say, and where their agents differ") {
+TEST_CASE("Operator API: nodes are listed with their reports and the differences of their agents") {
   Bench bench;
   const auto answer = json::Document::parse(bench.ask("GET", "/nodes", {}, false).body);
   REQUIRE(answer);
@@ -117,7 +117,7 @@ TEST_CASE("Operator API: the nodes are listed with what they say, and where thei
   }
 }
 
-TEST_CASE("Operator API: draining a node asks it, and the audit says who did and why") {
+TEST_CASE("Operator API: drain asks the node to drain, and the audit has operator and reason") {
   Bench bench;
   const http::Reply reply = bench.ask("POST", "/nodes/2/drain", kReason);
   CHECK(reply.status == 200);
@@ -133,7 +133,7 @@ TEST_CASE("Operator API: draining a node asks it, and the audit says who did and
   CHECK(lines[0].entry.outcome == task::kDone);
 }
 
-TEST_CASE("Operator API: a drain needs an operator, a reason and a node that is there") {
+TEST_CASE("Operator API: a drain needs an operator, a reason and an existing node") {
   Bench bench;
   CHECK(bench.ask("POST", "/nodes/2/drain", kReason, false).status == 403);
   CHECK(bench.ask("POST", "/nodes/2/drain", "{}").status == 400);
@@ -145,7 +145,7 @@ TEST_CASE("Operator API: a drain needs an operator, a reason and a node that is 
   CHECK(lines[0].entry.outcome == "not_found");
 }
 
-TEST_CASE("Operator API: a node that shares its store with nobody is alone in the list and not drained") {
+TEST_CASE("Operator API: without a shared store only this node is listed, and it cannot be drained") {
   Bench bench(false);
   const http::Reply listed = bench.ask("GET", "/nodes");
   CHECK(listed.status == 200);
@@ -156,7 +156,7 @@ TEST_CASE("Operator API: a node that shares its store with nobody is alone in th
   CHECK(bench.audit()[0].entry.outcome == "conflict");
 }
 
-TEST_CASE("Operator API: whoever asks is told whether there may be other nodes") {
+TEST_CASE("Operator API: /me shows whether there may be other nodes") {
   CHECK(Bench(true).ask("GET", "/me").body.find(R"("nodes":true)") != std::string::npos);
   CHECK(Bench(false).ask("GET", "/me").body.find("\"nodes\"") == std::string::npos);
 }

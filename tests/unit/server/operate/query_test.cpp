@@ -11,7 +11,7 @@ namespace {
 
 const base::Timestamp kNow = base::from_ms(1'000'000'000);
 
-// What is wrong with a list's query; empty: nothing.
+// The problem of a list's query, or an empty text.
 std::string problem_of(const Query::Pairs& pairs) {
   Query query(pairs);
   (void)server::operate::read_filter(query, kNow);
@@ -21,7 +21,7 @@ std::string problem_of(const Query::Pairs& pairs) {
 
 }  // namespace
 
-TEST_CASE("Query: a filter has all that is given") {
+TEST_CASE("Query: a filter has all parameters that are given") {
   const Query::Pairs pairs{{"state", "failed,unfinished"},
                            {"state", "input-required"},
                            {"id", "01a2"},
@@ -49,7 +49,7 @@ TEST_CASE("Query: a filter has all that is given") {
   CHECK(filter.error == "disk");
 }
 
-TEST_CASE("Query: a task at rest is one whose turn is none") {
+TEST_CASE("Query: turn=none finds tasks without a turn") {
   const Query::Pairs pairs{{"turn", "none"}};
   Query query(pairs);
   const auto filter = server::operate::read_filter(query, kNow);
@@ -59,7 +59,7 @@ TEST_CASE("Query: a task at rest is one whose turn is none") {
   CHECK_FALSE(filter.retried);
 }
 
-TEST_CASE("Query: what is unknown, repeated or no value is said by name") {
+TEST_CASE("Query: unknown, repeated and invalid parameters are reported by name") {
   CHECK(problem_of({{"agnet", "x"}}) == "agnet: is unknown; did you mean agent?");
   CHECK(problem_of({{"agent", "a"}, {"agent", "b"}}) == "agent: is there more than once");
   CHECK(problem_of({{"state", "great"}}) == "state: there is no state great");
@@ -69,7 +69,7 @@ TEST_CASE("Query: what is unknown, repeated or no value is said by name") {
   CHECK(problem_of({}).empty());
 }
 
-TEST_CASE("Query: a filter in JSON is the same as its parameters") {
+TEST_CASE("Query: a filter in JSON is equivalent to its parameters") {
   const auto document = json::Document::parse(
       R"({"state":["failed","rejected"],"agent":"echo","age_min_s":60,"undelivered":true})");
   const auto pairs = server::operate::filter_pairs(document->root());
@@ -81,7 +81,7 @@ TEST_CASE("Query: a filter in JSON is the same as its parameters") {
                                {"undelivered", "1"}});
 }
 
-TEST_CASE("Query: JSON that is no filter is refused") {
+TEST_CASE("Query: JSON that is not a filter is refused") {
   for (const char* text :
        {"[]", R"({"agnet":"x"})", R"({"agent":{}})", R"({"agent":null})", R"({"limit":1})"}) {
     CAPTURE(text);

@@ -13,7 +13,7 @@ namespace routes_test {
 
 using namespace baton;
 
-TEST_CASE("Routes: what is served is what the description has") {
+TEST_CASE("Routes: exactly the routes of the API description are served") {
   const auto description = json::Document::parse_view(base::embedded_file("operate.openapi.json"));
   REQUIRE(description);
   std::set<std::string> described;
@@ -28,7 +28,7 @@ TEST_CASE("Routes: what is served is what the description has") {
   CHECK(std::set(routes.begin(), routes.end()) == described);
 }
 
-TEST_CASE("Routes: the API is at /operate and below it alone") {
+TEST_CASE("Routes: the API is served only at and below /operate") {
   CHECK(server::operate::serves("/operate"));
   CHECK(server::operate::serves("/operate/v1/tasks"));
   CHECK_FALSE(server::operate::serves("/operated"));

@@ -1,4 +1,4 @@
-// What the operator API counts.
+// The counts of the operator API.
 #include "server/operate/rows.h"
 
 #include <doctest/doctest.h>
@@ -10,7 +10,7 @@ namespace rows_test {
 using namespace baton;
 using server::operate::counted;
 
-TEST_CASE("counted: while another thread looks at all tasks the next count is refused, unless it is kept") {
+TEST_CASE("counted: during a full scan another one is refused, but maintained counts are returned") {
   const base::SystemClock clock;
   store::MemoryStore store(clock);
   std::atomic<bool> is_counting{false};

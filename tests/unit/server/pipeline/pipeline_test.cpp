@@ -51,7 +51,7 @@ constexpr const char* kCard = "/.well-known/agent-card.json";
 
 }  // namespace
 
-TEST_CASE("Pipeline: until it is open there are no calls and no cards, only what operators ask") {
+TEST_CASE("Pipeline: before it is open calls and cards get 503, and only health checks are answered") {
   Bench bench;
   for (const char* path : {kCard, "/agents/none/", "/tasks/t", "/agent/authenticatedExtendedCard"}) {
     CHECK(bench.ask("GET", path).status == 503);
@@ -70,7 +70,7 @@ TEST_CASE("Pipeline: until it is open there are no calls and no cards, only what
   CHECK(bench.ask("GET", "/readyz").status == 503);
 }
 
-TEST_CASE("Pipeline: a node that drains is not ready, and says why") {
+TEST_CASE("Pipeline: a draining node is not ready and gives the reason") {
   Bench bench;
   server::Nodes nodes(nullptr, bench.engine.engine(), bench.catalogue, {"db-1", "1.2.3", {}}, bench.readers);
   bench.pipeline.set_nodes(&nodes);
@@ -83,7 +83,7 @@ TEST_CASE("Pipeline: a node that drains is not ready, and says why") {
   CHECK(reply.body == "not ready: draining\n");
 }
 
-TEST_CASE("Pipeline: an error of the connection layer has the operator API's form on its paths") {
+TEST_CASE("Pipeline: a connection error on the operator API's paths has that API's form") {
   const auto body_at = [](const char* path, int status) {
     http::Request request;
     request.path = path;
@@ -97,7 +97,7 @@ TEST_CASE("Pipeline: an error of the connection layer has the operator API's for
   CHECK(body_at("", 503) == "{\"error\":\"no\"}\n");
 }
 
-TEST_CASE("Pipeline: an error of the connection layer has its path's form, and its page may read it") {
+TEST_CASE("Pipeline: a connection error has its path's form, and allowed pages may read it") {
   Bench bench;
   bench.options.cors_origins = {"https://chat.example"};
   bench.pipeline.open("http://localhost");
@@ -112,7 +112,7 @@ TEST_CASE("Pipeline: an error of the connection layer has its path's form, and i
     return std::ranges::count(reply.headers, std::pair<std::string, std::string>{
                                                  "Access-Control-Allow-Origin", "https://chat.example"});
   };
-  const std::string agent;  // the default one
+  const std::string agent;  // the default agent
   const Reply rpc = at("POST", agent + "/", 413);
   CHECK(rpc.status == 413);
   CHECK(rpc.body.starts_with(R"({"jsonrpc":"2.0","id":null,"error":{"code":)"));
@@ -129,8 +129,7 @@ TEST_CASE("Pipeline: an error of the connection layer has its path's form, and i
   CHECK(at("POST", agent + "/", 413).headers.empty());
 }
 
-TEST_CASE(
-    "Pipeline: where there are no operators, or the host is not served, their API answers in its form") {
+TEST_CASE("Pipeline: without operators, or for another host, the operator API's errors have its form") {
   Bench bench;
   CHECK(bench.ask("GET", "/operate/v1/me").body ==
         R"({"error":{"code":"not_found","message":"nothing is served at this path"}})");

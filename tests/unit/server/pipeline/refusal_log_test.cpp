@@ -7,7 +7,7 @@ namespace refusal_log_test {
 using namespace baton;
 using std::chrono::seconds;
 
-TEST_CASE("RefusalLog: an address gets a line for each reason and minute") {
+TEST_CASE("RefusalLog: an address gets one line per reason and minute") {
   server::RefusalLog log;
   const auto at = [](int second) { return server::RefusalLog::Time(seconds(1'000 + second)); };
   CHECK(log.note("192.0.2.1", "no token", at(0)));
@@ -17,7 +17,7 @@ TEST_CASE("RefusalLog: an address gets a line for each reason and minute") {
   CHECK(log.note("192.0.2.1", "no token", at(60)));
 }
 
-TEST_CASE("RefusalLog: a flood from many addresses is forgotten, not kept") {
+TEST_CASE("RefusalLog: during a flood from many addresses old entries are dropped") {
   server::RefusalLog log;
   const server::RefusalLog::Time now(seconds(1'000));
   CHECK(log.note("192.0.2.1", "no token", now));

@@ -12,7 +12,7 @@ using server::WrongTokens;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-TEST_CASE("WrongTokens: an address that keeps trying waits, until a minute later; others do not") {
+TEST_CASE("WrongTokens: an address with many wrong tokens is blocked for a minute, others are not") {
   WrongTokens tokens;
   const WrongTokens::Time start = WrongTokens::Time() + std::chrono::hours(1);
   for (int i = 0; i < WrongTokens::kQuickOnes; ++i)
@@ -22,7 +22,7 @@ TEST_CASE("WrongTokens: an address that keeps trying waits, until a minute later
   CHECK(tokens.noted("192.0.2.1", start + seconds(60)) == milliseconds(0));
 }
 
-TEST_CASE("WrongTokens: the addresses of one IPv6 network count together") {
+TEST_CASE("WrongTokens: addresses of one IPv6 network count as one") {
   WrongTokens tokens;
   const WrongTokens::Time now = WrongTokens::Time() + std::chrono::hours(1);
   for (int i = 0; i < WrongTokens::kQuickOnes; ++i)
@@ -31,7 +31,7 @@ TEST_CASE("WrongTokens: the addresses of one IPv6 network count together") {
   CHECK(tokens.noted("2001:db8:0:1::1", now) == milliseconds(0));
 }
 
-TEST_CASE("CallerShares: a caller holds no more than its share, whatever tenants it names") {
+TEST_CASE("CallerShares: a caller's share is bounded across all its tenants") {
   CallerShares shares;
   const task::Caller ann{"ann"}, ann_elsewhere{std::string("tenant") + task::kTenantEnd + "ann"}, bob{"bob"};
   const auto unbounded = shares.take(ann);
@@ -48,7 +48,7 @@ TEST_CASE("CallerShares: a caller holds no more than its share, whatever tenants
   CHECK_FALSE(shares.take(ann));
 }
 
-TEST_CASE("CallerShares: a hold ends with the stream it is for") {
+TEST_CASE("CallerShares: a hold ends with its stream") {
   struct Source final : http::StreamSource {
     Next pull(std::string& out, std::size_t) override {
       out += "x";
