@@ -26,7 +26,7 @@ std::string others_in(const std::string& metadata) {
 
 }  // namespace
 
-TEST_CASE("Baton's extension: a request asks for every number and for a place to start") {
+TEST_CASE("Baton's extension: a request may ask for every number and for a starting point") {
   const auto on = wish_in(kOn);
   REQUIRE(on);
   CHECK(on->every);
@@ -68,14 +68,14 @@ TEST_CASE("Baton's extension: a member of the wrong type is refused by its name"
   }
 }
 
-TEST_CASE("Baton's extension: what a request says to Baton is not the task's") {
+TEST_CASE("Baton's extension: members for Baton are removed from the task's metadata") {
   CHECK(others_in(R"({ "a" : 1 })") == R"({ "a" : 1 })");
   CHECK(others_in("null").empty());
   CHECK(others_in(kOn).empty());
   CHECK(others_in(R"({"a":[1, 2],"urn:baton:a2a:1":{},"b":"x"})") == R"({"a":[1, 2],"b":"x"})");
 }
 
-TEST_CASE("Baton's extension: a shown event says what it covers, whatever the agent wrote there") {
+TEST_CASE("Baton's extension: a shown event has the events it covers, overriding the agent's value") {
   CHECK(protocol::with_from({}, {7}).text == R"({"urn:baton:a2a:1":{"from":7}})");
   CHECK(protocol::with_from({R"({"a":{"b":1}})"}, {7}).text ==
         R"({"a":{"b":1},"urn:baton:a2a:1":{"from":7}})");
@@ -83,7 +83,7 @@ TEST_CASE("Baton's extension: a shown event says what it covers, whatever the ag
         R"({"a":2,"urn:baton:a2a:1":{"from":7}})");
 }
 
-TEST_CASE("Baton's extension: hops are read as they are written, and only short texts are hops") {
+TEST_CASE("Baton's extension: written hops are read back, and only short texts are accepted") {
   const task::Json marked = protocol::with_hops({R"({"a":1})"}, {"n/echo", "m/desk"});
   const auto document = json::Document::parse_view(marked.text);
   REQUIRE(document);
@@ -114,7 +114,7 @@ TEST_CASE("Baton's extension: a request may name the question that it answers") 
   CHECK(read(R"({"urn:baton:a2a:1":{"ask":7}})").error().code == base::ErrorCode::invalid_argument);
 }
 
-TEST_CASE("Baton's extension: a child's question says whose it is, whatever the agent has written there") {
+TEST_CASE("Baton's extension: a child's question has its owner, overriding the agent's value") {
   task::Status status;
   status.state = task::State::input_required;
   status.message.emplace();
@@ -169,7 +169,7 @@ base::Result<std::shared_ptr<const task::Budget>> budget_in(const std::string& b
 
 }  // namespace
 
-TEST_CASE("Baton's extension: a budget has the limits it names, and any other value is refused by its name") {
+TEST_CASE("Baton's extension: a budget has the given limits, and a wrong value is refused by name") {
   const auto budget =
       budget_in(R"({"max_tokens":5,"max_children":0,"max_depth":2,"max_rounds":3,"max_wall_s":60})");
   REQUIRE(budget);
@@ -203,7 +203,7 @@ TEST_CASE("Baton's extension: a budget for another server is in whole seconds, r
   CHECK(protocol::with_hops({}, {"a/b"}).text == R"({"urn:baton:a2a:1":{"hops":["a/b"]}})");
 }
 
-TEST_CASE("Baton's extension: usage is shown beside what else is there, and read within bounds") {
+TEST_CASE("Baton's extension: usage is added to existing metadata, and read within bounds") {
   task::Status status;
   CHECK(protocol::with_usage({R"({"a":1})"}, status).text == R"({"a":1})");
   status.taken = {7, 2};

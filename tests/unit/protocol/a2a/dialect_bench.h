@@ -1,4 +1,4 @@
-// For tests of dialects: short ways to read and write, and a task with everything in it.
+// For tests of dialects: short functions to read and write, and a task with all members set.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -17,7 +17,7 @@ inline json::Document parsed(const std::string& json) {
   return std::move(*document);
 }
 
-// The value that is read, or a failed test.
+// The value that was read; fails the test on an error.
 template <class T>
 T value_of(base::Result<T> read) {
   REQUIRE_MESSAGE(read, (read ? "" : read.error().for_caller));
@@ -41,7 +41,7 @@ inline std::string send_error(const Dialect& dialect, const std::string& params)
   return error_of(dialect.read_send(document.root()));
 }
 
-// What a writing function of a dialect writes.
+// The JSON that `write` writes.
 template <class F>
 std::string written(F&& write) {
   std::string out;
@@ -54,7 +54,7 @@ inline std::string task_shown(const Dialect& dialect, const task::Task& task) {
   return written([&](json::Writer& out) { dialect.write_task(out, task); });
 }
 
-// An event of task t1 in context c1, or "" where it is not shown.
+// The JSON of an event of task t1 in context c1, or "" if it is not shown.
 inline std::string shown(const Dialect& dialect, const task::Event& event, bool last = false) {
   bool is_shown = false;
   std::string out = written([&](json::Writer& writer) {
@@ -71,7 +71,7 @@ inline bool has(const std::string& text, std::string_view piece) {
   return text.find(piece) != std::string::npos;
 }
 
-// One part of each kind, with all that a part can have.
+// One part of each kind, with all members set.
 inline std::vector<task::Part> rich_parts() {
   using Kind = task::Part::Kind;
   return {{Kind::text, "hi", "a.md", "text/markdown", {R"({ "a" : 1.0 })"}},
@@ -107,7 +107,7 @@ inline task::Task rich_task(task::State state) {
   return task;
 }
 
-// As little of a task as there can be.
+// A task with only the required members.
 inline task::Task bare_task(task::State state) {
   task::Task task;
   task.id.value = "t1";

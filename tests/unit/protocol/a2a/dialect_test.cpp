@@ -17,11 +17,11 @@ const protocol::a2a::Dialect* const kAll[] = {&protocol::a2a::v0_1(), &protocol:
 
 }  // namespace
 
-TEST_CASE("A2A dialects: a task that another protocol began has the shapes of 1.0") {
+TEST_CASE("A2A dialects: a task that another protocol began uses the dialect of 1.0") {
   CHECK(&dialect_of(task::ProtocolVersion::none) == &protocol::a2a::v1_0());
 }
 
-TEST_CASE("A2A dialects: what only chat protocols show is shown in no version") {
+TEST_CASE("A2A dialects: events for chat protocols only are shown in no version") {
   for (const protocol::a2a::Dialect* dialect : kAll) {
     CHECK(shown(*dialect, {{1}, {}, task::ReasoningDelta{{"s"}, "hm", true, false}}).empty());
     CHECK(shown(*dialect, {{1}, {}, task::Activity{"a", "PLAN", {"{}"}, {}}}).empty());
@@ -33,7 +33,7 @@ TEST_CASE("A2A dialects: what only chat protocols show is shown in no version") 
   }
 }
 
-TEST_CASE("A2A dialects: the id of what is asked is not shown") {
+TEST_CASE("A2A dialects: a question's id is not shown") {
   task::StatusChanged asking{{task::State::input_required, std::nullopt, {}}, {}};
   for (const protocol::a2a::Dialect* dialect : kAll) {
     asking.ask.clear();

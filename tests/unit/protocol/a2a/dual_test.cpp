@@ -11,7 +11,7 @@ const Dialect& dual = protocol::a2a::dual();
 
 }  // namespace
 
-TEST_CASE("A2A dual task: has the tags of all versions before 1.0") {
+TEST_CASE("A2A dual task: it has the tags of all versions before 1.0") {
   task::Task task = rich_task(task::State::working);
   task.status.message.reset();
   task.history.clear();
@@ -25,8 +25,7 @@ TEST_CASE("A2A dual task: has the tags of all versions before 1.0") {
         R"("metadata":{"k":true},"extensions":["https://x.example/ext"]}]})");
 }
 
-TEST_CASE(
-    "A2A dual task: states that 0.1 lacks are renamed in its tasks, and said in the message's metadata") {
+TEST_CASE("A2A dual task: states that 0.1 lacks are renamed in its tasks, and kept in the metadata") {
   task::Task rejected = bare_task(task::State::rejected);
   rejected.origin = task::ProtocolVersion::v0_1;
   CHECK(task_shown(dual, rejected) ==
@@ -41,12 +40,12 @@ TEST_CASE(
   CHECK(has(waiting, R"("metadata":{"state":"auth-required","m":[1, 2]})"));
 }
 
-TEST_CASE("A2A dual task: states of tasks that newer clients made keep their names") {
+TEST_CASE("A2A dual task: the states of newer clients' tasks keep their names") {
   CHECK(has(task_shown(dual, bare_task(task::State::rejected)), R"("status":{"state":"rejected")"));
   CHECK(has(task_shown(dual, rich_task(task::State::auth_required)), R"("state":"auth-required")"));
 }
 
-TEST_CASE("A2A dual events: have the tags of all versions before 1.0") {
+TEST_CASE("A2A dual events: they have the tags of all versions before 1.0") {
   CHECK(status_shown(dual, task::State::working) ==
         R"({"kind":"status-update","id":"t1","taskId":"t1","contextId":"c1",)"
         R"("status":{"state":"working","timestamp":"1970-01-01T00:00:00.000Z"},"final":false})");
@@ -56,14 +55,14 @@ TEST_CASE("A2A dual events: have the tags of all versions before 1.0") {
         R"("append":false,"lastChunk":false})");
 }
 
-TEST_CASE("A2A dual subscription: its first item is a Task and a status event of 0.1") {
+TEST_CASE("A2A dual subscription: its first item is both a Task and a status event of 0.1") {
   const std::string first =
       written([](json::Writer& out) { dual.write_first(out, bare_task(task::State::completed), true); });
   CHECK(has(first, R"({"kind":"task","id":"t1")"));
   CHECK(has(first, R"(},"final":true})"));
 }
 
-TEST_CASE("A2A dual get: an absent historyLength means all, none is asked for with 0") {
+TEST_CASE("A2A dual get: an absent historyLength means all, and 0 means none") {
   const auto length = [](const std::string& params) {
     const auto document = parsed(params);
     return value_of(dual.read_task_request(document.root())).history_length;

@@ -36,7 +36,7 @@ const std::string kNotFoundInfo =
 
 }  // namespace
 
-TEST_CASE("A2A errors: an unknown task as section 12 of the reference has it") {
+TEST_CASE("A2A errors: an unknown task gives the error of section 12 of the reference") {
   const Error error{ErrorCode::task_not_found, "task not found", {}};
   CHECK(rpc(error, "t1") ==
         R"({"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"Task not found","data":[)" +
@@ -47,7 +47,7 @@ TEST_CASE("A2A errors: an unknown task as section 12 of the reference has it") {
   CHECK(rest_v0_3({ErrorCode::task_not_found, {}, {}}) == R"({"code":-32001,"message":"Task not found"})");
 }
 
-TEST_CASE("A2A errors: what was wrong with a member is a field violation") {
+TEST_CASE("A2A errors: the problem of a member is a field violation") {
   const std::string bad_request =
       R"({"@type":"type.googleapis.com/google.rpc.BadRequest","fieldViolations":[)"
       R"({"field":"message.parts","description":"must not be empty"}]})";
@@ -69,7 +69,7 @@ TEST_CASE("A2A errors: wrong parameters without a member have no field violation
   CHECK(rest(error).find("BadRequest") == std::string::npos);
 }
 
-TEST_CASE("A2A errors: those of the envelope have the list of 1.0 too, with the member that was wrong") {
+TEST_CASE("A2A errors: envelope errors also have the details of 1.0, with the wrong member") {
   for (const ErrorCode code : {ErrorCode::parse_error, ErrorCode::method_not_found, ErrorCode::internal}) {
     CHECK(rpc({code, {}, {}}).find(R"("data":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo")") !=
           std::string::npos);
@@ -79,7 +79,7 @@ TEST_CASE("A2A errors: those of the envelope have the list of 1.0 too, with the 
   CHECK(said.find(R"("field":"jsonrpc")") != std::string::npos);
 }
 
-TEST_CASE("A2A errors: what no code fits says what happened, not that it is internal") {
+TEST_CASE("A2A errors: an error without an A2A code has its message, and internal details are hidden") {
   CHECK(rest({ErrorCode::overloaded, "try again later", {}}) ==
         R"({"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"try again later","details":[)"
         R"({"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"RESOURCE_EXHAUSTED",)"
@@ -88,7 +88,7 @@ TEST_CASE("A2A errors: what no code fits says what happened, not that it is inte
   CHECK(rpc({ErrorCode::internal, {}, "secret"}).find("secret") == std::string::npos);
 }
 
-TEST_CASE("A2A errors: the numbers that changed their meaning have that of 1.0, with its reason") {
+TEST_CASE("A2A errors: numbers whose meaning changed have that of 1.0, with its reason") {
   const auto has = [](ErrorCode code, const std::string& number, const std::string& reason) {
     const std::string text = rpc({code, {}, {}});
     return text.find("\"code\":" + number + ",") != std::string::npos &&

@@ -1,4 +1,4 @@
-// What looks alike between the versions before 1.0 and is not, in the objects of JSON-RPC.
+// JSON-RPC objects that look alike in the versions before 1.0 but differ.
 #include "dialect_bench.h"
 
 namespace traps_before_v1_test {
@@ -11,7 +11,7 @@ using protocol::a2a::v0_3;
 
 namespace {
 
-// A send of one part, in either version.
+// The params of a send with one part, in either version.
 std::string params_with(const Dialect& dialect, const std::string& part) {
   const std::string message = R"("message":{"role":"user","messageId":"m","parts":[)" + part + "]}";
   return &dialect == &v0_1() ? R"({"id":"t1",)" + message + "}" : "{" + message + "}";
@@ -36,7 +36,7 @@ std::optional<int> history_of(const Dialect& dialect, const std::string& length)
 
 }  // namespace
 
-TEST_CASE("A2A before 1.0: one answer to the shared methods serves whoever asked") {
+TEST_CASE("A2A before 1.0: answers to shared methods have the members of all these versions") {
   const std::string shown_to_all = task_shown(dual(), rich_task(task::State::completed));
   for (const char* member : {R"("kind":"task")", R"("sessionId":"c1")", R"("contextId":"c1")", R"("index":3)",
                              R"("artifactId":"a1")", R"("type":"text","kind":"text")"}) {
@@ -45,7 +45,7 @@ TEST_CASE("A2A before 1.0: one answer to the shared methods serves whoever asked
   }
 }
 
-TEST_CASE("A2A before 1.0: type, kind and neither are read before 1.0") {
+TEST_CASE("A2A before 1.0: parts are read with type, with kind and with neither") {
   for (const Dialect* dialect : {&v0_1(), &v0_3(), &dual()}) {
     for (const char* tag : {R"("type":"text",)", R"("kind":"text",)", ""}) {
       CAPTURE(tag);
@@ -56,8 +56,7 @@ TEST_CASE("A2A before 1.0: type, kind and neither are read before 1.0") {
   }
 }
 
-TEST_CASE(
-    "A2A before 1.0: blocking is taken as it is, and its absence leaves the choice to the agent's card") {
+TEST_CASE("A2A before 1.0: blocking is used as given, and without it the agent's card decides") {
   const auto waits = [](const std::string& configuration) {
     return send(v0_3(),
                 R"({"message":{"messageId":"m","role":"user","parts":[{"text":"x"}]})" + configuration + "}")
@@ -69,7 +68,7 @@ TEST_CASE(
   CHECK_FALSE(waits(""));
 }
 
-TEST_CASE("A2A before 1.0: the list of schemes is kept whole") {
+TEST_CASE("A2A before 1.0: the whole list of schemes is kept") {
   const auto document = parsed(R"({"taskId":"t1","pushNotificationConfig":{"id":"p","url":"https://h/",)"
                                R"("authentication":{"schemes":["Bearer","Basic"],"credentials":"c"}}})");
   const auto read = value_of(v0_3().read_push(document.root()));
@@ -90,7 +89,7 @@ TEST_CASE("A2A before 1.0: chunk flags are in the artifact in 0.1 and in the eve
   CHECK_FALSE(has(newer, "index"));
 }
 
-TEST_CASE("A2A before 1.0: a task is params.id everywhere but in pushNotificationConfig/set") {
+TEST_CASE("A2A before 1.0: the task is params.id, except in pushNotificationConfig/set") {
   const auto set = parsed(R"({"id":"t1","pushNotificationConfig":{"url":"https://h/"}})");
   CHECK(value_of(v0_1().read_push(set.root())).task.value == "t1");
   CHECK(error_of(v0_3().read_push(set.root())) == "params.taskId: must be a string");
@@ -121,7 +120,7 @@ TEST_CASE("A2A before 1.0: the answer to a send is a bare task with its kind") {
   CHECK(task_shown(v0_3(), task).starts_with(R"({"kind":"task","id":"t1")"));
 }
 
-TEST_CASE("A2A before 1.0: a stream of 0.2 and 0.3 ends at input-required and goes on at auth-required") {
+TEST_CASE("A2A before 1.0: streams of 0.2 and 0.3 end at input-required but not at auth-required") {
   CHECK(v0_3().stream_ends_at(task::State::input_required));
   CHECK_FALSE(v0_3().stream_ends_at(task::State::auth_required));
   CHECK(v0_3().stream_ends_at(task::State::canceled));
@@ -141,23 +140,23 @@ TEST_CASE("A2A before 1.0: a message without parts is refused") {
   }
 }
 
-TEST_CASE("A2A before 1.0: an input-required that ends the stream is final, one that does not is not") {
+TEST_CASE("A2A before 1.0: input-required is final only if it ends the stream") {
   CHECK(has(status_shown(v0_3(), task::State::input_required, true), R"("final":true)"));
   CHECK(has(status_shown(v0_3(), task::State::input_required, false), R"("final":false)"));
   CHECK(has(status_shown(v0_3(), task::State::rejected, false), R"("final":true)"));
 }
 
-TEST_CASE("A2A before 1.0: only from 0.2 on does a stream begin with the Task") {
+TEST_CASE("A2A before 1.0: a stream begins with the Task only from 0.2 on") {
   CHECK_FALSE(v0_1().stream_begins_with_task());
   CHECK(v0_3().stream_begins_with_task());
 }
 
-TEST_CASE("A2A before 1.0: clients of 0.3 that take nothing but a stream are refused in one") {
+TEST_CASE("A2A before 1.0: 0.3 sends refusals within the stream, 0.1 does not") {
   CHECK(v0_3().refuses_in_stream());
   CHECK_FALSE(v0_1().refuses_in_stream());
 }
 
-TEST_CASE("A2A before 1.0: no historyLength and 0 mean different things") {
+TEST_CASE("A2A before 1.0: an absent historyLength and 0 differ from 0.2 on") {
   CHECK(history_of(v0_1(), "") == 0);
   CHECK(history_of(v0_1(), "0") == 0);
   CHECK_FALSE(history_of(v0_3(), ""));
@@ -169,7 +168,7 @@ TEST_CASE("A2A before 1.0: no historyLength and 0 mean different things") {
         "params.historyLength: must be a whole number from 0");
 }
 
-TEST_CASE("A2A before 1.0: members that nobody knows are ignored") {
+TEST_CASE("A2A before 1.0: unknown members are ignored") {
   const std::string more = R"("whatever":{"deep":[null]},)";
   const std::string part = "[{" + more + R"("text":"x"}])";
   for (const Dialect* dialect : {&v0_1(), &v0_3(), &dual(), &protocol::a2a::v0_3_rest()}) {
@@ -197,7 +196,7 @@ TEST_CASE("A2A before 1.0: webhooks before 1.0 get the whole task") {
   }
 }
 
-TEST_CASE("A2A before 1.0: a push config is asked for without its id") {
+TEST_CASE("A2A before 1.0: a push config may be requested without its id") {
   const auto document = parsed(R"({"id":"t1"})");
   CHECK(value_of(v0_3().read_push_ref(document.root())).config.empty());
 }
@@ -206,7 +205,7 @@ TEST_CASE("A2A before 1.0: a send to a task that has ended is -32602 before 1.0"
   CHECK(v0_3().refusal_when_ended() == base::ErrorCode::invalid_argument);
 }
 
-TEST_CASE("A2A before 1.0: data that is no object is wrapped and marked, and unwrapped where it is both") {
+TEST_CASE("A2A before 1.0: data other than an object is wrapped and marked, and unwrapped only if both") {
   const task::Part list{task::Part::Kind::data, "[1, 2]", {}, {}, {R"({"k":1})"}};
   CHECK(has(message_shown(v0_3(), list),
             R"({"kind":"data","data":{"value":[1, 2]},"metadata":{"data_part_compat":true,"k":1}})"));
@@ -217,7 +216,7 @@ TEST_CASE("A2A before 1.0: data that is no object is wrapped and marked, and unw
   CHECK(back == list);
   CHECK(part_of(v0_3(), R"({"data":{"value":null},"metadata":{"data_part_compat":true}})") ==
         task::Part{task::Part::Kind::data, "null", {}, {}, {}});
-  // Half of the convention is somebody's own data.
+  // Data that is only wrapped or only marked is an ordinary object.
   for (const std::string part :
        {R"({"data":{"value":1},"metadata":{}})", R"({"data":{"v":1},"metadata":{"data_part_compat":true}})",
         R"({"data":{"value":1,"v":2},"metadata":{"data_part_compat":true}})"}) {
@@ -226,7 +225,7 @@ TEST_CASE("A2A before 1.0: data that is no object is wrapped and marked, and unw
   }
 }
 
-TEST_CASE("A2A before 1.0: numbers and order in metadata and data stay as they came") {
+TEST_CASE("A2A before 1.0: numbers and order in metadata and data are kept") {
   const std::string raw = R"({ "n" : 12345678901234567890123, "b":1.0, "a":1e2 })";
   for (const Dialect* dialect : {&v0_1(), &v0_3(), &dual()}) {
     const task::Part part = part_of(*dialect, R"({"data":)" + raw + R"(,"metadata":)" + raw + "}");
@@ -234,7 +233,7 @@ TEST_CASE("A2A before 1.0: numbers and order in metadata and data stay as they c
   }
 }
 
-TEST_CASE("A2A before 1.0: base64 is read in all its forms and written in one") {
+TEST_CASE("A2A before 1.0: base64 is read in all forms and written in one") {
   for (const std::string bytes : {"-_-_-w==", "-_-_-w", "+/+/+w==", "+/+/+w"}) {
     CAPTURE(bytes);
     const task::Part part = part_of(v0_3(), R"({"kind":"file","file":{"bytes":")" + bytes + R"("}})");

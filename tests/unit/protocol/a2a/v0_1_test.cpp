@@ -37,7 +37,7 @@ TEST_CASE("A2A 0.1 send: everything in the request is read") {
   CHECK(submission.when_context_differs == task::WhenContextDiffers::ignore);
 }
 
-TEST_CASE("A2A 0.1 send: the shapes of hand-written clients are read") {
+TEST_CASE("A2A 0.1 send: the forms of hand-written clients are read") {
   CHECK(send(era, R"({"id":7,"message":{"role":"user","data":[{"type":"text","text":"x"}]}})")
             .submission.task.value == "7");
   const auto loose = send(
@@ -57,7 +57,7 @@ TEST_CASE("A2A 0.1 send: the shapes of hand-written clients are read") {
   CHECK(nulls.submission.message.parts.at(0) == task::Part::of_text("x"));
 }
 
-TEST_CASE("A2A 0.1 send: what is wrong is named") {
+TEST_CASE("A2A 0.1 send: errors name the wrong member") {
   const std::string message = R"("message":{"role":"user","parts":[{"type":"text","text":"x"}]})";
   CHECK(send_error(era, "{" + message + "}") == "params.id: must be a string");
   CHECK(send_error(era, R"({"id":"",)" + message + "}") == "params.id: must not be empty");
@@ -88,7 +88,7 @@ TEST_CASE("A2A 0.1 send: what is wrong is named") {
                             "}") == "params.pushNotification.token: must not have control characters");
 }
 
-TEST_CASE("A2A 0.1 task: is written in the schema's shape") {
+TEST_CASE("A2A 0.1 task: it is written in the schema's form") {
   task::Task value;
   value.id.value = "t1";
   value.context.value = "c1";
@@ -115,8 +115,7 @@ TEST_CASE("A2A 0.1 events: streamed text is an artifact in pieces") {
       R"({"id":"t1","artifact":{"parts":[{"type":"text","text":"llo"}],"index":2,"append":true,"lastChunk":true}})");
 }
 
-TEST_CASE(
-    "A2A 0.1 events: final is said at the end and where a stream ends, and states it lacks are renamed") {
+TEST_CASE("A2A 0.1 events: final is true where the task or a stream ends, and unknown states are renamed") {
   CHECK(has(status_shown(era, task::State::working), R"("final":false)"));
   CHECK(has(status_shown(era, task::State::input_required), R"("final":false)"));
   CHECK(has(status_shown(era, task::State::input_required, true), R"("final":true)"));
@@ -127,13 +126,13 @@ TEST_CASE(
   CHECK(has(status_shown(era, task::State::auth_required), R"("state":"input-required")"));
 }
 
-TEST_CASE("A2A 0.1 events: what the version cannot say is not shown") {
+TEST_CASE("A2A 0.1 events: events without a form in the version are not shown") {
   CHECK(shown(era, {{1}, {}, task::MessageAdded{}}).empty());
   CHECK(shown(era, {{1}, {}, task::Step{"s", task::Step::Phase::start}}).empty());
   CHECK(shown(era, {{1}, {}, task::StateSnapshot{{"{}"}}}).empty());
 }
 
-TEST_CASE("A2A 0.1 parts: data that is no object is wrapped, a text's media type moves into its metadata") {
+TEST_CASE("A2A 0.1 parts: data other than an object is wrapped, and a text's media type is in its metadata") {
   task::Message message;
   message.parts.push_back(task::Part::of_data({"[1]"}));
   task::Part text = task::Part::of_text("x");
@@ -145,7 +144,7 @@ TEST_CASE("A2A 0.1 parts: data that is no object is wrapped, a text's media type
   CHECK(has(out, R"("metadata":{"mediaType":"text/markdown", "a":1 })"));
 }
 
-TEST_CASE("A2A 0.1 push config: comes back as it was given") {
+TEST_CASE("A2A 0.1 push config: it is read back as it was set") {
   const std::string params =
       R"({"id":"t1","pushNotificationConfig":{"url":"https://h/","token":"t","authentication":{"schemes":["jwt"],"credentials":"c","x":[1, 2]}}})";
   const auto document = parsed(params);
@@ -155,7 +154,7 @@ TEST_CASE("A2A 0.1 push config: comes back as it was given") {
   CHECK(written([&](json::Writer& out) { era.write_push(out, read.task, read.config); }) == params);
 }
 
-TEST_CASE("A2A 0.1 streams: begin with events and end wherever the task stops") {
+TEST_CASE("A2A 0.1 streams: they begin with events and end wherever the task stops") {
   CHECK_FALSE(era.stream_begins_with_task());
   CHECK(era.stream_ends_at(task::State::auth_required));
   CHECK(era.stream_ends_at(task::State::input_required));
@@ -175,7 +174,7 @@ TEST_CASE("A2A 0.1 subscription: its first item is a Task that is a status event
   CHECK(has(first(false), R"("final":false)"));
 }
 
-TEST_CASE("A2A 0.1 get: the last event of a reader comes in the metadata") {
+TEST_CASE("A2A 0.1 get: a reader's last event is read from the metadata") {
   const auto document = parsed(R"({"id":"t1","historyLength":2,"metadata":{"lastEventId":7}})");
   const auto read = value_of(era.read_task_request(document.root()));
   CHECK(read.id.value == "t1");
@@ -186,7 +185,7 @@ TEST_CASE("A2A 0.1 get: the last event of a reader comes in the metadata") {
         "params.metadata.lastEventId: must be a whole number from 0");
 }
 
-TEST_CASE("A2A 0.1 list: there is none") {
+TEST_CASE("A2A 0.1 list: lists are unsupported") {
   const auto document = parsed("{}");
   const auto read = era.read_list(document.root());
   REQUIRE_FALSE(read);

@@ -94,7 +94,7 @@ TEST_CASE("A2A 0.3 REST send: the proto's own names, enum numbers and the name o
   CHECK(request.submission.push);
 }
 
-TEST_CASE("A2A 0.3 REST send: what is wrong is named") {
+TEST_CASE("A2A 0.3 REST send: errors name the wrong member") {
   CHECK(send_error(v0_3_rest(), "{}") == "message: must be an object");
   CHECK(send_error(v0_3_rest(), "[]") == "params: must be an object");
   CHECK(send_error(v0_3_rest(), R"({"message":{}})") == "message.messageId: must not be empty");
@@ -121,7 +121,7 @@ TEST_CASE("A2A 0.3 REST send: what is wrong is named") {
         "configuration.blocking: must be true or false");
 }
 
-TEST_CASE("A2A 0.3 REST: tasks are named by resource names and by ids, with the values of a query") {
+TEST_CASE("A2A 0.3 REST: tasks are identified by resource names and ids, with values of a query") {
   CHECK(task_request(R"({"name":"tasks/t1"})").id.value == "t1");
   CHECK(task_request(R"({"name":"tasks/a/b"})").id.value == "a/b");
   const auto request = task_request(R"({"id":"t1","name":"tasks/other","history_length":"5"})");
@@ -134,7 +134,7 @@ TEST_CASE("A2A 0.3 REST: tasks are named by resource names and by ids, with the 
   CHECK(error_of(v0_3_rest().read_task_request(document.root())) == "name: must be a name such as tasks/1");
 }
 
-TEST_CASE("A2A 0.3 REST: the literal null of old clients is a body without members") {
+TEST_CASE("A2A 0.3 REST: the literal null of old clients is read as a body without members") {
   CHECK(task_request("null").id.empty());
   CHECK(task_request("{}").id.empty());
 }
@@ -165,7 +165,7 @@ TEST_CASE("A2A 0.3 REST push config: all forms of a body are read") {
         "pushNotificationConfig.url: must be an http or https URL");
 }
 
-TEST_CASE("A2A 0.3 REST push config: named by resource names") {
+TEST_CASE("A2A 0.3 REST push config: it is identified by its resource name") {
   CHECK(written([](json::Writer& out) { v0_3_rest().write_push(out, {"t1"}, config()); }) == kConfigShown);
   const auto document = parsed(R"({"name":"tasks/t1/pushNotificationConfigs/p1"})");
   const auto ref = value_of(v0_3_rest().read_push_ref(document.root()));
@@ -219,7 +219,7 @@ TEST_CASE("A2A: in the REST of 0.3 a send is answered with a wrapped task") {
   CHECK(first == sent);
 }
 
-TEST_CASE("A2A: the REST of 0.3 is not its JSON-RPC, which is read there too") {
+TEST_CASE("A2A: the REST of 0.3 has its own form, and the JSON-RPC form is read too") {
   const std::string all = task_shown(v0_3_rest(), rich_task(task::State::completed));
   CHECK(has(all, R"("content":[)"));
   CHECK(has(all, R"({"data":{"data":{ "n" : 123456789012345678901 }}})"));
@@ -244,13 +244,13 @@ TEST_CASE("A2A: the REST of 0.3 is not its JSON-RPC, which is read there too") {
   CHECK(part_of(R"({"data":{"data":{}}})").content == "{}");
 }
 
-TEST_CASE("A2A: the REST of 0.3 says final with the state the stream ends at") {
+TEST_CASE("A2A: in the REST of 0.3 final is true for the state that ends the stream") {
   CHECK(has(status_shown(v0_3_rest(), task::State::completed, true), R"("final":true)"));
   CHECK(has(status_shown(v0_3_rest(), task::State::input_required, true), R"("final":true)"));
   CHECK_FALSE(has(status_shown(v0_3_rest(), task::State::input_required), "final"));
 }
 
-TEST_CASE("A2A: history length 0 is all in the REST of 0.3, as is its absence") {
+TEST_CASE("A2A: in the REST of 0.3 history length 0 means all, as its absence does") {
   CHECK(send(v0_3_rest(), "{" + kMessage + "}").history_length == std::nullopt);
   CHECK(send(v0_3_rest(), "{" + kMessage + R"(,"configuration":{"historyLength":0}})").history_length ==
         std::nullopt);
@@ -258,7 +258,7 @@ TEST_CASE("A2A: history length 0 is all in the REST of 0.3, as is its absence") 
   CHECK(task_request(R"({"id":"t1"})").history_length == std::nullopt);
 }
 
-TEST_CASE("A2A: in the REST of 0.3 a configuration without blocking asks not to wait") {
+TEST_CASE("A2A: in the REST of 0.3 a configuration without blocking means not to wait") {
   CHECK(send(v0_3_rest(), "{" + kMessage + "}").waits.value_or(true));
   CHECK(send(v0_3_rest(), "{" + kMessage + R"(,"configuration":null})").waits.value_or(true));
   CHECK(send(v0_3_rest(), "{" + kMessage + R"(,"configuration":{}})").waits == false);
@@ -280,7 +280,7 @@ TEST_CASE("A2A: webhooks of 0.3 are sent the task in its JSON-RPC shape, in ever
   CHECK(v0_3_rest().webhook_shows_task());
 }
 
-TEST_CASE("A2A: data that is no object travels wrapped and marked in the REST of 0.3") {
+TEST_CASE("A2A: in the REST of 0.3 data other than an object is wrapped and marked") {
   task::Task task = bare_task(task::State::working);
   task::Message message;
   message.parts = {task::Part::of_data({"[1, 2]"})};

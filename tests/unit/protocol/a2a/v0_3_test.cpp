@@ -16,7 +16,7 @@ protocol::a2a::SendRequest send_with(const std::string& configuration) {
           configuration + "}");
 }
 
-// The error of a send whose message has this member more.
+// The error of a send whose message also has `member`.
 std::string error_with(const std::string& member) {
   return send_error(
       dialect,
@@ -64,7 +64,7 @@ TEST_CASE("A2A 0.3 send: everything in the request is read") {
   CHECK(submission.push->version == task::ProtocolVersion::v0_3);
 }
 
-TEST_CASE("A2A 0.3 send: tasks are the server's to name, and an ended one stays so") {
+TEST_CASE("A2A 0.3 send: the server chooses task ids, and an ended task is not reopened") {
   const task::Submission submission = send_with("{}").submission;
   CHECK(submission.task.empty());
   CHECK(submission.when_unknown == task::WhenUnknown::refuse);
@@ -72,7 +72,7 @@ TEST_CASE("A2A 0.3 send: tasks are the server's to name, and an ended one stays 
   CHECK(submission.when_context_differs == task::WhenContextDiffers::refuse);
 }
 
-TEST_CASE("A2A 0.3 send: what early documents show is read") {
+TEST_CASE("A2A 0.3 send: the forms of early documents are read") {
   const auto read =
       send(dialect,
            R"({"message":{"messageId":"m","role":"user","parts":[{"type":"text","text":"x"},{"text":"y"},)"
@@ -84,7 +84,7 @@ TEST_CASE("A2A 0.3 send: what early documents show is read") {
   CHECK_FALSE(read.history_length);
 }
 
-TEST_CASE("A2A 0.3 send: what is wrong is named") {
+TEST_CASE("A2A 0.3 send: errors name the wrong member") {
   CHECK(send_error(dialect, "{}") == "params.message: must be an object");
   CHECK(send_error(dialect, R"({"message":{"role":"user"}})") ==
         "params.message.messageId: must not be empty");
@@ -116,7 +116,7 @@ TEST_CASE("A2A 0.3 send: what is wrong is named") {
         "params.configuration.pushNotificationConfig.url: must be an http or https URL");
 }
 
-TEST_CASE("A2A 0.3 task: is written in the schema's shape") {
+TEST_CASE("A2A 0.3 task: it is written in the schema's form") {
   task::Task value = bare_task(task::State::auth_required);
   CHECK(task_shown(dialect, value) ==
         R"({"kind":"task","id":"t1","contextId":"c1",)"
@@ -140,7 +140,7 @@ TEST_CASE("A2A 0.3 task: is written in the schema's shape") {
       R"("metadata":{ "origin" : "test" }})");
 }
 
-TEST_CASE("A2A 0.3 events: streamed text is one artifact, named by its reply") {
+TEST_CASE("A2A 0.3 events: streamed text is one artifact with the reply's id") {
   CHECK(
       shown(dialect, {{3}, {}, task::TextDelta{{"r"}, 2, "he", true, false}}) ==
       R"({"kind":"artifact-update","taskId":"t1","contextId":"c1",)"
@@ -149,7 +149,7 @@ TEST_CASE("A2A 0.3 events: streamed text is one artifact, named by its reply") {
   CHECK(has(end, R"("append":true,"lastChunk":true)"));
 }
 
-TEST_CASE("A2A 0.3 events: tool use is work under way, with the facts as data") {
+TEST_CASE("A2A 0.3 events: tool use is shown as working, with its details as data") {
   const std::string call =
       shown(dialect, {{5}, base::from_ms(0), task::ToolCall{"k", "look", {R"({ "q":1 })"}, false}});
   CHECK(call ==
@@ -161,21 +161,21 @@ TEST_CASE("A2A 0.3 events: tool use is work under way, with the facts as data") 
             R"("data":{"toolResult":{"id":"k","content":[1]}})"));
 }
 
-TEST_CASE("A2A 0.3 events: what the version cannot say is not shown, messages neither") {
+TEST_CASE("A2A 0.3 events: messages and events without a form in the version are not shown") {
   CHECK(shown(dialect, {{1}, {}, task::MessageAdded{rich_message(task::Role::agent)}}).empty());
   CHECK(shown(dialect, {{1}, {}, task::Step{"s", task::Step::Phase::start}}).empty());
   CHECK(shown(dialect, {{1}, {}, task::Withdrawn{{{"a"}}}}).empty());
   CHECK(shown(dialect, {{1}, {}, task::Custom{"n", {"{}"}}}).empty());
 }
 
-TEST_CASE("A2A 0.3 streams: begin with the Task, which has no final") {
+TEST_CASE("A2A 0.3 streams: they begin with the Task, which has no final") {
   CHECK(dialect.stream_begins_with_task());
   const std::string first =
       written([](json::Writer& out) { dialect.write_first(out, bare_task(task::State::completed), true); });
   CHECK(first == task_shown(dialect, bare_task(task::State::completed)));
 }
 
-TEST_CASE("A2A 0.3 push config: one that came over 0.1 has its id and all its schemes") {
+TEST_CASE("A2A 0.3 push config: one that was set over 0.1 has its id and all its schemes") {
   const auto document = parsed(R"({"id":"t1","pushNotificationConfig":{"url":"https://h/","authentication":)"
                                R"({"schemes":["jwt","basic"],"credentials":"c","x":[1, 2]}}})");
   const auto read = value_of(protocol::a2a::v0_1().read_push(document.root()));
@@ -184,7 +184,7 @@ TEST_CASE("A2A 0.3 push config: one that came over 0.1 has its id and all its sc
         R"("authentication":{"schemes":["jwt","basic"],"credentials":"c"}}})");
 }
 
-TEST_CASE("A2A 0.3 push config: without an id it has the task's") {
+TEST_CASE("A2A 0.3 push config: without an id it gets the task's id") {
   const auto document = parsed(R"({"taskId":"t1","pushNotificationConfig":{"url":"https://h/"}})");
   CHECK(value_of(dialect.read_push(document.root())).config.id.value == "t1");
   const auto inline_config = [](const std::string& task) {
@@ -194,7 +194,7 @@ TEST_CASE("A2A 0.3 push config: without an id it has the task's") {
         .submission.push;
   };
   CHECK(inline_config("t1")->id.value == "t1");
-  CHECK(inline_config("")->id.empty());  // the new task's, as soon as it has one
+  CHECK(inline_config("")->id.empty());  // the new task's id, once it has one
 }
 
 }  // namespace v0_3_test

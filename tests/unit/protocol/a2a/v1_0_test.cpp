@@ -100,7 +100,7 @@ TEST_CASE("A2A 1.0 send: snake_case names, enum numbers and nulls are read") {
   CHECK(request.submission.push->id.empty());
 }
 
-TEST_CASE("A2A 1.0 send: what is required must be there, and what is wrong is named") {
+TEST_CASE("A2A 1.0 send: required members must be present, and errors name the wrong one") {
   CHECK(send_error(v1_0(), "{}") == "message: must not be missing");
   CHECK(send_error(v1_0(), R"({"message":5})") == "message: must be an object");
   CHECK(send_error(v1_0(), R"({"message":{"role":"ROLE_USER","parts":[{"text":"x"}]}})") ==
@@ -124,7 +124,7 @@ TEST_CASE("A2A 1.0 send: what is required must be there, and what is wrong is na
         "message.contextId: must not be longer than 256 bytes");
 }
 
-TEST_CASE("A2A 1.0: numbers and truths of a query are read") {
+TEST_CASE("A2A 1.0: numbers and booleans of a query are read") {
   const auto request = task_request(R"({"id":"t1","historyLength":"5"})");
   CHECK(request.id.value == "t1");
   CHECK(request.history_length == 5);
@@ -159,7 +159,7 @@ TEST_CASE("A2A 1.0 push config: the flat form is read, under either name of its 
         "params.authentication.scheme: must not be empty");
 }
 
-TEST_CASE("A2A 1.0 push config: written flat, one page at a time, without what is not set") {
+TEST_CASE("A2A 1.0 push config: it is written flat, one page at a time, without unset members") {
   CHECK(config_shown(config()) == R"({"id":"p1","taskId":"t1","url":"https://h/"})");
   const std::string list = written([](json::Writer& out) {
     v1_0().write_pushes(out, {"t1"}, {config(), config()});
@@ -186,7 +186,7 @@ TEST_CASE("A2A 1.0: section 12 of the reference, exactly") {
         R"("timestamp":"1970-01-01T00:00:00.000Z"}}})");
 }
 
-TEST_CASE("A2A 1.0 events: a reply in pieces is an artifact in chunks") {
+TEST_CASE("A2A 1.0 events: a reply in pieces is shown as an artifact in chunks") {
   const auto piece = [](bool first, bool last) {
     return shown(v1_0(), {{3}, {}, task::TextDelta{{"a7"}, 0, "hel", first, last}});
   };
@@ -198,7 +198,7 @@ TEST_CASE("A2A 1.0 events: a reply in pieces is an artifact in chunks") {
   CHECK(piece(false, true) == head + R"(,"append":true,"lastChunk":true}})");
 }
 
-TEST_CASE("A2A 1.0 events: tool use is work under way, and what has no form in 1.0 is not shown") {
+TEST_CASE("A2A 1.0 events: tool use is shown as working, and events without a form in 1.0 are not shown") {
   const std::string call = shown(v1_0(), {{4}, {}, task::ToolCall{"c", "search", {R"({"q":1})"}, false}});
   CHECK(has(call, R"("state":"TASK_STATE_WORKING")"));
   CHECK(has(call, R"({"data":{"toolCall":{"id":"c","name":"search","arguments":{"q":1}}}})"));
@@ -206,7 +206,7 @@ TEST_CASE("A2A 1.0 events: tool use is work under way, and what has no form in 1
   CHECK(shown(v1_0(), {{6}, {}, task::Withdrawn{}}).empty());
 }
 
-TEST_CASE("A2A 1.0 webhook: the body is the event alone, in a content type of its own") {
+TEST_CASE("A2A 1.0 webhook: the body is only the event, with its own content type") {
   const task::Event event{{2}, {}, task::StatusChanged{{task::State::working, std::nullopt, {}}, {}}};
   const std::string body =
       written([&](json::Writer& out) { v1_0().write_webhook(out, bare_task(task::State::working), event); });
@@ -215,7 +215,7 @@ TEST_CASE("A2A 1.0 webhook: the body is the event alone, in a content type of it
   CHECK_FALSE(v1_0().webhook_shows_task());
 }
 
-TEST_CASE("A2A 1.0: of several schemes the first has a place in 1.0") {
+TEST_CASE("A2A 1.0: only the first of several schemes is shown in 1.0") {
   task::PushConfig several = config();
   several.schemes = {"Bearer", "Basic"};
   several.credentials = "c";
@@ -255,7 +255,7 @@ TEST_CASE("A2A 1.0: a 1.0 stream begins with the task") {
   CHECK(first.starts_with(R"({"task":{"id":"t1","contextId":"c1",)"));
 }
 
-TEST_CASE("A2A 1.0: nothing of earlier versions and nothing the proto lacks is in 1.0") {
+TEST_CASE("A2A 1.0: members of earlier versions and members not in the proto are not written") {
   const task::ArtifactChunk chunk{rich_artifact(), true, true};
   const std::string all = task_shown(v1_0(), rich_task(task::State::completed)) +
                           status_shown(v1_0(), task::State::input_required, true) +
@@ -267,13 +267,13 @@ TEST_CASE("A2A 1.0: nothing of earlier versions and nothing the proto lacks is i
   }
 }
 
-TEST_CASE("A2A 1.0: a 1.0 send that says nothing waits unless the agent's card answers at once") {
+TEST_CASE("A2A 1.0: without configuration a 1.0 send leaves the choice to wait to the agent's card") {
   CHECK_FALSE(send(v1_0(), "{" + kMessage + "}").waits.has_value());
   CHECK_FALSE(send(v1_0(), "{" + kMessage + R"(,"configuration":{}})").waits.has_value());
   CHECK(send(v1_0(), "{" + kMessage + R"(,"configuration":{"returnImmediately":false}})").waits == true);
 }
 
-TEST_CASE("A2A 1.0: history length 0 is none and its absence all in 1.0") {
+TEST_CASE("A2A 1.0: history length 0 means none, and its absence all") {
   CHECK(send(v1_0(), "{" + kMessage + "}").history_length == std::nullopt);
   CHECK(send(v1_0(), "{" + kMessage + R"(,"configuration":{"historyLength":0}})").history_length == 0);
   CHECK(task_request(R"({"id":"t"})").history_length == std::nullopt);
@@ -281,7 +281,7 @@ TEST_CASE("A2A 1.0: history length 0 is none and its absence all in 1.0") {
   CHECK_FALSE(has(task_shown(v1_0(), bare_task(task::State::working)), "history"));
 }
 
-TEST_CASE("A2A 1.0: a send to a task that has ended is unsupported in 1.0, a subscription too") {
+TEST_CASE("A2A 1.0: sends and subscriptions to an ended task are unsupported in 1.0") {
   CHECK(v1_0().refusal_when_ended() == base::ErrorCode::unsupported);
   CHECK_FALSE(v1_0().subscribes_to_ended());
   CHECK(v1_0().cancels_twice());
@@ -306,7 +306,7 @@ TEST_CASE("A2A 1.0: data of 1.0 may be any value, null included") {
   }
 }
 
-TEST_CASE("A2A 1.0: numbers too big for a double come through 1.0 as they were") {
+TEST_CASE("A2A 1.0: numbers too large for a double are kept unchanged") {
   const std::string shown_task = task_shown(v1_0(), rich_task(task::State::working));
   CHECK(has(shown_task, R"({"data":{ "n" : 123456789012345678901 }})"));
 }

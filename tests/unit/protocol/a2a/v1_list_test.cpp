@@ -25,7 +25,7 @@ std::string answer(const protocol::a2a::ListRequest& request, const std::vector<
   return written([&](json::Writer& out) { v1_0().write_list(out, request, tasks, next, 7); });
 }
 
-// The token a page gives for the next one.
+// The token that a page has for the next one.
 std::string token_of(const task::ListPosition& position) {
   const auto document = parsed(answer({}, {}, position));
   return document.root()["nextPageToken"].str();
@@ -47,7 +47,7 @@ TEST_CASE("A2A 1.0 list: every filter is read") {
   CHECK(request.depth.artifacts);
 }
 
-TEST_CASE("A2A 1.0 list: without filters it is the first 50 tasks, all history, no artifacts") {
+TEST_CASE("A2A 1.0 list: without filters it means the first 50 tasks, all history and no artifacts") {
   for (const auto& request :
        {value_of(v1_0().read_list(json::Value())), list("{}"), list(R"({"status":null})")}) {
     CHECK(request.filter.context.empty());
@@ -69,13 +69,13 @@ TEST_CASE("A2A 1.0 list: the values of a query are read") {
   CHECK(request.depth.artifacts);
 }
 
-TEST_CASE("A2A 1.0 list: members that nobody knows are ignored, numbers that are none or too large are not") {
+TEST_CASE("A2A 1.0 list: unknown members are ignored, and invalid or too large numbers are refused") {
   CHECK(list(R"({"unknown":"1","frobnicate":{"a":[]}})").filter.limit == 50);
   CHECK(list_error(R"({"pageSize":1099511627776})") == "pageSize: must be a whole number from 1 to 100");
   CHECK(list_error(R"({"historyLength":"1.5"})") == "historyLength: must be a whole number from 0");
 }
 
-TEST_CASE("A2A 1.0 list: states by name and number, unspecified for any") {
+TEST_CASE("A2A 1.0 list: states are read by name and number, and unspecified means any") {
   CHECK(list(R"({"status":5})").filter.state == task::State::canceled);
   CHECK(list(R"({"status":6})").filter.state == task::State::input_required);
   CHECK(list(R"({"status":7})").filter.state == task::State::rejected);
@@ -90,7 +90,7 @@ TEST_CASE("A2A 1.0 list: states by name and number, unspecified for any") {
   }
 }
 
-TEST_CASE("A2A 1.0 list: wrong filters are named") {
+TEST_CASE("A2A 1.0 list: errors name the wrong filter") {
   for (const char* size : {"0", "101", "-1", R"("x")", "1.5", R"("")"}) {
     CAPTURE(size);
     CHECK(list_error(std::string(R"({"pageSize":)") + size + "}") ==
@@ -122,7 +122,7 @@ TEST_CASE("ListTasks: artifacts are absent unless asked for, then present even i
   CHECK(has(answer(request, {bare_task(task::State::working)}), R"("artifacts":[])"));
 }
 
-TEST_CASE("ListTasks: a page token is the place of the last task, to go on strictly after it") {
+TEST_CASE("ListTasks: a page token has the last task's position, and the next page begins after it") {
   for (const std::string id : {"t1", "a:b", "\xc3\xa9\xff", "0199f0a0-1111-7000-8000-000000000000"}) {
     const task::ListPosition position{base::from_ms(1'746'093'600'123), {id}};
     const auto after = list(R"({"pageToken":")" + token_of(position) + R"("})").filter.after;
@@ -132,7 +132,7 @@ TEST_CASE("ListTasks: a page token is the place of the last task, to go on stric
   }
 }
 
-TEST_CASE("A2A 1.0 list: page tokens that were changed or are not ours are refused") {
+TEST_CASE("A2A 1.0 list: changed and foreign page tokens are refused") {
   const std::string token = token_of({base::from_ms(1'746'093'600'123), {"task-1"}});
   CHECK(token.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") ==
         std::string::npos);

@@ -9,7 +9,7 @@ using json::Document;
 
 namespace {
 
-// The message a JSON text stands for, written again.
+// Reads a message from JSON and writes it again.
 std::string rewritten(const std::string& text) {
   const auto document = Document::parse(text);
   REQUIRE(document);
@@ -25,7 +25,7 @@ std::string rewritten(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("A2A 1.0 message: everything in it comes out again, raw values byte for byte") {
+TEST_CASE("A2A 1.0 message: everything in it is written back, raw values byte for byte") {
   const std::string text =
       R"({"messageId":"m","contextId":"c","taskId":"t","role":"ROLE_AGENT","parts":[)"
       R"({"text":"hi","metadata":{ "k" : 1.0 }},{"raw":"aGk=","filename":"a","mediaType":"text/plain"},)"
@@ -41,7 +41,7 @@ TEST_CASE("A2A 1.0 message: other spellings are read") {
         R"({"messageId":"m","role":"ROLE_USER","parts":[{"text":"a"}]})");
 }
 
-TEST_CASE("A2A 1.0 message: what is wrong is named") {
+TEST_CASE("A2A 1.0 message: errors name the wrong member") {
   CHECK(rewritten(R"({"parts":[{"text":"a"},{"text":"a","url":"b"}]})") ==
         "parts[1]: exactly one of text, raw, url and data is needed");
   CHECK(rewritten(R"({"parts":[{"text":5}]})") == "parts[0]: text: must be a string");

@@ -1,4 +1,4 @@
-// For tests of the Agent API: requests read, runs shown, and a checker for the streams of strict clients.
+// For tests of the Agent API: reads requests and shows runs.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -40,7 +40,7 @@ inline std::string request_error(const std::string& json) {
   return read.error().for_caller;
 }
 
-// A request with one message of the user's that has this content.
+// A request with one user message with the given content.
 inline std::string with_content(const std::string& content) {
   return R"({"input":[{"role":"user","content":)" + content + "}]}";
 }
@@ -81,7 +81,7 @@ inline protocol::chat::RunFacts facts(std::string run = {}) {
   return facts;
 }
 
-// Numbered from `first`, one second apart, the first in second 1000.
+// The events of a log, numbered from `first`, one second apart, the first one in second 1000.
 inline std::vector<task::Event> log(std::vector<EventBody> bodies, std::int64_t first = 1) {
   std::vector<task::Event> events;
   for (EventBody& body : bodies) {
@@ -105,14 +105,14 @@ inline std::vector<std::string> shown(const std::vector<task::Event>& events,
   return all;
 }
 
-// The same with what every run begins with in front: submitted, working.
+// Like `shown`, with the states submitted and working in front, which every run begins with.
 inline std::vector<std::string> shown_run(std::vector<EventBody> bodies,
                                           const protocol::chat::RunFacts& about = facts()) {
   bodies.insert(bodies.begin(), {status(State::submitted), status(State::working)});
   return shown(log(std::move(bodies)), about);
 }
 
-// "message in_progress plugin_call", "content completed text": what a frame is, in words.
+// A frame's kind in words, such as "message in_progress plugin_call" or "content completed text".
 inline std::string kind_of(const std::string& frame) {
   const Document document = parsed(frame);
   const Value root = document.root();

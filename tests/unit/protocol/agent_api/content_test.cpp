@@ -62,7 +62,7 @@ TEST_CASE("Agent API content: each type is read as a part") {
   CHECK(read(R"({"type":"refusal","refusal":"no"})") == refusal);
 }
 
-TEST_CASE("Agent API content: a file is read by its bytes, else by its place, else by its id") {
+TEST_CASE("Agent API content: a file is read by its bytes, else by its URL, else by its id") {
   Part pdf = raw("application/pdf", "AAEC");
   pdf.filename = "a.pdf";
   CHECK(read(R"({"type":"file","filename":"a.pdf","file_data":"data:application/pdf;base64,AAEC"})") == pdf);
@@ -76,7 +76,7 @@ TEST_CASE("Agent API content: a file is read by its bytes, else by its place, el
   CHECK(read(R"({"type":"file","file_id":"f1","filename":"a.pdf"})") == stored);
 }
 
-TEST_CASE("Agent API content: data URLs with parameters, without base64, and in capitals") {
+TEST_CASE("Agent API content: data URLs with parameters, without base64 and in capitals are read") {
   CHECK(read(R"({"type":"file","file_data":"data:text/plain;charset=utf-8;base64,aGk="})") ==
         raw("text/plain;charset=utf-8", "aGk="));
   CHECK(read(R"({"type":"file","file_data":"DATA:text/plain,h%69"})") == raw("text/plain", "aGk="));
@@ -127,14 +127,14 @@ TEST_CASE("Agent API content: each kind of part is written by its media type") {
   CHECK(written(url("", "https://x/f")) == R"({"type":"file","file_url":"https://x/f"})");
 }
 
-TEST_CASE("Agent API content: data is an object, whatever the part holds") {
+TEST_CASE("Agent API content: data is always written as an object") {
   CHECK(written(Part::of_data({R"({"a":1})"})) == R"({"type":"data","data":{"a":1}})");
   CHECK(written(Part::of_data({R"( {"a":1})"})) == R"({"type":"data","data": {"a":1}})");
   CHECK(written(Part::of_data({"[1]"})) == R"({"type":"data","data":{"value":[1]}})");
   CHECK(written(Part::of_data({"null"})) == R"({"type":"data","data":{"value":null}})");
 }
 
-TEST_CASE("Agent API content: what is written is read as the same part") {
+TEST_CASE("Agent API content: written content is read as the same part") {
   const std::vector<Part> parts{
       Part::of_text("hi"),
       Part::of_data({R"({"a":1})"}),

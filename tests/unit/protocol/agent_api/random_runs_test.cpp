@@ -1,4 +1,4 @@
-// Runs at random through the checker: whatever an agent does, the stream keeps the protocol's rules.
+// Checks the streams of random runs: whatever an agent does, the stream must obey the protocol's rules.
 #include <random>
 
 #include "agent_api_bench.h"
@@ -126,7 +126,7 @@ std::string said_in(const std::vector<std::string>& messages) {
 
 }  // namespace
 
-TEST_CASE("Agent API view: runs at random keep every rule and lose no text") {
+TEST_CASE("Agent API view: random runs obey every rule and lose no text") {
   RunMaker maker(20261121);
   int compared = 0;
   for (int i = 0; i < 500; ++i) {
@@ -143,7 +143,7 @@ TEST_CASE("Agent API view: runs at random keep every rule and lose no text") {
   CHECK(compared > 20);
 }
 
-TEST_CASE("Agent API view: a run shown again has the same frames, event by event") {
+TEST_CASE("Agent API view: a run shown again has the same frames for each event") {
   RunMaker maker(7);
   for (int i = 0; i < 100; ++i) {
     CAPTURE(i);

@@ -20,7 +20,7 @@ using Texts = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("AgentRequest: the documents' example") {
+TEST_CASE("AgentRequest: the example of the documents is read") {
   const RunRequest read = request(R"({
     "input": [{
       "role": "user",
@@ -41,7 +41,7 @@ TEST_CASE("AgentRequest: the documents' example") {
   CHECK_FALSE(read.history);
 }
 
-TEST_CASE("AgentRequest: ids and stream, and null is nothing") {
+TEST_CASE("AgentRequest: ids and stream are read, and null counts as absent") {
   const RunRequest read = request(R"({"input":[{"id":"u1","content":"hi"}],"id":"run1","session_id":"s1",
       "user_id":"ann","response_id":"response_0","stream":false,"unheard_of":[]})");
   CHECK(read.conversation.value == "s1");
@@ -69,7 +69,7 @@ TEST_CASE("AgentRequest: several items of the user are one message, in their ord
   CHECK(read.metadata.empty());
 }
 
-TEST_CASE("AgentRequest: of a whole conversation only what follows the agent's last item is new") {
+TEST_CASE("AgentRequest: in a whole conversation only items after the agent's last one are new") {
   const RunRequest read = request(R"({"input":[
       {"role":"system","content":"be brief"},{"role":"user","content":"old"},
       {"role":"assistant","type":"reasoning","content":[]},{"role":"assistant","content":"hello"},
@@ -102,7 +102,7 @@ TEST_CASE("AgentRequest: outputs of client tools are results") {
   CHECK(read.answers.empty());
 }
 
-TEST_CASE("AgentRequest: an output that follows its call is new, one of the agent's own tools is not") {
+TEST_CASE("AgentRequest: a client tool's output after its call is new, an agent tool's output is not") {
   const RunRequest client = request(R"({"input":[{"role":"user","content":"weather?"},
       {"type":"function_call","role":"assistant","content":[{"type":"data","data":{"call_id":"c1"}}]},
       {"type":"function_call_output","content":[{"type":"data","data":{"call_id":"c1","output":"sun"}}]}]})");
@@ -136,7 +136,7 @@ TEST_CASE("AgentRequest: approvals are answers") {
   CHECK(read.message.parts.empty());
 }
 
-TEST_CASE("AgentRequest: tools in either form get one") {
+TEST_CASE("AgentRequest: tools of either form are read into one form") {
   const RunRequest read = request(R"({"input":[{"content":"hi"}],"tools":[
       {"type":"function","function":{"name":"a","description":"does a","parameters":{"type":"object"}}},
       {"name":"b","extra":1},{"type":"web_search"},{"function":{"name":"c","description":null}}]})");
@@ -145,7 +145,7 @@ TEST_CASE("AgentRequest: tools in either form get one") {
   CHECK(request(R"({"input":[{"content":"hi"}],"tools":[]})").tools.empty());
 }
 
-TEST_CASE("AgentRequest: hints go into the metadata as they are") {
+TEST_CASE("AgentRequest: hints are copied into the metadata unchanged") {
   const RunRequest read = request(R"({"input":[{"content":"hi"}],"model":"m","top_p":0.90,"temperature":1,
       "frequency_penalty":-1.5,"presence_penalty":0,"max_tokens":10,"stop":["a","b"],"n":5,"seed":7})");
   CHECK(read.metadata.text ==
@@ -175,7 +175,7 @@ TEST_CASE("AgentRequest: hints of the wrong type are refused by name") {
   }
 }
 
-TEST_CASE("AgentRequest: what is wrong is named") {
+TEST_CASE("AgentRequest: errors name the wrong member") {
   const std::string long_id(257, 'x');
   const std::vector<std::pair<std::string, std::string>> wrong{
       {"[]", "the request must be an object"},

@@ -1,5 +1,5 @@
-// StreamChecker: reads a stream as the strictest client of the Agent API would, and fails the test where one
-// of its rules is broken.
+// StreamChecker: reads a stream as the strictest client of the Agent API would, and fails the test if a rule
+// is broken.
 #pragma once
 
 #include <set>
@@ -16,7 +16,7 @@ class StreamChecker {
   }
 
   const std::string& status() const { return status_; }
-  // Of completed messages, in the order of their completion.
+  // The completed messages, in the order of their completion.
   const std::vector<std::string>& completed() const { return completed_; }
   const std::vector<std::string>& output() const { return output_; }
   int given_up() const { return given_up_; }
@@ -144,7 +144,7 @@ class StreamChecker {
   int given_up_ = 0;
   std::string id_, status_;
   std::set<std::string> ids_;
-  std::map<std::string, Message> messages_;  // that are open
+  std::map<std::string, Message> messages_;  // open messages
   std::vector<std::string> completed_, output_;
 };
 

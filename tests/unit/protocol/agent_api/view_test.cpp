@@ -12,7 +12,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-// Without what begins every stream (response created, in_progress) and the last response.
+// The frames without the first two (response created, in_progress) and the last response.
 Lines middle(const Lines& lines) {
   REQUIRE(lines.size() >= 3);
   return {lines.begin() + 2, lines.end() - 1};
@@ -31,7 +31,7 @@ EventBody call(std::string id, bool by_client = false, std::string arguments = R
 
 }  // namespace
 
-TEST_CASE("Agent API view: an answer in pieces, to the byte") {
+TEST_CASE("Agent API view: an answer in pieces has exactly these frames") {
   const Lines frames = shown_run(
       {text("Hel", true), text("lo"), text("", false, true), status(State::completed)}, facts("response_9"));
   const std::string content =
@@ -63,7 +63,7 @@ TEST_CASE("Agent API view: an answer in pieces, to the byte") {
   CHECK(frames == expected);
 }
 
-TEST_CASE("Agent API view: the documents' example has the same objects in the same order") {
+TEST_CASE("Agent API view: the documents' example gives the same objects in the same order") {
   const Lines frames =
       shown_run({text("Hello", true), text(", "), text("world!", false, true), status(State::completed)});
   StreamChecker checker(frames);
@@ -76,7 +76,7 @@ TEST_CASE("Agent API view: the documents' example has the same objects in the sa
   CHECK(checker.output() == checker.completed());
 }
 
-TEST_CASE("Agent API view: a response is named by the request, or by its task and run") {
+TEST_CASE("Agent API view: a response's id is from the request, or made of its task and run") {
   const auto id_of = [](const Lines& frames) { return parsed(frames.front()).root()["id"].str(); };
   const std::vector<EventBody> run{status(State::working), status(State::completed)};
   CHECK(id_of(shown(log(run), facts("mine"))) == "mine");
@@ -84,7 +84,7 @@ TEST_CASE("Agent API view: a response is named by the request, or by its task an
   CHECK(id_of(shown(log(run, 8))) == "response_t1-8");
 }
 
-TEST_CASE("Agent API view: reasoning is a message of its own") {
+TEST_CASE("Agent API view: reasoning is a separate message") {
   const Lines frames = shown_run({task::ReasoningDelta{{"z"}, "Hm", true, false},
                                   task::ReasoningDelta{{"z"}, "m.", false, true}, text("Yes.", true, true),
                                   status(State::completed)});
@@ -97,7 +97,7 @@ TEST_CASE("Agent API view: reasoning is a message of its own") {
   CHECK(checker.output().size() == 2);
 }
 
-TEST_CASE("Agent API view: a tool of the agent's is a call and an output") {
+TEST_CASE("Agent API view: an agent's tool is shown as a call and an output") {
   const Lines frames =
       shown_run({call("c1"), task::ToolResult{"c1", {R"("22 °C")"}, {}}, status(State::completed)});
   StreamChecker checker(frames);
@@ -116,7 +116,7 @@ TEST_CASE("Agent API view: a tool of the agent's is a call and an output") {
   CHECK(content.root()["data"].raw() == R"({"call_id":"c1","name":"weather","output":"22 °C"})");
 }
 
-TEST_CASE("Agent API view: outputs are strings, failures say so, calls without arguments have an object") {
+TEST_CASE("Agent API view: outputs are strings, failures are marked, missing arguments are an object") {
   const auto data = [](const EventBody& body) {
     return std::string(parsed(shown_run({body, status(State::completed)})[3]).root()["data"].raw());
   };
@@ -127,7 +127,7 @@ TEST_CASE("Agent API view: outputs are strings, failures say so, calls without a
   CHECK(data(call("c1", false, "")) == R"({"call_id":"c1","name":"weather","arguments":"{}"})");
 }
 
-TEST_CASE("Agent API view: a tool of the client's ends the response") {
+TEST_CASE("Agent API view: a call of a client's tool ends the response") {
   task::Message waiting = said({Part::of_data({R"({"toolCall":{"id":"c1","name":"weather"}})"})});
   const Lines frames = shown_run({call("c1", true), status(State::input_required, waiting, "c1")});
   StreamChecker checker(frames);
@@ -136,7 +136,7 @@ TEST_CASE("Agent API view: a tool of the client's ends the response") {
   CHECK(checker.status() == "completed");
 }
 
-TEST_CASE("Agent API view: a question is a message for people and a request for programs") {
+TEST_CASE("Agent API view: a question is a message for people and an approval request for programs") {
   task::Message question =
       said({Part::of_text("Delete 15 files?"), Part::of_data({R"({"schema":{"type":"object"}})"})});
   const Lines frames = shown_run({text("Well", true), status(State::input_required, question, "q1")});
@@ -156,7 +156,7 @@ TEST_CASE("Agent API view: a question is a message for people and a request for 
   for (const Value member : request) CHECK(member.is_string());
 }
 
-TEST_CASE("Agent API view: a question without words or without an id shows what it has") {
+TEST_CASE("Agent API view: a question without text or without an id shows the rest") {
   const Lines unasked = shown_run({status(State::input_required, std::nullopt, "q1")});
   StreamChecker wordless(unasked);
   CHECK(wordless.output().size() == 1);
@@ -166,7 +166,7 @@ TEST_CASE("Agent API view: a question without words or without an id shows what 
   CHECK(content_types(idless.output()[0]) == Lines{"text"});
 }
 
-TEST_CASE("Agent API view: authorisation says where") {
+TEST_CASE("Agent API view: authorisation shows its URL") {
   task::Message message =
       said({Part::of_text("Please sign in."), Part::of_data({R"({"url":"https://x/in"})"})});
   const Lines frames = shown_run({status(State::auth_required, message, "q1")});
@@ -182,7 +182,7 @@ TEST_CASE("Agent API view: authorisation says where") {
   CHECK(content_types(said_already.output()[0]) == Lines{"text"});
 }
 
-TEST_CASE("Agent API view: an artifact is a message with a content for each part") {
+TEST_CASE("Agent API view: an artifact is a message with one content per part") {
   const auto file = [](std::string media_type) {
     return Part{Part::Kind::raw, "AAEC", "f", std::move(media_type), {}};
   };
@@ -201,7 +201,7 @@ TEST_CASE("Agent API view: an artifact is a message with a content for each part
   CHECK(parsed(checker.output()[0]).root()["metadata"].raw() == R"({"artifact_id":"a1"})");
 }
 
-TEST_CASE("Agent API view: an artifact's text goes on from chunk to chunk") {
+TEST_CASE("Agent API view: an artifact's text continues from chunk to chunk") {
   const Lines frames = shown_run({artifact({Part::of_text("one"), Part::of_text("two")}, false, false),
                                   artifact({Part::of_text("+"), Part::of_data({"{}"})}, true, false),
                                   artifact({Part::of_text("end")}, true, false), status(State::completed)});
@@ -213,7 +213,7 @@ TEST_CASE("Agent API view: an artifact's text goes on from chunk to chunk") {
   CHECK(texts == Lines{"one", "two+", "", "end"});
 }
 
-TEST_CASE("Agent API view: an artifact that begins again leaves the output") {
+TEST_CASE("Agent API view: an artifact that is restarted is removed from the output") {
   const Lines frames =
       shown_run({artifact({Part::of_text("draft")}), artifact({Part::of_text("half")}, false, false),
                  artifact({Part::of_text("final")}), status(State::completed)});
@@ -224,7 +224,7 @@ TEST_CASE("Agent API view: an artifact that begins again leaves the output") {
   CHECK(checker.output()[0] == checker.completed()[1]);
 }
 
-TEST_CASE("Agent API view: what is withdrawn is given up and leaves the output") {
+TEST_CASE("Agent API view: withdrawn messages are abandoned and removed from the output") {
   const Lines frames = shown_run({text("a", true, true, "r1"), task::ReasoningDelta{{"z"}, "hm", true, false},
                                   text("half", true, false, "r2"), task::Withdrawn{{{"r1"}, {"r2"}}},
                                   text("b", true, true, "r3"), status(State::completed)});
@@ -234,7 +234,7 @@ TEST_CASE("Agent API view: what is withdrawn is given up and leaves the output")
   CHECK(checker.output()[0] == checker.completed()[1]);
 }
 
-TEST_CASE("Agent API view: what comes to nothing shows nothing") {
+TEST_CASE("Agent API view: empty content and events without a form are not shown") {
   const Lines frames = shown_run(
       {text("", true), text("", false, true), artifact({}), artifact({Part::of_text("")}),
        task::MessageAdded{said({Part::of_text("mine")}, task::Role::user)}, status(State::working, "busy"),
@@ -245,7 +245,7 @@ TEST_CASE("Agent API view: what comes to nothing shows nothing") {
   CHECK(StreamChecker(frames).output().empty());
 }
 
-TEST_CASE("Agent API view: what an agent says at its end, or before it goes on, is a message") {
+TEST_CASE("Agent API view: an agent's message at the end or between turns is shown") {
   const Lines frames =
       shown_run({task::MessageAdded{said({Part::of_text("first")})}, status(State::submitted),
                  status(State::working), status(State::completed, "second")});
@@ -255,7 +255,7 @@ TEST_CASE("Agent API view: what an agent says at its end, or before it goes on, 
   CHECK(checker.output()[1].find("second") != std::string::npos);
 }
 
-TEST_CASE("Agent API view: a failure leaves open what is open") {
+TEST_CASE("Agent API view: a failure leaves open messages open") {
   const Lines frames = shown_run(
       {text("a", true, true, "r1"), text("Hel", true, false, "r2"), status(State::failed, "out of memory")});
   StreamChecker checker(frames);
@@ -265,7 +265,7 @@ TEST_CASE("Agent API view: a failure leaves open what is open") {
   CHECK(parsed(frames.back()).root()["error"].raw() == R"({"code":"failed","message":"out of memory"})");
 }
 
-TEST_CASE("Agent API view: canceled and rejected") {
+TEST_CASE("Agent API view: canceled and rejected runs have their own status") {
   const Lines canceled = shown_run({text("Hel", true), status(State::canceled)});
   StreamChecker checker(canceled);
   CHECK(checker.status() == "canceled");
@@ -285,7 +285,7 @@ TEST_CASE("Agent API view: nothing comes after the end") {
   CHECK(frames.size() == 3);
 }
 
-TEST_CASE("Agent API view: usage is added up where everybody says how much") {
+TEST_CASE("Agent API view: usage is summed if every report has the counts") {
   const auto usage_of = [](std::vector<std::string> used) {
     std::vector<EventBody> run;
     for (std::string& one : used) run.push_back(task::Usage{{std::move(one)}});

@@ -34,7 +34,7 @@ std::string problem(const std::string& body) {
 
 }  // namespace
 
-TEST_CASE("Agent Server request: the seed's question has a user, a session and a message") {
+TEST_CASE("Agent Server request: the seed's question is read with user, session and message") {
   const auto request = good(R"({
     "user_id": "wk",
     "session_id": "002",
@@ -48,14 +48,14 @@ TEST_CASE("Agent Server request: the seed's question has a user, a session and a
   CHECK_FALSE(request.history);
 }
 
-TEST_CASE("Agent Server request: content may be a plain text, and items of the user are joined in order") {
+TEST_CASE("Agent Server request: content may be plain text, and the user's items are joined in order") {
   const auto request = with_input(R"([{"role":"user","content":"one"},
     {"role":"user","content":[{"type":"text","text":"two"},{"text":"three"}]}])");
   CHECK(request.message.parts ==
         std::vector{Part::of_text("one"), Part::of_text("two"), Part::of_text("three")});
 }
 
-TEST_CASE("Agent Server request: items of other roles become metadata as they came") {
+TEST_CASE("Agent Server request: items of other roles become metadata unchanged") {
   const auto request = with_input(R"([{"role":"system","content":"Be kind."},{"role":"user","content":"hi"},
     {"role":"assistant","content":[{"type":"text","text":"yes"}]}])");
   CHECK(request.message.parts == std::vector{Part::of_text("hi")});
@@ -64,7 +64,7 @@ TEST_CASE("Agent Server request: items of other roles become metadata as they ca
       R"({"agent_server":{"user_id":"wk","input":[{"role":"system","content":"Be kind."},{"role":"assistant","content":[{"type":"text","text":"yes"}]}]}})");
 }
 
-TEST_CASE("Agent Server request: pictures, files and data are parts, and an unknown kind is kept as data") {
+TEST_CASE("Agent Server request: images, files and data become parts, and unknown kinds data") {
   const auto request = with_input(R"([{"role":"user","content":[
     {"type":"image","image_url":"https://x.example/a.png"},{"type":"image","image_url":"data:image/png;base64,aGk="},
     {"type":"file","file_url":"https://x.example/b.pdf","filename":"b.pdf"},
@@ -81,7 +81,7 @@ TEST_CASE("Agent Server request: pictures, files and data are parts, and an unkn
   CHECK(parts[4] == Part::of_data({R"({"type":"hologram","x":1})"}));
 }
 
-TEST_CASE("Agent Server request: what is wrong is named") {
+TEST_CASE("Agent Server request: errors name the wrong member") {
   const std::string who = R"({"user_id":"wk","session_id":"002",)";
   CHECK(problem("[]") == "body: must be an object");
   CHECK(problem(R"({"session_id":"s","input":[{"role":"user","content":"x"}]})") ==

@@ -1,4 +1,4 @@
-// For tests: reads an Agent Server stream frame by frame and checks all that the document promises of it.
+// For tests: reads an Agent Server stream frame by frame and checks every rule of the protocol's document.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -54,7 +54,7 @@ class StreamReader {
     } else {
       over_ = true;
       CHECK(open_.empty());
-      // A canceled run may say why.
+      // A canceled run may have a reason.
       if (status != "canceled") {
         CHECK((status == "failed" || status == "rejected") == data["error"]["code"].is_string());
       }
@@ -116,7 +116,7 @@ class StreamReader {
     }
     for (const auto& [at, text] : pieces) CHECK(at < index);
   }
-  // Completed objects in order; those that were withdrawn or replaced may be missing.
+  // The completed objects in order. Withdrawn and replaced ones may be missing.
   void check_output(json::Value output) const {
     auto next = completed_.begin();
     for (const json::Value object : output) {

@@ -25,7 +25,7 @@ Lines shown(const RunLog& log) {
   return lines;
 }
 
-// Without the two that every run begins with.
+// The frames after the two that every run begins with.
 Lines shown_after_begin(const RunLog& log) {
   Lines lines = shown(log);
   REQUIRE(lines.size() >= 2);
@@ -33,7 +33,7 @@ Lines shown_after_begin(const RunLog& log) {
   return lines;
 }
 
-// "output" of the last response.
+// The member "output" of the last response.
 std::string output_of(const RunLog& log) {
   const auto frames = frames_of(log);
   const auto document = json::Document::parse(frames.back().data);
@@ -51,7 +51,7 @@ RunLog clock_question() {
 
 }  // namespace
 
-TEST_CASE("Agent Server view: the seed's clock question has the seed's events, fields and order") {
+TEST_CASE("Agent Server view: the seed's clock question gives the seed's events, fields and order") {
   const std::string call =
       R"({"sequence_number":2,"object":"plugin_call","status":"completed","id":"msg_t-4","type":"plugin_call","role":"assistant","content":[{"object":"content","type":"data","delta":false,"data":{"type":"tool_use","id":"call_dc5249a5328f40c0b92eb8b1","name":"tool_now","input":{}}}]})";
   const std::string output =
@@ -72,7 +72,7 @@ TEST_CASE("Agent Server view: the seed's clock question has the seed's events, f
               call + "," + output + "," + message + "]}"});
 }
 
-TEST_CASE("Agent Server view: response objects go by the event name that is set, all of them") {
+TEST_CASE("Agent Server view: all response objects use the configured event name") {
   int responses = 0;
   for (const auto& frame : frames_of(clock_question(), "message")) {
     CHECK(frame.event != "response");
@@ -83,7 +83,7 @@ TEST_CASE("Agent Server view: response objects go by the event name that is set,
   CHECK(responses == 3);
 }
 
-TEST_CASE("Agent Server view: a further run of a task has a response id of its own") {
+TEST_CASE("Agent Server view: a further run of a task has its own response id") {
   RunLog log(7);
   log.begin().state(State::completed);
   CHECK(shown(log)[0].find(R"("id":"response_t-7")") != std::string::npos);
@@ -114,7 +114,7 @@ TEST_CASE("Agent Server view: an ask is a text message and a completed response"
               message + "]}"});
 }
 
-TEST_CASE("Agent Server view: an ask shows where to authorise and other data, but no schema") {
+TEST_CASE("Agent Server view: an ask shows the authorisation URL and other data, but no schema") {
   RunLog auth;
   auth.begin().state(State::auth_required,
                      {Part::of_text("Sign in."), Part::of_data({R"({"url":"https://x.example/"})"})}, "i");
@@ -130,7 +130,7 @@ TEST_CASE("Agent Server view: an ask shows where to authorise and other data, bu
       std::string::npos);
 }
 
-TEST_CASE("Agent Server view: a client's tool is asked for in words") {
+TEST_CASE("Agent Server view: a call of a client's tool is shown as text") {
   RunLog log;
   log.begin().call("1", "paint", R"({"color":"blue"})", true);
   log.state(State::input_required, {Part::of_data({R"({"toolCall":{"id":"1"}})"})}, "1");
@@ -142,7 +142,7 @@ TEST_CASE("Agent Server view: a client's tool is asked for in words") {
       std::string::npos);
 }
 
-TEST_CASE("Agent Server view: arguments are an object, results text, errors their words") {
+TEST_CASE("Agent Server view: arguments are an object, results are text, and errors their message") {
   RunLog log;
   log.begin()
       .call("1", "a", "[1]")
@@ -161,8 +161,7 @@ TEST_CASE("Agent Server view: arguments are an object, results text, errors thei
         std::string::npos);
 }
 
-TEST_CASE(
-    "Agent Server view: a failure is the last response with the error, and open messages stay incomplete") {
+TEST_CASE("Agent Server view: a failed run's last response has the error, and open messages are incomplete") {
   RunLog log;
   log.begin().add(task::TextDelta{{"t-r1.1"}, 0, "Hal", true, false}).says(State::failed, "out of memory");
   const Lines lines = shown_after_begin(log);
@@ -181,7 +180,7 @@ TEST_CASE(
           R"(response {"sequence_number":2,"object":"response","status":"rejected","id":"response_t","created_at":1762941912,"error":{"code":"rejected","message":"The agent refused the request."},"output":[]})"});
 }
 
-TEST_CASE("Agent Server view: an artifact in chunks is one message, files and data among its content") {
+TEST_CASE("Agent Server view: an artifact in chunks is one message, with files and data in its content") {
   RunLog log;
   const Part link{Part::Kind::url, "https://x.example/a.pdf", "a.pdf", "application/pdf", {}};
   log.begin().chunk("report", {Part::of_text("One")}, false, false);
@@ -202,8 +201,7 @@ TEST_CASE("Agent Server view: an artifact in chunks is one message, files and da
         std::string::npos);
 }
 
-TEST_CASE(
-    "Agent Server view: a message is completed where its reply or artifact is, others when the run stops") {
+TEST_CASE("Agent Server view: a message completes with its reply or artifact, or when the run stops") {
   RunLog log;
   log.begin().chunk("open", {Part::of_text("x")}, false, false).reply("t-r1.1", {"One"});
   log.chunk("whole", {Part::of_text("y")}, false, true).call("1", "now", "{}").state(State::completed);
@@ -214,7 +212,7 @@ TEST_CASE(
   CHECK(ids == Lines{"msg_t-r1.1", "msg_t-7", "msg_t-8", "msg_t-4"});
 }
 
-TEST_CASE("Agent Server view: an artifact's message has an id that no other task's has") {
+TEST_CASE("Agent Server view: the id of an artifact's message is unique across tasks") {
   RunLog log;
   log.begin().chunk("a", {Part::of_text("x")}, false, true).chunk("a-t-1", {Part::of_text("y")}, false, true);
   log.state(State::completed);
@@ -225,13 +223,13 @@ TEST_CASE("Agent Server view: an artifact's message has an id that no other task
   CHECK(ids == Lines{"msg_t-4", "msg_a-t-1"});
 }
 
-TEST_CASE("Agent Server view: a message without parts is none") {
+TEST_CASE("Agent Server view: a message without parts is not shown") {
   RunLog log;
   log.begin().state(State::completed, {});
   CHECK(output_of(log) == "[]");
 }
 
-TEST_CASE("Agent Server view: what replaces an artifact or a reply takes its place in the output") {
+TEST_CASE("Agent Server view: a restarted artifact or reply replaces the old one in the output") {
   RunLog log;
   log.begin().chunk("a", {Part::of_text("old")}, false, true).chunk("a", {Part::of_text("new")}, false, true);
   log.chunk("b", {Part::of_text("draft")}, false, false).chunk("b", {Part::of_text("fair")}, false, false);
@@ -243,7 +241,7 @@ TEST_CASE("Agent Server view: what replaces an artifact or a reply takes its pla
   CHECK(output.find(R"("id":"msg_t-7")") != std::string::npos);
 }
 
-TEST_CASE("Agent Server view: an attempt that begins again closes what is open and has new ids") {
+TEST_CASE("Agent Server view: a new attempt closes open messages and has new ids") {
   RunLog log;
   log.begin().reply("t-r1.1", {"whole"}).add(task::TextDelta{{"t-r1.2"}, 0, "ha", true, false});
   log.add(task::Withdrawn{{{"t-r1.1"}, {"t-r1.2"}}}).reply("t-r1.1", {"again"}).state(State::completed);
@@ -261,7 +259,7 @@ TEST_CASE("Agent Server view: an empty reply is a message with an empty text") {
         std::string::npos);
 }
 
-TEST_CASE("Agent Server view: the message of a completed task, and one amid the run, are messages") {
+TEST_CASE("Agent Server view: messages at the end and within the run are shown") {
   task::Message message;
   message.role = task::Role::agent;
   message.parts = {Part::of_text("First done.")};
@@ -272,7 +270,7 @@ TEST_CASE("Agent Server view: the message of a completed task, and one amid the 
   CHECK(output.find("All done.") != std::string::npos);
 }
 
-TEST_CASE("Agent Server view: notes, state, steps and what else has no place show nothing") {
+TEST_CASE("Agent Server view: notes, state, steps and other events without a form are not shown") {
   RunLog log;
   log.begin().says(State::working, "half way");
   log.add(task::StateSnapshot{{"{}"}}).add(task::StateDelta{{"[]"}});
@@ -288,7 +286,7 @@ TEST_CASE("Agent Server view: nothing follows the end of a run") {
   CHECK(shown_after_begin(log).size() == 1);
 }
 
-TEST_CASE("Agent Server view: runs at random keep order, numbers and ids, and deltas add up") {
+TEST_CASE("Agent Server view: random runs have the right order, numbers and ids, and deltas add up") {
   for (unsigned seed = 0; seed < 500; ++seed) {
     CAPTURE(seed);
     const test::RandomRun run(seed);

@@ -29,7 +29,7 @@ std::string problem(const std::string& body) {
 
 }  // namespace
 
-TEST_CASE("AG-Kit request: the seed's basic conversation is a message and its conversation") {
+TEST_CASE("AG-Kit request: the seed's basic conversation is read as a message and its conversation") {
   const auto request = good(R"({
     "messages": [{"role": "user", "content": "hi"}],
     "conversationId": "2da2146d-9e7e-41f3-9515-b70557e4430c"})");
@@ -63,7 +63,7 @@ TEST_CASE("AG-Kit request: parameters may be an object or missing, and other mem
   CHECK(good(R"({"messages":[],"tools":null})").tools.empty());
 }
 
-TEST_CASE("AG-Kit request: the seed's tool message is a result") {
+TEST_CASE("AG-Kit request: the seed's tool message is read as a result") {
   const auto request = good(R"({"messages": [{"role": "tool",
     "content": "Background color successfully changed to: blue", "toolCallId": "a_b_c"}],
     "conversationId": "c7d334f7-d920-4dd3-91e0-53d695e79fc0"})");
@@ -74,7 +74,7 @@ TEST_CASE("AG-Kit request: the seed's tool message is a result") {
   CHECK(request.message.parts.empty());
 }
 
-TEST_CASE("AG-Kit request: a result that is an object or a list in JSON text is one, other text stays text") {
+TEST_CASE("AG-Kit request: a result with an object or list as JSON text is parsed, other text stays text") {
   const auto content = [](const std::string& text) {
     return good(R"({"messages":[{"role":"tool","toolCallId":"x","content":")" + text + R"("}]})")
         .results.at(0)
@@ -98,7 +98,7 @@ TEST_CASE("AG-Kit request: several results and user messages keep their order") 
   CHECK(request.message.parts == std::vector{task::Part::of_text("x"), task::Part::of_text("y")});
 }
 
-TEST_CASE("AG-Kit request: messages of the system and the assistant become metadata as they came") {
+TEST_CASE("AG-Kit request: system and assistant messages become metadata unchanged") {
   const auto request = good(R"({"messages": [{"role":"system","content":"Be kind."},
     {"role":"assistant","toolCalls":[{"id":"1"}]},{"role":"user","content":"x"},{"role":"developer"}]})");
   CHECK(
@@ -107,7 +107,7 @@ TEST_CASE("AG-Kit request: messages of the system and the assistant become metad
   CHECK(request.message.parts.size() == 1);
 }
 
-TEST_CASE("AG-Kit request: no messages at all is nothing new") {
+TEST_CASE("AG-Kit request: without messages there is nothing new") {
   const auto request = good(R"({"messages":[],"tools":[],"conversationId":"c","unknown":{"a":1}})");
   CHECK(request.message.parts.empty());
   CHECK(request.results.empty());
@@ -115,7 +115,7 @@ TEST_CASE("AG-Kit request: no messages at all is nothing new") {
   CHECK(request.metadata.empty());
 }
 
-TEST_CASE("AG-Kit request: a resume answers, and its payload is JSON in a text or the text itself") {
+TEST_CASE("AG-Kit request: a resume is an answer, with JSON text or plain text as payload") {
   const auto payload = [](const std::string& json) {
     const auto request = good(R"({"resume":{"interruptId":"int_1","payload":)" + json +
                               R"(},"tools":[],"conversationId":"c1"})");
@@ -133,7 +133,7 @@ TEST_CASE("AG-Kit request: a resume answers, and its payload is JSON in a text o
   CHECK(payload("null") == "null");
 }
 
-TEST_CASE("AG-Kit request: what is wrong is named") {
+TEST_CASE("AG-Kit request: errors name the wrong member") {
   const std::pair<const char*, const char*> cases[] = {
       {R"([])", "body: must be an object"},
       {R"({})", "messages: is missing"},

@@ -1,4 +1,4 @@
-// For tests of views: short ways to make a run's events, and runs at random as the engine might log them.
+// For tests of views: builds a run's events, and random runs as the engine might log them.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -14,7 +14,7 @@ namespace baton::test {
 
 inline constexpr std::int64_t kRunAt = 1'762'941'912'345;
 
-// Events with numbers from `first` on, one for each second.
+// Numbers events from `first` on, one per second.
 class RunLog {
  public:
   explicit RunLog(std::int64_t first = 1) : next_(first) {}
@@ -41,7 +41,7 @@ class RunLog {
   RunLog& says(task::State state_now, const std::string& text, std::string ask = {}) {
     return state(state_now, {task::Part::of_text(text)}, std::move(ask));
   }
-  // A whole reply in pieces.
+  // Adds a complete reply in pieces.
   RunLog& reply(const std::string& id, const std::vector<std::string>& pieces) {
     bool first = true;
     for (const std::string& piece : pieces) {
@@ -90,8 +90,8 @@ inline FrameList frames_of(const protocol::chat::Protocol& protocol, const RunLo
   return frames.all();
 }
 
-// A run of some length with everything that an agent may do, and how it ends. A turn that is withdrawn
-// repeats its ids, as the engine's do.
+// A random run with everything that an agent may do, and its end. A withdrawn turn repeats its ids, as the
+// engine's turns do.
 class RandomRun {
  public:
   explicit RandomRun(unsigned seed) : random_(seed), log_(1 + 10 * static_cast<int>(seed % 3)) {
@@ -102,9 +102,9 @@ class RandomRun {
   }
 
   const RunLog& log() const { return log_; }
-  // All that the agent said in order, without what it asked or why it failed.
+  // All text of the agent in order, without its question or its failure.
   const std::string& said() const { return said_; }
-  // The call of a client's tool that it ends with, or empty.
+  // The id of the client's tool call that ends the run, or empty.
   const std::string& client_call() const { return client_call_; }
 
  private:

@@ -25,7 +25,7 @@ Lines shown(const RunLog& log, const protocol::chat::RunFacts& facts = test::run
   return lines;
 }
 
-// What the client's reducer makes of a stream, and what it throws on.
+// Reads a stream like the client's reducer, and fails where that throws.
 struct Client {
   struct Message {
     bool assistant = true;
@@ -93,7 +93,7 @@ std::string without(std::string text, std::string_view piece) {
 
 }  // namespace
 
-TEST_CASE("AG-Kit view: the seed's basic conversation is text events and [DONE]") {
+TEST_CASE("AG-Kit view: the seed's basic conversation gives text events and [DONE]") {
   RunLog log;
   log.begin().reply("t-r1.1", {"Hello", " there!", " How can I help you?"}).state(State::completed);
   CHECK(shown(log) == Lines{R"({"type":"text","content":"Hello"})", R"({"type":"text","content":" there!"})",
@@ -113,7 +113,7 @@ TEST_CASE("AG-Kit view: a client tool is start, args and end without a result, a
               R"({"type":"tool-call-end","toolCallId":"a_b_c"})", "[DONE]"});
 }
 
-TEST_CASE("AG-Kit view: the seed's run after a tool result is text") {
+TEST_CASE("AG-Kit view: the seed's run after a tool result is shown as text") {
   RunLog log(7);
   log.begin().reply("t-r2.1", {"I", "'ve", " successfully", " changed", "."}).state(State::completed);
   CHECK(shown(log) == Lines{R"({"type":"text","content":"I"})", R"({"type":"text","content":"'ve"})",
@@ -133,7 +133,7 @@ TEST_CASE("AG-Kit view: a server tool is start, args, end and its result as text
                             R"({"type":"text","content":"Noon."})", "[DONE]"});
 }
 
-TEST_CASE("AG-Kit view: results that are no text are JSON text, errors their words") {
+TEST_CASE("AG-Kit view: results other than text are JSON text, and errors are their message") {
   RunLog log;
   log.begin().call("1", "a", "{}").call("2", "b", "{}").call("3", "c", "{}");
   log.result("2", R"({"n": 1})").result("1", "", "no network").result("3", R"("x")", "broke");
@@ -182,7 +182,7 @@ TEST_CASE("AG-Kit view: an interrupt's payload has schema, URL and other data") 
       R"({"type":"interrupt","id":"i","reason":"auth","payload":{"prompt":"Sign in.","url":"https://x.example/"}})");
 }
 
-TEST_CASE("AG-Kit view: an ask without words gets some, since an interrupt needs a text before it") {
+TEST_CASE("AG-Kit view: an ask without text gets a default, since an interrupt needs a text before it") {
   RunLog log;
   log.begin().add(task::StatusChanged{{State::input_required, std::nullopt, {}}, {}, "i"});
   CHECK(
@@ -193,7 +193,7 @@ TEST_CASE("AG-Kit view: an ask without words gets some, since an interrupt needs
           "[DONE]"});
 }
 
-TEST_CASE("AG-Kit view: an ask is a call of the confirming tool where the client offers it") {
+TEST_CASE("AG-Kit view: an ask is a call of the confirming tool if the client offers it") {
   protocol::chat::RunFacts facts = test::run_facts();
   facts.confirm_tool = "confirmAction";
   RunLog log;
@@ -229,7 +229,7 @@ TEST_CASE("AG-Kit view: a canceled run just ends") {
   CHECK(shown(log) == Lines{R"({"type":"text","content":"Hal"})", "[DONE]"});
 }
 
-TEST_CASE("AG-Kit view: replies, artifacts and the last message are kept apart by a blank line") {
+TEST_CASE("AG-Kit view: replies, artifacts and the last message are separated by a blank line") {
   RunLog log;
   log.begin().reply("t-r1.1", {"One."});
   log.chunk("report", {Part::of_text("Two,")}, false, false)
@@ -241,8 +241,7 @@ TEST_CASE("AG-Kit view: replies, artifacts and the last message are kept apart b
                             "[DONE]"});
 }
 
-TEST_CASE(
-    "AG-Kit view: a reply that begins again and text after a file are set off, text after a result is not") {
+TEST_CASE("AG-Kit view: a restarted reply and text after a file are separated, text after a result is not") {
   RunLog log;
   log.begin().reply("r", {"One."}).reply("r", {"Two."});
   log.chunk("x", {Part::of_data({"1"})}, false, false).chunk("x", {Part::of_text("Three.")}, true, true);
@@ -257,7 +256,7 @@ TEST_CASE(
               R"({"type":"text","content":"Four."})", "[DONE]"});
 }
 
-TEST_CASE("AG-Kit view: files are named and data is shown as it is") {
+TEST_CASE("AG-Kit view: files are shown by name and data unchanged") {
   RunLog log;
   Part link{Part::Kind::url, "https://x.example/a.pdf", "a.pdf", "application/pdf", {}};
   Part bare{Part::Kind::url, "https://x.example/b", "", "", {}};
@@ -271,7 +270,7 @@ TEST_CASE("AG-Kit view: files are named and data is shown as it is") {
                             R"({"type":"text","content":"{\"n\":1}"})", "[DONE]"});
 }
 
-TEST_CASE("AG-Kit view: notes, state, steps and what else has no place show nothing") {
+TEST_CASE("AG-Kit view: notes, state, steps and other events without a form are not shown") {
   RunLog log;
   log.begin().says(State::working, "half way");
   log.add(task::StateSnapshot{{"{}"}}).add(task::StateDelta{{"[]"}});
@@ -282,7 +281,7 @@ TEST_CASE("AG-Kit view: notes, state, steps and what else has no place show noth
   CHECK(lines.empty());
 }
 
-TEST_CASE("AG-Kit view: an attempt that begins again closes its calls and gives them new ids") {
+TEST_CASE("AG-Kit view: a new attempt closes open calls and uses new ids") {
   RunLog log;
   log.begin().add(task::TextDelta{{"t-r1.1"}, 0, "Let me", true, true}).call("1", "now", "{}");
   log.add(task::Withdrawn{{{"t-r1.1"}}});
@@ -300,7 +299,7 @@ TEST_CASE("AG-Kit view: an attempt that begins again closes its calls and gives 
                             R"({"type":"tool-result","toolCallId":"1-8","result":"12:00"})", "[DONE]"});
 }
 
-TEST_CASE("AG-Kit view: a message of the agent amid a run is text, one of the user is not") {
+TEST_CASE("AG-Kit view: an agent's message within a run is shown as text, a user's is not") {
   task::Message message;
   message.role = task::Role::agent;
   message.parts = {Part::of_text("First done.")};
@@ -315,7 +314,7 @@ TEST_CASE("AG-Kit view: nothing follows the end of a run") {
   CHECK(shown(log) == Lines{"[DONE]"});
 }
 
-TEST_CASE("AG-Kit view: runs at random never make the client's reducer throw, and their texts add up") {
+TEST_CASE("AG-Kit view: random runs never make the client's reducer throw, and their texts add up") {
   for (unsigned seed = 0; seed < 500; ++seed) {
     CAPTURE(seed);
     const test::RandomRun run(seed);
@@ -345,7 +344,7 @@ TEST_CASE("AG-Kit: its rules, and an empty conversation for a client that says n
   CHECK(frames.all()[0].data == "[DONE]");
 }
 
-TEST_CASE("AG-Kit: a client that says nothing is asked again what is open, but not by calls that it has") {
+TEST_CASE("AG-Kit: a client without a message gets the open questions again, but not calls that it has") {
   using protocol::chat::Question;
   protocol::chat::RunFacts facts = test::run_facts();
   const std::vector open{Question{"call", true, false, {}, {}, {}, {}},

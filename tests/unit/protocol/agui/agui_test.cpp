@@ -41,7 +41,7 @@ task::Message said(const char* id, std::vector<Part> parts) {
 
 }  // namespace
 
-TEST_CASE("AG-UI: a refusal inside of the stream is a run that failed") {
+TEST_CASE("AG-UI: a refusal within the stream is shown as a failed run") {
   protocol::chat::Frames frames;
   const base::Error error{base::ErrorCode::conflict, "an answer is waited for", {}};
   CHECK(protocol::chat::agui_protocol().show_refusal(facts_of(false), error, frames));
@@ -64,7 +64,7 @@ TEST_CASE("AG-UI: a conversation is shown as one snapshot of its messages") {
                     R"({"id":"message-3","role":"user","content":"Again"}]})");
 }
 
-TEST_CASE("AG-UI: calls and results have messages of their own in a snapshot") {
+TEST_CASE("AG-UI: calls and results are separate messages in a snapshot") {
   const auto lines = conversation(
       {message_of("a1", {Part::of_text("Let me see."),
                          Part::of_data({R"({"toolCall":{"id":"c1","name":"look","arguments":{"q":1}}})"})}),
@@ -82,7 +82,7 @@ TEST_CASE("AG-UI: calls and results have messages of their own in a snapshot") {
                     R"({"id":"u1~3","role":"user","content":"And?"}]})");
 }
 
-TEST_CASE("AG-UI: no two messages of a snapshot have the same id, whatever ids the others have chosen") {
+TEST_CASE("AG-UI: the ids of a snapshot's messages are unique, whatever ids agents and clients chose") {
   const auto lines = conversation(
       {message_of("a1", {Part::of_text("one")}), message_of("a1", {Part::of_text("two")}),
        said("u1", {Part::of_data({R"({"toolResult":{"id":"c1","content":"x"}})"}), Part::of_text("And?")}),
@@ -98,7 +98,7 @@ TEST_CASE("AG-UI: no two messages of a snapshot have the same id, whatever ids t
         R"({"id":"a1~2~2","role":"assistant","content":"four"}]})");
 }
 
-TEST_CASE("AG-UI: a client that has its messages is told what is open, and no messages") {
+TEST_CASE("AG-UI: a client that has its messages gets only the open questions") {
   const std::string begin = R"({"type":"RUN_FINISHED","threadId":"thread-1","runId":"run-1")";
   const Question question{"q", false, false, "Sure?", {}, {}, {}},
       login{"a", false, true, "Log in", {}, {}, {}};
@@ -115,7 +115,7 @@ TEST_CASE("AG-UI: a client that has its messages is told what is open, and no me
   }
 }
 
-TEST_CASE("AG-UI: a question that is a call of the client's tool is one in the snapshot too") {
+TEST_CASE("AG-UI: a question shown as a call of the client's tool is a call in the snapshot too") {
   protocol::chat::RunFacts facts = facts_of(true);
   facts.confirm_tool = "confirm";
   facts.tools = {R"([{"name":"confirm"}])"};

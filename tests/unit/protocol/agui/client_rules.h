@@ -1,6 +1,5 @@
-// ClientRules: what AG-UI clients insist on, as their verifiers and reducers do.
-// 0.0.42 and 0.0.59 cannot be told apart by their requests, so `older` holds
-// to both.
+// ClientRules: the rules that the verifiers and reducers of AG-UI clients enforce. Requests of 0.0.42 and
+// 0.0.59 look alike, so the rules of older clients are those of both.
 #pragma once
 
 #include <map>
@@ -17,12 +16,12 @@ class ClientRules {
  public:
   explicit ClientRules(bool newer) : newer_(newer) {}
 
-  // What is wrong with the next frame, or an empty text.
+  // Checks the next frame. Returns the problem, or an empty text.
   std::string take(const protocol::chat::Frames::Frame& frame);
-  // What is wrong if the stream ends here, or an empty text.
+  // The problem if the stream ends here, or an empty text.
   std::string end() const;
 
-  // A message as 0.0.42 builds it.
+  // A message as client 0.0.42 builds it.
   struct Message {
     std::string id, role, content;
     std::vector<std::string> calls;
@@ -49,7 +48,7 @@ class ClientRules {
   std::set<std::string> texts_, calls_, steps_, spans_, thoughts_, subagents_, ended_subagents_;
   bool thinking_ = false, thinking_message_ = false;
   std::vector<Message> messages_;
-  std::map<std::string, std::string> arguments_;  // by call
+  std::map<std::string, std::string> arguments_;  // by call id
   std::set<std::string> answered_;
 };
 

@@ -139,7 +139,7 @@ std::string ClientRules::check_text(const std::string& type, Value event) {
   return {};
 }
 
-// As 0.0.42: a call goes to the message that is named only if that one is the last.
+// Like client 0.0.42: a call is added to its parent message only if that is the last message.
 std::string ClientRules::start_call(const std::string& id, const std::string& parent) {
   if (arguments_.contains(id)) return "a call's id used again";
   calls_.insert(id);
@@ -257,7 +257,7 @@ std::string ClientRules::check_outcome(Value outcome) const {
 
 namespace {
 
-// What the rules say of these frames, the last one's being what counts.
+// The first problem in the frames, or the problem of a stream that ends after them.
 std::string said_of(bool newer, std::initializer_list<const char*> frames) {
   baton::test::ClientRules rules(newer);
   for (const char* frame : frames) {

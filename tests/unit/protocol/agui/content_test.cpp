@@ -36,7 +36,7 @@ std::string written(const std::vector<Part>& parts, bool newer) {
 
 }  // namespace
 
-TEST_CASE("AG-UI content: a string, parts of text, and parts of no known type") {
+TEST_CASE("AG-UI content: a string, text parts and parts of unknown types are read") {
   CHECK(parts_of(R"("Hi")") == std::vector{Part::of_text("Hi")});
   CHECK(parts_of("null").empty());
   CHECK(parts_of(R"([{"type":"text","text":"a"},{"type":"hologram","x":1},{"type":"text","text":"b"}])") ==
@@ -68,7 +68,7 @@ TEST_CASE("AG-UI content: media parts of 1.0") {
                   Part{Part::Kind::raw, "aGk=", {}, {}, {R"({"filename":1})"}}});
 }
 
-TEST_CASE("AG-UI content: a data URL is the bytes it holds") {
+TEST_CASE("AG-UI content: a data URL is read as its bytes") {
   const Part bytes{Part::Kind::raw, "aGk=", {}, "image/gif", {}};
   CHECK(parts_of(R"([{"type":"image","source":{"type":"url","value":"data:image/gif;base64,aGk="}}])") ==
         std::vector{bytes});
@@ -78,7 +78,7 @@ TEST_CASE("AG-UI content: a data URL is the bytes it holds") {
         std::vector{bytes});
 }
 
-TEST_CASE("AG-UI content: what is wrong is named") {
+TEST_CASE("AG-UI content: errors name the wrong member") {
   CHECK(complaint("[1]") == "content[0]: must be an object");
   CHECK(complaint(R"([{"text":"x"}])") == "content[0].type: must be a string");
   CHECK(complaint(R"([{"type":"text"}])") == "content[0].text: must be a string");
@@ -90,7 +90,7 @@ TEST_CASE("AG-UI content: what is wrong is named") {
         "content[0].source.value: must be a string");
 }
 
-TEST_CASE("AG-UI content: written as text, or in parts that the client's generation knows") {
+TEST_CASE("AG-UI content: it is written as text, or in parts that the client's version knows") {
   const Part text = Part::of_text("a"), raw{Part::Kind::raw, "aGk=", "a.png", "image/png", {}},
              url{Part::Kind::url, "https://example.org/a", {}, {}, {}},
              kept{Part::Kind::data, R"({"file":{"id":"f1"}})", {}, "text/csv", {}};

@@ -1,4 +1,4 @@
-// Whatever a log holds, clients get a stream that their verifiers accept, and the same one each time.
+// For any log clients must get a stream that their verifiers accept, and the same one each time.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -19,7 +19,8 @@ using test::status_of;
 
 namespace {
 
-// Makes up events from few names, so that they meet often: also in orders that no agent should produce.
+// Makes random events with few names, so that names often collide, also in orders that no agent should
+// produce.
 class Dice {
  public:
   explicit Dice(unsigned seed) : random_(seed) {}
@@ -75,7 +76,7 @@ class Dice {
   }
 
  private:
-  // No two messages of a task have the same id: the store sees to that.
+  // The ids of a task's messages are unique, which the store guarantees.
   task::Message message() {
     std::vector<Part> parts;
     if (toss()) parts.push_back(Part::of_text(words()));
@@ -148,7 +149,7 @@ protocol::chat::RunFacts facts_for(unsigned seed) {
   return facts;
 }
 
-// The frames, and after which of them each event had been shown.
+// The frames, and for each event the number of frames after it was shown.
 struct Shown {
   protocol::chat::Frames frames;
   std::vector<std::size_t> after;

@@ -48,7 +48,7 @@ std::string list(std::initializer_list<const char*> messages) {
 
 }  // namespace
 
-TEST_CASE("RunAgentInput: the request of the protocol's document") {
+TEST_CASE("RunAgentInput: the example of the protocol's document is read") {
   const auto request = good(R"({"threadId":"550e8400","runId":"run_001","parentRunId":"run_000",
     "messages":[{"id":"msg_1","role":"user","content":"How is the weather?"}],
     "tools":[{"name":"get_weather","description":"weather of a city","parameters":{"type":"object"}}],
@@ -72,7 +72,7 @@ TEST_CASE("RunAgentInput: the request of the protocol's document") {
   CHECK(request.answers.empty());
 }
 
-TEST_CASE("RunAgentInput: the hops of another Baton are not the agent's to know") {
+TEST_CASE("RunAgentInput: another Baton's hops are read and hidden from the agent") {
   const auto request = good(R"({"messages":[],"forwardedProps":{"a":1,"urn:baton:a2a:1":{"hops":["n/x"]}}})");
   CHECK(request.hops == std::vector<std::string>{"n/x"});
   CHECK(request.metadata.text == R"({"agui":{"forwardedProps":{"a":1}}})");
@@ -82,7 +82,7 @@ TEST_CASE("RunAgentInput: the hops of another Baton are not the agent's to know"
             .find("forwardedProps") != std::string::npos);
 }
 
-TEST_CASE("RunAgentInput: all but the messages may be missing or null") {
+TEST_CASE("RunAgentInput: all members but the messages may be missing or null") {
   const auto request = good(R"({"messages":[{"role":"user","content":"Hi"}],"state":null,"tools":null,
     "context":[],"forwardedProps":{},"resume":null,"protocolVersion":null,"unknown":1})");
   CHECK(request.conversation.empty());
@@ -94,7 +94,7 @@ TEST_CASE("RunAgentInput: all but the messages may be missing or null") {
   CHECK(request.metadata.empty());
 }
 
-TEST_CASE("RunAgentInput: a client of 1.0 or later says so") {
+TEST_CASE("RunAgentInput: a client of 1.0 or later is recognised") {
   const auto newer = [](const std::string& version) {
     return good(R"({"messages":[],"protocolVersion":")" + version + "\"}").newer;
   };
@@ -105,7 +105,7 @@ TEST_CASE("RunAgentInput: a client of 1.0 or later says so") {
   CHECK_FALSE(newer("1"));
 }
 
-TEST_CASE("RunAgentInput: what came before the last message of the user is history") {
+TEST_CASE("RunAgentInput: messages before the user's last one are history") {
   const auto request = good(
       list({R"({"id":"s","role":"system","content":"Be kind"})", kUser,
             R"({"id":"a","role":"assistant","content":"Hi"})",
@@ -137,7 +137,7 @@ TEST_CASE("RunAgentInput: tool messages after the assistant's last are results")
         std::vector{Part::of_data({R"({"toolCall":{"id":"c1","name":"look","arguments":{"q":1}}})"})});
 }
 
-TEST_CASE("RunAgentInput: results that a message follows are new and history") {
+TEST_CASE("RunAgentInput: results followed by a message are both new and history") {
   const auto request =
       good(list({kUser, kCalling, kResult, R"({"id":"u2","role":"user","content":"And?"})"}));
   CHECK(request.message.id.value == "u2");
@@ -148,7 +148,7 @@ TEST_CASE("RunAgentInput: results that a message follows are new and history") {
   CHECK((*request.history)[2].metadata.text == R"({"role":"tool"})");
 }
 
-TEST_CASE("RunAgentInput: what has been answered is only history") {
+TEST_CASE("RunAgentInput: results that have been answered are only history") {
   const auto request =
       good(list({kUser, kCalling, kResult, R"({"id":"a2","role":"assistant","content":"So"})"}));
   CHECK(request.message.parts.empty());
@@ -156,7 +156,7 @@ TEST_CASE("RunAgentInput: what has been answered is only history") {
   CHECK(request.history->size() == 4);
 }
 
-TEST_CASE("RunAgentInput: a failed tool, and results in parts") {
+TEST_CASE("RunAgentInput: a failed tool and results in parts are read") {
   const auto request = good(list(
       {kCalling, R"({"id":"t1","role":"tool","toolCallId":"c1","content":"","error":"no network"})",
        R"({"id":"t2","role":"tool","toolCallId":"c2","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]})",
@@ -167,7 +167,7 @@ TEST_CASE("RunAgentInput: a failed tool, and results in parts") {
   CHECK(request.results[2].content.text == R"([{"type":"image","source":{"type":"url","value":"u"}}])");
 }
 
-TEST_CASE("RunAgentInput: arguments that are no JSON stay the text they are") {
+TEST_CASE("RunAgentInput: arguments that are not JSON stay text") {
   const auto request = good(list(
       {R"({"id":"a","role":"assistant","content":"","toolCalls":[{"id":"c","function":{"name":"n","arguments":"{\"q"}}]})",
        kUser}));
@@ -175,7 +175,7 @@ TEST_CASE("RunAgentInput: arguments that are no JSON stay the text they are") {
         std::vector{Part::of_data({R"({"toolCall":{"id":"c","name":"n","arguments":"{\"q"}})"})});
 }
 
-TEST_CASE("RunAgentInput: answers to interrupts") {
+TEST_CASE("RunAgentInput: answers to interrupts are read") {
   const auto request = good(R"({"threadId":"t","messages":[],"resume":[
     {"interruptId":"i1","status":"resolved","payload":{"approved":true}},
     {"interruptId":"i2","status":"cancelled","payload":1},{"interruptId":"i3","status":"resolved"}]})");
@@ -202,7 +202,7 @@ TEST_CASE("RunAgentInput: a tool's parameters may be the text of a schema") {
   CHECK(request.tools.text == R"([{"name":"a","parameters":{"type":"object"}},{"name":"b"}])");
 }
 
-TEST_CASE("RunAgentInput: what is wrong is named") {
+TEST_CASE("RunAgentInput: errors name the wrong member") {
   CHECK(complaint("[]") == "the body must be an object");
   CHECK(complaint("{}") == "messages: must be a list");
   CHECK(complaint(R"({"messages":{}})") == "messages: must be a list");

@@ -1,4 +1,4 @@
-// A run's log made up by a test, and the frames that show it.
+// Builds a run's log for a test, and the frames that show it.
 #pragma once
 
 #include <string>
@@ -31,7 +31,7 @@ inline task::StatusChanged status_of(task::State state, std::optional<task::Mess
   return task::StatusChanged{{state, std::move(message), base::from_ms(1000)}, {}, std::move(ask)};
 }
 
-// Events numbered from 1, a millisecond after each other.
+// Numbers the events from 1, one millisecond apart.
 inline std::vector<task::Event> log_of(const std::vector<task::EventBody>& bodies) {
   std::vector<task::Event> log;
   for (const task::EventBody& body : bodies) {
@@ -41,7 +41,7 @@ inline std::vector<task::Event> log_of(const std::vector<task::EventBody>& bodie
   return log;
 }
 
-// The data of all frames; without their times, which the tests of times look at themselves.
+// The data of all frames without the timestamps, which have their own tests.
 inline std::vector<std::string> shown(const protocol::chat::RunFacts& facts,
                                       const std::vector<task::EventBody>& bodies) {
   protocol::chat::Frames frames;

@@ -16,7 +16,7 @@ using protocol::agui::RunText;
 
 namespace {
 
-// What a piece says, in short.
+// A short text for each piece of the run.
 struct Shown {
   std::string operator()(const RunText& text) const { return "text " + text.message + " " + text.delta; }
   std::string operator()(const RunReasoning& reasoning) const { return "reasoning " + reasoning.delta; }
@@ -71,7 +71,7 @@ using Lines = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("RunReader: text comes in pieces and in chunks, and only the agent's own words") {
+TEST_CASE("RunReader: text is read from pieces and chunks, and only the agent's own") {
   Bench bench;
   CHECK(bench.take({R"({"type":"TEXT_MESSAGE_START","messageId":"a"})",
                     R"({"type":"TEXT_MESSAGE_CONTENT","messageId":"a","delta":"x"})",
@@ -85,7 +85,7 @@ TEST_CASE("RunReader: text comes in pieces and in chunks, and only the agent's o
         Lines{"text a x", "text c y", "text c z"});
 }
 
-TEST_CASE("RunReader: a snapshot of the messages has the reply where nothing was streamed") {
+TEST_CASE("RunReader: if nothing was streamed the reply is read from the messages' snapshot") {
   const std::string snapshot =
       R"({"type":"MESSAGES_SNAPSHOT","messages":[{"role":"assistant","content":"old"},
     {"role":"user","content":"u"},{"role":"assistant","content":"a"},{"role":"tool","content":"t"},
@@ -97,7 +97,7 @@ TEST_CASE("RunReader: a snapshot of the messages has the reply where nothing was
   CHECK(odd.take({R"({"type":"MESSAGES_SNAPSHOT","messages":{}})", R"({"type":"RUN_FINISHED"})"}).empty());
 }
 
-TEST_CASE("RunReader: reasoning has words under its new and its old name") {
+TEST_CASE("RunReader: reasoning is read under its new and its old event names") {
   Bench bench;
   CHECK(bench.take({R"({"type":"REASONING_START","messageId":"a"})",
                     R"({"type":"REASONING_MESSAGE_CONTENT","messageId":"a","delta":"1"})",
@@ -107,8 +107,7 @@ TEST_CASE("RunReader: reasoning has words under its new and its old name") {
         Lines{"reasoning 1", "reasoning 2", "reasoning 3"});
 }
 
-TEST_CASE(
-    "RunReader: a call is told once it is whole, by its end, its result, another chunk or the run's end") {
+TEST_CASE("RunReader: a call is reported at its end, its result, another chunk or the run's end") {
   Bench bench;
   CHECK(bench.take({R"({"type":"TOOL_CALL_START","toolCallId":"1","toolCallName":"f"})",
                     R"({"type":"TOOL_CALL_START","toolCallId":"2","toolCallName":"g"})",
@@ -126,7 +125,7 @@ TEST_CASE(
         Lines{R"(call 3 h "no json")", "call 4 i {}", "begin s", "call 5 j {}"});
 }
 
-TEST_CASE("RunReader: state, steps, activities and events of the server's own") {
+TEST_CASE("RunReader: state, steps, activities and custom events are read") {
   Bench bench;
   CHECK(bench.take({R"({"type":"STATE_SNAPSHOT","snapshot":{"n":1}})",
                     R"({"type":"STATE_DELTA","delta":[{"op":"remove","path":"/n"}]})",
@@ -141,7 +140,7 @@ TEST_CASE("RunReader: state, steps, activities and events of the server's own") 
               "activity p PLAN []", "custom mine null"});
 }
 
-TEST_CASE("RunReader: notes and artifacts of Baton's own servers are what they were") {
+TEST_CASE("RunReader: notes and artifacts of Baton servers are read back as such") {
   Bench bench;
   CHECK(
       bench.take(
@@ -151,7 +150,7 @@ TEST_CASE("RunReader: notes and artifacts of Baton's own servers are what they w
       Lines{R"(note soon{"progress":0.5})", "artifact a + .", R"(custom artifact {"artifact":7})"});
 }
 
-TEST_CASE("RunReader: a run ends in success with its result and usage, and nothing follows") {
+TEST_CASE("RunReader: a successful run ends with its result and usage, and later events are ignored") {
   Bench bench;
   CHECK(bench.take({R"({"type":"RUN_FINISHED","result":[1],"outcome":{"type":"success"},
                         "usage":[{"model":"m","inputTokens":3,"outputTokens":-1,"totalTokens":"x"},{}, 7]})",
@@ -184,7 +183,7 @@ TEST_CASE("RunReader: a run ends with interrupts, cancelled, or with an error") 
   CHECK(failed.reader.end()->error == "m");
 }
 
-TEST_CASE("RunReader: what is no event is refused") {
+TEST_CASE("RunReader: anything but an event is refused") {
   for (const char* text : {"", "{", "[]", "7", "{}", R"({"type":7})"}) {
     RunReader reader;
     CHECK_FALSE(reader.take(text).has_value());
@@ -196,7 +195,7 @@ TEST_CASE("RunReader: arguments of open calls past their limit are refused, and 
       R"({"type":"TOOL_CALL_ARGS","toolCallId":"c","delta":")" + std::string(60, 'x') + "\"}";
   const std::string start = R"({"type":"TOOL_CALL_START","toolCallId":"c","toolCallName":"f"})";
   RunReader reader(100);
-  // What has ended counts no more.
+  // Calls that have ended no longer count.
   for (int i = 0; i < 10; ++i) {
     REQUIRE(reader.take(start));
     REQUIRE(reader.take(args));

@@ -22,7 +22,7 @@ std::string sum_of(std::initializer_list<const char*> used) {
 
 }  // namespace
 
-TEST_CASE("UsageSum: one sum for each provider and model, in the order of their first use") {
+TEST_CASE("UsageSum: there is one sum for each provider and model, in order of first use") {
   CHECK(sum_of({}) == "{}");
   CHECK(sum_of({R"({"provider":"p","model":"m","inputTokens":1})", R"({"model":"n","totalTokens":5})",
                 R"({"provider":"p","model":"m","inputTokens":2,"outputTokens":0})"}) ==
@@ -30,7 +30,7 @@ TEST_CASE("UsageSum: one sum for each provider and model, in the order of their 
         R"({"model":"n","totalTokens":5}]})");
 }
 
-TEST_CASE("UsageSum: what clients would refuse is left out") {
+TEST_CASE("UsageSum: values that clients would refuse are left out") {
   CHECK(sum_of({R"({"model":"m"})", "1", R"({"inputTokens":-1,"outputTokens":1.5,"totalTokens":"2"})"}) ==
         "{}");
   CHECK(sum_of({R"({"inputTokens":9007199254740991})", R"({"inputTokens":9223372036854775807,"cost":1})"}) ==

@@ -23,7 +23,7 @@ namespace {
 constexpr const char* kStart = R"({"type":"RUN_STARTED","threadId":"thread-1","runId":"run-1"})";
 constexpr const char* kFinish = R"({"type":"RUN_FINISHED","threadId":"thread-1","runId":"run-1"})";
 
-// What is shown between the run's start and its end.
+// The frames between the run's start and its end.
 Lines inside(const std::vector<EventBody>& bodies, bool newer = false) {
   std::vector<EventBody> all = bodies;
   all.emplace_back(status_of(State::completed));
@@ -52,7 +52,7 @@ task::ArtifactChunk chunk(const char* id, std::vector<Part> parts, bool append, 
 
 }  // namespace
 
-TEST_CASE("AG-UI view: the first event starts the run, with what the client's generation knows") {
+TEST_CASE("AG-UI view: the first event starts the run, with the members that the client's version knows") {
   auto facts = facts_of(false);
   CHECK(shown(facts, {status_of(State::submitted)}) == Lines{kStart});
   facts.newer = true;
@@ -62,7 +62,7 @@ TEST_CASE("AG-UI view: the first event starts the run, with what the client's ge
               R"("protocolVersion":"1.0"})"});
 }
 
-TEST_CASE("AG-UI view: every event has the time of what it shows") {
+TEST_CASE("AG-UI view: every frame has the time of its event") {
   protocol::chat::Frames frames;
   const auto view = protocol::chat::agui_protocol().view(facts_of(false));
   for (const auto& event : log_of({status_of(State::submitted), status_of(State::completed)})) {
@@ -74,7 +74,7 @@ TEST_CASE("AG-UI view: every event has the time of what it shows") {
   CHECK(frames.all()[0].event.empty());
 }
 
-TEST_CASE("AG-UI view: streamed text is a message of its pieces") {
+TEST_CASE("AG-UI view: streamed text is one message with its pieces") {
   CHECK(inside({text("m", "Hel", true, false), text("m", "lo", false, true)}) ==
         Lines{R"({"type":"TEXT_MESSAGE_START","messageId":"m","role":"assistant"})",
               R"({"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":"Hel"})",
@@ -82,14 +82,14 @@ TEST_CASE("AG-UI view: streamed text is a message of its pieces") {
               R"({"type":"TEXT_MESSAGE_END","messageId":"m"})"});
 }
 
-TEST_CASE("AG-UI view: an empty text is a start and an end, and the end of nothing is nothing") {
+TEST_CASE("AG-UI view: an empty text is a start and an end, and an end without a start is not shown") {
   CHECK(inside({text("m", "", true, true)}) ==
         Lines{R"({"type":"TEXT_MESSAGE_START","messageId":"m","role":"assistant"})",
               R"({"type":"TEXT_MESSAGE_END","messageId":"m"})"});
   CHECK(inside({text("m", "", false, true)}).empty());
 }
 
-TEST_CASE("AG-UI view: a reply that begins again is another message, and what is open closes at the end") {
+TEST_CASE("AG-UI view: a restarted reply is another message, and open messages are closed at the end") {
   CHECK(inside({text("m", "a", true, false), text("m", "b", true, false)}) ==
         Lines{R"({"type":"TEXT_MESSAGE_START","messageId":"m","role":"assistant"})",
               R"({"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":"a"})",
@@ -99,7 +99,7 @@ TEST_CASE("AG-UI view: a reply that begins again is another message, and what is
               R"({"type":"TEXT_MESSAGE_END","messageId":"m~2"})"});
 }
 
-TEST_CASE("AG-UI view: a server's tool call, its result after it, and the parent only while it is the last") {
+TEST_CASE("AG-UI view: a server's call and its result, with the parent only if it is the last message") {
   CHECK(
       inside({text("m", "Let me see", true, true), task::ToolCall{"c1", "look", {R"({"q": 1})"}},
               task::ToolResult{"c1", {R"("fine")"}, {}}, task::ToolCall{"c2", "look", {}},
@@ -123,7 +123,7 @@ TEST_CASE("AG-UI view: a server's tool call, its result after it, and the parent
             R"({"type":"TOOL_CALL_RESULT","messageId":"task-1-e8","toolCallId":"c3","content":"no luck"})"});
 }
 
-TEST_CASE("AG-UI view: a call's id that the run has used becomes another, and its result follows it") {
+TEST_CASE("AG-UI view: a call whose id was used gets a new one, and its result uses it too") {
   const Lines lines = inside({task::ToolCall{"c", "look", {}}, task::ToolResult{"c", {"1"}, {}},
                               task::ToolCall{"c", "look", {}}, task::ToolResult{"c", {"2"}, {}}});
   REQUIRE(lines.size() == 8);
@@ -132,7 +132,7 @@ TEST_CASE("AG-UI view: a call's id that the run has used becomes another, and it
         R"({"type":"TOOL_CALL_RESULT","messageId":"task-1-e4","toolCallId":"c~2","content":"2"})");
 }
 
-TEST_CASE("AG-UI view: a client's call ends the run without an interrupt, and 1.0 hears what is open") {
+TEST_CASE("AG-UI view: a client's call ends the run without an interrupt, and 1.0 gets the open calls") {
   task::ToolCall call{"c1", "confirm", {R"({"n":15})"}};
   call.by_client = true;
   const std::vector<EventBody> bodies{
@@ -148,7 +148,7 @@ TEST_CASE("AG-UI view: a client's call ends the run without an interrupt, and 1.
                                         R"("outcome":{"type":"success","pendingToolCallIds":["c1"]}})");
 }
 
-TEST_CASE("AG-UI view: the result that the client itself gave is not sent back to it") {
+TEST_CASE("AG-UI view: a result that the client gave is not sent back to it") {
   task::Message answer = message_of("u", {Part::of_data({R"({"toolResult":{"id":"c1","content":"ok"}})"})});
   answer.role = task::Role::user;
   CHECK(inside({status_of(State::submitted), task::MessageAdded{answer},
@@ -176,7 +176,7 @@ TEST_CASE("AG-UI view: an ask is its prompt as text and an interrupt") {
         R"("responseSchema":{"type":"string"},"metadata":{"details":[{"list":[1]}]}}]}})");
 }
 
-TEST_CASE("AG-UI view: authorisation is an interrupt with the place to go to") {
+TEST_CASE("AG-UI view: authorisation is an interrupt with its URL") {
   auto facts = facts_of(false);
   facts.tools = {R"([{"name":"confirmAction"}])"};
   facts.confirm_tool = "confirmAction";
@@ -190,8 +190,7 @@ TEST_CASE("AG-UI view: authorisation is an interrupt with the place to go to") {
         R"("metadata":{"url":"https://example.org/in"}}]}})");
 }
 
-TEST_CASE(
-    "AG-UI view: an ask is a call of the client's tool where the agent wants it and the client has it") {
+TEST_CASE("AG-UI view: an ask is a call of the confirming tool if the client offers it") {
   auto facts = facts_of(true);
   facts.confirm_tool = "confirmAction";
   const std::vector<EventBody> bodies{
@@ -208,7 +207,7 @@ TEST_CASE(
                     R"("outcome":{"type":"success","pendingToolCallIds":["ask-1"]}})");
 }
 
-TEST_CASE("AG-UI view: state, patches and steps are as the agent says them") {
+TEST_CASE("AG-UI view: state, patches and steps are shown as the agent sent them") {
   CHECK(
       inside({task::StateSnapshot{{R"({"n": 1})"}},
               task::StateDelta{{R"([{"op":"replace","path":"/n","value":2}])"}},
@@ -219,7 +218,7 @@ TEST_CASE("AG-UI view: state, patches and steps are as the agent says them") {
             R"({"type":"STEP_STARTED","stepName":"plan"})", R"({"type":"STEP_FINISHED","stepName":"plan"})"});
 }
 
-TEST_CASE("AG-UI view: a step inside of a step of its name is one, and open ones close from the inside") {
+TEST_CASE("AG-UI view: a step within a step of the same name is left out, and inner steps close first") {
   using Phase = task::Step::Phase;
   CHECK(inside({task::Step{"a", Phase::start}, task::Step{"a", Phase::start}, task::Step{"b", Phase::start},
                 task::Step{"a", Phase::finish}, task::Step{"c", Phase::finish}}) ==
@@ -227,7 +226,7 @@ TEST_CASE("AG-UI view: a step inside of a step of its name is one, and open ones
               R"({"type":"STEP_FINISHED","stepName":"b"})", R"({"type":"STEP_FINISHED","stepName":"a"})"});
 }
 
-TEST_CASE("AG-UI view: reasoning has ids, but for clients from before that") {
+TEST_CASE("AG-UI view: reasoning has ids, except for clients that do not know them") {
   const std::vector<EventBody> bodies{task::ReasoningDelta{{"s"}, "Hm", true, false},
                                       task::ReasoningDelta{{"s"}, "", false, true}};
   const Lines with_ids{R"({"type":"REASONING_START","messageId":"s"})",
@@ -261,7 +260,7 @@ TEST_CASE("AG-UI view: activities as a whole and as patches") {
               R"("patch":[{"op":"add","path":"/steps/-","value":"x"}]})"});
 }
 
-TEST_CASE("AG-UI view: subagents for 1.0 only, each invocation with an id of its own") {
+TEST_CASE("AG-UI view: subagents are shown to 1.0 only, each invocation with its own id") {
   using Phase = task::Subagent::Phase;
   const std::vector<EventBody> bodies{
       task::Subagent{"t2", "helper", Phase::started, {}}, task::Subagent{"t2", "helper", Phase::finished, {}},
@@ -278,7 +277,7 @@ TEST_CASE("AG-UI view: subagents for 1.0 only, each invocation with an id of its
                                       R"({"type":"SUBAGENT_FINISHED","subagentRunId":"t4"})"});
 }
 
-TEST_CASE("AG-UI view: a subagent that is open while the run waits is suspended") {
+TEST_CASE("AG-UI view: a subagent that is open while the run waits is shown as suspended") {
   const Lines lines =
       shown(facts_of(true), {task::Subagent{"t2", "helper", task::Subagent::Phase::started, {}},
                              status_of(State::input_required, {}, "a")});
@@ -295,7 +294,7 @@ TEST_CASE("AG-UI view: custom events and notes on progress") {
               R"({"type":"CUSTOM","name":"status","value":{"message":"half way","progress":0.5}})"});
 }
 
-TEST_CASE("AG-UI view: an artifact's texts are a message, its other parts go as A2A has them") {
+TEST_CASE("AG-UI view: an artifact's texts are a message, and its other parts have the A2A form") {
   CHECK(inside({chunk("task-1-a1.1", {Part::of_text("a")}, false, false),
                 chunk("task-1-a1.1", {Part::of_text("b")}, true, true),
                 chunk("report", {Part::of_text("x"), Part{Part::Kind::url, "https://e.org/x", {}, {}, {}}},
@@ -312,7 +311,7 @@ TEST_CASE("AG-UI view: an artifact's texts are a message, its other parts go as 
               R"("append":false,"lastChunk":true}})"});
 }
 
-TEST_CASE("AG-UI view: a completed task's message is text, and its data the result") {
+TEST_CASE("AG-UI view: a completed task's message is shown as text, and its data as the result") {
   const auto done =
       status_of(State::completed, message_of("d", {Part::of_text("Done."), Part::of_data({R"({"n":1})"})}));
   const Lines lines = shown(facts_of(false), {done});
@@ -326,13 +325,13 @@ TEST_CASE("AG-UI view: a completed task's message is text, and its data the resu
         kFinish);
 }
 
-TEST_CASE("AG-UI view: what an agent says between two turns of a run is shown too") {
+TEST_CASE("AG-UI view: an agent's message between two turns of a run is shown too") {
   const Lines lines = inside({task::MessageAdded{message_of("d", {Part::of_text("First.")})}});
   REQUIRE(lines.size() == 3);
   CHECK(lines[1] == R"({"type":"TEXT_MESSAGE_CONTENT","messageId":"d","delta":"First."})");
 }
 
-TEST_CASE("AG-UI view: failures are errors with a code, after what is open has been closed") {
+TEST_CASE("AG-UI view: a failure is an error with a code, after open messages are closed") {
   const Lines lines =
       shown(facts_of(false), {text("m", "a", true, false),
                               status_of(State::failed, message_of("f", {Part::of_text("out of luck")}))});
@@ -343,14 +342,14 @@ TEST_CASE("AG-UI view: failures are errors with a code, after what is open has b
         R"({"type":"RUN_ERROR","message":"The agent does not do this.","code":"rejected"})");
 }
 
-TEST_CASE("AG-UI view: a cancelled run is an outcome for 1.0 and an error before") {
+TEST_CASE("AG-UI view: a cancelled run is an outcome for 1.0 and an error for older clients") {
   CHECK(last(facts_of(true), {status_of(State::canceled)}) ==
         R"({"type":"RUN_FINISHED","threadId":"thread-1","runId":"run-1","outcome":{"type":"cancelled"}})");
   CHECK(last(facts_of(false), {status_of(State::canceled)}) ==
         R"({"type":"RUN_ERROR","message":"The run was cancelled.","code":"cancelled"})");
 }
 
-TEST_CASE("AG-UI view: what was used goes with the end of the run") {
+TEST_CASE("AG-UI view: the end of the run has the usage") {
   CHECK(last(facts_of(false),
              {task::Usage{{R"({"model":"m","inputTokens":3,"outputTokens":1})"}},
               task::Usage{{R"({"model":"m","inputTokens":4})"}}, status_of(State::completed)}) ==
@@ -358,7 +357,7 @@ TEST_CASE("AG-UI view: what was used goes with the end of the run") {
         R"("usage":[{"model":"m","inputTokens":7,"outputTokens":1}]})");
 }
 
-TEST_CASE("AG-UI view: a withdrawn attempt is closed, and the next one has ids of its own") {
+TEST_CASE("AG-UI view: a withdrawn attempt is closed, and the next one has new ids") {
   task::ToolCall call{"c", "confirm", {}};
   call.by_client = true;
   const Lines lines = inside({text("m", "a", true, false), task::Step{"s", task::Step::Phase::start}, call,

@@ -22,7 +22,7 @@ constexpr const char* kCard = R"({
 
 }  // namespace
 
-TEST_CASE("Card: all members are read, what Baton fills in is left out, the rest is kept") {
+TEST_CASE("Card: all members are read, those that Baton fills in are left out, and others are kept") {
   REQUIRE(protocol::check_card(kCard).empty());
   const auto document = json::Document::parse(kCard);
   REQUIRE(document.has_value());
@@ -38,7 +38,7 @@ TEST_CASE("Card: all members are read, what Baton fills in is left out, the rest
   CHECK(card.skills[0] == task::Skill{"s", "Skill", "Does", {"t"}, {"e"}, {"text/csv"}, {}, {}});
 }
 
-TEST_CASE("Card: what an author says of capabilities, security and the extended card is read, of any form") {
+TEST_CASE("Card: capabilities, security and the extended card are read in every form") {
   constexpr const char* kText = R"({
     "name": "Probe", "description": "", "version": "1", "defaultInputModes": ["a"], "defaultOutputModes": ["a"],
     "capabilities": {"streaming": false, "extensions": [
@@ -67,7 +67,7 @@ TEST_CASE("Card: what an author says of capabilities, security and the extended 
   CHECK(card.extended->skills.size() == 1);
 }
 
-TEST_CASE("Card: what the schema cannot say of security is checked too") {
+TEST_CASE("Card: rules for security beyond the schema are checked too") {
   const auto problems = protocol::check_card(R"({"name":"P","description":"","version":"1","skills":[
     {"id":"s","name":"S","description":"","tags":[]}],"defaultInputModes":["a"],"defaultOutputModes":["a"],
     "securitySchemes":{"a":{}},"security":[{"b":[]}],"baton":{"executor":"builtin","extended":{"skill":[]}}})");
@@ -81,7 +81,7 @@ TEST_CASE("Card: what the schema cannot say of security is checked too") {
                                          {"/security/0/b", "securitySchemes has no scheme of this name"}});
 }
 
-TEST_CASE("Card: wrong members are found with their pointer") {
+TEST_CASE("Card: wrong members are reported with their pointer") {
   const auto problems =
       protocol::check_card(R"({"name":"","description":"","version":"1","skills":[{"id":"s"}],
     "defaultInputModes":["a"],"defaultOutputModes":["a"],"baton":{"executor":"a3a","comand":["x"]}})");
@@ -97,7 +97,7 @@ TEST_CASE("Card: wrong members are found with their pointer") {
   CHECK(problems == expected);
 }
 
-TEST_CASE("Card: only that of a remote A2A agent may leave out what the remote card has") {
+TEST_CASE("Card: only a remote A2A agent's card may leave out members that the remote card has") {
   CHECK(protocol::check_card(R"({"name":"P","baton":{"executor":"a2a","url":"u"}})").empty());
   for (const char* executor : {"command", "builtin", "ag-ui", "openai"}) {
     const auto problems = protocol::check_card(
@@ -108,7 +108,7 @@ TEST_CASE("Card: only that of a remote A2A agent may leave out what the remote c
   }
 }
 
-TEST_CASE("Card: members that no version knows are found, where the schema lets them pass") {
+TEST_CASE("Card: members that no version knows are reported even if the schema allows them") {
   const auto document =
       json::Document::parse(R"({"name":"P","desciption":"","url":"u","protocolVersion":"0.3",
     "supportsAuthenticatedExtendedCard":true,"x-ours":1,"zebra":1,

@@ -52,7 +52,7 @@ constexpr std::string_view k1_0 = R"({"name":"A","version":"1","description":"d"
 
 }  // namespace
 
-TEST_CASE("Remote card: of 0.1, its mode text is text/plain") {
+TEST_CASE("Remote card: 0.1 is read, with the mode text as text/plain") {
   const auto card = read(k0_1);
   CHECK(card.streaming);
   CHECK(!card.push);
@@ -63,7 +63,7 @@ TEST_CASE("Remote card: of 0.1, its mode text is text/plain") {
   CHECK(problems_of(k0_1).empty());
 }
 
-TEST_CASE("Remote card: of 0.2, without a version known by its members; no skills are skills too") {
+TEST_CASE("Remote card: 0.2 is recognised by its members, and an empty list of skills is valid") {
   const auto card = read(k0_2);
   CHECK(card.extended);
   CHECK(card.interfaces ==
@@ -71,7 +71,7 @@ TEST_CASE("Remote card: of 0.2, without a version known by its members; no skill
   CHECK(problems_of(k0_2).empty());
 }
 
-TEST_CASE("Remote card: one that may be 0.2 or 0.1 has both, the newer first") {
+TEST_CASE("Remote card: a card that may be 0.2 or 0.1 has both, the newer one first") {
   const auto card = read(R"({"name":"A","url":"http://a/","version":"1","capabilities":{},"description":"d",
     "defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],"skills":[]})");
   REQUIRE(card.interfaces.size() == 2);
@@ -79,7 +79,7 @@ TEST_CASE("Remote card: one that may be 0.2 or 0.1 has both, the newer first") {
   CHECK(card.interfaces[1].version == ProtocolVersion::v0_1);
 }
 
-TEST_CASE("Remote card: of 0.3, every transport that Baton knows, none twice") {
+TEST_CASE("Remote card: 0.3 has every known transport, none twice") {
   const auto card = read(k0_3);
   CHECK(card.push);
   CHECK(card.interfaces ==
@@ -89,7 +89,7 @@ TEST_CASE("Remote card: of 0.3, every transport that Baton knows, none twice") {
   CHECK(problems_of(k0_3).empty());
 }
 
-TEST_CASE("Remote card: the pick is the newest version, within it the card's order, or what is wished for") {
+TEST_CASE("Remote card: pick chooses the newest version in the card's order, or the requested one") {
   const auto card = read(k1_0);
   CHECK(card.extended);
   REQUIRE(card.interfaces.size() == 4);
@@ -103,8 +103,7 @@ TEST_CASE("Remote card: the pick is the newest version, within it the card's ord
   CHECK(!protocol::pick(read(k0_1), {ProtocolVersion::v1_0, {Binding::json_rpc}}));
 }
 
-TEST_CASE(
-    "Remote card: 0.1 and 0.2, which newer cards cannot declare, are taken for granted when wished for") {
+TEST_CASE("Remote card: 0.1 and 0.2, which newer cards cannot declare, are available on request") {
   const auto card = read(k1_0);
   for (const auto version : {ProtocolVersion::v0_1, ProtocolVersion::v0_2}) {
     CHECK(protocol::pick(card, {version, {Binding::json_rpc, Binding::rest}}) ==
@@ -113,7 +112,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("Remote card: what is no card fails, what is of a wrong type counts as not there") {
+TEST_CASE("Remote card: an invalid card fails, and members of a wrong type count as absent") {
   CHECK(!protocol::read_remote_card(std::string_view("{")));
   CHECK(!protocol::read_remote_card(std::string_view("[1]")));
   const auto card = read(R"({"name":1,"skills":{"a":1},"supportedInterfaces":"x","url":[],"capabilities":[],
@@ -124,7 +123,7 @@ TEST_CASE("Remote card: what is no card fails, what is of a wrong type counts as
   CHECK(!protocol::pick(card));
 }
 
-TEST_CASE("Remote card: the check asks for what each claimed version requires") {
+TEST_CASE("Remote card: the check enforces the requirements of each declared version") {
   CHECK(problems_of(R"({"supportedInterfaces":[],"name":"A","version":"1","capabilities":{},"skills":[]})") ==
         std::vector<std::string>{"/description: is missing: required since 0.2",
                                  "/defaultInputModes: is missing: required since 0.2",

@@ -72,7 +72,7 @@ task::SecurityScheme oauth() {
 
 }  // namespace
 
-TEST_CASE("Card view: the superset claims 0.3 and 1.0, both with nothing wrong") {
+TEST_CASE("Card view: the superset is a valid card of 0.3 and 1.0") {
   const task::AgentCard card = plain_card();
   const auto document = view_of(serve(card, Bearer::required), CardView::superset);
   const json::Value root = document.root();
@@ -89,7 +89,7 @@ TEST_CASE("Card view: the superset claims 0.3 and 1.0, both with nothing wrong")
   CHECK(root["securityRequirements"].raw() == R"([{"schemes":{"bearer":{"list":[]}}}])");
 }
 
-TEST_CASE("Card view: what 0.1 may leave out is filled in for those after it") {
+TEST_CASE("Card view: members that 0.1 may leave out are filled in for later versions") {
   const task::AgentCard card = plain_card();
   for (const CardView view : {CardView::superset, CardView::v0_3_rest, CardView::v1_0}) {
     const auto document = view_of(serve(card), view);
@@ -99,7 +99,7 @@ TEST_CASE("Card view: what 0.1 may leave out is filled in for those after it") {
   }
 }
 
-TEST_CASE("Card view: the 1.0 card has no member of other versions") {
+TEST_CASE("Card view: the 1.0 card has no members of other versions") {
   task::AgentCard card = plain_card();
   card.extended.emplace();
   card.documentation_url = "https://doc";
@@ -131,7 +131,7 @@ TEST_CASE("Card view: the REST 0.3 card is ProtoJSON: wrapped schemes, wrapped r
         std::vector<std::string>{"extensions", "pushNotifications", "streaming"});
 }
 
-TEST_CASE("Card view: each binding is listed at 1.0 and at 0.3, no URL has two transports") {
+TEST_CASE("Card view: each binding is listed for 1.0 and 0.3, and no URL has two transports") {
   const task::AgentCard card = plain_card();
   ServedCard served = serve(card);
   served.grpc_url = "host:9090";
@@ -151,7 +151,7 @@ TEST_CASE("Card view: each binding is listed at 1.0 and at 0.3, no URL has two t
         R"({"url":"host:9090","transport":"GRPC"}])");
 }
 
-TEST_CASE("Card view: what is switched off is not claimed, be it by the author or by the server") {
+TEST_CASE("Card view: capabilities that the author or the server switches off are not declared") {
   task::AgentCard card = plain_card();
   for (const CardView view : {CardView::superset, CardView::v0_3_rest, CardView::v1_0}) {
     ServedCard served = serve(card);
@@ -169,14 +169,14 @@ TEST_CASE("Card view: what is switched off is not claimed, be it by the author o
   }
 }
 
-TEST_CASE("Card view: no extended card, no word of it") {
+TEST_CASE("Card view: without an extended card none is mentioned") {
   const task::AgentCard card = plain_card();
   for (const CardView view : {CardView::superset, CardView::v0_3_rest, CardView::v1_0}) {
     CHECK(protocol::write_card(serve(card), view).find("xtended") == std::string::npos);
   }
 }
 
-TEST_CASE("Card view: the extended card has other words and more skills, the public one does not") {
+TEST_CASE("Card view: only the extended card has the extended description and skills") {
   task::AgentCard card = plain_card();
   task::Skill changed = card.skills[0], added = card.skills[0];
   changed.name = "Skill for you";
@@ -196,7 +196,7 @@ TEST_CASE("Card view: the extended card has other words and more skills, the pub
   }
 }
 
-TEST_CASE("Card view: tokens that are not demanded are shown, but not as required") {
+TEST_CASE("Card view: optional tokens are shown, but not as required") {
   const task::AgentCard card = plain_card();
   const auto document = view_of(serve(card, Bearer::possible), CardView::superset);
   CHECK(document.root()["securitySchemes"]["bearer"].is_object());
@@ -205,7 +205,7 @@ TEST_CASE("Card view: tokens that are not demanded are shown, but not as require
   }
 }
 
-TEST_CASE("Card view: an author's own schemes take the place of Baton's, each version has what it knows") {
+TEST_CASE("Card view: an author's schemes replace Baton's, and each version has the parts it knows") {
   task::AgentCard card = plain_card();
   card.security_schemes = {oauth()};
   card.security = {{{"oauth", {"read"}}}};
@@ -239,7 +239,7 @@ TEST_CASE("Card view: Baton's own extension is declared by every card, and is ne
   }
 }
 
-TEST_CASE("Card view: a view that is read again gives the same card") {
+TEST_CASE("Card view: a view that is read back gives the same card") {
   task::AgentCard card = plain_card();
   card.extensions = {{"https://ext/1", "Times", true, {R"({"unit":"s"})"}}, {"https://ext/2", "", false, {}}};
   task::SecurityScheme key;

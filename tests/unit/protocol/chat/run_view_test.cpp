@@ -19,7 +19,7 @@ task::StatusChanged status(State state, std::vector<Part> parts, std::string ask
 
 }  // namespace
 
-TEST_CASE("Run view: why a run failed is its message's text, or words that fit") {
+TEST_CASE("Run view: a failure's reason is its message's text, or a default text") {
   using protocol::chat::reason_of;
   CHECK(reason_of(status(State::failed, {Part::of_text("It broke.")})) == "It broke.");
   CHECK(reason_of(status(State::failed, {Part::of_data({"{}"})})) == "The agent failed.");
@@ -27,7 +27,7 @@ TEST_CASE("Run view: why a run failed is its message's text, or words that fit")
   CHECK(reason_of({{State::rejected, std::nullopt, {}}, {}}) == "The agent refused the request.");
 }
 
-TEST_CASE("Run view: a question has its prompt, schema, address and what else is said in data") {
+TEST_CASE("Run view: a question has its prompt, schema, URL and other data") {
   const auto asked = status(State::input_required,
                             {Part::of_text("Sure?"), Part::of_data({R"({"files":15})"}),
                              Part::of_data({R"({"url":"https://x.example"})"}),
@@ -44,7 +44,7 @@ TEST_CASE("Run view: a question has its prompt, schema, address and what else is
   CHECK(protocol::chat::question_in(status(State::auth_required, {}, "a")).for_auth);
 }
 
-TEST_CASE("Run view: a call of the client's tool is no question in words") {
+TEST_CASE("Run view: a call of the client's tool is a question without a prompt") {
   const auto question = protocol::chat::question_in(status(
       State::input_required, {Part::of_text("Paint!"), Part::of_data({R"({"toolCall":{"id":"c"}})"})}, "c"));
   CHECK(question.for_tool);

@@ -7,7 +7,7 @@ namespace tools_test {
 using namespace baton;
 using protocol::chat::Question;
 
-TEST_CASE("Tools: a result as text is the string, the JSON, or what went wrong") {
+TEST_CASE("Tools: a result's text is its string, its JSON or its error") {
   using protocol::chat::text_of;
   CHECK(text_of(task::ToolResult{"c", {R"("a\nb")"}, {}}) == "a\nb");
   CHECK(text_of(task::ToolResult{"c", {R"({"a": 1})"}, {}}) == R"({"a": 1})");
@@ -15,7 +15,7 @@ TEST_CASE("Tools: a result as text is the string, the JSON, or what went wrong")
   CHECK(text_of(task::ToolResult{"c", {"1"}, "no"}) == "no");
 }
 
-TEST_CASE("Tools: calls and results as data parts") {
+TEST_CASE("Tools: calls and results are written as data parts") {
   using protocol::chat::part_of;
   CHECK(part_of(task::ToolCall{"c", "look", {R"({"q":1})"}, false}) ==
         task::Part::of_data({R"({"toolCall":{"id":"c","name":"look","arguments":{"q":1}}})"}));
@@ -27,8 +27,7 @@ TEST_CASE("Tools: calls and results as data parts") {
         task::Part::of_data({R"({"toolResult":{"id":"c","error":"no"}})"}));
 }
 
-TEST_CASE(
-    "Tools: a question is a call where the client offered the tool for that, except for authorisation") {
+TEST_CASE("Tools: a question is a tool call if the client offers the tool, except for authorisation") {
   protocol::chat::RunFacts facts;
   Question question{"q", false, false, "Sure?", {R"({"type":"boolean"})"}, {}, {}};
   CHECK_FALSE(protocol::chat::asks_by_tool(facts, question));
@@ -41,7 +40,7 @@ TEST_CASE(
   CHECK_FALSE(protocol::chat::asks_by_tool(facts, question));
 }
 
-TEST_CASE("Tools: a question without words has some") {
+TEST_CASE("Tools: a question without text gets a default one") {
   Question question;
   CHECK(protocol::chat::prompt_of(question) == "The agent needs an answer.");
   question.for_auth = true;

@@ -41,7 +41,7 @@ std::vector<task::Message> messages_of(const RunLog& log, std::string id = "t") 
   return messages;
 }
 
-// As a page of AG-UI that is loaded again has them; without what the user said.
+// The messages of a reloaded AG-UI page, without the user's.
 Lines restored(const RunLog& log) {
   const auto messages = messages_of(log);
   protocol::chat::Frames frames;
@@ -55,7 +55,7 @@ Lines restored(const RunLog& log) {
   return lines;
 }
 
-// As AG-UI's client puts them together from the stream of a run.
+// Builds the messages from a run's stream, as the AG-UI client does.
 class Page {
  public:
   void take(json::Value event) {
@@ -78,7 +78,7 @@ class Page {
   Lines lines() const {
     Lines lines;
     for (const Message& message : messages_) {
-      if (message.content.empty() && message.calls.empty()) continue;  // nothing to see
+      if (message.content.empty() && message.calls.empty()) continue;  // not visible
       lines.push_back(line_of(message.id, message.content, message.calls));
     }
     return lines;
@@ -101,7 +101,7 @@ Lines streamed(const RunLog& log) {
   return page.lines();
 }
 
-// Whether all that a stream of it shows remains: nothing is begun anew, and it does not end in an error.
+// True if everything that its stream shows stays: nothing is restarted, and it does not end in an error.
 bool all_remains(const RunLog& log) {
   std::vector<std::string> seen;
   for (const task::Event& event : log.events()) {
@@ -116,7 +116,7 @@ bool all_remains(const RunLog& log) {
 
 }  // namespace
 
-TEST_CASE("Transcript: what is said, called and given, in order and with the ids of the stream") {
+TEST_CASE("Transcript: messages, calls and results are in order and have the ids of the stream") {
   RunLog log;
   log.begin("Hi").reply("t-r1.1", {"Let me ", "see."}).call("c1", "look", R"({"q":1})").result("c1", "\"x\"");
   log.call("c2", "look", "").result("c2", "null", "gone").reply("t-r1.2", {"It is x."});
@@ -129,7 +129,7 @@ TEST_CASE("Transcript: what is said, called and given, in order and with the ids
   CHECK(messages_of(log).front().parts == std::vector{Part::of_text("Hi")});
 }
 
-TEST_CASE("Transcript: any run restored is the page that its stream made") {
+TEST_CASE("Transcript: any restored run equals the page built from its stream") {
   int compared = 0;
   for (unsigned seed = 0; seed < 2000; ++seed) {
     const test::RandomRun run(seed);
@@ -141,7 +141,7 @@ TEST_CASE("Transcript: any run restored is the page that its stream made") {
   CHECK(compared > 500);
 }
 
-TEST_CASE("Transcript: an open call of the client's tool is there, the words for others are not") {
+TEST_CASE("Transcript: an open call of the client's tool is restored without its text for other clients") {
   RunLog log;
   log.begin().call("c1", "paint", R"({"color":"blue"})", true);
   log.state(State::input_required,
@@ -149,7 +149,7 @@ TEST_CASE("Transcript: an open call of the client's tool is there, the words for
   CHECK(restored(log) == Lines{R"(c1:  [c1 {"color":"blue"}])"});
 }
 
-TEST_CASE("Transcript: what the client gave is a result, which an agent that repeats it does not double") {
+TEST_CASE("Transcript: a client's result is shown once, even if the agent repeats it") {
   RunLog log;
   log.begin().call("c1", "paint", "{}", true);
   log.state(State::input_required, {Part::of_data({R"({"toolCall":{"id":"c1"}})"})}, "c1");
@@ -161,7 +161,7 @@ TEST_CASE("Transcript: what the client gave is a result, which an agent that rep
   CHECK(restored(log) == Lines{"c1:  [c1 {}]", "m1: blue", "t-e9: Painted."});
 }
 
-TEST_CASE("Transcript: what a broken attempt had shown is not said, what users said is") {
+TEST_CASE("Transcript: a broken attempt's output is left out, and users' messages are kept") {
   RunLog log;
   log.begin("Hi").reply("t-r1.1", {"Hal"}).call("c1", "look", "{}").result("c1", "1");
   log.chunk("t-a1", {Part::of_text("draft")}, false, false).call("c2", "look", "{}");
@@ -171,7 +171,7 @@ TEST_CASE("Transcript: what a broken attempt had shown is not said, what users s
   CHECK(messages_of(log).front().parts == std::vector{Part::of_text("Hi")});
 }
 
-TEST_CASE("Transcript: an artifact that begins anew replaces its text, a call beside it stays") {
+TEST_CASE("Transcript: a restarted artifact replaces its text, and a call beside it stays") {
   RunLog log;
   log.begin().chunk("a", {Part::of_text("old")}, false, true).call("c1", "look", "{}");
   log.chunk("a", {Part::of_text("new")}, false, true).chunk("b", {Part::of_text("x")}, false, true);
@@ -179,7 +179,7 @@ TEST_CASE("Transcript: an artifact that begins anew replaces its text, a call be
   CHECK(restored(log) == Lines{"a~t-e4:  [c1 {}]", "a~t-e6: new"});
 }
 
-TEST_CASE("Transcript: questions and errors are said, notes and a tool's thoughts are not") {
+TEST_CASE("Transcript: questions and errors are shown, notes and reasoning are not") {
   RunLog log;
   log.begin().says(State::working, "half way").add(task::ReasoningDelta{{"t-k1.1"}, "hm", true, true});
   log.says(State::input_required, "Sure?", "ask-1").begin("Yes").says(State::failed, "It broke.");
@@ -187,7 +187,7 @@ TEST_CASE("Transcript: questions and errors are said, notes and a tool's thought
   CHECK(messages_of(log).size() == 4);
 }
 
-TEST_CASE("Transcript: taken once, it goes on with what is new") {
+TEST_CASE("Transcript: after take only new entries are returned") {
   RunLog log;
   log.begin("Hi");
   protocol::chat::Transcript transcript({"t"});

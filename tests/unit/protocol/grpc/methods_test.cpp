@@ -5,7 +5,7 @@
 namespace baton::protocol::grpc::methods_test {
 namespace {
 
-TEST_CASE("gRPC methods: a path names one method of one version or none") {
+TEST_CASE("gRPC methods: a path names one method of one version, or is unknown") {
   const Method* old = find_method("/a2a.v1.A2AService/GetTask");
   const Method* now = find_method("/lf.a2a.v1.A2AService/GetTask");
   REQUIRE(old);

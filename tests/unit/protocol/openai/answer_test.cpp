@@ -8,7 +8,7 @@
 namespace baton::protocol::openai::answer_test {
 namespace {
 
-// What the chunks come to.
+// The answer that the chunks give.
 struct Read {
   explicit Read(const std::vector<std::string>& chunks) {
     for (const std::string& chunk : chunks) {
@@ -48,7 +48,7 @@ TEST_CASE("AnswerReader: texts of chunks are joined, and the finish reason ends 
   CHECK(read.reader.calls().empty());
 }
 
-TEST_CASE("AnswerReader: a whole completion is an answer that is finished") {
+TEST_CASE("AnswerReader: a whole completion is read as a finished answer") {
   const Read read({R"({"object":"chat.completion","model":"m","choices":[{"message":{"content":"all"}}]})"});
   CHECK(read.reader.finished());
   CHECK(read.reader.text() == "all");
@@ -60,7 +60,7 @@ TEST_CASE("AnswerReader: content may be a list of parts, absent or null") {
   CHECK(read.reader.text() == "ab");
 }
 
-TEST_CASE("AnswerReader: reasoning is kept apart, under either of its names") {
+TEST_CASE("AnswerReader: reasoning is read separately, under either of its names") {
   const Read read({delta(R"("reasoning_content":"h")"), delta(R"("reasoning":"m")"),
                    delta(R"("reasoning_content":null,"reasoning":"!","content":"x")")});
   CHECK(read.reasoning == "hm!");
@@ -82,7 +82,7 @@ TEST_CASE("AnswerReader: the pieces of a call are joined by index") {
   CHECK(read.reader.calls() == std::vector<CalledTool>{{"a", "f", "{\"x\":1}"}, {"b", "g", "{}"}});
 }
 
-TEST_CASE("AnswerReader: calls without an index are told apart by id or by name") {
+TEST_CASE("AnswerReader: calls without an index are distinguished by id or by name") {
   const Read by_id({calls(call(R"("id":"a")", R"("name":"f","arguments":"{")")),
                     calls(call(R"("id":"a")", R"("arguments":"}")")),
                     calls(call(R"("id":"b")", R"("name":"f","arguments":"{}")"))});
@@ -92,14 +92,14 @@ TEST_CASE("AnswerReader: calls without an index are told apart by id or by name"
   CHECK(by_name.reader.calls() == std::vector<CalledTool>{{"", "f", "{}"}, {"", "f", "{}"}});
 }
 
-TEST_CASE("AnswerReader: calls that all have the same index are told apart by id") {
+TEST_CASE("AnswerReader: calls with the same index are distinguished by id") {
   const Read read({calls(call(R"("index":0,"id":"a")", R"("name":"f","arguments":"{}")")),
                    calls(call(R"("index":0,"id":"b")", R"("name":"g","arguments":"{")")),
                    calls(call(R"("index":0)", R"("arguments":"}")"))});
   CHECK(read.reader.calls() == std::vector<CalledTool>{{"a", "f", "{}"}, {"b", "g", "{}"}});
 }
 
-TEST_CASE("AnswerReader: calls with the same index and no ids are told apart once the arguments are whole") {
+TEST_CASE("AnswerReader: calls with one index and no ids are distinguished by complete arguments") {
   const Read read({calls(call(R"("index":0)", R"("name":"f","arguments":"{\"a\":")")),
                    calls(call(R"("index":0)", R"("arguments":"1}")")),
                    calls(call(R"("index":0)", R"("name":"f","arguments":"{}")"))});
@@ -111,7 +111,7 @@ TEST_CASE("AnswerReader: arguments may be an object") {
   CHECK(read.reader.calls().front().arguments == R"({"x":1})");
 }
 
-TEST_CASE("AnswerReader: usage has the last counts, and no count that is not one") {
+TEST_CASE("AnswerReader: usage has the last valid counts") {
   const Read read({R"({"choices":[],"model":"m-1","usage":{"prompt_tokens":1}})",
                    R"({"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":2,"total_tokens":-5,
                        "prompt_tokens_details":{"cached_tokens":1},"completion_tokens_details":null}})",
@@ -121,7 +121,7 @@ TEST_CASE("AnswerReader: usage has the last counts, and no count that is not one
   CHECK(Read({kEnd}).reader.usage("p", "m").empty());
 }
 
-TEST_CASE("AnswerReader: an error in the place of an answer is one, with whether another try may succeed") {
+TEST_CASE("AnswerReader: an error instead of an answer is read, with whether a retry may succeed") {
   struct Case {
     const char* json;
     const char* message;
@@ -142,7 +142,7 @@ TEST_CASE("AnswerReader: an error in the place of an answer is one, with whether
   CHECK_FALSE(Read({R"({"error":null,"choices":[]})"}).reader.error());
 }
 
-TEST_CASE("AnswerReader: what is not of the protocol is refused") {
+TEST_CASE("AnswerReader: texts outside the protocol are refused") {
   AnswerReader reader;
   for (const char* json : {"", "{", "[]", "1", "{}", R"({"message":"hi"})"}) {
     CAPTURE(json);
@@ -153,13 +153,13 @@ TEST_CASE("AnswerReader: what is not of the protocol is refused") {
   CHECK_FALSE(reader.take(calls(list)));
 }
 
-TEST_CASE("read_error: finds the message of a refusal, whatever its body") {
+TEST_CASE("read_error: finds the message of a refusal in any body") {
   CHECK(read_error(R"({"error":{"message":"no","code":"insufficient_quota"}})").code == "insufficient_quota");
   CHECK(read_error(R"({"message":"no"})").message == "no");
   CHECK(read_error("<html>").message.empty());
 }
 
-TEST_CASE("AnswerReader: a name that comes again begins a new call once the arguments are an object") {
+TEST_CASE("AnswerReader: a repeated name begins a new call once the arguments are a complete object") {
   Read read({calls(call(R"("index":0)", R"("name":"f","arguments":"{\"a\":\"}\\\"{\"")")),
              calls(call(R"("index":0)", R"("name":"f","arguments":",\"b\":[{}]}")")),
              calls(call(R"("index":0)", R"("name":"g","arguments":" {")")),

@@ -16,7 +16,7 @@ ChatRequest request_of(ChatMessage message) {
   return {"m", {}, {std::move(message)}, {}};
 }
 
-// The content of the only message, as JSON.
+// The JSON of the only message's content.
 std::string content_of(ChatMessage message) {
   const std::string body = write_request(request_of(std::move(message)));
   const auto document = json::Document::parse_view(body);
@@ -30,13 +30,13 @@ task::Part file(Kind kind, std::string content, std::string type, std::string na
 
 }  // namespace
 
-TEST_CASE("write_request: a stream with its usage is asked for") {
+TEST_CASE("write_request: it requests a stream with usage") {
   CHECK(
       write_request(request_of(ChatMessage::of_text(Role::user, "hi"))) ==
       R"({"model":"m","messages":[{"role":"user","content":"hi"}],"stream":true,"stream_options":{"include_usage":true}})");
 }
 
-TEST_CASE("write_request: parameters are members, but for those that it sets itself") {
+TEST_CASE("write_request: parameters become members, except those that it sets itself") {
   ChatRequest request{"m", {R"({"temperature":0.5,"model":"x","stream":false,"stream_options":{}})"}, {}, {}};
   CHECK(write_request(request) ==
         R"({"model":"m","temperature":0.5,"stream_options":{},"messages":[],"stream":true})");
@@ -77,7 +77,7 @@ TEST_CASE("write_request: images and PDF files are content parts") {
       R"({"type":"file","file":{"filename":"r.pdf","file_data":"data:application/pdf;base64,AAAA"}}])");
 }
 
-TEST_CASE("write_request: a file that models cannot read is a note") {
+TEST_CASE("write_request: a file that models cannot read becomes a note") {
   ChatMessage message;
   message.parts.push_back(file(Kind::raw, "AAAA", "application/zip", "a.zip"));
   message.parts.push_back(file(Kind::url, "https://e/f", ""));
@@ -87,14 +87,14 @@ TEST_CASE("write_request: a file that models cannot read is a note") {
         R"([File no-utf8, text/plain, 1 bytes, not shown]")");
 }
 
-TEST_CASE("write_request: an assistant's image is a note") {
+TEST_CASE("write_request: an assistant's image becomes a note") {
   ChatMessage message;
   message.role = Role::assistant;
   message.parts.push_back(file(Kind::raw, "AAAA", "image/png", "i.png"));
   CHECK(content_of(message) == R"("[File i.png, image/png, 3 bytes, not shown]")");
 }
 
-TEST_CASE("completions_url: the path goes before a query") {
+TEST_CASE("completions_url: the path is inserted before a query") {
   CHECK(completions_url("https://h/v1") == "https://h/v1/chat/completions");
   CHECK(completions_url("https://h/v1/") == "https://h/v1/chat/completions");
   CHECK(completions_url("https://h/x?api-version=1") == "https://h/x/chat/completions?api-version=1");

@@ -26,7 +26,7 @@ Read read(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("JSON-RPC: ids of every legal type come back as they were written") {
+TEST_CASE("JSON-RPC: ids of every legal type are returned as they were written") {
   CHECK(read(R"({"jsonrpc":"2.0","id":"a\u00e9","method":"m"})").id == R"("a\u00e9")");
   CHECK(read(R"({"jsonrpc":"2.0","id":12345678901234567890,"method":"m"})").id == "12345678901234567890");
   CHECK(read(R"({"jsonrpc":"2.0","id":1.50,"method":"m"})").id == "1.50");
@@ -34,7 +34,7 @@ TEST_CASE("JSON-RPC: ids of every legal type come back as they were written") {
   CHECK(read(R"({"jsonrpc":"2.0","method":"m"})").id == "null");
 }
 
-TEST_CASE("JSON-RPC: what is not a request is refused, with the id where it could be read") {
+TEST_CASE("JSON-RPC: anything but a request is refused, with the id if it could be read") {
   const auto refused = [](const std::string& text, const std::string& id, ErrorCode code) {
     CAPTURE(text);
     const Read result = read(text);
@@ -60,7 +60,7 @@ TEST_CASE("JSON-RPC: what is not a request is refused, with the id where it coul
   refused(R"({"id":1,"id":2,"method":"m"})", "2", ErrorCode::invalid_request);
 }
 
-TEST_CASE("JSON-RPC: a request says whether it is one of 2.0, as some methods may leave that out") {
+TEST_CASE("JSON-RPC: a request has a mark for 2.0, which some methods may leave out") {
   const auto says = [](const char* text) {
     const auto document = Document::parse(text);
     REQUIRE(document);
@@ -70,7 +70,7 @@ TEST_CASE("JSON-RPC: a request says whether it is one of 2.0, as some methods ma
   CHECK_FALSE(says(R"({"method":"m"})"));
 }
 
-TEST_CASE("JSON-RPC: overload, a store that is out and a bug have numbers of their own") {
+TEST_CASE("JSON-RPC: overload, an unavailable store and an internal error have their own numbers") {
   CHECK(protocol::rpc_code_of(ErrorCode::overloaded).number == 429);
   CHECK(protocol::rpc_code_of(ErrorCode::unavailable).number == 503);
   CHECK(protocol::rpc_code_of(ErrorCode::internal).number == -32603);
@@ -80,7 +80,7 @@ TEST_CASE("JSON-RPC: overload, a store that is out and a bug have numbers of the
                R"("data":{"detail":"the queue is full","retryAfter":1}}})");
 }
 
-TEST_CASE("JSON-RPC: errors carry the canonical text and the detail apart") {
+TEST_CASE("JSON-RPC: errors have the canonical text and the detail in separate members") {
   std::string out;
   protocol::write_rpc_error(out, "7", {ErrorCode::task_not_found, {}, "secret"});
   CHECK(out == R"({"jsonrpc":"2.0","id":7,"error":{"code":-32001,"message":"Task not found"}})");

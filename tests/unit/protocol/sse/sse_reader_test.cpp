@@ -57,7 +57,7 @@ std::vector<std::string> read(SseReader& reader, std::string_view bytes, std::si
   return data;
 }
 
-TEST_CASE("SseReader: every shape is read the same way in pieces of any size") {
+TEST_CASE("SseReader: every form is read the same way in pieces of any size") {
   for (const Case& example : cases()) {
     for (const std::size_t step : {std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{1000}}) {
       CAPTURE(example.name);
@@ -69,7 +69,7 @@ TEST_CASE("SseReader: every shape is read the same way in pieces of any size") {
   }
 }
 
-TEST_CASE("SseReader: an event tells its type and whether it has a number of its own") {
+TEST_CASE("SseReader: an event has its type and whether it has its own number") {
   SseReader reader;
   std::vector<SseEvent> events;
   const auto going = reader.feed("id: 1\nevent: error\ndata: a\n\ndata: b\n\n", [&](const SseEvent& event) {
@@ -93,7 +93,7 @@ TEST_CASE("SseReader: retry is kept only if it is a number") {
   CHECK(reader.retry() == std::chrono::milliseconds(250));
 }
 
-TEST_CASE("SseReader: an event over the bound is an error, the same size in several events is not") {
+TEST_CASE("SseReader: an event over the limit is an error, several events of that size together are not") {
   SseReader small(16);
   CHECK(read(small, "data: 12345\n\ndata: 12345\n\ndata: 12345\n\n", 1000).size() == 3);
   const auto one_line = small.feed("data: 0123456789abcdef", [](const SseEvent&) { return true; });
@@ -105,7 +105,7 @@ TEST_CASE("SseReader: an event over the bound is an error, the same size in seve
   CHECK_FALSE(many.has_value());
 }
 
-TEST_CASE("SseReader: takes nothing more once the receiver has had enough") {
+TEST_CASE("SseReader: reads nothing more once the receiver stops it") {
   SseReader reader;
   int seen = 0;
   const auto stop = [&](const SseEvent&) {

@@ -21,7 +21,7 @@ TEST_CASE("SSE writer: an event without a number has only data") {
   CHECK(out == "data: {}\n\n");
 }
 
-TEST_CASE("SSE writer: the largest number is written whole") {
+TEST_CASE("SSE writer: the largest number is written in full") {
   std::string out;
   append_sse(out, std::numeric_limits<std::int64_t>::max(), "{}");
   CHECK(out == "id: 9223372036854775807\ndata: {}\n\n");

@@ -1,5 +1,5 @@
-// For tests of client dialects: each beside the dialect that a server of its version and binding speaks,
-// and what of a task they can carry.
+// For tests of client dialects: pairs of a client dialect and the server dialect of the same version and
+// binding, and the members of a task that each pair can transmit.
 #pragma once
 
 #include <string>
@@ -32,12 +32,12 @@ inline std::vector<Pair> pairs() {
   };
 }
 
-// What is left of a message once it has been over the wire.
+// The message with only the members that the pair can transmit.
 inline task::Message carried(task::Message message, const Pair& pair) {
   for (task::Part& part : message.parts) {
     const bool is_file = part.kind == task::Part::Kind::raw || part.kind == task::Part::Kind::url;
     if (!pair.is_v1_0 && !is_file) part.filename = part.media_type = "";
-    // 0.1 has objects only and no mark for what is none.
+    // Data in 0.1 is always an object. Other values are wrapped without a mark.
     if (pair.is_v0_1 && part.content == "[1, 2]") part.content = R"({"value":[1, 2]})";
   }
   if (!pair.is_v1_0 && pair.is_rest) message.reference_tasks.clear();
@@ -58,7 +58,8 @@ inline task::Artifact carried(task::Artifact artifact, const Pair& pair) {
   return artifact;
 }
 
-// Before 1.0 text and data have no names and media types: these go into the metadata.
+// A task with all members that the pair can transmit. Before 1.0 text and data parts have no names and media
+// types; dialects would move them into the metadata.
 inline task::Task task_for(const Pair& pair, task::State state) {
   task::Task task = rich_task(state);
   const auto plain = [&](std::vector<task::Part>& parts) {
@@ -91,7 +92,7 @@ inline void check_same(const task::Task& read, const task::Task& sent, const Pai
   CHECK(read.metadata == sent.metadata);
 }
 
-// What a client makes of what a server writes.
+// Writes with the server's dialect and reads the result with the client's.
 template <class T, class F>
 T update_as(const Pair& pair, F&& write) {
   const auto document = parsed(written(write));

@@ -78,7 +78,7 @@ TEST_CASE("Client dialects: the same send in every encoding") {
                      R"("content":[{"text":"hi \"you\""}]}})");
 }
 
-TEST_CASE("Client dialects: REST puts ids into paths so that no id becomes another path") {
+TEST_CASE("Client dialects: REST encodes ids in paths so that no id changes the path") {
   const auto v1_rest = client_dialect(ProtocolVersion::v1_0, Binding::rest, "a/b");
   const task::TaskId evil{"a/../b:cancel?x"};
   CHECK(v1_rest->write_get({evil, 3, true, {}, {}}).path ==
@@ -110,7 +110,7 @@ TEST_CASE("Client dialects: the tenant of an interface is in every request of 1.
   }
 }
 
-TEST_CASE("Client dialects: an answer is a result or an error, never neither") {
+TEST_CASE("Client dialects: an answer without a result is an error") {
   const json::Document result = parsed(R"({"jsonrpc":"2.0","id":1,"result":{"id":"t"}})");
   const auto good = value_of(old().read_answer(result.root(), true));
   CHECK_FALSE(good.error.has_value());
@@ -178,7 +178,7 @@ TEST_CASE("Client dialects: every state has a meaning in every spelling, an unkn
   }
 }
 
-TEST_CASE("A2A 0.1 client: shapes that only hand-written servers send are understood") {
+TEST_CASE("A2A 0.1 client: forms that only hand-written servers send are read") {
   const auto message = update_of<StatusUpdate>(
       old(), R"({"id":1,"status":{"state":"working","timestamp":"2025-04-02T16:59:25.331844",
                  "message":{"data":[{"kind":"text","text":"a"},{"text":"b"}]}}})");
@@ -195,7 +195,7 @@ TEST_CASE("A2A 0.1 client: shapes that only hand-written servers send are unders
   CHECK_FALSE(file.append);
 }
 
-TEST_CASE("A2A 0.1 client: a task is told from an event by what only a task has") {
+TEST_CASE("A2A 0.1 client: a task is distinguished from an event by members that only a task has") {
   const auto task = update_of<task::Task>(
       old(), R"({"id":"t1","sessionId":"s1","status":{"state":"completed"},"metadata":{},
                  "artifacts":[{"index":1,"parts":[{"type":"text","text":"done"}]}],
@@ -225,7 +225,7 @@ TEST_CASE("Client dialects: a message instead of a task is a reply, wrapped or n
                           .message) == "hi");
 }
 
-TEST_CASE("Client dialects: snake_case, numbers and what ProtoJSON leaves out are understood") {
+TEST_CASE("Client dialects: snake_case, numbers and members left out by ProtoJSON are read") {
   const auto artifact = update_of<ArtifactUpdate>(
       v1(), R"({"artifact_update":{"task_id":"t","context_id":"c","artifact":{"artifact_id":"a"},
                 "append":true,"last_chunk":true}})");
@@ -245,7 +245,7 @@ TEST_CASE("Client dialects: snake_case, numbers and what ProtoJSON leaves out ar
   CHECK(nested.artifact.parts.at(2).media_type == "a/b");
 }
 
-TEST_CASE("Client dialects: what makes no sense is refused with the member's name") {
+TEST_CASE("Client dialects: invalid answers are refused with the member's name") {
   const std::string long_id(2000, 'x');
   const std::vector<std::pair<std::string, std::string>> table{
       {R"([])", "not an object"},
@@ -277,7 +277,7 @@ TEST_CASE("Client dialects: what makes no sense is refused with the member's nam
   }
 }
 
-TEST_CASE("Client dialects: values of the wrong type where nothing depends on them count as absent") {
+TEST_CASE("Client dialects: optional values of the wrong type count as absent") {
   const auto update = update_of<task::Task>(
       v1(),
       R"({"task":{"id":"t","contextId":{},"metadata":[1],"status":{"state":"TASK_STATE_WORKING","timestamp":9,

@@ -1,5 +1,4 @@
-// What the dialect of a server writes, the client dialect of the same version reads, and the other way
-// round.
+// The client dialect must read what the server's dialect of the same version writes, and vice versa.
 #include <doctest/doctest.h>
 
 #include "protocol/a2a/errors.h"
@@ -40,7 +39,7 @@ void check_same(const task::PushConfig& read, const task::PushConfig& sent) {
   CHECK(read.credentials == sent.credentials);
 }
 
-TEST_CASE("Client dialects: a task reads back as it was, in every state") {
+TEST_CASE("Client dialects: a task is read back unchanged in every state") {
   for (const Pair& pair : pairs()) {
     CAPTURE(pair.name);
     for (const State state : kStates) {
@@ -61,7 +60,7 @@ TEST_CASE("Client dialects: an answer to a send and the head of a stream are the
     const task::Task task = task_for(pair, State::working);
     check_same(update_as<task::Task>(pair, [&](Writer& out) { pair.server.write_sent(out, task); }), task,
                pair);
-    // To 0.1 the head of a stream is a status event.
+    // In 0.1 the first item of a stream is a status event.
     if (pair.is_v0_1) {
       const auto status =
           update_as<StatusUpdate>(pair, [&](Writer& out) { pair.server.write_first(out, task, true); });
@@ -140,13 +139,13 @@ TEST_CASE("Client dialects: webhook configs read back, one and several") {
   }
 }
 
-// The params of a request as the server's dialect gets them: of JSON-RPC those in the body, of REST the body.
+// The params of a request as the server's dialect gets them: the member params of JSON-RPC, or the REST body.
 json::Document params_of(const ClientRequest& request, const Pair& pair) {
   const auto document = parsed(request.body);
   return parsed(pair.is_rest ? request.body : std::string(document.root()["params"].raw()));
 }
 
-TEST_CASE("Client dialects: what a client sends, the server's dialect reads as it was meant") {
+TEST_CASE("Client dialects: the server's dialect reads a send as the client meant it") {
   for (const Pair& pair : pairs()) {
     CAPTURE(pair.name);
     SendRequest send;
@@ -169,7 +168,7 @@ TEST_CASE("Client dialects: what a client sends, the server's dialect reads as i
       REQUIRE(read.submission.push.has_value());
       check_same(*read.submission.push, *send.submission.push);
       if (!pair.is_v0_1) CHECK(read.waits == send.waits);
-      // 0.1 has no word for all, REST of 0.3 none for nothing.
+      // 0.1 cannot express "all history", and REST of 0.3 cannot express "none".
       const bool cannot_say_none = pair.is_rest && !pair.is_v1_0 && history == 0;
       if (pair.is_v0_1 && !history) {
         CHECK(read.history_length == 1'000'000);
@@ -180,7 +179,7 @@ TEST_CASE("Client dialects: what a client sends, the server's dialect reads as i
   }
 }
 
-TEST_CASE("Client dialects: requests about tasks and webhooks are read as they were meant") {
+TEST_CASE("Client dialects: requests about tasks and webhooks are read as the client meant them") {
   for (const Pair& pair : pairs()) {
     CAPTURE(pair.name);
     const PushRequest push{{"t1"}, rich_config(pair)};
@@ -207,7 +206,7 @@ TEST_CASE("Client dialects: requests about tasks and webhooks are read as they w
   }
 }
 
-TEST_CASE("Client dialects: a list is asked for and read in 1.0 only") {
+TEST_CASE("Client dialects: lists are requested and read in 1.0 only") {
   ListQuery query;
   query.context.value = "c1";
   query.state = State::auth_required;
@@ -248,7 +247,7 @@ TEST_CASE("Client dialects: a list is asked for and read in 1.0 only") {
   }
 }
 
-TEST_CASE("Client dialects: errors read back with their number and what exactly was wrong") {
+TEST_CASE("Client dialects: errors are read back with their number and the exact problem") {
   using base::ErrorCode;
   const base::Error missing{ErrorCode::task_not_found, "no such task", {}};
   const base::Error wrong{ErrorCode::invalid_argument, "params.message.parts: must not be empty", {}};
