@@ -10,9 +10,7 @@ namespace child_questions_ends_test {
 
 using namespace family;
 
-TEST_CASE(
-    "Delegation: a question outlives a restart, and so does an answer that the child has not got, with its "
-    "trace") {
+TEST_CASE("Delegation: a question survives a restart, as does an undelivered answer with its trace") {
   const std::string first = "00-4bf92f3577b34da6a3ce929d0e0e4736-",
                     other = "00-0af7651916cd43dd8448eb211c80319c-";
   for (const bool waits : {false, true}) {

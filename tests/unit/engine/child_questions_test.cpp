@@ -31,8 +31,7 @@ TEST_CASE("ChildQuestions: removing a subagent's earlier question keeps its newe
   CHECK(questions.answer({1}, "sub.11"));
 }
 
-TEST_CASE(
-    "ChildQuestions: one that another node has the answer to is not shown again, nor another before it") {
+TEST_CASE("ChildQuestions: after an answer on another node the next question is shown, not the old one") {
   engine::ChildQuestions questions;
   for (const std::string subagent : {"a", "b"}) {
     engine::ChildQuestion question;

@@ -46,8 +46,7 @@ TEST_CASE("Delegation: the turn gets the child's result, and the child is linked
   CHECK(bench.wait(accepted->key)->state == State::completed);
 }
 
-TEST_CASE(
-    "Delegation: a child that asks comes back to a turn that takes its questions, and can be answered") {
+TEST_CASE("Delegation: a turn that takes its children's questions gets them and can answer") {
   EngineBench bench;
   const auto accepted = bench.submit(EngineBench::message("parent", "t1"));
   const auto parent = bench.scripted().next();

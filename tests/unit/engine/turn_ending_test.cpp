@@ -40,9 +40,7 @@ TEST_CASE("Turn ending: each outcome has its state") {
   CHECK(last_state(ended_with(agents::Asked{"q", true, said("?")})) == State::auth_required);
 }
 
-TEST_CASE(
-    "Turn ending: a turn that was broken off runs again as the same attempt, what it showed is "
-    "withdrawn") {
+TEST_CASE("Turn ending: a broken-off turn runs again as the same attempt, and its output is withdrawn") {
   TurnEnding ending;
   ending.shown = {{"t-r1.1"}};
   task::TaskHead head;

@@ -276,7 +276,7 @@ TEST_CASE("BoundedSchema: a check takes a bounded number of steps for any schema
   const char* excluding = R"({"not": {"not": {"anyOf": [{"items": {"$ref": "#"}, "maxItems": 0},
     {"items": {"$ref": "#"}, "maxItems": 0}]}}})";
   CHECK(problem_of(excluding, repeated("[", 99) + repeated("]", 99)) != "");
-  // A long list, all of which has to be compared.
+  // The whole long list has to be compared.
   CHECK(problem_of(R"({"enum": [[]]})", "[" + repeated("12345678901,", 300'000) + "1]") == too_much);
   json::SchemaLimits less;
   less.steps_max = 10;

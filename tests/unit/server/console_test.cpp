@@ -77,7 +77,7 @@ TEST_CASE("Console: a cached file is not sent again") {
   CHECK(second.body.empty());
 }
 
-TEST_CASE("Console: nothing can be sent to it") {
+TEST_CASE("Console: methods other than GET get 405") {
   const http::Reply reply = reply_to(asking("/console", "POST"));
   CHECK(reply.status == 405);
   CHECK(header_of(reply, "Allow") == "GET");

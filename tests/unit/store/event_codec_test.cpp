@@ -64,7 +64,7 @@ TEST_CASE("Budget: it is read back as stored, with its list of agents") {
   CHECK(store::codec::decode_budget(store::codec::encode_budget(budget)) == budget);
 }
 
-TEST_CASE("Event codec: a status comes back whole") {
+TEST_CASE("Event codec: a status is read back unchanged") {
   task::StatusChanged event;
   event.status.state = task::State::input_required;
   event.status.message = full_message();
@@ -85,7 +85,7 @@ TEST_CASE("Event codec: a question's id is read back, and needs no bytes if ther
         R"({"s":"working","at":7})");
 }
 
-TEST_CASE("Event codec: every state comes back") {
+TEST_CASE("Event codec: every state is read back") {
   for (int i = 0; i <= static_cast<int>(task::State::rejected); ++i) {
     const auto state = static_cast<task::State>(i);
     const task::StatusChanged after =
@@ -96,7 +96,7 @@ TEST_CASE("Event codec: every state comes back") {
   }
 }
 
-TEST_CASE("Event codec: a message comes back whole") {
+TEST_CASE("Event codec: a message is read back unchanged") {
   CHECK(through(task::MessageAdded{full_message()}).message == full_message());
   task::Message bare;
   CHECK(through(task::MessageAdded{bare}).message == bare);
@@ -105,7 +105,7 @@ TEST_CASE("Event codec: a message comes back whole") {
   CHECK(through(task::MessageAdded{empty_text}).message == empty_text);
 }
 
-TEST_CASE("Event codec: a piece of text comes back whole") {
+TEST_CASE("Event codec: a piece of text is read back unchanged") {
   for (const bool flag : {false, true}) {
     const task::TextDelta after = through(task::TextDelta{{"r\"1"}, 7, kOddText, flag, !flag});
     CHECK(after.reply.value == "r\"1");
@@ -121,7 +121,7 @@ TEST_CASE("Event codec: a piece of text costs little more than the text") {
   CHECK(encode(task::TextDelta{{"r1"}, 0, "hello", false, false}) == R"({"i":"r1","o":0,"t":"hello"})");
 }
 
-TEST_CASE("Event codec: an artifact chunk comes back whole") {
+TEST_CASE("Event codec: an artifact chunk is read back unchanged") {
   task::ArtifactChunk event;
   event.artifact = {{"a-1"}, 3, "name", "description", full_message().parts, kOddJson, {"x"}};
   event.append = true;
@@ -138,7 +138,7 @@ TEST_CASE("Event codec: an artifact chunk comes back whole") {
   CHECK(after.last_chunk);
 }
 
-TEST_CASE("Event codec: tool calls and results come back whole") {
+TEST_CASE("Event codec: tool calls and results are read back unchanged") {
   const task::ToolCall call = through(task::ToolCall{"c1", "get_weather", kOddJson, true});
   CHECK(call.id == "c1");
   CHECK(call.name == "get_weather");
@@ -153,7 +153,7 @@ TEST_CASE("Event codec: tool calls and results come back whole") {
   CHECK(result.error == kOddText);
 }
 
-TEST_CASE("Event codec: state, steps, withdrawals and custom events come back whole") {
+TEST_CASE("Event codec: state, steps, withdrawals and custom events are read back unchanged") {
   CHECK(through(task::StateSnapshot{kOddJson}).snapshot == kOddJson);
   CHECK(through(task::StateDelta{{"[ ]"}}).patch.text == "[ ]");
   CHECK(through(task::Step{"one", task::Step::Phase::start}).phase == task::Step::Phase::start);
@@ -166,7 +166,7 @@ TEST_CASE("Event codec: state, steps, withdrawals and custom events come back wh
   CHECK(custom.value.text == "1");
 }
 
-TEST_CASE("Event codec: a piece of reasoning comes back whole") {
+TEST_CASE("Event codec: a piece of reasoning is read back unchanged") {
   for (const bool flag : {false, true}) {
     const task::ReasoningDelta after = through(task::ReasoningDelta{{"s\"1"}, kOddText, flag, !flag});
     CHECK(after.span.value == "s\"1");
@@ -177,7 +177,7 @@ TEST_CASE("Event codec: a piece of reasoning comes back whole") {
   CHECK(encode(task::ReasoningDelta{{"s"}, "hm", false, false}) == R"({"i":"s","t":"hm"})");
 }
 
-TEST_CASE("Event codec: an activity comes back with its content or with its patch") {
+TEST_CASE("Event codec: an activity is read back with its content or with its patch") {
   const task::Activity whole = through(task::Activity{"a1", "PLAN", kOddJson, {}});
   CHECK(whole.id == "a1");
   CHECK(whole.type == "PLAN");
@@ -188,7 +188,7 @@ TEST_CASE("Event codec: an activity comes back with its content or with its patc
   CHECK(changed.patch.text == "[ ]");
 }
 
-TEST_CASE("Event codec: each phase of a subagent comes back") {
+TEST_CASE("Event codec: each phase of a subagent is read back") {
   using Phase = task::Subagent::Phase;
   for (const Phase phase :
        {Phase::started, Phase::finished, Phase::failed, Phase::asks, Phase::answered, Phase::passed}) {
@@ -220,7 +220,7 @@ TEST_CASE("Event codec: the owner of a question and the mark of an answer to a c
   CHECK(through(answer).for_child);
 }
 
-TEST_CASE("Event codec: usage comes back byte for byte") {
+TEST_CASE("Event codec: usage is read back byte for byte") {
   CHECK(through(task::Usage{kOddJson}).used == kOddJson);
   CHECK(through(task::ExecutorState{kOddJson}).state == kOddJson);
 }
@@ -284,7 +284,7 @@ TEST_CASE("Event codec: data that is not a stored event is an error") {
   for (const int kind : {-1, 0, 18, 1000}) CHECK_FALSE(decode(kind, "{}").has_value());
 }
 
-TEST_CASE("Event codec: an operator's intervention comes back whole") {
+TEST_CASE("Event codec: an operator's intervention is read back unchanged") {
   const task::Intervention after = through(task::Intervention{"olga", "retry", kOddText, "17"});
   CHECK(after.actor == "olga");
   CHECK(after.action == "retry");
@@ -299,7 +299,7 @@ TEST_CASE("Event codec: every shortened body is an error or a value, never a cra
     CHECK_FALSE(decode(2, body.substr(0, size)).has_value());
 }
 
-TEST_CASE("Event codec: lists of strings come back") {
+TEST_CASE("Event codec: lists of strings are read back") {
   const std::vector<std::string> strings{"", kOddText, "x"};
   CHECK(store::codec::decode_strings(store::codec::encode_strings(strings)).value() == strings);
   CHECK(store::codec::decode_strings("[]").value().empty());

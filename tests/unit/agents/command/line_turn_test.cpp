@@ -151,7 +151,7 @@ TEST_CASE("LineTurn: ask and auth wait for the caller") {
   CHECK(auth->message.parts[1].content == R"({"url":"https://example.org/"})");
 }
 
-TEST_CASE("LineTurn: a delegated task's result comes back to the agent") {
+TEST_CASE("LineTurn: the agent gets a delegated task's result") {
   AgentBench bench;
   bench.python(R"PY(
 import json, sys

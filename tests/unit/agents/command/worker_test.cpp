@@ -146,7 +146,7 @@ TEST_CASE("Worker: protocol errors fail the turn concerned or all turns, and the
   CHECK(bench.work("x")->ending() == "done");
 }
 
-TEST_CASE("Worker: a delegated task's result comes back to its turn") {
+TEST_CASE("Worker: a turn gets its delegated task's result") {
   WorkerBench bench;
   auto running = bench.begin("delegate");
   REQUIRE(running.sink->wait_until([](const auto& sink) { return !sink.delegates().empty(); }));

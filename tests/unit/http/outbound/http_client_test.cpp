@@ -67,7 +67,7 @@ baton::base::Result<baton::http::outbound::HttpAnswer> ask(const std::string& an
 
 }  // namespace
 
-TEST_CASE("http_request: a POST arrives with its headers and body and the answer comes back") {
+TEST_CASE("http_request: a POST arrives with headers and body, and the answer is returned") {
   WebhookReceiver receiver;
   receiver.answer_with({{201, {{"X-Seen", "yes"}}}});
   HttpRequest request = request_to(receiver.url("/hook?x=%20y&z=a+b"));

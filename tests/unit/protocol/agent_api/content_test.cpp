@@ -83,7 +83,7 @@ TEST_CASE("Agent API content: data URLs with parameters, without base64 and in c
   CHECK(read(R"({"type":"image","image_url":"data:;base64,aGk"})") == raw("image/*", "aGk="));
 }
 
-TEST_CASE("Agent API content: what has no type of its own") {
+TEST_CASE("Agent API content: items without a type or of unknown types are read") {
   CHECK(read(R"("hi")") == Part::of_text("hi"));
   CHECK(read(R"({"text":"hi"})") == Part::of_text("hi"));
   CHECK(read(R"({"type":"text","text":null})") == Part::of_text(""));
