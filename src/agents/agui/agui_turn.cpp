@@ -22,7 +22,6 @@ namespace {
 
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
-using OnUnknown = Endpoint::OnUnknown;
 using protocol::agui::RunReader;
 
 constexpr milliseconds kRunRetryFirst{200}, kRetryMax{5'000};
@@ -89,7 +88,7 @@ class AguiTurn {
     post_.stop_fd = turn_.stop_fd();
     post_.intake = &intake_;
     may_have_sent_ = input_.attempt > 1 || breaks_ > 0;
-    if (input_.attempt > 1 && settings_.on_unknown() != OnUnknown::resend) return not_known();
+    if (input_.attempt > 1 && settings_.on_unknown() != Endpoint::OnUnknown::resend) return not_known();
     speak();
   }
 
@@ -104,7 +103,7 @@ class AguiTurn {
       if (spoke == RunSpoke::refused) return fail(why_);
       if (spoke == RunSpoke::lost) {
         may_have_sent_ = true;
-        if (settings_.on_unknown() != OnUnknown::resend) return not_known();
+        if (settings_.on_unknown() != Endpoint::OnUnknown::resend) return not_known();
         if (has_begun_ && ++breaks_ >= kRunBreaksMax) return fail(why_);
       }
       if (!until) until = Clock::now() + kRunFirstContact;
@@ -219,7 +218,7 @@ class AguiTurn {
     const std::string text = relay_.has_told()
                                  ? "the connection to the remote agent was lost in the middle of its answer"
                                  : "it is not known whether the remote agent got the message";
-    if (settings_.on_unknown() != OnUnknown::ask) return fail(text);
+    if (settings_.on_unknown() != Endpoint::OnUnknown::ask) return fail(text);
     task::Message question;
     question.parts.push_back(task::Part::of_text(text + ". Answer \"resend\" to send it again."));
     relay_.close();
