@@ -261,7 +261,7 @@ TEST_CASE("Delegation: a turn that is broken off while it has a child runs again
   REQUIRE(again->delivered[0].task);
   CHECK(again->delivered[0].task->id == child->turn.task);
   CHECK(bench.helper().waiting() == 0);
-  // A second request with the same id gets a new child.
+  // A second request with the same id, or a request with another message, gets a new child.
   again->sink->delegate(call("d1", "helper"));
   const auto other = bench.helper().next();
   REQUIRE(other);

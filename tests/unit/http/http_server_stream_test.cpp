@@ -232,7 +232,8 @@ TEST_CASE("HttpServer: HEAD for a stream gets its head and opens no stream") {
   CHECK(feed.destroyed == 0);
 }
 
-TEST_CASE("HttpServer: when the client leaves, its source is destroyed on the loop's thread") {
+TEST_CASE(
+    "HttpServer: a client that leaves ends its source on the loop's thread, and late wakes are harmless") {
   Feed feed;
   TestServer test(streaming(feed));
   for (const bool half : {false, true}) {

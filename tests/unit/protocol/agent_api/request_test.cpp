@@ -216,7 +216,7 @@ TEST_CASE("AgentRequest: errors name the wrong member") {
   for (const auto& [json, error] : wrong) CHECK(request_error(json) == error);
 }
 
-TEST_CASE("Agent API: answers may be text, runs are exclusive, and leaving does not cancel") {
+TEST_CASE("Agent API: plain messages are answers, runs are exclusive, and leaving does not cancel") {
   const protocol::chat::Protocol& protocol = protocol::chat::agent_api_protocol();
   CHECK(protocol.answers_in_words());
   CHECK(protocol.one_run_at_a_time());

@@ -299,7 +299,7 @@ TEST_CASE("Agent Server view: random runs have the right order, numbers and ids,
   }
 }
 
-TEST_CASE("Agent Server: answers may be text, runs are exclusive, and leaving cancels") {
+TEST_CASE("Agent Server: plain messages are answers, runs are exclusive, and leaving cancels") {
   const auto protocol = protocol::chat::make_agent_server_protocol("response");
   CHECK(protocol->answers_in_words());
   CHECK(protocol->one_run_at_a_time());

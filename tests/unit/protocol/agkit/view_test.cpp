@@ -331,7 +331,7 @@ TEST_CASE("AG-Kit view: random runs never make the client's reducer throw, and t
   }
 }
 
-TEST_CASE("AG-Kit: answers may be text, runs are exclusive, leaving cancels, conversations are not shown") {
+TEST_CASE("AG-Kit: plain messages are answers, runs are exclusive, leaving cancels, no history is shown") {
   const protocol::chat::Protocol& protocol = protocol::chat::agkit_protocol();
   CHECK(protocol.answers_in_words());
   CHECK(protocol.one_run_at_a_time());

@@ -234,7 +234,7 @@ TEST_CASE("RunAgentInput: errors name the wrong member") {
         "messages[0].toolCalls[0].function.name: must be a string");
 }
 
-TEST_CASE("AG-UI: answers are no text, runs may be concurrent, and leaving cancels") {
+TEST_CASE("AG-UI: plain messages answer nothing, runs may be concurrent, and leaving cancels") {
   CHECK_FALSE(protocol::chat::agui_protocol().answers_in_words());
   CHECK_FALSE(protocol::chat::agui_protocol().one_run_at_a_time());
   CHECK(protocol::chat::agui_protocol().leaving_cancels());
