@@ -46,8 +46,7 @@ bool has_history(StoreBench& bench, const task::TaskHead& head, std::int64_t num
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("TaskStore: the last stop before an event is the end of the run before it", Bench,
-                   EACH_STORE) {
+TEST_CASE_TEMPLATE("TaskStore: the last stop before an event ends the previous run", Bench, EACH_STORE) {
   Bench bench;
   const task::TaskHead head = bench.create("t1");
   const auto last = [&](std::int64_t before) {
@@ -74,7 +73,7 @@ TEST_CASE_TEMPLATE("TaskStore: the last stop before an event is the end of the r
   CHECK(bench.tasks->stop_before({77}, {5})->value == 0);
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a refused status is no stop", Bench, EACH_STORE) {
+TEST_CASE_TEMPLATE("TaskStore: a refused status does not count as a stop", Bench, EACH_STORE) {
   Bench bench;
   const task::TaskHead head = bench.create("t1");
   CHECK_FALSE(bench.commit(StoreBench::change(head, {status(State::completed), user("late")})).has_value());
@@ -97,7 +96,7 @@ TEST_CASE_TEMPLATE("TaskStore: a client's history is kept with its message until
   CHECK(input->request.history->at(1).parts.empty());
   head = bench.must(of_turn(head, task::TurnState::running, {status(State::working)})).head;
   bench.must(head, {delta("r", "output")});
-  // A restart: the same turn, once more.
+  // A restart: the same turn runs again.
   head = bench.must(of_turn(head, task::TurnState::queued, {})).head;
   head = bench.must(of_turn(head, task::TurnState::running, {status(State::working)})).head;
   CHECK(has_history(bench, head, 2));
@@ -105,7 +104,7 @@ TEST_CASE_TEMPLATE("TaskStore: a client's history is kept with its message until
   CHECK_FALSE(has_history(bench, head, 2));
 }
 
-TEST_CASE_TEMPLATE("TaskStore: an empty history is one, and none is none", Bench, EACH_STORE) {
+TEST_CASE_TEMPLATE("TaskStore: an empty history differs from no history", Bench, EACH_STORE) {
   Bench bench;
   const task::TaskHead empty = bench.must(with_history("t1", {})).head;
   const auto input = bench.tasks->turn_input(empty.key, {2});
@@ -114,7 +113,8 @@ TEST_CASE_TEMPLATE("TaskStore: an empty history is one, and none is none", Bench
   CHECK_FALSE(has_history(bench, bench.create("t2"), 2));
 }
 
-TEST_CASE_TEMPLATE("TaskStore: what came with a message beside its history stays", Bench, EACH_STORE) {
+TEST_CASE_TEMPLATE("TaskStore: the other data of a message stays when its history is dropped", Bench,
+                   EACH_STORE) {
   Bench bench;
   task::Change change = with_history("t1", {});
   change.request->tools = {"[1]"};
@@ -131,8 +131,8 @@ TEST_CASE_TEMPLATE("TaskStore: what came with a message beside its history stays
   CHECK(input->request.trace == "00-trace");
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a history that waits with its message goes with the turn of that message",
-                   Bench, EACH_STORE) {
+TEST_CASE_TEMPLATE("TaskStore: a queued message's history is kept until that message's turn has ended", Bench,
+                   EACH_STORE) {
   Bench bench;
   task::TaskHead head = bench.must(with_history("t1", {})).head;
   head = bench.must(of_turn(head, task::TurnState::running, {status(State::working)})).head;  // 3
@@ -145,13 +145,13 @@ TEST_CASE_TEMPLATE("TaskStore: a history that waits with its message goes with t
   CHECK_FALSE(has_history(bench, head, 2));
   CHECK(has_history(bench, head, 4));
   CHECK(has_history(bench, head, 5));
-  // It ends for good: the message that waited will have no turn.
+  // The task ends for good: the queued message will not get a turn.
   head = bench.must(of_turn(head, task::TurnState::none, {status(State::canceled)})).head;
   CHECK_FALSE(has_history(bench, head, 4));
   CHECK_FALSE(has_history(bench, head, 5));
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a task of a client that speaks no A2A says so", Bench, EACH_STORE) {
+TEST_CASE_TEMPLATE("TaskStore: a task records that its client does not speak A2A", Bench, EACH_STORE) {
   Bench bench;
   task::Change change = StoreBench::creation("t1", {status(State::submitted)});
   change.create->origin = task::ProtocolVersion::none;
@@ -161,7 +161,7 @@ TEST_CASE_TEMPLATE("TaskStore: a task of a client that speaks no A2A says so", B
   CHECK(bench.read(head).origin == task::ProtocolVersion::none);
 }
 
-TEST_CASE_TEMPLATE("TaskStore: what only chat protocols show is in the log and nowhere else", Bench,
+TEST_CASE_TEMPLATE("TaskStore: events that only chat protocols show are in the log and nowhere else", Bench,
                    EACH_STORE) {
   Bench bench;
   const task::TaskHead head = bench.create("t1");

@@ -1,4 +1,4 @@
-// What every store promises of conversations: their titles, how they began and which tasks they have.
+// The contract of every store about conversations: their titles, their beginnings and their tasks.
 #include <string>
 
 #include "base/id.h"
@@ -43,7 +43,7 @@ task::TaskHead answered(StoreBench& bench, const task::TaskHead& head) {
   return bench.must(head, {status(State::completed, message(task::Role::agent, "a", "well"))}).head;
 }
 
-// A task that is alone in the context that was made for it.
+// Creates a task that is alone in the context made for it.
 task::TaskHead alone(StoreBench& bench, const std::string& text) {
   const std::string id = base::make_uuid();
   const auto context = store::own_context({id});
@@ -75,8 +75,8 @@ Texts tasks_in(const StoreBench& bench, const task::ContextRef& context) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("TaskStore: a conversation opens with the first of its caller's messages that is there",
-                   Bench, EACH_STORE) {
+TEST_CASE_TEMPLATE("TaskStore: a conversation begins with the first existing message of its caller", Bench,
+                   EACH_STORE) {
   Bench bench;
   CHECK(first_words(bench) == "none");
   const task::TaskHead first = answered(bench, said(bench, "t1", "good day"));
@@ -93,7 +93,7 @@ TEST_CASE_TEMPLATE("TaskStore: a conversation opens with the first of its caller
   CHECK(first_words(bench) == "none");
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a conversation of one task opens with its message, also once it is longer",
+TEST_CASE_TEMPLATE("TaskStore: a conversation of one task begins with its message, also once it is longer",
                    Bench, EACH_STORE) {
   Bench bench;
   const task::TaskHead first = alone(bench, "just this");
@@ -105,8 +105,9 @@ TEST_CASE_TEMPLATE("TaskStore: a conversation of one task opens with its message
   CHECK(tasks_in(bench, context).size() == 2);
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a title is its caller's alone, can be changed and taken away, and stays",
-                   Bench, EACH_STORE) {
+TEST_CASE_TEMPLATE(
+    "TaskStore: a title belongs to one caller, can be changed and removed, and survives a restart", Bench,
+    EACH_STORE) {
   Bench bench;
   said(bench, "t1", "good day");
   CHECK(opening(bench).title.empty());
@@ -121,7 +122,7 @@ TEST_CASE_TEMPLATE("TaskStore: a title is its caller's alone, can be changed and
   CHECK(opening(bench).title.empty());
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a context that has no task of this caller's gets no title", Bench,
+TEST_CASE_TEMPLATE("TaskStore: a caller without a task in a context cannot set a title for it", Bench,
                    EACH_STORE) {
   Bench bench;
   said(bench, "t1", "good day");
@@ -136,7 +137,7 @@ TEST_CASE_TEMPLATE("TaskStore: a context that has no task of this caller's gets 
   CHECK(opening(bench).title.empty());
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a title goes with the last task, and none is there when one comes again",
+TEST_CASE_TEMPLATE("TaskStore: the title is removed with the last task, and does not return with a new one",
                    Bench, EACH_STORE) {
   Bench bench;
   const task::TaskHead first = answered(bench, said(bench, "t1", "one")),
@@ -155,8 +156,8 @@ TEST_CASE_TEMPLATE("TaskStore: a title goes with the last task, and none is ther
   CHECK(opening(bench, context_of(own)).title.empty());
 }
 
-TEST_CASE_TEMPLATE("RetentionStore: a context has all its tasks, hidden ones too, and no others", Bench,
-                   EACH_STORE) {
+TEST_CASE_TEMPLATE("RetentionStore: a context lists all of its tasks, including hidden ones, and no others",
+                   Bench, EACH_STORE) {
   Bench bench;
   said(bench, "t1", "one");
   task::Change hidden = StoreBench::creation("t2", {status(State::submitted), user("m-t2", "two")}, "c1");

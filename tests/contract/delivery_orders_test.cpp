@@ -1,4 +1,4 @@
-// What operators order of webhook deliveries: sent again, or skipped, in the order of each config.
+// Operators' orders about webhook deliveries: to resend or skip them, in the order of each config.
 #include "contract/store_bench.h"
 
 namespace delivery_orders_test {
@@ -13,7 +13,7 @@ using Numbers = std::vector<std::int64_t>;
 
 namespace {
 
-// A task with one webhook, which hears of each of these statuses: events 1, 3, 4, ...
+// Creates a task with one webhook, which gets each of these statuses: events 1, 3, 4, ...
 task::TaskHead with_deliveries(StoreBench& bench, int more, const std::string& id = "t1") {
   task::Change change = StoreBench::creation(id, {status(State::submitted), user("m")});
   task::PushConfig& config = change.push.emplace();
@@ -45,7 +45,7 @@ base::Result<store::Committed> order(StoreBench& bench, const task::TaskHead& he
   return bench.commit(std::move(change));
 }
 
-// Delivers all there is, and says which events.
+// Delivers all due deliveries, and returns their events.
 Numbers heard(StoreBench& bench) {
   Numbers events;
   for (auto next = due(bench); !next.empty(); next = due(bench)) {
@@ -67,7 +67,7 @@ Texts states(const StoreBench& bench, const store::DeliveryFilter& filter) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("DeliveryOrder: what was given up is sent again, before the later ones", Bench,
+TEST_CASE_TEMPLATE("DeliveryOrder: a delivery that was given up is sent again before later ones", Bench,
                    EACH_STORE) {
   Bench bench;
   const auto head = with_deliveries(bench, 3);
@@ -83,9 +83,8 @@ TEST_CASE_TEMPLATE("DeliveryOrder: what was given up is sent again, before the l
   CHECK(heard(bench) == Numbers{1, 4, 5});
 }
 
-TEST_CASE_TEMPLATE(
-    "DeliveryOrder: what is resent after all others have been delivered keeps later ones waiting", Bench,
-    EACH_STORE) {
+TEST_CASE_TEMPLATE("DeliveryOrder: a delivery resent after all others were delivered holds back later ones",
+                   Bench, EACH_STORE) {
   for (const bool restarts : {false, true}) {
     Bench bench;
     auto head = with_deliveries(bench, 1);
@@ -102,8 +101,8 @@ TEST_CASE_TEMPLATE(
 }
 
 TEST_CASE_TEMPLATE(
-    "DeliveryOrder: a delivery that waits for its next attempt is due at once, as if it were new", Bench,
-    EACH_STORE) {
+    "DeliveryOrder: resending a delivery that waits for a retry makes it due immediately, like a new one",
+    Bench, EACH_STORE) {
   Bench bench;
   const auto head = with_deliveries(bench, 0);
   const auto first = due(bench);
@@ -117,7 +116,7 @@ TEST_CASE_TEMPLATE(
   CHECK(due(bench)[0].created_at == bench.clock.now());
 }
 
-TEST_CASE_TEMPLATE("DeliveryOrder: what is skipped counts as given up, and the next one is due", Bench,
+TEST_CASE_TEMPLATE("DeliveryOrder: a skipped delivery counts as given up, and the next one is due", Bench,
                    EACH_STORE) {
   Bench bench;
   const auto head = with_deliveries(bench, 2);
@@ -127,13 +126,13 @@ TEST_CASE_TEMPLATE("DeliveryOrder: what is skipped counts as given up, and the n
   const auto page = bench.operators->deliveries({.state = store::DeliveryFilter::State::given_up}, 0, 10);
   REQUIRE(page->lines.size() == 1);
   CHECK(page->lines[0].error == "skipped by an operator");
-  // Its result comes too late.
+  // The result of its attempt comes too late.
   const auto late = bench.record({first[0].key, DeliveryResult::Kind::delivered, {}, ""});
   CHECK(late.error().code == ErrorCode::not_found);
   CHECK(heard(bench) == Numbers{3, 4});
 }
 
-TEST_CASE_TEMPLATE("DeliveryOrder: a config's last error tells of a skip, until what was skipped is resent",
+TEST_CASE_TEMPLATE("DeliveryOrder: a config's last error names a skip until the skipped delivery is resent",
                    Bench, EACH_STORE) {
   Bench bench;
   auto head = with_deliveries(bench, 2);
@@ -150,11 +149,11 @@ TEST_CASE_TEMPLATE("DeliveryOrder: a config's last error tells of a skip, until 
   CHECK(last_error() == "refused");
   settle(bench, DeliveryResult::Kind::delivered);
   CHECK(last_error() == "");
-  head = order(bench, head, Kind::skip)->head;  // of what nothing was sent
+  head = order(bench, head, Kind::skip)->head;  // without an attempt
   CHECK(last_error() == "");
 }
 
-TEST_CASE_TEMPLATE("DeliveryOrder: without a delivery's number all that wait are skipped", Bench,
+TEST_CASE_TEMPLATE("DeliveryOrder: a skip without a delivery's number skips all waiting ones", Bench,
                    EACH_STORE) {
   Bench bench;
   auto head = with_deliveries(bench, 2);
@@ -168,8 +167,7 @@ TEST_CASE_TEMPLATE("DeliveryOrder: without a delivery's number all that wait are
   CHECK(heard(bench) == Numbers{head.last_event.value});
 }
 
-TEST_CASE_TEMPLATE("DeliveryOrder: one sees the results and orders before it in its group, and they see it",
-                   Bench, EACH_STORE) {
+TEST_CASE_TEMPLATE("DeliveryOrder: orders and results of one group see the earlier ones", Bench, EACH_STORE) {
   Bench bench;
   const auto head = with_deliveries(bench, 1);
   const store::DeliveryKey first = due(bench)[0].key;
@@ -185,14 +183,14 @@ TEST_CASE_TEMPLATE("DeliveryOrder: one sees the results and orders before it in 
   const auto refused = [](const auto& result) {
     return !result && result.error().code == ErrorCode::not_found;
   };
-  SUBCASE("a result comes too late for what is skipped") {
+  SUBCASE("a result for a skipped delivery comes too late") {
     succeed(apply(Kind::skip));
     CHECK(refused(record(DeliveryResult::Kind::delivered)));
     CHECK(refused(apply(Kind::skip)));
     succeed(bench.tasks->commit());
     CHECK(states(bench, {.task = head.key}) == Texts{"3 given-up", "1 given-up"});
   }
-  SUBCASE("what was delivered is not skipped, the next one is") {
+  SUBCASE("the next delivery is skipped after one was delivered") {
     succeed(record(DeliveryResult::Kind::delivered));
     CHECK(refused(apply(Kind::skip, first.value)));
     succeed(apply(Kind::skip));
@@ -200,14 +198,14 @@ TEST_CASE_TEMPLATE("DeliveryOrder: one sees the results and orders before it in 
     succeed(bench.tasks->commit());
     CHECK(states(bench, {.task = head.key}) == Texts{"3 given-up", "1 delivered"});
   }
-  SUBCASE("what was given up is sent again") {
+  SUBCASE("a delivery that was given up is sent again") {
     succeed(record(DeliveryResult::Kind::given_up));
     succeed(apply(Kind::resend, first.value));
     succeed(record(DeliveryResult::Kind::delivered));
     succeed(bench.tasks->commit());
     CHECK(heard(bench) == Numbers{3});
   }
-  SUBCASE("what a change of the group adds is skipped") {
+  SUBCASE("a delivery added by a change of the group is skipped") {
     succeed(apply(Kind::skip));
     task::Change more = StoreBench::change(head, {status(State::working)});
     succeed(bench.apply(more));
@@ -218,7 +216,7 @@ TEST_CASE_TEMPLATE("DeliveryOrder: one sees the results and orders before it in 
   }
 }
 
-TEST_CASE_TEMPLATE("DeliveryOrder: one in the middle is skipped without the first one's noticing", Bench,
+TEST_CASE_TEMPLATE("DeliveryOrder: skipping a delivery in the middle does not affect the first one", Bench,
                    EACH_STORE) {
   Bench bench;
   const auto head = with_deliveries(bench, 2);
@@ -228,7 +226,7 @@ TEST_CASE_TEMPLATE("DeliveryOrder: one in the middle is skipped without the firs
   CHECK(heard(bench) == Numbers{1, 4});
 }
 
-TEST_CASE_TEMPLATE("DeliveryOrder: without anything to do it is refused, and nothing is stored", Bench,
+TEST_CASE_TEMPLATE("DeliveryOrder: an order that has no effect is refused and not stored", Bench,
                    EACH_STORE) {
   Bench bench;
   const auto head = with_deliveries(bench, 0);
@@ -239,7 +237,7 @@ TEST_CASE_TEMPLATE("DeliveryOrder: without anything to do it is refused, and not
   CHECK(bench.head(head.key).last_event == head.last_event);
 }
 
-TEST_CASE_TEMPLATE("Deliveries: lists by state, task, agent and caller, newest first, in pages", Bench,
+TEST_CASE_TEMPLATE("Deliveries: are listed by state, task, agent and caller, newest first, in pages", Bench,
                    EACH_STORE) {
   using Which = store::DeliveryFilter::State;
   Bench bench;

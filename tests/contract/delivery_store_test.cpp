@@ -1,4 +1,4 @@
-// What every DeliveryStore promises, and the push configs behind it.
+// The contract of every DeliveryStore, and of its push configs.
 #include <map>
 #include <utility>
 
@@ -40,7 +40,7 @@ DeliveryResult outcome(const store::Delivery& delivery, DeliveryResult::Kind kin
 
 using Numbers = std::vector<std::int64_t>;
 
-// Delivers all that is due to a config, and says which events those were.
+// Delivers all due deliveries of a config, and returns their events.
 Numbers heard(StoreBench& bench, const std::string& config_id) {
   Numbers events;
   for (bool found = true; found;) {
@@ -66,7 +66,7 @@ task::TaskHead with_push(StoreBench& bench, const std::string& id, const std::st
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("TaskStore: push configs come back whole, in the order they were made", Bench,
+TEST_CASE_TEMPLATE("TaskStore: push configs are read back complete, in order of creation", Bench,
                    EACH_STORE) {
   Bench bench;
   const task::TaskHead head = bench.create("t1");
@@ -86,7 +86,8 @@ TEST_CASE_TEMPLATE("TaskStore: push configs come back whole, in the order they w
   CHECK(configs[1].id.value == "p1");
 }
 
-TEST_CASE_TEMPLATE("TaskStore: one config too many is refused, replacing one is not", Bench, EACH_STORE) {
+TEST_CASE_TEMPLATE("TaskStore: a config above the limit is refused, replacing one is allowed", Bench,
+                   EACH_STORE) {
   Bench bench;
   const task::TaskHead head = bench.create("t1");
   CHECK(bench.set_push(head.key, config("p1"), 1).has_value());
@@ -98,8 +99,8 @@ TEST_CASE_TEMPLATE("TaskStore: one config too many is refused, replacing one is 
 }
 
 TEST_CASE_TEMPLATE(
-    "TaskStore: a change with one config too many leaves no trace, one that replaces a config is stored",
-    Bench, EACH_STORE) {
+    "TaskStore: a change with a config above the limit is not stored, one that replaces a config is", Bench,
+    EACH_STORE) {
   Bench bench;
   const task::TaskHead head = with_push(bench, "t1");
   const auto said = [&](const std::string& message, const task::PushConfig& with) {
@@ -130,7 +131,7 @@ TEST_CASE_TEMPLATE(
   CHECK(heard(bench, "p1") == Numbers{3});
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a new task with a config is refused where none is allowed", Bench,
+TEST_CASE_TEMPLATE("TaskStore: a new task with a config is refused if no configs are allowed", Bench,
                    EACH_STORE) {
   Bench bench;
   task::Change change = StoreBench::creation("t1", {status(State::submitted), user("m")});
@@ -141,7 +142,7 @@ TEST_CASE_TEMPLATE("TaskStore: a new task with a config is refused where none is
   CHECK(with_push(bench, "t1").key.value > 0);
 }
 
-TEST_CASE_TEMPLATE("DeliveryStore: configs of before 1.0 hear of each status, and of statuses only", Bench,
+TEST_CASE_TEMPLATE("DeliveryStore: a config from before 1.0 gets each status, and no other events", Bench,
                    EACH_STORE) {
   Bench bench;
   const task::TaskHead head = with_push(bench, "t1");
@@ -153,7 +154,7 @@ TEST_CASE_TEMPLATE("DeliveryStore: configs of before 1.0 hear of each status, an
   CHECK(bench.must(silent, {status(State::working)}).deliveries == 0);
 }
 
-TEST_CASE_TEMPLATE("DeliveryStore: a 1.0 config hears of every event that a stream shows, in the log's order",
+TEST_CASE_TEMPLATE("DeliveryStore: a 1.0 config gets every event that a stream shows, in the log's order",
                    Bench, EACH_STORE) {
   Bench bench;
   const task::TaskHead head = with_push(bench, "t1");
@@ -172,7 +173,7 @@ TEST_CASE_TEMPLATE("DeliveryStore: a 1.0 config hears of every event that a stre
   CHECK(bench.must(head, {status(State::completed)}).deliveries == 2);
 }
 
-TEST_CASE_TEMPLATE("DeliveryStore: a delivery tells what it is about", Bench, EACH_STORE) {
+TEST_CASE_TEMPLATE("DeliveryStore: a delivery has its task, event, config and times", Bench, EACH_STORE) {
   Bench bench;
   const task::TaskHead head = with_push(bench, "t1");
   const base::Timestamp then = bench.clock.now();
@@ -189,7 +190,7 @@ TEST_CASE_TEMPLATE("DeliveryStore: a delivery tells what it is about", Bench, EA
   CHECK(found[0].config_key.value > 0);
 }
 
-TEST_CASE_TEMPLATE("DeliveryStore: only the first of each config is due, and the next when it is done", Bench,
+TEST_CASE_TEMPLATE("DeliveryStore: only the first delivery of each config is due, then the next", Bench,
                    EACH_STORE) {
   Bench bench;
   const task::TaskHead head = with_push(bench, "t1");
@@ -210,7 +211,7 @@ TEST_CASE_TEMPLATE("DeliveryStore: only the first of each config is due, and the
 }
 
 TEST_CASE_TEMPLATE(
-    "DeliveryStore: a retry waits for its time and holds back what follows, but no other config", Bench,
+    "DeliveryStore: a retry waits for its time and holds back later deliveries of its config only", Bench,
     EACH_STORE) {
   Bench bench;
   const task::TaskHead head = with_push(bench, "t1");
@@ -234,7 +235,8 @@ TEST_CASE_TEMPLATE(
   CHECK(again.event.value == 1);
 }
 
-TEST_CASE_TEMPLATE("DeliveryStore: what is given up is counted and lets the next go", Bench, EACH_STORE) {
+TEST_CASE_TEMPLATE("DeliveryStore: a delivery given up is counted, and the next becomes due", Bench,
+                   EACH_STORE) {
   Bench bench;
   const task::TaskHead head = with_push(bench, "t1");
   bench.must(head, {status(State::working)});
@@ -246,7 +248,7 @@ TEST_CASE_TEMPLATE("DeliveryStore: what is given up is counted and lets the next
   CHECK(bench.record(outcome(first, DeliveryResult::Kind::delivered)).error().code == ErrorCode::not_found);
 }
 
-TEST_CASE_TEMPLATE("DeliveryStore: results that are expected together are recorded as one by one", Bench,
+TEST_CASE_TEMPLATE("DeliveryStore: results recorded in one group have the same effect as one by one", Bench,
                    EACH_STORE) {
   Bench bench;
   for (const char* id : {"t1", "t2", "t3"}) bench.must(with_push(bench, id), {status(State::working)});
@@ -285,8 +287,8 @@ TEST_CASE_TEMPLATE("DeliveryStore: the next due time follows the deliveries", Be
 }
 
 TEST_CASE_TEMPLATE(
-    "DeliveryStore: deliveries wait through a restart, in order, for the address their config has then",
-    Bench, EACH_STORE) {
+    "DeliveryStore: deliveries survive a restart, in order, and use their config's current address", Bench,
+    EACH_STORE) {
   Bench bench;
   const task::TaskHead head = with_push(bench, "t1");
   bench.must(head, {status(State::working)});
@@ -303,8 +305,8 @@ TEST_CASE_TEMPLATE(
   CHECK(order == std::vector<std::int64_t>{1, 3, 4});
 }
 
-TEST_CASE_TEMPLATE("DeliveryStore: a deleted config hears nothing more, the others hear what they did", Bench,
-                   EACH_STORE) {
+TEST_CASE_TEMPLATE("DeliveryStore: a deleted config gets no more deliveries, the others are unaffected",
+                   Bench, EACH_STORE) {
   Bench bench;
   const task::TaskHead head = with_push(bench, "t1");
   succeed(bench.set_push(head.key, config("p2"), 10));
@@ -320,7 +322,7 @@ TEST_CASE_TEMPLATE("DeliveryStore: a deleted config hears nothing more, the othe
   CHECK(due(bench).empty());
 }
 
-TEST_CASE_TEMPLATE("DeliveryStore: a config that is not there can be deleted, of a task that is", Bench,
+TEST_CASE_TEMPLATE("DeliveryStore: deleting a missing config of an existing task succeeds", Bench,
                    EACH_STORE) {
   Bench bench;
   const task::TaskHead head = with_push(bench, "t1");
@@ -333,11 +335,11 @@ TEST_CASE_TEMPLATE("DeliveryStore: a config that is not there can be deleted, of
   CHECK(bench.drop_push({99}, "p1").error().code == ErrorCode::task_not_found);
 }
 
-TEST_CASE_TEMPLATE("DeliveryStore: what becomes of a delivery under way to a deleted config touches no other",
+TEST_CASE_TEMPLATE("DeliveryStore: the result of a delivery to a deleted config affects no other config",
                    Bench, EACH_STORE) {
   Bench bench;
   const task::TaskHead head = with_push(bench, "t1");
-  bench.reopen();  // the first keys of a run are no more used again than others
+  bench.reopen();  // the first keys of a run are not reused either
   const store::Delivery under_way = due(bench).at(0);
   succeed(bench.drop_push(head.key, "p1"));
   succeed(bench.set_push(head.key, config("p1"), 10));
@@ -372,8 +374,8 @@ TEST_CASE_TEMPLATE("DeliveryStore: the last error of a config is that of the las
   CHECK(last_error() == "refused");
 }
 
-TEST_CASE_TEMPLATE("DeliveryStore: where more is due than is asked for, callers share the places", Bench,
-                   EACH_STORE) {
+TEST_CASE_TEMPLATE("DeliveryStore: if more deliveries are due than requested, callers share the places",
+                   Bench, EACH_STORE) {
   Bench bench;
   const auto add = [&](const std::string& caller, const std::string& id) {
     task::Change change = StoreBench::creation(id, {status(State::submitted)});

@@ -1,4 +1,4 @@
-// Several nodes on one PostgreSQL database, each with its own way there.
+// Several nodes on one PostgreSQL database, each with its own gate to it.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@
 
 namespace baton::test {
 
-// Whether it comes true in time.
+// Waits until the condition is true. Returns false if that takes too long.
 template <class F>
 bool comes(F&& condition) {
   const auto until = std::chrono::steady_clock::now() + patience();
@@ -75,7 +75,7 @@ class Ear final : public store::Peers::Listener {
   std::vector<store::Grown> followed_elsewhere_;
 };
 
-// A node whose way to the database is through a gate.
+// A node that connects to the database through a gate.
 class NodeBench : public GatedBench {
  public:
   explicit NodeBench(std::shared_ptr<const Schema> in, std::chrono::milliseconds lease = kLease)
@@ -91,7 +91,7 @@ class NodeBench : public GatedBench {
   store::Peers& peers() const { return store->peers(); }
   std::int64_t number() const { return peers().self().value; }
   std::int64_t owner_of(const task::TaskHead& head) const { return tasks->row(head.key).value().owner.value; }
-  // A task with a turn.
+  // Creates a task with a turn.
   task::TaskHead create_busy(const std::string& id, task::TurnState state = task::TurnState::queued,
                              const std::string& agent = "echo") {
     task::Change change = creation(id, {status(task::State::submitted), user("m-" + id)}, "c-" + id);
@@ -103,7 +103,7 @@ class NodeBench : public GatedBench {
     change.turn->message_is_new = true;
     return must(std::move(change)).head;
   }
-  // As a program that is killed: its sessions end, and it says nothing more.
+  // Acts like a killed program: its sessions end, and it sends no more data.
   void kill() {
     gate.shut(true);
     gate.cut_all();

@@ -1,4 +1,4 @@
-// What operators see of all callers' tasks, on every store.
+// The operators' view of all callers' tasks, on every store.
 #include <set>
 
 #include "contract/store_bench.h"
@@ -17,7 +17,7 @@ struct Made {
   std::string schedule = {};
 };
 
-// A task that is submitted, a second after the one before.
+// Creates a submitted task, a second after the previous one.
 task::TaskHead make(StoreBench& bench, const Made& made) {
   bench.clock.advance(std::chrono::seconds(1));
   task::Change change = StoreBench::creation(made.id, {status(State::submitted), user("m-" + made.id)});
@@ -137,7 +137,7 @@ TEST_CASE_TEMPLATE("OperatorStore: a caller is found with all its tenants, and w
                    EACH_STORE) {
   Bench bench;
   const std::string north = std::string("north") + task::kTenantEnd + "ann";
-  const std::string other = std::string("ann") + task::kTenantEnd + "bob";  // a tenant of another's
+  const std::string other = std::string("ann") + task::kTenantEnd + "bob";  // bob's tenant "ann"
   ended(bench, {"outside", "echo", "ann"}, State::completed);
   ended(bench, {"inside", "echo", north}, State::completed);
   make(bench, {"busy", "plan", north, "c2"});
@@ -189,8 +189,9 @@ TEST_CASE_TEMPLATE("OperatorStore: pages follow each other without a gap, also w
   CHECK(listed(bench, {}).size() == all.size());
 }
 
-TEST_CASE_TEMPLATE("OperatorStore: a page whose time is up says where the next begins, and none is left out",
-                   Bench, EACH_STORE) {
+TEST_CASE_TEMPLATE(
+    "OperatorStore: a page that ran out of time names the next one's start, and no task is left out", Bench,
+    EACH_STORE) {
   Bench bench;
   for (int i = 0; i < 9; ++i) {
     const auto head = make(bench, {"t" + std::to_string(i), i % 3 == 0 ? "plan" : "echo", "ann"});
@@ -248,7 +249,7 @@ TEST_CASE_TEMPLATE("OperatorStore: hidden tasks are listed while they have a tur
   CHECK(bench.operators->line(head.key)->head.id.value == "t1");
 }
 
-TEST_CASE_TEMPLATE("OperatorStore: counts by state, agent and caller are exact, others are not known", Bench,
+TEST_CASE_TEMPLATE("OperatorStore: counts by state, agent and caller are exact, others are unknown", Bench,
                    EACH_STORE) {
   Bench bench;
   for (int i = 0; i < 5; ++i) ended(bench, {"d" + std::to_string(i)}, State::completed);
@@ -259,7 +260,7 @@ TEST_CASE_TEMPLATE("OperatorStore: counts by state, agent and caller are exact, 
   CHECK(counted(bench, {.agent = {"plan"}}) == 2);
   CHECK(counted(bench, {.caller = {"ann"}}) == 6);
   CHECK(counted(bench, {.unfinished = true}) == 1);
-  CHECK(counted(bench, {.roots = true}) == -1);  // only by looking
+  CHECK(counted(bench, {.roots = true}) == -1);  // counting these needs a scan
   CHECK(counted(bench, {.states = {State::submitted}, .agent = {"plan"}}) == 1);
   CHECK(counted(bench, {.error = "x"}) == -1);
   const auto agents = bench.operators->counts_by_agent();
@@ -271,8 +272,8 @@ TEST_CASE_TEMPLATE("OperatorStore: counts by state, agent and caller are exact, 
   CHECK(agents->at(1).queued == 1);
 }
 
-TEST_CASE_TEMPLATE("OperatorStore: a line has the words of the last status, cut, and where the task is from",
-                   Bench, EACH_STORE) {
+TEST_CASE_TEMPLATE("OperatorStore: a line has the last status's text, cut, and the task's origin", Bench,
+                   EACH_STORE) {
   Bench bench;
   std::string text = "x";
   for (int i = 0; i < 1'000; ++i) text += "\xc3\xa4";
@@ -285,8 +286,7 @@ TEST_CASE_TEMPLATE("OperatorStore: a line has the words of the last status, cut,
   CHECK(bench.operators->line({77}).error().code == base::ErrorCode::task_not_found);
 }
 
-TEST_CASE_TEMPLATE("OperatorStore: an intervention may follow the end, and nothing else may", Bench,
-                   EACH_STORE) {
+TEST_CASE_TEMPLATE("OperatorStore: after a task's end only an intervention may follow", Bench, EACH_STORE) {
   Bench bench;
   const auto head = ended(bench, {"t1"}, State::failed);
   const task::Intervention acted{"olga", "retry", "it was the disk", "12"};
@@ -303,8 +303,9 @@ TEST_CASE_TEMPLATE("OperatorStore: an intervention may follow the end, and nothi
   CHECK(bench.commit(StoreBench::change(after, {delta("r", "x")})).error().code == base::ErrorCode::conflict);
 }
 
-TEST_CASE_TEMPLATE("OperatorStore: the audit has what changes and refusals say, newest first, over restarts",
-                   Bench, EACH_STORE) {
+TEST_CASE_TEMPLATE(
+    "OperatorStore: the audit has entries of changes and refusals, newest first, after restarts", Bench,
+    EACH_STORE) {
   Bench bench;
   const auto head = make(bench, {"t1"});
   task::Change change = StoreBench::change(head, {status(State::canceled)});
@@ -335,7 +336,7 @@ TEST_CASE_TEMPLATE("OperatorStore: the audit has what changes and refusals say, 
   CHECK(bench.operators->audit({}, first->next, 1)->lines[0].entry.actor == "olga");
 }
 
-TEST_CASE_TEMPLATE("OperatorStore: a change that is refused leaves no row of the audit", Bench, EACH_STORE) {
+TEST_CASE_TEMPLATE("OperatorStore: a refused change leaves no row in the audit", Bench, EACH_STORE) {
   Bench bench;
   const auto head = make(bench, {"t1"});
   task::Change change = StoreBench::change(head, {});
@@ -345,8 +346,7 @@ TEST_CASE_TEMPLATE("OperatorStore: a change that is refused leaves no row of the
   CHECK(bench.operators->audit({}, 0, 10)->lines.empty());
 }
 
-TEST_CASE_TEMPLATE("OperatorStore: what is switched at agents is kept, the last switch counts", Bench,
-                   EACH_STORE) {
+TEST_CASE_TEMPLATE("OperatorStore: the last pause or resume of each agent is kept", Bench, EACH_STORE) {
   Bench bench;
   succeed(bench.operators->write(store::AgentControl{{"echo"}, true, "olga", "broken", {}}));
   succeed(bench.operators->write(store::AgentControl{{"plan"}, true, "olga", "broken", {}}));
@@ -361,7 +361,7 @@ TEST_CASE_TEMPLATE("OperatorStore: what is switched at agents is kept, the last 
   CHECK(controls->at(1).actor == "otto");
 }
 
-TEST_CASE_TEMPLATE("OperatorStore: an agent's scale and its pause change each other in nothing", Bench,
+TEST_CASE_TEMPLATE("OperatorStore: an agent's scale and its pause do not affect each other", Bench,
                    EACH_STORE) {
   Bench bench;
   succeed(bench.operators->write(store::AgentScale{{"echo"}, 4, {}, "olga", "a rush"}));
@@ -383,7 +383,7 @@ TEST_CASE_TEMPLATE("OperatorStore: an agent's scale and its pause change each ot
   CHECK(controls->at(1).concurrency == 3);
 }
 
-TEST_CASE_TEMPLATE("OperatorStore: an item of a job has its outcome with its action, and the first one stays",
+TEST_CASE_TEMPLATE("OperatorStore: a job item's outcome is stored with its action, and the first one is kept",
                    Bench, EACH_STORE) {
   Bench bench;
   const auto a = make(bench, {"a"}), b = make(bench, {"b"});
@@ -427,7 +427,7 @@ TEST_CASE_TEMPLATE("OperatorStore: an item of a job has its outcome with its act
   CHECK(bench.operators->bulk_job({2}).error().code == base::ErrorCode::not_found);
 }
 
-TEST_CASE_TEMPLATE("OperatorStore: what was retried is told with the newest task that came of it", Bench,
+TEST_CASE_TEMPLATE("OperatorStore: a retried task is shown with the newest task that a retry created", Bench,
                    EACH_STORE) {
   Bench bench;
   const auto broken = ended(bench, {"broken"}, State::failed);
@@ -451,7 +451,7 @@ TEST_CASE_TEMPLATE("OperatorStore: what was retried is told with the newest task
   CHECK(counted(bench, {.retried = true}) == -1);
 }
 
-TEST_CASE_TEMPLATE("OperatorStore: a question that a task shows for its child is counted and found once",
+TEST_CASE_TEMPLATE("OperatorStore: a child's question that its parent also shows is counted and found once",
                    Bench, EACH_STORE) {
   Bench bench;
   const auto parent = make(bench, {"parent", "plan"});
@@ -464,7 +464,7 @@ TEST_CASE_TEMPLATE("OperatorStore: a question that a task shows for its child is
   CHECK(listed(bench, asked) == Texts{"child"});
 }
 
-TEST_CASE_TEMPLATE("OperatorStore: keys alone are those of the whole lines, page by page", Bench,
+TEST_CASE_TEMPLATE("OperatorStore: pages with keys only have the same keys as full pages", Bench,
                    EACH_STORE) {
   Bench bench;
   for (int i = 0; i < 4; ++i) {
@@ -541,7 +541,7 @@ std::vector<store::CrashedTurn> crashed(const StoreBench& bench) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("OperatorStore: deaths of turns are kept until they are forgotten, or the turn has ended",
+TEST_CASE_TEMPLATE("OperatorStore: deaths of turns are kept until they are cleared or the turn has ended",
                    Bench, EACH_STORE) {
   Bench bench;
   const auto one = run(bench, make(bench, {"one"}));
@@ -561,7 +561,7 @@ TEST_CASE_TEMPLATE("OperatorStore: deaths of turns are kept until they are forgo
   CHECK(kept[0].last_event.value == 7);
   CHECK(kept[0].seen == store::CrashedTurn::Seen::death);
   CHECK_FALSE(kept[0].quarantined);
-  // It runs.
+  // Its turn is running, so it is not quarantined.
   CHECK_FALSE(kept[1].quarantined);
   task::Change waits = StoreBench::change(two, {});
   waits.turn.emplace();
@@ -581,10 +581,11 @@ TEST_CASE_TEMPLATE("OperatorStore: deaths of turns are kept until they are forgo
   CHECK(crashed(bench).empty());
 }
 
-// On PostgreSQL a node notes them that takes over: postgres_deaths_test.cpp.
+// On PostgreSQL the node that takes over records them: postgres_deaths_test.cpp.
 #ifndef BATON_CONTRACT_ON_POSTGRES
-TEST_CASE_TEMPLATE("OperatorStore: the turns that ran when the program died are noted, and who ran alone",
-                   Bench, EACH_STORE) {
+TEST_CASE_TEMPLATE(
+    "OperatorStore: the turns that ran when the program died are recorded, and which ran alone", Bench,
+    EACH_STORE) {
   using Seen = store::CrashedTurn::Seen;
   Bench bench;
   const auto one = run(bench, make(bench, {"one"}));
@@ -593,7 +594,7 @@ TEST_CASE_TEMPLATE("OperatorStore: the turns that ran when the program died are 
   const auto parent = run(bench, make(bench, {"parent", "plan"}));
   const auto child = make(bench, {"child", "echo", "ann", "c2", parent.key});
   write(bench, store::ProgramBegins{});
-  CHECK(crashed(bench).empty());  // nothing says that it has died
+  CHECK(crashed(bench).empty());  // there is no record that the program died
   write(bench, store::ProgramStops{true});
   write(bench, store::ProgramBegins{});
   CHECK(crashed(bench).empty());

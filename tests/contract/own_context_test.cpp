@@ -1,5 +1,5 @@
-// A task that is alone in a context made for it is found, listed and told of as any other, before and after
-// the context has more to it.
+// A task that is alone in a context made for it is found, listed and read like any other, before and after
+// more tasks join the context.
 #include <string>
 
 #include "base/id.h"
@@ -51,7 +51,7 @@ std::vector<std::string> listed(const StoreBench& bench, const task::TaskHead& h
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("TaskStore: a task alone in its context tells of it, also after a restart", Bench,
+TEST_CASE_TEMPLATE("TaskStore: a task alone in its context reports its context, also after a restart", Bench,
                    EACH_STORE) {
   Bench bench;
   const task::TaskHead head = bench.must(fresh("hello")).head;
@@ -67,7 +67,7 @@ TEST_CASE_TEMPLATE("TaskStore: a task alone in its context tells of it, also aft
   }
 }
 
-TEST_CASE_TEMPLATE("TaskStore: the own context of a task is no other caller's or agent's", Bench,
+TEST_CASE_TEMPLATE("TaskStore: another caller that names a task's own context gets a separate context", Bench,
                    EACH_STORE) {
   Bench bench;
   const task::TaskHead head = bench.must(fresh("hello")).head;
@@ -82,9 +82,8 @@ TEST_CASE_TEMPLATE("TaskStore: the own context of a task is no other caller's or
   CHECK(said_in(bench, head) == Texts{"hello"});
 }
 
-TEST_CASE_TEMPLATE(
-    "TaskStore: a second task comes into the context of the first, with all that was said there", Bench,
-    EACH_STORE) {
+TEST_CASE_TEMPLATE("TaskStore: a second task joins the context of the first, with its conversation", Bench,
+                   EACH_STORE) {
   for (const bool after_restart : {false, true}) {
     CAPTURE(after_restart);
     Bench bench;
@@ -109,8 +108,8 @@ TEST_CASE_TEMPLATE(
   }
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a task that is alone and grows long keeps its conversation", Bench,
-                   EACH_STORE) {
+TEST_CASE_TEMPLATE("TaskStore: a task alone in its context keeps its conversation when its log grows long",
+                   Bench, EACH_STORE) {
   Bench bench;
   const task::TaskHead head = bench.must(fresh("0")).head;
   Texts expected{"0"};
@@ -127,7 +126,7 @@ TEST_CASE_TEMPLATE("TaskStore: a task that is alone and grows long keeps its con
   CHECK(second.context_key == head.context_key);
 }
 
-TEST_CASE("own_context: it leads back to its task, and no other id does") {
+TEST_CASE("own_context: only a context id made from a UUID leads back to its task") {
   const task::TaskId id{base::make_uuid()};
   const task::ContextId context = store::own_context(id);
   CHECK(context.value != id.value);

@@ -1,5 +1,5 @@
-// Picture: all that a store answers, as text, for comparing two stores. It leaves out keys that stores choose
-// freely (of contexts, configs and deliveries), and the order of what has none.
+// Picture: all answers of a store as text, for comparing two stores. It leaves out keys that stores choose
+// freely (of contexts, configs and deliveries), and sorts results that have no order.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace baton::test {
 
 class Picture {
  public:
-  // Of what `bench` answers about these tasks, whose context keys are its own.
+  // Describes the answers of `bench` about these tasks. Their context keys must be those of `bench`.
   Picture(const StoreBench& bench, std::vector<task::TaskHead> heads)
       : tasks_(*bench.tasks),
         deliveries_(*bench.deliveries),
@@ -47,7 +47,7 @@ class Picture {
   void put(const Some&... some) {
     ((out_ << some << ' '), ...) << '\n';
   }
-  // The error's code if it is one.
+  // Writes the error's code and returns true if `result` is an error.
   template <class T>
   bool failed(const char* what, const base::Result<T>& result) {
     if (!result) put(what, "fails with", static_cast<int>(result.error().code));

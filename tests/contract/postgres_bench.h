@@ -1,5 +1,5 @@
-// PostgresBench: a PostgresStore in a schema of its own, on the server that BATON_TEST_POSTGRES names by its
-// URL. That server may have fsync=off: it is faster.
+// PostgresBench: a PostgresStore in its own schema, on the server at the URL in BATON_TEST_POSTGRES. That
+// server may have fsync=off, which is faster.
 #pragma once
 
 #include <chrono>
@@ -17,13 +17,13 @@
 
 namespace baton::test {
 
-// What somebody has been told, once that is there; empty: nothing in time.
+// Waits for the text that a callback reports. Empty if it does not come in time.
 inline std::string heard(std::promise<std::string>& told) {
   auto what = told.get_future();
   return what.wait_for(std::chrono::seconds(20)) == std::future_status::ready ? what.get() : "";
 }
 
-// Dropped with all that is in it.
+// A new schema, dropped with its content by the destructor.
 class Schema {
  public:
   Schema() : name_("test_" + base::random_hex(6)) { ask("CREATE SCHEMA " + name_); }
@@ -41,9 +41,9 @@ class Schema {
     const std::string server = server_url();
     return server + (server.find('?') == std::string::npos ? "?" : "&") + "options=-csearch_path%3D" + name_;
   }
-  // The first value of what the last statement returns; statements are in this schema.
+  // Runs statements in this schema, and returns the first value of the last one's result.
   std::string ask(const std::string& sql) const {
-    // One for all schemas: connecting takes the server longer than most statements.
+    // All schemas share one connection, because connecting takes longer than most statements.
     static std::unique_ptr<store::postgres::Link> link;
     static std::mutex is_asking;
     std::lock_guard lock(is_asking);
@@ -79,7 +79,7 @@ class PostgresBench : public StoreBench {
     settings.send_retention = send_retention;
     settings.url = schema.url();
     settings.allows = {"fsync=off"};
-    settings.readers = 1;  // as connecting takes long
+    settings.readers = 1;  // because connecting is slow
     open();
   }
 
@@ -106,7 +106,7 @@ class PostgresBench : public StoreBench {
   std::unique_ptr<store::PostgresStore> store_;
 };
 
-// A store whose connections go through a gate. Several share a schema.
+// A store whose connections go through a gate. Several benches may share a schema.
 class GatedBench : public StoreBench {
  public:
   GatedBench() : GatedBench(std::make_shared<Schema>()) {}
@@ -122,7 +122,7 @@ class GatedBench : public StoreBench {
     settings.lease = lease;
     open();
   }
-  // What it does when it ends must come through.
+  // The statements at the store's end must pass the gate.
   ~GatedBench() override { gate.freeze(false); }
 
   void open() {
@@ -132,7 +132,7 @@ class GatedBench : public StoreBench {
     use(*store);
   }
 
-  // How many rows a table has, told by another connection.
+  // Returns the number of rows of a table, over another connection.
   std::string count(const std::string& table) const { return schema.ask("SELECT count(*) FROM " + table); }
 
  private:

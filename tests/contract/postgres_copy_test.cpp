@@ -1,4 +1,4 @@
-// That a database goes from SQLite to PostgreSQL and back without a difference that anybody could see.
+// A database is copied from SQLite to PostgreSQL and back without a visible difference.
 #include <set>
 #include <string>
 #include <vector>
@@ -48,7 +48,7 @@ void to_sqlite(const PostgresBench& from, const std::string& to) {
          store::sqlite::open_copy_target(to, from.clock));
 }
 
-// What happens to a store, and the tasks that it has.
+// The changes applied to a store, and the tasks that it has.
 class Life {
  public:
   explicit Life(unsigned seed) : random_(seed) {}
@@ -71,7 +71,8 @@ class Life {
 
 }  // namespace
 
-TEST_CASE("Copy: a store in PostgreSQL answers as the file did that it was copied from, and goes on") {
+TEST_CASE(
+    "Copy: a PostgreSQL store gives the same answers as the file it was copied from, also after changes") {
   for (unsigned seed = 1; seed <= kSeeds; ++seed) {
     CAPTURE(seed);
     Life life(seed);
@@ -80,7 +81,7 @@ TEST_CASE("Copy: a store in PostgreSQL answers as the file did that it was copie
     const std::string before = Picture(file, life.heads).whole();
     const std::string name = dynamic_cast<store::SqliteStore&>(*file.tasks).server_name();
     file.close();
-    PostgresBench server;  // its tables are made, and have nothing in them
+    PostgresBench server;  // with empty tables
     server.close();
     to_postgres(file, server);
     server.open();
@@ -100,7 +101,7 @@ TEST_CASE("Copy: a store in PostgreSQL answers as the file did that it was copie
 }
 
 TEST_CASE(
-    "Copy: texts that PostgreSQL cannot hold, and ids that it orders otherwise, come back as they were") {
+    "Copy: texts that PostgreSQL cannot hold, and ids that it orders differently, survive a round trip") {
   SqliteBench file;
   file.close();
   {
@@ -134,7 +135,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("Copy: every column of PostgreSQL's schema is copied, or is known to be of its nodes") {
+TEST_CASE("Copy: every column of PostgreSQL's schema is copied, or is known to be about nodes") {
   PostgresBench bench;
   std::string copied;
   std::set<std::string> names;
@@ -150,7 +151,7 @@ TEST_CASE("Copy: every column of PostgreSQL's schema is copied, or is known to b
   CHECK(found == copied);
 }
 
-TEST_CASE("Copy: PostgreSQL's stores refuse an unfinished copy, and copies what a store has open") {
+TEST_CASE("Copy: a store refuses an unfinished copy, and a copy refuses an open database") {
   SqliteBench file;
   PostgresBench server;
   file.close();
@@ -169,7 +170,7 @@ TEST_CASE("Copy: PostgreSQL's stores refuse an unfinished copy, and copies what 
   CHECK(opened.error().for_log.find("an unfinished copy of the file") != std::string::npos);
 }
 
-TEST_CASE("Copy: a schema with rows in it is no place for a copy") {
+TEST_CASE("Copy: a schema with rows is refused as the target") {
   SqliteBench file;
   PostgresBench server;
   server.create("t1");

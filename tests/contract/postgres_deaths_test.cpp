@@ -1,4 +1,4 @@
-// Several PostgresStores on one database: one that dies, freezes or leaves is replaced, once.
+// Several PostgresStores on one database: a store that dies, freezes or leaves is replaced once.
 #include <future>
 #include <memory>
 #include <optional>
@@ -13,7 +13,7 @@ using namespace baton;
 using namespace baton::test;
 using task::TaskKey;
 
-TEST_CASE("Peers: the unfinished tasks of a node that was killed are adopted once, and it writes no more") {
+TEST_CASE("Peers: the unfinished tasks of a killed node are adopted once, and it cannot write any more") {
   const auto schema = made_schema();
   NodeBench first(schema), second(schema), third(schema);
   std::promise<std::string> told;
@@ -48,7 +48,7 @@ TEST_CASE("Peers: the unfinished tasks of a node that was killed are adopted onc
 }
 
 TEST_CASE(
-    "Peers: the turns that ran on a node that was killed are noted, not so where it has left or is frozen") {
+    "Peers: running turns are recorded as crashed if their node was killed, not if it left or is frozen") {
   const auto schema = made_schema();
   NodeBench first(schema, std::chrono::milliseconds(1'500)), second(schema);
   const task::TaskHead runs = first.create_busy("runs", task::TurnState::running);
@@ -64,12 +64,12 @@ TEST_CASE(
     CHECK(noted->front().task == runs.key);
     CHECK(noted->front().seen == store::CrashedTurn::Seen::death);
   }
-  SUBCASE("has left") {
+  SUBCASE("left") {
     first.end();
     CHECK(comes(adopted));
     CHECK(second.operators->crashed_turns()->empty());
   }
-  SUBCASE("is frozen") {
+  SUBCASE("frozen") {
     first.gate.freeze(true);
     CHECK(comes(adopted));
     CHECK(second.operators->crashed_turns()->empty());
@@ -77,7 +77,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("Peers: a webhook's deliveries are of the node that has made them due, until that is dead") {
+TEST_CASE("Peers: a webhook's deliveries belong to the node that made them due, until that node is dead") {
   const auto schema = made_schema();
   NodeBench first(schema), second(schema);
   const auto due = [](const NodeBench& node) {
@@ -96,7 +96,7 @@ TEST_CASE("Peers: a webhook's deliveries are of the node that has made them due,
   CHECK(due(first) == 1);
   CHECK(due(second) == 1);
   CHECK(second.deliveries->next_due().value().has_value());
-  SUBCASE("who is done with one goes on with the next, whoever has stored it") {
+  SUBCASE("a node that finished one continues with the next, whichever node stored it") {
     second.must(head, {status(task::State::input_required)});
     CHECK(due(second) == 1);
     const auto sent = first.deliveries->due_deliveries(first.clock.now(), 10).value();
@@ -108,15 +108,15 @@ TEST_CASE("Peers: a webhook's deliveries are of the node that has made them due,
     CHECK(next[0].event.value > sent[0].event.value);
     CHECK(due(second) == 1);
   }
-  SUBCASE("one that is dead is replaced") {
+  SUBCASE("a dead node is replaced") {
     first.kill();
     CHECK(comes([&] { return due(second) == 2; }));
   }
-  SUBCASE("one that leaves is replaced") {
+  SUBCASE("a node that leaves is replaced") {
     first.end();
     CHECK(comes([&] { return due(second) == 2; }));
   }
-  SUBCASE("the next one has what all have left") {
+  SUBCASE("the next node gets the deliveries of all that left") {
     first.end();
     second.end();
     second.open();
@@ -130,7 +130,7 @@ TEST_CASE("Peers: a frozen node is replaced when its lease is over, and ends whe
   const auto heads = some_busy(first, 3);
   task::Change begun = StoreBench::change(heads[1], {delta("r", "half")});
   succeed(first.apply(begun));
-  // Has what was written go to the server, which leaves the group open there.
+  // Reads the context, which sends the earlier writes to the server; the group stays open there.
   task::Change joins = StoreBench::creation("more", {status(task::State::submitted), user("m")}, "c-t0");
   succeed(first.apply(joins));
   first.gate.freeze(true);
@@ -143,7 +143,7 @@ TEST_CASE("Peers: a frozen node is replaced when its lease is over, and ends whe
   CHECK(comes([&] { return second.peers().is_alone(); }));
 }
 
-TEST_CASE("Peers: nodes that were all frozen for longer than their leases all stay") {
+TEST_CASE("Peers: if all nodes were frozen for longer than their leases, all of them stay") {
   const auto schema = made_schema();
   constexpr std::chrono::milliseconds kShort(1'000);
   NodeBench first(schema, kShort), second(schema, kShort);
@@ -164,7 +164,7 @@ TEST_CASE("Peers: nodes that were all frozen for longer than their leases all st
   CHECK(first.owner_of(heads[0]) == first.number());
 }
 
-TEST_CASE("Peers: a node that leaves gives its unfinished tasks away at once") {
+TEST_CASE("Peers: a node that leaves hands over its unfinished tasks immediately") {
   const auto schema = made_schema();
   constexpr std::chrono::hours kLong(1);
   NodeBench first(schema, kLong), second(schema, kLong);
@@ -178,7 +178,7 @@ TEST_CASE("Peers: a node that leaves gives its unfinished tasks away at once") {
   CHECK_FALSE((first.apply(late) && first.tasks->commit()));
 }
 
-TEST_CASE("Peers: what the last node leaves is the next one's that opens the database") {
+TEST_CASE("Peers: tasks left by the last node belong to the next node that opens the database") {
   const auto schema = made_schema();
   NodeBench first(schema, std::chrono::hours(1));
   const auto heads = some_busy(first, 3);
@@ -194,7 +194,7 @@ TEST_CASE("Peers: what the last node leaves is the next one's that opens the dat
   CHECK(next.count("nodes") == "1");
 }
 
-TEST_CASE("Peers: of two that take each other for dead one stays") {
+TEST_CASE("Peers: if two nodes consider each other dead, one of them stays") {
   PostgresBench made;
   made.close();
   const Schema& schema = made.schema;
@@ -212,7 +212,7 @@ TEST_CASE("Peers: of two that take each other for dead one stays") {
     };
     const auto of_second = seen(one, first);
     const auto of_first = seen(other, second);
-    auto second_now = of_second;  // what it has just asked has renewed its lease
+    auto second_now = of_second;  // its latest statement renewed its lease
     second_now.lease = schema.ask("SELECT lease_until FROM nodes WHERE node_id = " + std::to_string(second));
     store::postgres::Taken taken, taken_beside;
     bool by_second = false;
@@ -226,7 +226,7 @@ TEST_CASE("Peers: of two that take each other for dead one stays") {
   }
 }
 
-TEST_CASE("Peers: tasks are adopted though the database did not say that they were taken over") {
+TEST_CASE("Peers: tasks are adopted even if the answer to the takeover was lost") {
   const auto schema = made_schema();
   NodeBench first(schema), second(schema);
   const auto heads = some_busy(first, 20);
@@ -246,7 +246,7 @@ TEST_CASE("Peers: tasks are adopted though the database did not say that they we
   CHECK(second.owner_of(heads[0]) == second.number());
 }
 
-TEST_CASE("Peers: one node leads, and another one when it has gone") {
+TEST_CASE("Peers: one node leads, and another one after it has left") {
   const auto schema = made_schema();
   auto first = std::make_unique<NodeBench>(schema);
   auto second = std::make_unique<NodeBench>(schema);

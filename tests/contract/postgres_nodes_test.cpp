@@ -1,4 +1,4 @@
-// Several PostgresStores on one database: they join, hear of each other, and take turns over.
+// Several PostgresStores on one database: they join, exchange notices, and take over turns.
 #include <atomic>
 #include <thread>
 
@@ -11,7 +11,7 @@ using namespace baton::test;
 using base::ErrorCode;
 using task::TurnState;
 
-TEST_CASE("Peers: a node is alone until another one has joined, and again once it has left") {
+TEST_CASE("Peers: a node is alone until another one joins, and again after that one has left") {
   const auto schema = made_schema();
   NodeBench first(schema);
   CHECK(comes([&] { return first.peers().is_alone(); }));
@@ -26,7 +26,7 @@ TEST_CASE("Peers: a node is alone until another one has joined, and again once i
   CHECK(first.ear.misses == 1);
 }
 
-TEST_CASE("Peers: who joins sees all that another one has written while it took itself for alone") {
+TEST_CASE("Peers: a node that joins sees all that the other one wrote while it believed to be alone") {
   const auto schema = made_schema();
   NodeBench first(schema);
   std::atomic<std::int64_t> alone_after = 0;
@@ -50,7 +50,7 @@ TEST_CASE("Peers: who joins sees all that another one has written while it took 
   CHECK(alone_after == 0);
 }
 
-TEST_CASE("Peers: what a node tells the others hear, with the newest numbers, and it itself does not") {
+TEST_CASE("Peers: a node's notices reach the others, with the newest numbers, but not itself") {
   const auto schema = made_schema();
   NodeBench first(schema), second(schema), third(schema);
   CHECK(comes([&] { return !first.peers().is_alone(); }));
@@ -67,7 +67,7 @@ TEST_CASE("Peers: what a node tells the others hear, with the newest numbers, an
   CHECK(first.ear.heard() == 1);
 }
 
-TEST_CASE("Peers: what a node follows the others hear") {
+TEST_CASE("Peers: the other nodes learn which tasks a node follows") {
   const auto schema = made_schema();
   NodeBench first(schema), second(schema);
   CHECK(comes([&] { return !first.peers().is_alone(); }));
@@ -85,7 +85,7 @@ TEST_CASE("Peers: what a node follows the others hear") {
 }
 
 TEST_CASE(
-    "Peers: a node whose sessions were ended is told that it may have missed something, and hears again") {
+    "Peers: a node whose sessions were ended learns that it may have missed notices, and gets new ones") {
   const auto schema = made_schema();
   NodeBench first(schema), second(schema);
   end_all_sessions(*schema);
@@ -99,7 +99,7 @@ TEST_CASE(
   CHECK(first.count("nodes") == "2");
 }
 
-TEST_CASE("Peers: the ends of tasks are as another node has left them") {
+TEST_CASE("Peers: a node reads the stops of tasks that another node wrote") {
   const auto schema = made_schema();
   NodeBench first(schema), second(schema);
   const task::TaskHead resting = first.create("t1");
@@ -116,7 +116,7 @@ TEST_CASE("Peers: the ends of tasks are as another node has left them") {
   CHECK(first.peers().ends({}).value().empty());
 }
 
-TEST_CASE("Peers: the end of a task has the id of the question that is answered, unless the task asks") {
+TEST_CASE("Peers: a task's stop has the id of the answered question, unless the task asks") {
   const auto schema = made_schema();
   NodeBench first(schema), second(schema);
   task::TaskHead head = second.create_busy("t1");
@@ -132,7 +132,7 @@ TEST_CASE("Peers: the end of a task has the id of the question that is answered,
   }
 }
 
-TEST_CASE("Peers: nodes say what they are, what they do and which agents they have") {
+TEST_CASE("Peers: nodes report their identity, their load and their agents") {
   const auto schema = made_schema();
   NodeBench first(schema), second(schema);
   second.end();
@@ -148,7 +148,7 @@ TEST_CASE("Peers: nodes say what they are, what they do and which agents they ha
     return nodes.size() == 2 ? nodes[1] : store::Node();
   };
   const store::NodeReport report{3, 2, true, std::chrono::milliseconds(40)};
-  // A node says which agents it has after it has reported.
+  // A node writes its agents after its report.
   CHECK(comes([&] {
     const store::Node now = of_second();
     return now.report == report && now.database.count() > 0 && !now.agents.empty();
@@ -169,7 +169,7 @@ TEST_CASE("Peers: nodes say what they are, what they do and which agents they ha
   second.peers().announce({}, nullptr);
 }
 
-TEST_CASE("Peers: a node that is asked to drain is told so once, also if it listens later") {
+TEST_CASE("Peers: a request to drain reaches its node once, also if the node listens later") {
   const auto schema = made_schema();
   NodeBench first(schema), second(schema);
   second.peers().listen(nullptr);
@@ -185,7 +185,7 @@ TEST_CASE("Peers: a node that is asked to drain is told so once, also if it list
   CHECK(first.peers().ask_to_drain({second.number() + 1}).error().code == ErrorCode::not_found);
 }
 
-TEST_CASE("Peers: turns that wait elsewhere are taken by one node each, and their former one lets go") {
+TEST_CASE("Peers: each queued turn of another node is taken by one node, and its former node gives it up") {
   const auto schema = made_schema();
   NodeBench first(schema), second(schema), third(schema);
   const auto heads = some_busy(first, 6);
@@ -221,7 +221,7 @@ TEST_CASE("Peers: turns that wait elsewhere are taken by one node each, and thei
   succeed(second.tasks->commit());
 }
 
-TEST_CASE("Peers: turns that were taken stay so if the connection is lost before they are committed") {
+TEST_CASE("Peers: turns stay taken if the connection is lost before the commit") {
   const auto schema = made_schema();
   NodeBench first(schema), second(schema);
   const auto heads = some_busy(first, 3);
@@ -240,7 +240,7 @@ TEST_CASE("Peers: turns that were taken stay so if the connection is lost before
   CHECK(first.head(more->at(0).key).version.value == heads[2].version.value + 1);
 }
 
-TEST_CASE("PostgresStore: tables that another node has open are not upgraded") {
+TEST_CASE("PostgresStore: tables that another node is using are not upgraded") {
   PostgresBench bench;
   bench.schema.ask("DELETE FROM migrations WHERE number > 1");
   const ManualClock clock;
@@ -265,7 +265,7 @@ TEST_CASE("Peers: a dead node's task waits for a node that has its agent") {
   CHECK(third.owner_of(mine) == third.number());
 }
 
-TEST_CASE("Peers: a node learns whether a task is followed on another one") {
+TEST_CASE("Peers: a node learns whether another node follows a task") {
   const auto schema = made_schema();
   NodeBench first(schema), second(schema), third(schema);
   const task::TaskKey task{7};
@@ -276,7 +276,8 @@ TEST_CASE("Peers: a node learns whether a task is followed on another one") {
   CHECK_FALSE(third.peers().is_followed_elsewhere(task::TaskKey{8}));
 }
 
-TEST_CASE("Peers: a node that notifications do not reach knows it, tells all, and takes tasks for followed") {
+TEST_CASE(
+    "Peers: a node without notifications detects it, tells all nodes, and assumes that tasks are followed") {
   const auto schema = made_schema();
   NodeBench first(schema), second(schema);
   CHECK(first.peers().hears());
@@ -293,19 +294,19 @@ TEST_CASE("Peers: a node that notifications do not reach knows it, tells all, an
   CHECK_FALSE(first.peers().is_followed_elsewhere({7}));
 }
 
-TEST_CASE("Peers: a name that one node has claimed is another's once it is given back") {
+TEST_CASE("Peers: another node can claim a name after it was released") {
   const auto schema = made_schema();
   NodeBench first(schema), second(schema);
   auto held = first.peers().claim({}, "a").value();
   REQUIRE(held);
-  CHECK(first.peers().claim({}, "a").value());  // its own affair
+  CHECK(first.peers().claim({}, "a").value());  // a node's own claims do not conflict
   CHECK_FALSE(second.peers().claim({}, "a").value());
   CHECK(second.peers().claim({}, "b").value());
   held.reset();
   CHECK(comes([&] { return second.peers().claim({}, "a").value() != nullptr; }));
 }
 
-TEST_CASE("Peers: a claim goes with the session, and what is given back later is not another's") {
+TEST_CASE("Peers: a claim ends with its session, and a late release does not end another node's claim") {
   const auto schema = made_schema();
   NodeBench first(schema), second(schema);
   auto lost = first.peers().claim({}, "a").value();
@@ -317,7 +318,7 @@ TEST_CASE("Peers: a claim goes with the session, and what is given back later is
   CHECK_FALSE(first.peers().claim({}, "a").value());
 }
 
-TEST_CASE("Peers: a caller with many claims leaves some for another") {
+TEST_CASE("Peers: a caller with many claims leaves some for other callers") {
   const auto schema = made_schema();
   NodeBench first(schema), second(schema);
   std::vector<store::Peers::Claim> held;
@@ -333,7 +334,7 @@ TEST_CASE("Peers: a caller with many claims leaves some for another") {
   CHECK(first.peers().claim({"greedy"}, "again").value());
 }
 
-TEST_CASE("Peers: a node whose database says nothing is out of touch until it does again") {
+TEST_CASE("Peers: a node is out of touch while its database does not answer") {
   const auto schema = made_schema();
   NodeBench bench(schema);
   CHECK(bench.peers().is_in_touch());
@@ -343,7 +344,7 @@ TEST_CASE("Peers: a node whose database says nothing is out of touch until it do
   CHECK(comes([&] { return bench.peers().is_in_touch(); }));
 }
 
-TEST_CASE("Link: a server that says nothing for longer than its patience counts as lost") {
+TEST_CASE("Link: a server that is silent for longer than the limit counts as lost") {
   const auto schema = made_schema();
   NodeBench bench(schema);
   const auto address = store::postgres::Address::read(bench.settings.url);

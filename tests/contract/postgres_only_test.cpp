@@ -1,4 +1,4 @@
-// What is true of the PostgresStore alone: what it refuses, and what it does about lost connections.
+// Properties of the PostgresStore only: the databases it refuses, and how it handles lost connections.
 #include <future>
 #include <random>
 #include <string>
@@ -33,7 +33,7 @@ base::Error error_at_open(const store::PostgresOptions& options) {
 
 }  // namespace
 
-TEST_CASE("PostgresStore: one that waits is there once the other has closed") {
+TEST_CASE("PostgresStore: a standby opens once the other store has closed") {
   PostgresBench bench;
   bench.create("t1");
   store::PostgresOptions standby = bench.settings;
@@ -49,7 +49,7 @@ TEST_CASE("PostgresStore: one that waits is there once the other has closed") {
   CHECK((*opened)->find({{"ann"}, {"echo"}, {"t1"}}));
 }
 
-TEST_CASE("PostgresStore: one that waits leaves the database to one that renews its lease") {
+TEST_CASE("PostgresStore: a standby does not open while the other store renews its lease") {
   PostgresBench bench;
   bench.close();
   bench.settings.lease = std::chrono::milliseconds(500);
@@ -63,7 +63,7 @@ TEST_CASE("PostgresStore: one that waits leaves the database to one that renews 
   succeed(bench.tasks->flush());
 }
 
-TEST_CASE("PostgresStore: one whose lease is over is replaced, and writes nothing more") {
+TEST_CASE("PostgresStore: a store whose lease has expired is replaced and cannot write any more") {
   PostgresBench bench;
   bench.close();
   bench.settings.lease = std::chrono::milliseconds(200);
@@ -86,7 +86,7 @@ TEST_CASE("PostgresStore: one whose lease is over is replaced, and writes nothin
   CHECK_FALSE((*opened)->find({{"ann"}, {"echo"}, {"t2"}}));
 }
 
-TEST_CASE("PostgresStore: a database keeps its name to other servers, and no other one has it") {
+TEST_CASE("PostgresStore: a database keeps its server name, which no other database has") {
   PostgresBench bench, other;
   const std::string first = bench.store().server_name();
   bench.reopen();
@@ -95,7 +95,7 @@ TEST_CASE("PostgresStore: a database keeps its name to other servers, and no oth
   CHECK(other.store().server_name() != first);
 }
 
-TEST_CASE("PostgresStore: a setting that loses what was confirmed is refused, unless it is allowed") {
+TEST_CASE("PostgresStore: a setting that could lose confirmed commits is refused, unless it is allowed") {
   const Schema schema;
   store::PostgresOptions options;
   options.url = schema.url() + "%20-csynchronous_commit%3Doff";
@@ -119,7 +119,7 @@ TEST_CASE("PostgresStore: a schema with tables of another program is refused and
         "1");
 }
 
-TEST_CASE("PostgresStore: a schema that is missing is named, and not taken for another Baton") {
+TEST_CASE("PostgresStore: a missing schema is named in the error, and not mistaken for another Baton") {
   const Schema schema;
   store::PostgresOptions options;
   options.url = schema.url();
@@ -132,12 +132,12 @@ TEST_CASE("PostgresStore: a schema that is missing is named, and not taken for a
   const base::Error none = error_at_open(options);
   CHECK(none.code == ErrorCode::invalid_argument);
   CHECK(none.for_caller.starts_with("no schema is selected"));
-  // A standby is told the same, and does not wait for anybody.
+  // A standby gets the same error, and does not wait.
   options.waits = [] { return true; };
   CHECK(error_at_open(options).for_caller == none.for_caller);
 }
 
-TEST_CASE("PostgresStore: a role that may not make tables is told what it lacks") {
+TEST_CASE("PostgresStore: the error for a role that may not create tables names the missing right") {
   const Schema schema;
   if (schema.ask("SELECT rolsuper FROM pg_roles WHERE rolname = current_user") == "t") return;  // may do all
   schema.ask("REVOKE CREATE ON SCHEMA " + schema.ask("SELECT current_schema()") + " FROM CURRENT_USER");
@@ -156,7 +156,7 @@ TEST_CASE("PostgresStore: a schema of a newer Baton is refused") {
   CHECK(error_at_open(bench.settings).code == ErrorCode::unsupported);
 }
 
-TEST_CASE("PostgresStore: what a newer Baton has only added does not keep an older one out") {
+TEST_CASE("PostgresStore: additions of a newer Baton do not keep an older one out") {
   PostgresBench bench;
   bench.create("t1");
   bench.close();
@@ -171,8 +171,7 @@ TEST_CASE("PostgresStore: what a newer Baton has only added does not keep an old
   CHECK(error_at_open(bench.settings).code == ErrorCode::unsupported);
 }
 
-TEST_CASE(
-    "PostgresStore: additions are applied beside an older Baton that serves, other migrations are not") {
+TEST_CASE("PostgresStore: only additions are applied while an older Baton serves, other migrations are not") {
   PostgresBench bench;
   const auto address = store::postgres::Address::read(bench.schema.url());
   REQUIRE(address);
@@ -191,7 +190,7 @@ TEST_CASE(
   CHECK(tables() == store::postgres::Tables::are_older);
 }
 
-TEST_CASE("PostgresStore: a migration is applied once and whole, or not at all") {
+TEST_CASE("PostgresStore: a migration is applied once and completely, or not at all") {
   const Schema schema;
   const auto address = store::postgres::Address::read(schema.url());
   REQUIRE(address);
@@ -215,7 +214,7 @@ TEST_CASE("PostgresStore: a migration is applied once and whole, or not at all")
   CHECK(schema.ask("SELECT max(number) FROM migrations") == "9998");
 }
 
-TEST_CASE("PostgresStore: no message at start has the password") {
+TEST_CASE("PostgresStore: no error at start contains the password") {
   for (const std::string url :
        {"postgresql://someone:hushhush@127.0.0.1:1/nothing",
         "host=127.0.0.1 port=1 password=hushhush user=someone", "postgresql:/someone:hushhush@@",
@@ -229,7 +228,7 @@ TEST_CASE("PostgresStore: no message at start has the password") {
   }
 }
 
-TEST_CASE("PostgresStore: ids with zero bytes and bytes that are not UTF-8 come back as they were") {
+TEST_CASE("PostgresStore: ids with zero bytes and invalid UTF-8 are read back unchanged") {
   PostgresBench bench;
   const std::string odd = std::string("a\0b\x01", 4) + "0\xff\xc3(";
   const task::TaskHead head = bench.create(odd, odd + "c");
@@ -246,7 +245,7 @@ TEST_CASE("PostgresStore: ids with zero bytes and bytes that are not UTF-8 come 
   CHECK(bench.configs(head)[0].url == "http://x/" + odd);
 }
 
-TEST_CASE("PostgresStore: ids that are too long for an index are refused alone, and the others are kept") {
+TEST_CASE("PostgresStore: only ids that are too long for an index are refused, the others are stored") {
   PostgresBench bench;
   const task::TaskHead head = bench.create("t1");
   std::vector<task::EventBody> many(40, delta("r", "x"));
@@ -267,7 +266,7 @@ TEST_CASE("PostgresStore: ids that are too long for an index are refused alone, 
   CHECK(bench.tasks->row(head.key)->head.last_event.value == 42);
 }
 
-TEST_CASE("PostgresStore: a long log is read whole and in pieces") {
+TEST_CASE("PostgresStore: a long log can be read as a whole and in pieces") {
   PostgresBench bench;
   const task::TaskHead head = bench.create("t1");
   std::vector<task::EventBody> said;
@@ -278,7 +277,7 @@ TEST_CASE("PostgresStore: a long log is read whole and in pieces") {
   CHECK(consecutive(bench.log(head)));
 }
 
-TEST_CASE("PostgresStore: a group of many large texts is stored whole") {
+TEST_CASE("PostgresStore: a group of many large texts is stored completely") {
   PostgresBench bench;
   std::vector<task::TaskHead> heads;
   for (int i = 0; i < 5; ++i) heads.push_back(bench.create("t" + std::to_string(i)));
@@ -291,7 +290,7 @@ TEST_CASE("PostgresStore: a group of many large texts is stored whole") {
   CHECK(bench.schema.ask("SELECT sum(length(body) / 10000000) FROM events") == "5");
 }
 
-TEST_CASE("PostgresStore: connections that the server has ended are made again") {
+TEST_CASE("PostgresStore: connections that the server ended are opened again") {
   PostgresBench bench;
   const task::TaskHead head = bench.create("t1");
   for (int i = 0; i < 3; ++i) {
@@ -308,7 +307,7 @@ TEST_CASE("PostgresStore: a group whose connection ends while it is open is writ
   const task::TaskHead head = bench.create("t1");
   task::Change first = StoreBench::change(head, {delta("r", "one")});
   succeed(bench.apply(first));
-  // Something that reads within the group has its writes sent.
+  // A read within the group sends the earlier writes to the server.
   task::Change other = StoreBench::creation("t2", {status(State::submitted), user("m")}, "c1");
   succeed(bench.apply(other));
   end_connections(bench.schema);
@@ -320,7 +319,7 @@ TEST_CASE("PostgresStore: a group whose connection ends while it is open is writ
   CHECK(bench.schema.ask("SELECT count(*) FROM tasks") == "3");
 }
 
-TEST_CASE("PostgresStore: a commit whose answer is lost has happened, once") {
+TEST_CASE("PostgresStore: a commit whose answer is lost happens exactly once") {
   GatedBench bench;
   const task::TaskHead head = bench.create("t1");
   bench.gate.cut_answer_with("COMMIT");
@@ -331,7 +330,7 @@ TEST_CASE("PostgresStore: a commit whose answer is lost has happened, once") {
   CHECK(bench.count("events") == "4");
 }
 
-TEST_CASE("PostgresStore: wherever a group is cut off, it happens once") {
+TEST_CASE("PostgresStore: a group happens exactly once, wherever its connection breaks") {
   GatedBench bench;
   const task::TaskHead head = bench.create("t1");
   std::mt19937 random(7);
@@ -348,7 +347,7 @@ TEST_CASE("PostgresStore: wherever a group is cut off, it happens once") {
   succeed(bench.tasks->flush());
 }
 
-TEST_CASE("PostgresStore: a database that has lost a confirmed group ends the store") {
+TEST_CASE("PostgresStore: the store ends if the database has lost a confirmed group") {
   PostgresBench bench;
   const task::TaskHead head = bench.create("t1");
   bench.must(head, {delta("r", "one")});
@@ -370,7 +369,7 @@ TEST_CASE("PostgresStore: a database that has lost a confirmed group is not read
   CHECK(bench.tasks->flush().error().for_log.find("lost what it had confirmed") != std::string::npos);
 }
 
-TEST_CASE("PostgresStore: one that does nothing is told of a database that has lost a confirmed group") {
+TEST_CASE("PostgresStore: an idle store detects a database that has lost a confirmed group") {
   PostgresBench bench;
   std::promise<std::string> told;
   bench.settings.on_lost = [&](const std::string& why) { told.set_value(why); };
@@ -381,13 +380,13 @@ TEST_CASE("PostgresStore: one that does nothing is told of a database that has l
   CHECK(heard(told).find("lost what it had confirmed") != std::string::npos);
 }
 
-TEST_CASE("PostgresStore: a node whose lane another one has taken away writes nothing more") {
+TEST_CASE("PostgresStore: a node cannot write after another one took over its lane") {
   PostgresBench bench;
   std::promise<std::string> told;
   bench.settings.on_lost = [&](const std::string& why) { told.set_value(why); };
   bench.reopen();
   const task::TaskHead head = bench.create("t1");
-  // Whoever takes over has a lane of its own, with a higher number.
+  // A node that takes over has its own lane, with a higher number.
   bench.schema.ask("INSERT INTO lanes VALUES (1000, 1, 0); DELETE FROM lanes WHERE node_id < 1000");
   task::Change change = StoreBench::change(head, {delta("r", "one")});
   // Another connection of the store may notice before this one does.
@@ -398,7 +397,7 @@ TEST_CASE("PostgresStore: a node whose lane another one has taken away writes no
   CHECK(bench.schema.ask("SELECT count(*) FROM events") == "2");
 }
 
-TEST_CASE("PostgresStore: totals are the same after restarts, and none stays of nothing") {
+TEST_CASE("PostgresStore: totals are the same after restarts") {
   PostgresBench bench;
   for (int i = 0; i < 3; ++i) {
     bench.create("t" + std::to_string(i), "c" + std::to_string(i));

@@ -1,4 +1,4 @@
-// Which node a task's turn is of, as a PostgresStore keeps it.
+// The node that owns a task's turn, as a PostgresStore keeps it.
 #include <string>
 
 #include "contract/postgres_bench.h"
@@ -23,7 +23,8 @@ task::Change queueing(const task::TaskHead& head) {
 
 }  // namespace
 
-TEST_CASE("PostgresStore: a turn is the node's that has moved it last, and only its own are unfinished") {
+TEST_CASE(
+    "PostgresStore: a turn belongs to the node that moved it last, and unfinished tasks are a node's own") {
   PostgresBench bench;
   const task::TaskHead head = bench.create("t1");
   const auto unfinished = [&] {
@@ -57,7 +58,7 @@ TEST_CASE("PostgresStore: a turn is the node's that has moved it last, and only 
   CHECK_FALSE(bench.tasks->row(head.key)->owner);
 }
 
-TEST_CASE("PostgresStore: orphans and children are anyone's") {
+TEST_CASE("PostgresStore: orphans and children are found by every node") {
   PostgresBench bench;
   const task::TaskHead parent = bench.create("t1");
   const auto child = [&](const std::string& id) {
@@ -75,7 +76,7 @@ TEST_CASE("PostgresStore: orphans and children are anyone's") {
   CHECK(ids(bench.tasks->open_tasks(TaskStore::Open::orphans, {}, 10).value()) == Texts{"own", "another's"});
 }
 
-TEST_CASE("PostgresStore: a node takes the turns of those before it when it starts") {
+TEST_CASE("PostgresStore: a node adopts the turns of earlier nodes when it starts") {
   PostgresBench bench;
   bench.must(queueing(bench.create("t1")));
   bench.create("t2", "c2");

@@ -1,5 +1,5 @@
-// What a PostgresStore does about what other nodes write: a group that meets it fails whole, and is stored
-// when it is decided again. The other node is a plain connection.
+// How a PostgresStore handles concurrent writes of other nodes: a group that conflicts with one fails as a
+// whole, and is stored when it is tried again. The other node is a plain connection.
 #include <chrono>
 #include <future>
 #include <string>
@@ -20,7 +20,7 @@ using task::State;
 
 namespace {
 
-// As another node changes a task, as far as this one can tell.
+// Changes a task in the way that this node sees a change by another one.
 void change_elsewhere(const PostgresBench& bench, const task::TaskHead& head) {
   bench.schema.ask("UPDATE tasks SET version = version + 1 WHERE task_key = " +
                    std::to_string(head.key.value));
@@ -38,7 +38,7 @@ task::Change queueing(const task::TaskHead& head) {
   return change;
 }
 
-// A task that is alone in its own context.
+// Creates a task that is alone in its own context.
 task::Change alone() {
   task::Change made = StoreBench::creation(base::make_uuid(), {status(State::submitted), user("m", "one")});
   made.create->fresh_id = made.create->fresh_context = true;
@@ -56,7 +56,7 @@ task::Change sending(const std::string& id, std::uint64_t digest) {
   return made;
 }
 
-// Applies the changes as a group that ends with raced, in its last change or when it is committed.
+// Applies the changes as a group, which must fail with raced in its last change or in the commit.
 void lose(PostgresBench& bench, std::vector<task::Change> changes) {
   for (task::Change& change : changes) {
     const auto applied = bench.apply(change);
@@ -78,20 +78,21 @@ void win(PostgresBench& bench, std::vector<task::Change> changes) {
 
 }  // namespace
 
-TEST_CASE("PostgresStore: a change of a task that another node has changed fails its group, and then goes") {
+TEST_CASE(
+    "PostgresStore: changing a task that another node has changed fails the group once, then succeeds") {
   PostgresBench bench;
   const task::TaskHead head = bench.create("t1");
   std::vector<task::Change> changes(1, StoreBench::creation("t2", {status(State::submitted)}, "c2"));
-  SUBCASE("output alone") {
+  SUBCASE("output only") {
     changes.push_back(StoreBench::change(head, {delta("r", "x")}));
   }
-  SUBCASE("outputs that go out as one") {
+  SUBCASE("several outputs written together") {
     for (int i = 0; i < 3; ++i) changes.push_back(StoreBench::change(head, {delta("r", "x")}));
   }
   SUBCASE("a decision without a status") {
     changes.push_back(queueing(head));
   }
-  SUBCASE("decisions that go out as one") {
+  SUBCASE("several decisions written together") {
     changes.insert(changes.end(), 2, queueing(head));
   }
   SUBCASE("a status") {
@@ -120,13 +121,13 @@ TEST_CASE("PostgresStore: a change of a task that another node has changed fails
   succeed(bench.tasks->flush());
 }
 
-TEST_CASE("PostgresStore: a group that meets another node's change when it reads ends there") {
+TEST_CASE("PostgresStore: a group ends at the read that finds another node's change") {
   PostgresBench bench;
   const task::TaskHead head = bench.create("t1");
   change_elsewhere(bench, head);
   task::Change output = StoreBench::change(head, {delta("r", "x")});
   succeed(bench.apply(output));
-  // Looks for the context, and has what was written before sent.
+  // Looks for the context, which sends the earlier writes to the server.
   task::Change other = StoreBench::creation("t2", {status(State::submitted)}, "c1");
   CHECK(bench.apply(other).error().code == ErrorCode::raced);
   bench.rows.clear();
@@ -135,7 +136,7 @@ TEST_CASE("PostgresStore: a group that meets another node's change when it reads
   CHECK(count(bench, "events") == "3");
 }
 
-TEST_CASE("PostgresStore: many changes of one task in one group are stored, also if they are sent again") {
+TEST_CASE("PostgresStore: many changes of one task in one group are stored, also after a lost connection") {
   PostgresBench bench;
   const task::TaskHead head = bench.create("t1");
   for (const bool is_cut : {false, true}) {
@@ -145,7 +146,7 @@ TEST_CASE("PostgresStore: many changes of one task in one group are stored, also
     changes.push_back(StoreBench::change(head, {status(is_cut ? State::input_required : State::working)}));
     for (int i = 0; i < 2; ++i) changes.push_back(StoreBench::change(head, {delta("r", "x")}));
     for (task::Change& change : changes) succeed(bench.apply(change));
-    // Has the server see them, and forget them with the connection.
+    // Reads the context, which sends the changes to the server; it forgets them with the connection.
     task::Change other = StoreBench::creation(is_cut ? "t3" : "t2", {status(State::submitted)}, "c1");
     succeed(bench.apply(other));
     if (is_cut) {
@@ -163,7 +164,7 @@ TEST_CASE("PostgresStore: many changes of one task in one group are stored, also
   CHECK(bench.head(head.key).state == State::input_required);
 }
 
-TEST_CASE("PostgresStore: a task that another node has removed is gone, whatever is known of it") {
+TEST_CASE("PostgresStore: a task that another node removed is gone, even if it is cached") {
   PostgresBench bench;
   const task::TaskHead head = bench.create("t1");
   bench.schema.ask("DELETE FROM events; DELETE FROM tasks");
@@ -172,7 +173,7 @@ TEST_CASE("PostgresStore: a task that another node has removed is gone, whatever
   CHECK(bench.tasks->row(head.key).error().code == ErrorCode::task_not_found);
 }
 
-TEST_CASE("PostgresStore: a task whose id another node has taken meanwhile is refused at the second try") {
+TEST_CASE("PostgresStore: a task whose id another node used meanwhile is refused at the second try") {
   PostgresBench bench;
   bench.create("t1");
   task::Change change = StoreBench::creation("t2", {status(State::submitted)}, "c2");
@@ -187,8 +188,7 @@ TEST_CASE("PostgresStore: a task whose id another node has taken meanwhile is re
   CHECK(count(bench, "events") == "2");
 }
 
-TEST_CASE(
-    "PostgresStore: a send that another node has stored is found at once, and refused when it is tried") {
+TEST_CASE("PostgresStore: a send that another node stored is found by a read, and refused by a commit") {
   PostgresBench bench;
   const std::string now = std::to_string(base::to_ms(bench.clock.now()));
   bench.schema.ask("INSERT INTO sends VALUES (1, 7, " + now + ", 4711, 3)");
@@ -200,7 +200,7 @@ TEST_CASE(
   CHECK(bench.commit(sending("t2", 2)).error().code == ErrorCode::already_exists);
 }
 
-TEST_CASE("PostgresStore: a send that another node has stored long ago is replaced") {
+TEST_CASE("PostgresStore: a send that another node stored before the retention is replaced") {
   PostgresBench bench(std::chrono::seconds(10));
   bench.must(sending("t0", 9));
   const std::string now = std::to_string(base::to_ms(bench.clock.now()));
@@ -212,7 +212,7 @@ TEST_CASE("PostgresStore: a send that another node has stored long ago is replac
   CHECK(bench.tasks->earlier_send({1, 7}).value().task == head.key);
 }
 
-TEST_CASE("PostgresStore: a task is changed in the group in which another one joins its context") {
+TEST_CASE("PostgresStore: a task can be changed in the same group in which another one joins its context") {
   PostgresBench bench;
   const task::TaskHead first = bench.must(alone()).head;
   win(bench, {StoreBench::change(first, {user("m", "before")}), joining(first),
@@ -223,7 +223,8 @@ TEST_CASE("PostgresStore: a task is changed in the group in which another one jo
   CHECK(texts(bench.context(first.context_key).said).size() == 6);
 }
 
-TEST_CASE("PostgresStore: a task whose context another node has had joined goes on there at the second try") {
+TEST_CASE(
+    "PostgresStore: a task whose context was joined on another node continues there at the second try") {
   PostgresBench bench;
   const task::TaskHead first = bench.must(alone()).head;
   const std::string key = std::to_string(first.key.value);
@@ -237,7 +238,7 @@ TEST_CASE("PostgresStore: a task whose context another node has had joined goes 
   CHECK(texts(bench.context(first.context_key).said) == Texts{"one", "more"});
 }
 
-TEST_CASE("PostgresStore: a context is not joined on what another node has changed meanwhile") {
+TEST_CASE("PostgresStore: a context is not joined on top of another node's concurrent change") {
   PostgresBench bench;
   const task::TaskHead first = bench.must(alone()).head;
   task::Change join = joining(first);
@@ -251,7 +252,7 @@ TEST_CASE("PostgresStore: a context is not joined on what another node has chang
   CHECK(texts(bench.context(first.context_key).said) == Texts{"one", "two"});
 }
 
-TEST_CASE("PostgresStore: a long log is indexed once, by the node that comes first") {
+TEST_CASE("PostgresStore: a long log is indexed once, by the first node to do it") {
   PostgresBench bench;
   const task::TaskHead head = bench.must(alone()).head;
   const task::Change many = StoreBench::change(head, std::vector<task::EventBody>(40, user("m", "x")));
@@ -262,7 +263,7 @@ TEST_CASE("PostgresStore: a long log is indexed once, by the node that comes fir
   CHECK(texts(bench.context(head.context_key).said).size() == 42);
 }
 
-TEST_CASE("PostgresStore: a total of nothing goes, unless another node counts at that moment") {
+TEST_CASE("PostgresStore: a zero total is removed, unless another node is counting at that moment") {
   PostgresBench bench;
   const task::TaskHead head = bench.create("t1");
   bench.schema.ask("INSERT INTO task_totals VALUES (77, 1, 'echo', 'ann', 'submitted', 1)");
@@ -272,8 +273,8 @@ TEST_CASE("PostgresStore: a total of nothing goes, unless another node counts at
   REQUIRE(address);
   store::postgres::Link other(*address);
   bool is_counting = false;
-  SUBCASE("nobody else counts") {}
-  SUBCASE("another node counts") {
+  SUBCASE("no other node is counting") {}
+  SUBCASE("another node is counting") {
     is_counting = true;
   }
   if (is_counting) {
@@ -286,7 +287,7 @@ TEST_CASE("PostgresStore: a total of nothing goes, unless another node counts at
   CHECK(bench.schema.ask("SELECT coalesce(sum(tasks), 0) FROM " + rows) == (is_counting ? "5" : "0"));
 }
 
-TEST_CASE("PostgresStore: a context that another node has removed meanwhile is made anew at the second try") {
+TEST_CASE("PostgresStore: a context that another node removed meanwhile is created again at the second try") {
   PostgresBench bench;
   bench.create("t1");
   const task::Change second = StoreBench::creation("t2", {status(State::submitted), user("m")}, "c1");
@@ -302,7 +303,7 @@ TEST_CASE("PostgresStore: a context that another node has removed meanwhile is m
   CHECK(bench.head(head.key).context.value == "c1");
 }
 
-TEST_CASE("PostgresStore: a context stays when its last task goes while another node has one join") {
+TEST_CASE("PostgresStore: a context stays if its last task is removed while a task joins on another node") {
   PostgresBench bench;
   const task::TaskHead first = bench.create("t1");
   const task::TaskHead ended = bench.must(first, {status(State::completed)}).head;
@@ -327,7 +328,7 @@ TEST_CASE("PostgresStore: a context stays when its last task goes while another 
   CHECK_FALSE(bench.tasks->row(ended.key));
 }
 
-TEST_CASE("PostgresStore: a webhook is due that was stored while another node was done with the one before") {
+TEST_CASE("PostgresStore: a delivery stored while another node finishes the previous one becomes due") {
   PostgresBench bench;
   task::TaskHead head = bench.create("t1");
   task::PushConfig config;
@@ -339,13 +340,13 @@ TEST_CASE("PostgresStore: a webhook is due that was stored while another node wa
   REQUIRE(first.size() == 1);
   const std::string done = "UPDATE deliveries SET state = 'delivered', due_ms = NULL WHERE delivery_key = " +
                            std::to_string(first[0].key.value);
-  SUBCASE("the event is this node's") {
+  SUBCASE("the event is from this node") {
     task::Change change = StoreBench::change(head, {status(State::input_required)});
     succeed(bench.apply(change));
     bench.schema.ask(done);
     succeed(bench.tasks->commit());
   }
-  SUBCASE("the event is the first of two of this node's group") {
+  SUBCASE("the event is the first of two in this node's group") {
     task::Change change = StoreBench::change(head, {status(State::input_required)});
     const auto asked = bench.apply(change);
     succeed(asked);
@@ -354,9 +355,9 @@ TEST_CASE("PostgresStore: a webhook is due that was stored while another node wa
     succeed(bench.apply(later));
     succeed(bench.tasks->commit());
   }
-  SUBCASE("the event is the other node's") {
+  SUBCASE("the event is from the other node") {
     succeed(bench.deliveries->record({first[0].key, {}, {}, {}}));
-    // Has the server see what is recorded.
+    // Sends the recorded result to the server.
     task::Change other = StoreBench::creation("t2", {status(State::submitted)}, "c1");
     succeed(bench.apply(other));
     bench.schema.ask(

@@ -1,5 +1,5 @@
-// RandomChanges: changes to a few tasks, drawn without regard to what is allowed, as many sides at once would
-// make them. The same seed draws the same.
+// RandomChanges: random changes to a few tasks, valid or not, as concurrent writers would make them. The same
+// seed gives the same changes.
 #pragma once
 
 #include <random>
@@ -23,7 +23,7 @@ class RandomChanges {
     return some[static_cast<std::size_t>(up_to(static_cast<int>(some.size()) - 1))];
   }
 
-  // A new task, or a change to one of these.
+  // Returns a change that creates a task, or changes one of `heads`.
   task::Change draw(const std::vector<task::TaskHead>& heads) {
     const bool is_new = heads.empty() || one_in(heads.size() < 8 ? 4 : 30);
     task::Change change = is_new ? creation(heads) : of(one_of(heads));
@@ -123,7 +123,7 @@ class RandomChanges {
     return message(one_in(2) ? task::Role::user : task::Role::agent, one_of(names("m", 99)), text());
   }
 
-  // Now and then so large that the SQLite store does not read the log whole any more.
+  // Returns a text that is sometimes so large that the SQLite store no longer reads the log as a whole.
   std::string text() { return std::string(one_in(60) ? 20'000u : 3u, static_cast<char>('a' + up_to(25))); }
 
   task::EventBody event() {

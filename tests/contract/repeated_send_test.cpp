@@ -1,4 +1,4 @@
-// What every TaskStore promises of sends that are repeated, and of where a task stopped after one.
+// The contract of every TaskStore about repeated sends, and about the stop of a task after a send.
 #include "contract/store_bench.h"
 
 namespace repeated_send_test {
@@ -12,7 +12,7 @@ using task::State;
 
 namespace {
 
-// The halves with their highest bits set are the ones that do not fit a signed column as they are.
+// The halves have their highest bits set, so that they do not fit a signed column unchanged.
 constexpr SendDigest kSend{0xfedcba9876543210, 0x8000000000000001};
 
 task::Change sent(const std::string& id, const SendDigest& digest = kSend) {
@@ -23,7 +23,7 @@ task::Change sent(const std::string& id, const SendDigest& digest = kSend) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("TaskStore: an earlier send is found with its task and its place, also after a restart",
+TEST_CASE_TEMPLATE("TaskStore: an earlier send is found with its task and its position, also after a restart",
                    Bench, EACH_STORE) {
   Bench bench;
   CHECK(bench.tasks->earlier_send(kSend).error().code == ErrorCode::not_found);
@@ -46,7 +46,7 @@ TEST_CASE_TEMPLATE("TaskStore: an earlier send is found with its task and its pl
   CHECK(bench.commit(sent("t2")).error().code == ErrorCode::already_exists);
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a repeated send leaves no trace, whatever has become of the task", Bench,
+TEST_CASE_TEMPLATE("TaskStore: a repeated send changes nothing, even after the task has ended", Bench,
                    EACH_STORE) {
   Bench bench;
   const task::TaskHead head = bench.must(sent("t1")).head;
@@ -95,9 +95,8 @@ TEST_CASE_TEMPLATE("TaskStore: many sends after an old backlog are all remembere
   for (std::uint64_t i = kNew; i < kOld; ++i) CHECK_FALSE(bench.tasks->earlier_send({i, i}).has_value());
 }
 
-TEST_CASE_TEMPLATE(
-    "TaskStore: the first stop after an event is the status with which the task waited or ended", Bench,
-    EACH_STORE) {
+TEST_CASE_TEMPLATE("TaskStore: the first stop after an event is the next status that waits or ends", Bench,
+                   EACH_STORE) {
   Bench bench;
   const task::TaskHead head = bench.create("t1");
   const auto stop = [&](std::int64_t after) { return bench.tasks->stop_after(head.key, {after}).value(); };

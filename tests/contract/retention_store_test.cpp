@@ -1,4 +1,4 @@
-// What every RetentionStore promises: what may go, what goes with it, and what stays.
+// The contract of every RetentionStore: which tasks can be removed, with which data, and which stay.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -68,7 +68,7 @@ task::PushConfig webhook() {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("RetentionStore: a task that has ended goes with all that is about it", Bench,
+TEST_CASE_TEMPLATE("RetentionStore: an ended task is removed with all of its data", Bench,
                    STORES_THAT_FORGET) {
   Bench bench;
   task::Change made = StoreBench::creation("t1", {status(State::submitted), user("m1", "a secret")}, "c1");
@@ -88,8 +88,8 @@ TEST_CASE_TEMPLATE("RetentionStore: a task that has ended goes with all that is 
   CHECK(is_gone(bench, head));
 }
 
-TEST_CASE_TEMPLATE("RetentionStore: what has not ended, has moved on or has tasks below it stays", Bench,
-                   STORES_THAT_FORGET) {
+TEST_CASE_TEMPLATE("RetentionStore: a task that has not ended, has changed or has children is not removed",
+                   Bench, STORES_THAT_FORGET) {
   Bench bench;
   const task::TaskHead working = bench.create("t1", "c1");
   CHECK(remove(bench, {working}) == 0);
@@ -109,13 +109,13 @@ TEST_CASE_TEMPLATE("RetentionStore: what has not ended, has moved on or has task
   succeed(bench.tasks->commit());
   CHECK(!is_gone(bench, other));
 
-  // Children first: both go in one group.
+  // Children come first, so both are removed in one group.
   CHECK(remove(bench, {below, parent}) == 2);
   CHECK(is_gone(bench, parent));
   CHECK(listed(bench) == 3);
 }
 
-TEST_CASE_TEMPLATE("RetentionStore: a child stays if its parent has begun anew", Bench, STORES_THAT_FORGET) {
+TEST_CASE_TEMPLATE("RetentionStore: a child stays if its parent was reopened", Bench, STORES_THAT_FORGET) {
   Bench bench;
   const task::TaskHead parent = ended(bench, "t1", "c1");
   const task::TaskHead below = child(bench, "t2", parent);
@@ -127,7 +127,7 @@ TEST_CASE_TEMPLATE("RetentionStore: a child stays if its parent has begun anew",
   CHECK(remove(bench, {below, parent}) == 2);
 }
 
-TEST_CASE_TEMPLATE("RetentionStore: a task with a webhook to send goes only if it is erased", Bench,
+TEST_CASE_TEMPLATE("RetentionStore: a task with a pending delivery is removed only by an erasure", Bench,
                    STORES_THAT_FORGET) {
   Bench bench;
   const task::TaskHead head = bench.create("t1");
@@ -141,7 +141,7 @@ TEST_CASE_TEMPLATE("RetentionStore: a task with a webhook to send goes only if i
   CHECK(remove(bench, {head}, true) == 1);
   CHECK(bench.deliveries->delivery_counts()->waiting == 0);
   CHECK(!bench.deliveries->next_due().value().has_value());
-  // Its attempt may still come back.
+  // The result of its attempt may still arrive.
   CHECK(bench.record({due.front().key, store::DeliveryResult::Kind::delivered, {}, {}}).has_value());
 
   const task::TaskHead sent = bench.create("t2");
@@ -153,8 +153,9 @@ TEST_CASE_TEMPLATE("RetentionStore: a task with a webhook to send goes only if i
   CHECK(bench.deliveries->delivery_counts()->given_up == 0);
 }
 
-TEST_CASE_TEMPLATE("RetentionStore: a context keeps what others have said in it, and goes with the last",
-                   Bench, STORES_THAT_FORGET) {
+TEST_CASE_TEMPLATE(
+    "RetentionStore: a context keeps the messages of its other tasks, and is removed with the last", Bench,
+    STORES_THAT_FORGET) {
   Bench bench;
   const auto call = [](const std::string& id) {
     task::ToolCall made;
@@ -183,8 +184,9 @@ TEST_CASE_TEMPLATE("RetentionStore: a context keeps what others have said in it,
   CHECK(texts(bench.context(anew.context_key).said) == Texts{"hello", "bye"});
 }
 
-TEST_CASE_TEMPLATE("RetentionStore: the first task of its own context may go before those that joined it",
-                   Bench, STORES_THAT_FORGET) {
+TEST_CASE_TEMPLATE(
+    "RetentionStore: the first task of its own context can be removed before those that joined it", Bench,
+    STORES_THAT_FORGET) {
   Bench bench;
   task::Change made = StoreBench::creation(base::make_uuid(), {status(State::submitted), user("m", "first")});
   made.create->fresh_id = made.create->fresh_context = true;
@@ -200,7 +202,7 @@ TEST_CASE_TEMPLATE("RetentionStore: the first task of its own context may go bef
   CHECK(listed(bench, context) == 2);
 }
 
-TEST_CASE_TEMPLATE("RetentionStore: no key is given again, so a repeated send never finds another's task",
+TEST_CASE_TEMPLATE("RetentionStore: keys are never reused, so a repeated send never finds another task",
                    Bench, STORES_THAT_FORGET) {
   Bench bench;
   task::Change made = StoreBench::creation("t1", {status(State::submitted), user("m")});
@@ -219,8 +221,8 @@ TEST_CASE_TEMPLATE("RetentionStore: no key is given again, so a repeated send ne
   CHECK(bench.create("t1").key > next.key);
 }
 
-TEST_CASE_TEMPLATE("RetentionStore: all tasks are read in the order of their making, by page and by time",
-                   Bench, STORES_THAT_FORGET) {
+TEST_CASE_TEMPLATE("RetentionStore: all tasks are read in order of creation, by page and by time", Bench,
+                   STORES_THAT_FORGET) {
   Bench bench;
   CHECK(!bench.retention->last_made(bench.clock.now()).value());
   std::vector<task::TaskHead> heads;
@@ -249,7 +251,7 @@ TEST_CASE_TEMPLATE("RetentionStore: all tasks are read in the order of their mak
   CHECK(bench.retention->last_made(made[8] + seconds(1)).value() >= heads[8].key);
 }
 
-TEST_CASE("RetentionStore: a long log goes bit by bit, and so do the pages of the file") {
+TEST_CASE("RetentionStore: a long log is removed in steps, and so are the pages of the file") {
   SqliteBench bench;
   const task::TaskHead head = bench.create("t1");
   const std::string text(100'000, 'x');
@@ -257,7 +259,7 @@ TEST_CASE("RetentionStore: a long log goes bit by bit, and so do the pages of th
   bench.must(head, {status(State::completed)});
   CHECK(remove(bench, {head}) == 1);
   CHECK(is_gone(bench, head));
-  bench.reopen();  // what is left to do outlives a restart
+  bench.reopen();  // the remaining work survives a restart
   int steps = 0;
   for (bool more = true; more; ++steps) {
     const auto tidied = bench.retention->tidy(0);
@@ -271,12 +273,12 @@ TEST_CASE("RetentionStore: a long log goes bit by bit, and so do the pages of th
   bench.open();
 }
 
-TEST_CASE("RetentionStore: of what was erased no byte is left in the file") {
+TEST_CASE("RetentionStore: no byte of erased data is left in the file") {
   SqliteBench bench;
   const std::string marker = "MARKER-7f3a";
   std::vector<task::TaskHead> erased;
   for (int i = 0; i < 200; ++i) {
-    // Callers take turns, and logs of all sizes lie between each other.
+    // The callers alternate, so that logs of all sizes are interleaved in the file.
     const bool goes = i % 3 == 1;
     const std::string id = (goes ? marker : std::string("other")) + "-" + std::to_string(i);
     const std::string text = id + std::string(static_cast<std::size_t>(i % 7) * 900, 'x');
@@ -300,7 +302,7 @@ TEST_CASE("RetentionStore: of what was erased no byte is left in the file") {
   bench.open();
 }
 
-TEST_CASE("RetentionStore: a database that had tasks before says so, for ever; a new one does not") {
+TEST_CASE("RetentionStore: a new database never had tasks from before retention, also after a restart") {
   SqliteBench bench;
   CHECK(!bench.retention->kept_before());
   bench.create("t1");

@@ -1,5 +1,5 @@
-// That the MemoryStore and the SqliteStore, or the PostgresStore, give the same answers, whatever changes
-// come, and however a database keeps them: logs with and without index rows, contexts of their own, sends in
+// The MemoryStore and the SqliteStore, or the PostgresStore, give the same answers after the same random
+// changes, in all ways that a database stores them: logs with and without index rows, own contexts, sends in
 // slices.
 #include <array>
 
@@ -25,7 +25,7 @@ class Database : public PostgresBench {
     settings.short_events_max = random.one_of<int>({0, 2, 5, 9, 32});
     reopen();
   }
-  // With a new block of keys these would not be the other store's.
+  // Resets the sequence of keys: with a new block, the keys would differ from the other store's.
   void reopen() override {
     close();
     schema.ask(
@@ -52,7 +52,7 @@ class Database : public SqliteBench {
 };
 #endif
 
-// Two stores to which the same happens.
+// Two stores that get the same changes.
 class Pair {
  public:
   explicit Pair(unsigned seed) : random_(seed), database_(random_) {}
@@ -93,7 +93,7 @@ class Pair {
     }
   }
 
-  // The result of a delivery that is due, or was at some time.
+  // Records the result of a delivery that is due, or was due at some time.
   void record() {
     const auto due = [&](const StoreBench& bench) {
       return bench.deliveries->due_deliveries(bench.clock.now(), 3).value();
@@ -133,7 +133,7 @@ class Pair {
     commit();
     if (random_.one_in(2)) {
       database_.reopen();
-      seen_.clear();  // keys of deliveries that are gone are used again
+      seen_.clear();  // keys of removed deliveries are reused
     }
     database_.rows.clear();
     memory_.reopen();
@@ -142,13 +142,13 @@ class Pair {
   RandomChanges random_;
   Database database_;
   MemoryBench memory_{kRetention};
-  std::array<std::vector<task::TaskHead>, 2> heads_;  // by store; a key is its place
+  std::array<std::vector<task::TaskHead>, 2> heads_;  // by store; a task's key is its position
   std::vector<std::array<store::DeliveryKey, 2>> seen_;
 };
 
 }  // namespace
 
-TEST_CASE("Stores: whatever changes come, the memory's and the database's store give the same answers") {
+TEST_CASE("Stores: the memory store and the database store give the same answers after random changes") {
   int applied = 0, refused = 0, recorded = 0;
   for (unsigned seed = 1; seed <= kSeeds; ++seed) {
     CAPTURE(seed);

@@ -1,4 +1,4 @@
-// What is true of the SqliteStore alone: rows that it saves itself, and clocks that differ from run to run.
+// Properties of the SqliteStore only: rows that it does not write, and clocks that differ from run to run.
 #include <chrono>
 #include <string>
 
@@ -15,7 +15,7 @@ using base::Duration;
 using base::ErrorCode;
 using task::State;
 
-TEST_CASE("SqliteStore: a task alone in its context has no rows about it until another comes") {
+TEST_CASE("SqliteStore: a task alone in its context has no context rows until another task joins") {
   SqliteBench bench;
   task::Change alone = StoreBench::creation(base::make_uuid(), {status(State::submitted), user("m", "one")});
   alone.create->fresh_id = alone.create->fresh_context = true;
@@ -32,7 +32,7 @@ TEST_CASE("SqliteStore: a task alone in its context has no rows about it until a
   CHECK(rows("conversation") == 2);
 }
 
-TEST_CASE("SqliteStore: a database keeps its name to other servers, and no other one has it") {
+TEST_CASE("SqliteStore: a database keeps its server name, which no other database has") {
   SqliteBench bench, other;
   const auto name = [](SqliteBench& of) { return static_cast<store::SqliteStore&>(*of.tasks).server_name(); };
   const std::string first = name(bench);
@@ -43,7 +43,7 @@ TEST_CASE("SqliteStore: a database keeps its name to other servers, and no other
   CHECK(name(other) != first);
 }
 
-TEST_CASE("SqliteStore: a change that is refused alone leaves no transaction open") {
+TEST_CASE("SqliteStore: a group whose only change was refused leaves no transaction open") {
   SqliteBench bench;
   bench.must(StoreBench::creation("t1", {status(State::submitted), user("m")}));
   task::Change again = StoreBench::creation("t1", {status(State::submitted), user("m")});
@@ -53,7 +53,7 @@ TEST_CASE("SqliteStore: a change that is refused alone leaves no transaction ope
 }
 
 TEST_CASE(
-    "SqliteStore: a clock that was a year ahead in an earlier run makes no send remembered for longer") {
+    "SqliteStore: a clock a year ahead in an earlier run does not extend how long sends are remembered") {
   SqliteBench bench(std::chrono::hours(24));
   const Duration year = std::chrono::hours(24 * 365);
   bench.close();
@@ -72,7 +72,7 @@ TEST_CASE(
   CHECK(bench.tasks->earlier_send({1, 1}).error().code == ErrorCode::not_found);
 }
 
-TEST_CASE("SqliteStore: a clock that was a year ahead in an earlier run delays no delivery") {
+TEST_CASE("SqliteStore: a clock a year ahead in an earlier run does not delay deliveries") {
   SqliteBench bench;
   const auto with_push = [&](const std::string& id) {
     task::Change change = StoreBench::creation(id, {status(State::submitted), user("m")});

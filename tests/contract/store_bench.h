@@ -1,7 +1,7 @@
-// StoreBench: a store of its own for a test, and short ways to say what tests do with it. A test of the
-// contract runs on each kind:
+// StoreBench: a new store for a test, and shorthands for the usual operations. A test of the contract runs on
+// each kind:
 //   TEST_CASE_TEMPLATE("TaskStore: ...", Bench, EACH_STORE) { Bench bench; ...
-// One of a single store uses that store's bench.
+// A test of a single kind of store uses that store's bench.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -23,7 +23,7 @@
 
 namespace baton::test {
 
-// For what must have worked.
+// Fails the test if the result is an error.
 template <class T>
 void succeed(const base::Result<T>& result) {
   if (!result) FAIL(result.error().for_caller, " / ", result.error().for_log);
@@ -77,10 +77,10 @@ class StoreBench {
   StoreBench(const StoreBench&) = delete;
   StoreBench& operator=(const StoreBench&) = delete;
 
-  // Ends the program and starts it again, as far as this store can tell.
+  // Has the same effect on the store as a restart of the program.
   virtual void reopen() { rows.clear(); }
 
-  // Adds a change to the open group, with the row of its task as a writer keeps it.
+  // Adds a change to the open group. Keeps the task's row for later changes, like a real writer.
   base::Result<store::Committed> apply(task::Change& change) {
     store::TaskRow fresh;
     if (change.task && !rows.contains(change.task)) {
@@ -100,7 +100,7 @@ class StoreBench {
     return applied;
   }
 
-  // For what must succeed.
+  // Commit a change that must succeed.
   store::Committed must(task::Change change) {
     auto result = commit(std::move(change));
     succeed(result);
@@ -128,7 +128,7 @@ class StoreBench {
     made.events = std::move(events);
     return made;
   }
-  // A submitted task with one message: events 1 and 2.
+  // Creates a submitted task with one message: events 1 and 2.
   task::TaskHead create(const std::string& id, const std::string& context = "c1") {
     return must(creation(id, {status(task::State::submitted), user("m-" + id)}, context)).head;
   }
@@ -152,7 +152,7 @@ class StoreBench {
     return recorded;
   }
 
-  // What reads give, which must succeed.
+  // Return the results of reads, which must succeed.
   task::TaskHead head(task::TaskKey key) const {
     auto row = tasks->row(key);
     succeed(row);
@@ -176,7 +176,7 @@ class StoreBench {
     succeed(configs);
     return std::move(*configs);
   }
-  // All that was said in a context, and its call ids in order, each once.
+  // Returns the messages of a context, and its call ids sorted and without duplicates.
   store::ContextRecord context(task::ContextKey key) const {
     auto record = tasks->context(key, {}, {}, 1'000);
     succeed(record);
@@ -191,7 +191,7 @@ class StoreBench {
   store::DeliveryStore* deliveries = nullptr;
   store::RetentionStore* retention = nullptr;
   store::OperatorStore* operators = nullptr;
-  // As the last change left them. A task that is not there is read for its next change.
+  // Rows after their last change. The row of any other task is read for its next change.
   std::map<task::TaskKey, store::TaskRow> rows;
 
  protected:
@@ -280,7 +280,7 @@ namespace baton::test {
 #define EACH_STORE baton::test::SqliteBench, baton::test::MemoryBench, baton::test::FaultyBench
 #endif
 
-// Whether the log's numbers are 1, 2, 3, ...
+// Returns true if the log's numbers are 1, 2, 3, ...
 inline bool consecutive(const std::vector<task::Event>& events) {
   std::int64_t expected = 0;
   for (const task::Event& event : events) {

@@ -1,4 +1,4 @@
-// What the SqliteStore may not lose: flushed changes, when the program is killed or the disk is full.
+// The SqliteStore must not lose flushed changes when the program is killed or the disk is full.
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
@@ -31,7 +31,8 @@ struct Acknowledged {
   std::int64_t number;
 };
 
-// Writes groups until it is killed; each acknowledgement goes into the pipe once its group is flushed.
+// Writes groups until the process is killed. Writes each acknowledgement into the pipe once its group is
+// flushed.
 [[noreturn]] void commit_for_ever(const std::string& path, int pipe) {
   const base::SystemClock clock;
   store::SqliteOptions options;
@@ -86,7 +87,7 @@ std::map<std::int64_t, std::int64_t> commit_and_kill(const std::string& path, in
   return heard;
 }
 
-// No file of this process may grow past `bytes` while it lives: a disk that is full.
+// Simulates a full disk: while this object exists, no file of this process can grow beyond `bytes`.
 class FullDisk {
  public:
   explicit FullDisk(std::uintmax_t bytes) {
@@ -108,7 +109,7 @@ class FullDisk {
   void (*old_handler_)(int) = nullptr;
 };
 
-// From now on nothing that this process writes can be flushed.
+// Makes all later flushes of this process fail.
 void break_flushes() {
   sock_filter steps[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
@@ -123,7 +124,7 @@ void break_flushes() {
 
 }  // namespace
 
-TEST_CASE("SqliteStore: what was acknowledged before a kill is there after it") {
+TEST_CASE("SqliteStore: acknowledged changes survive a kill") {
   SqliteBench bench;
   for (int round = 0; round < 4; ++round) {
     bench.close();
@@ -140,7 +141,7 @@ TEST_CASE("SqliteStore: what was acknowledged before a kill is there after it") 
   }
 }
 
-TEST_CASE("SqliteStore: a full disk loses nothing acknowledged, and the store recovers") {
+TEST_CASE("SqliteStore: a full disk loses no acknowledged change, and the store recovers") {
   SqliteBench bench;
   const task::TaskHead head = bench.create("t1");
   int acknowledged = 0;
@@ -181,7 +182,7 @@ TEST_CASE("SqliteStore: a full disk loses nothing acknowledged, and the store re
   }
 }
 
-TEST_CASE("SqliteStore: an empty commit tells whether the disk takes writes, and changes nothing") {
+TEST_CASE("SqliteStore: an empty commit fails if the disk refuses writes, and changes nothing") {
   SqliteBench bench;
   const task::TaskHead head = bench.create("t1");
   CHECK(bench.tasks->commit());
@@ -196,7 +197,7 @@ TEST_CASE("SqliteStore: an empty commit tells whether the disk takes writes, and
   CHECK(bench.read(head).id == head.id);
 }
 
-TEST_CASE("SqliteStore: a flush that the disk refuses fails, and what was flushed before is there") {
+TEST_CASE("SqliteStore: a flush that the disk refuses fails, and earlier flushed changes are kept") {
   SqliteBench bench;
   const task::TaskHead head = bench.create("t1");
   succeed(bench.tasks->flush());
@@ -205,7 +206,7 @@ TEST_CASE("SqliteStore: a flush that the disk refuses fails, and what was flushe
   REQUIRE(child >= 0);
   if (child == 0) {
     bench.open();
-    bench.must(head, {user("m2")});  // SQLite flushes the beginning of a log itself
+    bench.must(head, {user("m2")});  // SQLite itself flushes the beginning of a write-ahead log
     break_flushes();
     bench.must(head, {user("m3")});
     const auto flushed = bench.tasks->flush();

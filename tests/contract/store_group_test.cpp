@@ -1,5 +1,5 @@
-// What every TaskStore promises of groups: when they are seen, what ends them, and that writers and readers
-// do not disturb each other.
+// The contract of every TaskStore about groups: when they become visible, what ends them, and that writers
+// and readers do not disturb each other.
 #include <atomic>
 #include <thread>
 
@@ -53,7 +53,7 @@ void check_same(const store::TaskRow& one, const store::TaskRow& other) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("TaskStore: nothing of a group is seen before its commit, and all of it after", Bench,
+TEST_CASE_TEMPLATE("TaskStore: a group is invisible before its commit, and all of it is visible after", Bench,
                    EACH_STORE) {
   Bench bench;
   const task::TaskHead head = bench.create("t1");
@@ -91,7 +91,7 @@ TEST_CASE_TEMPLATE("TaskStore: nothing of a group is seen before its commit, and
   succeed(bench.tasks->flush());
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a change sees what its group has done before it", Bench, EACH_STORE) {
+TEST_CASE_TEMPLATE("TaskStore: a change sees the earlier changes of its group", Bench, EACH_STORE) {
   Bench bench;
   task::Change first = StoreBench::creation("t1", {status(State::submitted), user("m1")});
   first.send = task::SendDigest{1, 2};
@@ -120,7 +120,7 @@ TEST_CASE_TEMPLATE("TaskStore: a change sees what its group has done before it",
         Texts{"t3"});
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a refused change leaves its row as it was and does not disturb its group",
+TEST_CASE_TEMPLATE("TaskStore: a refused change leaves its row unchanged and does not affect its group",
                    Bench, EACH_STORE) {
   Bench bench;
   const task::TaskHead head = bench.create("t1");
@@ -156,8 +156,8 @@ TEST_CASE_TEMPLATE("TaskStore: a refused change leaves its row as it was and doe
 }
 
 TEST_CASE_TEMPLATE(
-    "TaskStore: of two that decide on the same version the first wins, in one group and in two", Bench,
-    EACH_STORE) {
+    "TaskStore: of two changes that decide on the same version the first wins, in one group and in two",
+    Bench, EACH_STORE) {
   Bench bench;
   for (const bool in_one_group : {true, false}) {
     const task::TaskHead head = bench.create(in_one_group ? "t1" : "t2");
@@ -173,7 +173,7 @@ TEST_CASE_TEMPLATE(
   }
 }
 
-TEST_CASE_TEMPLATE("TaskStore: the row that changes leave is the row that is read", Bench, EACH_STORE) {
+TEST_CASE_TEMPLATE("TaskStore: a row updated by changes equals the row that is read", Bench, EACH_STORE) {
   Bench bench;
   const task::TaskHead head = bench.create("t1");
   bench.clock.advance(base::Duration(5));
@@ -190,7 +190,7 @@ TEST_CASE_TEMPLATE("TaskStore: the row that changes leave is the row that is rea
   CHECK(read->head.bytes == kept.head.bytes);
   CHECK(read->created == kept.created);
   CHECK(read->created == bench.clock.now() - base::Duration(5));
-  // The row's own, or what the next change finds where it has none.
+  // Changes give the same results with the kept row and with a row that is read again.
   for (const bool is_read : {false, true}) {
     CAPTURE(is_read);
     if (is_read) bench.rows.clear();
@@ -202,7 +202,7 @@ TEST_CASE_TEMPLATE("TaskStore: the row that changes leave is the row that is rea
   }
 }
 
-TEST_CASE_TEMPLATE("TaskStore: the messages that wait are those after the turn's, oldest first", Bench,
+TEST_CASE_TEMPLATE("TaskStore: the queued messages are those after the turn's message, oldest first", Bench,
                    EACH_STORE) {
   Bench bench;
   const task::TaskHead head = bench.create("t1");
@@ -230,7 +230,7 @@ TEST_CASE_TEMPLATE("TaskStore: the messages that wait are those after the turn's
   CHECK(decide({for_child, user("m7")}, 9, 1) == Numbers{{11}});
 }
 
-TEST_CASE_TEMPLATE("TaskStore: what a turn waits for is kept until it goes on, of a new task as well", Bench,
+TEST_CASE_TEMPLATE("TaskStore: what a turn waits for is stored until it resumes, also for a new task", Bench,
                    EACH_STORE) {
   Bench bench;
   const task::Waits waits{2, true, bench.clock.now() + base::Duration(5)};
@@ -266,7 +266,7 @@ TEST_CASE_TEMPLATE("TaskStore: what a turn waits for is kept until it goes on, o
   CHECK_FALSE(bench.head(head.key).child_failed);
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a budget is kept from a task's beginning, and another when it is reopened",
+TEST_CASE_TEMPLATE("TaskStore: a budget is stored when a task is created, and a new one when it is reopened",
                    Bench, EACH_STORE) {
   Bench bench;
   task::Budget budget;
@@ -291,8 +291,8 @@ TEST_CASE_TEMPLATE("TaskStore: a budget is kept from a task's beginning, and ano
   CHECK_FALSE(bench.head(bench.create("t2").key).budget);
 }
 
-TEST_CASE_TEMPLATE("DeliveryStore: results are part of their group, each for the first that waits", Bench,
-                   EACH_STORE) {
+TEST_CASE_TEMPLATE("DeliveryStore: results are part of their group, each for the first waiting delivery",
+                   Bench, EACH_STORE) {
   Bench bench;
   const task::TaskHead head = bench.create("t1");
   succeed(bench.set_push(head.key, config("p"), 1));
@@ -311,7 +311,7 @@ TEST_CASE_TEMPLATE("DeliveryStore: results are part of their group, each for the
   task::Change drops = StoreBench::change(head, {});
   drops.drop_push = task::PushConfigId{"p"};
   succeed(apply(bench, drops));
-  // Whatever is told of a config that is gone, in its group too.
+  // Results for a deleted config are accepted, also in the group that deletes it.
   for (const store::DeliveryKey key : {first.key, second.key, second.key}) {
     succeed(bench.deliveries->record({key, Kind::given_up, {}, "no"}));
   }

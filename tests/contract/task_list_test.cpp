@@ -1,4 +1,4 @@
-// What every TaskStore promises of lists: which tasks, in which order, page by page.
+// The contract of every TaskStore about lists: their tasks, their order and their pages.
 #include <algorithm>
 #include <array>
 #include <random>
@@ -42,7 +42,7 @@ task::ListPosition position(const task::TaskHead& head) {
   return {head.status_at, head.id};
 }
 
-// Every page of so many, one after the other.
+// Reads all pages of a list with this limit.
 Texts in_pages(const StoreBench& bench, task::ListFilter filter) {
   Texts found;
   for (;;) {
@@ -56,8 +56,8 @@ Texts in_pages(const StoreBench& bench, task::ListFilter filter) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("TaskStore: a list has the newest status first, and of equal times the last id", Bench,
-                   EACH_STORE) {
+TEST_CASE_TEMPLATE("TaskStore: a list has the newest status first, and with equal times the last id first",
+                   Bench, EACH_STORE) {
   Bench bench;
   const task::TaskHead first = bench.create("first");
   bench.clock.advance(Duration(5));
@@ -73,9 +73,8 @@ TEST_CASE_TEMPLATE("TaskStore: a list has the newest status first, and of equal 
   CHECK(shown.context.value == "c1");
 }
 
-TEST_CASE_TEMPLATE(
-    "TaskStore: the time of a status is the one the status tells, and output does not change it", Bench,
-    EACH_STORE) {
+TEST_CASE_TEMPLATE("TaskStore: a task's status time is the one in the status, and output does not change it",
+                   Bench, EACH_STORE) {
   Bench bench;
   const base::Timestamp made = bench.clock.now();
   task::TaskHead head = bench.create("t1");
@@ -101,7 +100,7 @@ TEST_CASE_TEMPLATE(
   CHECK(silent.status_at == bench.clock.now());
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a list shows the tasks of this caller at this agent only", Bench, EACH_STORE) {
+TEST_CASE_TEMPLATE("TaskStore: a list shows only the tasks of this caller at this agent", Bench, EACH_STORE) {
   Bench bench;
   bench.create("mine");
   task::Change other_caller = StoreBench::creation("theirs", {status(kSubmitted)});
@@ -150,7 +149,7 @@ TEST_CASE_TEMPLATE("TaskStore: a list is filtered by context, state and the time
   CHECK(list(bench, filter).total == 3);
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a context of the same name is another caller's own", Bench, EACH_STORE) {
+TEST_CASE_TEMPLATE("TaskStore: callers with contexts of the same name do not share them", Bench, EACH_STORE) {
   Bench bench;
   bench.create("mine", "shared name");
   task::Change other = StoreBench::creation("theirs", {status(kSubmitted)}, "shared name");
@@ -163,7 +162,7 @@ TEST_CASE_TEMPLATE("TaskStore: a context of the same name is another caller's ow
   CHECK(ids(bench, filter) == Texts{"theirs"});
 }
 
-TEST_CASE_TEMPLATE("TaskStore: pages of a list give every task once, and each tells the total of all", Bench,
+TEST_CASE_TEMPLATE("TaskStore: pages of a list give every task once, and each has the total", Bench,
                    EACH_STORE) {
   Bench bench;
   for (int i = 0; i < 23; ++i) {
@@ -186,7 +185,7 @@ TEST_CASE_TEMPLATE("TaskStore: pages of a list give every task once, and each te
   CHECK(list(bench, all(0)).total == 23);
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a page begins after its position, though the task that was there has moved",
+TEST_CASE_TEMPLATE("TaskStore: a page begins after its position, even if the task at that position has moved",
                    Bench, EACH_STORE) {
   Bench bench;
   for (const char* id : {"a", "b", "c", "d"}) {
@@ -205,7 +204,7 @@ TEST_CASE_TEMPLATE("TaskStore: a page begins after its position, though the task
 
 namespace {
 
-// What a list must be, said by looking at every task.
+// The expected lists, computed by checking every task.
 struct Model {
   std::vector<task::TaskHead> heads;
 
@@ -248,7 +247,7 @@ void check_all_lists(const StoreBench& bench, const Model& model, base::Timestam
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("TaskStore: tasks that have a turn and tasks at rest are one list with one total", Bench,
+TEST_CASE_TEMPLATE("TaskStore: tasks with a turn and tasks at rest form one list with one total", Bench,
                    EACH_STORE) {
   Bench bench;
   std::mt19937 random(5);
@@ -292,7 +291,8 @@ TEST_CASE_TEMPLATE("TaskStore: a task that is refused or rolled back is not coun
   CHECK(list(bench, all()).total == 1);
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a context that is said to be new is found as any other", Bench, EACH_STORE) {
+TEST_CASE_TEMPLATE("TaskStore: a context created with fresh_context is found like any other", Bench,
+                   EACH_STORE) {
   Bench bench;
   task::Change change = StoreBench::creation("t1", {status(kSubmitted), user("m")}, "fresh");
   change.create->fresh_id = change.create->fresh_context = true;

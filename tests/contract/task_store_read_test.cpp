@@ -1,4 +1,4 @@
-// What every TaskStore promises of reading: artifacts, history, conversations, and all of it as of an event.
+// The contract of every TaskStore about reading artifacts, history and conversations, also as of an event.
 #include "contract/store_bench.h"
 
 namespace task_store_read_test {
@@ -38,7 +38,8 @@ TEST_CASE_TEMPLATE("TaskStore: artifacts get ordinals in the order in which they
   CHECK(task.artifacts[2].ordinal == 2);
 }
 
-TEST_CASE_TEMPLATE("TaskStore: chunks are appended, a chunk without append begins anew", Bench, EACH_STORE) {
+TEST_CASE_TEMPLATE("TaskStore: chunks are appended, and a chunk without append replaces the artifact", Bench,
+                   EACH_STORE) {
   Bench bench;
   const task::TaskHead head = bench.create("t1");
   task::ArtifactChunk begin = chunk("a", "1", false);
@@ -69,8 +70,9 @@ TEST_CASE_TEMPLATE("TaskStore: chunks are appended, a chunk without append begin
   CHECK(artifact.metadata.empty());
 }
 
-TEST_CASE_TEMPLATE("TaskStore: an appended chunk of an unknown artifact begins it, and says so", Bench,
-                   EACH_STORE) {
+TEST_CASE_TEMPLATE(
+    "TaskStore: an appended chunk of an unknown artifact creates it, and is stored without append", Bench,
+    EACH_STORE) {
   Bench bench;
   const task::TaskHead head = bench.create("t1");
   const store::Committed stored = bench.must(head, {chunk("a", "1", true)});
@@ -80,7 +82,7 @@ TEST_CASE_TEMPLATE("TaskStore: an appended chunk of an unknown artifact begins i
   CHECK(bench.commit(std::move(nameless)).error().code == base::ErrorCode::invalid_argument);
 }
 
-TEST_CASE_TEMPLATE("TaskStore: withdrawn artifacts are gone, and begin anew when they come again", Bench,
+TEST_CASE_TEMPLATE("TaskStore: withdrawn artifacts are gone, and start empty when they are sent again", Bench,
                    EACH_STORE) {
   Bench bench;
   const task::TaskHead head = bench.create("t1");
@@ -130,7 +132,7 @@ TEST_CASE_TEMPLATE("TaskStore: a task reads as it was after each of its events",
 }
 
 TEST_CASE_TEMPLATE(
-    "TaskStore: history is the last messages, oldest first, questions and answers but no progress notes",
+    "TaskStore: history has the last messages, oldest first, with questions and answers but no progress",
     Bench, EACH_STORE) {
   Bench bench;
   const task::TaskHead head = bench.create("t1");
@@ -161,7 +163,7 @@ Texts said(StoreBench& bench, const task::TaskHead& before, std::int64_t number,
 }  // namespace
 
 TEST_CASE_TEMPLATE(
-    "TaskStore: a conversation is the messages and replies of all tasks of the context in time order", Bench,
+    "TaskStore: a conversation has the messages and replies of all tasks of the context in time order", Bench,
     EACH_STORE) {
   Bench bench;
   const task::TaskHead one = bench.must(StoreBench::creation("t1", {user("m1", "q1")})).head;
@@ -195,7 +197,8 @@ TEST_CASE_TEMPLATE("TaskStore: a conversation shows no reply that was withdrawn 
   CHECK(said(bench, head, 9, 1) == Texts{"new"});
 }
 
-TEST_CASE_TEMPLATE("TaskStore: of large events fewer are read at once, but always one", Bench, EACH_STORE) {
+TEST_CASE_TEMPLATE("TaskStore: a read returns fewer events if they are large, but at least one", Bench,
+                   EACH_STORE) {
   Bench bench;
   const task::TaskHead head = bench.create("t1");
   for (int i = 0; i < 3; ++i) bench.must(head, {chunk("a", std::string(700'000, 'x'), true)});

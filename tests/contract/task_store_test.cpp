@@ -1,4 +1,4 @@
-// What every TaskStore promises of writing: store/task_store.h, sentence by sentence.
+// The contract of every TaskStore about writing: store/task_store.h, sentence by sentence.
 #include "contract/store_bench.h"
 
 namespace task_store_test {
@@ -9,7 +9,7 @@ using base::ErrorCode;
 using task::State;
 using Open = store::TaskStore::Open;
 
-TEST_CASE_TEMPLATE("TaskStore: a new task has what it was made with", Bench, EACH_STORE) {
+TEST_CASE_TEMPLATE("TaskStore: a new task has the data that it was created with", Bench, EACH_STORE) {
   Bench bench;
   task::Change change = StoreBench::creation("t1", {status(State::submitted), user("m1", "hi")});
   change.create->metadata = {R"({ "a" :1})"};
@@ -93,7 +93,7 @@ TEST_CASE_TEMPLATE("TaskStore: a task of another caller or agent is not found", 
   CHECK(bench.tasks->read({77}, {}).error().code == ErrorCode::task_not_found);
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a taken id is refused for its caller and agent and free for others", Bench,
+TEST_CASE_TEMPLATE("TaskStore: a used id is refused for its caller and agent, and free for others", Bench,
                    EACH_STORE) {
   Bench bench;
   const task::TaskHead first = bench.create("t1");
@@ -204,7 +204,8 @@ TEST_CASE_TEMPLATE("TaskStore: the fence lets only the running attempt of the ru
   CHECK(bench.log(head).size() == 3);
 }
 
-TEST_CASE_TEMPLATE("TaskStore: an illegal move is refused with all its change", Bench, EACH_STORE) {
+TEST_CASE_TEMPLATE("TaskStore: a change with an illegal state transition is refused as a whole", Bench,
+                   EACH_STORE) {
   Bench bench;
   const task::TaskHead head = bench.create("t1");
   bench.must(head, {status(State::input_required)});
@@ -217,7 +218,7 @@ TEST_CASE_TEMPLATE("TaskStore: an illegal move is refused with all its change", 
   CHECK(bench.tasks->find({{"ann"}, {"echo"}, {"t2"}}).error().code == ErrorCode::task_not_found);
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a task that has ended takes no further event", Bench, EACH_STORE) {
+TEST_CASE_TEMPLATE("TaskStore: a task that has ended accepts no further event", Bench, EACH_STORE) {
   Bench bench;
   const task::TaskHead head = bench.create("t1");
   auto refused = bench.commit(StoreBench::change(head, {status(State::completed), delta("r1", "late")}));
@@ -235,7 +236,7 @@ TEST_CASE_TEMPLATE("TaskStore: a task that has ended takes no further event", Be
   CHECK(bench.commit(std::move(turn)).has_value());
 }
 
-TEST_CASE_TEMPLATE("TaskStore: reopening leads from an end to submitted and nowhere else", Bench,
+TEST_CASE_TEMPLATE("TaskStore: reopening leads from a terminal state to submitted and to no other", Bench,
                    EACH_STORE) {
   Bench bench;
   const task::TaskHead head = bench.create("t1");
@@ -256,7 +257,7 @@ TEST_CASE_TEMPLATE("TaskStore: reopening leads from an end to submitted and nowh
   CHECK(texts(bench.read(head).history) == Texts{"hello", "again"});
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a turn's input is its message and what came with it", Bench, EACH_STORE) {
+TEST_CASE_TEMPLATE("TaskStore: a turn's input is its message and the data sent with it", Bench, EACH_STORE) {
   Bench bench;
   task::Change change = StoreBench::creation("t1", {status(State::submitted), user("m1", "first")});
   change.request = task::RequestData{{R"({"k": 1})"}, {"[ ]"}, {"null"}, {"urn:a", "urn:\"b\""}};
@@ -340,8 +341,7 @@ TEST_CASE_TEMPLATE("TaskStore: open children are those of the parent that have n
   CHECK(ids(open(Open::orphans, children[0].key)) == Texts{"c"});
 }
 
-TEST_CASE_TEMPLATE("TaskStore: events come in order, above a number, as many as asked for", Bench,
-                   EACH_STORE) {
+TEST_CASE_TEMPLATE("TaskStore: events are read in order, after a number, up to a limit", Bench, EACH_STORE) {
   Bench bench;
   const task::TaskHead head = bench.create("t1");
   for (int i = 0; i < 10; ++i) bench.must(head, {delta("r1", std::to_string(i))});
@@ -355,7 +355,7 @@ TEST_CASE_TEMPLATE("TaskStore: events come in order, above a number, as many as 
   CHECK(bench.tasks->events(head.key, {0}, 0)->empty());
 }
 
-TEST_CASE_TEMPLATE("TaskStore: opening the store again finds everything", Bench, EACH_STORE) {
+TEST_CASE_TEMPLATE("TaskStore: a reopened store has all data", Bench, EACH_STORE) {
   Bench bench;
   const task::TaskHead head = bench.create("t1");
   bench.must(head,

@@ -1,4 +1,4 @@
-// What stores keep of the traces that messages come with.
+// Stores keep the traces of messages.
 #include "contract/store_bench.h"
 
 namespace trace_store_test {
@@ -24,7 +24,7 @@ task::Change with_push(task::Change change) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("TaskStore: each turn is told the trace of its message, and none of another's", Bench,
+TEST_CASE_TEMPLATE("TaskStore: each turn gets the trace of its own message, and of no other", Bench,
                    EACH_STORE) {
   Bench bench;
   const task::TaskHead head =
@@ -45,9 +45,8 @@ TEST_CASE_TEMPLATE("TaskStore: each turn is told the trace of its message, and n
   CHECK(trace(other, 1) == "00-d");
 }
 
-TEST_CASE_TEMPLATE(
-    "TaskStore: a change that was applied still has its request, for whoever keeps it in memory", Bench,
-    EACH_STORE) {
+TEST_CASE_TEMPLATE("TaskStore: an applied change still has its request, for callers that cache it", Bench,
+                   EACH_STORE) {
   Bench bench;
   task::Change change = asked(StoreBench::creation("t1", {status(State::submitted), user("m1")}), "00-a");
   succeed(bench.apply(change));
@@ -55,8 +54,8 @@ TEST_CASE_TEMPLATE(
   succeed(bench.tasks->commit());
 }
 
-TEST_CASE_TEMPLATE("DeliveryStore: a delivery has the trace of the last message up to it that came with one",
-                   Bench, EACH_STORE) {
+TEST_CASE_TEMPLATE("DeliveryStore: a delivery has the trace of the last earlier message that had one", Bench,
+                   EACH_STORE) {
   Bench bench;
   const task::TaskHead head =
       bench.must(with_push(asked(StoreBench::creation("t1", {status(State::submitted), user("m1")}), "00-a")))
@@ -64,7 +63,7 @@ TEST_CASE_TEMPLATE("DeliveryStore: a delivery has the trace of the last message 
   bench.must(head, {status(State::working), status(State::input_required)});
   bench.must(asked(StoreBench::change(head, {status(State::submitted), user("m2")}), "00-b"));
   bench.must(head, {status(State::working), status(State::input_required)});
-  // One with other data and one with none.
+  // A message with other request data, and one without any.
   task::Change other = StoreBench::change(head, {status(State::submitted), user("m3")});
   other.request.emplace().metadata = {"{}"};
   bench.must(std::move(other));
@@ -72,7 +71,7 @@ TEST_CASE_TEMPLATE("DeliveryStore: a delivery has the trace of the last message 
   bench.must(with_push(StoreBench::creation("t2", {status(State::submitted), user("m")})));
   bench.reopen();
 
-  // All that is due, or as many as there is room for.
+  // Alternates between all due deliveries and a limit.
   int limit = 100;
   std::vector<std::pair<std::int64_t, std::string>> traces;
   for (bool found = true; found;) {
