@@ -1,4 +1,4 @@
-"""What both helper libraries do, as tests that run once for each: see test_lib_python.py and test_lib_node.py."""
+"""Tests of both helper libraries, run once for each: see test_lib_python.py and test_lib_node.py."""
 import json
 import re
 import select
@@ -11,7 +11,7 @@ from line_agent import LINE_WAIT_S, LineAgent, of_type, reply, text, turn
 FOLDER = Path(__file__).resolve().parent / "library"
 SCHEMA = Path(__file__).resolve().parents[2] / "schema/line-protocol.schema.json"
 LINE_MAX = (8 << 20) + (256 << 10)
-# Put in place of the message's parts: JSON that is more than a parser takes, or that Baton would not send.
+# Replacements for the message's parts: JSON beyond a parser's limits, or JSON that Baton would not send.
 UNREADABLE = {
     "no parts": "null", "parts that are none": '["text", 5, null]', "texts that are none": '[{"text":5}]',
     "broken JSON": '[{"text":}]', "no JSON": "NaN,", "an end too early": '[{"text":"',
@@ -28,7 +28,7 @@ class LibraryAgent(LineAgent):
         return self.errors.read().decode()
 
     def wait_for_log(self, text: str) -> None:
-        """Waits, with a bound, for what is logged after the turn has ended."""
+        """Waits, for a limited time, for the log lines after the end of the turn."""
         end = time.monotonic() + LINE_WAIT_S
         while text not in self.log():
             if time.monotonic() > end:
@@ -49,7 +49,7 @@ def child_task(state: str, *texts: str, question: str = "") -> dict:
 
 
 class LibraryCase:
-    """Mixed into a TestCase that sets these."""
+    """Mixed into a TestCase, which sets these members."""
 
     command: list[str]
     page: Path
@@ -63,7 +63,7 @@ class LibraryCase:
         self.agent.send(turn(text(prompt), turn_id=turn_id, **members))
 
     def answer(self, prompt: str, turn_id: str = "t1", **members: object) -> list[dict]:
-        """The lines of a turn without what they all have."""
+        """Returns the lines of a turn without the members that all lines have."""
         self.begin(prompt, turn_id, **members)
         return self.rest_of(turn_id, members)
 
@@ -80,7 +80,7 @@ class LibraryCase:
     def assert_failed(self, lines: list[dict], error: str = "The agent failed; the log has more about task k1.") -> None:
         self.assertEqual(lines[-1], {"type": "fail", "error": error})
 
-    # What a function may return.
+    # Return values of the agent's function.
 
     def test_a_string_is_the_reply(self):
         self.assertEqual(self.answer("hello Ada"), [{"type": "text", "delta": "Hello, Ada"}, {"type": "done"}])
@@ -103,7 +103,7 @@ class LibraryCase:
     def test_a_number_is_a_mistake(self):
         self.assert_failed(self.answer("number"))
 
-    # What it is told and can say.
+    # The agent's input and output.
 
     def test_all_of_a_turn_reaches_the_function(self):
         members = {
@@ -373,7 +373,7 @@ class LibraryCase:
         self.assert_plans(self.command, blocks_of(self.page)[0])
 
     def assert_plans(self, command: list[str], program: str) -> None:
-        """The program, which is the page's example, does as it says."""
+        """The program, which is the page's example, does what the page says."""
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         Path(folder.name, command[1]).write_text(program, "utf-8")
@@ -390,5 +390,5 @@ class LibraryCase:
 
 
 def blocks_of(page: Path) -> list[str]:
-    """The blocks of code of a page."""
+    """Returns the code blocks of a page."""
     return re.findall(r"^```\w+\n(.*?)^```$", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)

@@ -1,5 +1,5 @@
-"""Drives a shipped agent through pipes as Baton does: its card's command, in its folder, with the helper libraries on
-its path, one JSON object a line."""
+"""Drives a shipped agent through pipes like Baton: runs its card's command in its folder, with the helper libraries on
+the path, and exchanges one JSON object per line."""
 
 import base64
 import json
@@ -16,7 +16,7 @@ from typing import IO
 
 AGENTS = Path(__file__).resolve().parents[2] / "agent-cards"
 LIBRARIES = {"PYTHONPATH": str(AGENTS / "lib/python"), "NODE_PATH": str(AGENTS / "lib/node")}
-LINE_WAIT_S = 30  # a bound for a broken agent; a good one answers at once
+LINE_WAIT_S = 30  # only a broken agent takes so long
 ENDINGS = ("done", "fail", "reject", "ask", "auth", "wait")
 
 
@@ -40,7 +40,7 @@ class LineAgent:
     def send(self, line: dict | bytes) -> None:
         data = line if isinstance(line, bytes) else json.dumps(line, ensure_ascii=False).encode()
         waiting = memoryview(data + b"\n")
-        # Reads while it writes, as Baton does: else both sides could wait for room in a full pipe.
+        # Reads while it writes, like Baton: otherwise both sides could wait for room in a full pipe.
         while waiting:
             readable, writable, _ = select.select([self._output], [self._input], [], LINE_WAIT_S)
             if not readable and not writable:
@@ -51,7 +51,7 @@ class LineAgent:
                 waiting = waiting[os.write(self._input, waiting) :]
 
     def line(self) -> dict | None:
-        """The agent's next line; None if it has closed its output."""
+        """Returns the agent's next line; None if it has closed its output."""
         end = time.monotonic() + LINE_WAIT_S
         while not self._lines:
             if not select.select([self._output], [], [], max(end - time.monotonic(), 0))[0]:
@@ -61,7 +61,7 @@ class LineAgent:
         return json.loads(self._lines.popleft())
 
     def until_end(self, turn: str | None = None, tools: Sequence[str] = ()) -> list[dict]:
-        """All lines up to the one that ends the turn, which may be a call of one of the client's tools."""
+        """Returns all lines up to the one that ends the turn, which may be a call of a client's tool."""
         lines = []
         while (line := self.line()) is not None:
             if turn is None or line.get("turn") == turn:
@@ -71,11 +71,11 @@ class LineAgent:
         return lines
 
     def end_input(self) -> None:
-        """As Baton does after the last line of a turn that has a process of its own."""
+        """Ends the process like Baton after the last line of a turn with its own process."""
         self.process.stdin.close()
 
     def wait(self) -> int:
-        """Waits, with a bound, until the process has ended by itself; its exit status."""
+        """Waits, for a limited time, until the process ends by itself. Returns its exit status."""
         end = time.monotonic() + LINE_WAIT_S
         while (found := os.wait4(self.process.pid, os.WNOHANG))[0] == 0:
             if time.monotonic() > end:
@@ -116,7 +116,7 @@ class AgentTest(unittest.TestCase):
         return running
 
     def run_turn(self, turn_line: dict | bytes, env: dict[str, str] | None = None) -> list[dict]:
-        """One turn of an agent in `turn` mode."""
+        """Runs one turn of an agent in `turn` mode."""
         running = self.start(env)
         running.send(turn_line)
         tools = turn_line.get("tools", []) if isinstance(turn_line, dict) else []
@@ -128,7 +128,7 @@ class AgentTest(unittest.TestCase):
 
 
 def turn(*parts: dict, turn_id: str = "t1", **members: object) -> dict:
-    """A turn line as Baton writes it."""
+    """Returns a turn line as Baton writes it."""
     message = {"messageId": "m1", "role": "ROLE_USER", "parts": list(parts), "taskId": "k1", "contextId": "c1"}
     metadata = members.pop("message_metadata", None)
     if metadata is not None:

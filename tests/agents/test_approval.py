@@ -10,7 +10,7 @@ ODD = [
 
 class Approval(AgentTest):
     agent = "approval"
-    ASKED = {}  # what it asks about each action, which is always the same
+    ASKED = {}  # the agent's question about each action; it never varies
 
     def ask(self, action):
         lines = self.run_turn(turn(text(action)))
@@ -23,7 +23,7 @@ class Approval(AgentTest):
         return self.ASKED[action]
 
     def answer(self, *parts, action="Delete the logs", more_history=()):
-        """The agent's lines to an answer, with the history as Baton keeps it."""
+        """Returns the agent's lines for an answer, with the history as Baton keeps it."""
         question = {"role": "ROLE_AGENT", "taskId": "k1", **self.question_about(action)}
         request = {"role": "ROLE_USER", "taskId": "k1", "parts": [text(action)]}
         return self.run_turn(turn(*parts, history=[request, question, *more_history], resume={"ask": "q1"}))

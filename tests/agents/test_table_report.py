@@ -16,7 +16,7 @@ class TableReportTest(AgentTest):
     agent = "table-report"
 
     def report(self, *parts, env=None):
-        """Statistics and chart of a table that is in order."""
+        """Returns the statistics and the chart of a valid table."""
         lines = self.run_turn(turn(*parts), env)
         self.assertEqual(lines[-1]["type"], "done", lines[-1])
         data, chart = (line["artifact"]["parts"][0] for line in of_type(lines, "artifact"))

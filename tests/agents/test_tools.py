@@ -8,7 +8,7 @@ RESUME = {"ask": "q1"}
 
 
 def patched(document: dict, *patches: list) -> dict:
-    """The document after JSON Patch operations, as far as the agent uses them."""
+    """Returns the document after JSON Patch operations. Supports only the operations that the agent uses."""
     for operation in (operation for patch in patches for operation in patch):
         *parents, last = operation["path"].split("/")[1:]
         target = document

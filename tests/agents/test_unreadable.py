@@ -1,4 +1,4 @@
-"""What is JSON and yet no good to an agent: every shipped agent gives every turn an end."""
+"""Every shipped agent ends every turn, even if the JSON of the turn is useless to it."""
 import unittest
 
 from line_agent import ENDINGS, LineAgent, text, turn
@@ -6,7 +6,7 @@ from test_cards import SHIPPED
 
 import json
 
-# Put in place of the message's parts.
+# Replacements for the message's parts.
 PARTS = {
     "an integer of 5,000 digits": '[{"data":' + "7" * 5_000 + "}]",
     "an integer of 5,000 digits beside a text": '[{"text":"weather in Oslo"},{"data":{"a":' + "7" * 5_000 + "}}]",
@@ -21,7 +21,7 @@ PARTS = {
 
 class Unreadable(unittest.TestCase):
     def test_every_agent_ends_every_turn_it_cannot_read(self):
-        for agent in sorted(SHIPPED - {"quarterly", "assistant"}):  # which have no program
+        for agent in sorted(SHIPPED - {"quarterly", "assistant"}):  # these two have no program
             for what, parts in PARTS.items():
                 with self.subTest(agent=agent, what=what):
                     running = LineAgent(agent)

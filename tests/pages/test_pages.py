@@ -23,12 +23,13 @@ WAIT_S = 30 * float(os.environ.get("BATON_TIME_SCALE", "1"))
 PAGES = ["README.md", "agent-cards/README.md", "agent-cards/GUIDES.md", "schema/README.md", "scripts/README.md", "scripts/COMPARISON.md",
          *sorted(str(path.relative_to(ROOT)) for folder in ("agent-cards/lib", "agent-cards")
                  for path in (ROOT / folder).glob("*/README.md"))]
-# What a block may be besides sh and console: text, and examples of these.
+# The kinds of blocks besides sh and console: text, and examples in these languages.
 EXAMPLES = {"text", "json", "python", "js", "ts", "html", "sql", "ini"}
 COLUMNS, ROWS = 120, 40
 
-# One bash for all blocks of a page, so that variables and the folder stay. Each line that it reads names a block's file.
-# Files have a block at its line of the page, so that LINENO is that line. After a block it prints a mark.
+# One bash runs all blocks of a page, so that variables and the folder are kept. Each line that it reads names a block's
+# file. In the file the block is at the same line as in the page, so that LINENO is that line. After a block it prints a
+# mark.
 LOOP = r"""
 exec 3<&0 </dev/null
 set -o pipefail
@@ -58,15 +59,15 @@ os.execvp(sys.argv[2], sys.argv[2:])
 
 @dataclasses.dataclass
 class Block:
-    line: int  # of its first line of content
+    line: int  # the number of its first line of content
     info: list
     text: str
-    path: str = ""  # to be written there
-    follows: bool = False  # nothing stands between the block before and this one
+    path: str = ""  # the file to write the block to
+    follows: bool = False  # there is no text between the previous block and this one
 
 
 def blocks_of(page):
-    """The fenced blocks of a page, in order."""
+    """Returns the fenced blocks of a page, in order."""
     blocks, paragraph, fence = [], [], None
     begun, previous = 0, ""
     for number, line in enumerate(page.splitlines(), start=1):
@@ -86,25 +87,25 @@ def blocks_of(page):
 
 
 def shown(raw):
-    """What a terminal shows of these bytes: without colours, and without lines that were wiped."""
+    """Returns the text that a terminal shows for these bytes: without colours and erased lines."""
     text = raw.decode("utf-8", "replace").replace("\r\n", "\n")
     text = re.sub(r"[^\n]*\r\x1b\[K", "", text)
     return "\n".join(line.rstrip() for line in re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", text).split("\n"))
 
 
-# What differs from run to run: ids, short ids, times of day, durations. Each stands for any other of its kind.
+# Values that differ from run to run: ids, short ids, times of day, durations. Each matches any other of its kind.
 KINDS = [r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", r"\b[0-9a-f]{12}\b", r"\b\d\d:\d\d:\d\d\b", r"\b\d+\.\d+ ?s\b"]
 
 
 def in_order(text):
-    """With the children of a tree in the order of their names: they begin in any."""
+    """Sorts the children of a tree by name, because they start in any order."""
     lines = [line.rstrip() for line in text.split("\n")]
     children = iter(sorted(line for line in lines if line.startswith("├─ ")))
     return "\n".join(next(children) if line.startswith("├─ ") else line for line in lines)
 
 
 def pattern_of(expected):
-    """`...` stands for anything in a line, a line of it for any lines."""
+    """Returns a pattern for the output. `...` matches any text in a line, and a line of `...` matches any lines."""
     def of_line(line):
         pieces = re.split("(" + "|".join(KINDS) + "|" + re.escape("...") + ")", line.rstrip())
         for number, piece in enumerate(pieces):
@@ -117,7 +118,7 @@ def pattern_of(expected):
 
 @functools.cache
 def network():
-    """What gives a command a network of its own; nothing where the system does not allow it."""
+    """Returns the words that run a command in its own network; empty if the system does not allow that."""
     for words in (["unshare", "--net"], ["unshare", "--map-root-user", "--net"]):
         if shutil.which("unshare") and subprocess.run([*words, "true"], capture_output=True, check=False).returncode == 0:
             return [*words, "/usr/bin/python3", "-c", LOOPBACK_UP, "own"]
@@ -125,13 +126,13 @@ def network():
 
 
 class Server:
-    """A process that serves until it is stopped, and what it has printed. `fifo`: where it prints."""
+    """A process that serves until it is stopped, and its output. `fifo` is the file that it prints to."""
 
     def __init__(self, fifo):
         os.mkfifo(fifo)
         self.pid = 0
         self.text = b""
-        self.over = False  # it has closed its output
+        self.over = False  # the process has closed its output
         self.changed = threading.Condition()
         threading.Thread(target=self._read, args=[fifo], daemon=True).start()
 
@@ -146,7 +147,7 @@ class Server:
             self.changed.notify_all()
 
     def wait_for(self, condition):
-        """Whether the condition comes true before the time or the process is over."""
+        """Waits for the condition. Returns False if the time or the process ends first."""
         with self.changed:
             self.changed.wait_for(lambda: condition() or self.over, WAIT_S)
             return condition()
@@ -162,7 +163,7 @@ class Server:
 
 
 class Shell:
-    """Runs blocks in a folder that has what a reader's has."""
+    """Runs blocks in a folder with the same files as a reader's."""
 
     def __init__(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="baton-pages-"))
@@ -173,10 +174,10 @@ class Shell:
         for place in (self.home / "build/release/baton", self.folder / "bin/baton"):
             place.parent.mkdir(parents=True)
             place.symlink_to(PROGRAM)
-        # What ./scripts/up does where everything is installed and built.
+        # Does the same as ./scripts/up if everything is installed and built.
         (self.home / "scripts/up").write_text('#!/bin/sh\nexec build/release/baton serve "$@"\n', encoding="ascii")
         self.servers = {}
-        self.takes_up = False  # one of them is `baton dev`
+        self.takes_up = False  # one of the servers is `baton dev`
         self.count = 0
         self.terminal, its = pty.openpty()
         termios.tcsetwinsize(its, (ROWS, COLUMNS))
@@ -187,7 +188,7 @@ class Shell:
         os.close(its)
 
     def _do(self, kind, block, output=""):
-        """Its exit status, its line or process, and what was shown."""
+        """Runs a block. Returns its exit status, its line or process, and its output."""
         self.count += 1
         file = self.folder / f"block-{self.count}"
         file.write_text("\n" * (block.line - 1) + block.text, encoding="utf-8")
@@ -209,7 +210,7 @@ class Shell:
         return self._do("block", block)
 
     def start(self, block):
-        """The server of a block that listens, or, as a text, why it does not."""
+        """Starts the server of a block. Returns the server once it listens, or the error as text."""
         words = [word for word in block.text.split() if "=" not in word.split("/")[0]]
         if words[0] in self.servers:
             self.servers.pop(words[0]).stop()
@@ -222,7 +223,7 @@ class Shell:
         return problem + shown(server.text) + "[it does not listen]\n"
 
     def await_agents(self, block):
-        """`baton dev` takes up a new agent a moment after its files are there; a reader needs longer than that to go on."""
+        """Waits until `baton dev` serves new agents, which takes a moment; a reader continues more slowly than that."""
         for agent in sorted(set(re.findall(r"--agent ([\w-]+)", block.text))) if self.takes_up else []:
             self.run(Block(1, ["sh"], f"for ((i = 0; i < 100; ++i)); do baton card {agent} &>/dev/null && break; sleep 0.1; done\n"))
 
@@ -284,7 +285,7 @@ class Pages(unittest.TestCase):
 
     @staticmethod
     def logs(shell):
-        """The ends of what the servers have printed."""
+        """Returns the last output of each server."""
         return "".join(f"-- {word}: {shown(server.text)[-1500:]}\n" for word, server in shell.servers.items())
 
 
@@ -304,7 +305,7 @@ class Blocks(unittest.TestCase):
     def test_no_block_is_indented_instead_of_fenced(self):
         for name in PAGES:
             text = (ROOT / name).read_text(encoding="utf-8")
-            # Lines of blocks do not count, their number does.
+            # Replaces blocks with empty lines, so that line numbers stay the same.
             text = re.sub(r"(?ms)^( *)(`{3,}).*?^\1\2$", lambda found: "\n" * found[0].count("\n"), text)
             previous, in_list = "", False
             for number, line in enumerate(text.splitlines(), start=1):
@@ -332,7 +333,7 @@ class Blocks(unittest.TestCase):
 
 
 class Runner(unittest.TestCase):
-    """Blocks that are made up."""
+    """Blocks written for these tests."""
 
     def setUp(self):
         self.shell = Shell()

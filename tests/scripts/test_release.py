@@ -1,4 +1,4 @@
-"""A release is whole or leaves nothing."""
+"""A release is complete or leaves no files."""
 import os
 import pathlib
 import shutil
@@ -10,7 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 class Releases(unittest.TestCase):
-    """scripts/release in a repository of its own; what it calls, and takes long, is made up."""
+    """scripts/release in a repository of its own, with fakes for the slow scripts that it calls."""
 
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="baton-release-"))

@@ -37,7 +37,7 @@ class Case(unittest.TestCase):
 
 class MissingTools(Case):
     def path_without(self, tool):
-        """All commands of the system but this one."""
+        """Returns a PATH with all commands of the system except this one."""
         tools = self.folder / "bin"
         tools.mkdir()
         for place in ("/usr/bin", "/bin"):
@@ -68,7 +68,7 @@ class MissingTools(Case):
 
 
 class Steps(Case):
-    """scripts/run_steps on steps that are made up."""
+    """scripts/run_steps with fake steps."""
 
     def setUp(self):
         super().setUp()
@@ -82,7 +82,7 @@ class Steps(Case):
         return self.module.Step(name, ["bash", "-c", f"printf '%s' '{said}'; exit {status}"], **how)
 
     def run_ring(self, *steps, ring="whole", words=()):
-        """The exit status and the lines that are printed where these are the ring's steps."""
+        """Returns the exit status and the printed lines for a ring of these steps."""
         self.module.whole = self.module.everything = lambda: list(steps)
         said = io.StringIO()
         arguments, sys.argv = sys.argv, ["run_steps", ring, *words]
@@ -145,7 +145,7 @@ class Steps(Case):
 
 
 class UnitTests(Case):
-    """scripts/run_unit_tests on programs that are made up."""
+    """scripts/run_unit_tests with fake programs."""
 
     def run_programs(self, **programs):
         for name, (good, bad, status) in programs.items():
@@ -176,7 +176,7 @@ class UnitTests(Case):
 
 
 class Rings(Case):
-    """scripts/run_python_tests on files that are made up."""
+    """scripts/run_python_tests with fake files."""
 
     def run_files(self, *arguments, ring, **files):
         for name, tests in files.items():
@@ -228,10 +228,10 @@ class Rings(Case):
 
 
 class VersionsTable(Case):
-    """What scripts/versions_table makes of reports that are made up."""
+    """scripts/versions_table with fake reports."""
 
     def agrees(self, page, *, ring, **reported):
-        """Whether it finds the page right once these operations ran in 0.3 over JSON-RPC, each passed or not."""
+        """Returns whether it accepts the page after these operations ran in 0.3 over JSON-RPC, each passed or not."""
         loaded = importlib.machinery.SourceFileLoader("versions_table", str(ROOT / "scripts/versions_table")).load_module()
         loaded.rings.WHOLE = ring == "whole"
         self.addCleanup(setattr, loaded.rings, "WHOLE", False)
@@ -257,10 +257,10 @@ class VersionsTable(Case):
 
 
 class CountedPath(Case):
-    """What scripts/count_path says of figures that are made up."""
+    """scripts/count_path with fake figures."""
 
     def check(self, figures):
-        """Its exit status and its output where each request was measured with these figures."""
+        """Returns its exit status and output for requests measured with these figures."""
         path = importlib.machinery.SourceFileLoader("count_path", str(ROOT / "scripts/count_path")).load_module()
         path.BOUNDS = {("echo", "tasks/send"): (50, 450, 4)}
         path.measured = lambda folder: [("echo", "tasks/send", figures, [("base/id.cpp", 1, "id()")], ["engine"])]
@@ -347,7 +347,7 @@ class Promises(Case):
 
 
 def anchors_of(text):
-    """The anchors of a page's headings, as GitHub and others make them."""
+    """Returns the anchors of a page's headings, in the form of GitHub and others."""
     anchors = set()
     for heading in re.findall(r"(?m)^#{1,6} +(.*?)\s*$", text):
         words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
@@ -436,7 +436,7 @@ class Hardening(Case):
 
 
 class Packages(Case):
-    """need_stopped of scripts/lib.sh, with an apt-get and a sudo that are made up."""
+    """need_stopped of scripts/lib.sh, with fakes of apt-get and sudo."""
 
     def setUp(self):
         super().setUp()
@@ -477,7 +477,7 @@ class Packages(Case):
 
 
 class Cluster(Case):
-    """scripts/with_postgres: what it leaves behind."""
+    """scripts/with_postgres cleans up after itself."""
 
     def begin(self, *command):
         return subprocess.Popen([ROOT / "scripts/with_postgres", "--fast", *command], stdout=subprocess.PIPE,

@@ -1,5 +1,5 @@
-// What the tests have an agent do that uses the library for Node; agent.py does the same. The message's first word says
-// what, the rest is for it.
+// The test agent for Node's helper library; agent.py does the same for Python. The first word of the message names the
+// action, the rest is its argument.
 'use strict';
 
 const { execFileSync } = require('node:child_process');
@@ -130,7 +130,7 @@ async function detach(turn) {
 
 async function leave(turn) {
   turn.delegate('weather', 'kept', { detach: true });
-  turn.wait(); // not for that one
+  turn.wait(); // does not wait for the detached child
   const child = turn.delegate('weather', 'Oslo');
   turn.wait();
   return (await child.result()).text;

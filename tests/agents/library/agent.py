@@ -1,5 +1,5 @@
-"""What the tests have an agent do that uses the library for Python; agent.js does the same. The message's first word
-says what, the rest is for it."""
+"""The test agent for Python's helper library; agent.js does the same for Node. The first word of the message names the
+action, the rest is its argument."""
 
 import subprocess
 import threading
@@ -149,7 +149,7 @@ def detach(turn: Turn) -> str:
 
 def leave(turn: Turn) -> str:
     turn.delegate("weather", "kept", detach=True)
-    turn.wait()  # not for that one
+    turn.wait()  # does not wait for the detached child
     child = turn.delegate("weather", "Oslo")
     turn.wait()
     return child.result().text
