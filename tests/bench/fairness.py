@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a polite caller notices of one that floods the server, in two parts.
+"""Measures the effect of a caller that floods the server on a polite caller, in two parts.
 
 1. While ann sends 10,000 tasks to a slow agent, whose own limit leaves slots to others, bob sends to the echo, one
    after the other: how long his sends take, with and without the flood. The difference is what they waited in queues.
@@ -28,7 +28,7 @@ def talker(server):
 
 
 def flood(server, count, answers):
-    """Ann's sends, which do not wait; counts those taken and those refused."""
+    """Sends as ann without waiting. Counts the accepted and the refused sends."""
     ann = talker(server)
     for _ in range(count):
         params = {"message": {"messageId": client.new_id(), "kind": "message", **client.text_message("x")},
@@ -40,7 +40,7 @@ def flood(server, count, answers):
 
 
 def polite(server):
-    """Milliseconds of each of bob's sends."""
+    """Returns the time of each of bob's sends, in milliseconds."""
     bob, took = talker(server), []
     for _ in range(POLITE):
         begin = time.perf_counter()
@@ -65,7 +65,7 @@ def queue_wait(server):
     during = polite(server)
     for thread in threads:
         thread.join()
-    after = polite(server)  # ann's tasks still wait
+    after = polite(server)  # ann's tasks are still queued
     return {"flood": answers, "alone": figures(alone), "while_ann_sends": figures(during),
             "while_anns_tasks_wait": figures(after)}
 

@@ -8,7 +8,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE / "lib"), str(HERE)]
-sys.path.append(str(HERE.parent / "e2e"))  # its collector
+sys.path.append(str(HERE.parent / "e2e"))  # for the collector
 
 import machine
 import readme
@@ -87,7 +87,7 @@ def page_of(context, facts, broken):
 def main():
     given = read_arguments()
     given.build.mkdir(parents=True, exist_ok=True)
-    # Below the build folder, since /tmp may be memory.
+    # Below the build folder, because /tmp may be in memory.
     work = pathlib.Path(tempfile.mkdtemp(prefix="bench-", dir=given.build))
     delays = [float(delay) for delay in given.flush_delay_ms.split(",") if delay]
     context = Context(Places(HERE.parents[1], given.build.resolve(), work), given.rounds, given.seconds, given.quick,
@@ -105,7 +105,7 @@ def main():
                 continue
             try:
                 suite(context)
-            except Exception as error:  # the others are worth having
+            except Exception as error:  # continues with the other suites
                 context.say(f"{name} FAILED: {error!r}")
                 broken.append((name, error))
             write_page()

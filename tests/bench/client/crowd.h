@@ -1,6 +1,6 @@
-// Crowd: many connections to one server, each with one request under way, on one thread by epoll.
+// Crowd: many connections to one server, each with one request in flight, on one thread with epoll.
 //
-// Every request is the same text but for "@ID@", which becomes an id of its own each time.
+// Every request has the same text, except that "@ID@" is replaced by a new id each time.
 #pragma once
 
 #include <chrono>
@@ -29,11 +29,11 @@ class Crowd {
     bool connecting = false, awaits_room = false;
     std::string unsent;
     ResponseReader reader;
-    Clock::time_point began, last;  // of the request; the last bytes
-    int events_seen = 0;            // of earlier calls of `on_news`
+    Clock::time_point began, last;  // the times of the request and of the last received bytes
+    int events_seen = 0;            // events counted by earlier calls of `on_news`
     bool failed = false;
   };
-  // Called when a member's response has grown; it may ask for the next request.
+  // Called when a member's response has grown. It may call `again` for the next request.
   using OnNews = std::function<void(Member&)>;
 
   Crowd(Target target, std::size_t size);
@@ -43,14 +43,14 @@ class Crowd {
 
   // Opens all connections and sends a request on each, so many at a time that no backlog overflows.
   void open(const OnNews& on_news);
-  // Lets time pass until then, or until `done` says so.
+  // Runs the event loop until `until`, or until `done` returns true.
   void run(Clock::time_point until, const OnNews& on_news, const std::function<bool()>& done);
   // Sends the next request of a member, on a new connection if its old one is gone.
   void again(Member& member);
 
   std::vector<Member>& members() { return members_; }
   std::size_t failures() const { return failures_; }
-  // What the first failure was.
+  // The text of the first failure.
   const std::string& why() const { return why_; }
 
  private:

@@ -1,5 +1,5 @@
-// The bench's stream client. The body of the request is read from the file named by --body, "@ID@" in it
-// becomes an id of its own for each request.
+// The bench's stream client. It reads the request's body from the file named by --body, and replaces "@ID@"
+// in it by a new id for each request.
 //
 //   client churn  --port P --path / --body F --connections N --seconds S [--header H]...
 //     each connection sends, reads the response to its end and begins again; prints one JSON object
@@ -45,7 +45,7 @@ double percentile(std::vector<double>& sorted, double share) {
   return sorted[std::min(sorted.size() - 1, static_cast<std::size_t>(share * double(sorted.size())))];
 }
 
-// A failure's text comes from a server: what JSON would need escaped is left out.
+// Removes the characters of a server's error text that JSON would need escaped.
 std::string plain(std::string text) {
   std::erase_if(text, [](char c) { return c == '"' || c == '\\' || static_cast<unsigned char>(c) < 32; });
   return text;
@@ -96,7 +96,7 @@ int series(const Order& order) {
   return 0;
 }
 
-// Waits until `reached` is true of every member and says when the first and the last one got there.
+// Waits until `reached` is true for every member, and prints when it became true for the first and the last.
 template <class Reached>
 void await(Crowd& crowd, Clock::time_point began, const Reached& reached) {
   std::size_t there = 0;

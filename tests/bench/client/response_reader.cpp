@@ -101,7 +101,7 @@ void ResponseReader::on_chunk_size() {
   state_ = left_ == 0 ? State::trailer : State::chunk;
 }
 
-// Counts the lines that begin with "data:": every server here writes one for each event.
+// Counts the lines that begin with "data:"; every server in the bench writes one for each event.
 void ResponseReader::see(std::string_view body) {
   tail_.append(body.substr(body.size() - std::min(body.size(), kTailMax)));
   if (tail_.size() > kTailMax) tail_.erase(0, tail_.size() - kTailMax);

@@ -1,7 +1,7 @@
-// ResponseReader: takes the bytes of HTTP/1.1 responses as they come and says how far the current one is.
+// ResponseReader: incremental parser of HTTP/1.1 responses.
 //
-// Knows bodies with Content-Length, in chunks, and until the connection's end; counts the server-sent events
-// in a body. For this program's own use: servers are trusted to speak HTTP.
+// Supports bodies with Content-Length, in chunks, and until the connection's end. Counts the server-sent
+// events in a body. Only for this program: trusts servers to send valid HTTP.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +12,16 @@ namespace baton::bench {
 
 class ResponseReader {
  public:
-  // Takes what belongs to the current response and answers how many bytes that was.
+  // Consumes the bytes of the current response, and returns their number.
   std::size_t take(std::string_view bytes);
-  // The connection ended.
+  // Call at the end of the connection.
   void end();
 
   bool whole() const { return state_ == State::whole; }
   int status() const { return status_; }
   int events() const { return events_; }
   bool keeps_open() const { return keeps_open_; }
-  // The end of the body, for checks of what was answered.
+  // The end of the body, for checks of the answer.
   const std::string& tail() const { return tail_; }
 
   void reset() { *this = {}; }

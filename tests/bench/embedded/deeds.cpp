@@ -7,10 +7,10 @@ namespace baton::bench {
 namespace {
 
 constexpr std::string_view kChunks = "chunks ", kTicks = "ticks ";
-// Before the first tick: others begin to follow meanwhile.
+// The pause before the first tick, in which others subscribe.
 constexpr std::chrono::milliseconds kBeforeTicks(500);
 
-// There is nothing to stop: the turn was over when it began.
+// The execution of a turn that ended within `start`, so there is no work to stop.
 struct Over final : agents::Execution {
   void cancel() override {}
   void deliver(agents::DelegateResult) override {}
@@ -33,7 +33,7 @@ void say_chunks(agents::FunctionTurn& turn) {
   }
 }
 
-// "ticks 50 20": so many, each so many milliseconds after the one before.
+// Handles "ticks 50 20": sends 50 ticks at intervals of 20 milliseconds.
 void say_ticks(agents::FunctionTurn& turn) {
   const std::string text = task::text_of(turn.input().message).substr(kTicks.size());
   const int count = std::atoi(text.c_str());

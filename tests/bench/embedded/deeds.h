@@ -1,7 +1,7 @@
-// Deeds: the agent of the bench as a part of the server, the same as servers/deeds.mjs and agents/deeds.
+// Deeds: the bench's agent as a part of the server; servers/deeds.mjs and agents/deeds do the same.
 //
-// An echo is answered before `start` returns; chunks come from a pool's thread at the pace of the disk.
-// Besides it knows "ticks N MS": so many chunks at that pace.
+// An echo is answered before `start` returns. Chunks come from a pool's thread, as fast as the disk allows.
+// In addition it supports "ticks N MS": N chunks at intervals of MS milliseconds.
 #pragma once
 
 #include "agents/function_executor.h"

@@ -1,5 +1,5 @@
-// Baton with an agent inside the program, as programs that embed it have one: everything `baton serve` has,
-// with its default settings. The SDK servers that it is measured against have their agent inside, too.
+// Baton with an agent inside the program, like programs that embed it. It has all parts and the default
+// settings of `baton serve`. The SDK servers that it is compared with have their agent inside too.
 //
 // usage: baton_bench_server DATABASE AGENTS_FOLDER
 #include <signal.h>

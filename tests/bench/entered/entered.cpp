@@ -16,10 +16,10 @@ constexpr std::size_t kFunctions = 1 << 16;
 
 struct Function {
   std::atomic<std::uint64_t> address;
-  std::atomic<std::uint64_t> threads;  // a bit for each place in Table::threads
+  std::atomic<std::uint64_t> threads;  // a bit for each index in Table::threads
 };
 
-// scripts/count_path knows this layout.
+// scripts/count_path depends on this layout.
 struct Table {
   std::atomic<std::uint64_t> recording;
   std::atomic<std::uint64_t> calls;

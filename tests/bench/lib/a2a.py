@@ -19,7 +19,7 @@ def _request(version, operation, params):
 
 
 def send(version, text, waits=True, stream=False, task=None, message_id="@ID@"):
-    """`waits`: for the task to stop."""
+    """Returns a send. `waits`: the call returns when the task stops."""
     if version == "1.0":
         message = {"messageId": message_id, "role": "ROLE_USER", "parts": [{"text": text}]}
         configuration = {} if waits else {"returnImmediately": True}
@@ -51,7 +51,7 @@ def list_tasks(page_size=50):
 
 
 class Caller:
-    """One kept connection."""
+    """A client with one keep-alive connection."""
 
     def __init__(self, server, version):
         self.headers = HEADERS[version]
@@ -65,7 +65,7 @@ class Caller:
         self.connection.close()
 
     def answer(self, body):
-        """The bytes of the answer and its result."""
+        """Returns the bytes of the answer, and its result."""
         if body is None:
             self.connection.request("GET", CARD)
         else:
@@ -78,12 +78,12 @@ class Caller:
         return raw, found.get("result")
 
     def task(self, body):
-        """The task of a send's answer, whatever the version wraps it in."""
+        """Returns the task of a send's answer, which some versions wrap in an object."""
         result = self.answer(body)[1]
         return result.get("task", result)
 
     def stream(self, body):
-        """The states that the stream of a send in 1.0 shows, each when it comes."""
+        """Yields the states in the stream of a send in 1.0, each when it arrives."""
         self.connection.request("POST", self.path, body, self.headers)
         response = self.connection.getresponse()
         while line := response.readline():

@@ -1,4 +1,4 @@
-"""The PostgreSQL cluster of scripts/with_postgres: databases in it, what they are asked, and what all of it uses."""
+"""The PostgreSQL cluster of scripts/with_postgres: its databases, queries, and its use of resources."""
 import contextlib
 import itertools
 import os
@@ -12,12 +12,12 @@ counter = itertools.count(1)
 
 
 def server():
-    """The URL of its first database."""
+    """Returns the URL of the cluster's first database."""
     return os.environ["BATON_TEST_POSTGRES"]
 
 
 def ask(url, statement):
-    """The words of what it returns."""
+    """Runs a statement, and returns the words of its result."""
     run = subprocess.run([*PSQL, f"--dbname={url}", "-c", statement], capture_output=True, text=True, timeout=60,
                          check=True)
     return run.stdout.split()
@@ -25,20 +25,20 @@ def ask(url, statement):
 
 @contextlib.contextmanager
 def fresh_database():
-    """The URL of a database of its own."""
+    """Creates a database and yields its URL."""
     name = f"bench_{next(counter)}"
     ask(server(), f"CREATE DATABASE {name}")
     try:
         yield f"{server().rsplit('/', 1)[0]}/{name}"
     finally:
-        # Not WITH (FORCE): that fails while autovacuum is at work there.
+        # Does not use WITH (FORCE), which fails while autovacuum runs in the database.
         ask(server(), "DO $$ BEGIN PERFORM pg_terminate_backend(pid) FROM pg_stat_activity "
                       f"WHERE datname = '{name}' AND usename = current_user; END $$")
         ask(server(), f"DROP DATABASE {name}")
 
 
 class Session:
-    """One connection, for whoever asks often. Threads: one."""
+    """One connection, for repeated queries. Threads: one."""
 
     END = "end of the answer"
 
@@ -54,7 +54,7 @@ class Session:
         self.psql.stdout.close()
 
     def ask(self, statement):
-        """As above."""
+        """Runs a statement, and returns the words of its result."""
         self.psql.stdin.write(f"{statement};\n\\echo {self.END}\n")
         self.psql.stdin.flush()
         words = []
@@ -66,7 +66,7 @@ class Session:
 
 
 def cpu_seconds(pids):
-    """{pid: seconds} of those that are there."""
+    """Returns {pid: seconds} for the processes that exist."""
     used = {}
     for pid in pids:
         with contextlib.suppress(OSError):
@@ -84,7 +84,7 @@ def children(pid):
 
 
 class Meter:
-    """What the whole cluster uses, with whoever is in it."""
+    """Measures the resources that the whole cluster uses, for all of its clients."""
 
     def __init__(self, session):
         self.session = session
@@ -95,13 +95,13 @@ class Meter:
         return pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()
 
     def checkpoint(self):
-        """As the superuser, who comes by the socket beside the server's data."""
+        """Makes a checkpoint as the superuser, over the socket next to the server's data."""
         folder = pathlib.Path(f"/proc/{self.postmaster}/cwd").resolve().parent
         port = self.session.ask("SHOW port")[0]
         ask(f"host={folder} port={port} user=postgres dbname=postgres", "CHECKPOINT")
 
     def read(self):
-        """CPU in seconds, of processes that have ended as well, and bytes of WAL, both since it began."""
+        """Returns CPU seconds, including ended processes, and bytes of WAL, both since the cluster's start."""
         ended = sum(map(int, self._stat(self.postmaster)[13:15])) / TICK
         cpu = ended + sum(cpu_seconds([self.postmaster, *children(self.postmaster)]).values())
         wal = int(self.session.ask("SELECT pg_current_wal_lsn() - '0/0'")[0])
@@ -112,7 +112,7 @@ class Meter:
 
 
 def connections(session, url):
-    """How many there are to that database, which is not the session's."""
+    """Returns the number of connections to that database, which must not be the session's own."""
     name = url.rsplit("/", 1)[1]
     return int(session.ask(f"SELECT count(*) FROM pg_stat_activity WHERE datname = '{name}' AND "
                            "backend_type = 'client backend'")[0])

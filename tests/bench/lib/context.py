@@ -1,4 +1,4 @@
-"""What every suite is given: where things are, how long to measure, where to put what was found."""
+"""The context of every suite: paths, durations of measurements, and a place for the results."""
 import dataclasses
 import pathlib
 import sys
@@ -45,11 +45,11 @@ class Context:
     seconds: int
     quick: bool
     flush_delays_ms: list[float]
-    nodes: int = 3  # that share a database
+    nodes: int = 3  # nodes that share a database
     sections: list[tuple[str, str]] = dataclasses.field(default_factory=list)
     targets: list[Target] = dataclasses.field(default_factory=list)
-    figures: list[Figure] = dataclasses.field(default_factory=list)  # of scripts/README.md
-    # Medians of earlier suites of this run that later ones compare with.
+    figures: list[Figure] = dataclasses.field(default_factory=list)  # for scripts/README.md
+    # Medians of this run's earlier suites, for comparisons in later ones.
     known: dict[str, float] = dataclasses.field(default_factory=dict)
     began: float = dataclasses.field(default_factory=time.monotonic)
 
@@ -63,7 +63,7 @@ class Context:
         self.targets.append(Target(what, wanted, found, bool(is_met)))
 
     def figure(self, what, ran, connections, baton, sdk="", ratio=""):
-        """A row of the table in scripts/README.md."""
+        """Adds a row to the table in scripts/README.md."""
         self.figures.append(Figure(what, ran, str(connections), baton, sdk, ratio))
 
     def say(self, text):

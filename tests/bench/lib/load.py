@@ -11,7 +11,7 @@ def _headers(version, flag, separator):
 
 
 class Result(dict):
-    """Figures of one measurement: count, seconds, p50_ms, p99_ms, failures, ..."""
+    """The figures of one measurement: count, seconds, p50_ms, p99_ms, failures, ..."""
 
     @property
     def rate(self):
@@ -25,8 +25,8 @@ def _file_with(places, text):
 
 
 def wrk(server, body, connections, seconds, ids_file=None, path=None, counts_refusals=False, pause_ms=None):
-    """Without a body: GETs. "failures": not answered, or not with 200; "refused": answered with an error. `pause_ms`: how
-    long each connection waits before a request, on average."""
+    """Runs wrk. Sends GETs if there is no body. "failures" counts requests without an answer or without status 200,
+    "refused" those answered with an error. `pause_ms` is the average pause of each connection before a request."""
     places = server.places
     threads = 1 if connections < 16 else 2
     command = ["wrk", f"-t{threads}", f"-c{connections}", f"-d{seconds}s", "--timeout", "30s",
@@ -47,14 +47,14 @@ def _client(server, what, body, *options):
 
 
 def churn(server, body, connections, seconds):
-    """Streams, each to its end, one after the other on each connection."""
+    """Reads streams to their end, one after the other on each connection."""
     run = subprocess.run(_client(server, "churn", body, "--connections", str(connections), "--seconds", str(seconds)),
                          capture_output=True, text=True, timeout=seconds + 120, check=True)
     return Result(json.loads(run.stdout))
 
 
 def series(server, body):
-    """When the events of one stream came, in ms."""
+    """Returns the arrival times of one stream's events, in ms."""
     run = subprocess.run(_client(server, "series", body), capture_output=True, text=True, timeout=300, check=True)
     found = json.loads(run.stdout)
     if found["failures"] or not found["arrivals_ms"]:
@@ -63,7 +63,7 @@ def series(server, body):
 
 
 class Crowd:
-    """Requests that stand open at the same time. `lost`: those that the server did not keep."""
+    """Requests that are open at the same time. `lost` counts those that the server closed."""
 
     def __init__(self, server, body, count):
         self.server, self.count, self.lost = server, count, 0

@@ -1,4 +1,4 @@
-"""What the figures depend on: the machine, its disk, and the versions of what runs on it."""
+"""The conditions of the figures: the machine, its disk, and the versions of its software."""
 import datetime
 import json
 import os
@@ -10,7 +10,7 @@ import time
 
 
 def flush_ms(folder, count=200):
-    """Median and 99th percentile of writing 4 KiB and waiting until it is on the disk."""
+    """Returns the median and the 99th percentile of the time to write 4 KiB and flush it to the disk."""
     path = pathlib.Path(folder) / "flush"
     times = []
     with open(path, "wb", buffering=0) as file:
@@ -45,13 +45,13 @@ def memory_gib():
 
 
 def package_version(places, name):
-    """Of a package from npm, as the lock file has it."""
+    """Returns the version of an npm package in the lock file."""
     installed = json.loads((places.bench / "package-lock.json").read_text(encoding="utf-8"))["packages"]
     return installed[f"node_modules/{name}"]["version"]
 
 
 def facts(places):
-    """Lines of text."""
+    """Returns the conditions as lines of text."""
     p50, p99 = flush_ms(places.work)
     commit = first_line("git", "-C", str(places.root), "describe", "--always", "--dirty", "--abbrev=10")
     commit = "unknown" if commit.startswith("fatal") else commit

@@ -1,9 +1,9 @@
-"""Fills a database with as many tasks as wanted, in seconds: the rows of the one task that Baton itself stored
-there are copied, each time with keys and ids of their own (schema/README.md says what they mean). Tables and columns
-are read from the database, so a newer schema is filled as well."""
+"""Fills a database with many tasks in seconds: copies the rows of the one task that Baton stored there, each time with
+new keys and ids (see schema/README.md). Reads tables and columns from the database, so it also works with a newer
+schema."""
 import sqlite3
 
-# Names that say which task or context a row belongs to, or that must differ from row to row.
+# Columns that name a row's task or context, or that must differ from row to row.
 KEYS = {"task_key", "context_key", "send_key", "event_key"}
 BATCH = 100_000
 
@@ -13,7 +13,7 @@ def _columns(database, name):
 
 
 def _copied(table, column, count):
-    """The SQL for this column of copy number n, counted from 1."""
+    """Returns the SQL for this column in copy number n, counted from 1."""
     if column == "context_key":
         return "iif(context_key = 0, 0, context_key + n)"  # 0: a context without rows
     if column == "event_key":
@@ -21,16 +21,16 @@ def _copied(table, column, count):
     if column in KEYS:
         return f"{column} + n"
     if column.endswith("_ms"):
-        return f"{column} - n"  # an older one each time
+        return f"{column} - n"  # each copy is older
     if column.startswith("digest_"):
         return f"{column} + n * 2654435761"
     if column == "public_id" and table in ("tasks", "contexts"):
-        return f"substr({column}, 1, 24) || printf('%012x', n)"  # of the length of an id
+        return f"substr({column}, 1, 24) || printf('%012x', n)"  # as long as an id
     return column
 
 
 def fill(path, count):
-    """Answers the ids of the tasks made, a sample of them where they are many."""
+    """Returns the ids of the created tasks, or a sample if there are many."""
     database = sqlite3.connect(path, isolation_level=None)
     database.executescript("PRAGMA synchronous=OFF; PRAGMA journal_mode=MEMORY; PRAGMA cache_size=-262144;")
     one, = database.execute("SELECT count(*) FROM tasks").fetchone()

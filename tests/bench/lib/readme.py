@@ -1,4 +1,4 @@
-"""The table of figures of scripts/README.md: what the suites found, between two markers."""
+"""The table of figures in scripts/README.md: the results of the suites, between two markers."""
 import dataclasses
 import pathlib
 
@@ -10,7 +10,7 @@ HEAD = ["what", "what ran", "connections", "Baton", "JS SDK 1.3.0", ""]
 
 @dataclasses.dataclass
 class Figure:
-    """A row. `ran`: which agent answered, or what else was at work; empty cells are shown empty."""
+    """A row. `ran` names the agent that answered, or the other load; empty cells are shown empty."""
     what: str
     ran: str
     connections: str
@@ -23,13 +23,13 @@ class Figure:
 
 
 def text_of(facts, figures):
-    """What stands between the markers."""
+    """Returns the text between the markers."""
     return "\n".join(["", *(f"- {fact}" for fact in facts), "", table(HEAD, [figure.cells() for figure in figures]),
                       "", ""])
 
 
 def replaced(page, facts, figures):
-    """The page with these figures. ValueError if it has not each marker once, in order."""
+    """Returns the page with these figures. Raises ValueError if it does not have each marker once, in order."""
     before, begin, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end or BEGIN in rest or END in after:

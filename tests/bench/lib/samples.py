@@ -1,4 +1,4 @@
-"""What several rounds of one measurement say, and how it is written down."""
+"""Statistics of several rounds of one measurement, and their format."""
 import statistics
 
 
@@ -12,13 +12,13 @@ class Samples(list):
         return statistics.median(self.of(name))
 
     def spread(self, name):
-        """From the least to the most, as a share of the median."""
+        """Returns the difference between maximum and minimum, as a share of the median."""
         values, middle = self.of(name), self.median(name)
         return (max(values) - min(values)) / middle if middle else 0.0
 
 
 def number(value):
-    """With as many digits as mean something."""
+    """Formats a number with its significant digits only."""
     if value >= 100:
         return f"{value:,.0f}"
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
@@ -34,6 +34,6 @@ def rate_with_spread(samples, name="rate"):
 
 
 def table(head, rows):
-    """Markdown."""
+    """Formats a table in Markdown."""
     lines = ["| " + " | ".join(str(cell) for cell in row) + " |" for row in [head, *rows]]
     return "\n".join([lines[0], "|" + "---|" * len(head), *lines[1:]])

@@ -1,5 +1,4 @@
-"""The servers that are measured: each is started on a free loopback port with files of its own and stopped by its
-own pid."""
+"""The measured servers. Each is started on a free loopback port with its own files, and stopped by its own pid."""
 import os
 import pathlib
 import shutil
@@ -11,7 +10,7 @@ import urllib.request
 
 
 class Server:
-    """One process that says "listening on http://HOST:PORT". `version`: the A2A it is spoken to in."""
+    """A process that prints "listening on http://HOST:PORT". `version` is the A2A version of requests to it."""
     version = "1.0"
 
     def __init__(self, places, name, path="/", slow_flush_ms=0.0, database=None):
@@ -72,7 +71,7 @@ class Server:
         return int(text.split(f"{name}:")[1].split()[0])
 
     def resident_kib(self):
-        """Of the server itself; agents that are processes of their own do not count."""
+        """Returns the resident memory of the server itself, without the processes of its agents."""
         return self._status("VmRSS")
 
     def threads(self):
@@ -85,8 +84,8 @@ class Server:
 
 class BatonServer(Server):
     def metric(self, name):
-        """The sum of the values that have this name and, if it names any, these labels. A family of which nothing has
-        come up yet is not there: 0."""
+        """Returns the sum of the values with this name and, if it names any, these labels. A family without values is
+        missing in the metrics: then 0."""
         name, _, labels = name.rstrip("}").partition("{")
         wanted = set(labels.split(",")) if labels else set()
         with urllib.request.urlopen(self.url("/metrics"), timeout=30) as answer:
@@ -104,7 +103,7 @@ class BatonServer(Server):
 
 
 class Baton(BatonServer):
-    """The program as it is shipped, with default settings: `baton serve`."""
+    """The shipped program with default settings: `baton serve`."""
 
     def __init__(self, places, name="Baton", agent="echo", **how):
         super().__init__(places, name, f"/agents/{agent}/", **how)
@@ -118,7 +117,7 @@ class Baton(BatonServer):
 
 
 class EmbeddedBaton(BatonServer):
-    """The same with its agent inside the program."""
+    """Baton with its agent inside the program."""
 
     def __init__(self, places, name="Baton, agent inside", **how):
         super().__init__(places, name, **how)
@@ -163,7 +162,7 @@ class GroupCommit(Server):
 
 
 def settled_kib(server, seconds=20):
-    """Resident memory once it has not changed for three seconds: allocators give back what is free after a while."""
+    """Returns the resident memory once it has not changed for three seconds: allocators release free memory late."""
     deadline = time.monotonic() + seconds
     before, since = server.resident_kib(), time.monotonic()
     while time.monotonic() < min(since + 3, deadline):

@@ -1,4 +1,4 @@
-"""Counts what a client of PostgreSQL asks: its connections go through here."""
+"""Counts the statements of a PostgreSQL client: a proxy for its connections."""
 import collections
 import selectors
 import socket
@@ -10,8 +10,8 @@ FRAMES = (b"BEGIN", b"COMMIT", b"ROLLBACK")
 
 
 class Requests:
-    """The messages of one connection's client, from its beginning. `asked`: how often which text; not those that only
-    begin and end a transaction."""
+    """Parses the client's messages of one connection, from its beginning. `asked` counts statements by text, without
+    those that only begin or end a transaction."""
 
     def __init__(self):
         self.asked, self.rest, self.has_begun = collections.Counter(), b"", False
@@ -21,7 +21,7 @@ class Requests:
         self.rest += data
         at = 0
         while True:
-            head = 1 if self.has_begun else 0  # the first one has no kind
+            head = 1 if self.has_begun else 0  # the first message has no kind
             if len(self.rest) < at + head + 4:
                 break
             length, = struct.unpack_from("!i", self.rest, at + head)
@@ -50,7 +50,7 @@ class Requests:
 
 
 class Wire:
-    """Listens on a free loopback port for as long as it is entered. `url`: of the database, by way of here."""
+    """A context manager that listens on a free loopback port. `url` is the database's URL through this proxy."""
 
     def __init__(self, url):
         start, rest = url.split("@", 1)
@@ -67,14 +67,14 @@ class Wire:
         return self
 
     def __exit__(self, *_):
-        """Once the client has gone."""
+        """Stops the proxy. Call after the client has ended."""
         self.listener.shutdown(socket.SHUT_RDWR)
         for thread in self.threads:
             thread.join()
         self.listener.close()
 
     def asked(self):
-        """Until now."""
+        """Returns the counts up to now."""
         return sum((requests.asked for requests in list(self.requests)), collections.Counter())
 
     def _begin(self, what, *how):
@@ -106,4 +106,4 @@ class Wire:
                             requests.take(data)
                         others[key.fileobj].sendall(data)
             except OSError:
-                return  # one side was cut off: so is the other
+                return  # one side was cut off, so the other is closed too

@@ -1,4 +1,4 @@
-// Bytes to a request: heads as clients send them.
+// Parses bytes to requests, with heads as clients send them.
 #include <benchmark/benchmark.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// Live tasks: subscribing, publishing to many readers, reading what was published.
+// Live tasks: subscribing, publishing to many readers, and reading the published events.
 #include <benchmark/benchmark.h>
 
 #include <vector>
@@ -13,7 +13,7 @@ using engine::LiveTasks;
 
 constexpr task::TaskKey kTask{1};
 
-// Adds events to a task that is not young, as the inbox does once they are durable.
+// Adds events to a task with a long log, like the inbox once they are durable.
 class OldLog {
  public:
   explicit OldLog(LiveTasks& live) : live_(live) {
@@ -38,7 +38,7 @@ class OldLog {
   store::Committed committed_;
 };
 
-// And drop it again, where so many others stay.
+// Subscribes and drops the subscription, beside a number of others that stay.
 void subscribe(benchmark::State& state) {
   LiveTasks live;
   std::vector<LiveTasks::Subscription> others;
@@ -60,7 +60,7 @@ void publish_to_readers(benchmark::State& state) {
   state.SetItemsProcessed(told);
 }
 
-// What a stream that is up to date does for each event.
+// The work of a stream that is up to date for each event.
 void read_next_event(benchmark::State& state) {
   LiveTasks live;
   const auto subscription = live.subscribe(kTask, [] {});

@@ -1,5 +1,5 @@
-// Pages of operators' lists over a database of 1,000,000 tasks: 99 of 100 completed, of ten agents and a
-// hundred callers, the rest in other states. `p99_ms` is of pages from random places.
+// Pages of operators' lists over a database of 1,000,000 tasks of ten agents and a hundred callers. 99 of 100
+// tasks are completed, the rest are in other states. `p99_ms` is for pages at random positions.
 #include <benchmark/benchmark.h>
 #include <sqlite3.h>
 
@@ -17,7 +17,8 @@ constexpr int kAll = 1'000'000;
 constexpr int kPages = 300;
 constexpr std::int64_t kBeginMs = 1'700'000'000'000;
 
-// Written past the store, which would take a minute. Task `i` has its status at kBeginMs + i.
+// Writes to the database directly, because the store would take a minute. Task `i` has its status at kBeginMs
+// + i.
 constexpr char kFill[] = R"sql(
 BEGIN;
 CREATE TEMP TABLE n AS WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 1000000)

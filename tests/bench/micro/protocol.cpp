@@ -1,4 +1,4 @@
-// Bytes to values and back: JSON, sends and answers of each A2A, stored events, blocks of a stream.
+// Parses and writes JSON, sends and answers of each A2A version, stored events, and blocks of a stream.
 #include <benchmark/benchmark.h>
 
 #include "micro/things.h"

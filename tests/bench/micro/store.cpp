@@ -1,5 +1,5 @@
-// The store behind the inbox, with every group flushed to the disk: changes one after the other and many at a
-// time, the 10,000th chunk against the first, and reading.
+// The store behind the inbox, with every group flushed to the disk: sequential and concurrent changes, the
+// 10,000th chunk compared with the first, and reading.
 #include <benchmark/benchmark.h>
 
 #include <atomic>
@@ -19,8 +19,7 @@ using base::Result;
 using engine::Written;
 using task::Change;
 
-// As if a commit could only be flushed by the thread that makes it. For an inbox, which
-// reads nothing but rows.
+// A store whose commits are flushed by the committing thread. Only for an inbox, which reads only rows.
 class FlushedCommits final : public store::TaskStore {
  public:
   explicit FlushedCommits(store::SqliteStore& store) : store_(store) {}
@@ -83,7 +82,7 @@ class OpenStore {
     post(std::move(change), [promise](Written written) { promise->set_value(std::move(written)); });
     return promise->get_future();
   }
-  // Creates another task each time one is stored.
+  // Creates a new task each time one has been stored.
   void keep_creating(std::atomic<std::int64_t>& left) {
     post(creation(), [&](const Written&) {
       if (--left > 0) keep_creating(left);
@@ -129,7 +128,7 @@ Change chunk_change(const task::TaskHead& head, bool append) {
   return change;
 }
 
-// As many changes under way as the argument says.
+// Creates tasks with as many changes in flight as the argument says, in batches.
 void create_tasks(benchmark::State& state) {
   OpenStore store;
   std::vector<std::future<Written>> under_way;
@@ -141,7 +140,7 @@ void create_tasks(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 
-// As many under way all the time.
+// Keeps that number of changes in flight all the time.
 void keep_creating(benchmark::State& state, bool flushes_with_commit) {
   constexpr std::int64_t kEach = 100;
   OpenStore store(flushes_with_commit);
@@ -153,7 +152,7 @@ void keep_creating(benchmark::State& state, bool flushes_with_commit) {
   state.SetItemsProcessed(state.iterations() * kEach * state.range(0));
 }
 
-// To an artifact that has so many chunks already.
+// Appends a chunk to an artifact that already has as many chunks as the argument says.
 void append_chunk(benchmark::State& state) {
   OpenStore store;
   const task::TaskHead head = store.new_task();
@@ -187,7 +186,7 @@ void read_events(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * 100);
 }
 
-// Their time is the disk's, not the processor's.
+// These measure real time, because they wait for the disk.
 BENCHMARK(create_tasks)->Arg(1)->Arg(16)->Arg(64)->Arg(256)->UseRealTime();
 BENCHMARK_CAPTURE(keep_creating, as_shipped, false)->Arg(1)->Arg(16)->Arg(64)->Arg(256)->UseRealTime();
 BENCHMARK_CAPTURE(keep_creating, flushed_with_commit, true)

@@ -1,4 +1,4 @@
-// What the microbenchmarks work on: the short echo that the whole bench is about.
+// The data of the microbenchmarks: the short echo that the whole bench uses.
 #pragma once
 
 #include <stdlib.h>
@@ -48,7 +48,7 @@ inline task::Task finished_task() {
   return task;
 }
 
-// A folder on a disk (the current one's), gone afterwards: /tmp may be memory.
+// A temporary folder on the current folder's disk, because /tmp may be in memory.
 class WorkFolder {
  public:
   WorkFolder() {

@@ -1,5 +1,5 @@
-// What the servers of the peers share: POSTs of {"text": ...} on a free loopback port, each answered once its work has
-// been done. `work(text)` returns the result; where it throws, the answer is 500.
+// The common part of the peers' servers: they accept POSTs of {"text": ...} on a free loopback port, and answer each
+// once its work is done. `work(text)` returns the result; if it throws, the answer is 500.
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 
@@ -26,12 +26,12 @@ export function serve(work) {
   });
 }
 
-// Jobs are told apart by a number in their payload, which their handler says when it has run.
+// Identifies jobs by a number in their payload, which their handler reports when it has run.
 export class Waiting {
   #last = 0;
   #resolves = new Map();
 
-  // What `add(id)` adds comes to its end in `ended(id, result)`.
+  // Calls `add(id)` to add a job, and waits for its `ended(id, result)`.
   async endedAfter(add) {
     const id = ++this.#last;
     const { promise, resolve } = Promise.withResolvers();
@@ -49,8 +49,8 @@ export class Waiting {
   }
 }
 
-// Adds together what comes while an earlier `addMany(items)` is under way, for clients whose guide advises to add many
-// at once. As durable as before: nobody's `add` ends before its own transaction has.
+// Gathers the items that arrive during an `addMany(items)` for the next call, for systems whose guide advises to add
+// many items at once. Durability is the same: an `add` ends only after its own transaction.
 export class Gathered {
   #addMany;
   #next = [];

@@ -1,4 +1,4 @@
-// A durable workflow of three steps on DBOS, with its default settings: more connections than its ten gained nothing.
+// A durable workflow of three steps on DBOS, with its default settings. More than its ten connections did not help.
 import { DBOS } from "@dbos-inc/dbos-sdk";
 import { database, serve } from "./answer.mjs";
 

@@ -1,12 +1,12 @@
-// The agent both SDK servers run, the same one that Baton is measured with (agents/deeds, embedded/deeds.cpp):
-// echoes its message, or does what the first word says. `shapes` knows how the SDK's version writes things.
+// The agent of both SDK servers, the same as Baton's in the bench (agents/deeds, embedded/deeds.cpp): it echoes its
+// message, or executes the command in the first word. `shapes` builds messages for the SDK's version.
 import { existsSync } from "node:fs";
 
 const gate = process.env.BENCH_GATE ?? "";
-const waiting = { event: [], end: [] }; // who waits for a gate to open
+const waiting = { event: [], end: [] }; // the callbacks for the opening of each gate
 let looking;
 
-// One look at the files for all who wait.
+// Checks the files once for all callbacks.
 function look() {
   for (const name of ["event", "end"]) {
     if (waiting[name].length === 0 || !existsSync(`${gate}.${name}`)) continue;
@@ -47,7 +47,7 @@ export class Deeds {
     bus.finished();
   }
 
-  // One event when the gate "event" opens, the end when the gate "end" does.
+  // Sends one event when the gate "event" opens, and ends when the gate "end" opens.
   async hold(names, say) {
     let over = false;
     opened("event").then(() => over || say(this.shapes.artifact(names, "news", false, true)));

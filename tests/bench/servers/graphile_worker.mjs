@@ -1,5 +1,5 @@
-// One job for each request on graphile-worker, with the preset of its guide to performance. BENCH_GATHER=1: jobs that
-// are to be added at the same time are added in one call.
+// One job for each request on graphile-worker, with the preset of its guide to performance. With BENCH_GATHER=1,
+// concurrent jobs are added in one call.
 import { Logger, makeWorkerUtils, run } from "graphile-worker";
 import { Gathered, Waiting, database, serve } from "./answer.mjs";
 
@@ -12,7 +12,7 @@ const preset = {
     localQueue: { size: 500 },
     completeJobBatchDelay: 0,
     failJobBatchDelay: 0,
-    logger: new Logger(() => () => {}), // a line for each job otherwise
+    logger: new Logger(() => () => {}), // the default logger writes a line for each job
   },
 };
 const taskList = { echo: async ({ id, text }) => waiting.ended(id, text) };

@@ -1,5 +1,5 @@
-// One job for each request on pg-boss. BENCH_NOTIFY=1: its workers are woken by LISTEN/NOTIFY, otherwise they poll as
-// often as it lets them. BENCH_GATHER=1: jobs that are to be sent at the same time are inserted in one call.
+// One job for each request on pg-boss. With BENCH_NOTIFY=1, LISTEN/NOTIFY wakes its workers; otherwise they poll as
+// often as it allows. With BENCH_GATHER=1, concurrent jobs are inserted in one call.
 import { PgBoss } from "pg-boss";
 import { Gathered, Waiting, database, serve } from "./answer.mjs";
 
@@ -9,8 +9,8 @@ const boss = new PgBoss({ connectionString: database, useListenNotify: notify })
 boss.on("error", console.error);
 await boss.start();
 await boss.createQueue("echo", { notify });
-// Woken workers all look at once, so one with large batches does more than several. Polling ones wait only after a
-// batch that is not full.
+// Workers that are woken all query at the same time, so one with large batches is faster than several. Polling workers
+// wait only after a batch that is not full.
 const options = {
   batchSize: notify ? 64 : 8,
   localConcurrency: notify ? 1 : 16,

@@ -1,4 +1,4 @@
-// An agent served with @a2a-js/sdk 0.3.14 and express, put together as the SDK's own samples do it.
+// An agent served with @a2a-js/sdk 0.3.14 and express, assembled like the SDK's own samples.
 import { DefaultRequestHandler, InMemoryTaskStore } from "a2a-sdk-03/server";
 import { UserBuilder, agentCardHandler, jsonRpcHandler } from "a2a-sdk-03/server/express";
 import { Deeds } from "./deeds.mjs";

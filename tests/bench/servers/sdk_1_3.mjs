@@ -1,4 +1,4 @@
-// An agent served with @a2a-js/sdk 1.3.0 and express, put together as the SDK's own samples do it.
+// An agent served with @a2a-js/sdk 1.3.0 and express, assembled like the SDK's own samples.
 import { AgentEvent, DefaultRequestHandler, InMemoryTaskStore } from "a2a-sdk-10/server";
 import { UserBuilder, agentCardHandler, jsonRpcHandler } from "a2a-sdk-10/server/express";
 import { TaskState } from "a2a-sdk-10";

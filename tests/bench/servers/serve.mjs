@@ -1,4 +1,4 @@
-// What both servers share: a free loopback port, told as "listening on URL".
+// The common part of both servers: listens on a free loopback port and prints "listening on URL".
 import { createServer } from "node:http";
 import express from "express";
 
@@ -10,7 +10,7 @@ export const skills = [
 // `install` puts the SDK's handlers on the app.
 export function serve(install) {
   const app = express();
-  // The SDKs take 100 kB unless somebody has read the body before them.
+  // Reads the body first, because the SDKs' own limit is 100 kB.
   app.use(express.json({ limit: "8mb" }));
   const server = createServer(app);
   server.listen({ port: Number(process.env.PORT ?? 0), host: "127.0.0.1", backlog: 4096 }, () => {

@@ -1,5 +1,5 @@
-// For LD_PRELOAD: every flush to the disk takes BENCH_FLUSH_DELAY_MS longer, as on a disk that is not as fast
-// as this machine's. One at a time, as a disk does them.
+// For LD_PRELOAD: every flush takes BENCH_FLUSH_DELAY_MS longer, as on a disk that is slower than this
+// machine's. Flushes run one at a time, like on a disk.
 #include <dlfcn.h>
 #include <unistd.h>
 

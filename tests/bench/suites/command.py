@@ -1,4 +1,4 @@
-"""Agents that are programs: workers that take many turns, and a process for each turn against the bare start of
+"""Agents that are programs: workers that run many turns, and a process for each turn, compared with the bare start of
 that process."""
 import json
 import subprocess

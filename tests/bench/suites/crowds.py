@@ -1,4 +1,4 @@
-"""What it costs to keep thousands of streams open, or thousands of sends waiting."""
+"""The cost of thousands of open streams, or thousands of waiting sends."""
 import time
 
 import a2a
@@ -13,7 +13,7 @@ def servers(places):
 
 
 def held_task(caller):
-    """A task that has begun and says nothing."""
+    """Returns a task that runs and is silent."""
     task = caller.task(a2a.send("1.0", "hold", waits=False, message_id="hold"))["id"]
     deadline = time.monotonic() + 30
     while caller.task(a2a.get("1.0", task))["status"]["state"] != "TASK_STATE_WORKING":
@@ -24,7 +24,7 @@ def held_task(caller):
 
 
 def idle_streams(server, count):
-    """Streams on one task, one event to all of them."""
+    """Opens streams on one task, and sends one event to all of them."""
     with a2a.Caller(server, "1.0") as caller:
         task = held_task(caller)
         before = settled_kib(server)
@@ -41,7 +41,7 @@ def idle_streams(server, count):
 
 
 def own_streams(server, count):
-    """Streams, each on a task of its own that says nothing."""
+    """Opens streams, each on its own silent task."""
     with a2a.Caller(server, "1.0") as caller:
         caller.task(a2a.send("1.0", "Hello", message_id="warm"))
     before = settled_kib(server)
@@ -56,7 +56,7 @@ def own_streams(server, count):
 
 
 def await_taken(server, count):
-    """Until every send has become a task; the SDK's server cannot be asked."""
+    """Waits until every send has become a task. The SDK's server does not report that."""
     deadline = time.monotonic() + 60
     while isinstance(server, Baton) and time.monotonic() < deadline:
         if server.metric("baton_turns_queued") + server.metric("baton_turns_running") >= count:

@@ -1,4 +1,4 @@
-"""What it costs that an agent is on another server: Baton to Baton over loopback, next to the same agent at home."""
+"""The cost of an agent on another server: Baton to Baton over loopback, compared with the same agent on one server."""
 import json
 
 import a2a
@@ -7,11 +7,11 @@ from samples import Samples, number, rate_with_spread, table
 from servers import Baton
 
 WAYS = (("JSON-RPC", "jsonrpc"), ("REST", "rest"))
-MOST_MS = 2.0  # what a hop may add to the median
+MOST_MS = 2.0  # the maximum that a hop may add to the median
 
 
 class Near(Baton):
-    """A Baton whose agents "far-..." are the echo of another."""
+    """A Baton whose agents "far-..." are the echo of another Baton."""
 
     def __init__(self, places, far):
         super().__init__(places, name="near")

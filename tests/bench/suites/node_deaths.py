@@ -1,4 +1,4 @@
-"""How soon a turn runs again on another node when its own is killed, freezes or drains."""
+"""The time until a turn runs again on another node after its own is killed, freezes or drains."""
 import concurrent.futures
 import contextlib
 import itertools
@@ -13,7 +13,7 @@ from servers import Baton
 
 WANTED_DEATHS = 50
 LEASE_S = 5
-ENDS = {  # how a node ends, how soon its turn is to run again, and in how many groups of nodes at once it is measured
+ENDS = {  # how a node ends, the limit until its turn runs again, and the number of node groups measured at once
     "killed": (lambda process: process.kill(), 2, 4),
     "frozen": (lambda process: process.send_signal(signal.SIGSTOP), 7, 4),
     "drained": (lambda process: process.terminate(), 0.3, 1),
@@ -24,7 +24,7 @@ numbers = itertools.count(1)
 
 
 class Node(Baton):
-    """One that gives its turns up at once when it drains."""
+    """A node that gives up its turns immediately when it drains."""
 
     def __init__(self, places, name, database):
         super().__init__(places, name, agent="deeds", database=database)
@@ -33,14 +33,14 @@ class Node(Baton):
         return super().command() + ["--node-name", self.name, "--engine-drain-grace-s", "0"]
 
     def end(self):
-        """Whatever it does."""
+        """Kills the process in any state."""
         self.process.kill()
         self.process.wait()
         self.process.stdout.close()
 
 
 class Group:
-    """Nodes that share a database. The victims are all of them, in turn."""
+    """Nodes that share a database. Each of them is the victim in turn."""
 
     def __init__(self, context, stack):
         self.url = stack.enter_context(cluster.fresh_database())
@@ -64,7 +64,7 @@ class Group:
                                 f"AND attempt = {attempt}")
 
     def death(self, victim, survivor, end):
-        """Seconds from the end of a node in which a turn runs until it runs again."""
+        """Returns the seconds from the end of a node with a running turn until the turn runs again."""
         with a2a.Caller(victim, "1.0") as caller:
             task = caller.task(a2a.send("1.0", "hold", waits=False, message_id=f"hold-{next(numbers)}"))["id"]
         self.await_true("the turn to begin", lambda: self.has_begun(task, 1))

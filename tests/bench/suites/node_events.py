@@ -1,4 +1,4 @@
-"""How soon an event that is stored by one node arrives at those that follow its task on others."""
+"""The time until an event stored by one node arrives at streams on other nodes."""
 import concurrent.futures
 import contextlib
 import os
@@ -17,13 +17,13 @@ from suites.nodes import CONNECTIONS, MAX_RATE, Group
 
 WANTED_P50_MS, WANTED_P99_MS = 1, 10
 PAUSE_MS = 20
-ARRIVED = 35  # SO_TIMESTAMPNS: the kernel says when what is read has come, however late this program is
+ARRIVED = 35  # SO_TIMESTAMPNS: the kernel reports when data arrived, even if this program reads it late
 TASK = re.compile(rb'"task":\{"id":"([0-9a-f-]+)"')
 TICK = re.compile(rb'"text":"tick (\d+) "')
 
 
 class Stream:
-    """A request whose answer is a stream, and when each tick came in it."""
+    """A request whose answer is a stream, and the arrival times of its ticks."""
 
     def __init__(self, node, body):
         self.socket = socket.create_connection(("127.0.0.1", node.port), timeout=30)
@@ -34,7 +34,7 @@ class Stream:
         self.seen, self.came = b"", {}
 
     def read(self):
-        """What is there, at least one byte."""
+        """Reads the available bytes, at least one."""
         got, said, _, _ = self.socket.recvmsg(1 << 16, 64)
         if not got:
             raise RuntimeError(f"a stream broke off: {self.seen[-300:]}")
@@ -53,7 +53,7 @@ class Stream:
 
 
 def begin(group, count):
-    """[(stream, followers)]: of a task of ticks at each node, whose send is a stream there, and followers at all others."""
+    """Starts a task of ticks at each node. Returns [(stream, followers)]: its stream there, and those at all others."""
     watched = []
     for index, node in enumerate(group.nodes):
         first = Stream(node, a2a.send("1.0", f"ticks {count} {PAUSE_MS}", stream=True,
@@ -67,7 +67,7 @@ def begin(group, count):
 
 
 def delays_ms(group, count):
-    """Of every tick at every follower: from when the stream at the writing node has it."""
+    """Returns the delays of every tick at every follower, after its arrival in the writing node's stream."""
     with contextlib.ExitStack() as stack, selectors.DefaultSelector() as selector:
         watched = begin(group, count)
         streams = [stream for first, followers in watched for stream in (first, *followers)]
@@ -88,17 +88,17 @@ def delays_ms(group, count):
 
 
 def busy_s():
-    """CPU of everybody on the machine."""
+    """Returns the CPU seconds of all processes of the machine."""
     spent = list(map(int, pathlib.Path("/proc/stat").read_text(encoding="ascii").split("\n", 1)[0].split()[1:9]))
     return (sum(spent) - spent[3] - spent[4]) / cluster.TICK
 
 
 def loaded_delays_ms(group, meter, pace, count):
-    """The same beside sends (see Group.pace), how many of those there were a second, and the share of the cores in use."""
+    """Returns the delays beside sends (see Group.pace), the rate of the sends, and the share of the cores in use."""
     seconds = count * PAUSE_MS // 1000 + 3
     with concurrent.futures.ThreadPoolExecutor(1) as thread:
         sending = thread.submit(group.measure, meter, pace[0], seconds, pace[1])
-        time.sleep(0.5)  # so that there is load when the first one comes
+        time.sleep(0.5)  # lets the load start before the first tick
         began, busy = time.monotonic(), busy_s()
         found = delays_ms(group, count)
         used = (busy_s() - busy) / (time.monotonic() - began) / os.cpu_count()

@@ -1,4 +1,4 @@
-"""What thousands of idle streams on each of several nodes cost: memory, and statements to the database."""
+"""The cost of thousands of idle streams on each of several nodes: memory, and statements to the database."""
 import concurrent.futures
 import contextlib
 import time
@@ -19,14 +19,14 @@ TOGETHER = 500
 
 
 def one_task(nodes):
-    """The bodies of streams that follow one task, whose turn is the first node's."""
+    """Returns the bodies of streams that follow one task, whose turn runs on the first node."""
     with a2a.Caller(nodes[0], "1.0") as caller:
         task = held_task(caller)
     return [a2a.subscribe("1.0", task)] * len(nodes)
 
 
 def own_tasks(nodes):
-    """Of streams that have a task of their own each, with a turn at the node that is asked."""
+    """Returns the bodies of streams that each have their own task, with a turn on the stream's node."""
     for index, node in enumerate(nodes):
         with a2a.Caller(node, "1.0") as caller:
             caller.task(a2a.send("1.0", "Hello", message_id=f"warm-{index}"))
@@ -39,7 +39,7 @@ def at_once(work, *items):
 
 
 def open_streams(stack, node, body, count):
-    """So many at a time that none is refused, as all begin with a look at the database."""
+    """Opens streams in batches so small that none is refused, because each begins with a read of the database."""
     for first in range(0, count, TOGETHER):
         crowd = stack.enter_context(load.Crowd(node, body, min(TOGETHER, count - first)))
         crowd.await_events(1)  # the task as it is
@@ -48,18 +48,18 @@ def open_streams(stack, node, body, count):
 
 
 def asked_during(wires, seconds):
-    """How often which statement, by each."""
+    """Returns the number of each statement, for each node."""
     before = [wire.asked() for wire in wires]
     time.sleep(seconds)
     return [wire.asked() - asked for wire, asked in zip(wires, before)]
 
 
 def more(still, still_s, asked, asked_s):
-    """(queries, notices) a second that were not there before, or not so often. That others became rarer does not count,
-    nor what two looks at the same may differ by."""
+    """Returns (queries, notices) a second that are new or more frequent than before. Ignores statements that became
+    rarer, and differences that two measurements of the same load may have."""
     found = [0.0, 0.0]
     for text, count in asked.items():
-        # What comes once a second may come once more than there are seconds.
+        # A statement that comes once a second may come once more than there are seconds.
         grown = (count - 1) / asked_s - still[text] / still_s
         if NOTICE in text or grown > 2 / still_s:
             found[NOTICE in text] += max(0.0, grown)
@@ -67,8 +67,8 @@ def more(still, still_s, asked, asked_s):
 
 
 def measure(context, bodies_of, count):
-    """A row for each node."""
-    still_s, asked_s = context.scaled((20, 60), (1, 2))  # what is followed is said anew every 20 seconds
+    """Returns a row for each node."""
+    still_s, asked_s = context.scaled((20, 60), (1, 2))  # nodes repeat which tasks they follow every 20 seconds
     memory = context.scaled(settled_kib, Node.resident_kib)
     with contextlib.ExitStack() as stack:
         url = stack.enter_context(cluster.fresh_database())

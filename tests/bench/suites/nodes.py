@@ -1,5 +1,5 @@
-"""Several Batons on one PostgreSQL next to one of them, and what that says of larger numbers. The database, the nodes and
-the load share the machine's cores: what counts is ratios, CPU and bytes a task."""
+"""Several Batons on one PostgreSQL compared with one, and an estimate for larger numbers. The database, the nodes and
+the load share the machine's cores, so only ratios, CPU and bytes per task are meaningful."""
 import concurrent.futures
 import contextlib
 import os
@@ -18,7 +18,7 @@ MAX_RATE = "nodes: most sends a second"  # in Context.known, for later suites
 
 
 class Group:
-    """Nodes with the agent inside, on a database of their own."""
+    """Nodes with the agent inside, on their own database."""
 
     def __init__(self, places, stack, count):
         self.url = stack.enter_context(cluster.fresh_database())
@@ -34,7 +34,7 @@ class Group:
         return found | {"rate": found.rate, "cpu_s": case.server.cpu_seconds() - used}
 
     def measure(self, meter, each, seconds, pause_ms=None):
-        """Blocking sends over so many connections at each node; see load.wrk for the pause."""
+        """Measures blocking sends over `each` connections at each node. For the pause see load.wrk."""
         before = meter.read()
         with concurrent.futures.ThreadPoolExecutor(len(self.cases)) as threads:
             found = list(threads.map(lambda case: self.send(case, each, seconds, pause_ms), self.cases))
@@ -47,7 +47,7 @@ class Group:
                 "connections": cluster.connections(meter.session, self.url) / len(self.nodes)}
 
     def pace(self, meter, rate):
-        """Connections at each node and the pause (see `measure`) with which there are so many sends a second in all."""
+        """Returns the connections at each node, and the pause (see `measure`), for a total rate of sends per second."""
         cycle_ms = 100
         each = max(1, round(rate / len(self.nodes) * cycle_ms / 1000))
         pause = cycle_ms - 10
@@ -56,7 +56,7 @@ class Group:
 
 
 def idle(meter, group, seconds):
-    """What a node and its part of the cluster use a second while nobody asks anything."""
+    """Returns the resources that a node and its part of the cluster use per second without requests."""
     own, before = [node.cpu_seconds() for node in group.nodes], meter.read()
     time.sleep(seconds)
     used, each = meter.since(before), 1 / seconds / len(group.nodes)
@@ -69,7 +69,7 @@ def size(session, url):
 
 
 def measured(context, meter, one, several):
-    """{(nodes, connections at each): Samples}, and the bytes that a task takes in the database."""
+    """Returns {(nodes, connections at each): Samples}, and the bytes of a task in the database."""
     cases = [(one, CONNECTIONS), (several, CONNECTIONS), (several, max(1, CONNECTIONS // context.nodes))]
     for group, each in cases[:2]:
         group.measure(meter, each, context.scaled(3, 1))
@@ -84,7 +84,7 @@ def measured(context, meter, one, several):
 
 
 def ratio(found, of, to, figure):
-    """The median of the rounds' own."""
+    """Returns the median of the ratios of each round."""
     return statistics.median(mine[figure] / other[figure] for mine, other in zip(found[of], found[to]))
 
 

@@ -1,6 +1,6 @@
-"""The same work by systems that people would use instead, on the same PostgreSQL: a job for each request on
-graphile-worker and pg-boss, a plan of three steps on DBOS. Database, servers and load share the machine's cores: what
-counts is ratios, CPU and commits a task."""
+"""The same work by alternatives to Baton, on the same PostgreSQL: a job for each request on graphile-worker and
+pg-boss, a plan of three steps on DBOS. Database, servers and load share the machine's cores, so only ratios, CPU and
+commits per task are meaningful."""
 import contextlib
 import json
 import subprocess
@@ -62,7 +62,7 @@ SETTINGS = """How each is set up:
 
 
 def node(places):
-    """The Node.js that comes with the packages, which want a newer one than Debian has; else the machine's."""
+    """Returns the Node.js of the packages, which need a newer one than Debian's; otherwise the machine's."""
     found = sorted(places.bench.glob("node_modules/node-linux-*/bin/node"))
     return found[0] if found else "node"
 
@@ -80,7 +80,7 @@ class Peer(Server):
 
 
 def written():
-    """How many transactions have written, and bytes of WAL, in the cluster."""
+    """Returns the number of writing transactions, and the bytes of WAL, in the cluster."""
     return map(int, ask(cluster.server(), "SELECT pg_snapshot_xmax(pg_current_snapshot()), pg_current_wal_lsn() - '0/0'"))
 
 
@@ -96,7 +96,7 @@ def grown(before, after):
 
 
 class Contender:
-    """A server on a database of its own, and what it is asked. `trouble`: why it is left out from there on."""
+    """A server on its own database, and the request for it. `trouble` is the reason why it is left out from then on."""
 
     def __init__(self, server, body):
         self.server, self.body = server, body
@@ -133,13 +133,13 @@ class Contender:
 
 
 class Comparison:
-    """Contenders side by side, round after round. found: {(connections, name): Samples}"""
+    """Measures contenders in turn, round after round. found: {(connections, name): Samples}"""
 
     def __init__(self, context, title):
         self.context, self.title, self.contenders, self.found = context, title, [], {}
 
     def attempt(self, contender, what):
-        """A peer that does not work is left out, visibly; Baton has to work."""
+        """Runs a step. A peer that fails is left out, and reported; Baton must not fail."""
         try:
             return what()
         except (OSError, RuntimeError, subprocess.SubprocessError) as error:

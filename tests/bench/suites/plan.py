@@ -1,5 +1,5 @@
-"""What plans cost: three steps in a row, a hundred at the same time, plans that wait, a large map, and
-a small task beside two hundred of those on half of a machine of two CPUs.
+"""The cost of plans: three steps in a row, a hundred plans at the same time, waiting plans, a large map, and a small
+task beside two hundred large maps on one of two CPUs.
 Published elsewhere: three activities of Temporal in about 850 ms (265 ms at best), three steps of Restate in about
 50 ms."""
 import json
@@ -22,7 +22,7 @@ THREE_MS, HUNDRED_MS, PLANS_A_SECOND, WAIT_KIB, BESIDE_MS = 15, 80, 2000, 8, 20
 
 
 class Planned(Baton):
-    """A Baton whose agents are also plans over its echo."""
+    """A Baton with additional agents that are plans over its echo."""
 
     def __init__(self, places, name="plans", **how):
         super().__init__(places, name, **how)
@@ -35,7 +35,7 @@ class Planned(Baton):
 
 
 class HalfPlanned(Planned):
-    """The same on one of the machine's CPUs."""
+    """The same Baton on one of the machine's CPUs."""
 
     def command(self):
         return ["taskset", "--cpu-list", "0", *super().command()]
@@ -53,7 +53,7 @@ def measured(context, server, agent, connections):
 
 
 def waiting_kib(server, count):
-    """Memory of each of many plans that wait, in a server that has done nothing large."""
+    """Returns the memory of each of many waiting plans, in a server that has not handled large tasks."""
     with a2a.Caller(server, "1.0") as caller:
         caller.path = "/agents/wait/"
         for index in range(50):
@@ -65,8 +65,8 @@ def waiting_kib(server, count):
 
 
 def beside_parents(server, parents):
-    """Milliseconds until the turn of each of the same caller's small tasks begins, as its stream says, and until the
-    task is done, while so many large plans are under way."""
+    """Returns, for small tasks of the same caller beside many large plans, the milliseconds until the turn begins (by
+    the task's stream) and until the task is done."""
     begins, ends = [], []
     with a2a.Caller(server, "1.0") as caller:
         caller.path = "/agents/thousand/"

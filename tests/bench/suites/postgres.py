@@ -1,5 +1,5 @@
-"""Baton on PostgreSQL next to itself on SQLite, and next to the most that the same rows can do on that PostgreSQL. The
-database, Baton and the load share the machine's cores: what counts is ratios and CPU a task."""
+"""Baton on PostgreSQL, compared with Baton on SQLite and with the maximum rate of the same rows on that PostgreSQL. The
+database, Baton and the load share the machine's cores, so only ratios and CPU per task are meaningful."""
 import contextlib
 import json
 import pathlib
@@ -16,7 +16,7 @@ from servers import Baton, EmbeddedBaton
 from suites.throughput import Case
 
 INSIDE, SHIPPED, SQLITE = "PostgreSQL, agent inside", "PostgreSQL, shipped echo", "SQLite, agent inside"
-# How many groups are out at once, and how many tasks each makes: as many as the connections could fill, and the best.
+# The numbers of concurrent groups and of tasks in each: as many as the connections could fill, and the best ones.
 LIMITS = {"limit: postgres, 1 lane of 32": (1, 32), "limit: postgres, 2 lanes of 128": (2, 128)}
 COMMITTING = ("engine-flush", "checkpoint")  # SQLite's threads that only commit
 WANTED_RATE, WANTED_P99_MS, WANTED_GETS, WANTED_STREAMS = 6_000, 80, 12_000, 4_000
@@ -25,7 +25,7 @@ WANTED_RATE, WANTED_P99_MS, WANTED_GETS, WANTED_STREAMS = 6_000, 80, 12_000, 4_0
 def threads_cpu_us(pid, names):
     used = 0.0
     for thread in pathlib.Path(f"/proc/{pid}/task").iterdir():
-        with contextlib.suppress(OSError):  # it has ended
+        with contextlib.suppress(OSError):  # the thread has ended
             if (thread / "comm").read_text(encoding="ascii").strip() in names:
                 used += int((thread / "schedstat").read_text(encoding="ascii").split()[0]) / 1000
     return used
@@ -46,7 +46,7 @@ def limit(context, url, lanes, batch):
 
 
 class Round:
-    """The servers, each on a database of its own, and the limits on another."""
+    """The servers, each on its own database, and the limits on another one."""
 
     def __init__(self, context, stack, name):
         self.context, self.name = context, name
@@ -55,7 +55,7 @@ class Round:
                    EmbeddedBaton(context.places, name=SQLITE)]
         if name != "get":
             servers.insert(1, Baton(context.places, name=SHIPPED, database=second))
-        self.limit_url = first  # it has the tables, and its tasks are in nobody's way
+        self.limit_url = first  # has the tables, and its tasks disturb no measurement
         self.cases = [Case(name, stack.enter_context(server)) for server in servers]
         for case in self.cases:
             case.measure(16, context.scaled(3, 1))
@@ -110,7 +110,7 @@ class Standby(Baton):
 
 
 def attempts(url):
-    """Of the only turn."""
+    """Returns the attempt of the only turn."""
     found = ask(url, "SELECT attempt FROM tasks WHERE turn_state = 'running'")
     return int(found[0]) if found else 0
 
@@ -124,7 +124,7 @@ def await_true(what, look, seconds=60, pause=0.02):
 
 
 def take_over(context, end_first):
-    """Seconds from the end of the server whose turn runs until the standby runs it again."""
+    """Returns the seconds from the end of the server with a running turn until the standby runs the turn again."""
     with fresh_database() as url:
         first, second = Standby(context.places, url), Standby(context.places, url)
         starting = None
@@ -149,7 +149,7 @@ def take_over(context, end_first):
                 server.discard()
 
 
-ENDS = {  # and how soon it is to run again
+ENDS = {  # how the server ends, and the limit until the turn runs again
     "killed": (lambda process: process.kill(), 2),
     "frozen": (lambda process: process.send_signal(signal.SIGSTOP), 7),
     "told to stop": (lambda process: process.terminate(), None),

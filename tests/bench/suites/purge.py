@@ -1,4 +1,4 @@
-"""Sends beside a purge: a database of a million tasks whose time is over, that go while 64 connections send."""
+"""Sends beside a purge: a million expired tasks are removed from the database while 64 connections send."""
 import contextlib
 import sqlite3
 import time
@@ -10,13 +10,13 @@ from samples import Samples, number, rate_with_spread, table, times
 from servers import Baton
 
 CONNECTIONS = 64
-SPARE_PAGES = 256  # that the server keeps
+SPARE_PAGES = 256  # free pages that the server keeps
 FOR_EVER = ["--retention-completed-s", "0"]
 DEFAULT = ["--retention-completed-s", "2592000"]
 
 
 class Keeping(Baton):
-    """The program with these flags on a database that is there."""
+    """The program with these flags on an existing database."""
 
     def __init__(self, places, flags, **how):
         super().__init__(places, agent="deeds", **how)
@@ -27,7 +27,7 @@ class Keeping(Baton):
 
 
 def make_old(path):
-    """Has all that is there end long ago, in the order of its making."""
+    """Sets the times of all tasks to long ago, in order of creation."""
     with contextlib.closing(sqlite3.connect(path)) as database, database:
         database.execute("UPDATE tasks SET created_ms = task_key, status_ms = task_key")
 

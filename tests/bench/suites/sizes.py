@@ -1,4 +1,4 @@
-"""Large things: messages, artifacts of many chunks, long histories. Nothing may cost more because the task is long."""
+"""Large messages, artifacts of many chunks, and long histories. No operation may cost more because the task is long."""
 import contextlib
 import json
 import subprocess
@@ -41,7 +41,7 @@ def check_megabyte(server, result):
 
 
 def chunk_stream(server, count):
-    """Milliseconds until a stream whose artifact has so many chunks is over."""
+    """Returns the milliseconds until the end of a stream whose artifact has `count` chunks."""
     arrivals = load.series(server, a2a.send(server.version, f"chunks {count}", stream=True))
     if len(arrivals) < count:
         raise RuntimeError(f"{server.name}: {len(arrivals)} events for {count} chunks")
@@ -62,13 +62,13 @@ def run_chunks(context):
             chunk_stream(server, 100)
             for _ in range(context.rounds):
                 context.say(f"artifacts in chunks, {server.name}")
-                # With the SDKs' servers each chunk costs more than the one before it: minutes for so many.
+                # On the SDKs' servers each chunk costs more than the previous one, so this would take minutes.
                 long = chunk_stream(server, many) if isinstance(server, (EmbeddedBaton, Baton)) else 0.0
                 found.append({"few": chunk_stream(server, few), "many": long})
         growth = found.median("many") / many / (found.median("few") / few)
         rows.append([server.name, rate_with_spread(found, "few"),
                      *([rate_with_spread(found, "many"), times(growth)] if growth else ["not measured", ""])])
-    # One after the other, as the disk is not the same from second to second.
+    # Alternates, because the speed of the disk varies from second to second.
     appends = Samples()
     for _ in range(context.rounds):
         appends.append({"first": append_ms(context, 0), "last": append_ms(context, 10_000)})
@@ -82,7 +82,7 @@ def run_chunks(context):
 
 
 def append_ms(context, after):
-    """Of one chunk, flushed to the disk, to an artifact that has so many (micro/store.cpp)."""
+    """Returns the time to append one chunk, with a flush, to an artifact that has `after` chunks (micro/store.cpp)."""
     places = context.places
     context.say(f"append to {after:,} chunks")
     run = subprocess.run([places.program("baton_benchmarks"), f"--benchmark_filter=append_chunk/{after}/",
@@ -92,7 +92,7 @@ def append_ms(context, after):
 
 
 def conversation(caller, messages):
-    """A task with so many messages, half of them the agent's: a question and an answer in turn."""
+    """Creates a task with this number of messages, questions of the agent and answers in turn."""
     task = caller.task(a2a.send("1.0", "ask", message_id=f"ask-{messages}"))["id"]
     for count in range(1, messages // 2):
         caller.task(a2a.send("1.0", "ask", task=task, message_id=f"ask-{messages}-{count}"))

@@ -1,4 +1,4 @@
-"""What is on disk: its size for each task, and starting and reading where there is a million of them."""
+"""The database on disk: its size for each task, and the time to start and to read with a million tasks."""
 import os
 import pathlib
 import sqlite3
@@ -15,7 +15,7 @@ WARM_UP_S = {"get": 5, "list": 1}
 
 
 def run_disk(context):
-    """Echoes of a short text, and how much longer the database is after them."""
+    """Sends echoes of a short text, and reports the growth of the database for each."""
     places = context.places
     server = EmbeddedBaton(places)
     with server:
@@ -38,7 +38,7 @@ def run_disk(context):
 
 
 def filled(context, count):
-    """A server whose database has so many finished echoes, stopped, with a file of ids."""
+    """Returns a stopped server whose database has `count` finished echoes, and a file of their ids."""
     server = Baton(context.places, name=f"{count:,} tasks")
     server.start()
     with a2a.Caller(server, "1.0") as caller:
@@ -46,7 +46,7 @@ def filled(context, count):
     server.stop()
     began = time.monotonic()
     ids = many_tasks.fill(server.database, count)
-    # The rows that were copied have no slices yet (schema/README.md): made once, at the first start.
+    # The copied rows have no slices yet (schema/README.md); the first start makes them.
     server.start()
     server.stop()
     context.say(f"a database of {count:,} tasks, made in {time.monotonic() - began:.0f} s")
@@ -55,7 +55,7 @@ def filled(context, count):
 
 
 def readiness(server):
-    """Milliseconds until the server says that it is ready."""
+    """Returns the milliseconds until the server prints that it is ready."""
     drop_from_cache(server.database)
     began = time.perf_counter()
     server.start()
@@ -65,7 +65,7 @@ def readiness(server):
 
 
 def drop_from_cache(path):
-    """So that the start reads from the disk, as after a reboot."""
+    """Drops a file from the page cache, so that the start reads from the disk like after a reboot."""
     file = os.open(path, os.O_RDONLY)
     os.fdatasync(file)
     os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
@@ -77,7 +77,7 @@ def measure_start(context, server, found):
     bodies = {"get": a2a.get("1.0"), "list": a2a.list_tasks()}
     ids = str(server.folder / "ids")
     for name, body in bodies.items():
-        # Until what is read is in the system's memory again: how fast the disk is, is not asked here.
+        # Warms up until the data is in the page cache again, because the disk's speed is not measured here.
         load.wrk(server, body, LOAD[name], WARM_UP_S[name], ids)
         result = load.wrk(server, body, LOAD[name], 2 * context.seconds, ids)
         if result["failures"] or result["bytes"] < 300 * result["count"]:

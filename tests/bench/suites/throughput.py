@@ -1,5 +1,5 @@
-"""Sends, gets, cards and whole streams, each at several numbers of connections: Baton and the SDKs' servers in
-turn, round after round, so that what drifts drifts for all."""
+"""Sends, gets, cards and whole streams, each with several numbers of connections. Baton and the SDKs' servers
+alternate, round after round, so that a drift of the machine affects all of them."""
 import contextlib
 import time
 
@@ -50,7 +50,7 @@ class Case:
         self.size = 0 if name == "stream" or self.is_limit else self._probe()
 
     def _probe(self):
-        """How large a right answer is."""
+        """Determines the size of a correct answer."""
         with a2a.Caller(self.server, self.server.version) as caller:
             if self.name == "get":
                 ids = [caller.task(a2a.send(self.server.version, TEXT, message_id=f"get-{number}"))["id"]
@@ -69,7 +69,7 @@ class Case:
             self._check_stream(found)
         else:
             path = a2a.CARD if self.name == "card" else None
-            # Sends that do not wait may come faster than turns are done: past a bound they are refused.
+            # Sends that do not wait may come faster than turns end; above a limit they are refused.
             found = load.wrk(server, self.body, connections, seconds, self.ids_file, path,
                              counts_refusals=self.name == "send-at-once")
             found["count"] -= found["refused"]
@@ -91,7 +91,7 @@ class Case:
             raise RuntimeError(f"{self.server.name}: answers of {mean:.0f} bytes, a right one has {self.size}")
 
     def _drain(self):
-        """Waits until the turns of sends that nobody waited for are over."""
+        """Waits for the end of the turns of sends that did not wait."""
         if self.name != "send-at-once" or not self.server.name.startswith("Baton"):
             return
         deadline = time.monotonic() + 120
@@ -101,7 +101,7 @@ class Case:
             time.sleep(0.05)
 
     def _check_stream(self, found):
-        """The task, working, the reply, completed."""
+        """Checks that streams have their events: the task, working, the reply, completed."""
         if found["events"] < 3 * found["count"]:
             raise RuntimeError(f"{self.server.name}: {found['events']} events in {found['count']} streams")
 
@@ -111,7 +111,7 @@ def measured(context, name):
     found = {}
     with contextlib.ExitStack() as stack:
         cases = [Case(name, stack.enter_context(server)) for server in contenders(context.places, name)]
-        for case in cases:  # compilers of the servers' language, caches, pages of the database
+        for case in cases:  # warms up JIT compilers, caches and the database's pages
             case.measure(16, 1 if context.quick else 3)
         for connections in context.scaled((1, 16, 64, 256), (1, 64)):
             for number_of_round in range(context.rounds):
@@ -139,7 +139,7 @@ HEAD = ["connections", "server", "per second", "p50 ms", "p99 ms", "rate, to SDK
         "CPU µs each", "resident MiB", "threads", "refused"]
 
 
-# The numbers of connections that scripts/README.md shows, beside 64.
+# The numbers of connections that scripts/README.md shows, if other than 64.
 SHOWN = {"send": (1, 64), "stream": (64, 256)}
 RAN = {INSIDE: "an agent inside the program", SHIPPED: "the shipped echo, in Python"}
 
@@ -185,7 +185,7 @@ def run(context, name):
 
 
 def run_slow_disk(context):
-    """Blocking sends where each flush takes longer."""
+    """Measures blocking sends with slower flushes."""
     rows = []
     for delay in context.flush_delays_ms:
         with contextlib.ExitStack() as stack:

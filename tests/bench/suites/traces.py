@@ -1,4 +1,4 @@
-"""What traces cost a send: its CPU where a tenth of the traces goes to a collector, beside the same without traces."""
+"""The cost of traces for a send: its CPU if a tenth of the traces goes to a collector, compared with no traces."""
 import contextlib
 import statistics
 
@@ -12,7 +12,7 @@ CONNECTIONS = 64
 
 
 class Traced(Baton):
-    """The program, with its spans sent to a collector."""
+    """The program, sending its spans to a collector."""
 
     def __init__(self, places, endpoint, **how):
         super().__init__(places, name="Baton, traced", **how)
@@ -23,7 +23,7 @@ class Traced(Baton):
 
 
 def cpu_of_send(context, servers):
-    """Microseconds of each server's CPU. They take turns, so that what else the machine does meets both."""
+    """Returns the CPU microseconds of each server per send. They alternate, so that other load affects both."""
     used, sent = ({server: 0.0 for server in servers} for _ in range(2))
     for server in (servers + servers[::-1]) * context.scaled(2, 1):
         before = server.cpu_seconds()
@@ -37,7 +37,7 @@ def cpu_of_send(context, servers):
 
 def run(context):
     pairs = context.scaled(9, 1)
-    # With 202 it does not look at what it takes.
+    # With 202 the collector does not look at the spans it accepts.
     forgetful = collector.Collector(lambda count: (202, {}, b"{}"))
     with (contextlib.closing(forgetful), Baton(context.places) as plain,
           Traced(context.places, forgetful.url) as traced):

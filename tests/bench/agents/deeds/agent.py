@@ -1,4 +1,4 @@
-"""The agent of the bench as a worker: the same as servers/deeds.mjs and embedded/deeds.cpp."""
+"""The bench's agent as a worker; servers/deeds.mjs and embedded/deeds.cpp do the same."""
 import json
 import os
 import select
@@ -6,7 +6,7 @@ import sys
 
 GATE = os.environ.get("BENCH_GATE", "")
 encode = json.JSONEncoder(separators=(",", ":")).encode
-held = {}  # turn: whether it was told the news
+held = {}  # turn: whether it has sent the news
 
 
 def chunk(turn, text, append, last):
@@ -15,7 +15,7 @@ def chunk(turn, text, append, last):
 
 
 def lines_of(order):
-    """What a turn says at once."""
+    """Yields the lines that a new turn sends immediately."""
     turn = order["turn"]
     text = order["message"]["parts"][0].get("text", "")
     word, _, rest = text.partition(" ")

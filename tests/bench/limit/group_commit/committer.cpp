@@ -51,7 +51,7 @@ void Committer::run() {
   }
 }
 
-// Those that have commits to come, and those that came meanwhile.
+// Returns the requests with commits left, and those that arrived meanwhile.
 std::vector<Committer::Request> Committer::next_group(std::vector<Request> unfinished) {
   std::unique_lock lock(mutex_);
   if (unfinished.empty()) news_.wait(lock, [&] { return !waiting_.empty(); });

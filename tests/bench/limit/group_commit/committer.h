@@ -1,6 +1,5 @@
-// Committer: what a durable send costs at least. Each request is parked for some commits, one after the
-// other; all requests that wait are committed together, by one thread, in SQLite with WAL and
-// synchronous=FULL.
+// Committer: the minimum cost of a durable send. Each request waits for some commits, one after the other.
+// One thread commits all waiting requests together, in SQLite with WAL and synchronous=FULL.
 #pragma once
 
 #include <sqlite3.h>
@@ -17,7 +16,7 @@ namespace baton::bench {
 
 class Committer {
  public:
-  using Done = std::function<void(std::vector<int>)>;  // of these connections everything is on disk
+  using Done = std::function<void(std::vector<int>)>;  // the requests of these connections are on disk
 
   // A request is four events and a task's row, in `commits` (1, 2 or 4) commits.
   Committer(const std::string& path, int commits, Done done);
@@ -30,7 +29,7 @@ class Committer {
   struct Request {
     int connection = -1;
     std::int64_t key = 0;
-    int events = 0;  // that are stored
+    int events = 0;  // the number of stored events
     std::string body;
   };
 

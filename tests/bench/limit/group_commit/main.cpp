@@ -1,4 +1,4 @@
-// The most that durable sends can do on this machine: requests parked for 4 dependent group commits, or
+// The maximum rate of durable sends on this machine: requests that wait for 4 dependent group commits, or
 // for 1.
 //
 // usage: baton_bench_group_commit DATABASE COMMITS

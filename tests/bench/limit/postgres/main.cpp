@@ -1,6 +1,6 @@
-// The most that the tasks of echo sends can do on a PostgreSQL: the rows that Baton writes for each, as sets,
-// each lane one pipeline after the other, without a protocol or an engine. In each group the tasks of the
-// group before end and new ones are made.
+// The maximum rate of echo sends on a PostgreSQL: writes the rows that Baton writes for each task, as sets,
+// without a protocol or an engine. Each lane sends one pipeline after the other. Each group ends the tasks of
+// the previous group and creates new ones.
 //
 // usage: baton_bench_postgres URL LANES BATCH SECONDS
 // The database has the tables that Baton made. Prints {"count": tasks, "seconds": time, "groups": commits}.
@@ -21,7 +21,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kNumberBits = 28;  // of an event in its key
+constexpr int kNumberBits = 28;  // of the event's number in its key
 constexpr std::int64_t kKeysOfLane = 10'000'000;
 constexpr Oid kInt8 = 20, kText = 25, kInt8s = 1016, kTexts = 1009;
 
@@ -64,7 +64,7 @@ std::string bytes_of(const std::string& value) {
   return value;
 }
 
-// In PostgreSQL's binary form.
+// Returns an array in PostgreSQL's binary format.
 template <class T>
 std::string array_of(const std::vector<T>& values, Oid type) {
   std::string bytes;
@@ -106,7 +106,7 @@ class Lane {
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
 
-  // Ends the tasks of the last group and makes new ones. Returns how many have ended.
+  // Ends the tasks of the last group and creates new ones. Returns the number of ended tasks.
   std::int64_t group() {
     std::vector<std::int64_t> made, event_keys, kinds, highs;
     std::vector<std::string> ids, bodies;
@@ -174,7 +174,7 @@ class Lane {
         PQclear(result);
       }
     }
-    PQclear(PQgetResult(link_));  // that of the sync
+    PQclear(PQgetResult(link_));  // the result of the sync
   }
 
   const int number_, batch_;
@@ -184,7 +184,7 @@ class Lane {
   int queued_ = 0;
 };
 
-// The largest key of a task that there is.
+// Returns the largest key of a task in the database.
 std::int64_t last_key(const char* url) {
   PGconn* const link = PQconnectdb(url);
   PGresult* const rows = PQexec(link, "SELECT coalesce(max(task_key), 0) FROM tasks");

@@ -1,5 +1,5 @@
-// What a process for each turn costs without Baton: starts a program again and again, some at the same time,
-// gives it a line, reads what it says to the end and waits for it. Prints one JSON object.
+// The cost of one process for each turn without Baton: starts a program repeatedly, several at the same time,
+// writes a line to it, reads its output to the end and waits for it. Prints one JSON object.
 //
 // usage: baton_bench_process_start PARALLEL SECONDS FOLDER LINE PROGRAM [ARGUMENT]...
 #include <fcntl.h>
@@ -28,7 +28,7 @@ struct Pipe {
   int end[2];
 };
 
-// Answers how many bytes the program said.
+// Returns the number of bytes that the program wrote.
 std::size_t run_once(char** program, const char* folder, const std::string& line) {
   Pipe in, out;
   posix_spawn_file_actions_t actions;
@@ -36,7 +36,7 @@ std::size_t run_once(char** program, const char* folder, const std::string& line
   posix_spawn_file_actions_adddup2(&actions, in.end[0], 0);
   posix_spawn_file_actions_adddup2(&actions, out.end[1], 1);
   posix_spawn_file_actions_addchdir_np(&actions, folder);
-  // A session of its own, as Baton's agents have: the kernel shares the processor out by sessions.
+  // The process gets its own session, like Baton's agents, because the kernel schedules by session.
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);

@@ -1,4 +1,4 @@
-// The most that one thread can answer on this machine: every request gets the same answer.
+// The maximum rate of answers by one thread on this machine: every request gets the same answer.
 #include "limit/share/fixed_answer.h"
 #include "limit/share/tiny_http.h"
 

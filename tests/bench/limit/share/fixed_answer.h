@@ -1,4 +1,4 @@
-// An answer of the size that an echoed send has.
+// An answer of the same size as that of an echoed send.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// TinyHttp: as little of an HTTP server as a keep-alive POST or GET needs, one thread, by epoll. It shows
-// what a machine can do at most; requests are trusted, one at a time on each connection.
+// TinyHttp: a minimal HTTP server for keep-alive POSTs and GETs, with one thread and epoll, to measure the
+// maximum of a machine. Trusts requests; handles one at a time on each connection.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,19 @@ namespace baton::bench {
 
 class TinyHttp {
  public:
-  // Of the connection and the request's body; on the loop's thread.
+  // Gets the connection and the request's body, on the loop's thread.
   using OnRequest = std::function<void(int, std::string_view)>;
 
   explicit TinyHttp(OnRequest on_request);
 
-  // Listens on a free loopback port and says "listening on URL".
+  // Listens on a free loopback port and prints "listening on URL".
   void listen();
   // Never returns.
   [[noreturn]] void run();
 
-  // On the loop's thread.
+  // Answers a request. Call on the loop's thread.
   void answer(int connection, std::string_view body);
-  // From any thread: answers these connections with the same body.
+  // Answers the requests of these connections with the same body. May be called from any thread.
   void answer_later(std::vector<int> connections, const std::string& body);
 
  private:
@@ -37,7 +37,7 @@ class TinyHttp {
 
   const OnRequest on_request_;
   int epoll_ = -1, listener_ = -1, wakeup_ = -1;
-  std::unordered_map<int, std::string> unread_;  // by connection: the beginning of a request
+  std::unordered_map<int, std::string> unread_;  // the beginning of a request, by connection
   std::mutex mutex_;
   std::vector<std::pair<int, std::string>> waiting_;
 };
