@@ -1,4 +1,4 @@
-// What a user does and sees.
+// Cases of a user on pages that use Baton's protocols.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 
@@ -13,7 +13,7 @@ const textsOf = (page, selector) => page.locator(selector).allInnerTexts();
 const sees = (page, selector, text) => page.locator(selector, { hasText: text }).first().waitFor();
 
 export const streamed = {
-  name: "React page: a message, and its answer as it comes",
+  name: "React page: a message is sent, and its answer shown as it arrives",
   everything: "interop/chat plays it with the @ag-ui/client that the page has",
   page: "index.html",
   agent: "stage",
@@ -95,7 +95,7 @@ export const copilotInterrupt = {
     };
     while ((await newest()) !== "TASK_STATE_REJECTED") await page.waitForTimeout(50);
   },
-  // CopilotKit tells of a run that was rejected in the console.
+  // CopilotKit logs a rejected run to the console.
   expectsErrors: true,
 };
 
@@ -159,7 +159,7 @@ const asks = (schema) => JSON.stringify({ type: "ask", message: "What shall it b
 const object = (properties, ...required) => asks({ type: "object", properties, required });
 
 export const readmeInputs = {
-  name: "the example page: inputs that fit what is asked",
+  name: "the example page: a question with a schema gets matching inputs",
   page: "chat.html",
   agent: "stage",
   door: "ag-ui",
@@ -193,7 +193,7 @@ export const readmeInputs = {
     await answered(
       object({ list: { type: "array", items: { type: "number" } } }, "list"),
       async () => {
-        // What does not fit is refused with words, and can be put right.
+        // An answer that does not fit is refused with a message, and can be corrected.
         await page.fill("form.question textarea", '["x"]');
         await page.click("form.question >> text=Answer");
         await sees(page, "p.error", "does not fit");
@@ -205,7 +205,7 @@ export const readmeInputs = {
 };
 
 export const readmeReload = {
-  name: "the example page: its thread is there again after a reload, in the midst of a run too",
+  name: "the example page: its thread is shown again after a reload, also in the middle of a run",
   everything: "chat_cases.mjs does it on the chat page, and e2e/test_chat_conversations.py without a page",
   page: "chat.html",
   agent: "approval",
@@ -275,7 +275,7 @@ export const readmeTool = {
 };
 
 export const readmeError = {
-  name: "the example page: an agent that is not there",
+  name: "the example page: a missing agent is reported",
   page: "chat.html",
   agent: "nobody",
   door: "ag-ui",
@@ -288,7 +288,7 @@ export const readmeError = {
 };
 
 export const comingBack = {
-  name: "a page comes back to a stream of another origin",
+  name: "a page resumes a stream of another origin",
   page: "chat.html",
   agent: "stage",
   door: "ag-ui",

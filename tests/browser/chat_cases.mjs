@@ -1,4 +1,4 @@
-// What a person sees and does on the chat page. Each case opens it with an agent of the real program.
+// Cases of a person on the chat page. Each case opens it with an agent of the real program.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { waitFor } from "../interop/lib/bounds.mjs";
@@ -8,7 +8,7 @@ import { tokens } from "./lib/console.mjs";
 
 const phone = { viewport: { width: 360, height: 640 }, isMobile: true, hasTouch: true, deviceScaleFactor: 3 };
 const hostile = '<img src=x onerror="document.title=1"> [press](javascript:document.title=2) **<b onclick=x>bold</b>**';
-// The smallest picture there is.
+// A picture of one pixel.
 const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 const sees = (page, selector, text) =>
@@ -19,7 +19,7 @@ const sees = (page, selector, text) =>
 const textsOf = (page, selector) => page.locator(selector).allInnerTexts();
 const ready = (page) => page.locator(".compose button.primary:enabled").waitFor();
 
-// Writes a message and sends it by the keyboard.
+// Types a message and sends it with the keyboard.
 async function says(page, text) {
   await ready(page);
   await page.fill("[name=message]", text);
@@ -29,7 +29,7 @@ async function says(page, text) {
 const line = (object) => JSON.stringify(object);
 
 export const chatStreamed = {
-  name: "Chat: an answer as it comes, by the keyboard, with a list of conversations beside it",
+  name: "Chat: an answer is shown as it arrives, with the keyboard only and a list of conversations beside it",
   chat: "stage",
   async run(page, { server }) {
     const gate = randomUUID();
@@ -54,7 +54,7 @@ export const chatStreamed = {
 };
 
 export const chatLateList = {
-  name: "Chat: an answer about the list that a later one has overtaken takes no conversation away",
+  name: "Chat: an outdated answer about the list that arrives late removes no conversation",
   chat: "stage",
   async run(page, { server }) {
     const gate = randomUUID();
@@ -62,7 +62,7 @@ export const chatLateList = {
     const late = {};
     late.isDue = new Promise((resolve) => (late.comes = resolve));
     let asked = 0;
-    // The first answer is from before the conversation, and comes after the second.
+    // The first answer is from before the conversation, but arrives after the second.
     await page.route(/\/conversations\?/, async (route) => {
       if (++asked === 1) {
         await late.isDue;
@@ -87,7 +87,7 @@ export const chatLateList = {
 };
 
 export const chatStopped = {
-  name: "Chat: an answer that is under way is stopped",
+  name: "Chat: a running answer can be stopped",
   chat: "stage",
   async run(page) {
     await says(page, `say one\nhold ${randomUUID()}`);
@@ -99,7 +99,7 @@ export const chatStopped = {
 };
 
 export const chatReloaded = {
-  name: "Chat: a page that is loaded again in the middle of an answer goes on with it",
+  name: "Chat: a page reloaded in the middle of an answer shows the rest of it",
   chat: "stage",
   async run(page, { server }) {
     const gate = randomUUID();
@@ -119,9 +119,9 @@ export const chatReloaded = {
 };
 
 export const chatCut = {
-  name: "Chat: a connection that is cut is taken up again, and nothing is shown twice",
+  name: "Chat: a lost connection is resumed, and no text is shown twice",
   chat: "stage",
-  // The browser tells of the connection that it lost.
+  // The browser logs the lost connection.
   expectsErrors: true,
   async run(page, { server }) {
     const proxy = await new Proxy(server.address).start();
@@ -144,7 +144,7 @@ export const chatCut = {
 };
 
 export const chatApproval = {
-  name: "Chat: a question is answered by a form, one by words, and both are there again after a reload; what failed is tried again as it was asked",
+  name: "Chat: questions answered by form and by words survive a reload, and a retry repeats the request",
   chat: "approval",
   async run(page) {
     await says(page, "Delete the logs");
@@ -170,7 +170,7 @@ export const chatApproval = {
     assert.deepEqual([said[0], said[2]], ["Delete the logs", "Delete the backups"]);
     assert.match(said[3], /approved\s*no$/, "the word has become data");
     assert.equal(await page.locator(".question-box form").count(), 0);
-    // What is tried again is the request, not the answer.
+    // The retry repeats the request, not the answer.
     await page.click(".run-problem >> text=Try again");
     await page.locator(".question-box form").waitFor();
     assert.equal((await textsOf(page, ".mine")).at(-1), "Delete the backups");
@@ -178,7 +178,7 @@ export const chatApproval = {
 };
 
 export const chatForm = {
-  name: "Chat: a question with a schema gets inputs that fit",
+  name: "Chat: a question with a schema gets matching inputs",
   chat: "stage",
   async run(page) {
     const properties = { size: { type: "integer", title: "Size" }, color: { enum: ["red", "green"], title: "Color" } };
@@ -196,7 +196,7 @@ export const chatForm = {
 };
 
 export const chatUpload = {
-  name: "Chat: files are sent, shown with their sizes and downloaded, and one that is too large is refused",
+  name: "Chat: files are sent, shown with their sizes and downloaded, and a file that is too large is refused",
   chat: "stage",
   async run(page) {
     await ready(page);
@@ -229,7 +229,7 @@ export const chatUpload = {
 };
 
 export const chatDropped = {
-  name: "Chat: a file is dropped on the page",
+  name: "Chat: a file can be dropped on the page",
   chat: "stage",
   async run(page) {
     await ready(page);
@@ -249,7 +249,7 @@ export const chatDropped = {
 };
 
 export const chatConversations = {
-  name: "Chat: a second conversation, and back to the first",
+  name: "Chat: a second conversation can be started, and the first one opened again",
   chat: "stage",
   async run(page) {
     const [first, second] = [`say first ${randomUUID()}`, `say second ${randomUUID()}`];
@@ -273,7 +273,7 @@ export const chatConversations = {
 const rowOf = (page, title) => page.locator(".conversations li", { hasText: title });
 
 export const chatRenamed = {
-  name: "Chat: a conversation is renamed in place, by the keyboard, and keeps its title",
+  name: "Chat: a conversation is renamed in place with the keyboard, and keeps its title",
   chat: "stage",
   async run(page) {
     const [words, title] = [`say ${randomUUID()}`, `Named ${randomUUID()} <b>`];
@@ -304,7 +304,7 @@ export const chatRenamed = {
 };
 
 export const chatDeleted = {
-  name: "Chat: a conversation is deleted once that is confirmed, also in the middle of an answer, and stays gone",
+  name: "Chat: a conversation is deleted after a confirmation, also in the middle of an answer, and does not come back",
   chat: "stage",
   async run(page) {
     const [kept, deleted] = [`say kept ${randomUUID()}`, `say deleted ${randomUUID()}`];
@@ -340,10 +340,10 @@ async function signsIn(page, token) {
 }
 
 export const chatTokens = {
-  name: "Chat: a wrong token is refused in words, a right one opens the page, and one that runs out loses nothing",
+  name: "Chat: a wrong token is refused with a message, a right one opens the page, and an expired one loses no text",
   chat: "lab",
   withTokens: true,
-  // The browser tells of every 401.
+  // The browser logs every 401.
   expectsErrors: true,
   async run(page, { server }) {
     await sees(page, "dialog.token", "This server asks for a token.");
@@ -373,7 +373,7 @@ export const chatTokens = {
 };
 
 export const chatPhone = {
-  name: "Chat: on a phone the conversations are a drawer, and nothing scrolls sideways",
+  name: "Chat: on a phone the conversations are a drawer, and the page does not scroll sideways",
   chat: "stage",
   device: phone,
   async run(page) {
@@ -407,7 +407,7 @@ export const chatPhone = {
 };
 
 export const chatHostile = {
-  name: "Chat: markup and links to scripts in what is said are text",
+  name: "Chat: markup and links to scripts in messages are shown as text",
   chat: "stage",
   async run(page) {
     const artifact = { artifactId: "bad", name: hostile, parts: [{ data: [{ [hostile]: hostile }] }, { url: "javascript:alert(1)", filename: hostile }] };
@@ -428,7 +428,7 @@ export const chatHostile = {
 };
 
 export const chatShown = {
-  name: "Chat: tools, progress, thoughts, tables and charts of the agents that ship with the program",
+  name: "Chat: tools, progress, thoughts, tables and charts of the shipped agents are shown",
   chat: "tools",
   async run(page) {
     await says(page, "How is the weather in Berlin?");
@@ -474,7 +474,7 @@ export const chatCharts = {
 };
 
 export const chatAgain = {
-  name: "Chat: what failed is tried again by a button",
+  name: "Chat: a failed answer can be retried with a button",
   chat: "stage",
   async run(page) {
     await says(page, line({ type: "fail", error: "It broke." }));

@@ -1,4 +1,4 @@
-// What an operator does and sees in the console. Each case opens a view of the real program.
+// Cases of an operator in the console. Each case opens a view of the real program.
 import assert from "node:assert/strict";
 import { faultsOf } from "./lib/axe.mjs";
 import { tokens } from "./lib/console.mjs";
@@ -18,7 +18,7 @@ const goes = async (page, server, path) => {
   await sees(page, "h1");
 };
 
-// Fills in the dialog's reason and does what it asks about.
+// Fills in the dialog's reason and confirms the action.
 async function confirms(page, verb) {
   await page.fill("dialog [name=reason]", "a test");
   await page.click(`dialog button:has-text("${verb}")`);
@@ -43,7 +43,7 @@ async function fits(page, path) {
 }
 
 export const everyView = {
-  name: "Console: every view opens without a complaint and without a serious fault of access, and fits 390 pixels",
+  name: "Console: every view opens without errors and serious accessibility faults, and fits 390 pixels",
   async run(page, { server }) {
     const wide = page.viewportSize();
     await visitsAll(page, server, async (path) => {
@@ -81,7 +81,7 @@ export const token = {
     await sees(page, "baton-overview h1", "Overview");
     assert.ok(!page.url().includes("token"), page.url());
     assert.deepEqual(await page.context().cookies(), []);
-    // A link may come from anybody.
+    // A link with a token may come from anybody.
     const used = () => page.evaluate(() => sessionStorage.getItem("baton-token"));
     const follows = (given) => page.evaluate((value) => (location.hash = `token=${value}`), given);
     await follows(tokens.viewer);
@@ -99,7 +99,7 @@ export const token = {
 };
 
 export const wrongToken = {
-  name: "Console: a wrong token is refused in words, and the right one signs in",
+  name: "Console: a wrong token is refused with a message, and the right one signs in",
   expectsErrors: true,
   async run(page) {
     await page.click("text=Sign out");
@@ -113,7 +113,7 @@ export const wrongToken = {
 };
 
 export const unreachable = {
-  name: "Console: a server that is not reached does not sign out, and the page goes on once it is there",
+  name: "Console: an unreachable server does not sign the user out, and the page continues once it is back",
   expectsErrors: true,
   async run(page, { server }) {
     await sees(page, "baton-overview h1", "Overview");
@@ -128,7 +128,7 @@ export const unreachable = {
 };
 
 export const answer = {
-  name: "Console: a question is answered where it is listed, by the form of its schema",
+  name: "Console: a question is answered in the list, with the form of its schema",
   path: "/waiting",
   async run(page, { server }) {
     const key = await server.made("form", "input-required");
@@ -147,7 +147,7 @@ export const answer = {
 };
 
 export const cancel = {
-  name: "Console: a running task is canceled with a reason, which its log and the audit have",
+  name: "Console: a running task is canceled with a reason, which its log and the audit show",
   async run(page, { server }) {
     const key = await server.made("hold", "working");
     await goes(page, server, `/tasks/${key}`);
@@ -161,7 +161,7 @@ export const cancel = {
 };
 
 export const retry = {
-  name: "Console: a failed task is tried again as a new one, with an edited message",
+  name: "Console: a failed task is retried as a new task, with an edited message",
   async run(page, { server }) {
     const key = await server.made("fail once", "failed");
     await goes(page, server, `/tasks/${key}`);
@@ -175,7 +175,7 @@ export const retry = {
 };
 
 export const retryData = {
-  name: "Console: a task of data is retried with other data, and its file as it was",
+  name: "Console: a task with data is retried with other data and the same file",
   async run(page, { server }) {
     const key = await server.made("echo data", "completed");
     const message = { parts: [{ data: { n: 1 } }, { raw: btoa("a,b"), filename: "a.csv", mediaType: "text/csv" }] };
@@ -199,7 +199,7 @@ export const retryData = {
 };
 
 export const stuck = {
-  name: "Console: a task that is stuck is found in two clicks",
+  name: "Console: a stuck task is found with two clicks",
   async run(page, { server }) {
     const key = await server.made("hold", "working");
     await page.click("nav >> text=Tasks");
@@ -223,11 +223,11 @@ export const hostile = {
   },
 };
 
-// The window of events that the page has does not depend on how many there are.
+// The page's window of events does not depend on the number of events.
 const manyEvents = process.env.BATON_RING === "whole" ? 20_000 : 100_000;
 
 export const longLog = {
-  name: "Console: a task of many events opens with one window of them, and goes through others with little memory",
+  name: "Console: a task with many events opens with one window of them, and others load with little memory",
   async run(page, { server }) {
     const key = await server.made(`many ${manyEvents}`, "completed");
     const { task } = await server.api("GET", `/tasks/${key}`);
@@ -263,7 +263,7 @@ export const longLog = {
 };
 
 export const live = {
-  name: "Console: a task's log goes on while one looks",
+  name: "Console: an open log of a task shows new events",
   async run(page, { server }) {
     const key = await server.made("form", "input-required");
     await goes(page, server, `/tasks/${key}`);
@@ -341,7 +341,7 @@ export const pause = {
 };
 
 export const viewer = {
-  name: "Console: a viewer sees all and is offered nothing to do",
+  name: "Console: a viewer sees all data and is offered no actions",
   role: "viewer",
   async run(page, { server }) {
     const key = await server.made("form", "input-required");
@@ -357,7 +357,7 @@ export const viewer = {
   },
 };
 
-// The program alone has its store, so the answers of one that shares it are given here.
+// The program does not share its store, so these are the answers of a program that does.
 const sharing = {
   at: "2026-01-01T00:00:00.000Z",
   shared: true,
@@ -385,7 +385,7 @@ const sharing = {
 };
 
 export const nodes = {
-  name: "Console: nodes are in the menu where a store is shared, with where their agents differ, and one is drained",
+  name: "Console: with a shared store the menu has the nodes, which show differing agents, and a node can be drained",
   device: narrow,
   async run(page, { server }) {
     assert.equal(await page.locator("nav >> text=Nodes").count(), 0);
@@ -414,7 +414,7 @@ export const nodes = {
 };
 
 export const keyboard = {
-  name: "Console: the keyboard goes to the filters, down the rows, into a task and to other views",
+  name: "Console: the keyboard reaches the filters, the rows, a task and other views",
   path: "/tasks",
   async run(page, { server }) {
     await server.made("echo keys", "completed");
@@ -435,7 +435,7 @@ export const keyboard = {
   },
 };
 
-// Says something in the playground and waits for the answer, which is the one of this number.
+// Sends a text in the playground and waits for its answer, the one with this number.
 async function says(page, text, number, answer) {
   await page.fill("[aria-label=Message]", text);
   await page.click("button:has-text('Send')");
@@ -444,7 +444,7 @@ async function says(page, text, number, answer) {
 }
 
 export const talks = {
-  name: "Console: the playground talks over every protocol, with the traffic beside it",
+  name: "Console: the playground uses every protocol, and shows the traffic beside it",
   async run(page, { server }) {
     await goes(page, server, "/playground?agent=lab");
     await page.locator("[name=agent] option", { hasText: "lab" }).waitFor({ state: "attached" });
@@ -466,7 +466,7 @@ export const talks = {
 };
 
 export const bars = {
-  name: "Console: turns and waiting are bars, and a turn that was broken off is told from the one after it",
+  name: "Console: turns and waits are shown as bars, and an aborted turn differs from the next one",
   async run(page, { server }) {
     const key = await server.made("hold", "working");
     await server.api("POST", `/tasks/${key}/requeue`, { reason: "a test" });
@@ -495,7 +495,7 @@ export const pausedAgent = {
 };
 
 export const operatorsWalk = {
-  name: "Console: what is broken in ten ways in a database that another program has made is found and mended",
+  name: "Console: tasks broken in ten ways, in a database created by another program, are found and repaired",
   everything: "e2e/test_operator_walk.py finds and mends each way by `baton ops`, and each view has a case of its own",
   office: new Office(),
   async run(page) {
@@ -503,7 +503,7 @@ export const operatorsWalk = {
     for (const [way, tasks, found, mended] of await walk(page, this.office))
       console.log(`${way}: ${tasks} found in ${found} ms, mended in ${mended} ms`);
   },
-  // Not while the page still asks it.
+  // Stops the office only after the case, because the page uses it until then.
   async over() {
     await this.office.stop();
   },

@@ -1,4 +1,4 @@
-// For the console's files (scripts/check_console): what is wrong, and what could turn a text into markup.
+// Rules for the console's files (scripts/check_console): errors, and code that could turn text into markup.
 import js from "@eslint/js";
 
 const browser = Object.fromEntries(

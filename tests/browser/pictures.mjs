@@ -1,5 +1,5 @@
-// Makes pictures of the console over a thousand tasks: node pictures.mjs [FOLDER]. Without FOLDER the pages', else every
-// view, at both widths and in both themes, to be looked at.
+// Takes pictures of the console with a thousand tasks: node pictures.mjs [FOLDER]. Without FOLDER, those of the
+// documentation; with it, every view at both widths and in both themes, for review.
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,7 +10,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 const [folder] = process.argv.slice(2);
 const shipped = join(here, "../../src/server/console/pictures");
 
-// A task of each kind that a view shows, by its key.
+// Returns the views, with the keys of tasks of each kind.
 async function views(office) {
   const one = async (query) => (await office.api(`/tasks?limit=1&${query}`)).tasks[0].key;
   return {
@@ -33,7 +33,7 @@ async function views(office) {
   };
 }
 
-// `ready`: what has come when the view is whole. A log that is live never lets the network rest.
+// `ready` selects an element that exists once the view is complete. With a live log the network is never idle.
 async function picture(browser, office, path, device, file, ready = "main h1", during = async () => {}) {
   const context = await browser.newContext(device);
   const page = await context.newPage();
@@ -59,7 +59,7 @@ async function all(browser, office) {
   }
 }
 
-// Has the office work for some of the overview's intervals.
+// Keeps the office busy for some of the overview's intervals.
 async function works(office) {
   for (let round = 0; round < 60; ++round) {
     const text = round % 9 === 4 ? "book two hundred" : "write a letter";
@@ -69,7 +69,7 @@ async function works(office) {
   }
 }
 
-// The task is one whose child asks.
+// Takes the pictures of the documentation. The shown task has a child that asks.
 async function forReadme(browser, office) {
   const { child } = await views(office);
   const device = { viewport: { width: 1280, height: 800 }, colorScheme: "light" };

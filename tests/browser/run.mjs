@@ -1,7 +1,7 @@
-// Drives the real program (BATON_PROGRAM) from pages in a real browser (CHROMIUM, Debian's by default). Each case's
-// last sight is kept as a picture in SCREENSHOTS. An argument picks the cases whose names have it. The ring "whole"
-// (BATON_RING) leaves out the cases that say where else their rule is asserted (`everything`), and keeps pictures of
-// failures alone. Ends with "N passed, N failed".
+// Drives the real program (BATON_PROGRAM) from pages in a real browser (CHROMIUM, Debian's by default). Keeps a picture
+// of the end of each case in SCREENSHOTS. An argument selects the cases whose names contain it. The ring "whole"
+// (BATON_RING) leaves out the cases that name another test of the same rule (`everything`), and keeps pictures of
+// failures only. Ends with "N passed, N failed".
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -27,7 +27,7 @@ process.on("exit", () => {
   operated.kill();
 });
 
-// What the page complains of fails the case as well.
+// Collects the page's errors, which also fail the case.
 function watch(page, complaints) {
   page.on("pageerror", (error) => complaints.push(`uncaught: ${error.message}`));
   page.on("console", (message) => {
@@ -35,10 +35,10 @@ function watch(page, complaints) {
   });
 }
 
-// The program that a case is about: one for everybody, or one with tokens and operators.
+// Returns the program for a case: one without tokens, or one with tokens and operators.
 const serverOf = (each) => (each.page || (each.chat && !each.withTokens) ? server : operated);
 
-// Where a case begins: a page of the site that talks to an agent, the chat page with an agent, or a view of the console.
+// Returns the start of a case: a page of the site that uses an agent, the chat page with an agent, or a console view.
 function placeOf(each, site) {
   if (each.chat) {
     const opened = new URLSearchParams({ ...(each.token && { token: each.token }), agent: each.chat });
@@ -100,7 +100,7 @@ async function runAll() {
     timeout: scaled(30),
   });
   try {
-    // A case changes its program's state, so those of one program run in turn; the two programs' run side by side.
+    // A case changes its program's state, so the cases of one program run one by one; the two programs run in parallel.
     await Promise.all([server, operated].map((of) => runThose(of, { browser, site })));
   } finally {
     await browser.close();

@@ -1,10 +1,10 @@
-// Looks for faults of access (axe) in a page.
+// Checks the accessibility of a page (axe).
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** The serious faults of the page as it is. Its own policy forbids scripts from elsewhere: this one comes by the debugger. */
+/** Returns the page's serious faults. The page's policy forbids foreign scripts, so axe is run through the debugger. */
 export async function faultsOf(page) {
   await page.evaluate(axe);
   const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));

@@ -1,4 +1,4 @@
-// A program with an operator, a viewer and a caller, and the tasks that the console is to show.
+// A program with an operator, a viewer and a caller, and the tasks for the console to show.
 import { waitFor } from "../../interop/lib/bounds.mjs";
 import { Server } from "../../interop/lib/server.mjs";
 
@@ -17,7 +17,7 @@ export class ConsoleServer extends Server {
     super(config, ["lab", "approval", "table-report", "analyst", "quarterly"]);
   }
 
-  /** The address of a view, with the token that signs in. */
+  /** Returns the address of a view, with a token that signs in. */
   view(path, role = "operator") {
     return `http://${this.address}/console${path}#token=${tokens[role]}`;
   }
@@ -32,7 +32,7 @@ export class ConsoleServer extends Server {
     return response.json();
   }
 
-  // Sends a text as the caller and returns the new task's key once the task is in this state.
+  // Sends a text as the caller, and returns the new task's key once the task is in this state.
   async made(text, state, agent = "lab") {
     const message = { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text }] };
     const params = { message, configuration: { returnImmediately: true } };
@@ -46,7 +46,7 @@ export class ConsoleServer extends Server {
     return this.found(result.task.contextId, state);
   }
 
-  // The key of the context's task, once it is in this state.
+  // Returns the key of the context's task once the task is in this state.
   async found(context, state) {
     const found = await waitFor(
       `a task of ${context} to be ${state}`,

@@ -1,4 +1,4 @@
-// A program on a database for an operator to walk through, made by tests/e2e/operator_walk.py.
+// A program on a database for the operator's walk, created by tests/e2e/operator_walk.py.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { dirname, join } from "node:path";
@@ -12,7 +12,7 @@ const maker = join(here, "../../e2e/operator_walk.py");
 export class Office {
   #process;
 
-  // `healthy`: at least so many tasks that are well; `each`: so many broken ones of each way.
+  // `healthy` is the minimum number of healthy tasks, `each` the number of tasks broken in each way.
   async start(healthy, each) {
     this.#process = spawn("/usr/bin/python3", [maker, String(healthy), String(each)], {
       stdio: ["pipe", "pipe", "inherit"],
@@ -22,7 +22,7 @@ export class Office {
     return this;
   }
 
-  /** The address of a view, with the token that signs in. */
+  /** Returns the address of a view, with a token that signs in. */
   view(path = "", role = "operator") {
     return `${this.url}/console${path}#token=${this[role]}`;
   }
@@ -46,12 +46,12 @@ export class Office {
     if (error) throw new Error(error.message);
   }
 
-  // Puts a cause right that is outside of Baton.
+  // Repairs a cause outside of Baton.
   repair(cause) {
     this.#process.stdin.write(`${cause}\n`);
   }
 
-  /** No-op if it was not started. */
+  /** Stops the program, if it was started. */
   async stop() {
     if (!this.#process) return;
     const ended = once(this.#process, "exit");

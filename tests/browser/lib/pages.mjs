@@ -1,11 +1,11 @@
-// The pages that are tested: the one that schema/README.md shows, and the React pages, bundled.
+// The tested pages: the example of schema/README.md, and the bundled React pages.
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const here = dirname(dirname(fileURLToPath(import.meta.url)));
 
-// Of optional packages, which the ring "whole" is without.
+// Returns a bundle with optional packages, which the ring "whole" does not have.
 async function bundled(name) {
   const { build } = await import("esbuild");
   const { outputFiles } = await build({

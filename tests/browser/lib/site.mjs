@@ -1,4 +1,4 @@
-// A file server on a port of its own: the pages come from another origin than Baton.
+// A file server on its own port, so that the pages have another origin than Baton.
 import { createServer } from "node:http";
 
 const types = { html: "text/html; charset=utf-8", js: "text/javascript" };
@@ -7,7 +7,7 @@ export class Site {
   #files;
   #server = createServer((request, response) => {
     const name = new URL(request.url, "http://site").pathname.slice(1);
-    // Browsers ask for it by themselves.
+    // Browsers request the icon by themselves.
     const found = name === "favicon.ico" ? "" : this.#files[name];
     response.writeHead(found === undefined ? 404 : 200, {
       "Content-Type": types[name.split(".").at(-1)] ?? "text/plain",
@@ -15,7 +15,7 @@ export class Site {
     response.end(found ?? "There is nothing.");
   });
 
-  // `files`: text by name.
+  // `files` maps names to texts.
   constructor(files) {
     this.#files = files;
   }

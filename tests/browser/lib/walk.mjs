@@ -1,4 +1,4 @@
-// The operator's walk through the console: each way in which tasks are broken is found and mended by clicks alone.
+// The operator's walk through the console: finds and repairs all kinds of broken tasks with clicks only.
 import assert from "node:assert/strict";
 import { waitFor } from "../../interop/lib/bounds.mjs";
 
@@ -9,7 +9,7 @@ class Walk {
     this.broken = office.broken;
   }
 
-  // Follows a link of the page to another view, as a reload would cost the tab's time.
+  // Follows a link of the page to another view, because a reload would add to the measured time.
   async goes(path) {
     await this.page.goto(`${this.office.url}/console${path}`);
     await this.page.locator("h1").first().waitFor();
@@ -21,14 +21,14 @@ class Walk {
     await this.page.locator("dialog").waitFor({ state: "detached" });
   }
 
-  /** The keys of the tasks that a list shows, once there are so many. */
+  /** Returns the keys of the tasks in a list once it has `count` of them. */
   async keys(count) {
     const rows = this.page.locator(".rows.tasks .row .key");
     await waitFor(`${count} rows`, async () => (await rows.count()) === count, 20);
     return rows.allInnerTexts();
   }
 
-  // All that the list's filter finds, by a bulk job.
+  // Acts on all tasks that match the list's filter, with a bulk job.
   async actsOnAll(action, count) {
     await this.page.click("button:has-text('Act on all…')");
     await this.page.selectOption("dialog #action", action);
@@ -48,13 +48,13 @@ class Walk {
     }
   }
 
-  // What retries have made, which their job names.
+  // Returns the tasks that retries created, from the job's results.
   made() {
     return this.page.locator(".row.plain .faint .key").evaluateAll((links) => links.map(({ pathname }) => pathname.split("/").at(-1)));
   }
 }
 
-/** Way -> [finds: to the view that shows it, and what is there; mends: what was found]. */
+/** Way -> [finds: opens the view that shows the broken tasks, and returns them; mends: repairs them]. */
 const ways = {
   "wrong words": [
     async (walk, count) => {
@@ -163,7 +163,7 @@ const ways = {
 async function questions(walk, agent, words, count) {
   await walk.page.click("nav >> text=Waiting");
   const cards = walk.page.locator(".card", { has: walk.page.locator(`.card-head a:text-is("${agent}")`), hasText: words });
-  // A child's question is its parent's, too, who has no parent.
+  // A child's question is also shown for its parent, which has no parent itself.
   const own = cards.filter({ hasNotText: "child of" });
   await waitFor(`${count} questions`, async () => (await own.count()) === count, 20);
   return (await own.locator(".card-head .key:first-child").allInnerTexts()).map((text) => text.replace("task ", ""));
@@ -189,7 +189,7 @@ async function delivered(walk, keys, left = 0) {
   }
 }
 
-/** Walks all ways, and returns how long each took: name, tasks, milliseconds to find and to mend. */
+/** Walks all ways. Returns for each its name, the number of tasks, and the milliseconds to find and to repair them. */
 export async function walk(page, office) {
   const here = new Walk(page, office);
   await page.goto(office.view());
