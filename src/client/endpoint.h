@@ -31,7 +31,7 @@ struct CallError {
   std::string text;           // may hold text from the server, which is not safe for a terminal
   std::int64_t rpc_code = 0;  // the protocol's error code; 0: none
   bool lost = false;          // no answer, or the server is busy: another try may succeed
-  int status = 0;             // the HTTP status, if there is no error of the protocol
+  int status = 0;             // the HTTP status of an error answer; 0: none
   bool unsent = false;  // lost before the server could act on the request, or refused because it is busy
   std::chrono::milliseconds retry_after{0};  // the pause that the server asks for; 0: none
   bool held = false;                         // not sent: the origin's breaker is open for `retry_after`
