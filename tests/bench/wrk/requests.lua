@@ -1,8 +1,8 @@
--- Requests made from a text: "@ID@" in the body becomes an id of its own for each request, "@TASK@" one of the
--- ids in a file, at random.
+-- Makes requests from a text: replaces "@ID@" in the body by a new id for each request, and "@TASK@" by a random id
+-- from a file.
 --   wrk ... -s requests.lua URL -- BODY_FILE|- [IDS_FILE|-] [refusals|MS]
--- Without a body the requests are GETs. With "refusals" JSON-RPC errors are counted, which costs wrk some speed. With MS
--- each connection waits so many milliseconds on average before a request. Ends with a line "RESULT {json}".
+-- Without a body the requests are GETs. With "refusals", counts JSON-RPC errors, which makes wrk slower. With MS, each
+-- connection waits MS milliseconds on average before a request. Ends with a line "RESULT {json}".
 local threads = {}
 
 function setup(thread)
@@ -24,7 +24,7 @@ local function start_of_ids()
   return (bytes:gsub(".", function(c) return string.format("%02x", c:byte()) end))
 end
 
--- The same length each time, so that the request's head never changes.
+-- Ids have a constant length, so that the request's head never changes.
 local id_format
 local counter = 0
 local function next_id()
@@ -37,7 +37,7 @@ local function any_task() return ids[math.random(#ids)] end
 
 local pieces, makers = {}, {}
 
--- Cuts the request where something is to be put in.
+-- Splits the request at the places of replacements.
 local function cut(text)
   local at = 1
   while true do
@@ -63,14 +63,14 @@ function init(args)
   end
   local pause = tonumber(args[3])
   if pause then
-    -- Spread, so that connections do not send in step.
+    -- A random pause, so that connections do not send simultaneously.
     function delay() return math.random(0, 2 * pause) end
   end
   if args[1] == "-" then
     cut(wrk.format("GET"))
     return
   end
-  -- Marks as long as what takes their place: wrk counts the body.
+  -- The marks are as long as their replacements, because wrk computes the body's length.
   local function widened(mark, width) return mark .. string.rep("-", width - #mark) end
   local body = text_of(args[1]):gsub("@ID@", widened("@ID@", #next_id()))
   if #ids > 0 then body = body:gsub("@TASK@", widened("@TASK@", #ids[1])) end

@@ -1,4 +1,4 @@
-// A chat page of CopilotKit's own components, straight at an agent. ?agent= is the URL of the agent's door.
+// A chat page of CopilotKit's own components, connected directly to an agent. ?agent= is the URL of its endpoint.
 import {
   CopilotChat,
   CopilotKitProvider,

@@ -1,4 +1,4 @@
-// A plain chat page: React and AG-UI's HttpAgent, nothing in between. ?agent= is the URL of the agent's door.
+// A plain chat page: only React and AG-UI's HttpAgent. ?agent= is the URL of the agent's endpoint.
 import { HttpAgent } from "@ag-ui/client";
 import { useState } from "react";
 import { createRoot } from "react-dom/client";
@@ -11,7 +11,7 @@ const showMap = {
   parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
 };
 
-// Runs the tools of this page that wait for it, and goes on with what they gave.
+// Runs the waiting tools of this page and adds their results. Returns true if there were any, to continue the run.
 function giveResults() {
   const given = new Set(agent.messages.map((message) => message.toolCallId));
   const calls = agent.messages.flatMap((message) => message.toolCalls ?? []);
@@ -79,7 +79,7 @@ function Chat() {
     show({ error });
   }
 
-  // HttpAgent wants what it holds for open to be answered; a new message says that nobody will.
+  // HttpAgent requires answers to all open interrupts; a new message cancels them.
   function send(event) {
     event.preventDefault();
     agent.addMessage({ id: crypto.randomUUID(), role: "user", content: event.target.text.value });
