@@ -1,5 +1,5 @@
-// The stored form of a task's budget: compact JSON. The names are on users' disks: they may be added to,
-// never changed.
+// The stored form of a task's budget: compact JSON. Names may be added but never changed: stored data contains
+// them.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace baton::store::codec {
 
 std::string encode_budget(const task::Budget& budget);
 
-// Text that `encode_budget` does not write is a budget without bounds.
+// Any text that `encode_budget` does not write is read as a budget without limits.
 task::Budget decode_budget(std::string_view text);
 
 }  // namespace baton::store::codec

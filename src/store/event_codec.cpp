@@ -242,7 +242,7 @@ Result<EventBody> read_tool_result(json::Value root) {
   return task::ToolResult{std::move(*id), root["r"].json(), root["err"].str()};
 }
 
-// Of an event that is one value.
+// Reads an event that consists of one value.
 template <class Event>
 Result<EventBody> read_value(json::Value root) {
   return Event{root["v"].json()};

@@ -1,8 +1,8 @@
 // The stored form of event bodies: a small number for the kind, and compact JSON.
 //
 // Messages, parts and artifacts are in their A2A 1.0 shapes. `decode` restores exactly the value that
-// `encode` wrote, including the bytes of embedded JSON. The numbers and names are on users' disks: they may
-// be added to, never changed.
+// `encode` wrote, including the bytes of embedded JSON. Numbers and names may be added but never changed: stored
+// data contains them.
 #pragma once
 
 #include <string>
@@ -38,7 +38,7 @@ Kind kind_of(const task::EventBody& body);
 
 std::string encode(const task::EventBody& body);
 
-// Fails with `internal` if the body is not what `encode` writes.
+// Fails with `internal` if `encode` cannot have written the body.
 base::Result<task::EventBody> decode(int kind, std::string_view body);
 
 // A list of messages as JSON, and back.

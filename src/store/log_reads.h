@@ -1,4 +1,4 @@
-// What stores read off a task's log, so that they agree.
+// Facts that stores derive from a task's log, computed in one place so that all stores agree.
 //
 // Threads: pure; a Conversation is for one thread.
 #pragma once
@@ -17,21 +17,21 @@ namespace baton::store {
 
 // Whether the event stops the task: ends it, or makes it wait for its caller.
 bool is_stop(const task::EventBody& body);
-// Whether the event belongs to the task's history or stops it. Most events are output, and are none.
+// Whether the event belongs to the task's history or stops it. Most events are output and not landmarks.
 bool is_landmark(const task::EventBody& body);
-// Whether something said in a conversation is, or begins, with this event: a message or a streamed reply.
+// Whether the event adds to a conversation: it has a message, or is the first piece of a streamed reply.
 bool speaks(const task::EventBody& body);
 
-// Where the artifacts of a task are after its log.
+// Returns the places of a task's artifacts after its log.
 task::ArtifactPlaces places_of(std::span<const task::EventPtr> log);
 
-// Brings row.waiting up to date with the head and with events that follow what is noted already.
+// Updates row.waiting from the head and from events that follow those already noted.
 void note_waiting(TaskRow& row, std::span<const task::EventPtr> events);
 
-// Conversation: what was said in a context, read backwards: the events of each of its tasks from the newest
-// on, and what speaks in the order of time across tasks. Events that do not speak matter to their task only.
-// Returns as many of the newest messages as are wanted and fit into 4 MiB, at least one. See
-// TaskStore::context for `task` and `unanswered`.
+// Conversation: collects the newest messages of a context. Add the events of each task from the newest to the
+// oldest. Events that speak must be added in the order of time across tasks; for other events only the order within
+// their task matters. It is full at `limit` messages or once they reach 4 MiB. See TaskStore::context for `task` and
+// `unanswered`.
 class Conversation {
  public:
   Conversation(task::TaskKey task, task::EventNumber unanswered, int limit);
@@ -42,10 +42,10 @@ class Conversation {
   std::vector<task::Message> oldest_first() &&;
 
  private:
-  // What is known of a task from its later events.
+  // Facts about a task from its later events.
   struct Later {
     std::map<task::ArtifactId, std::vector<std::string>> pieces;  // of replies, the last one first
-    std::set<task::ArtifactId> replaced;                          // withdrawn or begun anew
+    std::set<task::ArtifactId> replaced;                          // withdrawn or started over
   };
   void add_piece(Later& later, const task::TextDelta& piece);
   void say(task::Message&& message);

@@ -1,9 +1,9 @@
-// OperatorStore: what whoever runs this server sees of all callers' tasks, and what they have done. One
-// database with TaskStore and DeliveryStore.
+// OperatorStore: the operators' view of all callers' tasks, and the operators' own actions. It uses the same
+// database as TaskStore and DeliveryStore.
 //
-// Reads answer in bounded time: they stop scanning after `time_max` with what they have found, and say how
-// far they came. Order and places do not depend on the filter, so a place of one query is one of any other.
-// Threads: as TaskStore says: `write` is one of its writes, reads are on any thread.
+// Reads take bounded time: they stop scanning after `time_max`, return the rows found until then, and tell how far
+// they came. Order and places do not depend on the filter, so a place from one query is valid in any other.
+// Threads: as for TaskStore: `write` is one of its writes, reads are on any thread.
 #pragma once
 
 #include <chrono>
@@ -18,22 +18,22 @@
 
 namespace baton::store {
 
-// Which tasks; a field that is empty or absent lets all pass. Hidden tasks pass while they have a turn.
+// Selects tasks. A field that is empty or absent lets all tasks pass. Hidden tasks pass while they have a turn.
 struct TaskFilter {
   std::vector<task::State> states = {};
   bool unfinished = false;                  // has a turn: queued, running or waiting
   std::vector<task::TurnState> turns = {};  // its turn is in one of these states; none: it has no turn
   task::AgentName agent = {};
-  task::Caller caller = {};  // with all its tenants; or within one, if it names a tenant
+  task::Caller caller = {};  // with all its tenants, or within one if it names a tenant
   task::ContextId context = {};
   task::TaskKey parent = {};
   bool roots = false;                                // has no parent
-  std::string schedule = {};                         // its name
-  std::optional<base::Timestamp> status_until = {};  // its status is of this time or older
+  std::string schedule = {};                         // the schedule's name
+  std::optional<base::Timestamp> status_until = {};  // its status is from this time or earlier
   int attempts_min = 0;
-  bool undelivered = false;          // has a webhook delivery that waits or was given up
-  std::optional<bool> retried = {};  // whether an operator has sent it again
-  std::string error = {};            // in the text of its status, in any case of ASCII letters
+  bool undelivered = false;          // has a webhook delivery that is pending or was given up
+  std::optional<bool> retried = {};  // whether an operator has retried it
+  std::string error = {};            // is contained in the text of its status, ignoring the case of ASCII letters
   std::string id = {};               // its id begins with this, or has this short form (task/short_id.h)
 };
 
@@ -49,10 +49,11 @@ struct TaskQuery {
   bool oldest_first = false;
   std::optional<TaskPlace> after;  // a TaskPage's `next`
   int limit = 50;
-  // A page is cut behind the first row that does not pass after `time_max`, or that does after
-  // `found_time_max`: a server may be a millisecond away, and a page of a few rows is of no use.
+  // A page ends after the first row that fails the filter after `time_max`, or that passes it after
+  // `found_time_max`. The second limit is longer: a database may be a millisecond away, and a page of only a few
+  // rows is useless.
   std::chrono::milliseconds time_max{50}, found_time_max{500};
-  // The lines have the key and the status's time for sure, and of the rest what has been looked at.
+  // The lines have the key and the status's time; other fields are set only if the filter needed them.
   bool keys_only = false;
 };
 
@@ -61,27 +62,27 @@ struct TaskLine {
   task::TaskHead head;
   base::Timestamp created{};
   std::string schedule;
-  std::string text;               // of its last status, the first kLineTextMax bytes at most
-  int undelivered = 0;            // deliveries that wait or were given up
-  task::TaskKey retried_as = {};  // the newest task that an operator has made of it; 0: none
+  std::string text;               // of its last status, at most the first kLineTextMax bytes
+  int undelivered = 0;            // deliveries that are pending or were given up
+  task::TaskKey retried_as = {};  // the newest task that an operator's retry created; 0: none
 };
 inline constexpr std::size_t kLineTextMax = 1200;
 
 struct TaskPage {
   std::vector<TaskLine> lines;
-  std::optional<TaskPlace> next;  // where the next page begins; nothing: there is no more
-  bool is_cut = false;            // time was up: what lies after `next` has not been looked at
+  std::optional<TaskPlace> next;  // the start of the next page; absent if there is none
+  bool is_cut = false;            // the time was over: tasks after `next` have not been checked
 };
 
 struct TaskCount {
   std::int64_t tasks = 0;
-  bool exact = false;  // else there are at least so many
+  bool exact = false;  // false: the number is a lower bound
 };
 
 struct DeliveryFilter {
   enum class State { open, waiting, given_up };  // open: waiting or given up
   State state = State::open;
-  task::TaskKey task = {};  // with it, delivered ones pass as well if the state is `open`
+  task::TaskKey task = {};  // if set and the state is `open`, delivered ones pass too
   task::AgentName agent = {};
   task::Caller caller = {};  // as in TaskFilter
 };
@@ -92,14 +93,14 @@ struct DeliveryLine {
   task::Caller caller;
   task::TaskId task_id;
   task::EventNumber event;
-  std::string url;    // as its caller gave it: may hold secrets
+  std::string url;    // as its caller gave it; may contain secrets
   std::string state;  // "waiting", "delivered" or "given-up"
   int attempts = 0;
   base::Timestamp created{};
-  std::optional<base::Timestamp> due;  // of a config's first one that waits
+  std::optional<base::Timestamp> due;  // only for a config's first pending delivery
   std::string error;
 };
-// Newest first. `next`: pass it as `before` to go on; 0: there is no more.
+// Newest first. Pass `next` as `before` to get the next page; 0 if there is none.
 struct DeliveryPage {
   std::vector<DeliveryLine> lines;
   std::int64_t next = 0;
@@ -119,7 +120,7 @@ struct AuditPage {
   std::int64_t next = 0;         // as in DeliveryPage
 };
 
-// What operators have switched at an agent. Writing one pauses or resumes, and changes no scale.
+// The operators' settings for an agent. Writing one pauses or resumes the agent; it does not change the scale.
 struct AgentControl {
   task::AgentName agent;
   bool paused = false;
@@ -127,7 +128,7 @@ struct AgentControl {
   base::Timestamp at{};
   int workers = 0, concurrency = 0;  // see AgentScale
 };
-// How many processes an agent keeps, and how many turns it runs at once. 0: as its card says; unset: no
+// The number of processes that an agent keeps, and of turns that it runs at once. 0: the card's value; unset: no
 // change.
 struct AgentScale {
   task::AgentName agent;
@@ -135,15 +136,15 @@ struct AgentScale {
   std::string actor, reason;
 };
 
-// One action on each task that a filter found. Its tasks are written down before the first one is acted on;
-// `counted`: they are, and the job, which is being prepared, waits for somebody to confirm their number.
+// One action on each task that a filter finds. The list of tasks is stored before the action begins. `counted`: the
+// list is complete, and the job, still in preparation, waits for an operator to confirm the number.
 struct BulkJob {
   enum class State { preparing, running, done, abandoned };
   task::BulkJobKey key;
   base::Timestamp at{};
   std::string actor, action, reason;
   std::string filter;      // as the operator gave it
-  std::int64_t tasks = 0;  // while they are being counted, so far
+  std::int64_t tasks = 0;  // during preparation, the number until now
   State state = State::preparing;
   std::int64_t done = 0, refused = 0;
   bool counted = false;
@@ -154,7 +155,7 @@ struct BulkItem {
   std::string detail;
 };
 
-// Adds items to a job that is prepared.
+// Adds items to a job in preparation.
 struct BulkItems {
   task::BulkJobKey job;
   std::vector<task::TaskKey> tasks;
@@ -164,43 +165,43 @@ struct BulkState {
   BulkJob::State state = BulkJob::State::running;
 };
 
-// A turn that ran when its program died, and has not ended since. A turn whose task has open children, which
-// work or wait for people, is not counted: a child is the suspect then.
+// A turn that was running when its program crashed, and has not ended since. A turn whose task has open children,
+// which work or wait for people, is not counted, because a child is the suspect then.
 struct CrashedTurn {
   task::TaskKey task;
   task::TurnNumber turn;
-  int deaths = 0;                // counted: in a row, without output stored in between
-  int alone = 0;                 // of them, while it was the only suspect that ran in its program
-  task::EventNumber last_event;  // of the task, once the last one was counted
+  int deaths = 0;                // counted crashes in a row, without stored output in between
+  int alone = 0;                 // crashes of those while it was the only suspect that ran in its program
+  task::EventNumber last_event;  // the task's last event when the last crash was counted
   enum class Seen { none, death, death_alone };
-  Seen seen = Seen::none;                      // what is to be counted
-  std::optional<base::Timestamp> quarantined;  // since when its turn waits for an operator
+  Seen seen = Seen::none;                      // a crash that has not been counted yet
+  std::optional<base::Timestamp> quarantined;  // the time since which its turn waits for an operator
 };
-inline constexpr int kSuspectDeaths = 3;     // from which on a turn is a suspect
-inline constexpr int kQuarantineDeaths = 2;  // of a suspect that ran alone, until its turn is quarantined
+inline constexpr int kSuspectDeaths = 3;     // a turn with this many crashes is a suspect
+inline constexpr int kQuarantineDeaths = 2;  // a suspect is quarantined after this many crashes while it ran alone
 
-// How many tasks a job has that is being prepared.
+// Sets the number of tasks of a job in preparation.
 struct BulkCount {
   task::BulkJobKey job;
   std::int64_t tasks = 0;
   bool counted = false;
 };
 
-// The program begins to use the store, which it does not share with others: notes the turns that ran when the
-// one before died, unless that was asked to stop. Forgets those that have ended.
+// The program begins to use the store. Unless the store is shared, notes the turns that were running when the
+// previous program ended without having been asked to stop. Forgets turns that have ended.
 struct ProgramBegins {
-  bool is_shared = false;  // then notes nothing: the node that took over has noted the death
+  bool is_shared = false;  // true: notes nothing, because the node that took over has noted the crash
 };
-// Whether the program was asked to stop. Of a store that is not shared.
+// Whether the program was asked to stop. Only for a store that is not shared.
 struct ProgramStops {
   bool stops = true;
 };
-// Replaces what is noted of these turns; those without a death are forgotten.
+// Replaces the stored counts of these turns. Turns without a crash are forgotten.
 struct CrashCounts {
   std::vector<CrashedTurn> turns;
 };
 
-// A BulkJob makes a job; its key must be new. An AuditEntry is for what changes no task.
+// A BulkJob creates a job; its key must be new. An AuditEntry records an action that changes no task.
 using OperatorWrite = std::variant<task::AuditEntry, AgentControl, AgentScale, BulkJob, BulkItems, BulkState,
                                    BulkCount, ProgramBegins, ProgramStops, CrashCounts>;
 
@@ -209,9 +210,9 @@ class OperatorStore {
   virtual ~OperatorStore() = default;
 
   virtual base::Result<TaskPage> page(const TaskQuery& query) const = 0;
-  // Exact for what is selected by state, agent and caller alone; else what can be told without a scan.
+  // Exact if the filter selects only by state, agent and caller; otherwise a number that needs no scan.
   virtual base::Result<TaskCount> count(const TaskFilter& filter) const = 0;
-  // How many visible tasks at rest there are, by agent and state; those with a turn by turn state.
+  // The numbers of visible tasks: those at rest by agent and state, those with a turn by turn state.
   struct AgentCounts {
     task::AgentName agent;
     std::vector<std::pair<task::State, std::int64_t>> at_rest;
@@ -233,10 +234,11 @@ class OperatorStore {
   virtual base::Result<std::vector<BulkItem>> bulk_items(task::BulkJobKey job, task::TaskKey after, int limit,
                                                          bool open) const = 0;
 
-  // By task, without those that have ended. A quarantined one that was queued again is none any more.
+  // Returns the crashed turns by task, without those that have ended. A quarantined turn that was queued again is
+  // not included.
   virtual base::Result<std::vector<CrashedTurn>> crashed_turns() const = 0;
 
-  // Adds it to the open group, as TaskStore::apply does a change.
+  // Adds the write to the open group, as TaskStore::apply adds a change.
   virtual base::Result<void> write(const OperatorWrite& write) = 0;
 };
 

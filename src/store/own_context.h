@@ -8,9 +8,9 @@
 
 namespace baton::store {
 
-// Empty if the task's id is not from base::make_uuid.
+// Returns the id of the task's own context; empty if the task's id is not from base::make_uuid.
 task::ContextId own_context(const task::TaskId& id);
-// The task whose own context would have this id; empty if the id has not that form.
+// Returns the task whose own context would have this id; nullopt if the id does not have that form.
 std::optional<task::TaskId> task_of_own_context(const task::ContextId& id);
 
 }  // namespace baton::store

@@ -1,11 +1,10 @@
-// Peers: the nodes that share a store. A node is one program during one life of it, with a number that is
-// never used again. It is alive while it renews its lease, in the database's time; when it is not, another
-// node takes its tasks over (TaskRow::owner), and nothing that it says is stored any more.
+// Peers: the nodes that share a store. A node is one run of a program, with a number that is never used again. It is
+// alive while it renews its lease, in the database's time. When its lease has expired, another node takes over its
+// tasks (TaskRow::owner), and the store accepts no more writes from it.
 //
-// Nodes tell each other which tasks they have changed, after the commit and soon: those whose turn was not
-// their own, and those that another node has said to follow. What is told may come late, twice or not at all:
-// the numbers of events say what is missing, so whoever follows a task looks at it every second besides
-// (`ends`).
+// Nodes notify each other of the tasks that they have changed, soon after the commit: tasks whose turn was another
+// node's, and tasks that another node follows. A notification may come late, twice or not at all. Event numbers show
+// what is missing, so a node that follows a task also checks it every second (`ends`).
 //
 // Threads: every method from any. The listener is called on threads of the peers, one call at a time, and may
 // read the store.
@@ -29,14 +28,14 @@ struct Grown {
   task::EventNumber last;
 };
 
-// How far a task has come, and whose turn it has.
+// The last event of a task, and the owner of its turn.
 struct TaskEnd {
   task::TaskKey task;
   task::EventNumber last;
   task::Version version;
   NodeId owner;
   bool cancel_requested = false;
-  std::string answered = {};  // the child's question that has its answer, unless the task asks again
+  std::string answered = {};  // the child's question that was answered, unless the task asks again
 };
 
 struct NodeAgent {
@@ -45,11 +44,11 @@ struct NodeAgent {
   base::Timestamp changed{};  // the card; 0: unknown
 };
 
-// What a node says of itself with each sign of life.
+// A node's status, which it reports with each renewal of its lease.
 struct NodeReport {
   int running = 0, queued = 0;  // turns
   bool draining = false;
-  std::chrono::milliseconds lag{0};  // how long the turn has waited that has waited longest
+  std::chrono::milliseconds lag{0};  // the longest wait of a queued turn
   friend bool operator==(const NodeReport&, const NodeReport&) = default;
 };
 
@@ -58,15 +57,15 @@ struct Node {
   std::string name;     // the machine's, or what its operator has set
   std::string version;  // of the program
   base::Timestamp started{};
-  std::chrono::milliseconds lease{};  // that is left of it; negative: it is over
+  std::chrono::milliseconds lease{};  // the remaining time of its lease; negative: expired
   NodeReport report;
-  std::chrono::microseconds database{0};  // what it took to answer the node's last sign of life but one
+  std::chrono::microseconds database{0};  // the database's response time at the renewal before the last one
   bool is_joining = false;                // it waits until all others know of it
   bool is_asked_to_drain = false;
   std::vector<NodeAgent> agents;  // by name
 };
 
-// How long a node is told of a task that it has said to follow.
+// How long a node is notified of a task after its last request to follow it.
 inline constexpr std::chrono::seconds kFollowed(25);
 
 class Peers {
@@ -76,81 +75,79 @@ class Peers {
     virtual ~Listener() = default;
     // Others have changed these tasks.
     virtual void heard(const std::vector<Grown>& tasks) = 0;
-    // Something may have been missed: look at all that is followed, and rely on nothing that is in memory but
-    // is not followed. Comes also when the last other node has gone: only then is this one alone again.
+    // Notifications may have been missed: check all followed tasks, and do not rely on tasks in memory that are not
+    // followed. Also called when the last other node has gone: this node counts as alone again only after this call.
     virtual void missed() = 0;
-    // A node is dead: these of its tasks with a turn are this one's now, as after a restart, and what else it
-    // has left undone is for this one to do. There may be none.
+    // A node is dead. These tasks with a turn now belong to this node, as after a restart, and this node must also
+    // finish the dead node's other work. The list may be empty.
     virtual void adopted(const std::vector<task::TaskKey>& tasks) = 0;
-    // An operator wants this node to drain and to end. Called once.
+    // An operator has asked this node to drain and to end. Called once.
     virtual void asked_to_drain() = 0;
-    // Whether somebody follows the task here.
+    // Whether this node follows the task.
     virtual bool follows(task::TaskKey task) = 0;
-    // Other nodes follow these tasks, and know of these events: they are to be told of later ones that this
-    // one knows of.
+    // Other nodes follow these tasks and know of these events: tell them of later events that this node knows.
     virtual void others_follow(const std::vector<Grown>& tasks) = 0;
-    // Another node has begun to listen: it has not heard what is followed here (Peers::follow).
+    // Another node has begun to listen. It does not know which tasks this node follows (Peers::follow).
     virtual void has_newcomer() = 0;
   };
 
   virtual ~Peers() = default;
 
-  // This program's.
+  // This program's node number.
   virtual NodeId self() const = 0;
-  // Whether no other node can have changed anything until now. So what this one has in memory is all there
-  // is. Cheap. False also for a moment when the database is slow to take a sign of life.
+  // Whether no other node can have changed anything until now, so that this node's memory is complete. Cheap. May
+  // also be false briefly when the database is slow to accept a renewal of the lease.
   virtual bool is_alone() const = 0;
-  // Whether the store has taken a sign of life of this node in the last seconds. Cheap.
+  // Whether the store has accepted a renewal of this node's lease in the last seconds. Cheap.
   virtual bool is_in_touch() const = 0;
-  // Whether what others tell arrives here. It does not where a proxy before the database keeps notifications
-  // back: then what others change has to be looked for. Cheap.
+  // Whether notifications of other nodes arrive here. A proxy in front of the database may hold them back; then this
+  // node must poll for changes. Cheap.
   virtual bool hears() const = 0;
 
-  // From now on calls the listener, which must outlive the peers or be replaced by null; replacing waits for
-  // a call that is under way. Before that tasks of dead nodes that this one has taken over are simply its
-  // own.
+  // Sets the listener, which must outlive the peers or be replaced by null; replacing waits for a running call.
+  // Until a listener is set, tasks of dead nodes that this one has taken over become its own without a call.
   virtual void listen(Listener* listener) = 0;
-  // Has the others hear of these tasks. Never blocks; does nothing while this node is alone.
+  // Notifies the other nodes of these tasks. Never blocks; does nothing while this node is alone.
   virtual void tell(const std::vector<Grown>& tasks) = 0;
-  // The same for those of the tasks that somebody follows elsewhere, as far as this node knows: all of them
-  // just after it has begun to listen, and while it does not hear.
+  // Like `tell`, but only for tasks that other nodes follow, as far as this node knows. Just after it has begun to
+  // listen, and while notifications do not arrive, all tasks count as followed.
   virtual void tell_followers(const std::vector<Grown>& tasks) = 0;
-  // Has the others tell this node of these tasks for the next kFollowed, and at once of what they have beyond
-  // these events. Never blocks; does nothing while this node is alone.
+  // Asks the other nodes to notify this node of these tasks for the next kFollowed, and at once of events after
+  // these. Never blocks; does nothing while this node is alone.
   virtual void follow(const std::vector<Grown>& tasks) = 0;
-  // Whether somebody follows the task on another node: asks them all, and blocks for a moment. One that does
-  // not answer in time counts as one where nobody does, unless this node does not hear.
+  // Whether another node follows the task. Asks all nodes, and blocks for a moment. A node that does not answer in
+  // time counts as not following, unless notifications do not arrive here.
   virtual bool is_followed_elsewhere(task::TaskKey task) = 0;
-  // The right to begin what one node may begin at a time, by a name; given back with the last copy, on any
-  // thread. Null: another node has it, and has not given it back in a moment. Blocks. What one node does at
-  // once under the same name is its own affair. Fails with unavailable, or overloaded: this node has as many
-  // as it may, or this caller more than are left for the others.
+  // A lock by name between nodes, for work that only one node may begin at a time. It is released with the last
+  // copy, on any thread. Returns null if another node holds it and does not release it in a moment. Blocks. It does
+  // not exclude other work of the same node under the same name. Fails with unavailable, or with overloaded if this
+  // node holds as many as it may, or this caller more than are left for others.
   using Claim = std::shared_ptr<const void>;
   virtual base::Result<Claim> claim(const task::Caller& caller, const std::string& name) = 0;
-  // How far these tasks have come, in any order; leaves out those that are gone. One statement.
+  // Returns the ends of these tasks, in any order; leaves out removed tasks. Runs one statement.
   virtual base::Result<std::vector<TaskEnd>> ends(const std::vector<task::TaskKey>& tasks) const = 0;
 
-  // Adds to the store's open group: this node takes over at most `most` turns that wait for a slot at others
-  // that are alive, of tasks of these agents that nobody has delegated, that await no children, and whose
-  // turn no program has died of. Returns the tasks as they are then. On the thread that writes; fails as
-  // TaskStore::apply does.
+  // Takes over at most `most` turns that wait for a slot at other live nodes, in the store's open group. Takes only
+  // turns of these agents, of tasks that have no parent, that await no children, and whose turn has not crashed a
+  // program. Returns the heads after the takeover. Call on the writing thread; fails as TaskStore::apply does.
   virtual base::Result<std::vector<task::TaskHead>> take_queued(const std::vector<task::AgentName>& agents,
                                                                 int most) = 0;
 
-  // What this node says of itself: its agents, and a report, for which it is asked with each sign of life on
-  // a thread of the peers, until `leave`. Waits for a call of the former function, so null ends that; never
-  // call it from there.
+  // Publishes this node's agents, and sets the function for its report. The function is called with each renewal, on
+  // a thread of the peers, until `leave`. Replacing it waits for a running call, so null stops the calls; never call
+  // this from within the function.
   virtual void announce(std::vector<NodeAgent> agents, std::function<NodeReport()> report) = 0;
-  // All that have not left, by number; this one, too. One whose lease is over is dead soon.
+  // Returns all nodes that have not left, by number, including this one. A node whose lease has expired will soon
+  // be declared dead.
   virtual base::Result<std::vector<Node>> nodes() const = 0;
-  // not_found if there is no such node.
+  // Fails with not_found if there is no such node.
   virtual base::Result<void> ask_to_drain(NodeId node) = 0;
-  // Gives this node's unfinished tasks away: another one takes them over at once. Nothing can be written
+  // Releases this node's unfinished tasks, so that another node takes them over at once. Nothing can be written
   // afterwards. Call once all writes are done.
   virtual void leave() = 0;
 
-  // Whether this node does what only one of them does: retention, operators' jobs. There is one that does, or
-  // for a moment none; never two.
+  // Whether this node is the leader, which does the work that only one node does: retention, operators' jobs. There
+  // is one leader, or for a moment none; never two.
   virtual bool leads() const = 0;
 };
 

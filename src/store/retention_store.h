@@ -1,4 +1,4 @@
-// RetentionStore: how tasks leave a store. What goes of a task is everything but its sends, which are
+// RetentionStore: removes tasks from a store. All data of a task is removed except its sends, which are
 // digests.
 //
 // Threads and groups: `remove` and `tidy` add to the open group and fail as TaskStore::apply does; reads on
@@ -17,7 +17,7 @@
 
 namespace baton::store {
 
-// A task as the decision to remove it needs it.
+// The facts about a task that the decision to remove it needs.
 struct TreeMember {
   task::TaskHead head;
   bool delivers = false;  // a webhook of it is neither delivered nor given up
@@ -26,10 +26,10 @@ struct TreeMember {
 struct Removal {
   struct One {
     task::TaskKey task;
-    task::Version version;  // as it was when this was decided
+    task::Version version;  // at the time of the decision
   };
   std::vector<One> tasks;  // children before their parents
-  // Deliveries that wait go too, and what is deleted is overwritten.
+  // Pending deliveries are removed too, and the deleted data is overwritten.
   bool erases = false;
 };
 
@@ -51,21 +51,22 @@ class RetentionStore {
 
   // At most `limit` tasks with keys above `after`, hidden ones too, in the order of their making.
   virtual base::Result<std::vector<task::TaskHead>> all_tasks(task::TaskKey after, int limit) const = 0;
-  // A key up to which tasks were made by this time, and above which they were not, as far as the clock was
+  // Returns a key: tasks up to it were created by this time, tasks above it later, provided that the clock was
   // right.
   virtual base::Result<task::TaskKey> last_made(base::Timestamp time) const = 0;
-  // The task and all below it, parents first; empty if there is none. Fails with too_large past `most`.
+  // Returns the task and all tasks below it, parents first; empty if there is no such task. Fails with too_large if
+  // there are more than `most`.
   virtual base::Result<std::vector<TreeMember>> tree(task::TaskKey root, int most) const = 0;
   // All tasks of a context, hidden ones too.
   virtual base::Result<std::vector<task::TaskHead>> in_context(const task::ContextRef& context) const = 0;
   // Whether the database had tasks before this program knew retention.
   virtual bool kept_before() const = 0;
 
-  // Removes the tasks that have ended, are as they were, have no tasks below them, no unfinished parent and,
-  // unless it erases, no webhook to send. The others stay. Returns those that are gone. What a long log holds
-  // may go later, by `tidy`; nobody finds it.
+  // Removes the tasks that have ended, are unchanged, have no tasks below them, no unfinished parent and, unless it
+  // erases, no pending webhook. The others stay. Returns the removed tasks. The content of a long log may be deleted
+  // later, by `tidy`, but is no longer accessible.
   virtual base::Result<std::vector<Removed>> remove(const Removal& removal) = 0;
-  // Deletes some more of long logs, or gives some of the file's free pages back to the disk, down to
+  // Deletes a further part of long removed logs, or returns some of the file's free pages to the disk, down to
   // `spare_pages`. Returns whether there is more to do.
   virtual base::Result<bool> tidy(std::int64_t spare_pages) = 0;
 };

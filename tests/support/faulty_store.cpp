@@ -19,7 +19,7 @@ tl::unexpected<base::Error> planned(ErrorCode code) {
   return fail(code, "the store is not available at the moment", "a planned fault");
 }
 
-// Draws for one group or flush.
+// The random draws for one group or flush.
 class Chance {
  public:
   Chance(std::uint64_t seed, std::uint64_t kind, int number)
@@ -74,7 +74,7 @@ GroupFaults& FaultyStore::group() {
   return *group_;
 }
 
-// Runs `write` in the open group, or fails in its place and ends the group.
+// Runs `write` in the open group, or fails instead and ends the group.
 template <class Write>
 auto FaultyStore::writing(Write&& write) -> decltype(write()) {
   const GroupFaults& faults = group();

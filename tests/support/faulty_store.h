@@ -1,7 +1,7 @@
-// FaultyStore: fails where a plan says so, over any other store. For tests and the simulator.
+// FaultyStore: wraps a store and fails according to a plan. For tests and the simulator.
 //
-// Where the plan names no fault, everything goes to the inner store. Of what is read only contexts can fail.
-// Threads: as TaskStore says. The plan and its hooks are called on the thread that writes or flushes; hooks
+// Calls without a planned fault go to the inner store. Among reads, only reads of contexts can fail.
+// Threads: as for TaskStore. The plan and its hooks are called on the thread that writes or flushes; hooks
 // may block.
 #pragma once
 
@@ -16,23 +16,23 @@
 
 namespace baton::store {
 
-// What goes wrong with one group. An empty commit is a group too.
+// The faults of one group. An empty commit is a group too.
 struct GroupFaults {
-  // So many changes, titles, delivery results and removals are applied. The next one fails, and the group is
-  // gone.
+  // The number of changes, titles, delivery results and removals that are applied. The next one fails, and the
+  // group is lost.
   std::optional<int> applied_max;
-  base::ErrorCode failure = base::ErrorCode::unavailable;  // of that one; or internal
+  base::ErrorCode failure = base::ErrorCode::unavailable;  // the error of that failure; or internal
   // The commit fails before anything has happened.
   bool commit_fails = false;
   base::ErrorCode commit_failure = base::ErrorCode::unavailable;  // or raced
-  std::function<void()> before_commit;  // a late commit: nothing has happened yet, or all is taken back
-  std::function<void()> after_commit;   // a late answer: the group is committed, and its writer not told
+  std::function<void()> before_commit;  // a late commit: nothing is committed yet, or the group was rolled back
+  std::function<void()> after_commit;   // a late answer: the group is committed, but its writer does not know yet
 };
 
-// What goes wrong with one flush.
+// The faults of one flush.
 struct FlushFaults {
   bool fails = false;                 // with unavailable
-  bool happens_all_the_same = false;  // though it fails, the data is durable
+  bool happens_all_the_same = false;  // the data is durable although the flush fails
   std::function<void()> before;       // a late flush
 };
 
@@ -43,13 +43,13 @@ struct FaultPlan {
   std::function<bool()> context_fails = [] { return false; };  // with unavailable; on any thread
 };
 
-// How many of a thousand groups, or flushes, have a fault.
+// The number of groups, or flushes, per thousand that have a fault.
 struct FaultRates {
   int apply = 0, apply_internal = 0;
   int commit = 0, late_commit = 0, late_answer = 0;
   int flush = 0, late_flush = 0;
 };
-// Faults by chance, the same for the same seed and number. `late` is the hook of all that is late.
+// Returns random faults, which are the same for the same seed and number. `late` is the hook of everything late.
 FaultPlan faults_by_chance(std::uint64_t seed, const FaultRates& rates, const std::function<void()>& late);
 
 class FaultyStore final : public TaskStore,
@@ -57,11 +57,12 @@ class FaultyStore final : public TaskStore,
                           public OperatorStore,
                           public RetentionStore {
  public:
-  // `roll_back` takes back the inner store's open group. All must outlive the store.
+  // `roll_back` rolls back the inner store's open group. All arguments passed by reference must outlive the store.
   FaultyStore(TaskStore& tasks, DeliveryStore& deliveries, OperatorStore& operators,
               std::function<void()> roll_back, FaultPlan plan);
 
-  // What its RetentionStore does; without it that may not be used. Before the store is used.
+  // Sets the store that the RetentionStore calls go to; without it they must not be used. Call before the store is
+  // used.
   void set_retention(RetentionStore& store) { retention_ = &store; }
 
   base::Result<Committed> apply(task::Change& change, TaskRow& row) override;
@@ -171,10 +172,10 @@ class FaultyStore final : public TaskStore,
   RetentionStore* retention_ = nullptr;
   const std::function<void()> roll_back_;
   const FaultPlan plan_;
-  // The writing thread's.
+  // Used only by the writing thread.
   std::optional<GroupFaults> group_;  // of the open group
   int groups_ = 0, applied_ = 0;
-  // The flushing thread's.
+  // Used only by the flushing thread.
   int flushes_ = 0;
 };
 

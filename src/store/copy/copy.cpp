@@ -18,7 +18,7 @@ using base::Result;
 constexpr int kBatchRowsMax = 4'000;
 constexpr std::size_t kBatchBytesMax = 4 << 20;
 
-// What changes whenever a server writes to the source.
+// Returns a text that changes whenever a server writes to the source.
 std::string state_of(sql::Connection& source) {
   sql::Query query = source.query(
       "SELECT (SELECT name FROM server), (SELECT count(*) FROM tasks), (SELECT coalesce(sum(version + "
@@ -30,7 +30,7 @@ std::string state_of(sql::Connection& source) {
   return state;
 }
 
-// What is done of a table.
+// The progress of copying a table.
 struct Progress {
   Tally tally;
   std::string reached;  // the key of the last row
@@ -112,7 +112,7 @@ class Copier {
   }
 
  private:
-  // Connections know a statement by its address.
+  // Keeps a statement for good, because connections identify statements by their address.
   const char* kept(std::string statement) { return statements_.emplace_back(std::move(statement)).c_str(); }
 
   static std::string places(std::size_t count) {
@@ -121,7 +121,7 @@ class Copier {
     return places;
   }
 
-  // In one transaction, with which the target becomes an unfinished copy.
+  // Makes the target an unfinished copy, in one transaction.
   void make(const std::string& state) {
     to_.begin();
     to_.run("CREATE TABLE unfinished_copy (source text NOT NULL, state text NOT NULL)");

@@ -1,8 +1,8 @@
 // Copies all of a database into another one, of the same or another kind, table by table in the order of
 // their keys. The target then continues where the source stopped, turns and webhooks included.
 //
-// What the target has and what was counted of it is committed together, in batches: a copy that ended in any
-// way goes on there when it is begun again.
+// Rows and their count and digest are committed together, in batches. So a copy that was interrupted in any way
+// continues from its last batch when it is started again.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@ namespace baton::store::copy {
 struct Compared {
   std::string table;
   std::int64_t rows = 0;  // of the source
-  bool is_equal = false;  // both have as many rows with the same digest
+  bool is_equal = false;  // both have the same number of rows and the same digest
 };
 
-// Calls `on_table` for each table once all are copied. Fails with internal if one is not equal, and with
-// conflict if the target is an unfinished copy of another database, or of this one before it changed; then
-// the target stays an unfinished copy.
+// Calls `on_table` for each table once all tables are copied. Fails with internal if a table is not equal, and
+// with conflict if the target is an unfinished copy of another database, or of this one before it changed. In
+// these cases the target stays an unfinished copy.
 base::Result<void> copy(Source& source, Target& target, const std::function<void(const Compared&)>& on_table);
 
 }  // namespace baton::store::copy

@@ -1,4 +1,4 @@
-// Row: a row of a table on its way from one database to another, and what is counted of a table's rows.
+// Row: a row of a table that is copied from one database to another. Tally: the count and digest of a table's rows.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace baton::store::copy {
 
-// A count and a digest: the sum of the rows' own, which is the same in whatever order they come.
+// A count and a digest. The digest is the sum of the rows' digests, so it does not depend on their order.
 struct Tally {
   std::int64_t rows = 0;
   std::uint64_t high = 0, low = 0;
@@ -27,12 +27,12 @@ class Row {
   // `query` has the table's columns, in their order.
   void read(const sql::Query& query);
 
-  // For `insert_statement`, as long as the row stays as it is.
+  // The values for `insert_statement`; valid until the row changes.
   std::span<const sql::Parameter> parameters();
   std::size_t bytes() const;  // of its texts
   void add_to(Tally& tally) const;
 
-  // Its key as a text, and back as parameters, which are good as long as the text is.
+  // Convert the row's key to a text, and a text back to parameters, which are valid as long as the text.
   std::string key() const;
   static std::vector<sql::Parameter> key_parameters(const Table& table, const std::string& key);
 

@@ -1,7 +1,7 @@
 // The tables that a copy of a database consists of, with their columns: the same in SQLite and PostgreSQL.
 //
-// Left out is what a database has of its own: its migrations, PostgreSQL's nodes and lanes and whose
-// turns are whose, SQLite's slices of sends.
+// Tables and columns that belong to one database are left out: its migrations, PostgreSQL's nodes, lanes and owners
+// of turns, SQLite's slices of sends.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +15,14 @@ namespace baton::store::copy {
 struct Column {
   std::string name;
   bool is_text = false;
-  bool may_be_null = false;  // then nothing else stands for 0, or for an empty text
+  bool may_be_null = false;  // if true, 0 and the empty text are always stored as null
 };
 
 struct Table {
   std::string name;
   std::vector<Column> columns;  // those of the key first
   std::size_t key_columns = 1;
-  int rows_at_start = 0;  // that migrations have made
+  int rows_at_start = 0;  // rows that migrations insert
 
   // "task_key, agent, caller", of the first `most`.
   std::string columns_listed(std::size_t most = SIZE_MAX) const;
@@ -31,8 +31,8 @@ struct Table {
 // In the order in which they are copied.
 std::span<const Table> tables();
 
-// "INSERT INTO audit (audit_key, ...) VALUES (?, ...)". `columns` and `values` come first, such as "lane, "
-// and "0, "; `words` stand before VALUES.
+// Returns "INSERT INTO audit (audit_key, ...) VALUES (?, ...)". `columns` and `values`, such as "lane, " and "0, ",
+// are put first; `words` are put before VALUES.
 std::string insert_statement(const Table& table, std::string_view columns = "", std::string_view values = "",
                              std::string_view words = "");
 

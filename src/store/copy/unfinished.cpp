@@ -11,7 +11,7 @@ namespace {
 
 using base::ErrorCode;
 
-// Statements are known by their addresses.
+// Static, because connections identify statements by their address.
 const std::vector<std::string>& statements_that_count() {
   static const std::vector<std::string> all = [] {
     std::vector<std::string> made;

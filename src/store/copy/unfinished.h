@@ -1,5 +1,5 @@
-// An unfinished copy: a database with the table `unfinished_copy`, which the copy makes first and drops last.
-// No server uses such a database.
+// An unfinished copy: a database with the table `unfinished_copy`, which the copy creates first and drops last.
+// Servers refuse such a database.
 #pragma once
 
 #include "base/error.h"
@@ -9,16 +9,16 @@ namespace baton::store::copy {
 
 inline constexpr char kUnfinishedTable[] = "unfinished_copy";
 
-// Whether a table that is copied has other rows than those that migrations make. Throws sql::Failure.
+// Whether a copied table has rows other than those that migrations insert. Throws sql::Failure.
 bool has_rows(sql::Connection& connection);
 
-// Why nobody but the copy uses this database, which is one. Throws sql::Failure.
+// The error for opening a database that is an unfinished copy. Throws sql::Failure.
 base::Error unfinished_error(sql::Connection& connection);
 base::Error unfinished_error(const std::string& source);
 
-// Why a database is no place for a copy.
+// The error for a target that has rows.
 base::Error not_empty();
-// Why a database is not copied from.
+// The error for a source with an older schema.
 base::Error is_older();
 
 }  // namespace baton::store::copy
