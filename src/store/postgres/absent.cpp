@@ -1,4 +1,4 @@
-// The store of a program that was built without PostgreSQL.
+// Stands in for the store in a program that was built without PostgreSQL.
 #include "store/postgres/postgres_store.h"
 
 #include <cstdlib>
@@ -52,7 +52,7 @@ Peers& PostgresStore::peers() const {
   std::abort();
 }
 
-// Nothing of the rest is ever called, as there is no such store.
+// The remaining functions are never called, because no such store can be opened.
 base::Result<void> PostgresStore::flush() {
   return {};
 }

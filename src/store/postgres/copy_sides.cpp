@@ -21,10 +21,10 @@ using base::Result;
 using copy::Table;
 
 constexpr std::string_view kTotals = "task_totals", kAudit = "audit";
-// What would lose what it had confirmed, which a source is not asked to do.
+// Settings that may lose confirmed commits. They are allowed for a source, because nothing is committed there.
 const std::vector<std::string> kAllowedToSources{"fsync=off", "full_page_writes=off",
                                                  "synchronous_commit=off"};
-// Each sequence, and the largest key of what takes its keys. Blocks begin at what comes next.
+// Sets each sequence to continue after the largest key in use. Blocks of keys begin at the next value.
 constexpr const char* kSequences[] = {
     "SELECT setval('task_keys', 1 + greatest((SELECT coalesce(max(task_key), 0) FROM tasks), (SELECT "
     "coalesce(max(task_key), 0) FROM removed_logs), (SELECT coalesce(max(last_task), 0) FROM retention)), "
@@ -36,7 +36,7 @@ constexpr const char* kSequences[] = {
     "FROM audit), false)",
 };
 
-// As one row for each key, as SQLite has them.
+// Sums PostgreSQL's rows per node to one row for each key, as in SQLite.
 std::string rows_for_copy(const Table& table) {
   if (table.name != kTotals) return table.name;
   return "(SELECT agent, caller, state, sum(tasks)::bigint AS tasks FROM task_totals GROUP BY agent, caller, "
@@ -51,7 +51,7 @@ class PostgresSource final : public copy::Source {
   ~PostgresSource() override {
     snapshot_.reset();
     try {
-      // At once: the server may take a while to notice that the connection is closed.
+      // Unlocks at once, because the server may take a while to notice that the connection is closed.
       unlock_all(reader_.link());
     } catch (const sql::Failure&) {  // It is gone with the connection.
     }
@@ -62,7 +62,8 @@ class PostgresSource final : public copy::Source {
     if (auto locked = lock_checked(link, kAllowedToSources, address_); !locked) return locked;
     if (auto newest = check_newest(link, base::embedded_files()); !newest) return newest;
     if (has_table(link, copy::kUnfinishedTable)) return fail(unfinished_error(link));
-    // The lock goes with the session. One that is lost in a snapshot is not made anew.
+    // The lock ends with the session. A session that is lost within a snapshot is not replaced, so checking the lock
+    // once is enough.
     snapshot_.emplace(reader_);
     sql::Query locks =
         reader_.query("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()");
@@ -97,7 +98,7 @@ class PostgresTarget final : public copy::Target {
     }
     is_begun_ = has_table(link, copy::kUnfinishedTable);
     if (!is_begun_ && has_any()) return fail(copy::not_empty());
-    // Longer than any copy takes: whoever waits for the database must not end this one.
+    // The lease is longer than any copy takes, so that a program which waits for the database does not end this one.
     const NewNode node{"a copy", "", clock.now(), std::chrono::hours(1'000)};
     forget_nodes(link);
     writer_.take({enter(link, node), 1});
@@ -123,14 +124,14 @@ class PostgresTarget final : public copy::Target {
     writer_.run("DELETE FROM nodes");
   }
 
-  // What was committed is on the disk. The planner learns now what it would learn a minute later.
+  // Committed data is already on the disk. ANALYZE gives the planner statistics now that it would get a minute later.
   Result<void> flush() override {
     for (const Table& table : copy::tables()) writer_.link().ask("ANALYZE " + table.name);
     return {};
   }
 
  private:
-  // By a connection of its own: the writer has no lane yet.
+  // Uses a connection of its own, because the writer has no lane yet.
   bool has_any() {
     Reader reader(address_, [](Link&) {});
     const sql::Snapshot snapshot(reader);
@@ -143,7 +144,7 @@ class PostgresTarget final : public copy::Target {
   bool is_begun_ = false;
 };
 
-// Makes a side of the database and has `prepare` make it ready.
+// Creates a side of the database with `make` and prepares it with `prepare`.
 template <class Made, class Make, class F>
 Result<std::unique_ptr<Made>> open_side(const std::string& url, Make&& make, F&& prepare) {
   auto address = Address::read(url);

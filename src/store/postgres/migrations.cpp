@@ -19,14 +19,14 @@ constexpr std::string_view kFolder = "postgres/";
 constexpr char kTables[] =
     "SELECT count(*) FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', "
     "'p')";
-// Ours is known by the names of some of its tables.
+// Recognizes a schema of Baton by the names of some of its tables.
 constexpr char kOurs[] =
     "SELECT count(*) FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relname IN "
     "('migrations', 'tasks', 'events', 'lanes', 'task_totals')";
 constexpr int kOursAtLeast = 5;
 constexpr char kNote[] = "INSERT INTO migrations (number, name, applied_ms) VALUES ($1, $2, $3)";
 
-// The file's statements: up to a semicolon that ends a line, but not within $$.
+// Splits a file into statements. A statement ends at a semicolon at the end of a line, but not within $$.
 std::vector<std::string> statements_of(std::string_view text) {
   std::vector<std::string> statements;
   std::string statement;
@@ -52,7 +52,7 @@ bool only_adds(std::string_view name) {
   return after_number != std::string_view::npos && name.substr(after_number + 1).starts_with("add_");
 }
 
-// Whether a newer Baton has only added to what this program knows.
+// Whether all migrations that this program does not know are additions.
 bool has_additions_only(Link& link, int newest) {
   const std::array after{sql::Parameter(newest)};
   link.send("SELECT name FROM migrations WHERE number > $1", after);

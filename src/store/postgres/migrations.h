@@ -1,7 +1,7 @@
 // Migrations: makes the tables of an empty schema, and upgrades older ones to the newest.
 //
-// One whose name begins with "add_" ("postgres/0005_add_lag.sql") only adds what programs of older versions
-// need not know of: it is applied while they serve, and they may start on it.
+// A migration whose name begins with "add_" ("postgres/0006_add_titles.sql") only adds things that programs of older
+// versions need not know. It is applied while they serve, and they may start with it.
 #pragma once
 
 #include <functional>
@@ -15,22 +15,23 @@
 namespace baton::store::postgres {
 
 // Applies the missing `files` ("postgres/NNNN_name.sql", in order), each in one transaction, one program at a
-// time. Refuses, without touching it, a schema with other tables (invalid_argument), or of a newer Baton
-// (unsupported). Calls `on_upgrade` before it upgrades a schema that has tables. Throws sql::Failure; it is
-// unavailable if others use the tables for long.
+// time. Refuses a schema with foreign tables (invalid_argument), or of a newer Baton (unsupported), and leaves it
+// unchanged. Calls `on_upgrade` before it upgrades a schema that has tables. Throws sql::Failure, with unavailable if
+// other sessions use the tables for long.
 base::Result<void> migrate(Link& link, const std::vector<base::EmbeddedFile>& files, base::Timestamp now,
                            const std::function<void(int from, int to)>& on_upgrade);
 
-// Whether the schema has no tables. Throws sql::Failure, as what follows.
+// Whether the schema has no tables. This and the following functions throw sql::Failure.
 bool is_new(Link& link);
 
-// fit: all of `files` are applied, and perhaps additions of a newer Baton. lack_additions: all but some that
-// add. are_older: `migrate` needs the schema for itself.
+// fit: all of `files` are applied, and perhaps additions of a newer Baton. lack_additions: only additions are
+// missing. are_older: other migrations are missing, so `migrate` needs the schema alone.
 enum class Tables { fit, lack_additions, are_older };
-// Fails as `migrate` does, but for those of a newer Baton that only has additions.
+// Fails as `migrate` does, but accepts tables of a newer Baton that only has additions.
 base::Result<Tables> state_of_tables(Link& link, const std::vector<base::EmbeddedFile>& files);
 
-// The same for what may not be upgraded: fails with invalid_argument or unsupported.
+// Checks that the schema is the newest, for callers that must not upgrade it. Fails with invalid_argument or
+// unsupported.
 base::Result<void> check_newest(Link& link, const std::vector<base::EmbeddedFile>& files);
 
 }  // namespace baton::store::postgres

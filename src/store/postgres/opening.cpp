@@ -24,8 +24,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// A server notices the end of a program that was killed after a moment; another one that opens the database
-// may have to make its tables first.
+// kAlonePatience: the server needs a moment to notice that a program was killed. kSharedPatience: another program that
+// is opening the database may have to create its tables first.
 constexpr milliseconds kAlonePatience(2'000), kSharedPatience(10'000), kTryEvery(20);
 constexpr milliseconds kLookEvery(100), kAwayPause(200);
 // How long the node that had the database may take to connect again once it is back.
@@ -36,11 +36,11 @@ constexpr char kStopOthers[] =
     "this one, which upgrades the tables";
 
 struct Leases {
-  std::string last;  // when the last one of all nodes ends; empty: there is none
+  std::string last;  // when the last lease of all nodes expires; empty if there are no nodes
   bool is_over = true;
 };
 
-// By a way that tables of every version have.
+// Reads the leases in a way that works with the tables of every version.
 Leases leases_of(Link& link) {
   if (!has_table(link, "nodes")) return {};
   const Rows rows = link.ask(
@@ -55,7 +55,7 @@ Result<void> check_way(Link& link, const std::vector<std::string>& allows, const
   return check_sessions(link, other);
 }
 
-// Whether no node renews its lease. All have lost their sessions.
+// Whether no node renews its lease. Call it when all nodes have lost their sessions.
 bool are_gone(Link& link) {
   const std::string last = leases_of(link).last;
   if (last.empty()) return true;
@@ -66,7 +66,8 @@ bool are_gone(Link& link) {
   return true;
 }
 
-// The schema's lock is this link's alone, and in the end shared. From then on others may enter.
+// Upgrades the tables. The link holds the schema's lock alone, and shares it at the end; from then on other nodes may
+// enter.
 Result<void> upgrade(Link& link, const WayIn& way, base::Timestamp now) {
   auto migrated = migrate(link, base::embedded_files(), now, way.on_upgrade);
   if (!migrated) return fail(migrated.error());

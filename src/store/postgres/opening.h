@@ -1,6 +1,6 @@
-// What the store and both sides of a copy do when they open a database.
+// Steps of opening a database, shared by the store and both sides of a copy.
 //
-// Threads: one. Errors: what talks to the server throws sql::Failure as well.
+// Threads: one. Errors: functions that talk to the server also throw sql::Failure.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@ namespace baton::store::postgres {
 
 inline constexpr char kIsOpen[] = "another Baton has the database open";
 
-// As sql::error_of, and says what to do about a role that lacks a right.
+// Like sql::error_of, but also explains what to do if the role lacks a right.
 base::Error error_at_open(const sql::Failure& failure);
 
 // Checks the server and the way to it (server_checks.h), then takes the schema's lock, alone, for the link's
@@ -24,21 +24,21 @@ base::Result<void> lock_checked(Link& link, const std::vector<std::string>& allo
 
 struct WayIn {
   std::vector<std::string> allows;
-  bool waits_for_others = false;  // has waited until there was no node
+  bool waits_for_others = false;  // the caller has waited until there was no node
   std::function<void(int from, int to)> on_upgrade;
 };
-// The same for a node: it shares the lock in the end, and the schema is the newest. Upgrades it if no other
-// node is there; fails with already_exists if one is.
+// As above, for a node: on success it shares the lock and the schema is up to date. Upgrades an older schema if there
+// is no other node; fails with already_exists if there is one.
 base::Result<void> share_schema(Link& link, const WayIn& way, const Address& address, base::Timestamp now);
 
-// Waits until no node is there, and ends the sessions of those whose lease is over. A lock that is free does
-// not mean that its holder is gone: the database may have been restarted, and the holder is on its way back.
-// `waits` is asked while somebody has the database, or it is away. False: it said no.
+// Waits until there is no node, and ends the sessions of nodes whose lease has expired. A free lock does not mean that
+// its holder is gone: the database may have been restarted, and the holder is reconnecting. Calls `waits` repeatedly
+// while a node has the database, or the database is unavailable. Returns false once `waits` has returned false.
 bool wait_until_free(const Address& address, const std::function<bool()>& waits);
 
 bool has_table(Link& link, const char* name);
 
-// copy::unfinished_error of a database that is one.
+// Returns copy::unfinished_error for a database that is an unfinished copy.
 base::Error unfinished_error(Link& link);
 
 }  // namespace baton::store::postgres

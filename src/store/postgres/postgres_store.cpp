@@ -41,7 +41,8 @@ struct PostgresStore::Parts {
         dialect(writer, options.send_retention),
         state(writer, clock, dialect, options.short_events_max) {}
 
-  // Reads what is stored, and makes due now what a clock that was ahead has put in the future.
+  // Loads the stored state. Deliveries and sends with times in the future, written under a clock that was ahead, are
+  // moved to now.
   void start(base::Timestamp now) {
     constexpr std::chrono::hours kRetryMax(48);  // no pause between two attempts is longer
     writer.begin();
@@ -73,7 +74,7 @@ std::string name_of_machine() {
 // Makes this program a node. Returns its number.
 Result<std::int64_t> enter(Link& link, const PostgresOptions& options, const Address& address,
                            base::Timestamp now) {
-  // Also said to who comes while it is made.
+  // Checked first so that programs that arrive during a copy get this error too.
   if (postgres::has_table(link, copy::kUnfinishedTable)) return fail(postgres::unfinished_error(link));
   const auto shared = postgres::share_schema(
       link, {options.allows, options.waits != nullptr, options.on_upgrade}, address, now);
@@ -94,7 +95,7 @@ Result<std::unique_ptr<PostgresStore>> PostgresStore::open(const PostgresOptions
     if (!postgres::wait_until_free(*address, options.waits))
       return fail(sql::about(address->name(), {ErrorCode::already_exists, postgres::kIsOpen, {}}));
     auto opened = open_now(options, clock);
-    // Another one that waited was faster, or the database has gone away.
+    // Another waiting node was faster, or the database is unavailable.
     const bool may_wait = !opened && (opened.error().code == ErrorCode::already_exists ||
                                       opened.error().code == ErrorCode::unavailable);
     if (!may_wait || !options.waits()) return opened;
@@ -114,7 +115,7 @@ Result<std::unique_ptr<PostgresStore>> PostgresStore::open_now(const PostgresOpt
     parts->server_name = link.ask_text("SELECT name FROM server");
     parts->kept_before = link.ask_text("SELECT kept_before FROM retention") != "0";
     parts->writer.take({*node, 1});
-    // Before the readers: the lease has been running since `enter`, and connections may take long.
+    // Created before the readers, because the lease has been running since `enter`, and connecting may take long.
     parts->peers.emplace(postgres::NodePeers::Place{parts->address,
                                                     parts->writer,
                                                     parts->readers,
@@ -125,7 +126,7 @@ Result<std::unique_ptr<PostgresStore>> PostgresStore::open_now(const PostgresOpt
     parts->readers.open(options.readers, connect);
     parts->operators.open(kOperatorReaders, connect);
     if (auto joined = parts->peers->join(); !joined) return fail(sql::about(name.name(), joined.error()));
-    // What others have written is read from here on.
+    // Writes of other nodes are visible from here on.
     parts->start(clock.now());
     parts->writer.link().set_patience(postgres::kServerPatience);
     return std::unique_ptr<PostgresStore>(new PostgresStore(std::move(parts)));

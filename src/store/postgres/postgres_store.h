@@ -1,13 +1,13 @@
 // PostgresStore: tasks in a PostgreSQL database. schema/README.md describes the tables.
 //
-// A commit is answered by the database once it is on its disk, so `flush` has nothing to do. Reads use
-// connections of their own. A connection that is lost is made again, and what became of a group that was
-// under way is found out before `commit` returns: it has happened, or it is written again, or, after half a
-// minute, `commit` fails with unavailable. Threads: as TaskStore says.
+// The database answers a commit once it is on its disk, so `flush` has nothing to do. Reads use connections of their
+// own. A lost connection is replaced. If it is lost during a group, `commit` finds out whether the group was
+// committed; if not, it writes the group again. After half a minute without success `commit` fails with unavailable.
+// Threads: as for TaskStore.
 //
-// Two things end the program (on_lost, and every later `flush` fails): a group whose commit failed turns out
-// to have happened, so that memory is behind; and the database has lost what it had confirmed, as a standby
-// that was promoted may have. Such a database is not read either.
+// Two conditions end the program (on_lost is called, and every later `flush` fails). First, a group whose commit
+// failed turns out to be committed, so that memory is out of date. Second, the database has lost confirmed commits, as
+// a promoted standby may have. Such a database is not read either.
 #pragma once
 
 #include <chrono>
@@ -24,8 +24,8 @@
 namespace baton::store {
 
 struct PostgresOptions {
-  // As libpq reads it: "postgresql://user:password@host/database?options", or "host=... dbname=...". What
-  // must stay secret in it is in no message.
+  // In libpq's syntax: "postgresql://user:password@host/database?options", or "host=... dbname=...". Its secrets appear
+  // in no message.
   std::string url;
   int readers = 3;
   int short_events_max = 32;  // longer logs get rows in the index tables
@@ -35,32 +35,32 @@ struct PostgresOptions {
   std::vector<std::string> allows = {};
   // Called before a database of an earlier schema is upgraded, which may take a while.
   std::function<void(int from, int to)> on_upgrade = [](int, int) {};
-  // Asked every so often while other nodes have the database, or it is away: whether to wait. Then this one
-  // takes over when they have gone. Null: it joins them.
+  // If set, this node waits until the other nodes have gone, then takes over. Called repeatedly while other nodes have
+  // the database, or it is unavailable; returns whether to keep waiting. If null, this node joins the others.
   std::function<bool()> waits = nullptr;
-  // What operators know this node by; empty: its machine's name. And the version of the program.
+  // The node's name for operators; if empty, the machine's name. And the version of the program.
   std::string name = {}, version = {};
-  // How long this one counts as alive after its last sign of life, and how often it gives one at least.
+  // How long this node counts as alive after a renewal of its lease, and the longest interval between renewals.
   std::chrono::milliseconds lease{5'000}, lease_renewal{500};
-  // Called once, on any thread of the store's callers or its own, when nothing can be written any more: end
-  // the program. `flush` fails from then on, but who only reads never calls it.
+  // Called once, on a thread of the store or of its callers, when nothing can be written any more: end the program.
+  // From then on `flush` fails, but a program that only reads never calls `flush`.
   std::function<void(const std::string& why)> on_lost = [](const std::string&) {};
 };
 
 class PostgresStore final : public sql::Store {
  public:
-  // Opens the database as one node more, creating or upgrading the tables as needed, and takes over from
-  // nodes that are dead. Returns once all others know of it. Fails with already_exists (another Baton has it
-  // open that does not share it, or shares tables that are to be upgraded), unsupported (built without
-  // PostgreSQL; a server that is too old; tables of a newer Baton), invalid_argument (the URL; a setting that
-  // would lose what was confirmed; a database with other tables), unavailable. The message says what to do.
-  // `clock` must outlive the store.
+  // Opens the database as a further node, creating or upgrading the tables as needed, and takes over from
+  // dead nodes. Returns once all other nodes know this one. Fails with already_exists (another Baton has it open and
+  // does not share it, or the tables need an upgrade and other nodes use them), unsupported (built without PostgreSQL;
+  // a server that is too old; tables of a newer Baton), invalid_argument (the URL; a setting that may lose confirmed
+  // commits; a database with foreign tables), unavailable. The message says what to do. `clock` must outlive the
+  // store.
   static base::Result<std::unique_ptr<PostgresStore>> open(const PostgresOptions& options,
                                                            const base::Clock& clock);
   // Whether this program was built with PostgreSQL.
   static bool available();
 
-  // The database's name to other servers: made with it, and the same over restarts.
+  // The database's name to other servers: created with the database, and never changed.
   const std::string& server_name() const;
   // The nodes that share the database.
   Peers& peers() const;

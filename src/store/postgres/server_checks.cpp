@@ -13,8 +13,8 @@ constexpr int kOldest = 130'000;  // version 13
 
 struct Refused {
   const char* name;  // as in PostgresOptions::allows
-  const char* sql;   // true: it is so
-  const char* why;   // and what to do
+  const char* sql;   // returns true if the setting applies
+  const char* why;   // the reason for refusing it, and what to do
 };
 
 constexpr Refused kRefused[] = {
@@ -34,11 +34,11 @@ constexpr Refused kRefused[] = {
      "template0"},
 };
 
-// The locks that keep programs apart are named after the schema: without one none is ever granted.
+// The locks between programs are named after the schema. Without a schema no lock would ever be granted.
 Result<void> check_schema(Link& link) {
   if (!link.ask_text("SELECT current_schema()").empty()) return {};
   const std::string path = link.ask_text("SELECT current_setting('search_path')");
-  // An empty list is shown as a name without letters.
+  // PostgreSQL shows an empty list as a quoted empty name.
   if (path.find_first_not_of("\", ") == std::string::npos) {
     return fail(ErrorCode::invalid_argument,
                 "no schema is selected: search_path is empty; add options=-csearch_path%3DSCHEMA to the URL, "

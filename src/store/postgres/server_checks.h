@@ -1,4 +1,4 @@
-// Whether a server keeps what it confirms.
+// Checks that a server keeps commits that it has confirmed.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace baton::store::postgres {
 
-// Fails with unsupported (too old) or invalid_argument (a setting that loses what was confirmed, a standby,
-// not UTF-8) unless `allows` names it; also with invalid_argument if the session's search_path selects no
+// Fails with unsupported (too old) or invalid_argument (a setting that may lose confirmed commits, a standby,
+// not UTF-8) unless `allows` names it. Also fails with invalid_argument if the session's search_path selects no
 // schema. The message says what to change. Throws sql::Failure.
 base::Result<void> check_server(Link& link, const std::vector<std::string>& allows);
 
-// Fails with invalid_argument if something between us and the server gives a session's transactions to
-// different processes of it. `other` is one of this program's as well. Throws sql::Failure.
+// Fails with invalid_argument if a pooler in front of the server distributes a session's transactions over different
+// server processes. `other` is a second connection of this program. Throws sql::Failure.
 base::Result<void> check_sessions(Link& link, Link& other);
 
 }  // namespace baton::store::postgres

@@ -1,4 +1,4 @@
-// What PostgreSQL writes in another way than SQLite.
+// Differences between the SQL of PostgreSQL and of SQLite.
 #pragma once
 
 #include <string>
@@ -6,13 +6,13 @@
 
 namespace baton::store::postgres {
 
-// The shared statement for PostgreSQL: "?" and "?2" become "$1" and "$2", "INDEXED BY name" goes, instr() is
-// strpos().
+// Translates a shared statement for PostgreSQL: "?" and "?2" become "$1" and "$2", "INDEXED BY name" is removed,
+// instr() becomes strpos().
 std::string translated(std::string_view sql);
 
-// PostgreSQL's texts have no zero bytes and are UTF-8; ours have what callers send. Text that would be
-// refused is stored with U+0001 as an escape: before "0" a zero byte, before "1" itself, before "2" and two
-// hexadecimal digits any byte that is not UTF-8.
+// PostgreSQL's texts must be UTF-8 without zero bytes; texts from callers may be neither. Text that would be
+// refused is stored with escapes that begin with U+0001: U+0001 "0" is a zero byte, U+0001 "1" is U+0001 itself, and
+// U+0001 "2" followed by two hexadecimal digits is any byte that is not UTF-8.
 bool needs_escapes(std::string_view text);
 std::string escaped(std::string_view text);
 std::string unescaped(std::string_view stored);

@@ -9,13 +9,13 @@
 namespace baton::store::postgres {
 namespace {
 
-// As much as the sequences grow by.
+// The increment of the sequences.
 constexpr std::int64_t kBlock = 1'000;
 constexpr std::array<const char*, 4> kNext{"SELECT nextval('task_keys')", "SELECT nextval('context_keys')",
                                            "SELECT nextval('config_keys')",
                                            "SELECT nextval('delivery_keys')"};
 
-// A third of a page, 2,704 bytes, less what else is in a key.
+// An index entry may take a third of a page, 2,704 bytes. This is the part left for a key's texts.
 constexpr std::size_t kKeyTextsMax = 2'500;
 
 }  // namespace
@@ -26,7 +26,7 @@ bool LaneDialect::takes_key(std::initializer_list<std::string_view> texts) const
   return bytes <= kKeyTextsMax;
 }
 
-// A sequence does not go back with a transaction, so a block is ours whatever becomes of the group.
+// A rollback does not reset a sequence, so a block stays reserved for this node even if the group fails.
 std::int64_t LaneDialect::new_key(sql::KeyOf kind) {
   Block& block = blocks_[static_cast<std::size_t>(kind)];
   if (block.next == block.end) {
@@ -37,7 +37,7 @@ std::int64_t LaneDialect::new_key(sql::KeyOf kind) {
   return block.next++;
 }
 
-// One answer of the server for all.
+// Reads all deliveries with one round trip.
 sql::WriterDialect::DeliveryRows LaneDialect::deliveries(const std::vector<DeliveryKey>& keys) {
   DeliveryRows rows;
   for (const DeliveryKey key : keys) rows.try_emplace(key);
@@ -59,7 +59,7 @@ void LaneDialect::add_to_total(const task::AgentName& agent, const task::Caller&
       "DO UPDATE SET tasks = task_totals.tasks + excluded.tasks",
       writer_.lane().node, writer_.lane().lane, agent, caller, name, more);
   if (more < 0) {
-    // Only if no other node changes one of these rows at this moment, which would be lost with it. Then rows
+    // Deletes the rows only if no other node is changing one of them, because its change would be lost. Otherwise rows
     // whose sum is 0 may stay until the caller's next change in this state, or until nodes come and go.
 #define BATON_THESE "FROM task_totals WHERE agent = ?1 AND caller = ?2 AND state = ?3"
     writer_.run("WITH held AS (SELECT node_id, lane, tasks " BATON_THESE
@@ -83,8 +83,8 @@ void LaneDialect::claim_context(task::ContextKey context) {
   writer_.run("SELECT 1 FROM contexts WHERE context_key = ? FOR UPDATE", context);
 }
 
-// All configs are locked first, in the order of their keys, so that no two nodes wait for each other. Whoever
-// is the second sees what the first one has done.
+// Locks all configs first, in the order of their keys, so that no two nodes wait for each other. The second node to
+// lock a config sees the changes of the first one.
 void LaneDialect::wake_deliveries(const Waiting& waiting) {
   std::vector<PushConfigKey> configs;
   std::vector<task::EventNumber> events;

@@ -1,7 +1,7 @@
-// LaneDialect: what the writer does in PostgreSQL's way: keys come in blocks from sequences, sends from their
-// table, and totals are this lane's.
+// LaneDialect: the writer's dialect for PostgreSQL. Keys come in blocks from sequences, sends are found in their
+// table, and totals are kept per lane.
 //
-// Threads: as WriterDialect and RecentSends say.
+// Threads: as for WriterDialect and RecentSends.
 #pragma once
 
 #include <array>

@@ -14,7 +14,7 @@ namespace {
 
 using base::ErrorCode;
 
-// Types of PostgreSQL's catalogue, which never change.
+// Type numbers of PostgreSQL's catalogue, which never change.
 constexpr Oid kBool = 16, kBytea = 17, kInt8 = 20, kText = 25, kInt8s = 1016, kTexts = 1009;
 
 Oid type_of(sql::Parameter::Kind kind) {
@@ -28,21 +28,21 @@ Oid type_of(sql::Parameter::Kind kind) {
   }
 }
 
-// The server, or this connection to it, is not there any more: shut down, starting up, not the one that
-// writes.
+// Whether the server or this connection to it is lost: the server is shut down, starting up, or not the one that
+// accepts writes.
 bool means_lost(std::string_view state) {
   return state.starts_with("08") || state.starts_with("57P") || state == "25006";
 }
 
-// The statement is not at fault.
+// Whether the statement may succeed later, because it did not cause the error.
 bool may_pass(std::string_view state) {
   return state.starts_with("53") || state.starts_with("40") || state.starts_with("58") || state == "55P03" ||
          state == "57014";
 }
 
-// What a role or a database may have set otherwise. Plans are kept, and may be made while tables are empty:
-// so reading a whole table is the last resort, and then no reason to compile the statement first. The server
-// is to notice soon when this machine is gone, as the session's lock keeps others off.
+// Settings that a role or a database may have changed. Plans are cached and may be made while tables are empty, so
+// sequential scans are the planner's last resort, and must not make it compile the statement (JIT). The keep-alive
+// settings make the server notice soon when this machine is gone, because the session's lock keeps others out.
 constexpr char kSettings[] =
     "SELECT set_config(name, value, false) FROM (VALUES ('statement_timeout', '0'), ('lock_timeout', '0'), "
     "('idle_in_transaction_session_timeout', '0'), ('enable_seqscan', 'off'), ('jit', 'off'), "
@@ -56,7 +56,7 @@ std::string text_or_empty(const char* text) {
 }  // namespace
 
 Link::Link(const Address& address) : address_(address) {
-  // Those before dbname give way to what the URL says.
+  // Options in the URL override the keywords before dbname.
   constexpr std::array kKeywords{"connect_timeout",     "keepalives_idle",
                                  "keepalives_interval", "keepalives_count",
                                  "tcp_user_timeout",    "target_session_attrs",
@@ -65,7 +65,7 @@ Link::Link(const Address& address) : address_(address) {
   const std::array<const char*, kKeywords.size()> values{
       "5", "5", "2", "3", "3000", "any", "baton", address.url().c_str(), "UTF8", nullptr};
   connection_ = PQconnectdbParams(kKeywords.data(), values.data(), 1);
-  // It would write to standard error, say that a session which listens has been ended.
+  // By default libpq writes notices to standard error, for example when a listening session is ended.
   PQsetNoticeProcessor(
       connection_, [](void*, const char*) {}, nullptr);
   std::string wrong;
@@ -121,7 +121,7 @@ void Link::check(int is_fine) {
   if (is_fine != 1) lost("the connection to the database is lost");
 }
 
-// The first line of the message only: the rest quotes rows.
+// Uses only the first line of the message, because the rest quotes rows.
 LinkFailure Link::failure_of(const PGresult* result) const {
   const std::string state = text_or_empty(PQresultErrorField(result, PG_DIAG_SQLSTATE));
   std::string what = text_or_empty(PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY));
@@ -206,8 +206,8 @@ void Link::flush() {
   if (PQflush(connection_) < 0) lost("the connection to the database is lost");
 }
 
-// Until there is something to read. Reads while it writes: the server stops reading if nobody takes its
-// answers.
+// Waits until there is something to read. Writes and reads alternately, because the server stops reading while its
+// answers are not read.
 void Link::wait() {
   const int left = PQflush(connection_);
   if (left < 0) lost("the connection to the database is lost");
@@ -246,7 +246,7 @@ Rows Link::finish() {
     }
   }
   if (failure) {
-    // Which of them the server has prepared is not known.
+    // It is unknown which of these statements the server has prepared.
     for (const void* key : prepared_since_) prepared_.erase(key);
     prepared_since_.clear();
     throw *failure;

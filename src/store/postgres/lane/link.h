@@ -1,5 +1,4 @@
-// Link: one connection of libpq, in pipeline mode. What is queued goes out together, and is answered
-// together.
+// Link: one connection of libpq, in pipeline mode. Queued statements are sent together and answered together.
 //
 // Threads: one at a time. Errors: everything throws sql::Failure.
 #pragma once
@@ -20,7 +19,7 @@
 
 namespace baton::store::postgres {
 
-// For Link::set_patience, of whoever serves callers.
+// The value for Link::set_patience while the program serves callers.
 inline constexpr std::chrono::seconds kServerPatience(30);
 
 struct ClearResult {
@@ -28,16 +27,16 @@ struct ClearResult {
 };
 using Rows = std::unique_ptr<PGresult, ClearResult>;
 
-// What a URL of a database says, and what of it no message may have.
+// The URL of a database, and the secrets in it that no message may contain.
 class Address {
  public:
-  // Fails with invalid_argument, without a word of the URL: it may be the password.
+  // Fails with invalid_argument. The error does not quote the URL, because any part of it may be the password.
   static base::Result<Address> read(const std::string& url);
 
   const std::string& url() const { return url_; }
   // Without user and password.
   const std::string& name() const { return name_; }
-  // The text without what is secret.
+  // Returns the text without the URL's secrets.
   std::string redacted(std::string text) const;
 
  private:
@@ -51,9 +50,9 @@ class LinkFailure : public sql::Failure {
   LinkFailure(base::ErrorCode code, const std::string& what, std::string state, bool is_lost)
       : Failure(code, what), state_(std::move(state)), is_lost_(is_lost) {}
 
-  // SQLSTATE; empty if the server has said nothing.
+  // SQLSTATE; empty if the server gave none.
   const std::string& state() const { return state_; }
-  // The connection is gone, or of no use any more.
+  // Whether the connection is gone or no longer usable.
   bool is_lost() const { return is_lost_; }
 
  private:
@@ -63,22 +62,22 @@ class LinkFailure : public sql::Failure {
 
 class Link {
  public:
-  // Connects. Waits some seconds at most.
+  // Connects. Blocks for a few seconds at most.
   explicit Link(const Address& address);
   ~Link();
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
-  // From now on a server that says nothing for so long while it is asked counts as lost. Before, it is waited
-  // for without end: statements that upgrade tables or copy them may take long.
+  // Sets how long to wait for the server's next byte before the connection counts as lost. Without a call the wait is
+  // unlimited, because statements that upgrade or copy tables may take long.
   void set_patience(std::chrono::milliseconds patience) { patience_ = patience; }
 
   using Parameters = std::span<const sql::Parameter>;
-  // Queues a statement. It is prepared when it is first sent, with the types of these parameters, and is
-  // known by `key`. `sql` is PostgreSQL's.
+  // Queues a statement. It is prepared when it is first sent, with the types of these parameters, and identified by
+  // `key`. `sql` is in PostgreSQL's dialect.
   void send(const void* key, const std::string& sql, Parameters parameters);
-  void send(const char* sql, Parameters parameters = {});  // known by its address
-  // A parameter that is a whole array.
+  void send(const char* sql, Parameters parameters = {});  // identified by its address
+  // An array as a parameter.
   struct Array {
     bool of_texts = false;
     std::string bytes;
@@ -86,19 +85,19 @@ class Link {
   void send_arrays(const void* key, const std::string& sql, std::span<const Array> arrays);
   // Queues a statement that is not prepared.
   void send_once(const std::string& sql);
-  // Waits for all answers. Returns that of the last statement. After a failure all of what was queued after
-  // it was skipped.
+  // Waits for all answers and returns that of the last statement. If a statement fails, the server skips all
+  // statements queued after it.
   Rows finish();
-  // Sends what is queued, without waiting; `finish` waits for that as well.
+  // Sends the queued statements without waiting; `finish` waits for them later.
   void flush();
 
-  // For what is not hurried: queues and finishes.
+  // Queue one statement and finish. Each call costs a round trip.
   Rows ask(const std::string& sql);
   std::string ask_text(const std::string& sql);
 
-  // What was told on channels that this session listens to, and has arrived. Nothing may be queued.
+  // Returns the notifications that have arrived on channels that this session listens to. Nothing may be queued.
   std::vector<std::string> told();
-  // To wait for it: then there is something to read, or the connection is lost.
+  // The socket to poll for notifications. If it is readable, data has arrived or the connection is lost.
   int socket() const { return PQsocket(connection_); }
 
   bool is_lost() const;
@@ -120,13 +119,13 @@ class Link {
   const Address& address_;
   PGconn* connection_ = nullptr;
   std::chrono::milliseconds patience_{-1};
-  bool is_silent_ = false;  // it was waited for in vain
+  bool is_silent_ = false;  // the server did not answer in time
   std::unordered_map<const void*, Prepared> prepared_;
-  std::vector<const void*> prepared_since_;  // in what is not answered yet
+  std::vector<const void*> prepared_since_;  // statements prepared since the last answered sync
   std::int64_t names_ = 0;
-  int syncs_ = 0;         // not answered yet
+  int syncs_ = 0;         // syncs that are not answered yet
   bool is_fresh_ = true;  // nothing is queued since the last sync
-  // Of the statement that is being sent.
+  // Values of the statement that is being sent.
   std::vector<const char*> values_;
   std::vector<int> lengths_, formats_;
   std::vector<std::int64_t> numbers_;
@@ -138,7 +137,7 @@ class Link {
 std::int64_t integer_at(const PGresult* rows, int row, int column);
 std::string text_at(const PGresult* rows, int row, int column);
 
-// As a name within a statement.
+// Quotes a name for use within a statement.
 std::string quoted_name(std::string_view name);
 
 }  // namespace baton::store::postgres

@@ -5,7 +5,7 @@
 namespace baton::store::postgres {
 namespace {
 
-// Each kind has a class; a number within it is a hash, so what is meant is told by the name that it is of.
+// Each kind of lock has a class of its own. The number within a class is the hash of a name, such as the schema's.
 const std::string kSchemaClass = "1111577678", kNodeClass = "1111577679", kLeaderClass = "1111577680";
 const std::string kThisSchema = "hashtext(current_schema())";
 
@@ -13,7 +13,7 @@ std::string node_hash(std::int64_t node) {
   return "hashtext(current_schema() || ' " + std::to_string(node) + "')";
 }
 
-// The sessions that hold a lock.
+// Returns the end of a statement that selects the sessions which hold a lock.
 std::string holders(const std::string& lock_class, const std::string& hash) {
   return " FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2 AND classid = " +
          lock_class + " AND objid = " + hash +
@@ -48,7 +48,7 @@ void end_lock_holders(Link& link) {
   end_holders(link, holders(kSchemaClass, kThisSchema));
 }
 
-// Shared, so that it is granted whoever has it.
+// The lock is shared, so that it is granted even if other sessions hold it.
 void lock_node(Link& link, std::int64_t node) {
   link.ask("SELECT pg_advisory_lock_shared" + arguments(kNodeClass, node_hash(node)));
 }

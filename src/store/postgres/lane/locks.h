@@ -1,5 +1,5 @@
-// Advisory locks by which the programs that use a schema keep out of each other's way. But for `lock_nodes`
-// they are of the link's session, and go with it.
+// Advisory locks between the programs that use a schema. All except `lock_nodes` belong to the link's session and end
+// with it.
 //
 // Threads: the link's. Errors: sql::Failure.
 #pragma once
@@ -10,29 +10,30 @@
 
 namespace baton::store::postgres {
 
-// Of the whole schema: nodes share it; who changes its tables, copies it or waits for its turn has it alone.
+// The lock of the whole schema. Nodes share it. A program that changes its tables, copies it or waits to take over
+// holds it alone.
 enum class SchemaLock { shared, alone };
 
-// False: somebody else is in the way.
+// Returns false if another session's lock conflicts.
 bool try_lock(Link& link, SchemaLock lock);
 void unlock(Link& link, SchemaLock lock);
 bool is_locked(Link& link);
-// Ends the sessions that have it in any way.
+// Ends all sessions that hold the schema's lock, shared or alone.
 void end_lock_holders(Link& link);
 
-// Says that this session is the node's. A node may have several.
+// Marks this session as the node's. A node may have several sessions.
 void lock_node(Link& link, std::int64_t node);
 bool has_sessions(Link& link, std::int64_t node);
-// What they have under way ends without a trace, unless it is being committed.
+// Ends the node's sessions. Their open transactions are rolled back, unless they are being committed.
 void end_sessions(Link& link, std::int64_t node);
 
-// Whether this session is the leader's now.
+// Tries to make this session the leader's. Returns whether it is.
 bool try_lead(Link& link);
 
-// One program at a time changes which nodes there are. Ends with the transaction.
+// Ensures that only one program at a time adds or removes nodes. Ends with the transaction.
 void lock_nodes(Link& link);
 
-// All of this session's.
+// Releases all locks of this session.
 void unlock_all(Link& link);
 
 }  // namespace baton::store::postgres

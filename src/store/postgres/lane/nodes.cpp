@@ -14,15 +14,15 @@ namespace {
 using sql::Parameter;
 using std::chrono::milliseconds;
 
-// A lane that is closed tells a node that another has taken over, and not that the database has lost what it
-// had confirmed. One so far back will not ask any more.
+// A closed lane tells a node that another one has taken over. Without it, the node would conclude that the database
+// has lost confirmed commits. Lanes of nodes this far back are deleted, because those nodes will not ask any more.
 constexpr std::int64_t kClosedLanesKept = 1'000;
 
 std::string in_ms(milliseconds time) {
   return "interval '" + std::to_string(time.count()) + " milliseconds'";
 }
 
-// A transaction that others wait for: a program that is frozen within it loses its session.
+// Runs a transaction that other nodes wait for. A program that is frozen within it loses its session.
 template <class F>
 auto in_transaction(Link& link, F&& work) -> decltype(work()) {
   try {
@@ -39,7 +39,7 @@ auto in_transaction(Link& link, F&& work) -> decltype(work()) {
   }
 }
 
-// Closes the lanes of nodes without a row. Waits for a group that is under way there.
+// Closes the lanes of nodes without a row. Waits for a running group of such a lane.
 void close_lanes(Link& link, const std::string& me) {
   link.ask("UPDATE lanes SET last_group = " + std::to_string(kClosedLane) +
            " WHERE last_group >= 0 AND NOT EXISTS (SELECT FROM nodes n WHERE n.node_id = lanes.node_id)");
@@ -47,14 +47,14 @@ void close_lanes(Link& link, const std::string& me) {
            " - " + std::to_string(kClosedLanesKept));
 }
 
-// Of a node whose program has died.
+// Notes the running turns of a node whose program has crashed.
 void note_crashed_turns(Link& link, std::int64_t node) {
   const std::array values{Parameter(node)};
   link.send(BATON_NOTE_CRASHED_TURNS("$1", ""), values);
   link.finish();
 }
 
-// What nodes without a row have counted is kept together.
+// Sums the totals of nodes without a row into common rows.
 void fold_totals(Link& link) {
   link.ask(
       "WITH gone AS (DELETE FROM task_totals t WHERE NOT EXISTS (SELECT FROM nodes n WHERE n.node_id = "
@@ -70,17 +70,18 @@ std::vector<task::TaskKey> keys_of(const Rows& rows) {
   return keys;
 }
 
-// What is due of nodes without a row, or of none.
+// Adopts the due deliveries of nodes without a row, or of no node.
 void adopt_deliveries(Link& link, const std::string& me) {
   link.ask("UPDATE deliveries d SET sender = " + me +
            " WHERE due_ms IS NOT NULL AND NOT EXISTS (SELECT FROM nodes n WHERE n.node_id = d.sender)");
 }
 
-// Of nodes without a row, or of none, those of these agents; with null of all if there are no other nodes. In
-// the order of their keys, as every writer locks rows; "+ 0" has the index of tasks with a turn be used.
+// Adopts the tasks of these agents that belong to no node or to a node without a row. If `agents` is null, adopts the
+// tasks of all agents if there are no other nodes. Rows are locked in the order of their keys, as by every writer;
+// "+ 0" makes PostgreSQL use the index of tasks with a turn.
 std::vector<task::TaskKey> adopt_tasks(Link& link, std::int64_t me,
                                        const std::vector<task::AgentName>* agents) {
-  // Only what somebody else may have in memory needs another version.
+  // Only tasks that another node may have in memory need a new version.
   constexpr char kAdopt[] =
       "WITH others AS (SELECT count(*) AS number FROM nodes WHERE node_id <> $1), "
       "chosen AS (SELECT task_key FROM tasks t, others WHERE turn_state <> 'none' AND NOT EXISTS (SELECT "
@@ -110,7 +111,7 @@ std::int64_t enter(Link& link, const NewNode& node) {
     adopt_deliveries(link, me);
     adopt_tasks(link, std::stoll(me), nullptr);
     link.ask("INSERT INTO lanes (node_id, lane, last_group) VALUES (" + me + ", 1, 0)");
-    // Last of all: others see the row once it is committed, and little of its lease may be over by then.
+    // Inserts the row last: other nodes see it once it is committed, and by then little of its lease must have passed.
     const std::array values{Parameter(std::stoll(me)), Parameter(base::to_ms(node.started)),
                             Parameter(node.lease.count()), Parameter(node.name), Parameter(node.version)};
     link.send(
@@ -163,20 +164,20 @@ void set_agents(Link& link, std::int64_t node, const std::string& agents) {
 
 bool take_over(Link& link, std::int64_t node, milliseconds lease, const SeenNode& dead,
                const std::vector<task::AgentName>* agents, Taken& taken) {
-  // A program that has died has no sessions; one that is frozen or cut off has lost its lease alone.
+  // A crashed program has no sessions. A program that is frozen or cut off has sessions and has only lost its lease.
   const bool has_died = !dead.has_left && !has_sessions(link, dead.id);
-  // Half a group that waits for the rest of it would hold its lane.
+  // An incomplete group in an open session would keep its lane locked.
   if (!dead.has_left) end_sessions(link, dead.id);
   const std::string me = std::to_string(node);
   return in_transaction(link, [&] {
-    // Who thinks that this node is dead looks again now.
+    // Renews this node's lease, so that a node which considers this one dead must check again.
     const Rows alive = link.ask("UPDATE nodes SET lease_until = clock_timestamp() + " + in_ms(lease) +
                                 " WHERE node_id = " + me + " AND state <> 'left' RETURNING 1");
     if (PQntuples(alive.get()) == 0) return false;
     const Rows ended = link.ask("DELETE FROM nodes WHERE node_id = " + std::to_string(dead.id) +
                                 " AND lease_until = '" + dead.lease + "'::timestamptz RETURNING draining");
     if (PQntuples(ended.get()) == 0) return false;
-    // One that drains was asked to stop.
+    // A draining node was asked to stop, so its end is no crash.
     if (has_died && integer_at(ended.get(), 0, 0) == 0) note_crashed_turns(link, dead.id);
     close_lanes(link, me);
     fold_totals(link);
@@ -196,7 +197,7 @@ void adopt(Link& link, std::int64_t node, const std::vector<task::AgentName>& ag
 std::vector<task::TaskKey> own_of(Link& link, std::int64_t node, const std::vector<task::TaskKey>& tasks) {
   const std::string keys = keys_array(tasks);
   const std::array values{Parameter(node), Parameter(keys)};
-  // The transaction that has taken them may still be under way, in a session that is lost.
+  // The transaction that took them over may still be running, in a lost session.
   return in_transaction(link, [&] {
     link.send(
         "SELECT task_key FROM tasks WHERE owner = $1 AND turn_state <> 'none' AND task_key = ANY (CAST($2 AS "

@@ -1,5 +1,5 @@
-// The rows of `nodes`: who there is, and who is dead. A node that is dead has no row; its lanes are closed,
-// so that it writes nothing more, and its tasks with a turn and its part of the totals are another one's.
+// The rows of `nodes`: which nodes exist. A dead node has no row. Its lanes are closed, so that it cannot write any
+// more, and its tasks with a turn and its part of the totals belong to another node.
 //
 // Threads: the link's. Errors: sql::Failure.
 #pragma once
@@ -17,7 +17,7 @@
 
 namespace baton::store::postgres {
 
-// `last_group` of a lane through which nothing comes any more.
+// The value of `last_group` that closes a lane.
 inline constexpr std::int64_t kClosedLane = -1;
 
 struct NewNode {
@@ -26,60 +26,60 @@ struct NewNode {
   std::chrono::milliseconds lease{};
 };
 
-// All nodes are gone, and nobody else can enter, as the schema's lock is this link's alone.
+// Removes all nodes, which must be gone. The link must hold the schema's lock alone, so that no node can enter.
 void forget_nodes(Link& link);
-// Makes this program a node that joins, with one lane, 1. Takes over from those that have left. Without
-// others the tasks whose turn is of no node are its own; else see `adopt`. Returns its number.
+// Makes this program a joining node with one lane, 1, and returns its number. Takes over from nodes that have left. If
+// there are no other nodes, also adopts the tasks whose turn belongs to no node; otherwise see `adopt`.
 std::int64_t enter(Link& link, const NewNode& node);
 
-// Of another node, as a renewal sees it.
+// Another node, as read by a renewal.
 struct SeenNode {
   std::int64_t id = 0, knows = 0;
-  std::string lease;  // when it ends, exactly
+  std::string lease;  // the exact time at which it expires
   bool is_over = false, is_long_over = false;
   bool is_joining = false, has_left = false;
 };
 struct Renewed {
   bool is_asked_to_drain = false;
-  bool is_up_long = false;  // the database: nodes have had the time of a lease to say that they are alive
+  bool is_up_long = false;  // the database has been up for the length of a lease, so that all nodes could renew
   std::vector<SeenNode> others;
 };
-// What a node says with a sign of life: which others it has known until now, and what it does.
+// The content of a renewal: the nodes that this one knows, and its report.
 struct SignOfLife {
   std::chrono::milliseconds lease{};
   std::int64_t knows = 0;
   bool is_joining = false;
   NodeReport report = {};
-  std::chrono::microseconds database{0};  // what it took to answer the one before
+  std::chrono::microseconds database{0};  // the database's response time at the previous renewal
 };
-// Nothing: the node has no row any more.
+// Renews the node's lease and reads the other nodes. Returns nullopt if the node has no row any more.
 std::optional<Renewed> renew(Link& link, std::int64_t node, const SignOfLife& sign);
-// The node's agents, as JSON.
+// Stores the node's agents, as JSON.
 void set_agents(Link& link, std::int64_t node, const std::string& agents);
 
-// What has been taken over, if that was begun.
+// The tasks of a takeover, if one was begun.
 using Taken = std::optional<std::vector<task::TaskKey>>;
-// Takes a dead node's tasks over, and what it had to send; if its program has died without being asked to
-// stop, notes which turns ran there (CrashedTurn). False, and nothing is done: it has said meanwhile
-// that it is alive, another one was faster, or this node is dead itself. `taken`: its tasks of these agents,
-// or with null all if nobody else is there; the others are of no node then. It is filled before the commit,
-// so where this fails nobody knows whether they are this node's.
+// Takes over a dead node's tasks and pending deliveries. If its program has crashed, without being asked to stop,
+// notes the turns that were running there (CrashedTurn). Returns false and does nothing if the node has renewed its
+// lease meanwhile, another node was faster, or this node is dead itself. `taken` gets the tasks of these agents, or
+// all tasks if `agents` is null and there is no other node; the remaining tasks then belong to no node. `taken` is
+// filled before the commit, so if this throws, it is unknown whether they are this node's.
 bool take_over(Link& link, std::int64_t node, std::chrono::milliseconds lease, const SeenNode& dead,
                const std::vector<task::AgentName>* agents, Taken& taken);
-// Makes the tasks of these agents whose turn is of no node this one's. Agents that are URLs are everybody's.
-// `taken`: as above.
+// Makes this node the owner of tasks of these agents whose turn belongs to no node. Every node has the agents that are
+// URLs. `taken`: as above.
 void adopt(Link& link, std::int64_t node, const std::vector<task::AgentName>& agents, Taken& taken);
-// Those of the tasks whose turn is this node's.
+// Returns those of the tasks whose turn is this node's.
 std::vector<task::TaskKey> own_of(Link& link, std::int64_t node, const std::vector<task::TaskKey>& tasks);
 
-// The lease is over; another node, or the next one to open the database, takes over.
+// Ends the node's lease. Another node, or the next one to open the database, takes over.
 void leave(Link& link, std::int64_t node);
 
 std::vector<Node> all_nodes(sql::Connection& connection);
-// False: there is no such node.
+// Returns false if there is no such node.
 bool ask_to_drain(Link& link, NodeId node);
 
-// As arrays of PostgreSQL's.
+// Format keys and names as PostgreSQL's arrays.
 template <class Key>
 std::string keys_array(const std::vector<Key>& keys) {
   std::string text = "{";
@@ -87,7 +87,7 @@ std::string keys_array(const std::vector<Key>& keys) {
   return text + "}";
 }
 std::string names_array(const std::vector<task::AgentName>& agents);
-// As a JSON list.
+// Formats agents as a JSON list.
 std::string encode_agents(const std::vector<NodeAgent>& agents);
 
 }  // namespace baton::store::postgres

@@ -8,7 +8,7 @@
 namespace baton::store::postgres {
 std::vector<task::TaskHead> take_queued(Writer& writer, const std::vector<task::AgentName>& agents,
                                         int most) {
-  // A row that another one locks is left to it.
+  // Skips rows that another node has locked.
   constexpr char kWaiting[] =
       "SELECT task_key FROM tasks t WHERE turn_state <> 'none' AND turn_state = 'queued' AND parent_key IS "
       "NULL AND awaited = 0 AND owner <> ?1 AND NOT EXISTS (SELECT FROM crashed_turns c WHERE c.task_key = "
@@ -25,7 +25,8 @@ std::vector<task::TaskHead> take_queued(Writer& writer, const std::vector<task::
   for (const task::TaskKey key : keys) {
     auto row = sql::find_head(writer, key);
     if (!row) continue;
-    // The lock goes with the connection: a group that is written again expects the row to be the same.
+    // The lock ends with the connection, so the stamp makes a group that is written again check that the row is
+    // unchanged.
     const std::int64_t stamp = sql::stamp_of(row->head, row->alone);
     ++row->head.version.value;
     row->owner = {me};

@@ -1,4 +1,4 @@
-// Turns that wait for a slot at another node and are taken over.
+// Takes over turns that wait for a slot at another node.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace baton::store::postgres {
 
-// Adds to the open group, as Peers::take_queued says. Throws sql::Failure.
+// Implements Peers::take_queued in the open group. Throws sql::Failure.
 std::vector<task::TaskHead> take_queued(Writer& writer, const std::vector<task::AgentName>& agents, int most);
 
 }  // namespace baton::store::postgres

@@ -5,10 +5,10 @@
 namespace baton::store::postgres {
 namespace {
 
-// More than kSendsPerCleaning, so that a backlog shrinks.
+// Larger than kSendsPerCleaning, so that a backlog shrinks.
 constexpr int kCleanedMax = 1024;
 constexpr std::uint64_t kSendsPerCleaning = 256;
-// Of the first stretch, and of the largest: each is twice the one before.
+// The sizes of the first and of the largest stretch. Each stretch is twice as large as the one before.
 constexpr std::size_t kStretchMin = 32'768, kStretchMax = 1'048'576;
 
 std::int64_t bits(std::uint64_t half) {
@@ -56,7 +56,8 @@ std::optional<EarlierSend> Sends::find(sql::Connection& connection, const task::
 void Sends::add(sql::Connection& connection, const task::SendDigest& digest, const EarlierSend& send,
                 base::Timestamp now) {
   if (added_++ % kSendsPerCleaning == 0) drop_expired(connection, now);
-  // One that is there has expired. If another node has added it, the group fails, and is in the filter then.
+  // A row that is already there has expired, so it is deleted. If another node has added the digest, the group fails,
+  // and the digest is in the filter from then on.
   if (may_have(digest)) {
     connection.run("DELETE FROM sends WHERE digest_high = ? AND digest_low = ? AND at_ms <= ?",
                    bits(digest.high), bits(digest.low), base::to_ms(now - retention_));

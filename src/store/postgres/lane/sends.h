@@ -1,9 +1,9 @@
-// Sends: rows of `sends`, found by the table's own index. So that nearly no send waits for an answer of the
-// server, a filter in memory (three bytes a send) says which have certainly not come before to this node.
-// One that has come to another node as well is not stored twice: the group fails with raced, and the filter
-// has it from then on.
+// Sends: rows of `sends`, found by the table's own index. A filter in memory (three bytes per send) tells which sends
+// have certainly not come to this node before, so that nearly no send waits for an answer of the server. A send that
+// has also come to another node is not stored twice: the group fails with raced, and the filter knows the send from
+// then on.
 //
-// Threads: as RecentSends says.
+// Threads: as for RecentSends.
 #pragma once
 
 #include <deque>
@@ -24,11 +24,11 @@ class Sends final : public sql::RecentSends {
                                   base::Timestamp now) const override;
   void add(sql::Connection& connection, const task::SendDigest& digest, const EarlierSend& send,
            base::Timestamp now) override;
-  // The filter may know of sends that were not stored: that costs a look at the table.
+  // The filter may contain sends that were not stored; that only costs a look-up in the table.
   void forget() override {}
 
  private:
-  // Sends that followed each other.
+  // Consecutive sends that share a filter.
   struct Stretch {
     explicit Stretch(std::size_t most) : filter(most), room(most) {}
     sql::DigestFilter filter;

@@ -7,7 +7,7 @@
 namespace baton::store::postgres {
 namespace {
 
-// Rows of a scan that come at first, and then at once: fewer where they are large.
+// The rows of the first piece of a scan and of the following pieces; fewer if the rows are large.
 constexpr int kFirstRows = 64, kMoreRows = 512;
 constexpr std::size_t kPieceBytes = 8 << 20;
 constexpr char kFirstLimit[] = " LIMIT 64";
@@ -82,7 +82,7 @@ Rows Session::more_of(Cursor& cursor) {
   const std::string fetch = "FETCH " + std::to_string(cursor.asked_) + " FROM " + cursor.name_;
   if (!cursor.is_declared_) {
     cursor.is_declared_ = true;
-    // One of an earlier scan in the same transaction is still there.
+    // A cursor of an earlier scan in the same transaction still exists.
     if (cursor.declared_in_ == transactions_) link_.send_once("CLOSE " + cursor.name_);
     cursor.declared_in_ = transactions_;
     link_.send(&cursor, "DECLARE " + cursor.name_ + " NO SCROLL CURSOR FOR " + cursor.sql_,
@@ -129,7 +129,7 @@ sql::Cursor& Reader::start(const char* sql, Parameters parameters, bool perhaps_
     } catch (const LinkFailure& failure) {
       if (!failure.is_lost()) throw;
       is_begun_ = was_begun;
-      // What was idle may have been cut long ago.
+      // An idle connection may have been cut long ago, so one retry is worthwhile.
       if (was_begun || is_again) throw;
       session_.reset();
     }

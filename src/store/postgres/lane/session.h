@@ -18,14 +18,14 @@ namespace baton::store::postgres {
 
 class Session;
 
-// The rows of one statement. Those of a scan come in pieces: the first by the statement with a limit, which
-// is all there is nearly always, what follows through a cursor of the server.
+// The rows of one statement. The rows of a scan come in pieces. The first piece is the result of the statement with a
+// limit, which is nearly always all there is; the rest comes through a cursor of the server.
 class Cursor final : public sql::Cursor {
  public:
   explicit Cursor(std::string name) : name_(std::move(name)) {}
 
   void start(Rows rows);
-  // The first piece of a scan, which was full.
+  // Starts with the first piece of a scan, which was full, so that there may be more.
   void start_scan(Rows rows, Session& session, const std::string& sql, Link::Parameters parameters);
 
   bool step() override;
@@ -40,9 +40,9 @@ class Cursor final : public sql::Cursor {
   const std::string name_;  // as the server knows it
   Rows rows_;
   int row_ = -1;
-  // Of a scan that may have more rows.
+  // For a scan that may have more rows.
   Session* session_ = nullptr;
-  int asked_ = 0;  // how many rows the piece could have had
+  int asked_ = 0;  // the requested number of rows of the current piece
   bool is_declared_ = false;
   std::string sql_;
   std::vector<sql::Parameter> parameters_;
@@ -55,17 +55,17 @@ class Session {
   explicit Session(const Address& address) : link_(address) {}
 
   Link& link() { return link_; }
-  // `sql` is the shared statement, known by its address. What is queued is answered with it.
+  // Runs a shared statement, identified by the address of `sql`. Statements queued before are answered with it.
   Cursor& query(const char* sql, Link::Parameters parameters, bool perhaps_some);
   void send(const char* sql, Link::Parameters parameters) { link_.send(sql, known(sql).sql, parameters); }
-  // A transaction begins: the server has forgotten the cursors of those before.
+  // Notes that a transaction begins: the server has dropped the cursors of earlier ones.
   void note_begin() { ++transactions_; }
   // The next piece of a scan.
   Rows more_of(Cursor& cursor);
 
  private:
   struct Known {
-    std::string sql, first;  // PostgreSQL's; with a limit
+    std::string sql, first;  // the statement in PostgreSQL's dialect; the same with a limit
     std::unique_ptr<Cursor> cursor;
   };
   Known& known(const char* sql);
@@ -75,8 +75,8 @@ class Session {
   std::unordered_map<const char*, Known> known_;
 };
 
-// A connection that was lost is made again by the next snapshot's first query. `check` is called with each
-// before it is used, and throws if it leads to a database that must not be read.
+// A connection for reads. The first query of the next snapshot replaces a lost connection. `check` is called with each
+// new connection before it is used, and throws if it leads to a database that must not be read.
 class Reader final : public sql::Connection {
  public:
   using Check = std::function<void(Link&)>;

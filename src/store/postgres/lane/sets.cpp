@@ -13,9 +13,9 @@ namespace {
 
 constexpr std::string_view kInsert = "INSERT INTO ", kUpdate = "UPDATE ", kValues = " VALUES ",
                            kWhere = " WHERE ", kAnd = " AND ";
-// A row may be met twice in one group, but not in one statement.
+// One group may insert the same row twice, but one statement must not.
 constexpr std::string_view kOnConflict = " ON CONFLICT ", kDoNothing = " ON CONFLICT DO NOTHING";
-// Says that no row is met twice between two statements that see it.
+// Marks an INSERT ... ON CONFLICT that may be a set, because no row occurs twice between two statements that read it.
 constexpr std::string_view kApart = "/* apart */ ";
 constexpr std::string_view kGuarded = "/* guarded */ ";
 
@@ -25,7 +25,7 @@ std::string_view first_word(std::string_view text) {
   return text.substr(0, text.find(' '));
 }
 
-// "$7" is the column p7 of the arrays.
+// Replaces parameters by columns of the arrays: "$7" becomes p.p7.
 std::string with_columns(std::string_view text) {
   std::string result;
   for (const char c : text) {
@@ -38,7 +38,7 @@ std::string with_columns(std::string_view text) {
   return result;
 }
 
-// "unnest($1, $2) AS p (p1, p2)"
+// Returns "unnest($1, $2) AS p (p1, p2)".
 std::string unnested(std::size_t parameters) {
   std::string arrays, names;
   for (std::size_t i = 1; i <= parameters; ++i) {
@@ -65,7 +65,7 @@ std::optional<SetForm> insert_form(std::string_view sql, std::size_t parameters)
                  std::string(first_word(sql.substr(kInsert.size()))), std::nullopt};
 }
 
-// "a_key = $1": the text before the parameter, and its number.
+// A comparison such as "a_key = $1": the text before the parameter, and the parameter's number.
 struct Comparison {
   std::string_view what;
   std::size_t number = 0;
@@ -92,7 +92,7 @@ std::optional<SetForm> update_form(std::string_view sql, std::size_t parameters)
   const std::string_view condition = sql.substr(where + kWhere.size());
   const std::size_t end = is_guarded ? condition.find(kAnd) : condition.size();
   const auto key = comparison_in(condition.substr(0, end));
-  // What is added to a column counts each time.
+  // An UPDATE that adds to a column is no set, because each run must count.
   sql = sql.substr(0, where);
   if (!key || !key->what.ends_with("_key") || sql.find(" + ") != std::string_view::npos) return std::nullopt;
   const std::string table(first_word(sql.substr(kUpdate.size())));
@@ -117,8 +117,8 @@ std::optional<SetForm> set_form(std::string_view sql, std::size_t parameters) {
   return form ? form : update_form(sql, parameters);
 }
 
-// As PostgreSQL sends arrays: dimensions, whether there are nulls, the type, the size, where the index
-// begins.
+// Writes PostgreSQL's binary form of arrays: the number of dimensions, whether there are nulls, the type, the size,
+// the first index.
 ArrayWriter::ArrayWriter(sql::Parameter::Kind kind, std::size_t size) {
   array_.of_texts = kind == sql::Parameter::Kind::text;
   array_.bytes.reserve(20 + size * 12);

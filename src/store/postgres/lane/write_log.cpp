@@ -8,13 +8,13 @@ namespace baton::store::postgres {
 namespace {
 
 constexpr std::size_t kTextBlock = 256 << 10;
-// Far below what PostgreSQL takes at once, 1 GB.
+// Far below PostgreSQL's limit of 1 GB.
 constexpr std::size_t kSetBytesMax = 32u << 20;
 
 }  // namespace
 
 std::string_view WriteLog::kept(std::string_view text) {
-  if (text.empty()) return "";  // a null pointer would be a null
+  if (text.empty()) return "";  // a null pointer would be stored as null
   if (texts_.empty() || texts_.back().capacity() - texts_.back().size() < text.size()) {
     texts_.emplace_back();
     texts_.back().reserve(std::max(kTextBlock, text.size()));
@@ -36,7 +36,7 @@ void WriteLog::put(const char* sql, Parameters parameters, bool is_alone) {
 void WriteLog::clear() {
   writes_.clear();
   parameters_.clear();
-  // One block stays, for the next group.
+  // Keeps one block for the next group.
   if (texts_.size() > 1 || (!texts_.empty() && texts_.front().capacity() > kTextBlock)) texts_.clear();
   if (!texts_.empty()) texts_.front().clear();
   rewind();
@@ -44,7 +44,7 @@ void WriteLog::clear() {
 
 void WriteLog::rewind() {
   sent_ = 0;
-  // The connection may have been lost half-way.
+  // The connection may have been lost while sets were pending.
   pending_.clear();
   updated_.clear();
   pending_bytes_ = 0;
@@ -56,7 +56,7 @@ const std::optional<SetForm>& WriteLog::form_of(const Write& write) {
   return forms_.try_emplace(write.sql, set_form(translated(write.sql), write.count)).first->second;
 }
 
-// Whether another statement that waits updates the same row.
+// Whether another pending statement updates the same row.
 bool WriteLog::meets_another(const Write& write, const SetForm& set) const {
   if (!set.key) return false;
   const auto table = updated_.find(set.table);
@@ -101,7 +101,7 @@ void WriteLog::send(Session& session) {
   send_sets(session);
 }
 
-// New rows first, as others may change them.
+// Sends new rows first, because other statements may update them.
 void WriteLog::send_sets(Session& session) {
   for (const bool inserts : {true, false}) {
     for (Pending& pending : pending_) {
@@ -117,7 +117,7 @@ void WriteLog::send_set(Session& session, Pending& pending) const {
   const auto guard = pending.set->guard;
   if (pending.runs.size() == 1 && !guard)
     return session.send(pending.sql, parameters_of(pending.runs.front()));
-  // In the order of their keys, as every writer locks rows.
+  // Sorts by key, because every writer locks rows in the order of their keys.
   if (const auto key = pending.set->key) {
     std::ranges::sort(pending.runs, {}, [&](const Run& run) { return parameters_of(run)[*key].number; });
   }

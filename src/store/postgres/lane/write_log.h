@@ -1,5 +1,5 @@
-// WriteLog: the writes of one group, kept until it is known what became of them. They go out late and as
-// sets, and again if the connection was lost.
+// WriteLog: the writes of one group, kept until the outcome of the group is known. They are sent late, combined to
+// sets, and are sent again if the connection was lost.
 //
 // Threads: one at a time. Errors: sql::Failure.
 #pragma once
@@ -22,13 +22,13 @@ namespace baton::store::postgres {
 class WriteLog {
  public:
   using Parameters = Link::Parameters;
-  // `sql` is known by its address; texts are copied.
+  // Adds a write. `sql` is identified by its address; texts are copied.
   void add(const char* sql, Parameters parameters) { put(sql, parameters, false); }
-  // Not as one of a set: when all is sent, it was the last.
+  // Adds a write that is not combined with others. If `send` follows, it is the last statement that is sent.
   void add_alone(const char* sql, Parameters parameters) { put(sql, parameters, true); }
-  // Queues what was not sent yet.
+  // Queues the writes that were not sent yet.
   void send(Session& session);
-  // All of it is to be sent again.
+  // Makes the next `send` send all writes again.
   void rewind();
   void clear();
 
@@ -67,7 +67,7 @@ class WriteLog {
   std::unordered_map<const char*, std::optional<SetForm>> forms_;
   std::vector<Pending> pending_;
   std::size_t pending_bytes_ = 0;
-  // Of each table's updated rows, the statement that updates it.
+  // For each updated row of each table, the statement that updates it.
   std::unordered_map<std::string_view, std::unordered_map<std::int64_t, std::pair<const char*, std::size_t>>>
       updated_;
 };

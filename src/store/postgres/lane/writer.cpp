@@ -13,15 +13,16 @@ namespace {
 using base::ErrorCode;
 using sql::Parameter;
 
-// Of a group that is under way, and of one that begins while the database is known to be away.
+// How long to wait for the database: during a group, and for a group that begins while the connection is lost.
 constexpr std::chrono::milliseconds kPatience(30'000), kShortPatience(2'000);
 constexpr std::chrono::milliseconds kPauseMin(10), kPauseMax(500);
 
 constexpr char kBeginGroup[] = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
-// Every row that the writer changes it finds by its key.
+// The writer finds every row that it changes by its key, so hash and merge joins are switched off.
 constexpr char kByKeys[] =
     "SELECT set_config('enable_hashjoin', 'off', false), set_config('enable_mergejoin', 'off', false)";
-// Divides by zero if the row was not there to be moved: nothing else in a pipeline stops what follows.
+// Divides by zero if the row does not have the expected number. Only an error stops the following statements of a
+// pipeline.
 constexpr char kMove[] =
     "WITH moved AS (UPDATE lanes SET last_group = $3 "
     "WHERE node_id = $1 AND lane = $2 AND last_group = $3 - 1 RETURNING 1) SELECT 1 / count(*) FROM moved";
@@ -32,21 +33,21 @@ constexpr std::string_view kDivisionByZero = "22012", kDoubleKey = "23505", kSer
 constexpr char kStands[] = "SELECT count(*) FROM lanes WHERE node_id = $1 AND lane = $2 AND last_group = $3";
 constexpr char kCommitGroup[] = "COMMIT";
 constexpr char kRollBackGroup[] = "ROLLBACK";
-// Whoever takes over gets a higher number.
+// A node that takes over has a higher number.
 constexpr char kLastGroup[] =
     "SELECT max(last_group) FILTER (WHERE node_id = $1 AND lane = $2), coalesce(max(node_id) > $1, false) "
     "FROM lanes";
-// Writes the row again. The last commit may wait for a synchronous standby still, or have been kept from
-// waiting: then all may see what a failover would lose. Once this is committed the standby has both.
+// Writes the row again. The last commit may still be waiting for a synchronous standby, or its wait may have been
+// canceled; then its data is visible but a failover would lose it. Once this write is committed, the standby has both.
 constexpr char kConfirm[] = "UPDATE lanes SET last_group = $3 WHERE node_id = $1 AND lane = $2";
 constexpr std::string_view kNoSuchTable = "42P01";
 constexpr char kWho[] = "SELECT pid, backend_start::text FROM pg_stat_activity WHERE pid = pg_backend_pid()";
-// Process numbers are used again: the time says which one is meant.
+// Process numbers are reused, so the start time identifies the process too.
 constexpr char kEndBackend[] =
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND backend_start::text = $2";
 
-// Whether a group has failed for what another node has done: it has moved the lane, changed a row or added
-// what this one was to add.
+// Whether a group has failed because of another node, which has moved the lane, changed a row, or added a row with the
+// same key.
 bool is_race(std::string_view state) {
   return state == kDivisionByZero || state == kDoubleKey || state == kSerialization || state == kDeadlock;
 }
@@ -64,13 +65,13 @@ Writer::Writer(const Address& address, SchemaLock lock, OnLost on_lost)
 Writer::~Writer() {
   rollback();
   try {
-    // At once: the server may take a while to notice that the connection is closed.
+    // Unlocks at once, because the server may take a while to notice that the connection is closed.
     if (session_) unlock_all(session_->link());
-  } catch (const sql::Failure&) {  // It is gone with the connection.
+  } catch (const sql::Failure&) {  // the lock ends with the connection
   }
 }
 
-// Notes which process of the server answers.
+// Prepares the connection and notes the server process behind it.
 void Writer::connect() {
   session_->link().ask(kByKeys);
   const Rows rows = session_->link().ask(kWho);
@@ -88,7 +89,7 @@ std::string Writer::lost() const {
   return lost_.with([](const std::string& why) { return why; });
 }
 
-// Whether it is the first end.
+// Records why the writer ends. Returns whether this is the first reason.
 bool Writer::note_end(const std::string& why) {
   return lost_.with([&](std::string& lost) {
     if (!lost.empty()) return false;
@@ -116,7 +117,8 @@ void Writer::lose(const LinkFailure& failure) {
   throw sql::Failure(ErrorCode::raced, failure.what());
 }
 
-// Whether the lane is where this writer has left it. If the connection is lost as well, the next group tells.
+// Whether the lane's number is still the one that this writer has stored. If the connection is lost too, returns true;
+// the next group will find out.
 bool Writer::stands() {
   try {
     const std::array lane{Parameter(lane_.node), Parameter(lane_.lane),
@@ -137,12 +139,12 @@ void Writer::begin() {
   log_.clear();
   is_begun_ = false;
   lost_since_.reset();
-  // One that had failed may have happened all the same. Its callers have been told that nobody knows, and
-  // what they keep in memory, and whoever follows a task, has not heard of it: they have to begin anew.
+  // A group whose commit failed may have been committed. Its callers got an error, and neither memory nor the followers
+  // of a task know of its changes, so the program must restart.
   if (!session_ && recover(kShortPatience) == Outcome::happened) give_up(kKeptUnknown);
 }
 
-// Queues the group's beginning, if it was not sent, and its writes up to now.
+// Queues the beginning of the group, unless it was already sent, and its writes up to now.
 void Writer::send_writes() {
   Link& link = session_->link();
   if (!is_begun_) {
@@ -156,7 +158,7 @@ void Writer::send_writes() {
   log_.send(*session_);
 }
 
-// Runs `work`, which talks to the server, on a new connection if need be.
+// Runs `work`, which talks to the server. If the connection is lost, reconnects and runs it again.
 template <class F>
 auto Writer::in_group(F&& work) -> decltype(work()) {
   while (true) {
@@ -166,7 +168,7 @@ auto Writer::in_group(F&& work) -> decltype(work()) {
     } catch (const LinkFailure& failure) {
       if (is_race(failure.state())) lose(failure);
       if (!failure.is_lost()) throw;
-      // Nothing was asked to be committed, so it has not happened.
+      // No commit was requested, so this group cannot have been committed.
       if (recover(kPatience) == Outcome::happened) give_up(kKeptUnknown);
     }
   }
@@ -197,7 +199,7 @@ void Writer::commit() {
       is_asked = true;
       session_->link().send(kCommitGroup);
       const Rows rows = session_->link().finish();
-      // After a failed statement it would be a rollback.
+      // After a failed statement the server would answer ROLLBACK.
       if (std::string_view(PQcmdStatus(rows.get())) != kCommitGroup)
         throw sql::Failure(ErrorCode::internal, "the transaction has failed");
       ++done_;
@@ -209,7 +211,8 @@ void Writer::commit() {
       may_have = may_have || is_asked;
       has_happened = recover(kPatience) == Outcome::happened;
       if (has_happened && !may_have) give_up(kKeptUnknown);
-      // What it met may be itself, committed late by the connection before; else another node was first.
+      // The conflict may be with this same group, committed late by the previous connection; otherwise another node was
+      // first.
       if (is_raced && !has_happened) throw sql::Failure(ErrorCode::raced, failure.what());
     }
   }
@@ -224,14 +227,14 @@ void Writer::rollback() noexcept {
     session_->link().send_once(kRollBackGroup);
     session_->link().finish();
   } catch (const sql::Failure&) {
-    // Its transaction goes with it; the next group makes another connection.
+    // The transaction ends with the connection; the next group makes a new one.
     session_.reset();
   }
 }
 
-// Makes a new connection, and finds out what became of the group.
+// Makes a new connection and finds out whether the group was committed.
 Writer::Outcome Writer::recover(std::chrono::milliseconds patience) {
-  // From the first loss on: a group that ends each connection that it goes out on must not go round for ever.
+  // The time counts from the first loss: a group that breaks every connection must not be retried for ever.
   if (!lost_since_) lost_since_ = base::SteadyTime::now();
   const auto until = *lost_since_ + patience;
   if (session_) former_.push_back(std::move(session_));
@@ -252,8 +255,9 @@ Writer::Outcome Writer::recover(std::chrono::milliseconds patience) {
   }
 }
 
-// What the former connection had sent may still be at work: it is ended, unless it is committing. Then its
-// group holds the lane's row until it has, and the next one, or the same again, meets that.
+// Ends the server process of the former connection, which may still be working. A process that is committing cannot be
+// ended. Its group then holds the lane's row until it has committed, and the next group, or the same one again,
+// conflicts with it.
 void Writer::end_former(Link& link) {
   const std::array former{Parameter(static_cast<std::int64_t>(backend_)), Parameter(backend_since_)};
   link.send(kEndBackend, former);
@@ -262,10 +266,10 @@ void Writer::end_former(Link& link) {
 
 std::int64_t Writer::check(Link& link) {
   link.set_patience(kServerPatience);
-  const std::int64_t done = done_;  // before the database is asked, which is ahead of it otherwise
+  const std::int64_t done = done_;  // read before the query, because a later value may be ahead of its result
   const std::string confirmed = "the database has lost what it had confirmed: group " + std::to_string(done) +
                                 " of node " + std::to_string(lane_.node);
-  // After a failover the address may still lead to the one that writes no more.
+  // After a failover the address may still lead to the old server, which no longer accepts writes.
   if (link.ask_text("SELECT pg_is_in_recovery()") == "t")
     throw sql::Failure(ErrorCode::unavailable, "the database is a standby");
   try {

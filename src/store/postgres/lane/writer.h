@@ -1,17 +1,18 @@
-// Writer: the writing connection of a node, its lane. Writes of a group are kept in memory until something
-// must see them or the group is committed; then all go out together.
+// Writer: the writing connection of a node, its lane. The writes of a group are kept in memory until a statement
+// must see them or the group is committed; then all are sent together.
 //
-// A group has a number, and its transaction raises the lane's row by one. When the connection is lost a new
-// one is made, what is left of the old one is ended, and the row tells whether the group has happened; if
-// not, the same writes go out again. That takes half a minute at most; then `commit` fails with unavailable,
-// and what became of the group is found out before the next one begins: if it has happened, the writer ends.
+// A group has a number, and its transaction raises the number in the lane's row by one. When the connection is lost,
+// the writer makes a new one and ends the server process of the old one. The lane's row then tells whether the group
+// was committed; if not, the same writes are sent again. After at most half a minute `commit` fails with unavailable.
+// Before the next group begins, the writer finds out whether the failed group was committed; if it was, the writer
+// ends.
 //
-// A group that meets what another node has written meanwhile, a row that is not as it was or a key that is
-// there already, fails as a whole with raced. What a group meets that went out before may be itself, as a
-// connection that is committing cannot be ended: then it has happened.
+// A group that conflicts with the writes of another node (a row has changed, or a key already exists) fails as a whole
+// with raced. A group that is sent again may conflict with itself, because a connection that is committing cannot be
+// ended; then it was committed.
 //
-// After a failover an address may lead to a database that lacks what was confirmed: every new connection of a
-// node is checked (`check`) before it is used.
+// After a failover an address may lead to a database that lacks confirmed commits, so every new connection of a node
+// is checked (`check`) before it is used.
 //
 // Threads: the writing thread; `check`, `end` and `lost` from any. Errors: sql::Failure.
 #pragma once
@@ -43,11 +44,11 @@ struct Lane {
 class Writer final : public sql::Connection {
  public:
   using OnLost = std::function<void(const std::string& why)>;
-  // Connects. Its session needs the lock before it writes.
+  // Connects. The session must take the schema's lock before it writes.
   Writer(const Address& address, SchemaLock lock, OnLost on_lost);
   ~Writer() override;
 
-  // Once the lane has its row. Groups are counted from 1.
+  // Sets the lane, which must already have its row. Groups are counted from 1.
   void take(Lane lane);
   Lane lane() const { return lane_; }
 
@@ -55,21 +56,21 @@ class Writer final : public sql::Connection {
   void commit() override;
   void begin_reading() override { begin(); }
   void rollback() noexcept override;
-  // A database of this kind overwrites what is deleted when it is vacuumed, by itself.
+  // PostgreSQL overwrites deleted data by itself, when it vacuums.
   void overwrite_deleted(bool) override {}
   bool give_back_pages(std::int64_t) override { return false; }
 
-  // Ends this writer if the database that the connection leads to has lost what was confirmed, or another
-  // node has taken over. Returns the last group it knows of. Fails with unavailable on a standby. From then
-  // on the connection waits for answers no longer than kServerPatience.
+  // Ends this writer if the connection's database has lost confirmed commits, or another node has taken over.
+  // Otherwise returns the last group that the database has. Fails with unavailable on a standby. From then on the
+  // connection waits for answers no longer than kServerPatience.
   std::int64_t check(Link& link);
 
-  // Has nothing written any more, for this reason.
+  // Refuses all further writes, for this reason, and calls the OnLost function.
   void end(const std::string& why);
-  // The same, as this node has left: nobody is told.
+  // Refuses all further writes, because this node has left. Does not call the OnLost function.
   void retire();
-  // Why nothing is written any more; empty: all is well. Another node has taken over, or the database has
-  // lost what it had confirmed.
+  // Returns why the writer has ended: another node has taken over, the database has lost confirmed commits, or
+  // this node has left. Empty while it works.
   std::string lost() const;
 
   // The connection, while no group is open.
@@ -89,7 +90,7 @@ class Writer final : public sql::Connection {
   void end_former(Link& link);
   [[noreturn]] void give_up(const std::string& why);
   bool note_end(const std::string& why);
-  // The group has failed, and is rolled back: another node has the lane, or was first (raced).
+  // Rolls back the group, which has failed: another node has the lane, or was first (raced).
   [[noreturn]] void lose(const LinkFailure& failure);
   bool stands();
   template <class F>
@@ -101,9 +102,9 @@ class Writer final : public sql::Connection {
   std::unique_ptr<Session> session_;  // null: lost
   int backend_ = 0;
   std::string backend_since_;
-  std::vector<std::unique_ptr<Session>> former_;  // whose cursors the open group may still hold
+  std::vector<std::unique_ptr<Session>> former_;  // kept because the open group may still hold their cursors
   Lane lane_;
-  std::atomic<std::int64_t> done_ = 0;  // the last group that is known to have happened
+  std::atomic<std::int64_t> done_ = 0;  // the last group that is known to be committed
   bool is_begun_ = false;               // the server knows of the open group
   // When the open group lost its connection for the first time.
   std::optional<base::SteadyTime::time_point> lost_since_;

@@ -18,10 +18,10 @@
 namespace baton::store::postgres {
 namespace {
 
-// PostgreSQL takes 8,000 bytes.
+// PostgreSQL's limit is 8,000 bytes.
 constexpr std::size_t kPayloadMax = 7'900;
 constexpr std::chrono::milliseconds kBusRetry(200);
-// A word that has not come by then does not come.
+// A notification that has not arrived after this time counts as lost.
 constexpr std::chrono::seconds kDeafAfter(3);
 
 // A channel's name is at most 63 bytes long.
@@ -32,8 +32,9 @@ constexpr char kTell[] =
     "SELECT pg_notify('baton_' || CASE WHEN octet_length(current_schema()::text) > 50 THEN "
     "md5(current_schema()::text) ELSE current_schema()::text END, $1)";
 
-// "12 345:6 78:9": node 12 has changed task 345, whose last event is 6, and task 78. "12 +345:6": it follows
-// that one. "12 *", "12 ?345" and "12 !345": see Bus::ask_all, Bus::ask and Bus::answer. "12": it calls.
+// Joins words to payloads that begin with the node's number. Examples: "12 345:6 78:9": node 12 has changed task 345,
+// whose last event is 6, and task 78. "12 +345:6": it follows task 345. "12 *", "12 ?345" and "12 !345": see
+// Bus::ask_all, Bus::ask and Bus::answer. "12": see call_others.
 std::vector<std::string> payloads_of(std::int64_t node, const std::vector<std::string>& words) {
   const std::string sender = std::to_string(node);
   std::vector<std::string> payloads;
@@ -44,7 +45,7 @@ std::vector<std::string> payloads_of(std::int64_t node, const std::vector<std::s
   return payloads;
 }
 
-// The number with which the text begins, which is taken off; 0: none does.
+// Removes the number at the front of the text and returns it; 0 if there is none.
 std::int64_t take_number(std::string_view& text) {
   std::int64_t number = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -56,7 +57,7 @@ struct Words {
   std::vector<Grown> tasks, followed;
   std::vector<task::TaskKey> asked, answered;
   bool asks_all = false;
-  bool is_call = true;  // there are none
+  bool is_call = true;  // the payload has no words
 };
 
 void read_words(std::string_view text, Words& words) {
@@ -119,7 +120,7 @@ std::unique_ptr<Link> Bus::listening() const {
   return link;
 }
 
-// Until there is something to hear. False: the bus is to stop.
+// Waits until a notification may have arrived. Returns false if the bus must stop.
 bool Bus::await_word(const Link& link) const {
   std::array<pollfd, 2> watched{pollfd{link.socket(), POLLIN, 0}, pollfd{stop_.get(), POLLIN, 0}};
   ::poll(watched.data(), watched.size(), -1);
@@ -133,7 +134,7 @@ void Bus::listen() {
     try {
       if (!listener_) {
         listener_ = listening();
-        unheard_since_ = base::SteadyTime::time_point();  // what was said before is lost
+        unheard_since_ = base::SteadyTime::time_point();  // earlier notifications are lost
         events_.on_missed();
         events_.on_call();
         ask_all();
@@ -220,7 +221,7 @@ void Bus::tell_all() {
   }
 }
 
-// What cannot be sent is lost: whoever follows a task looks at it anyway.
+// Payloads that cannot be sent are lost. This is safe, because a node checks the tasks that it follows anyway.
 void Bus::send(const std::vector<std::string>& payloads) {
   for (int tries = 0; tries < 2; ++tries) {
     try {

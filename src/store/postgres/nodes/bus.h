@@ -1,10 +1,10 @@
-// Bus: by which nodes tell each other what they have changed: NOTIFY on the schema's channel. One is out at a
-// time; what comes meanwhile goes together with the next one, and of a task's numbers the newest.
+// Bus: notifies other nodes of changes by NOTIFY on the schema's channel. Only one notification is sent at a time.
+// Words that are added meanwhile are sent together with the next one, and only the newest event number of a task.
 //
-// A bus hears its own words, too. If they do not come, something before the database keeps notifications
-// back, and those of others as well.
+// A bus also receives its own notifications. If they do not arrive, a proxy in front of the database holds back
+// notifications, including those of other nodes.
 //
-// Threads: one that listens and one that tells; every method from any.
+// Threads: has one that listens and one that sends. Every method may be called from any thread.
 #pragma once
 
 #include <atomic>
@@ -25,41 +25,41 @@
 
 namespace baton::store::postgres {
 
-// Has the other nodes look at who there is.
+// Makes the other nodes check at once which nodes exist.
 void call_others(Link& link, std::int64_t node);
 
 class Bus {
  public:
-  // All are called on the bus's threads.
+  // All functions are called on the bus's threads.
   struct Events {
-    // As Lease::Events::check.
+    // See Lease::Events::check.
     std::function<void(Link&)> check;
     std::function<void(std::vector<Grown>)> on_heard;
     // Another node follows these tasks.
     std::function<void(std::vector<Grown>)> on_followed;
-    // Nobody has listened for a while.
+    // The bus did not listen for a while, so notifications may be lost.
     std::function<void()> on_missed;
-    // Another node has called, as `call_others` does.
+    // Another node has called `call_others`.
     std::function<void()> on_call;
-    // Another node asks what is followed here.
+    // Another node asks which tasks this node follows.
     std::function<void()> on_newcomer;
-    // Another node asks who follows this task, or says that somebody does there.
+    // Another node asks whether this node follows the task, or answers that it follows it itself.
     std::function<void(task::TaskKey)> on_asked, on_answered;
   };
 
-  // Listens once it is made. Throws sql::Failure.
+  // Listens from construction on. Throws sql::Failure.
   Bus(const Address& address, std::int64_t node, Events events);
   ~Bus();
   Bus(const Bus&) = delete;
   Bus& operator=(const Bus&) = delete;
 
-  // False: what this one has said has not come for a while.
+  // Returns false if this node's own notifications have not arrived for a while.
   bool hears() const;
   void tell(const std::vector<Grown>& tasks);
   void follow(const std::vector<Grown>& tasks);
-  // Asks the others what they follow.
+  // Asks the other nodes which tasks they follow.
   void ask_all() { say({" *"}); }
-  // Asks who follows the task; says that somebody does here.
+  // Asks the other nodes whether they follow the task, and answers that this node follows it.
   void ask(task::TaskKey task) { say({" ?" + std::to_string(task.value)}); }
   void answer(task::TaskKey task) { say({" !" + std::to_string(task.value)}); }
 
@@ -77,8 +77,8 @@ class Bus {
   const Events events_;
   const base::UniqueFd stop_;
 
-  std::unique_ptr<Link> listener_, teller_;  // each of one thread
-  // When it said the first word that has not come; the epoch: all have.
+  std::unique_ptr<Link> listener_, teller_;  // each used by one thread only
+  // The time of the first own notification that has not arrived; the epoch if all have.
   std::atomic<base::SteadyTime::time_point> unheard_since_{};
 
   std::mutex mutex_;

@@ -13,9 +13,9 @@ namespace {
 using base::ErrorCode;
 using base::fail;
 
-// The server's table of locks has room for 64 for each connection that it takes, and is everybody's.
+// The server's lock table has room for 64 locks per allowed connection, and all clients of the server share it.
 constexpr int kHeldMax = 500;
-// Who has a claim needs it as long as a change takes to be stored.
+// A claim is held only for the time that a change takes to be stored.
 constexpr std::chrono::milliseconds kClaimPatience(500), kAskAgain(10);
 
 #define BATON_NAME "hashtextextended(current_schema() || ' claim ' || $1, 0)"
@@ -42,8 +42,8 @@ base::Result<Peers::Claim> Claims::claim(const task::Caller& caller, const std::
   });
 }
 
-// False: the caller would have more than are left. So whoever has none finds one free, however many one
-// caller asks for.
+// Counts a claim of the caller. Returns false if the caller already has as many claims as are left for all. So one
+// caller cannot take all claims from a caller that has none.
 bool Claims::count(const task::Caller& caller) {
   return counts_.with([&](Counts& counts) {
     const auto held = counts.of.find(caller);
@@ -61,7 +61,7 @@ void Claims::uncount(const task::Caller& caller) {
   });
 }
 
-// False: somebody else has it.
+// Tries to take the lock. Returns false if another session holds it.
 bool Claims::ask(Held& held) {
   {
     std::lock_guard lock(link_mutex_);
@@ -80,7 +80,7 @@ bool Claims::ask(Held& held) {
         if (text_at(link_->finish().get(), 0, 0) != "t") break;
         held.session = session_;
       } catch (const sql::Failure&) {
-        link_.reset();  // what was idle may have been cut long ago
+        link_.reset();  // an idle connection may have been cut long ago
         if (is_again) throw;
       }
     }
@@ -99,7 +99,7 @@ void Claims::give_back(Held held) {
   unlock_returned();
 }
 
-// Who has the link now does it afterwards.
+// If another thread uses the link now, that thread unlocks them afterwards.
 void Claims::unlock_returned() {
   const std::unique_lock lock(link_mutex_, std::try_to_lock);
   if (!lock || !link_) return;

@@ -1,7 +1,7 @@
-// Claims: what one node at a time may do, by names; as advisory locks of one session. If that is lost, so are
-// the claims: whoever has one uses it for a moment only.
+// Claims: locks by name between nodes, implemented as advisory locks of one session. If the session is lost, so are
+// the claims; therefore a claim must be held only for a moment.
 //
-// Threads: every method from any; `claim` blocks, giving one back does not.
+// Threads: every method from any; `claim` blocks, releasing a claim does not.
 #pragma once
 
 #include <functional>
@@ -23,21 +23,21 @@ class Claims : public std::enable_shared_from_this<Claims> {
   Claims(const Address& address, std::function<void(Link&)> check)
       : address_(address), check_(std::move(check)) {}
 
-  // As Peers::claim. Claims may outlive this.
+  // See Peers::claim. A Claim may outlive this object.
   base::Result<Peers::Claim> claim(const task::Caller& caller, const std::string& name);
-  // Gives all back at once. No claim is made afterwards.
+  // Releases all claims at once. Later calls of `claim` fail.
   void end();
 
  private:
   struct Held {
     task::Caller caller;
     std::string name;
-    std::int64_t session = 0;  // that has it, which one of the node's life; 0: none
+    std::int64_t session = 0;  // the number of the session that holds the lock; 0: none
   };
 
   struct Counts {
     int all = 0;
-    std::unordered_map<task::Caller, int> of;  // those that have one
+    std::unordered_map<task::Caller, int> of;  // by caller; only callers that have claims
   };
 
   bool count(const task::Caller& caller);

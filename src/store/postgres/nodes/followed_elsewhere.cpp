@@ -8,7 +8,7 @@ namespace baton::store::postgres {
 namespace {
 
 constexpr std::chrono::seconds kSaidAgain(2);
-// Of one time; more end it early.
+// The most tasks of one period; more end it early.
 constexpr std::size_t kTasksMax = 1'000'000;
 
 }  // namespace

@@ -1,5 +1,5 @@
-// FollowedElsewhere: the tasks that other nodes follow, as they have said. Each is kept for a while after it
-// was said last: for kFollowed at least, and at most twice as long.
+// FollowedElsewhere: the tasks that other nodes have asked to follow. Each one is kept for at least kFollowed after
+// the last request, and at most for twice that time.
 //
 // Threads: every method from any.
 #pragma once
@@ -18,20 +18,20 @@ class FollowedElsewhere {
  public:
   using Time = base::SteadyTime::time_point;
 
-  // As `miss`.
+  // Begins as after `miss`.
   explicit FollowedElsewhere(Time now) { miss(now); }
 
   void add(const std::vector<Grown>& tasks, Time now);
-  // Something that was said may not have been heard: until the others have said it again, in a moment, every
-  // task counts as followed.
+  // Requests of other nodes may have been lost. For a moment, until they have repeated them, every task counts as
+  // followed.
   void miss(Time now);
-  // Those of the tasks that others follow.
+  // Returns those of the tasks that other nodes follow.
   std::vector<Grown> of(const std::vector<Grown>& tasks, Time now);
 
  private:
   using Tasks = std::unordered_set<task::TaskKey>;
   struct State {
-    Tasks now, before;  // said since `since`, and in the time before
+    Tasks now, before;  // requested since `since`, and in the period before
     Time since{}, all_until{};
   };
   static void turn_over(State& state, Time now);

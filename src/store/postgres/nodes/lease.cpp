@@ -14,11 +14,12 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// kSettling is what others may need to connect again as this one has.
+// kSettling: the time that other nodes may need to reconnect after this one has.
 constexpr milliseconds kRetryEvery(200), kSettling(2'000), kAdoptEvery(5'000);
-// The database is back sooner after a restart.
+// Longer than the database is away during a restart.
 constexpr milliseconds kInTouch(2'500);
-// Of renewals: beside others, so that they are missed in time; while joining.
+// Intervals between renewals: while other nodes exist, short enough that they notice a missing renewal in time; and
+// while joining.
 constexpr milliseconds kBesideOthers(200), kJoining(30);
 
 std::int64_t count_of(steady_clock::time_point time) {
@@ -81,14 +82,14 @@ bool Lease::is_in_touch() const {
   return count_of(steady_clock::now()) < in_touch_until_;
 }
 
-// A session's lock may have gone with its session and be another's. So who gets it waits until the one before
-// has noticed, and who has it relies on it only as long.
+// A session can lose its lock without noticing, and another session can get it. So a new leader waits for as long as
+// the former one may need to notice, and a leader relies on the lock only for that time after each check.
 bool Lease::leads() const {
   const std::int64_t now = count_of(steady_clock::now());
   return leads_from_ <= now && now < leads_until_;
 }
 
-// False: it is to stop.
+// Waits for the time or until there is work. Returns false if the lease must stop.
 bool Lease::rest(milliseconds time) {
   std::unique_lock lock(mutex_);
   changed_.wait_for(lock, time, [this] { return is_stopping_ || looks_; });
@@ -105,11 +106,11 @@ void Lease::connect() {
   auto link = std::make_unique<Link>(address_);
   events_.check(*link);
   lock_node(*link, node_);
-  // A sign of life is for now: it does not wait for a synchronous standby, which may be away. What was
-  // taken over is confirmed with the first group that follows from it.
+  // A renewal matters only now, so it does not wait for a synchronous standby, which may be away. Takeovers are
+  // confirmed by the first group that depends on them.
   link->ask("SET synchronous_commit = local");
   if (renewed_ == Time()) {
-    call_others(*link, node_);  // it waits for them
+    call_others(*link, node_);  // joining waits for the other nodes
   } else {
     judges_from_ = std::max(judges_from_, steady_clock::now() + kSettling);
   }
@@ -136,7 +137,7 @@ void Lease::run() {
     } catch (const LinkFailure& failure) {
       if (failure.is_lost() || !link_ || link_->is_lost()) note_loss();
       goes_on = rest(kRetryEvery);
-    } catch (const sql::Failure&) {  // this is not the database that it should be, or not now
+    } catch (const sql::Failure&) {  // the connection leads to a wrong database, or one that is not ready
       note_loss();
       goes_on = rest(kRetryEvery);
     }
@@ -152,18 +153,18 @@ void Lease::give_back() {
     postgres::leave(*link_, node_);
     unlock_all(*link_);
     if (has_others_) call_others(*link_, node_);
-  } catch (const sql::Failure&) {  // it ends by itself
+  } catch (const sql::Failure&) {  // the lease will expire by itself
   }
 }
 
-// False: this node is dead.
+// Renews the lease and acts on the state of other nodes. Returns false if this node is dead.
 bool Lease::round() {
   const NodeReport said = report();
   const Time start = steady_clock::now();
   const auto renewed = renew(*link_, node_, {times_.length, knows_, !has_joined_, said, database_});
   database_ = std::chrono::duration_cast<std::chrono::microseconds>(steady_clock::now() - start);
   if (!renewed) return false;
-  // What has kept this one from giving a sign of life may have kept all.
+  // The cause that delayed this node's renewal may have delayed all nodes, so it must not declare them dead yet.
   const Time before = std::exchange(renewed_, steady_clock::now());
   in_touch_until_ = count_of(renewed_ + times_.renewal + kInTouch);
   if (before != Time() && renewed_ - before > kGoneAfter)
@@ -192,7 +193,7 @@ std::vector<task::AgentName> Lease::agents() {
   return names;
 }
 
-// Its own agents' tasks that nobody could take over who did.
+// Adopts tasks of this node's agents that belong to no node, because the node that took them over lacks the agent.
 void Lease::adopt_left(Time start) {
   if (!has_announced_ || (start < adopts_at_ && !adopts_soon_.exchange(false))) return;
   adopts_at_ = start + kAdoptEvery;
@@ -208,7 +209,7 @@ void Lease::tell_adopted() {
   events_.on_adopted(*std::exchange(taken_, std::nullopt));
 }
 
-// The database had not answered by then whether these tasks are this node's.
+// Finds out which tasks of an unconfirmed takeover are this node's: the connection failed before the answer came.
 void Lease::settle_taken() {
   if (!taken_) return;
   taken_ = own_of(*link_, node_, *taken_);
@@ -229,7 +230,7 @@ void Lease::note_others(const std::vector<SeenNode>& others, Time start) {
   if (!others.empty()) {
     alone_until_ = 0;
     if (!has_others_.exchange(true)) ++crowds_;
-    // They wait for this to be published.
+    // Other nodes wait until this node has published that it knows them.
     const std::int64_t highest = std::max(knows_, others.back().id);
     if (std::exchange(knows_, highest) != highest) look();
   } else {
@@ -246,7 +247,7 @@ void Lease::note_others(const std::vector<SeenNode>& others, Time start) {
 }
 
 bool Lease::is_dead(const SeenNode& other) {
-  // Nobody can have been watched by one that has just come.
+  // A node that is still joining has not watched others, so for it an expired lease must be long over.
   if (!has_joined_ && other.is_long_over) return true;
   if (renewed_ - watched_[other.id].since < kGoneAfter) return false;
   return other.is_over || !has_sessions(*link_, other.id);
@@ -262,7 +263,7 @@ void Lease::lead(Time start) {
   leads_until_ = count_of(start + std::min(times_.length, kGoneAfter));
 }
 
-// What this node says of itself.
+// Returns this node's report.
 NodeReport Lease::report() {
   std::function<NodeReport()> ask;
   {
@@ -279,7 +280,7 @@ NodeReport Lease::report() {
   return report;
 }
 
-// Which agents it has, if they are others than it has said.
+// Publishes this node's agents if they have changed since they were last published.
 void Lease::say() {
   std::string agents;
   {

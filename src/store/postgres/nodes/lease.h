@@ -1,16 +1,18 @@
-// Lease: keeps a node's row in `nodes` alive, and takes over from nodes that are dead. A node that was only
-// frozen or cut off writes nothing more then: its lane is closed (writer.h).
+// Lease: renews a node's row in `nodes`, and takes over from nodes that are dead. A node that was declared dead while
+// it was only frozen or cut off cannot write any more: its lane is closed (writer.h).
 //
-// A node is dead when its lease is over, or its sessions have ended, and it was watched for a second without
-// a sign of life. Whoever could not give such signs itself for a while, or has a new connection, leaves the
-// others time to give theirs: what has kept it from the database may have kept all.
+// A node is dead when its lease has expired or its sessions have ended, and it was watched for a second without a
+// renewal. A node that could not renew its own lease for a while, or that has reconnected, gives the others time
+// before it judges them, because the same cause may have affected all nodes.
 //
-// Tasks of agents that whoever takes over does not have are of no node, until one that has the agent looks.
+// If the node that takes over does not have a task's agent, the task belongs to no node until a node that has the
+// agent adopts it.
 //
-// A node joins: it waits until each other one has published that it knows of it, or is dead. So one that is
-// alone may rely on its memory, until the second is over for which others would watch it in vain.
+// A joining node waits until each other node has published that it knows the new one, or is dead. So a node that is
+// alone may rely on its memory, but no longer than the second for which another node must watch it before declaring
+// it dead.
 //
-// All times but that second are the database's. Threads: one of its own; every method from any.
+// All times except that second are the database's. Threads: has one of its own; every method may be called from any.
 #pragma once
 
 #include <atomic>
@@ -33,39 +35,39 @@
 
 namespace baton::store::postgres {
 
-// Longer than a node needs to renew its lease, also once the database is back.
+// Longer than a node needs to renew its lease, even when the database has just returned.
 inline constexpr std::chrono::milliseconds kGoneAfter(1'000);
 
-// How long a node counts as alive after it has said so, and how often it says so at least.
+// How long a node counts as alive after a renewal, and the longest interval between renewals.
 struct LeaseTimes {
   std::chrono::milliseconds length{5'000}, renewal{500};
 };
 
 class Lease {
  public:
-  // All are called on the lease's thread, and return soon.
+  // All functions are called on the lease's thread and must return soon.
   struct Events {
-    // With each connection before it is used; what it throws counts as a failure of the database.
+    // Called with each connection before it is used. An exception from it counts as a failure of the database.
     std::function<void(Link&)> check;
-    // Once: the row is gone, as another node has taken over.
+    // Called once, when the row is gone because another node has taken over.
     std::function<void()> on_lost;
     std::function<void(std::vector<task::TaskKey>)> on_adopted;
     std::function<void()> on_asked_to_drain;
-    // All others have gone. This node is alone as soon as `rely_on_memory` was called with this number.
+    // All other nodes have gone. This node counts as alone once `rely_on_memory` was called with this number.
     std::function<void(std::int64_t)> on_alone_again;
   };
 
   Lease(const Address& address, std::int64_t node, LeaseTimes times, Events events);
-  // As `leave`.
+  // Calls `leave`.
   ~Lease();
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
 
-  // False: it still waits for others after this time.
+  // Waits until the node has joined. Returns false if it still waits for other nodes after this time.
   bool await_joined(std::chrono::milliseconds patience);
-  // Looks at the other nodes now.
+  // Starts the next round now, which checks the other nodes.
   void look();
-  // Gives the lease back, so that nobody has to wait for its end.
+  // Releases the lease, so that no other node has to wait until it expires.
   void leave();
   void rely_on_memory(std::int64_t number) { memory_is_of_ = number; }
   void announce(std::vector<NodeAgent> agents, std::function<NodeReport()> report);
@@ -77,7 +79,7 @@ class Lease {
 
  private:
   using Time = std::chrono::steady_clock::time_point;
-  // Since when a node's lease has not changed.
+  // A node's lease, and the time since which it has not changed.
   struct Watched {
     std::string lease;
     Time since;
@@ -105,17 +107,17 @@ class Lease {
   const LeaseTimes times_;
   const Events events_;
 
-  // The thread's own.
+  // Used only by the lease's thread.
   std::unique_ptr<Link> link_;
   std::int64_t knows_;
   std::map<std::int64_t, Watched> watched_;
-  Time judges_from_{}, renewed_{};  // when it may call others dead; its last sign of life
-  std::int64_t crowds_ = 0;         // how often others have come
-  Time adopts_at_{};                // what no node could take over
-  Taken taken_;                     // and perhaps stored
+  Time judges_from_{}, renewed_{};  // when it may declare others dead; its last renewal
+  std::int64_t crowds_ = 0;         // how often other nodes have appeared after none was there
+  Time adopts_at_{};                // the next time to adopt tasks that belong to no node
+  Taken taken_;                     // an unconfirmed takeover
   bool is_leader_ = false, has_been_asked_ = false;
-  std::optional<std::string> said_;        // of its agents
-  std::chrono::microseconds database_{0};  // what it took to answer the last sign of life
+  std::optional<std::string> said_;        // the agents last published
+  std::chrono::microseconds database_{0};  // the database's response time at the last renewal
 
   std::atomic<std::int64_t> alone_until_ = 0, memory_is_of_ = 0, in_touch_until_ = 0;
   std::atomic<std::int64_t> leads_from_ = 0, leads_until_ = 0;

@@ -17,7 +17,7 @@ using base::ErrorCode;
 using base::fail;
 using base::Result;
 
-// Others are dead long before.
+// Nodes that do not answer are declared dead long before this time.
 constexpr std::chrono::milliseconds kJoinPatience(60'000);
 constexpr std::chrono::milliseconds kAnswerPatience(500);
 
@@ -120,7 +120,7 @@ void NodePeers::run() {
     if (is_stopping_) return;
     const News news = std::exchange(news_, {});
     Listener* const listener = listener_;
-    // A listener that comes later is asked.
+    // Kept for a listener that is set later.
     news_.is_asked_to_drain = listener == nullptr && news.is_asked_to_drain;
     is_calling_ = true;
     lock.unlock();
@@ -161,7 +161,7 @@ void NodePeers::tell(const std::vector<Grown>& tasks) {
 
 void NodePeers::tell_followers(const std::vector<Grown>& tasks) {
   if (!lease_->has_others()) return;
-  // Who follows them is said on the bus, too.
+  // The information which tasks are followed comes by the bus too, so it is useless while the bus does not hear.
   const std::vector<Grown> followed = bus_->hears() ? followed_.of(tasks, base::SteadyTime::now()) : tasks;
   if (!followed.empty()) bus_->tell(followed);
 }
@@ -180,7 +180,7 @@ bool NodePeers::is_followed_elsewhere(task::TaskKey task) {
     const auto asking = asking_.find(task);
     return is_stopping_ || asking == asking_.end() || asking->second;
   });
-  const auto asked = asking_.extract(task);  // whoever asks at the same time has the same answer
+  const auto asked = asking_.extract(task);  // concurrent callers get the same answer
   return asked.empty() || asked.mapped();
 }
 

@@ -1,5 +1,5 @@
-// NodePeers: a node's Peers: its lease, its bus, and one thread that calls the listener, so that neither
-// waits for it.
+// NodePeers: implements Peers for a node with its lease, its bus, and one thread that calls the listener, so that
+// neither lease nor bus waits for it.
 #pragma once
 
 #include <condition_variable>
@@ -27,8 +27,8 @@ class NodePeers final : public Peers {
   using Take = std::function<Taken(const std::vector<task::AgentName>& agents, int most)>;
   struct Place {
     const Address& address;
-    Writer& writer;                            // which has its lane
-    sql::ConnectionPool &readers, &operators;  // which may be opened later
+    Writer& writer;                            // must already have its lane
+    sql::ConnectionPool &readers, &operators;  // may be opened later
     LeaseTimes times;
   };
 
@@ -36,9 +36,9 @@ class NodePeers final : public Peers {
   explicit NodePeers(const Place& place);
   ~NodePeers() override;
 
-  // Fails with unavailable: other nodes are there, and do not say that they know of this one.
+  // Fails with unavailable if other nodes exist and do not publish that they know this one.
   base::Result<void> join();
-  // What take_queued does.
+  // Sets the function that take_queued calls.
   void take_by(Take take) { take_ = std::move(take); }
 
   NodeId self() const override { return {node_}; }
@@ -62,16 +62,16 @@ class NodePeers final : public Peers {
   bool leads() const override { return lease_->leads(); }
 
  private:
-  // What the listener is to be called with.
+  // The pending calls of the listener.
   struct News {
     std::unordered_map<task::TaskKey, task::EventNumber> heard;
     bool takes_over = false;  // from a dead node: `adopted`
     bool has_missed = false, is_asked_to_drain = false, has_newcomer = false;
-    std::vector<task::TaskKey> adopted, asked;  // asked: who follows them
-    std::vector<Grown> followed;                // by others
+    std::vector<task::TaskKey> adopted, asked;  // asked: other nodes ask whether this one follows them
+    std::vector<Grown> followed;                // tasks that other nodes follow
     std::optional<std::int64_t> alone_again;    // Lease::Events
 
-    // Whether there is something that is over even if there is no listener.
+    // Whether there is news that is handled even without a listener.
     bool is_for_all() const {
       return !heard.empty() || has_missed || has_newcomer || takes_over || !asked.empty() ||
              !followed.empty() || alone_again;
@@ -94,10 +94,10 @@ class NodePeers final : public Peers {
   News news_;
   Listener* listener_ = nullptr;
   bool is_calling_ = false, is_stopping_ = false;
-  std::unordered_map<task::TaskKey, bool> asking_;  // whether others have said that somebody follows them
+  std::unordered_map<task::TaskKey, bool> asking_;  // open questions; true if a node has answered that it follows
 
   FollowedElsewhere followed_{base::SteadyTime::now()};
-  std::shared_ptr<Claims> claims_;  // and who has one
+  std::shared_ptr<Claims> claims_;  // shared with the holders of claims
   std::optional<Lease> lease_;
   std::optional<Bus> bus_;
   std::jthread thread_;
