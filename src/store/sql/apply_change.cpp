@@ -21,7 +21,7 @@ using base::ErrorCode;
 using base::fail;
 using base::Result;
 
-// Artifacts cached per task; above this the cache is cleared and they are looked up again.
+// The most artifacts cached per task; beyond this the cache is cleared and they are looked up again.
 constexpr std::size_t kKnownArtifactsMax = 64;
 // Well below SQLite's limit for a row (1 GB).
 constexpr std::size_t kBodyMax = 512u << 20;
@@ -42,8 +42,8 @@ void write_events(Connection& connection, const TaskRow& row, task::EventNumber 
   }
 }
 
-// Whether the task's own row keeps the trace of the change's request: a row of `turn_requests` for each
-// sampled send costs as much as the spans themselves.
+// Whether the task's own row keeps the trace of the change's request. This avoids a row of `turn_requests` for each
+// sampled send, which would cost as much as the spans themselves.
 bool keeps_trace(const task::Change& change, task::EventNumber message) {
   return change.create && change.request && message == task::kFirstMessage;
 }
@@ -65,12 +65,12 @@ void write_request(Connection& connection, task::TaskKey key, task::EventNumber 
 }
 
 // Deletes a client's history after its turn. Such a client sends the whole conversation with each message, so
-// keeping them all would need quadratic space.
+// keeping all histories would need quadratic space.
 void forget_history(Connection& connection, const task::TaskHead& before, TaskRow& row) {
   const task::TaskHead& after = row.head;
   if (!row.may_have_history || before.turn_state == task::TurnState::none) return;
   if (after.turn_state == task::TurnState::none) {
-    // Also deletes those of messages that will have no turn.
+    // Also deletes the histories of messages that will have no turn.
     connection.run(
         "UPDATE turn_requests SET history = '' WHERE task_key = ? AND number >= ? AND history <> ''",
         before.key, before.turn_message);
@@ -158,7 +158,7 @@ Committed committed(const task::TaskHead& head, std::vector<task::EventBody>&& b
   return result;
 }
 
-// Called before anything is written: a change that is too large must leave no trace.
+// Called before anything is written, because a change that is too large must leave no trace.
 Result<std::vector<std::string>> encode(const std::vector<task::EventBody>& bodies) {
   std::vector<std::string> encoded;
   encoded.reserve(bodies.size());
@@ -173,7 +173,7 @@ Result<void> check_push(WriteState& state, TaskRow& task, const task::Change& ch
   return change.push ? check_room(state, task, change.push->id, change.push_configs_max) : Result<void>();
 }
 
-// Ids of agents elsewhere, and their URLs, may be of any length.
+// Checks that ids fit into the database's indexes. Ids and URLs of remote agents may have any length.
 Result<void> check_keys(const WriteState& state, const task::Change& change, const Step& step) {
   bool fits = true;
   if (const auto& task = change.create) {
@@ -213,7 +213,7 @@ Result<Step> plan(WriteState& state, TaskRow& task, task::Change& change, base::
   return step;
 }
 
-// Notes where the artifacts that the change touched are now.
+// Updates the cached places of the artifacts that the change touched.
 void note_artifacts(TaskRow& row, task::ArtifactPlaces&& touched) {
   if (row.artifacts.size() + touched.size() > kKnownArtifactsMax) row.artifacts.clear();
   for (const auto& [id, place] : touched) row.artifacts.insert_or_assign(id, place);
@@ -234,7 +234,7 @@ bool waits_otherwise(const task::TaskHead& before, const task::TaskHead& after) 
   return before.waits != after.waits || before.child_failed != after.child_failed;
 }
 
-// Whose turn it is after a change of a task that had the head `before`.
+// Returns the owner of the turn after a change of a task that had the head `before`.
 NodeId owner_after(const WriteState& state, const task::TaskHead& before, const TaskRow& row) {
   const task::TaskHead& after = row.head;
   if (after.turn_state == task::TurnState::none) return {};
@@ -279,7 +279,7 @@ Result<Committed> create(WriteState& state, task::Change& change, TaskRow& row) 
   return result;
 }
 
-// Notices whether another task has joined the context meanwhile.
+// Updates row.alone if another task may have joined the context meanwhile.
 void look_for_joins(WriteState& state, TaskRow& row) {
   if (!row.alone || row.joins_seen == state.joins()) return;
   row.alone = !has_rows(state.connection(), row.head.context_key);
@@ -304,7 +304,7 @@ Result<Committed> advance(WriteState& state, task::Change& change, TaskRow& row)
   auto step = plan(state, row, change, now);
   if (!step) return fail(step.error());
 
-  // From here on a failure ends the group, and the row with it.
+  // From here on a failure ends the group and makes the row invalid.
   const task::TaskHead before = std::exchange(row.head, std::move(step->applied.head));
   const NodeId owner_before = std::exchange(row.owner, owner_after(state, before, row));
   look_for_joins(state, row);
@@ -334,7 +334,7 @@ Result<Committed> advance(WriteState& state, task::Change& change, TaskRow& row)
 
 Result<Committed> apply_change(WriteState& state, task::Change& change, TaskRow& row) {
   if (auto subject = task::check_subject(change); !subject) return fail(subject.error());
-  // Checked first: a send is a repetition whatever has happened to the task since.
+  // Checked first, because a send is a repetition regardless of later changes to the task.
   if (change.send && state.sends().may_have(*change.send) &&
       state.sends().find(state.connection(), *change.send, state.now())) {
     return fail(ErrorCode::already_exists, "the message was sent before");

@@ -7,7 +7,7 @@
 
 namespace baton::store::sql {
 
-// Fails as TaskStore::apply does. After an exception (sql::Failure) or `internal` some of it may be
+// Fails as TaskStore::apply does. After an exception (sql::Failure) or `internal` part of the change may be
 // written: roll back the transaction.
 base::Result<Committed> apply_change(WriteState& state, task::Change& change, TaskRow& row);
 

@@ -1,7 +1,7 @@
 // Connection: one connection to a database with its prepared statements. Query: one running statement.
 //
-// The statements are in the SQL that SQLite and PostgreSQL share, and in a few words of SQLite's that a
-// connection to PostgreSQL translates (store/postgres/lane/dialect.h).
+// The statements use the SQL that SQLite and PostgreSQL share, plus a few SQLite constructs that a connection to
+// PostgreSQL translates (store/postgres/lane/dialect.h).
 //
 // Threads: one at a time. Errors: everything here throws sql::Failure.
 #pragma once
@@ -22,7 +22,7 @@ struct Blob {
   std::string bytes;
 };
 
-// What a statement is called with, at one place. Does not own the text.
+// One argument of a statement. Does not own the text.
 struct Parameter {
   enum class Kind : std::uint8_t { integer, text, blob };
 
@@ -46,14 +46,14 @@ struct Parameter {
   std::string_view bytes;
 };
 
-// What runs a statement. A null is 0 or empty.
+// Runs a statement and reads its rows. A null is read as 0 or an empty text.
 class Cursor {
  public:
   virtual bool step() = 0;
   virtual std::int64_t integer(int column) const = 0;
   virtual std::string text(int column) const = 0;
   virtual bool is_null(int column) const = 0;
-  // The statement is over, and may be started again.
+  // Ends the statement, which may then be started again.
   virtual void end() noexcept = 0;
 
  protected:
@@ -87,48 +87,48 @@ class Connection {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // A statement ready to step. `sql` must live as long as the program: statements are cached by its address.
-  // Do not start the same statement again while a Query of it lives.
+  // Starts a statement that returns rows. `sql` must live as long as the program, because statements are cached by its
+  // address. Do not start the same statement again while a Query of it exists.
   template <class... Arguments>
   Query query(const char* sql, const Arguments&... arguments) {
     return Query(start(sql, std::array<Parameter, sizeof...(Arguments)>{Parameter(arguments)...}, false));
   }
-  // The same, of which perhaps only the first rows are read.
+  // Like `query`, for callers that may read only the first rows.
   template <class... Arguments>
   Query scan(const char* sql, const Arguments&... arguments) {
     return Query(start(sql, std::array<Parameter, sizeof...(Arguments)>{Parameter(arguments)...}, true));
   }
 
-  // The same with as many arguments as are known only now.
+  // Like `scan`, with a number of arguments that is only known at run time.
   Query scan_with(const char* sql, std::span<const Parameter> arguments) {
     return Query(start(sql, arguments, true));
   }
 
-  // Runs a statement that returns no rows. What is wrong with it may be told by a later call, up to `commit`.
+  // Runs a statement that returns no rows. Its error may be thrown by a later call, at the latest by `commit`.
   template <class... Arguments>
   void run(const char* sql, const Arguments&... arguments) {
     execute(sql, std::array<Parameter, sizeof...(Arguments)>{Parameter(arguments)...});
   }
   void run_with(const char* sql, std::span<const Parameter> arguments) { execute(sql, arguments); }
-  // The same; returns the number of rows changed, for which it may have to wait.
+  // Like `run`, but waits for the result and returns the number of changed rows.
   template <class... Arguments>
   std::int64_t run_counted(const char* sql, const Arguments&... arguments) {
     return execute_counted(sql, std::array<Parameter, sizeof...(Arguments)>{Parameter(arguments)...});
   }
 
-  // A transaction that writes.
+  // Begins a transaction that writes.
   virtual void begin() = 0;
   virtual void commit() = 0;
-  // One that reads, in one snapshot. `rollback` ends it.
+  // Begins a transaction that reads in one snapshot. `rollback` ends it.
   virtual void begin_reading() = 0;
-  // Never throws: the transaction may be over already, and no error could be handled better.
+  // Never throws: the transaction may already be over, and a caller could not handle an error any better.
   virtual void rollback() noexcept = 0;
 
-  // Whether what is deleted from now on is overwritten where it was stored, as far as the database can. Never
+  // Sets whether data deleted from now on is overwritten where it was stored, if the database supports that. Never
   // throws when switched off.
   virtual void overwrite_deleted(bool on) = 0;
-  // Gives some of the database's free pages back to the disk, down to `spare_pages`, as far as it does not do
-  // so by itself. Returns whether there is more to do.
+  // Returns some of the database's free pages to the disk, down to `spare_pages`, unless the database does that by
+  // itself. Returns whether there is more to do.
   virtual bool give_back_pages(std::int64_t spare_pages) = 0;
 
  protected:

@@ -14,7 +14,7 @@ void ConnectionPool::open(int connections, const std::function<std::unique_ptr<C
 ConnectionPool::Lent ConnectionPool::lend() {
   std::unique_lock lock(mutex_);
   returned_.wait(lock, [this] { return !free_.empty(); });
-  // The one used last has the warmest page cache.
+  // Takes the connection that was used last, because it has the warmest page cache.
   Connection& connection = *free_.back();
   free_.pop_back();
   return Lent(*this, connection);

@@ -1,7 +1,7 @@
-// ConnectionPool: pool of reader connections, each used by one thread at a time.
+// ConnectionPool: a pool of reader connections, each used by one thread at a time.
 //
-// Threads: any. If all connections are in use, or none has been made yet, `lend` waits for one: reads are
-// short.
+// Threads: any. If all connections are in use, or none has been made yet, `lend` blocks until one is free. That is
+// acceptable because reads are short.
 #pragma once
 
 #include <condition_variable>
@@ -16,7 +16,7 @@ namespace baton::store::sql {
 
 class ConnectionPool {
  public:
-  // Makes the connections, at least one; called once. `make` may throw.
+  // Makes the connections, at least one. Called once. `make` may throw.
   void open(int connections, const std::function<std::unique_ptr<Connection>()>& make);
 
   // Returns its connection to the pool when it goes out of scope.

@@ -15,7 +15,7 @@ namespace {
 using base::fail;
 using base::Result;
 
-// The context of a task that is alone in it: all of it is in its log.
+// Reads the context of a task that is alone in it from the task's log, which has all of it.
 Result<ContextRecord> read_alone(Connection& connection, task::TaskKey alone, Conversation conversation) {
   const auto log = read_log(connection, alone);
   if (!log) return fail(log.error());
@@ -33,7 +33,7 @@ Result<void> gather(Connection& connection, task::ContextKey context, Conversati
       "SELECT task_key, number FROM conversation WHERE context_key = ? "
       "ORDER BY at_ms DESC, task_key DESC, number DESC",
       context);
-  std::map<task::TaskKey, task::EventNumber> oldest;  // the part of each log that was read begins here
+  std::map<task::TaskKey, task::EventNumber> oldest;  // the oldest event that was read of each log
   while (!conversation.is_full() && places.step()) {
     const task::TaskKey key{places.integer(0)};
     const task::EventNumber number{places.integer(1)};

@@ -2,7 +2,7 @@
 // context (own_context.h) has no such rows while its log is short, because the log holds the same data. The
 // rows are written when another task joins or the log grows long.
 //
-// Threads: as the connection. Functions that take one throw sql::Failure.
+// Threads: as for Connection. Functions that take a connection throw sql::Failure.
 #pragma once
 
 #include <span>
@@ -16,7 +16,7 @@
 
 namespace baton::store::sql {
 
-// Converts between a task's key and the key of its own context (even if other tasks have joined it since).
+// Converts a task's key to the key of its own context and back. Valid even if other tasks have joined the context.
 inline task::ContextKey own_context_key(task::TaskKey key) {
   return {-key.value};
 }
@@ -34,19 +34,19 @@ struct ContextRow {
 bool has_rows(Connection& connection, task::ContextKey context);
 ContextRow find_context(Connection& connection, const task::AgentName& agent, const task::Caller& caller,
                         const task::ContextId& id);
-// With the key that the head names.
+// Inserts the context's row with the key that is in the head.
 void insert_context(Connection& connection, const task::TaskHead& head);
 
 // Inserts an event's rows in the conversation and calls of its task's context.
 void insert_in_context(Connection& connection, const task::TaskHead& head, task::EventNumber number,
                        base::Timestamp at, const task::EventBody& body);
 
-// Writes all rows of the own context of a task that was alone in it, from its log, which raises the row's
-// stamp by one.
+// Writes all rows of the own context of a task that was alone in it, from the task's log. This raises the stamp of the
+// task's row by one.
 void write_down_context(Connection& connection, const task::TaskHead& head,
                         std::span<const task::EventPtr> log, std::int64_t stamp);
 
-// As TaskStore::context.
+// Implements TaskStore::context.
 base::Result<ContextRecord> read_context(Connection& connection, task::ContextKey context, task::TaskKey task,
                                          task::EventNumber unanswered, int limit);
 

@@ -1,5 +1,4 @@
-// What a caller's conversation is called, how it began and which tasks it has. Everything throws
-// sql::Failure.
+// The title, the beginning and the tasks of a caller's conversation. Everything throws sql::Failure.
 #pragma once
 
 #include <string>
@@ -10,13 +9,13 @@
 
 namespace baton::store::sql {
 
-// As TaskStore::opening and RetentionStore::in_context.
+// Implement TaskStore::opening and RetentionStore::in_context.
 base::Result<Opening> read_opening(Connection& connection, const task::ContextRef& context);
 std::vector<task::TaskHead> heads_in(Connection& connection, const task::ContextRef& context);
 
-// As TaskStore::entitle.
+// Implements TaskStore::entitle.
 base::Result<void> write_title(WriteState& state, const task::ContextRef& context, const std::string& title);
-// Of the context that this was the last task of.
+// Deletes the title of a context. `head`: the last task of the context.
 void delete_title(Connection& connection, const task::TaskHead& head);
 
 }  // namespace baton::store::sql

@@ -1,4 +1,4 @@
-// Rows of `crashed_turns`: which turns ran when their program died. Everything throws sql::Failure.
+// Rows of `crashed_turns`: the turns that were running when their program crashed. Everything throws sql::Failure.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace baton::store::sql {
 
-// Notes the turns that ran in a program that has died: those whose owner is OWNER, where CONDITION is true. A
-// turn that waits for children is not what runs. All that is noted at once has died at once.
+// Notes the running turns of a program that has crashed: those with the owner OWNER, if CONDITION is true. A turn
+// that waits for children is not running. Turns noted by one statement crashed together.
 #define BATON_NOTE_CRASHED_TURNS(OWNER, CONDITION)                                                          \
   "WITH died AS (SELECT t.task_key, t.turn, CASE WHEN c.turn = t.turn AND c.deaths >= 3 THEN 1 ELSE 0 END " \
   "AS suspect FROM tasks t LEFT JOIN crashed_turns c ON c.task_key = t.task_key WHERE t.turn_state <> "     \
@@ -25,7 +25,7 @@ namespace baton::store::sql {
   "ELSE 0 END, turn = excluded.turn, seen = excluded.seen"
 static_assert(kSuspectDeaths == 3, "the statement above says so");
 
-// Those of a database that is one program's, unless that was asked to stop.
+// Notes the running turns in a database that is not shared, unless its program was asked to stop.
 void note_crashed_turns(Connection& connection);
 void forget_ended_turns(Connection& connection);
 void put_crashed_turn(Connection& connection, const CrashedTurn& turn);

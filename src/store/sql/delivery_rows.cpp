@@ -19,7 +19,7 @@ using Kind = task::DeliveryOrder::Kind;
 
 constexpr std::chrono::milliseconds kTimeMax{50};
 
-// What line_of() reads.
+// The columns that line_of() reads.
 #define BATON_DELIVERIES                                                                                \
   "SELECT d.delivery_key, d.task_key, t.agent, t.caller, t.public_id, d.event_number, c.url, d.state, " \
   "d.attempts, d.created_ms, d.due_ms, d.error FROM deliveries d "                                      \
@@ -46,7 +46,7 @@ struct Target {
   std::int64_t delivery, config;
 };
 
-// The deliveries that the order is about.
+// Returns the deliveries that the order applies to.
 std::vector<Target> targets_of(Connection& connection, task::TaskKey task, const task::DeliveryOrder& order) {
 #define BATON_TARGETS                                                                                       \
   "SELECT d.delivery_key, d.config_key FROM push_configs c "                                                \
@@ -64,7 +64,7 @@ std::vector<Target> targets_of(Connection& connection, task::TaskKey task, const
   return targets;
 }
 
-// Makes the config's first waiting delivery the one that is due, at this node unless it was due before.
+// Makes the config's first pending delivery the one that is due. It is due at this node, unless it was already due.
 void put_in_order(WriteState& state, std::int64_t config) {
   Connection& connection = state.connection();
   std::int64_t first = 0;
@@ -88,7 +88,7 @@ bool fits_filter(const DeliveryFilter& filter, const DeliveryLine& line) {
          (filter.caller.empty() || is_of(line.caller, filter.caller));
 }
 
-// Reads what passes, until there are `limit` lines or time is up.
+// Reads the deliveries that pass, until there are `limit` lines or the time is over.
 DeliveryPage read_some(Query query, const DeliveryFilter& filter, int limit) {
   const auto until = base::SteadyTime::now() + kTimeMax;
   DeliveryPage page;
@@ -106,7 +106,7 @@ DeliveryPage read_some(Query query, const DeliveryFilter& filter, int limit) {
   return page;
 }
 
-// Two pages without what lies beyond the nearer end.
+// Merges two pages, and drops the lines beyond the end of the shorter one.
 DeliveryPage merged_pages(DeliveryPage a, DeliveryPage b, int limit) {
   const std::int64_t end = std::max(a.next, b.next);
   DeliveryPage page;

@@ -1,4 +1,4 @@
-// Deliveries as operators see them, and what they order. Everything throws sql::Failure.
+// The operators' view of deliveries, and their orders. Everything throws sql::Failure.
 #pragma once
 
 #include "base/error.h"
@@ -8,9 +8,9 @@
 
 namespace baton::store::sql {
 
-// Whether the task has deliveries that the order is about: not_found if not.
+// Fails with not_found if the task has no deliveries that the order applies to.
 base::Result<void> check_order(Connection& connection, task::TaskKey task, const task::DeliveryOrder& order);
-// Does what was ordered. A config's deliveries stay in order: what is resent comes before its later ones.
+// Executes the order. A config's deliveries stay in order: resent deliveries come before later ones.
 void follow_order(WriteState& state, task::TaskKey task, const task::DeliveryOrder& order);
 
 DeliveryPage read_deliveries(Connection& connection, const DeliveryFilter& filter, std::int64_t before,

@@ -17,7 +17,7 @@ class DigestFilter {
 
  private:
   std::size_t place(std::uint64_t digest) const { return (digest >> 32) * words_.size() >> 32; }
-  // Six of the word's 64 bits.
+  // Selects six of the word's 64 bits.
   static std::uint64_t bits(std::uint64_t digest) {
     std::uint64_t six = 0;
     for (int i = 0; i < 6; ++i, digest >>= 6) six |= std::uint64_t{1} << (digest & 63);

@@ -1,4 +1,4 @@
-// Failure: what a connection to a database throws. Stays inside store/.
+// Failure: the exception of database connections. It does not leave store/.
 #pragma once
 
 #include <stdexcept>
@@ -12,8 +12,8 @@ namespace baton::store::sql {
 
 class Failure : public std::runtime_error {
  public:
-  // `code`: unavailable if the statement is not at fault and a later retry may succeed; too_large; raced;
-  // else internal. `what` goes to the log, and holds nothing secret.
+  // `code`: unavailable if the statement is correct and a later retry may succeed; too_large; raced;
+  // otherwise internal. `what` goes to the log and must not contain secrets.
   Failure(base::ErrorCode code, const std::string& what) : std::runtime_error(what), code_(code) {}
 
   base::ErrorCode code() const { return code_; }
@@ -22,15 +22,16 @@ class Failure : public std::runtime_error {
   base::ErrorCode code_;
 };
 
-// `doing` goes to the log ("reading a task"). The caller sees neither statement nor path.
+// Converts a failure to an error. `doing` goes to the log ("reading a task"). The caller sees neither statement nor
+// path.
 base::Error error_of(const Failure& failure, std::string_view doing);
 
-// An error at the opening of a database, with the database's name for the operator.
+// Adds the database's name, for the operator, to an error at opening it.
 base::Error about(const std::string& database, base::Error error);
 
 // The error for a row that does not decode or is missing.
 base::Error damaged(std::string for_log);
-// The same, where a row is read.
+// The same as an exception, for code that reads a row.
 Failure damaged_row(const std::string& what);
 
 // Runs `work`, a function that returns a Result and may throw sql::Failure.

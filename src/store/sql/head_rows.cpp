@@ -98,13 +98,13 @@ std::int64_t since_in(const task::ListFilter& filter) {
   return filter.status_since ? base::to_ms(*filter.status_since) : std::numeric_limits<std::int64_t>::min();
 }
 
-// The filter's state; empty: any.
+// Returns the name of the filter's state; empty if any state passes.
 std::string state_in(const task::ListFilter& filter) {
   return std::string(filter.state ? task::name_of(*filter.state) : "");
 }
 
-// The statements of a list, of the tasks at rest or of those with a turn. Each names its index: with another
-// one SQLite would sort all tasks or read all their rows.
+// The statements of a list, for the tasks at rest or for those with a turn. Each names its index, because with another
+// index SQLite would sort all tasks or read all their rows.
 struct Listing {
   Listing(const std::string& tasks, const std::string& whose) {
     const std::string chosen = "WHERE " + whose + " AND t.status_ms >= ? AND (? = '' OR t.state = ?) ";
@@ -161,8 +161,8 @@ std::int64_t resting_total(Connection& connection, const task::ListFilter& filte
   return query.step() ? query.integer(0) : 0;
 }
 
-// As stamp_of() counts. The comment is for PostgreSQL's sets (store/postgres/lane/sets.h): a row that is not
-// as it was fails the group. SQLite has one writer, who knows each row as it is.
+// BATON_STAMP computes stamp_of(). BATON_GUARDED is for PostgreSQL's sets (store/postgres/lane/sets.h): a row with another
+// stamp fails the group. SQLite needs no guard, because its only writer knows each row's state.
 #define BATON_GUARDED "/* guarded */ "
 #define BATON_STAMP "version + last_event + CASE WHEN context_key = 0 THEN 0 ELSE 1 END"
 
@@ -198,9 +198,8 @@ bool task_exists(Connection& connection, task::TaskKey key) {
 
 std::vector<task::TaskHead> open_heads(Connection& connection, TaskStore::Open which, task::TaskKey key,
                                        int limit, NodeId node) {
-  // The conditions match the partial indexes tasks_unfinished and tasks_open_children. "+ 0": PostgreSQL,
-  // which takes no word about indexes, would go through all tasks in the order of their keys, as it has a
-  // limit.
+  // The conditions match the partial indexes tasks_unfinished and tasks_open_children. "+ 0" is for PostgreSQL, which
+  // has no INDEXED BY: because of the limit it would otherwise read all tasks in the order of their keys.
   static const std::string kUnfinished = select_heads(
       "WHERE t.turn_state <> 'none' AND t.owner = ? AND t.task_key + 0 > ? "
       "ORDER BY t.task_key + 0 LIMIT ?",

@@ -26,7 +26,7 @@ base::Result<task::Event> event_of(const Query& query) {
 }
 
 #define BATON_EVENTS "SELECT event_key, kind, at_ms, body FROM events WHERE event_key BETWEEN ?1 AND ?2 "
-// The kinds are those of store/event_codec.h that Conversation and is_landmark know.
+// The numbers are those kinds of store/event_codec.h that Conversation and is_landmark use.
 constexpr char kAll[] = BATON_EVENTS "ORDER BY event_key";
 constexpr char kStatus[] = BATON_EVENTS "AND kind = 1 ORDER BY event_key DESC LIMIT 1";
 constexpr char kConversation[] = BATON_EVENTS "AND kind IN (1, 2, 3, 10) ORDER BY event_key DESC";
@@ -98,7 +98,7 @@ std::optional<task::ArtifactPlace> find_artifact(Connection& connection, task::T
   return task::ArtifactPlace{query.small(0), query.truth(1)};
 }
 
-// Up to three per statement, since a statement costs more than a row. Most changes have two or three.
+// Inserts up to three events per statement, because a statement costs more than a row. Most changes have two or three.
 void insert_events(Connection& connection, task::TaskKey key, task::EventNumber before,
                    const std::vector<task::EventBody>& bodies, const std::vector<std::string>& encoded,
                    base::Timestamp at) {

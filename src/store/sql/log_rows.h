@@ -1,7 +1,7 @@
 // Rows of a task's log: `events`, and `landmarks` and `artifacts`, the index rows of a long log. A short log
 // has none, since reading all of it costs less than maintaining them. LogQuery reads both forms.
 //
-// Threads: as the connection. Functions that take one throw sql::Failure.
+// Threads: as for Connection. Functions that take a connection throw sql::Failure.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ constexpr std::int64_t event_key(task::TaskKey task, task::EventNumber number) {
 // Whether the log has index rows; false if there is no such task.
 bool is_indexed(Connection& connection, task::TaskKey key);
 
-// The events of one log from `first` to `last`. One of a kind at a time on a connection.
+// The events of one log from `first` to `last`. A connection must not run two queries of the same kind at a time.
 class LogQuery {
  public:
   struct Range {
@@ -40,16 +40,16 @@ class LogQuery {
   static LogQuery all(Connection& connection, task::TaskKey key, Range range);
   // The last status.
   static LogQuery status(Connection& connection, task::TaskKey key, Range range);
-  // Those that belong to the history or stop the task.
+  // The events that belong to the history or stop the task.
   static LogQuery landmarks(Connection& connection, task::TaskKey key, Range range);
-  // The newest first.
+  // The same events, newest first.
   static LogQuery landmarks_back(Connection& connection, task::TaskKey key, Range range);
-  // What a Conversation is made of, the newest first.
+  // The events that a Conversation uses, newest first.
   static LogQuery conversation_back(Connection& connection, task::TaskKey key, Range range);
 
-  // Null at the end. Fails with internal if the row is damaged.
+  // Returns the next event, or null at the end. Fails with internal if the row is damaged.
   base::Result<task::EventPtr> next();
-  // The same, not shared.
+  // Like `next`, but returns the event by value; nullopt at the end.
   base::Result<std::optional<task::Event>> next_own();
 
  private:
@@ -61,7 +61,7 @@ class LogQuery {
   const bool only_landmarks_;
 };
 
-// The whole log, up to an event.
+// Reads the whole log, or the log up to event `last`.
 base::Result<std::vector<task::EventPtr>> read_log(Connection& connection, task::TaskKey key,
                                                    task::EventNumber last = task::kLogEnd);
 

@@ -45,7 +45,7 @@ BulkJob job_of(const Query& query) {
   return job;
 }
 
-// An item has one outcome, the first.
+// Notes the outcome of a job's item. Only the first outcome counts.
 void note_item(Connection& connection, const task::AuditEntry& entry) {
   const std::int64_t noted = connection.run_counted(
       "UPDATE bulk_items SET outcome = ?3, detail = ?4 WHERE job_key = ?1 AND task_key = ?2 AND outcome = ''",
@@ -57,7 +57,7 @@ void note_item(Connection& connection, const task::AuditEntry& entry) {
                  entry.job);
 }
 
-// Each kind of OperatorWrite.
+// Writes each kind of OperatorWrite.
 class Writing {
  public:
   Writing(Connection& connection, base::Timestamp at) : connection_(connection), at_(at) {}

@@ -10,7 +10,7 @@
 
 namespace baton::store::sql {
 
-// With a job, also notes the outcome of the job's item, once.
+// Inserts the entry. If it has a job, also notes the outcome of the job's item, once.
 void insert_audit(Connection& connection, const task::AuditEntry& entry, base::Timestamp at);
 base::Result<void> write_for_operator(Connection& connection, const OperatorWrite& write, base::Timestamp at);
 

@@ -13,10 +13,10 @@ namespace {
 
 constexpr int kPieceMax = 256;
 constexpr int kPairPieceMax = 16;
-// Between two looks at the clock.
+// The number of rows between two checks of the time.
 constexpr int kRowsUnwatched = 64;
 
-// What candidate_of() reads, from an index alone.
+// The columns that candidate_of() reads. The index contains all of them.
 #define BATON_CANDIDATES "SELECT t.task_key, t.status_ms, t.state, t.agent, t.caller FROM tasks t INDEXED BY "
 #define BATON_AT_REST "WHERE t.turn_state = 'none' AND t.hidden = 0 "
 #define BATON_NEWER \
@@ -51,7 +51,7 @@ std::vector<Candidate> candidates_in(Query query) {
   return piece;
 }
 
-// Where a list begins.
+// Returns a place before the first task of a list.
 TaskPlace start_of(bool oldest_first) {
   using Limits = std::numeric_limits<std::int64_t>;
   const std::int64_t outside = oldest_first ? Limits::min() : Limits::max();
@@ -70,7 +70,8 @@ void put_in_list_order(std::vector<Candidate>& all, bool oldest_first) {
   });
 }
 
-// The pair's index has the tasks of one millisecond in the order of their public ids: they are read whole.
+// Reads a piece that does not end within a millisecond, because the pair's index has the tasks of one millisecond in
+// the order of their public ids.
 std::vector<Candidate> piece_of_pair(Query query, bool oldest_first) {
   std::vector<Candidate> piece;
   while (query.step()) {
@@ -124,7 +125,7 @@ PageSource PageSource::of_pair(Connection& connection, const Reading& reading, s
   return PageSource([&connection, reading, agent = std::move(agent),
                      caller = std::move(caller)](const std::optional<TaskPlace>& last) {
     std::int64_t beyond = ms_of(last ? *last : reading.after.value_or(start_of(reading.oldest_first)));
-    // The millisecond of `after` is read again, as some of it may be shown yet.
+    // The millisecond of `after` is read again, because some of its tasks may not have been shown yet.
     if (!last && reading.after) beyond += reading.oldest_first ? -1 : 1;
     while (true) {
       auto piece = piece_of_pair(connection.scan(kOfPair[reading.oldest_first], agent, caller, beyond),
@@ -225,9 +226,9 @@ std::vector<task::TaskKey> keys_of_context(Connection& connection, const task::C
 
 std::optional<std::vector<task::TaskKey>> keys_of_id(Connection& connection, const TaskFilter& filter,
                                                      int most) {
-  // Sorts behind every id that goes on with a character of UTF-8.
+  // Sorts after every id that begins with `filter.id`: U+10FFFF is the last character of UTF-8.
   const std::string end = filter.id + "\xF4\x8F\xBF\xBF";
-  // A subquery for each agent and caller, as PostgreSQL reads all of the index for a join.
+  // Runs a query for each agent and caller, because PostgreSQL would read the whole index for a join.
   std::vector<std::pair<std::string, std::string>> pairs;
   Query query = connection.query(
       "SELECT p.agent, p.caller FROM ("

@@ -1,7 +1,7 @@
 // PageSource: tasks in the order of an operator's list, from one index or one set of keys. Throws
 // sql::Failure.
 //
-// Threads: as the connection. Sources share its statements and read in pieces, so that many may be merged.
+// Threads: as for Connection. Sources share its statements and read in pieces, so that many can be merged.
 #pragma once
 
 #include <deque>
@@ -15,13 +15,13 @@
 #include "store/operator_store.h"
 #include "store/sql/connection.h"
 
-// As store::is_of, for a column `caller` and the parameter that names one; an empty one is everybody.
+// The SQL form of store::is_of, for a column `caller` and a parameter. An empty parameter matches every caller.
 #define BATON_IS_OF(named) \
   "(" named " = '' OR caller = " named " OR substr(caller, instr(caller, '\x1f') + 1) = " named ")"
 
 namespace baton::store::sql {
 
-// What the indexes tell of a task without reading its row.
+// The fields of a task that the indexes contain, so that its row need not be read.
 struct Candidate {
   TaskPlace place;
   task::State state = task::State::submitted;
@@ -40,17 +40,17 @@ struct Reading {
 
 class PageSource {
  public:
-  // Tasks at rest, in any state, in one other than completed, of one caller with one agent.
+  // Tasks at rest: in any state; in one state other than completed; of one caller with one agent.
   static PageSource by_time(Connection& connection, const Reading& reading);
   static PageSource in_state(Connection& connection, const Reading& reading, task::State state);
   static PageSource of_pair(Connection& connection, const Reading& reading, std::string agent,
                             std::string caller);
-  // These tasks, whether at rest or not. `is_whole` becomes false if time was up before all were read.
+  // These tasks, whether at rest or not. `is_whole` becomes false if the time was over before all were read.
   static PageSource of_keys(Connection& connection, const Reading& reading,
                             const std::vector<task::TaskKey>& keys, bool& is_whole);
 
-  // All tasks with a turn, of one agent's if it is not empty, and of one caller's: by one statement, however
-  // long it takes.
+  // All tasks with a turn, of the filter's agent and caller if they are not empty. Uses one statement, regardless of
+  // its duration.
   static PageSource with_turn(Connection& connection, const Reading& reading, const TaskFilter& filter);
 
   // The next task, or null at the end.
@@ -67,18 +67,19 @@ class PageSource {
   std::deque<Candidate> piece_;
 };
 
-// The keys of all tasks with a turn, of one agent's if it is not empty, and of one caller's.
+// The keys of all tasks with a turn, of the filter's agent and caller if they are not empty.
 std::vector<task::TaskKey> keys_with_turn(Connection& connection, const TaskFilter& filter);
 std::vector<task::TaskKey> keys_of_parent(Connection& connection, task::TaskKey parent);
 std::vector<task::TaskKey> keys_of_schedule(Connection& connection, const TaskFilter& filter);
-// Of tasks whose ids begin with the filter's `id`, of its agent and caller; nothing if there are more than
-// `most`. Costs a look-up for each agent and caller that have tasks.
+// The keys of tasks whose ids begin with the filter's `id`, of its agent and caller; nullopt if there are more than
+// `most`. Costs a look-up for each pair of agent and caller that has tasks.
 std::optional<std::vector<task::TaskKey>> keys_of_id(Connection& connection, const TaskFilter& filter,
                                                      int most);
 // `pairs`: the agents and callers that have tasks.
 std::vector<task::TaskKey> keys_of_context(Connection& connection, const task::ContextId& context,
                                            const std::vector<std::pair<std::string, std::string>>& pairs);
-// Of tasks with deliveries that wait or were given up; nothing if there are more than `most` of those.
+// The keys of tasks with deliveries that are pending or were given up; nullopt if there are more than `most` such
+// deliveries.
 std::optional<std::vector<task::TaskKey>> keys_undelivered(Connection& connection, int most);
 
 }  // namespace baton::store::sql

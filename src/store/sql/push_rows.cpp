@@ -30,8 +30,8 @@ TaskRow::Config* find_config(std::vector<TaskRow::Config>& configs, const task::
   return found == configs.end() ? nullptr : &*found;
 }
 
-// A config's waiting deliveries are its last ones, so the last one shows whether there are any; unless an
-// operator has had earlier ones sent again.
+// Whether the config has pending deliveries. These are its last ones, so it is enough to check the last one, unless an
+// operator has resent earlier ones.
 bool has_waiting(WriteState& state, PushConfigKey config) {
   if (state.may_resend(config)) {
     return state.connection()
@@ -44,7 +44,7 @@ bool has_waiting(WriteState& state, PushConfigKey config) {
   return query.step() && query.truth(0);
 }
 
-// Makes the config's next delivery, if any, its first waiting one, due now, and this node's.
+// Makes the config's next pending delivery, if there is one, due now and this node's.
 void advance(WriteState& state, std::int64_t config, std::int64_t event) {
   state.connection().run(
       "UPDATE deliveries SET due_ms = ?3, sender = ?4 WHERE delivery_key = (SELECT delivery_key FROM "
@@ -53,7 +53,7 @@ void advance(WriteState& state, std::int64_t config, std::int64_t event) {
       config, event, base::to_ms(state.now()), state.node());
 }
 
-// What read_deliveries() reads of a delivery `d` and its config `c`. Its trace is that of the last request
+// The columns of a delivery `d` and its config `c` that read_deliveries() reads. The trace is that of the last request
 // before the event.
 constexpr char kSelectDeliveries[] =
     "SELECT d.delivery_key, d.task_key, d.config_key, d.event_number, d.attempts, d.created_ms, d.due_ms, "
@@ -161,7 +161,8 @@ int add_deliveries(WriteState& state, TaskRow& task, task::EventNumber event, co
   int written = 0;
   for (const TaskRow::Config& config : state.configs(task)) {
     if (!task::webhook_hears(config.version, body)) continue;
-    // On a shared database the end of the group says which is due: asking would hold up all decisions.
+    // In a shared database the end of the group determines which delivery is due, because a query here would delay all
+    // decisions.
     const bool first = !state.node() && !has_waiting(state, config.key);
     connection.run(
         "INSERT INTO deliveries (delivery_key, config_key, task_key, event_number, state, due_ms, "
@@ -177,7 +178,7 @@ int add_deliveries(WriteState& state, TaskRow& task, task::EventNumber event, co
 base::Result<void> record_result(WriteState& state, const DeliveryResult& result) {
   Connection& connection = state.connection();
   const auto delivery = state.delivery(result.key);
-  if (!delivery) return {};  // its config was deleted while it was under way
+  if (!delivery) return {};  // its config was deleted during the attempt
   if (!delivery->is_due) return base::fail(base::ErrorCode::not_found, "no such delivery is waiting");
   if (result.kind == DeliveryResult::Kind::retry) {
     connection.run(
@@ -204,8 +205,8 @@ base::Result<std::vector<Delivery>> due_deliveries(Connection& connection, NodeI
         "WHERE d.due_ms IS NOT NULL AND d.due_ms <= ? AND d.sender = ? ORDER BY d.due_ms, d.delivery_key";
     return read_deliveries(connection.query(kAll.c_str(), base::to_ms(now), sender));
   }
-  // Each caller's first delivery, then each one's second, and so on. A caller in a tenant is stored as the
-  // tenant, U+001F and the caller.
+  // Selects each caller's first delivery, then each caller's second one, and so on. A caller in a tenant is stored as
+  // the tenant, U+001F and the caller.
   static const std::string kInTurn =
       std::string(kSelectDeliveries) +
       "FROM (SELECT d.delivery_key, d.due_ms, row_number() OVER ("

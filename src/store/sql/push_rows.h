@@ -19,17 +19,17 @@ void put_config(WriteState& state, TaskRow& task, const task::PushConfig& config
 void drop_config(WriteState& state, TaskRow& task, const task::PushConfigId& id);
 base::Result<std::vector<task::PushConfig>> configs_of(Connection& connection, task::TaskKey key);
 
-// Inserts a delivery of this event for each config that wants it. Returns their number.
+// Inserts a delivery of this event for each config that receives it. Returns their number.
 int add_deliveries(WriteState& state, TaskRow& task, task::EventNumber event, const task::EventBody& body,
                    base::Timestamp at);
-// No-op if the delivery was deleted. Fails with not_found if it is not its config's first waiting one.
+// No-op if the delivery was deleted. Fails with not_found if it is not its config's first pending one.
 base::Result<void> record_result(WriteState& state, const DeliveryResult& result);
 
-// What this node is to send. If more than `limit` are due, the callers (each with all its tenants) share the
-// places, so that none starves the others. This reads all its due deliveries.
+// Returns the deliveries that this node must send. If more than `limit` are due, the callers (each with all its
+// tenants) share the places, so that none starves the others; this reads all due deliveries of the node.
 base::Result<std::vector<Delivery>> due_deliveries(Connection& connection, NodeId sender, base::Timestamp now,
                                                    int limit);
-// Corrects times from a clock that was ahead: waiting deliveries created after `now` become created and due
+// Corrects times from a clock that was ahead. Pending deliveries created after `now` become created and due
 // at `now`; those due after `latest` become due at `now`.
 void pull_in_deliveries(Connection& connection, base::Timestamp now, base::Timestamp latest);
 std::optional<base::Timestamp> next_due(Connection& connection, NodeId sender);

@@ -16,11 +16,11 @@ using base::ErrorCode;
 using base::fail;
 using base::Result;
 
-// Of the logs that one group deletes, approximately: what takes some milliseconds.
+// The approximate size of the log that one group deletes, which takes some milliseconds.
 constexpr std::int64_t kRemovedBytesMax = 1 << 20;
 constexpr std::int64_t kRemovedEventsMax = 2'000;
 
-// While it lives, what is deleted is overwritten.
+// While it exists, deleted data is overwritten.
 class Overwriting {
  public:
   Overwriting(Connection& connection, bool on) : connection_(connection), on_(on) {
@@ -50,7 +50,8 @@ bool delivers(Connection& connection, task::TaskKey key) {
       .step();
 }
 
-// The position of an event that so many precede in what is left of a log; past its end, where it ends.
+// Returns the key of the event that `events` others precede in the rest of a log; if there is none, the key after the
+// log's last possible event.
 std::int64_t event_key_at(Connection& connection, task::TaskKey key, std::int64_t events) {
   Query query = connection.query(
       "SELECT event_key FROM events WHERE event_key BETWEEN ? AND ? ORDER BY event_key LIMIT 1 OFFSET ?",
@@ -58,7 +59,7 @@ std::int64_t event_key_at(Connection& connection, task::TaskKey key, std::int64_
   return query.step() ? query.integer(0) : event_key(key, task::kLogEnd) + 1;
 }
 
-// Deletes the first `events` of what is left of a log. Returns whether there is more.
+// Deletes the first `events` events of the rest of a log. Returns whether more are left.
 bool delete_events(Connection& connection, task::TaskKey key, std::int64_t events) {
   const std::int64_t end = event_key_at(connection, key, events);
   connection.run("DELETE FROM landmarks WHERE event_key >= ? AND event_key < ?", event_key(key, {}), end);
@@ -66,7 +67,7 @@ bool delete_events(Connection& connection, task::TaskKey key, std::int64_t event
   return end <= event_key(key, task::kLogEnd);
 }
 
-// The ids of the task's calls go as well: nobody is told of them any more.
+// Deletes the ids of the task's calls too, because agents no longer need them.
 Result<void> delete_calls(Connection& connection, const task::TaskHead& head) {
   Query query =
       connection.query("SELECT kind, body FROM events WHERE event_key BETWEEN ? AND ? AND kind IN (1, 5)",
@@ -89,7 +90,7 @@ bool is_context_in_use(Connection& connection, task::ContextKey context) {
              .step();
 }
 
-// Call while the task's log is there and its row is gone.
+// Call while the task's log still exists and its row is deleted.
 Result<void> leave_context(WriteState& state, const TaskRow& row) {
   Connection& connection = state.connection();
   const task::TaskHead& head = row.head;
@@ -120,12 +121,12 @@ void delete_webhooks(WriteState& state, task::TaskKey key) {
 bool may_go(Connection& connection, const TaskRow& row, const Removal::One& one, bool erases) {
   const task::TaskHead& head = row.head;
   if (head.version != one.version || !has_ended(head) || has_children(connection, one.task)) return false;
-  // It may have begun anew since it was looked at.
+  // The parent may have been reopened since the decision.
   const auto parent = head.parent ? find_head(connection, head.parent) : std::nullopt;
   return (!parent || has_ended(parent->head)) && (erases || !delivers(connection, one.task));
 }
 
-// Deletes all of the task but its log.
+// Deletes all data of the task except its log.
 Result<void> delete_task(WriteState& state, const TaskRow& row) {
   Connection& connection = state.connection();
   const task::TaskKey key = row.head.key;
@@ -142,7 +143,7 @@ Result<void> delete_task(WriteState& state, const TaskRow& row) {
   return {};
 }
 
-// Deletes more of one log. Returns whether one was there.
+// Deletes a further part of one removed log. Returns false if there is no such log.
 bool tidy_log(Connection& connection) {
   Query query = connection.query("SELECT task_key, erased FROM removed_logs LIMIT 1");
   if (!query.step()) return false;
@@ -150,7 +151,7 @@ bool tidy_log(Connection& connection) {
   const Overwriting overwriting(connection, query.truth(1));
   std::int64_t events = 0;
   {
-    // Large events are few.
+    // Deletes fewer events if they are large.
     Query sizes = connection.query(
         "SELECT length(body) FROM events WHERE event_key BETWEEN ? AND ? ORDER BY event_key LIMIT ?",
         event_key(key, {}), event_key(key, task::kLogEnd), kRemovedEventsMax);
@@ -165,9 +166,9 @@ bool tidy_log(Connection& connection) {
 
 }  // namespace
 
-// Keys are in order of time, so this needs no index.
+// Searches by bisection: keys are in the order of time, so this needs no index.
 task::TaskKey last_made(Connection& connection, base::Timestamp time) {
-  std::int64_t low = 0, high = 0;  // `low` was made by then, if any; above `high` there is none
+  std::int64_t low = 0, high = 0;  // `low`, unless 0, was created by `time`; no task above `high` was
   {
     Query newest = connection.query("SELECT max(task_key) FROM tasks");
     if (newest.step()) high = newest.integer(0);

@@ -9,7 +9,7 @@
 
 namespace baton::store::sql {
 
-// As RetentionStore has them.
+// Implement the functions of RetentionStore.
 task::TaskKey last_made(Connection& connection, base::Timestamp time);
 base::Result<std::vector<TreeMember>> read_tree(Connection& connection, task::TaskKey root, int most);
 base::Result<std::vector<Removed>> remove_tasks(WriteState& state, const Removal& removal);

@@ -35,8 +35,8 @@ bool ends_group(const base::Error& error) {
 
 }  // namespace
 
-// Runs `work` in the open group. What is left half written ends the group, and so does a refusal if the group
-// has nothing else.
+// Runs `work` in the open group. A failure that leaves a write half done ends the group; so does a refusal if the
+// group is otherwise empty.
 template <class F>
 auto Store::writing(const char* doing, F&& work) -> decltype(work()) {
   const bool is_first = !group_is_open_;
@@ -232,7 +232,7 @@ Result<bool> Store::tidy(std::int64_t spare_pages) {
   return writing("tidying", [&]() -> Result<bool> { return sql::tidy(state(), spare_pages); });
 }
 
-// As `reading`, for an operator.
+// Like `reading`, but on an operators' connection.
 template <class T, class F>
 Result<T> Store::looking(const char* doing, F&& work) const {
   return catching(doing, [&]() -> Result<T> {

@@ -1,7 +1,6 @@
-// Store: all that a store in a database does but for opening, committing and flushing. Serves SqliteStore and
-// PostgresStore.
+// Store: the base of SqliteStore and PostgresStore. Implements everything except opening, committing and flushing.
 //
-// Threads: as TaskStore says.
+// Threads: as for TaskStore.
 #pragma once
 
 #include <functional>
@@ -70,16 +69,16 @@ class Store : public TaskStore, public DeliveryStore, public OperatorStore, publ
   base::Result<void> write(const OperatorWrite& write) override;
 
  protected:
-  // The writing connection is the state's.
+  // The state contains the writing connection.
   virtual WriteState& state() const = 0;
   virtual const RecentSends& recent_sends() const = 0;
-  // Those of operators are others, as their reads are long: callers' do not wait for them.
+  // Operators have connections of their own, so that callers' reads do not wait for the operators' long reads.
   virtual ConnectionPool& readers() const = 0;
   virtual ConnectionPool& operators() const = 0;
-  // Commits the open group, whose totals are written. Throws Failure. `is_empty`: nothing was applied since
-  // the last commit; a transaction is open all the same.
+  // Commits the open group, whose totals are already written. Throws Failure. `is_empty`: no change was applied since
+  // the last commit; a transaction is open nevertheless.
   virtual void commit_group(bool is_empty) = 0;
-  // Adds to the open group what `work` writes; as `apply` does.
+  // Adds the writes of `work` to the open group, as `apply` does.
   base::Result<void> in_group(const char* doing, const std::function<base::Result<void>()>& work);
 
  private:

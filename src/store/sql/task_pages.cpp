@@ -16,17 +16,17 @@
 namespace baton::store::sql {
 namespace {
 
-// With more rows of totals than this, nothing is decided by them.
+// If there are more rows of totals than this, the totals are not used to choose sources.
 constexpr int kTotalsMax = 50'000;
-// What one more source costs beside a row that is looked at.
+// The cost of a further source, in rows that are checked.
 constexpr std::int64_t kSourceCost = 20;
 constexpr std::ptrdiff_t kSourcesMax = 2'000;
-// Above, tasks with open deliveries are no longer rare: they are found on the way.
+// If there are more, tasks with open deliveries are no longer rare, so the list is scanned for them.
 constexpr int kOpenDeliveriesMax = 20'000;
-// Above, the beginning of an id says little: its tasks are found on the way.
+// If there are more, the beginning of an id selects too little, so the list is scanned for it.
 constexpr int kIdMatchesMax = 1'000;
 
-// Of a longer status no text is shown: a page of them would take too long.
+// Longer statuses are listed without text, because decoding a page of them is too slow.
 constexpr std::size_t kStatusBytesMax = 128 << 10;
 
 using Pair = std::pair<std::string, std::string>;  // agent and caller
@@ -35,11 +35,11 @@ bool has_state(const TaskFilter& filter, task::State state) {
   return filter.states.empty() || std::ranges::find(filter.states, state) != filter.states.end();
 }
 
-// How many tasks at rest there are of what the filter selects by state, agent and caller.
+// The numbers of tasks at rest that match the filter's state, agent and caller.
 struct Totals {
   bool is_known = true;
   std::int64_t all = 0, in_states = 0, of_pairs = 0, passing = 0;
-  std::set<Pair> pairs;  // that the filter selects
+  std::set<Pair> pairs;  // the pairs that the filter selects
 };
 
 Totals totals_for(Connection& connection, const TaskFilter& filter) {
@@ -86,7 +86,7 @@ class Sources {
     choose();
   }
 
-  // Where reading has come to; nothing: the end.
+  // Returns the next candidate, or null at the end.
   const Candidate* peek() {
     const Candidate* first = nullptr;
     for (PageSource& source : sources_) {
@@ -98,7 +98,7 @@ class Sources {
     }
     return first;
   }
-  // Of what peek() has told.
+  // Removes the candidate that peek() returned.
   void pop() { from_->pop(); }
 
   bool is_whole() const { return is_whole_; }
@@ -118,7 +118,7 @@ class Sources {
     choose_at_rest(filter);
   }
 
-  // No index has the ends of ids, so a short form is found on the way.
+  // No index has the ends of ids, so the list is scanned for a short form.
   bool add_by_id(const TaskFilter& filter) {
     if (task::is_short_id(filter.id) || !totals_for(connection_, filter).is_known) return false;
     const auto keys = keys_of_id(connection_, filter, kIdMatchesMax);
@@ -203,14 +203,14 @@ task::TaskKey retried_as(Connection& connection, task::TaskKey key) {
   return query.step() ? made_by_retry(query.text(0)) : task::TaskKey{};
 }
 
-// Whether may_pass() says all that the filter does.
+// Whether may_pass() checks everything that the filter selects by.
 bool needs_no_row(const TaskFilter& filter) {
   return !filter.unfinished && filter.turns.empty() && filter.context.empty() && !filter.parent &&
          !filter.roots && filter.schedule.empty() && filter.attempts_min <= 0 && !filter.undelivered &&
          !filter.retried && filter.error.empty() && !may_have_turn(filter);
 }
 
-// What needs no row of the task.
+// Checks the conditions that do not need the task's row.
 bool may_pass(const TaskFilter& filter, const Candidate& candidate) {
   if (!has_state(filter, candidate.state)) return false;
   if (!filter.agent.empty() && filter.agent.value != candidate.agent) return false;
@@ -218,7 +218,7 @@ bool may_pass(const TaskFilter& filter, const Candidate& candidate) {
   return !filter.status_until || candidate.place.status_at <= *filter.status_until;
 }
 
-// The task's line, if it passes. What is asked for that may rule it out comes first.
+// Returns the task's line, if it passes. Reads each piece of data and checks its condition before reading the next one.
 std::optional<TaskLine> line_if_passing(Connection& connection, const TaskQuery& asked,
                                         const TaskPlace& place) {
   const TaskFilter& filter = asked.filter;
@@ -244,13 +244,13 @@ std::optional<TaskLine> line_if_passing(Connection& connection, const TaskQuery&
   return line;
 }
 
-// Nothing that is older, or newer, can pass.
+// Whether neither this candidate nor any after it can pass.
 bool is_past(const TaskQuery& query, const Candidate& candidate) {
   return query.oldest_first && query.filter.status_until &&
          candidate.place.status_at > *query.filter.status_until;
 }
 
-// A list of what is old begins there.
+// Returns the place after which the list begins. A list with `status_until` skips the newer tasks.
 std::optional<TaskPlace> beginning_of(const TaskQuery& query) {
   if (query.oldest_first || !query.filter.status_until) return query.after;
   const TaskPlace youngest{*query.filter.status_until + base::Duration(1), {0}};
@@ -274,7 +274,7 @@ TaskPage read_page(Connection& connection, const TaskQuery& query) {
     const bool passes_so_far = may_pass(query.filter, *next);
     sources.pop();
     auto line = passes_so_far ? line_if_passing(connection, query, place) : std::nullopt;
-    // A task that is both at rest and has a turn in different sources is one.
+    // The sources may have read a task at different times, both at rest and with a turn. It is listed once.
     const bool is_twice = seen == place;
     if (line && !is_twice && std::ssize(page.lines) == query.limit) {
       has_more = true;

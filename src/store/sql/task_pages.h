@@ -1,9 +1,9 @@
 // Pages of all callers' tasks, for operators. Everything throws sql::Failure.
 //
-// A page is read from the smallest of several sources that hold all tasks that can pass: tasks at rest in
-// order of time, those in one state other than completed, those of the callers and agents in question, or a
-// set of keys (children, a schedule's, a context's). Tasks with a turn are few and are merged in. Time is
-// looked at between rows.
+// A page is read from the smallest source that contains all tasks that can pass: tasks at rest in
+// order of time, those in one state other than completed, those of the selected callers and agents, or a
+// set of keys (children, a schedule's, a context's). Tasks with a turn are few and are merged in. The time is
+// checked between rows.
 #pragma once
 
 #include "base/error.h"

@@ -12,7 +12,7 @@
 namespace baton::store::sql {
 namespace {
 
-// Memory limit of one read of events. At least one is returned.
+// The memory limit of one read of events. At least one event is returned.
 constexpr std::size_t kPageBytesMax = 1 << 20;
 
 using base::ErrorCode;
@@ -24,7 +24,7 @@ task::Json read_metadata(Connection& connection, task::TaskKey key) {
   return query.step() ? task::Json{query.text(0)} : task::Json();
 }
 
-// The task as of event `last`, from its whole log.
+// Reads the task as of event `last` from its whole log.
 Result<task::Task> read_whole(Connection& connection, const TaskRow& row, const task::Depth& depth,
                               task::EventNumber last) {
   task::Fold fold(depth, row.created, task::known_of(row.head, read_metadata(connection, row.head.key)));
@@ -37,7 +37,7 @@ Result<task::Task> read_whole(Connection& connection, const TaskRow& row, const 
   }
 }
 
-// The task as of event `last` without artifacts, which needs only a few events.
+// Reads the task as of event `last` without artifacts, which needs only a few events.
 Result<task::Task> read_outline(Connection& connection, const TaskRow& row, const task::Depth& depth,
                                 task::EventNumber last) {
   const task::TaskHead& head = row.head;

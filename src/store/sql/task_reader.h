@@ -1,5 +1,5 @@
-// Reads tasks, events and turn inputs from a task's log. Each function reads inside the snapshot its caller
-// has begun. Everything throws sql::Failure.
+// Reads tasks, events and turn inputs from a task's log. Each function reads in the caller's snapshot. Everything
+// throws sql::Failure.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace baton::store::sql {
 
-// The task of this row; task_not_found if `row` is empty.
+// Reads the task of this row. Fails with task_not_found if `row` is absent.
 base::Result<task::Task> read_task(Connection& connection, std::optional<TaskRow> row,
                                    const task::Depth& depth, std::optional<task::EventNumber> as_of);
 

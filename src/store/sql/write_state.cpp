@@ -6,7 +6,7 @@
 
 namespace baton::store::sql {
 void WriteState::start() {
-  if (node()) return;  // may_resend is not asked there
+  if (node()) return;  // may_resend is not used in a shared database
   Query resent = connection_.query(
       "SELECT d.config_key FROM deliveries d WHERE d.due_ms IS NOT NULL AND (SELECT l.state FROM deliveries "
       "l "
@@ -44,7 +44,7 @@ std::vector<TaskRow::Config>& WriteState::configs(TaskRow& task) {
   return *task.configs;
 }
 
-// What was read before may have become due since.
+// A delivery that was not due when it was read may have become due since, so it is read again.
 std::optional<WriterDialect::DeliveryRow> WriteState::delivery(DeliveryKey key) {
   if (!expected_.empty()) deliveries_.merge(dialect_.deliveries(std::exchange(expected_, {})));
   if (const auto read = deliveries_.extract(key); read && (!read.mapped() || read.mapped()->is_due))

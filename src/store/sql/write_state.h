@@ -1,6 +1,6 @@
-// WriteState: the writing connection, and what the writer keeps from one change to the next.
+// WriteState: the writing connection, and the data that the writer keeps from one change to the next.
 //
-// Threads: the writing thread only. It is ahead of the disk while a transaction is open: call `forget` after
+// Threads: the writing thread only. While a transaction is open, the state is ahead of the disk: call `forget` after
 // a rollback.
 #pragma once
 
@@ -28,16 +28,16 @@ class WriteState {
   WriteState(Connection& connection, const base::Clock& clock, WriterDialect& dialect, int short_events_max)
       : connection_(connection), clock_(clock), dialect_(dialect), short_events_max_(short_events_max) {}
 
-  // Call once the tables are there, before anything is written.
+  // Call when the tables exist, before anything is written.
   void start();
 
   Connection& connection() { return connection_; }
   const base::Clock& clock() const { return clock_; }
   NodeId node() const { return dialect_.node(); }
-  // Never goes back, so that the order of numbers and the order of times agree.
+  // The current time. Never goes back, so that the order of numbers and the order of times agree.
   base::Timestamp now() { return last_ = std::max(last_, clock_.now()); }
 
-  // Adds to the row the task's artifacts that the change names, and perhaps more.
+  // Adds the task's artifacts that the change names to the row, and perhaps others too.
   const task::ArtifactPlaces& artifacts(TaskRow& task, const task::Change& change);
   std::vector<TaskRow::Config>& configs(TaskRow& task);
   task::TaskKey new_task_key() { return {dialect_.new_key(KeyOf::task)}; }
@@ -47,24 +47,24 @@ class WriteState {
 
   bool takes_key(std::initializer_list<std::string_view> texts) const { return dialect_.takes_key(texts); }
 
-  // Notes that an operator has had deliveries of this task's configs sent again.
+  // Notes that an operator has resent deliveries of this task's configs.
   void note_resent(TaskRow& task) {
     for (const TaskRow::Config& config : configs(task)) resent_.insert(config.key);
   }
-  // Whether deliveries of the config that wait may lie before others that do not.
+  // Whether pending deliveries of the config may precede others that are not pending.
   bool may_resend(PushConfigKey config) const { return resent_.contains(config); }
-  // Notes that deliveries of the config may wait from this event on, and that no node may know which is due.
+  // Notes that the config may have pending deliveries from this event on, and that perhaps none of them is due.
   void note_waiting(PushConfigKey config, task::EventNumber event) {
     if (!node()) return;
     task::EventNumber& first = waiting_.try_emplace(config, event).first->second;
     first = std::min(first, event);
   }
 
-  // Nothing: it is gone. Reads those that are expected with it.
+  // Returns the delivery's row; nullopt if it is gone. Also reads the expected deliveries.
   std::optional<WriterDialect::DeliveryRow> delivery(DeliveryKey key);
-  // Results of these follow.
+  // Notes that results of these deliveries follow.
   void expect_deliveries(const std::vector<DeliveryKey>& keys) { expected_ = keys; }
-  // They may have changed: what was read of them counts no more.
+  // Discards the deliveries that were read, because they may have changed.
   void change_deliveries() {
     expected_.clear();
     deliveries_.clear();
@@ -79,12 +79,12 @@ class WriteState {
   }
   int short_events_max() const { return short_events_max_; }
 
-  // How often a task has joined another one's own context since start. As long as it stays, so does what is
-  // known of a row's `alone`.
+  // How often a task has joined another task's own context since the start. A row's `alone` stays valid while this
+  // number does not change.
   std::int64_t joins() const { return joins_; }
   void note_join() { ++joins_; }
 
-  // Counts a task that has come to rest (1) or goes on (-1); the totals are written with the transaction.
+  // Counts a task that has come to rest (1) or has left that state (-1). The totals are written with the transaction.
   void count(const task::TaskHead& head, std::int64_t tasks);
   // Call last in a transaction.
   void finish();
@@ -105,7 +105,7 @@ class WriteState {
   const int short_events_max_;
   base::Timestamp last_{};
   std::int64_t joins_ = 1;
-  std::unordered_set<PushConfigKey> resent_;  // and perhaps more
+  std::unordered_set<PushConfigKey> resent_;  // may contain others too
   WriterDialect::Waiting waiting_;            // in the open transaction
   std::vector<DeliveryKey> expected_;         // not read yet
   WriterDialect::DeliveryRows deliveries_;    // read, and not recorded yet
