@@ -1,4 +1,4 @@
-// The columns that an archive's lines have, by the names of their members.
+// The columns in an archive's lines. The names of the members are those of the columns.
 #pragma once
 
 #include <array>

@@ -23,7 +23,7 @@ using base::ErrorCode;
 using base::fail;
 using base::Result;
 
-// Of each kind of fault, so many are named.
+// The most faults of each kind that are reported.
 constexpr int kFaultsMax = 5;
 constexpr int kApplicationIdOfBaton = 0x4241544e;
 
@@ -54,7 +54,7 @@ bool flush_file(const std::string& file, int flags) {
 
 void copy_pages(Connection& from, const std::string& to) {
   SQLite::Database target(to, SQLite::OPEN_READWRITE);
-  // All in one step, so in one snapshot: between two steps, a writer would make it begin again.
+  // Copies all pages in one step, so in one snapshot. Between two steps, a write would make the backup start over.
   SQLite::Backup backup(target, from.database());
   backup.executeStep(-1);
 }
@@ -66,9 +66,9 @@ std::vector<std::string> texts_of(Connection& connection, const char* sql) {
   return found;
 }
 
-// A promise, and a statement that finds what breaks it.
+// A promise of the schema, and a statement that finds violations of it.
 struct Promise {
-  const char* broken;  // what is wrong with each that is found
+  const char* broken;  // the description of each violation
   const char* sql;
 };
 
@@ -134,7 +134,7 @@ void check_references(Connection& connection, std::vector<std::string>& faults) 
 std::vector<std::string> faults_of(Connection& connection) {
   std::vector<std::string> faults = texts_of(connection, "PRAGMA integrity_check(20)");
   if (faults == std::vector<std::string>{"ok"}) faults.clear();
-  if (!faults.empty()) return faults;  // what follows reads the rows
+  if (!faults.empty()) return faults;  // the following checks need readable rows
   check_references(connection, faults);
   for (const Promise& promise : kPromises) {
     for (const std::string& key : texts_of(connection, promise.sql)) {

@@ -8,12 +8,12 @@
 namespace baton::store::sqlite {
 namespace {
 
-// 16 MiB, four times SQLite's default: fewer pages are copied twice.
+// 16 MiB, four times SQLite's default, so that fewer pages are copied twice.
 constexpr int kFrames = 4'000;
 constexpr int kFramesToTryAgain = 250;
 constexpr int kFramesMax = 4 * kFrames;
 
-// Flushes the database's file. By SQLite's own handle: closing another one would drop the locks of all.
+// Flushes the database's file. Uses SQLite's own handle, because closing another one would release all locks.
 bool flush_database(sqlite3* database) {
   sqlite3_file* file = nullptr;
   sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file);
@@ -41,7 +41,7 @@ Checkpoints::~Checkpoints() {
 
 void Checkpoints::after_commit() {
   if (frames_ < due_) {
-    if (frames_ < kFrames) due_ = kFrames;  // the log has begun anew
+    if (frames_ < kFrames) due_ = kFrames;  // the log has started over
     return;
   }
   std::unique_lock lock(mutex_);
@@ -58,8 +58,8 @@ void Checkpoints::after_commit() {
   }
 }
 
-// Copies what no reader is in the way of. Not after a failed flush: the next one may succeed without the
-// pages that were lost, and the log would begin anew.
+// Copies the pages that no reader blocks. Does nothing after a failed flush: the next flush may succeed without the
+// lost pages, and the log would start over.
 void Checkpoints::copy_pages(Connection& connection) {
   if (has_lost_) return;
   sqlite3* const database = connection.database().getHandle();
@@ -69,16 +69,17 @@ void Checkpoints::copy_pages(Connection& connection) {
 
 void Checkpoints::run(const std::stop_token& stop) {
   pthread_setname_np(pthread_self(), "checkpoint");
-  base::set_priority(base::ThreadPriority::low);  // copying may wait, senders not
+  base::set_priority(base::ThreadPriority::low);  // copying can wait, sends cannot
   while (true) {
     {
       std::unique_lock lock(mutex_);
       if (!changed_.wait(lock, stop, [this] { return stage_ == Stage::copying; })) return;
     }
-    // What was committed during the first pass is little; during the second, next to nothing.
+    // Few pages are committed during the first pass, and almost none during the second.
     copy_pages(copier_);
     copy_pages(copier_);
-    // A pass flushes the database only if it comes to the end of the log: the writer's would flush it all.
+    // A pass flushes the database only if it reaches the end of the log. Without this flush the writer's pass would
+    // have to flush everything.
     if (!has_lost_ && !flush_database(copier_.database().getHandle())) has_lost_ = true;
     {
       std::lock_guard lock(mutex_);

@@ -1,11 +1,10 @@
 // Checkpoints: copies SQLite's write-ahead log into the database on a thread of its own. On the writer's
-// thread a copy would stop every send for some 10 ms, several times a second.
+// thread a copy would stop every send for about 10 ms, several times a second.
 //
-// The thread copies and flushes what was committed while the writer goes on. Under steady writing that never
-// ends, and a log that is not copied to its end never begins anew; so the writer copies the last pages
-// itself. If it is 64 MiB ahead it waits for the thread: the log outgrows that only where copying fails or a
-// reader is in the way, and then it is tried again. After a failed flush nobody knows what the disk has,
-// while the log counts as copied.
+// The thread copies and flushes committed pages while the writer continues. Under steady writing that never ends, and
+// a log that is not copied to its end never starts over, so the writer copies the last pages itself. If the log has
+// 64 MiB, the writer waits for the thread. The log grows beyond that only if copying fails or a reader blocks it; then
+// the copy is tried again. After a failed flush it is unknown what the disk has, although the log counts as copied.
 //
 // Threads: all methods on the writer's thread, `has_lost` on any.
 #pragma once
@@ -22,7 +21,7 @@ namespace baton::store::sqlite {
 
 class Checkpoints {
  public:
-  // Takes the place of `writer`'s automatic checkpoints. `writer` must outlive this.
+  // Replaces `writer`'s automatic checkpoints. `writer` must outlive this object.
   Checkpoints(const std::string& path, Connection& writer);
   ~Checkpoints();
   Checkpoints(const Checkpoints&) = delete;
@@ -30,8 +29,8 @@ class Checkpoints {
 
   // Call after each commit, with no transaction open.
   void after_commit();
-  // A flush has failed. The program must end without closing the database, so that the next start copies the
-  // whole log again.
+  // Whether a flush has failed. If so, the program must end without closing the database, so that the next start
+  // copies the whole log again.
   bool has_lost() const { return has_lost_; }
 
  private:
@@ -41,7 +40,7 @@ class Checkpoints {
 
   Connection& writer_;
   int frames_ = 0;  // in the log
-  int due_;         // begin a checkpoint at so many
+  int due_;         // the number of frames that begins a checkpoint
 
   std::mutex mutex_;
   std::condition_variable_any changed_;

@@ -10,7 +10,7 @@ namespace baton::store::sqlite {
 namespace {
 
 constexpr int kBusyMs = 5000;
-// Free pages that one group gives back.
+// The most free pages that one group returns to the disk.
 constexpr int kFreedPagesMax = 64;
 
 int flags_of(Connection::Mode mode) {
@@ -85,7 +85,7 @@ void Statement::end() noexcept {
 
 Connection::Connection(const std::string& path, Mode mode) : database_(path, flags_of(mode), kBusyMs) {
   database_.exec("PRAGMA temp_store=MEMORY;");
-  // Commits are not flushed; a checkpoint flushes the log first and the database before the log begins anew.
+  // Commits are not flushed. A checkpoint flushes the log first, and the database before the log starts over.
   if (mode == Mode::write) database_.exec("PRAGMA synchronous=NORMAL;");
 }
 
@@ -96,7 +96,7 @@ std::string Connection::log_path() const {
 void Connection::rollback() noexcept {
   try {
     if (sqlite3_get_autocommit(database_.getHandle()) == 0) run("ROLLBACK");
-  } catch (const sql::Failure&) {  // The next BEGIN will say what is wrong.
+  } catch (const sql::Failure&) {  // the next BEGIN will report the error
   }
 }
 

@@ -1,7 +1,7 @@
 // Connection: one SQLite connection with its prepared statements.
 //
 // Threads: one at a time; SQLite's own mutex for a connection is switched off.
-// Errors: what is sql::Connection's throws sql::Failure; opening, and what is done to `database()`, throws
+// Errors: the functions of sql::Connection throw sql::Failure; opening, and operations on `database()`, throw
 // SQLite::Exception.
 #pragma once
 
@@ -21,8 +21,8 @@ using sql::Blob;
 using sql::Query;
 using sql::Snapshot;
 
-// A prepared statement. By SQLite's own functions: on the way of every row, SQLiteCpp's wrappers cost as much
-// as the calls.
+// A prepared statement. It uses SQLite's own functions, because SQLiteCpp's wrappers cost as much per row as the calls
+// themselves.
 class Statement final : public sql::Cursor {
  public:
   Statement(SQLite::Database& database, const char* sql);
@@ -30,7 +30,7 @@ class Statement final : public sql::Cursor {
   Statement(const Statement&) = delete;
   Statement& operator=(const Statement&) = delete;
 
-  // `keeps`: the texts live until the statement is over; else they are copied.
+  // `keeps`: the texts stay valid until the statement is over, so they are not copied.
   void bind(std::span<const sql::Parameter> parameters, bool keeps);
 
   bool step() override;
@@ -56,8 +56,8 @@ class Connection final : public sql::Connection {
   void begin_reading() override { run("BEGIN"); }
   void rollback() noexcept override;
 
-  // Overwrites also pages that become free, which costs a write for each. Otherwise only what is written
-  // anyway is overwritten.
+  // On: also overwrites pages that become free, which costs a write for each. Off: overwrites deleted data only in
+  // pages that are written anyway.
   void overwrite_deleted(bool on) override;
   bool give_back_pages(std::int64_t spare_pages) override;
 

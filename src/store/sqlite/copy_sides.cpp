@@ -27,15 +27,15 @@ using copy::Table;
 
 constexpr std::string_view kSends = "sends";
 constexpr char kSourcePragmas[] = "PRAGMA query_only=ON; PRAGMA cache_size=-16384;";
-// Keys of texts come in no order, so their indexes are better kept in memory; a checkpoint each 64 MiB.
+// Text keys come in random order, so a large cache keeps their indexes in memory. A checkpoint follows every 64 MiB.
 constexpr char kTargetPragmas[] =
     "PRAGMA cache_size=-131072; PRAGMA wal_autocheckpoint=16384; PRAGMA journal_size_limit=67108864;";
-// As long as the server that has them remembers them: none goes while it is copied.
+// Sends are kept for as long as the source remembers them: none may expire while it is copied.
 constexpr std::chrono::hours kSendsRemembered(24 * 365 * 100);
 constexpr std::size_t kSendSlice = 32'768;
 
-// A send that has expired may be there still beside a new one with its digest. In such a SELECT SQLite takes
-// the row with the maximum.
+// An expired send may still exist together with a new one with the same digest. In a SELECT with max() SQLite returns
+// the other columns from the row with the maximum.
 std::string rows_for_copy(const Table& table) {
   if (table.name != kSends) return table.name;
   return "(SELECT at_ms, digest_high, digest_low, task_key, before, max(send_key) FROM sends GROUP BY "
@@ -104,7 +104,7 @@ class SqliteTarget final : public copy::Target {
 
   Result<void> flush() override {
     return translating([&]() -> Result<void> {
-      // It flushes the log first, then the database.
+      // The checkpoint flushes the log first, then the database.
       const bool is_whole =
           connection_.database().execAndGet("PRAGMA wal_checkpoint(TRUNCATE)").getInt() == 0;
       if (is_whole && flush_with_folder(path_)) return {};
@@ -113,7 +113,7 @@ class SqliteTarget final : public copy::Target {
   }
 
  private:
-  // With the slices that they are found by.
+  // Inserts a send, and updates the slices that find it.
   void insert_send(std::span<const sql::Parameter> row) {
     const task::SendDigest digest{static_cast<std::uint64_t>(row[1].number),
                                   static_cast<std::uint64_t>(row[2].number)};
@@ -129,7 +129,7 @@ class SqliteTarget final : public copy::Target {
   bool is_begun_ = false;
 };
 
-// Locks the file, makes its side and has `prepare` make it ready.
+// Locks the file, creates its side and prepares it with `prepare`.
 template <class Made, class F>
 Result<std::unique_ptr<Made>> open_side(const std::string& database, F&& prepare) {
   auto lock = FileLock::take(database);
@@ -156,7 +156,7 @@ Result<std::unique_ptr<copy::Source>> open_copy_source(const std::string& databa
 
 Result<std::unique_ptr<copy::Target>> open_copy_target(const std::string& database,
                                                        const base::Clock& clock) {
-  // Webhooks' credentials come into it.
+  // The file will contain credentials of webhooks, so only the owner may read it.
   { const base::UniqueFd made(::open(database.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)); }
   return open_side<SqliteTarget>(database, [&](SqliteTarget& side) { return side.prepare(clock); });
 }

@@ -15,8 +15,8 @@ namespace baton::store::sqlite {
 // file.
 base::Result<std::unique_ptr<copy::Source>> open_copy_source(const std::string& database);
 
-// Makes the file, which only its owner may read, and its tables. Fails as above, and with already_exists if
-// it has anything in it but an unfinished copy.
+// Creates the file, which only its owner may read, and its tables. Fails as above, and with already_exists if
+// the file contains anything other than an unfinished copy.
 base::Result<std::unique_ptr<copy::Target>> open_copy_target(const std::string& database,
                                                              const base::Clock& clock);
 

@@ -1,7 +1,7 @@
-// Dialect: what the writer does in SQLite's way. One file has one writer, so it counts keys in memory, and
-// the sends are a SendIndex.
+// Dialect: the writer's dialect for SQLite. A file has only one writer, so keys are counted in memory. Sends are found
+// by a SendIndex.
 //
-// Threads: as WriterDialect and RecentSends say.
+// Threads: as for WriterDialect and RecentSends.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ class Dialect final : public sql::WriterDialect {
   Dialect(Connection& connection, base::Duration send_retention, std::size_t send_slice_max)
       : connection_(connection), sends_(send_retention, send_slice_max) {}
 
-  // Call once the tables are there, before anything is written.
+  // Call when the tables exist, before anything is written.
   void start();
 
   NodeId node() const override { return {}; }
@@ -36,7 +36,7 @@ class Dialect final : public sql::WriterDialect {
  private:
   Connection& connection_;
   SendIndex sends_;
-  std::array<std::int64_t, 4> last_{};  // the largest keys that there were
+  std::array<std::int64_t, 4> last_{};  // the largest key of each kind that was ever used
 };
 
 }  // namespace baton::store::sqlite

@@ -7,7 +7,7 @@
 namespace baton::store::sqlite {
 namespace {
 
-// The change is not at fault, and a later retry may succeed.
+// Whether a later retry may succeed, because the change did not cause the error.
 bool is_outage(int code) {
   switch (code) {
     case SQLITE_FULL:

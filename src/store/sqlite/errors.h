@@ -13,13 +13,13 @@ namespace baton::store::sqlite {
 
 using sql::damaged;
 
-// A full or failing disk and an unavailable lock are unavailable.
+// Converts an exception. A full or failing disk and a lock that is held elsewhere give `unavailable`.
 sql::Failure failure_of(const SQLite::Exception& exception);
 
-// The error while opening: a file that is not a database gives invalid_argument.
+// Converts an exception thrown while opening. A file that is not a database gives invalid_argument.
 base::Error error_at_open(const SQLite::Exception& exception);
 
-// Runs `work`, whose SQLite::Exception it throws as sql::Failure.
+// Runs `work` and converts SQLite::Exception to sql::Failure.
 template <class F>
 auto translating(F&& work) -> decltype(work()) {
   try {
@@ -29,7 +29,7 @@ auto translating(F&& work) -> decltype(work()) {
   }
 }
 
-// Runs `work`, a function that returns a Result and may throw what SQLiteCpp or a connection throws.
+// Runs `work`, a function that returns a Result, and converts the exceptions of SQLiteCpp and of connections to errors.
 template <class F>
 auto catching(std::string_view doing, F&& work) -> decltype(work()) {
   return sql::catching(doing, [&] { return translating(std::forward<F>(work)); });

@@ -20,7 +20,7 @@ using base::Result;
 constexpr char kChosen[] =
     "WITH RECURSIVE chosen (task_key) AS (SELECT task_key FROM tasks t JOIN contexts c ON c.context_key = "
     "t.context_key WHERE (?1 = '' OR t.public_id = ?1) AND (?2 = '' OR t.agent = ?2) AND "
-    // Also with tenants: see task::account_of.
+    // Matches the caller in every tenant: see task::account_of.
     "(?3 = '' OR substr(t.caller, instr(t.caller, char(31)) + 1) = ?3) AND "
     "(?4 = '' OR c.public_id = ?4 OR (t.context_key = 0 AND ?5 = t.public_id)) UNION "
     "SELECT t.task_key FROM tasks t JOIN chosen ON t.parent_key = chosen.task_key) "
@@ -42,7 +42,7 @@ void write_value(json::Writer& out, const SQLite::Column& value) {
   }
 }
 
-// Writes what is neither null nor empty; import takes what is missing for that.
+// Writes the columns that are neither null nor empty. The import reads missing members as null or empty.
 void write_columns(json::Writer& out, SQLite::Statement& row, std::span<const std::string_view> columns,
                    int first) {
   for (std::size_t i = 0; i < columns.size(); ++i) {

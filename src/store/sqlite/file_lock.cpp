@@ -11,7 +11,7 @@
 namespace baton::store::sqlite {
 namespace {
 
-// A byte beyond any database's size that SQLite does not lock.
+// The byte to lock. It is beyond the size of any database, and SQLite does not lock it.
 constexpr off_t kLockedByte = off_t{1} << 62;
 
 tl::unexpected<base::Error> cannot_open(const std::string& name) {
@@ -24,7 +24,8 @@ tl::unexpected<base::Error> in_use(const std::string& name) {
                     name + " is locked by another process");
 }
 
-// The lock belongs to the descriptor, not to the process, whose other descriptors come and go.
+// Takes a lock that belongs to the descriptor and not to the process, so that closing another descriptor of the file
+// does not release it.
 bool lock_file(const base::UniqueFd& file) {
   struct flock lock {};
   lock.l_type = F_WRLCK;

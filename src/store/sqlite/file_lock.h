@@ -1,4 +1,4 @@
-// FileLock: prevents two Batons from serving one database by mistake.
+// FileLock: prevents two Batons from serving the same database by mistake.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace baton::store::sqlite {
 
-// Held while the object lives; the kernel releases it when the process dies.
+// Held while the object exists; the kernel releases it when the process ends.
 class FileLock {
  public:
   // Locks "<path>.lock", with links in `path` resolved, and the file itself if it exists, because a hard link

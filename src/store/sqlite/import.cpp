@@ -39,7 +39,8 @@ std::string insert_into(const std::string& table, const std::string& first,
   return "INSERT INTO " + table + " (" + names + ") VALUES (" + places + ")";
 }
 
-// Columns that are numbers or may be null; every other one is a text, and empty where it is missing.
+// Binds the columns. A number is bound as a number. A missing column is bound as null if it may be null, otherwise as
+// an empty text. All other values are texts.
 void bind_columns(SQLite::Statement& statement, std::span<const std::string_view> columns, int first,
                   json::Value values) {
   for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -90,16 +91,17 @@ class Importer {
     return not_written_by_export("it has none of the members of an export's line");
   }
 
-  // After the last line.
+  // Call after the last line. Returns the number of imported tasks.
   Result<std::int64_t> end() {
     if (auto ended = end_task(); !ended) return fail(std::move(ended.error()));
-    // Nor are the keys of tasks given again that the logs name and that were not exported.
+    // Reserves the keys of all tasks that the logs name, even of those that were not exported.
     connection_.run("UPDATE retention SET last_task = max(last_task, ?)", last_);
     return tasks_;
   }
 
  private:
-  // Keys are moved as a whole, so that what logs say of children is true before these are there.
+  // Returns the new key for an old one. All keys move by the same distance, so that a log can name children that are
+  // not imported yet.
   task::TaskKey moved(std::int64_t old) {
     if (old < first_old_) return {};
     const std::int64_t key = last_before_ + 1 + old - first_old_;
@@ -140,7 +142,7 @@ class Importer {
     return {};
   }
 
-  // With rows, whoever was in it.
+  // Finds or creates the task's context, with rows. If another task was alone in it, writes the rows for that task too.
   Result<void> enter_its_context() {
     const ContextRow found = find_context(connection_, head_.agent, head_.caller, head_.context);
     head_.context_key = found.key;
@@ -172,7 +174,7 @@ class Importer {
                       value["metadata"].str());
     }
     if (!value["title"].missing()) {
-      // A context that is there already keeps the title it has.
+      // An existing context keeps its title.
       connection_.run("INSERT OR IGNORE INTO titles (agent, caller, context, title) VALUES (?, ?, ?, ?)",
                       head_.agent, head_.caller, head_.context, value["title"].str());
     }
@@ -223,7 +225,7 @@ class Importer {
   Connection& connection_;
   Dialect dialect_;
   SQLite::Statement task_, request_, webhook_;
-  std::int64_t last_before_ = 0, last_ = 0;  // keys of the database
+  std::int64_t last_before_ = 0, last_ = 0;  // the largest key before the import, and until now
   std::int64_t first_old_ = 0, old_key_ = 0;
   std::set<std::int64_t> imported_;  // old keys
   task::TaskKey key_;
@@ -253,7 +255,7 @@ Result<Archived> import_lines(Connection& connection,
 
 Result<Archived> import_tasks(const std::string& database, const base::Clock& clock,
                               const std::function<std::optional<std::string>()>& next) {
-  // Keeps every server away, and the schema up to date.
+  // Opening the store keeps every server out, and brings the schema up to date.
   SqliteOptions options;
   options.path = database;
   const auto store = SqliteStore::open(options, clock);

@@ -35,7 +35,7 @@ Result<task::TaskKey> find_task(Connection& connection, const ReplayChoice& choi
                                                : "several tasks have this id: --agent may tell them apart");
 }
 
-// What has begun the task's turns: its caller's messages.
+// Returns the caller's messages, which began the task's turns.
 std::vector<task::EventPtr> messages_in(const std::vector<task::EventPtr>& log) {
   std::vector<task::EventPtr> found;
   for (const task::EventPtr& event : log) {
@@ -46,11 +46,11 @@ std::vector<task::EventPtr> messages_in(const std::vector<task::EventPtr>& log) 
   return found;
 }
 
-// Nothing but what is prepared may begin, and nobody is told of it.
+// Ensures that only the prepared turn can begin, and that no webhook is called.
 void silence(Connection& connection, task::TaskKey task) {
   for (const char* all : {"DELETE FROM deliveries", "DELETE FROM push_configs", "DELETE FROM agent_controls",
                           "DELETE FROM bulk_jobs", "DELETE FROM bulk_items", "DELETE FROM crashed_turns",
-                          // Without them children are made anew, and nobody's children are left to cancel.
+                          // Without sends, children are created anew. Without parents, no task has children to cancel.
                           "DELETE FROM sends", "DELETE FROM send_slices", "DELETE FROM send_slice_pages",
                           "UPDATE tasks SET parent_key = NULL WHERE parent_key IS NOT NULL"})
     connection.run(all);
@@ -61,7 +61,7 @@ void forget_what_followed(Connection& connection, const task::TaskHead& head, co
   const std::int64_t last = event_key(head.key, message.number), end = event_key(head.key, task::kLogEnd);
   connection.run("DELETE FROM events WHERE event_key > ? AND event_key <= ?", last, end);
   connection.run("DELETE FROM turn_requests WHERE task_key = ? AND number > ?", head.key, message.number);
-  // A log without rows in the index tables is read whole.
+  // A log without rows in the index tables is read completely, so its index rows can be deleted.
   connection.run("DELETE FROM landmarks WHERE event_key > ? AND event_key <= ?", event_key(head.key, {0}),
                  end);
   connection.run("DELETE FROM artifacts WHERE task_key = ?", head.key);
@@ -70,7 +70,7 @@ void forget_what_followed(Connection& connection, const task::TaskHead& head, co
       head.context_key, base::to_ms(message.at), head.key, message.number);
 }
 
-// The server that will run it has no callers with a name.
+// Gives the task to the anonymous caller, because the server that will run it has no named callers.
 void hand_over(Connection& connection, const task::TaskHead& head) {
   const task::Caller& nobody = task::kAnonymous;
   if (head.caller == nobody) return;
@@ -115,7 +115,7 @@ Result<ReplayedTurn> cut(Connection& connection, const ReplayChoice& choice, tas
   return ReplayedTurn{row->head.id, row->head.agent, message.number, turn, turns};
 }
 
-// What the log has, now that it is shorter.
+// Recomputes the values that depend on the log, which is shorter now.
 Result<void> count_again(const std::string& copy, task::TaskKey key, const base::Clock& clock) {
   SqliteOptions options;
   options.path = copy;

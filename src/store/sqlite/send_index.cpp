@@ -11,13 +11,13 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "slices are written as they are in memory");
 
-// More than kSendsPerCleaning, so that a backlog shrinks.
+// Larger than kSendsPerCleaning, so that a backlog shrinks.
 constexpr int kCleanedMax = 256;
 constexpr std::uint64_t kSendsPerCleaning = 64;
 
 constexpr std::size_t kEntryBytes = sizeof SliceEntry::high + sizeof SliceEntry::offset;
 constexpr std::size_t kPageEntries = 256;
-constexpr std::int64_t kPagesMax = 1024;  // of a slice
+constexpr std::int64_t kPagesMax = 1024;  // pages of a slice
 
 std::int64_t bits(std::uint64_t half) {
   return static_cast<std::int64_t>(half);
@@ -78,7 +78,7 @@ std::optional<EarlierSend> send_at(sql::Connection& connection, std::int64_t key
 }  // namespace
 
 void pull_in_sends(sql::Connection& connection, base::Timestamp now) {
-  // Few sends are in no slice. Those in slices are scanned only if a slice has a time after `now`.
+  // Only few sends are in no slice yet. Sends in slices are scanned only if a slice has a time after `now`.
   connection.run(
       "UPDATE sends SET at_ms = ?1 WHERE at_ms > ?1 AND send_key > "
       "coalesce((SELECT max(last_key) FROM send_slices), 0)",
@@ -95,7 +95,7 @@ void SendIndex::refresh(sql::Connection& connection) {
   State fresh(slice_max_);
   fresh.slices = read_slices(connection);
   next_key_ = fresh.slices.empty() ? 1 : fresh.slices.back().last_key + 1;
-  // Fewer than a slice: the last of one was written together with it.
+  // These are fewer than a slice, because the last send of a slice is written together with the slice.
   for (const Row& row : read_rows(connection, next_key_)) add_key(fresh, row.digest, row.key, row.at);
   state_.with([&](State& state) { std::swap(state, fresh); });
   is_stale_ = false;
@@ -110,7 +110,7 @@ std::deque<SendIndex::Slice> SendIndex::read_slices(sql::Connection& connection)
       slices.push_back({query.integer(0), query.integer(1), base::from_ms(query.integer(2)), {}, {}});
     }
   }
-  // Reuses slices in memory. One from a rolled back transaction is not on disk, and its key not reused yet.
+  // Reuses slices in memory. A slice of a rolled-back transaction is not on disk, and its key was not reused yet.
   auto known = state_.with([](const State& state) { return state.slices; });
   for (Slice& slice : slices) {
     while (!known.empty() && known.front().last_key < slice.last_key) known.pop_front();
@@ -139,7 +139,7 @@ std::deque<SendIndex::Slice> SendIndex::read_slices(sql::Connection& connection)
 std::optional<EarlierSend> SendIndex::find(sql::Connection& connection, const task::SendDigest& digest,
                                            base::Timestamp now) const {
   const base::Timestamp after = now - retention_;
-  std::vector<std::int64_t> keys;  // newest first, as the slices
+  std::vector<std::int64_t> keys;  // newest first, like `slices`
   std::vector<Slice> slices;
   state_.with([&](const State& state) {
     keys = keys_of(state, digest);
@@ -175,7 +175,7 @@ std::vector<std::int64_t> SendIndex::find_in(sql::Connection& connection, const 
                                              std::uint64_t high) {
   std::vector<std::int64_t> keys;
   const auto& pages = *slice.pages;
-  // From the last page that begins below `high` to the last that begins at or below it.
+  // Reads from the last page that begins below `high` to the last one that begins at or below it.
   const auto at_least = std::ranges::lower_bound(pages, high) - pages.begin();
   for (auto page = std::max<std::ptrdiff_t>(at_least - 1, 0);
        page < std::ssize(pages) && pages[static_cast<std::size_t>(page)] <= high; ++page) {
@@ -206,7 +206,7 @@ void SendIndex::add(sql::Connection& connection, const task::SendDigest& digest,
   const Keys dropped = state_.with([&](State& state) { return end_slice(state, std::move(slice)); });
 }
 
-// Adds a key. True: there are enough for a slice.
+// Adds a key. Returns true if there are now enough for a slice.
 bool SendIndex::add_key(State& state, const task::SendDigest& digest, std::int64_t key, base::Timestamp at) {
   if (state.newest.empty()) first_key_ = key;
   next_key_ = key + 1;

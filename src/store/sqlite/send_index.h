@@ -1,9 +1,9 @@
 // SendIndex: index of recent sends by digest, to recognise repeated ones; rows of `sends`, `send_slices` and
 // `send_slice_pages`.
 //
-// Digests are random, so an ordinary index on disk would write a page for each. Instead the newest are kept
-// in memory, and sorted and written as one slice when there are enough. For each slice a Bloom filter stays
-// in memory (three bytes per send), which rules the slice out for nearly all digests.
+// Digests are random, so an ordinary index on disk would write a page for each. Instead the newest digests are kept
+// in memory, and are sorted and written as one slice when there are enough. For each slice a Bloom filter stays
+// in memory (three bytes per send), which rules out the slice for nearly all other digests.
 //
 // Threads: `find` from any, with the caller's connection; the rest on the writing thread. Memory may be
 // ahead of the disk: an entry counts only if its row exists. No lock is held during a query. A reader finds
@@ -50,14 +50,14 @@ class SendIndex final : public sql::RecentSends {
   // Loads the state on disk, the first time and after `forget`. Call before anything else.
   void refresh(sql::Connection& connection) override;
 
-  // The last send with this digest within the retention, if any.
+  // Returns the last send with this digest within the retention time, if there is one.
   std::optional<EarlierSend> find(sql::Connection& connection, const task::SendDigest& digest,
                                   base::Timestamp now) const override;
 
-  // Adds a send; every so often also deletes some expired ones.
+  // Adds a send. From time to time also deletes some expired sends.
   void add(sql::Connection& connection, const task::SendDigest& digest, const EarlierSend& send,
            base::Timestamp now) override;
-  // The transaction was rolled back: reload from disk.
+  // Call after a rollback. The next `refresh` reloads the state from disk.
   void forget() override { is_stale_ = true; }
 
  private:

@@ -1,11 +1,10 @@
 // SqliteStore: the embedded store, one SQLite file in WAL mode.
 //
-// Reads use connections of their own and see what was committed when they began. A commit is written to the
-// log and not flushed: that is what `flush` does. schema/README.md describes the tables.
-// If the disk is full or unwritable, `apply` and `commit` fail with unavailable and recover with the disk.
-// After a failed flush nobody knows what the disk has, while readers have seen it: end the program. The next
-// start moves what the log has into the database, flushed, before anybody reads it. Threads: as TaskStore
-// says.
+// Reads use connections of their own and see the data that was committed when they began. A commit is written to the
+// log but not flushed; `flush` does that. schema/README.md describes the tables.
+// If the disk is full or not writable, `apply` and `commit` fail with unavailable and recover with the disk.
+// After a failed flush it is unknown what the disk has, although readers may have seen the data: end the program. The
+// next start moves the log into the database and flushes it before any reads. Threads: as for TaskStore.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +23,7 @@ struct SqliteOptions {
   int readers = 3;
   int short_events_max = 32;            // longer logs get rows in the index tables
   std::size_t send_slice_max = 32'768;  // sends in memory before they are written as a sorted slice
-  // Checks foreign keys, with a look-up per referencing row. For tests: the writing code maintains them.
+  // Checks foreign keys, which costs a look-up per referencing row. For tests: the writing code keeps them valid.
   bool checks_references = false;
   // Called before a database of an earlier schema is upgraded, which may take a while.
   std::function<void(int from, int to)> on_upgrade = [](int, int) {};
@@ -42,7 +41,7 @@ class SqliteStore final : public sql::Store {
 
   ~SqliteStore() override;
 
-  // The database's name to other servers: made with it, and the same over restarts.
+  // The database's name to other servers: created with the database, and never changed.
   const std::string& server_name() const;
 
   base::Result<void> flush() override;

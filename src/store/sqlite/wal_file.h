@@ -1,5 +1,5 @@
-// WalFile: flushes SQLite's write-ahead log. The writing connection does not flush its commits
-// (connection.h); at a checkpoint it flushes by itself.
+// WalFile: flushes SQLite's write-ahead log. The writing connection does not flush its commits (connection.cpp). At a
+// checkpoint SQLite flushes the log by itself.
 //
 // After a failed flush the content of the disk is unknown: the system may mark pages it could not write as
 // clean, and the next flush then succeeds.
@@ -16,7 +16,7 @@ namespace baton::store::sqlite {
 
 class WalFile {
  public:
-  // `path`: the log's; it must stay open elsewhere. Fails with unavailable.
+  // `path`: the path of the log, which must stay open elsewhere. Fails with unavailable.
   static base::Result<WalFile> open(const std::string& path);
 
   // Returns once everything written before the call is on disk. Fails with unavailable.
