@@ -12,7 +12,7 @@ char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
-// Cuts between characters.
+// Cuts the text to at most `most` bytes, between characters.
 void cut(std::string& text, std::size_t most) {
   if (text.size() <= most) return;
   while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80) --most;

@@ -1,4 +1,4 @@
-// What TaskFilters and the lines of operators' lists mean, for every OperatorStore. Pure.
+// The meaning of TaskFilters and of the lines of operators' lists, shared by all OperatorStores. Pure.
 #pragma once
 
 #include <string>
@@ -10,25 +10,25 @@ namespace baton::store {
 
 // Whether operators see the task in lists: hidden ones only while they have a turn.
 bool is_listed(const task::TaskHead& head);
-// Whether this is the caller that a filter names.
+// Whether `caller` is the one that a filter names. A name without a tenant matches the caller in every tenant.
 bool is_of(const task::Caller& caller, const task::Caller& named);
-// What the filter says of the head; its schedule, `undelivered`, `retried` and `error` are looked up
-// elsewhere.
+// Whether the head passes the filter. The filter's schedule, `undelivered`, `retried` and `error` are not checked
+// here, because the head does not have this data.
 bool passes(const TaskFilter& filter, const task::TaskHead& head);
-// Whether `filter` selects by no more than states, agent, caller and having a turn.
+// Whether `filter` selects only by states, agent, caller and having a turn.
 bool is_counted(const TaskFilter& filter);
-// Whether a task with a turn can pass: none of those has ended.
+// Whether a task with a turn can pass. Such a task has not ended.
 bool may_have_turn(const TaskFilter& filter);
 
 // The text of a status, cut to kLineTextMax bytes.
 std::string line_text(const task::EventBody& status);
-// Whether the text has these words, in any case of ASCII letters.
+// Whether the text contains `words`, ignoring the case of ASCII letters.
 bool has_words(std::string_view text, std::string_view words);
 
-// The entry of a change to this task, with what it leaves out.
+// Returns the entry of a change to this task, with the fields about the task filled in.
 task::AuditEntry with_subject(task::AuditEntry entry, const task::TaskHead& head);
 
-// Whether somebody has sent the entry's task again, and what that has made, as the entry's detail names it.
+// Whether the entry is a successful retry, and the task that it created, read from the entry's detail.
 bool is_done_retry(const task::AuditEntry& entry);
 task::TaskKey made_by_retry(std::string_view detail);
 
