@@ -84,7 +84,7 @@ class SpanTimer {
   const std::string& trace() const { return trace_; }
   // Whether `end` would add the span.
   bool wants(bool has_failed) const { return spans_ != nullptr && SpanQueue::takes(trace_, has_failed); }
-  // Completes the caller's span and adds it to the queue, if it is wanted.
+  // Completes the caller's span and adds it to the queue, if `wants` allows it.
   void end(Span span);
 
  private:

@@ -106,12 +106,12 @@ class Dialect : public Rules {
   // message alone (task::Task::hidden). A no-op without has_messages().
   virtual void write_message(json::Writer& /*out*/, const task::Task& /*task*/) const {}
   virtual void write_task(json::Writer& out, const task::Task& task) const = 0;
-  // A no-op before 1.0. `list.filter` is the request's; artifacts are written as `list.depth` says.
+  // A no-op before 1.0. `list.filter` is the request's filter; `list.depth` decides whether artifacts are written.
   virtual void write_list(json::Writer& out, const ListRequest& list, const std::vector<task::Task>& tasks,
                           const std::optional<task::ListPosition>& next, std::int64_t total) const;
   virtual void write_push(json::Writer& out, const task::TaskId& task,
                           const task::PushConfig& config) const = 0;
-  // `next`: the token of the next page; empty: there is none.
+  // `next`: the token of the next page; empty if there is none.
   virtual void write_pushes(json::Writer& out, const task::TaskId& task,
                             const std::vector<task::PushConfig>& configs,
                             std::string_view next = {}) const = 0;

@@ -158,7 +158,7 @@ void TaggedObjects::write_artifact_event(const task::ArtifactChunk& chunk, const
 }
 
 void TaggedObjects::write_push(const task::PushConfig& config) {
-  // Members other than the two known ones are returned as they were given; later schemas have none.
+  // Members other than the two known ones are returned unchanged to 0.1; later schemas have no others.
   const auto extra =
       json::Document::view_of(has_v0_1() ? std::string_view(config.authentication_extra.text) : "");
   const bool authenticates =

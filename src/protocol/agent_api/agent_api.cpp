@@ -337,7 +337,7 @@ class AgentApi final : public chat::Protocol {
   std::unique_ptr<chat::RunView> view(const chat::RunFacts& facts) const override {
     return std::make_unique<View>(facts);
   }
-  // A client that wants to stop a run says so: POST /stop.
+  // A client stops a run explicitly, by POST /stop.
   bool leaving_cancels() const override { return false; }
 };
 

@@ -74,7 +74,7 @@ task::Json metadata_of(json::Value message, Speaker speaker) {
   return any ? std::move(metadata) : task::Json{};
 }
 
-// Arguments are JSON in a string. Text that is not JSON stays a string.
+// Writes the arguments, which are JSON in a string. Text that is not JSON stays a string.
 void write_arguments(json::Writer& out, json::Value arguments) {
   if (arguments.absent()) return;
   const bool is_json = arguments.is_string() && json::Document::parse_view(arguments.string());

@@ -11,7 +11,7 @@
 namespace baton::protocol {
 
 // Checks the text of a card.json against schema/agent-card.schema.json, then its security schemes. Returns
-// the problems; empty: none. The text must be JSON.
+// the problems; empty if there are none. The text must be JSON.
 std::vector<json::SchemaProblem> check_card(std::string_view json);
 
 // Returns the members outside "baton" that no version of A2A knows, each with the nearest known name, because most

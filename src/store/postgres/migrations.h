@@ -15,7 +15,7 @@
 namespace baton::store::postgres {
 
 // Applies the missing `files` ("postgres/NNNN_name.sql", in order), each in one transaction, one program at a
-// time. Refuses a schema with foreign tables (invalid_argument), or of a newer Baton (unsupported), and leaves it
+// time. Refuses a schema with other tables (invalid_argument), or of a newer Baton (unsupported), and leaves it
 // unchanged. Calls `on_upgrade` before it upgrades a schema that has tables. Throws sql::Failure, with unavailable if
 // other sessions use the tables for long.
 base::Result<void> migrate(Link& link, const std::vector<base::EmbeddedFile>& files, base::Timestamp now,

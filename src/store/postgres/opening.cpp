@@ -28,7 +28,7 @@ using std::chrono::steady_clock;
 // is opening the database may have to create its tables first.
 constexpr milliseconds kAlonePatience(2'000), kSharedPatience(10'000), kTryEvery(20);
 constexpr milliseconds kLookEvery(100), kAwayPause(200);
-// How long the node that had the database may take to connect again once it is back.
+// The time that the node with the schema's lock may need to reconnect after the database has returned.
 constexpr milliseconds kReturn(3'000);
 
 constexpr char kStopOthers[] =
@@ -140,7 +140,7 @@ bool wait_until_free(const Address& address, const std::function<bool()>& waits)
       const Leases found = leases_of(*link);
       if (is_held || found.last != last) unchanged_since = steady_clock::now();
       last = found.last;
-      // While the database was away nobody could renew a lease.
+      // No node could renew its lease while the database was unavailable.
       const bool may_judge = steady_clock::now() - back_since >= kReturn;
       const bool is_over = found.is_over && may_judge;
       const bool is_gone = is_over || (may_judge && steady_clock::now() - unchanged_since >= kGoneAfter);

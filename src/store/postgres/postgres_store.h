@@ -53,7 +53,7 @@ class PostgresStore final : public sql::Store {
   // dead nodes. Returns once all other nodes know this one. Fails with already_exists (another Baton has it open and
   // does not share it, or the tables need an upgrade and other nodes use them), unsupported (built without PostgreSQL;
   // a server that is too old; tables of a newer Baton), invalid_argument (the URL; a setting that may lose confirmed
-  // commits; a database with foreign tables), unavailable. The message says what to do. `clock` must outlive the
+  // commits; a database with other tables), unavailable. The message says what to do. `clock` must outlive the
   // store.
   static base::Result<std::unique_ptr<PostgresStore>> open(const PostgresOptions& options,
                                                            const base::Clock& clock);

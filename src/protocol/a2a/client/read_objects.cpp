@@ -47,7 +47,7 @@ json::Value unnested(json::Value data) {
 }
 
 Result<Part> read_data_part(json::Value data, json::Value metadata, task::Json& kept) {
-  // The schemas require an object; any other JSON is shown as it is.
+  // The schemas require an object; any other JSON is kept unchanged.
   if (!data.is_object()) return Part::of_data(data.json());
   return read_data(data, metadata, kept);
 }

@@ -85,7 +85,7 @@ class Bus {
   std::condition_variable changed_;
   bool is_stopping_ = false;
   std::unordered_map<task::TaskKey, task::EventNumber> untold_;
-  std::vector<std::string> words_;  // likewise
+  std::vector<std::string> words_;  // not sent yet
   std::jthread listening_, telling_;
 };
 
