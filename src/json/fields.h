@@ -98,7 +98,7 @@ class Fields {
  public:
   using Names = std::initializer_list<std::string_view>;
 
-  // `path`: stands before the names of members in errors, such as "params.message.".
+  // `path`: the prefix of members' names in errors, such as "params.message.".
   explicit Fields(Params params = Value(), std::string_view path = {}, Source source = Source::json)
       : params_(std::move(params)), path_(path), source_(source) {}
 
