@@ -1,8 +1,9 @@
 // Burst: defers wake-ups until the current batch of work is done.
 //
 // A thread that submits many pieces of work within microseconds would wake the receiving threads for each
-// piece. While a Burst exists, its thread's wake-ups are collected; when it ends, each receiver is woken once.
-// Bursts nest; only the outermost wakes. A thread inside a Burst must not wait for work that it submitted.
+// piece. While a Burst exists, its thread's wake-ups are collected; when it ends, each receiver is woken
+// once. Bursts nest; only the outermost wakes. A thread inside a Burst must not wait for work that it
+// submitted.
 #pragma once
 
 #include <memory>
@@ -28,8 +29,8 @@ class Burst {
   Burst(const Burst&) = delete;
   Burst& operator=(const Burst&) = delete;
 
-  // Wakes `sleeper` now, or at the end of this thread's burst. The burst shares ownership of `sleeper`, because
-  // its owner may be destroyed before the burst ends.
+  // Wakes `sleeper` now, or at the end of this thread's burst. The burst shares ownership of `sleeper`,
+  // because its owner may be destroyed before the burst ends.
   static void wake(const std::shared_ptr<Wakeup>& sleeper);
 
  private:

@@ -1,8 +1,8 @@
 // BusyTime: the longest recent callback of a shared thread. Such a callback must not block, because the
 // thread's other callbacks wait for it.
 //
-// Threads: a BusyTime is created and updated (`note`) by the thread that it measures; `all` may be called from
-// any thread. Threads with the same name are reported as one.
+// Threads: a BusyTime is created and updated (`note`) by the thread that it measures; `all` may be called
+// from any thread. Threads with the same name are reported as one.
 #pragma once
 
 #include <algorithm>

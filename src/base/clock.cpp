@@ -74,8 +74,8 @@ milliseconds fraction(Scanner& in) {
   return milliseconds(ms + (finer ? 1 : 0));
 }
 
-// Reads how far local time is ahead of UTC. A space stands for a plus sign: decoding a URL query turns "+" into
-// a space.
+// Reads how far local time is ahead of UTC. A space stands for a plus sign: decoding a URL query turns "+"
+// into a space.
 minutes offset(Scanner& in) {
   if (in.at_end() || in.accept("Zz")) return minutes(0);
   const char sign = in.accept("+- ");

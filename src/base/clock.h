@@ -43,8 +43,8 @@ std::string to_rfc3339(Timestamp at);
 std::optional<Timestamp> parse_rfc3339(std::string_view text);
 
 // A clock for times that are compared over hours and never shown. It starts at the time of another clock,
-// then advances with the time since boot, even while the machine sleeps. Later changes to the other clock have
-// no effect. Threads: any.
+// then advances with the time since boot, even while the machine sleeps. Later changes to the other clock
+// have no effect. Threads: any.
 class SteadyClock final : public Clock {
  public:
   explicit SteadyClock(const Clock& clock);

@@ -1,9 +1,9 @@
 // Cron: recurring times, in the syntax of crontab(5).
 //
 // An expression has five fields: minute, hour, day of the month, month, day of the week (0 and 7 are Sunday).
-// A field is a list of `*`, numbers, ranges and steps ("*/15", "1-5", "0-30/10"); months and weekdays may also
-// be English names ("jan", "mon"). If both day fields are restricted, a match of either is enough. The nicknames
-// @yearly, @annually, @monthly, @weekly, @daily, @midnight and @hourly are accepted instead.
+// A field is a list of `*`, numbers, ranges and steps ("*/15", "1-5", "0-30/10"); months and weekdays may
+// also be English names ("jan", "mon"). If both day fields are restricted, a match of either is enough. The
+// nicknames @yearly, @annually, @monthly, @weekly, @daily, @midnight and @hourly are accepted instead.
 // Threads: immutable.
 #pragma once
 
@@ -25,8 +25,8 @@ class Cron {
 
   // Returns the first matching time after `after`. An hour field that begins with `*` follows the local clock
   // through its changes: times that the clock skips do not occur, and times that it shows twice occur twice.
-  // Other hour fields are fixed times, which occur once on each matching day. If the clock skips a fixed time, it
-  // occurs at the moment of the change; if the clock shows it twice, the first time counts.
+  // Other hour fields are fixed times, which occur once on each matching day. If the clock skips a fixed
+  // time, it occurs at the moment of the change; if the clock shows it twice, the first time counts.
   std::optional<Timestamp> next(Timestamp after, const TimeZone& zone) const;
 
  private:

@@ -91,8 +91,8 @@ void EventLoop::watch(int fd, std::uint32_t events, const Ready& ready) {
   epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);
 }
 
-// Removes the descriptor explicitly. Closing it is not enough: while a child process that is being started still
-// holds a copy, the descriptor would stay in the epoll set with a dangling pointer.
+// Removes the descriptor explicitly. Closing it is not enough: while a child process that is being started
+// still holds a copy, the descriptor would stay in the epoll set with a dangling pointer.
 void EventLoop::forget(int fd, const Ready& ready) {
   epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
   for (epoll_event& event : pending_) {

@@ -4,7 +4,8 @@
 // `watch`, `forget` and `now` only on the loop's own thread, or before `start`. Every callback runs on the
 // loop's thread, must not block, and ends the program if it throws. Wake-ups of other threads are deferred to
 // the end of the round (base::Burst). Ownership: the loop does not own descriptors or anything that callbacks
-// refer to. `stop` waits for the running callback, runs no others, drops the posted ones, and joins the thread.
+// refer to. `stop` waits for the running callback, runs no others, drops the posted ones, and joins the
+// thread.
 #pragma once
 
 #include <sys/epoll.h>
@@ -53,9 +54,9 @@ class EventLoop {
   // Cancels the timer, unless it is firing right now. Unknown ids are ignored.
   void cancel(TimerId timer);
 
-  // Calls `ready` when the descriptor is ready. The loop keeps a reference to `ready`, which must not move or be
-  // destroyed until `forget`. `events` are epoll bits; level-triggered unless EPOLLET is among them. Allocates
-  // nothing.
+  // Calls `ready` when the descriptor is ready. The loop keeps a reference to `ready`, which must not move or
+  // be destroyed until `forget`. `events` are epoll bits; level-triggered unless EPOLLET is among them.
+  // Allocates nothing.
   void watch(int fd, std::uint32_t events, const Ready& ready);
   // Stops calling `ready`. It may then be destroyed, even from within itself.
   void forget(int fd, const Ready& ready);

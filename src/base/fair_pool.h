@@ -1,6 +1,6 @@
-// FairPool: a WorkerPool whose threads are shared fairly among the owners of the queued work. Owners take turns,
-// and one owner never occupies more than half of the threads. So while one owner is busy, the work of a second
-// one starts at once.
+// FairPool: a WorkerPool whose threads are shared fairly among the owners of the queued work. Owners take
+// turns, and one owner never occupies more than half of the threads. So while one owner is busy, the work of
+// a second one starts at once.
 //
 // Threads: `try_submit` from any thread. Functions may block. The rest is as in WorkerPool.
 #pragma once
@@ -63,8 +63,8 @@ class FairPool {
     std::function<void()> work;
   };
 
-  // Runs queued work until none is left that may run now. Work whose owner is at its limit is taken later, by a
-  // thread that finishes a function of the same owner.
+  // Runs queued work until none is left that may run now. Work whose owner is at its limit is taken later, by
+  // a thread that finishes a function of the same owner.
   void work_on() {
     for (Next next = take(); next.work; next = take()) {
       try {

@@ -38,8 +38,8 @@ class Histogram {
     std::uint64_t count = 0;
     double sum = 0;  // in seconds
 
-    // Returns the `q` quantile (0 to 1) in seconds, interpolated as Prometheus does. Returns the last bound if
-    // the quantile is above it, and 0 if there are no observations.
+    // Returns the `q` quantile (0 to 1) in seconds, interpolated as Prometheus does. Returns the last bound
+    // if the quantile is above it, and 0 if there are no observations.
     double quantile(double q) const;
   };
   Snapshot snapshot() const;
@@ -56,7 +56,8 @@ inline constexpr std::array kFlushBounds{0.0001, 0.00025, 0.0005, 0.001, 0.0025,
 // Bounds for requests. Most end within milliseconds, but a request may wait for a turn.
 inline constexpr std::array kRequestBounds{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,
                                            0.25,   0.5,   1.0,    2.5,   5.0,  10.0,  60.0, 600.0};
-// Bounds for turns and their wait for a slot, from an agent that answers at once to one that runs for an hour.
+// Bounds for turns and their wait for a slot, from an agent that answers at once to one that runs for an
+// hour.
 inline constexpr std::array kTurnBounds{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,   0.25,
                                         0.5,   1.0,    2.5,   10.0, 30.0,  60.0, 600.0, 3600.0};
 

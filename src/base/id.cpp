@@ -17,8 +17,8 @@ void fill_random(unsigned char* bytes, int size) {
   if (RAND_bytes(bytes, size) != 1) std::abort();
 }
 
-// Takes bytes from a block that is filled at once: one call to the generator per id would cost more than all the
-// rest of make_uuid.
+// Takes bytes from a block that is filled at once: one call to the generator per id would cost more than all
+// the rest of make_uuid.
 void take_pooled(unsigned char* bytes, std::size_t size) {
   static std::mutex mutex;
   static std::array<unsigned char, 4096> pool;

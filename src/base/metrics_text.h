@@ -19,8 +19,8 @@ class MetricsText {
   enum class Type { counter, gauge, histogram };
   using Labels = std::initializer_list<std::pair<std::string_view, std::string_view>>;
 
-  // Begins a family; once for each name. `name` follows Prometheus' conventions: with the unit, and `_total` for
-  // a counter.
+  // Begins a family; once for each name. `name` follows Prometheus' conventions: with the unit, and `_total`
+  // for a counter.
   void family(std::string_view name, Type type, std::string_view help);
 
   // Writes a value of the last family.

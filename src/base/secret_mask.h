@@ -44,9 +44,9 @@ class SecretMask {
   };
 
  private:
-  // The comparisons that a text may cost, in addition to a number for each of its bytes. Without a limit, a party
-  // that chooses both a secret and the text could make the cost the product of their sizes. When the credit is
-  // used up, the beginning of a secret counts as the whole secret.
+  // The comparisons that a text may cost, in addition to a number for each of its bytes. Without a limit, a
+  // party that chooses both a secret and the text could make the cost the product of their sizes. When the
+  // credit is used up, the beginning of a secret counts as the whole secret.
   static constexpr std::int64_t kCredit = std::int64_t{4} << 20;
 
   struct Form {

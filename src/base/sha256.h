@@ -37,8 +37,9 @@ class Sha256 {
   std::size_t used_ = 0;
 };
 
-// Returns a UUID derived from the texts: equal texts give equal UUIDs. It is marked as version 5 (name-based).
-// Version 8 would be correct for a digest other than SHA-1, but many validators do not know it. Threads: any.
+// Returns a UUID derived from the texts: equal texts give equal UUIDs. It is marked as version 5
+// (name-based). Version 8 would be correct for a digest other than SHA-1, but many validators do not know it.
+// Threads: any.
 std::string uuid_of(std::initializer_list<std::string_view> texts);
 
 // HMAC-SHA256 (RFC 2104) in hexadecimal, lower case. Threads: any.

@@ -1,10 +1,11 @@
 // Spans: timed operations of a trace, on their way to a collector (OpenTelemetry).
 //
-// A span is added when the operation is over, so an operation that lasts days holds nothing open. Spans go into
-// a bounded queue. When it is full, a span is dropped and counted, so no thread ever waits for the collector.
+// A span is added when the operation is over, so an operation that lasts days holds nothing open. Spans go
+// into a bounded queue. When it is full, a span is dropped and counted, so no thread ever waits for the
+// collector.
 //
-// A trace is sampled if its `traceparent` says so. Spans of failed operations are added even if their trace is
-// not sampled; without a `traceparent` such a span starts a trace of its own.
+// A trace is sampled if its `traceparent` says so. Spans of failed operations are added even if their trace
+// is not sampled; without a `traceparent` such a span starts a trace of its own.
 // Threads: SpanQueue any; Span and SpanTimer one at a time.
 #pragma once
 
@@ -54,8 +55,8 @@ class SpanQueue {
   // Queues the span, with now as its end. A failed span without a trace gets a new trace.
   void add(Span span);
 
-  // Waits until `most` spans are queued, `until` is past, or `stop` was called; then removes and returns up to
-  // `most` spans.
+  // Waits until `most` spans are queued, `until` is past, or `stop` was called; then removes and returns up
+  // to `most` spans.
   std::vector<Span> take(std::size_t most, SteadyTime::time_point until);
   void stop();
   bool is_stopped() const;

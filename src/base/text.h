@@ -22,14 +22,15 @@ bool same_word(std::string_view a, std::string_view b);
 // Whether the text starts with `beginning`, ignoring the case of ASCII letters.
 bool begins_with(std::string_view text, std::string_view beginning);
 
-// Returns the length of the leading "http://" or "https://" of a URL, in upper or lower case (RFC 3986, 3.1); 0
-// if the URL has another scheme, or none.
+// Returns the length of the leading "http://" or "https://" of a URL, in upper or lower case (RFC 3986, 3.1);
+// 0 if the URL has another scheme, or none.
 std::size_t web_scheme(std::string_view url);
 
 // The text without the byte order mark that some editors put before UTF-8.
 std::string_view without_mark(std::string_view text);
 
-// Parses the whole text as a decimal number. Returns nullopt for any other text, or if the number does not fit.
+// Parses the whole text as a decimal number. Returns nullopt for any other text, or if the number does not
+// fit.
 template <class Number>
 std::optional<Number> number_in(std::string_view text) {
   Number number{};
@@ -56,7 +57,8 @@ CodePoint first_code_point(std::string_view text);
 
 bool is_utf8(std::string_view text);
 
-// Returns the longest prefix of a UTF-8 text that has at most `bytes_max` bytes and ends between two characters.
+// Returns the longest prefix of a UTF-8 text that has at most `bytes_max` bytes and ends between two
+// characters.
 std::string_view beginning_of(std::string_view text, std::size_t bytes_max);
 
 // The number of letters to add, remove, replace or swap with their neighbour to turn `a` into `b`.

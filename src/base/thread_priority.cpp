@@ -37,8 +37,8 @@ void take_short_slices() {
   if (attributes.policy != SCHED_OTHER) return;
   attributes.size = sizeof attributes;
   attributes.runtime = kPromptSlice.count();
-  // Keeps threads and processes that this thread starts from being prompt. A negative nice value is left as it
-  // is: the flag would reset it for them.
+  // Keeps threads and processes that this thread starts from being prompt. A negative nice value is left as
+  // it is: the flag would reset it for them.
   if (attributes.nice >= 0) attributes.flags |= kResetOnFork;
   syscall(SYS_sched_setattr, 0, &attributes, 0);
 }

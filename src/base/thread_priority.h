@@ -7,7 +7,8 @@ namespace baton::base {
 
 enum class ThreadPriority {
   // For a thread that runs briefly and often while callers wait for it: it is scheduled before others, and
-  // preempted sooner. Its share of the CPU is the same as for `normal`. Before Linux 6.12 the same as `normal`.
+  // preempted sooner. Its share of the CPU is the same as for `normal`. Before Linux 6.12 the same as
+  // `normal`.
   prompt,
   normal,
   low,  // scheduled after all others

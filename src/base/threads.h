@@ -1,8 +1,9 @@
 // Threads, locks and steady time, under names of our own.
 //
-// The simulator (tests/simulation) has a header of the same name, which precedes this one on the include path.
-// The same code then runs on one thread, under virtual time, in an order drawn from a seed. Code that the
-// simulator runs (engine, notify, store/memory) must use only these names to wait, sleep or read the time.
+// The simulator (tests/simulation) has a header of the same name, which precedes this one on the include
+// path. The same code then runs on one thread, under virtual time, in an order drawn from a seed. Code that
+// the simulator runs (engine, notify, store/memory) must use only these names to wait, sleep or read the
+// time.
 #pragma once
 
 #include <atomic>

@@ -217,8 +217,8 @@ LocalTime TimeZone::to_local(Timestamp at) const {
 
 Timestamp TimeZone::to_utc(LocalTime local) const {
   const std::int64_t shown = local.time_since_epoch().count();
-  // No offset is larger than a day, so the search starts a day earlier. It ends at the first period in which the
-  // clocks show `local`, or that begins with a later reading.
+  // No offset is larger than a day, so the search starts a day earlier. It ends at the first period in which
+  // the clocks show `local`, or that begins with a later reading.
   auto period = &period_at(shown - 24 * kHour);
   for (; period != &periods_.back(); ++period) {
     const std::int64_t at = shown - period->offset;

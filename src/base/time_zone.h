@@ -20,16 +20,16 @@ using LocalTime = std::chrono::local_seconds;
 
 class TimeZone {
  public:
-  // Loads a zone by name, such as "Europe/Berlin"; "UTC" is always known. Fails with not_found (no such zone, or
-  // no database) or invalid_argument (not a zone name, or a file that cannot be read).
+  // Loads a zone by name, such as "Europe/Berlin"; "UTC" is always known. Fails with not_found (no such zone,
+  // or no database) or invalid_argument (not a zone name, or a file that cannot be read).
   static Result<TimeZone> load(std::string_view name,
                                const std::filesystem::path& folder = "/usr/share/zoneinfo");
   // Reads a zone from the content of a time zone file.
   static Result<TimeZone> read(std::string_view file);
 
   LocalTime to_local(Timestamp at) const;
-  // Returns the time at which the zone's clocks show `local`: the first one if they show it twice, or the moment
-  // of the clock change if they skip it.
+  // Returns the time at which the zone's clocks show `local`: the first one if they show it twice, or the
+  // moment of the clock change if they skip it.
   Timestamp to_utc(LocalTime local) const;
 
  private:

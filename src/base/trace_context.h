@@ -1,5 +1,5 @@
-// The header `traceparent` of W3C Trace Context (www.w3.org/TR/trace-context). It names the trace that a request
-// belongs to and the span that made the request. `tracestate` is neither kept nor passed on, as the
+// The header `traceparent` of W3C Trace Context (www.w3.org/TR/trace-context). It names the trace that a
+// request belongs to and the span that made the request. `tracestate` is neither kept nor passed on, as the
 // recommendation allows (3.4). Pure functions.
 #pragma once
 
@@ -11,14 +11,14 @@
 
 namespace baton::base {
 
-// Returns the header's value in the form of version 00, which is kept and passed on. A value of a higher version
-// is read by its first four fields. Only the defined flags are kept: 1 (sampled) and 2 (random trace id). Returns
-// an empty string if the value is invalid; such a header is ignored.
+// Returns the header's value in the form of version 00, which is kept and passed on. A value of a higher
+// version is read by its first four fields. Only the defined flags are kept: 1 (sampled) and 2 (random trace
+// id). Returns an empty string if the value is invalid; such a header is ignored.
 std::string read_traceparent(std::string_view value);
 
 // Returns the `traceparent` for work caused by a request with the given one. It has the same trace and flags,
-// and a span id derived from the request's span id and `names`. The result is always the same, so it need not be
-// stored. `traceparent` must come from read_traceparent; if it is empty, so is the result.
+// and a span id derived from the request's span id and `names`. The result is always the same, so it need not
+// be stored. `traceparent` must come from read_traceparent; if it is empty, so is the result.
 std::string traceparent_below(const std::string& traceparent, std::initializer_list<std::string_view> names);
 
 // Returns a sampled `traceparent` of version 00. Ids of zero, which are invalid, become 1.

@@ -2,10 +2,10 @@
 // the others when they are needed, up to a maximum; none ends before `stop`. A prompt pool starts all of its
 // threads at once: a thread started later by one of low priority would inherit the low priority for good.
 //
-// Threads: `try_submit` from any thread. Functions may block; that is what the pool is for.
-// If the pool is full or stopping, `try_submit` returns false and leaves the function with its caller.
-// Wake-ups are the main cost of a short function, so only one thread is woken at a time, and it wakes the next
-// if work remains. A Burst on the submitting thread defers the wake-up.
+// Threads: `try_submit` from any thread. Functions may block; that is what the pool is for. If the pool is
+// full or stopping, `try_submit` returns false and leaves the function with its caller. Wake-ups are the main
+// cost of a short function, so only one thread is woken at a time, and it wakes the next if work remains. A
+// Burst on the submitting thread defers the wake-up.
 // Shutdown: `stop` runs the queued functions, then joins. An exception ends only its own function and is
 // reported.
 #pragma once

@@ -21,8 +21,8 @@ namespace {
 constexpr int kNone = -1;  // no node
 // The most recursion frames of a check. A value is at most 100 deep, and each level may take several schemas.
 constexpr int kRecursionMax = 500;
-// Limits for all patterns of a schema together: the cost of compiling them (Pattern::weight) and the number of
-// instructions.
+// Limits for all patterns of a schema together: the cost of compiling them (Pattern::weight) and the number
+// of instructions.
 constexpr std::size_t kPatternWeightMax = 20'000;
 constexpr std::size_t kPatternSizeMax = 20'000;
 constexpr std::size_t kPatternsKept = 16;  // compiled at the same time
@@ -563,7 +563,8 @@ class SchemaReader {
     for (int i = 0; i < static_cast<int>(parsed_.nodes.size()) && !fault_; ++i) height_of(i);
   }
 
-  // Returns the length of the longest path from the node, in nodes. `above`: the length of the path to the node.
+  // Returns the length of the longest path from the node, in nodes. `above`: the length of the path to the
+  // node.
   int height_of(int index, int above = 0) {
     int& height = heights_[static_cast<std::size_t>(index)];
     if (height == kOpen) wrong(index, "", "refers to itself without going into the value");

@@ -8,8 +8,8 @@
 // the value are ignored.
 //
 // Neither schema nor value is trusted. A schema is parsed within SchemaLimits. A cycle of references that
-// does not go into the value is a fault, so every check ends. A check takes at most `steps_max` steps of about a
-// microsecond and bounded memory; the program bounds its recursion. Patterns have RE2's syntax.
+// does not go into the value is a fault, so every check ends. A check takes at most `steps_max` steps of
+// about a microsecond and bounded memory; the program bounds its recursion. Patterns have RE2's syntax.
 //
 // Threads: immutable once made. For the program's own schemas use json::Schema.
 #pragma once
@@ -44,18 +44,19 @@ class BoundedSchema {
   BoundedSchema& operator=(BoundedSchema&&) noexcept;
   ~BoundedSchema();
 
-  // The patterns that are not enforced, each with the reason: RE2 refuses it, or the patterns take too much work.
-  // A check does not reject a value because of them.
+  // The patterns that are not enforced, each with the reason: RE2 refuses it, or the patterns take too much
+  // work. A check does not reject a value because of them.
   const std::vector<SchemaProblem>& unenforced() const;
 
-  // Returns the first problem of the value, or nullopt if it fits. A check that takes too many steps is a problem
-  // too.
+  // Returns the first problem of the value, or nullopt if it fits. A check that takes too many steps is a
+  // problem too.
   std::optional<SchemaProblem> check(Value value) const;
   // Checks a text. A text that is not JSON is a problem too.
   std::optional<SchemaProblem> check_text(std::string_view json) const;
 
   // How to read a plain text as a value. Only a schema that leaves one meaning has a reading: it describes a
-  // boolean, a number, a text or one of several values, or an object whose only required member is one of these.
+  // boolean, a number, a text or one of several values, or an object whose only required member is one of
+  // these.
   struct Reading {
     enum class Kind { boolean, whole_number, number, text, choice };
     struct Choice {
@@ -67,8 +68,8 @@ class BoundedSchema {
     bool in_member = false;       // the value is a member of an object
     std::vector<Choice> choices;  // for Kind::choice
 
-    // Returns the value that the text means, as JSON, or nullopt if it means none. The value may still not fit the
-    // schema. A boolean is written as true, false, yes or no; a choice by its name.
+    // Returns the value that the text means, as JSON, or nullopt if it means none. The value may still not
+    // fit the schema. A boolean is written as true, false, yes or no; a choice by its name.
     std::optional<std::string> value(std::string_view text) const;
     // Describes the expected text, such as "yes or no" or "one of a, b".
     std::string expected() const;

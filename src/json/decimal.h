@@ -21,8 +21,8 @@ struct Decimal {
   bool is_whole() const { return digits == 0 || exponent >= 0; }
 };
 
-// Returns a negative number, zero or a positive number if `one` is less than, equal to or greater than `other`.
-// If their first 18 digits agree, two numbers may differ in `exact` only.
+// Returns a negative number, zero or a positive number if `one` is less than, equal to or greater than
+// `other`. If their first 18 digits agree, two numbers may differ in `exact` only.
 int compare(const Decimal& one, const Decimal& other);
 
 // Whether `number` is a multiple of `divisor`. Both must be exact, and `divisor` must not be zero.

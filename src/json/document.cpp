@@ -43,9 +43,9 @@ struct CheckedAllocator {
   }
 };
 
-// Returns an estimate of the number of nodes; for long texts, an upper bound. Each value or key follows one of
-// the counted characters, or begins the text, and takes at least two bytes together with the next character. So
-// nodes of 16 bytes take at most 8 bytes per byte of text.
+// Returns an estimate of the number of nodes; for long texts, an upper bound. Each value or key follows one
+// of the counted characters, or begins the text, and takes at least two bytes together with the next
+// character. So nodes of 16 bytes take at most 8 bytes per byte of text.
 std::size_t nodes_expected(std::string_view text) {
   if (text.size() <= kExpectedFrom) return 16 + text.size() / 32;
   const auto count =
@@ -89,8 +89,8 @@ std::size_t number_length(std::string_view text) {
   return at;
 }
 
-// Replaces every number outside strings with a small one of the same length. RapidJSON's reader refuses numbers
-// that no double can hold, even when its flags disable the conversion.
+// Replaces every number outside strings with a small one of the same length. RapidJSON's reader refuses
+// numbers that no double can hold, even when its flags disable the conversion.
 std::string with_small_numbers(std::string_view text) {
   std::string masked(text);
   bool in_string = false;
@@ -123,7 +123,8 @@ std::string where(std::string_view text, std::size_t offset, const ParseOptions&
 }  // namespace
 
 // Turns RapidJSON's events into nodes. The position of the reader's stream is the end of each value. Its
-// beginning follows from the end of the previous one, since only white space, comments, ',' and ':' lie between.
+// beginning follows from the end of the previous one, since only white space, comments, ',' and ':' lie
+// between.
 class DocumentBuilder {
  public:
   using Ch = char;

@@ -45,8 +45,8 @@ class Value {
   std::string_view string() const;
   std::string str() const { return std::string(string()); }
   bool boolean() const;
-  // Returns the number if it is whole and fits, otherwise nullopt. 1.0 and 1e2 are whole: JSON has one kind of
-  // number.
+  // Returns the number if it is whole and fits, otherwise nullopt. 1.0 and 1e2 are whole: JSON has one kind
+  // of number.
   std::optional<std::int64_t> integer() const;
   std::optional<double> real() const;
 
@@ -112,7 +112,8 @@ bool same_value(Value one, Value other);
 
 class Document {
  public:
-  // Fails with parse_error unless the text is exactly one JSON value; for_caller gives the place and the reason.
+  // Fails with parse_error unless the text is exactly one JSON value; for_caller gives the place and the
+  // reason.
   static base::Result<Document> parse(std::string text, ParseOptions options = {});
   // Borrows `text`, which must outlive the Document.
   static base::Result<Document> parse_view(std::string_view text, ParseOptions options = {});
@@ -138,9 +139,9 @@ class Document {
   // A value, or the key of a member, which precedes its value. Its type follows from its first byte.
   struct Node {
     std::uint32_t begin, end;  // its bytes in the text; a key's end has the highest bit set
-    // For an array or object: the node after it and its contents, and the number of its children. For a string
-    // or key: the offset of its decoded text, and its length. The highest bit of the length is set if the text is
-    // in `decoded_` instead of `text_`.
+    // For an array or object: the node after it and its contents, and the number of its children. For a
+    // string or key: the offset of its decoded text, and its length. The highest bit of the length is set if
+    // the text is in `decoded_` instead of `text_`.
     std::uint32_t first, second;
   };
   static constexpr std::uint32_t kMark = std::uint32_t{1} << 31;

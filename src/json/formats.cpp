@@ -105,8 +105,8 @@ bool is_date_time(std::string_view text) {
   return (take(text, 'T') || take(text, 't') || take(text, ' ')) && is_time(text, true);
 }
 
-// Removes the fields of a duration from the front of the text. Each field is a number and one of `letters`; they
-// must come in that order, none twice. Returns false if there is no field.
+// Removes the fields of a duration from the front of the text. Each field is a number and one of `letters`;
+// they must come in that order, none twice. Returns false if there is no field.
 bool take_fields(std::string_view& text, std::string_view letters, bool may_have_fraction) {
   bool any = false;
   while (!text.empty() && is_number(text.front())) {

@@ -26,8 +26,8 @@ enum class Format : std::uint8_t {
 Format format_named(std::string_view name);
 
 // Whether the text has the format. Dates and times follow RFC 3339, but a time may lack its seconds and its
-// offset, because browsers' time inputs produce such times. Only the outline of an email address is checked. A
-// URI must have a scheme.
+// offset, because browsers' time inputs produce such times. Only the outline of an email address is checked.
+// A URI must have a scheme.
 bool has_format(Format format, std::string_view text);
 
 // Describes a text of this format: "a date like 2026-01-31".

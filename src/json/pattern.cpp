@@ -17,7 +17,8 @@ tl::expected<Pattern, std::string> Pattern::compile(std::string_view pattern) {
   return Pattern(std::move(compiled));
 }
 
-// A Unicode class such as \pL has hundreds of ranges and takes about 80 us; any other character takes one or two.
+// A Unicode class such as \pL has hundreds of ranges and takes about 80 us; any other character takes one or
+// two.
 std::size_t Pattern::weight(std::string_view pattern) {
   std::size_t classes = 0;
   for (std::size_t i = 0; i + 1 < pattern.size(); ++i)

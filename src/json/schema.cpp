@@ -14,7 +14,8 @@
 namespace baton::json {
 namespace {
 
-// More problems than an author fixes in one pass. Also ends the search if setting a value aside has no effect.
+// More problems than an author fixes in one pass. Also ends the search if setting a value aside has no
+// effect.
 constexpr int kProblemsMax = 50;
 
 using Json = rapidjson::Value;
@@ -73,8 +74,8 @@ const Json* bound_of(const Json& rules, const char* name) {
 
 std::string object_words(const Json& rules);
 
-// Describes the values that a schema allows, as a noun. Returns the schema itself if it uses rules that have no
-// wording here.
+// Describes the values that a schema allows, as a noun. Returns the schema itself if it uses rules that have
+// no wording here.
 std::string allowed_by(const Json& rules) {
   if (const Json* choices = bound_of(rules, "enum")) return listed(*choices, "one of ");
   const Json* type = bound_of(rules, "type");

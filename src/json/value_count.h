@@ -1,4 +1,5 @@
-// Counts the values of a JSON text without parsing it. Used to refuse untrusted texts before they take memory.
+// Counts the values of a JSON text without parsing it. Used to refuse untrusted texts before they take
+// memory.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +7,8 @@
 
 namespace baton::json {
 
-// Returns the number of values and member names in a text, or slightly more. A Document takes 16 bytes for each
-// in addition to the text (Document::memory). If the text is not JSON, the result is meaningless.
+// Returns the number of values and member names in a text, or slightly more. A Document takes 16 bytes for
+// each in addition to the text (Document::memory). If the text is not JSON, the result is meaningless.
 inline std::size_t value_count(std::string_view text) {
   std::size_t count = 1;
   for (std::size_t at = 0; at < text.size(); ++at) {

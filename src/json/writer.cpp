@@ -36,8 +36,8 @@ bool is_plain(const char* bytes) {
   return (found & kHigh) == 0;
 }
 
-// Copies long runs of ordinary bytes in one piece. RapidJSON's writer copies byte by byte, which is slow for a
-// megabyte file in base64.
+// Copies long runs of ordinary bytes in one piece. RapidJSON's writer copies byte by byte, which is slow for
+// a megabyte file in base64.
 void append_quoted(std::string& out, std::string_view text) {
   constexpr char kHex[] = "0123456789abcdef";
   out += '"';

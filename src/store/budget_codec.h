@@ -1,5 +1,5 @@
-// The stored form of a task's budget: compact JSON. Names may be added but never changed: stored data contains
-// them.
+// The stored form of a task's budget: compact JSON. Names may be added but never changed: stored data
+// contains them.
 #pragma once
 
 #include <string>

@@ -24,8 +24,8 @@ tl::unexpected<base::Error> broken(const base::Error& error) {
   return broken(error.for_caller);
 }
 
-// A message without parts is not valid A2A, but a status may have one. It is stored with a placeholder part and a
-// flag that marks the placeholder.
+// A message without parts is not valid A2A, but a status may have one. It is stored with a placeholder part
+// and a flag that marks the placeholder.
 void write_message(json::Writer& out, const task::Message& message) {
   if (!message.parts.empty()) {
     out.key("m");

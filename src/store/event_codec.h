@@ -1,8 +1,8 @@
 // The stored form of event bodies: a small number for the kind, and compact JSON.
 //
 // Messages, parts and artifacts are in their A2A 1.0 shapes. `decode` restores exactly the value that
-// `encode` wrote, including the bytes of embedded JSON. Numbers and names may be added but never changed: stored
-// data contains them.
+// `encode` wrote, including the bytes of embedded JSON. Numbers and names may be added but never changed:
+// stored data contains them.
 #pragma once
 
 #include <string>

@@ -29,9 +29,9 @@ task::ArtifactPlaces places_of(std::span<const task::EventPtr> log);
 void note_waiting(TaskRow& row, std::span<const task::EventPtr> events);
 
 // Conversation: collects the newest messages of a context. Add the events of each task from the newest to the
-// oldest. Events that speak must be added in the order of time across tasks; for other events only the order within
-// their task matters. It is full at `limit` messages or once they reach 4 MiB. See TaskStore::context for `task` and
-// `unanswered`.
+// oldest. Events that speak must be added in the order of time across tasks; for other events only the order
+// within their task matters. It is full at `limit` messages or once they reach 4 MiB. See TaskStore::context
+// for `task` and `unanswered`.
 class Conversation {
  public:
   Conversation(task::TaskKey task, task::EventNumber unanswered, int limit);

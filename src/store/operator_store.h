@@ -1,8 +1,9 @@
 // OperatorStore: the operators' view of all callers' tasks, and the operators' own actions. It uses the same
 // database as TaskStore and DeliveryStore.
 //
-// Reads take bounded time: they stop scanning after `time_max`, return the rows found until then, and tell how far
-// they came. Order and places do not depend on the filter, so a place from one query is valid in any other.
+// Reads take bounded time: they stop scanning after `time_max`, return the rows found until then, and tell
+// how far they came. Order and places do not depend on the filter, so a place from one query is valid in any
+// other.
 // Threads: as for TaskStore: `write` is one of its writes, reads are on any thread.
 #pragma once
 
@@ -18,7 +19,8 @@
 
 namespace baton::store {
 
-// Selects tasks. A field that is empty or absent lets all tasks pass. Hidden tasks pass while they have a turn.
+// Selects tasks. A field that is empty or absent lets all tasks pass. Hidden tasks pass while they have a
+// turn.
 struct TaskFilter {
   std::vector<task::State> states = {};
   bool unfinished = false;                  // has a turn: queued, running or waiting
@@ -33,7 +35,7 @@ struct TaskFilter {
   int attempts_min = 0;
   bool undelivered = false;          // has a webhook delivery that is pending or was given up
   std::optional<bool> retried = {};  // whether an operator has retried it
-  std::string error = {};            // is contained in the text of its status, ignoring the case of ASCII letters
+  std::string error = {};            // a part of its status text, ignoring the case of ASCII letters
   std::string id = {};               // its id begins with this, or has this short form (task/short_id.h)
 };
 
@@ -50,8 +52,8 @@ struct TaskQuery {
   std::optional<TaskPlace> after;  // a TaskPage's `next`
   int limit = 50;
   // A page ends after the first row that fails the filter after `time_max`, or that passes it after
-  // `found_time_max`. The second limit is longer: a database may be a millisecond away, and a page of only a few
-  // rows is useless.
+  // `found_time_max`. The second limit is longer: a database may be a millisecond away, and a page of only a
+  // few rows is useless.
   std::chrono::milliseconds time_max{50}, found_time_max{500};
   // The lines have the key and the status's time; other fields are set only if the filter needed them.
   bool keys_only = false;
@@ -120,7 +122,8 @@ struct AuditPage {
   std::int64_t next = 0;         // as in DeliveryPage
 };
 
-// The operators' settings for an agent. Writing one pauses or resumes the agent; it does not change the scale.
+// The operators' settings for an agent. Writing one pauses or resumes the agent; it does not change the
+// scale.
 struct AgentControl {
   task::AgentName agent;
   bool paused = false;
@@ -128,16 +131,17 @@ struct AgentControl {
   base::Timestamp at{};
   int workers = 0, concurrency = 0;  // see AgentScale
 };
-// The number of processes that an agent keeps, and of turns that it runs at once. 0: the card's value; unset: no
-// change.
+// The number of processes that an agent keeps, and of turns that it runs at once. 0: the card's value; unset:
+// no change.
 struct AgentScale {
   task::AgentName agent;
   std::optional<int> workers = {}, concurrency = {};
   std::string actor, reason;
 };
 
-// One action on each task that a filter finds. The list of tasks is stored before the action begins. `counted`: the
-// list is complete, and the job, still in preparation, waits for an operator to confirm the number.
+// One action on each task that a filter finds. The list of tasks is stored before the action begins.
+// `counted`: the list is complete, and the job, still in preparation, waits for an operator to confirm the
+// number.
 struct BulkJob {
   enum class State { preparing, running, done, abandoned };
   task::BulkJobKey key;
@@ -165,8 +169,8 @@ struct BulkState {
   BulkJob::State state = BulkJob::State::running;
 };
 
-// A turn that was running when its program crashed, and has not ended since. A turn whose task has open children,
-// which work or wait for people, is not counted, because a child is the suspect then.
+// A turn that was running when its program crashed, and has not ended since. A turn whose task has open
+// children, which work or wait for people, is not counted, because a child is the suspect then.
 struct CrashedTurn {
   task::TaskKey task;
   task::TurnNumber turn;
@@ -178,7 +182,7 @@ struct CrashedTurn {
   std::optional<base::Timestamp> quarantined;  // the time since which its turn waits for an operator
 };
 inline constexpr int kSuspectDeaths = 3;     // a turn with this many crashes is a suspect
-inline constexpr int kQuarantineDeaths = 2;  // a suspect is quarantined after this many crashes while it ran alone
+inline constexpr int kQuarantineDeaths = 2;  // crashes while a suspect ran alone, until it is quarantined
 
 // Sets the number of tasks of a job in preparation.
 struct BulkCount {
@@ -234,8 +238,8 @@ class OperatorStore {
   virtual base::Result<std::vector<BulkItem>> bulk_items(task::BulkJobKey job, task::TaskKey after, int limit,
                                                          bool open) const = 0;
 
-  // Returns the crashed turns by task, without those that have ended. A quarantined turn that was queued again is
-  // not included.
+  // Returns the crashed turns by task, without those that have ended. A quarantined turn that was queued
+  // again is not included.
   virtual base::Result<std::vector<CrashedTurn>> crashed_turns() const = 0;
 
   // Adds the write to the open group, as TaskStore::apply adds a change.

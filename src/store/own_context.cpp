@@ -5,8 +5,8 @@
 namespace baton::store {
 namespace {
 
-// Both ids are UUIDs. The task's has version 7 (time-ordered). The context's is the same except for version 8, which
-// is for custom use (RFC 9562).
+// Both ids are UUIDs. The task's has version 7 (time-ordered). The context's is the same except for version
+// 8, which is for custom use (RFC 9562).
 constexpr std::size_t kLength = 36, kVersionAt = 14;
 constexpr char kTaskVersion = '7', kContextVersion = '8';
 

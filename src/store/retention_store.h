@@ -51,23 +51,23 @@ class RetentionStore {
 
   // At most `limit` tasks with keys above `after`, hidden ones too, in the order of their making.
   virtual base::Result<std::vector<task::TaskHead>> all_tasks(task::TaskKey after, int limit) const = 0;
-  // Returns a key: tasks up to it were created by this time, tasks above it later, provided that the clock was
-  // right.
+  // Returns a key: tasks up to it were created by this time, tasks above it later, provided that the clock
+  // was right.
   virtual base::Result<task::TaskKey> last_made(base::Timestamp time) const = 0;
-  // Returns the task and all tasks below it, parents first; empty if there is no such task. Fails with too_large if
-  // there are more than `most`.
+  // Returns the task and all tasks below it, parents first; empty if there is no such task. Fails with
+  // too_large if there are more than `most`.
   virtual base::Result<std::vector<TreeMember>> tree(task::TaskKey root, int most) const = 0;
   // All tasks of a context, hidden ones too.
   virtual base::Result<std::vector<task::TaskHead>> in_context(const task::ContextRef& context) const = 0;
   // Whether the database had tasks before this program knew retention.
   virtual bool kept_before() const = 0;
 
-  // Removes the tasks that have ended, are unchanged, have no tasks below them, no unfinished parent and, unless it
-  // erases, no pending webhook. The others stay. Returns the removed tasks. The content of a long log may be deleted
-  // later, by `tidy`, but is no longer accessible.
+  // Removes the tasks that have ended, are unchanged, have no tasks below them, no unfinished parent and,
+  // unless it erases, no pending webhook. The others stay. Returns the removed tasks. The content of a long
+  // log may be deleted later, by `tidy`, but is no longer accessible.
   virtual base::Result<std::vector<Removed>> remove(const Removal& removal) = 0;
-  // Deletes a further part of long removed logs, or returns some of the file's free pages to the disk, down to
-  // `spare_pages`. Returns whether there is more to do.
+  // Deletes a further part of long removed logs, or returns some of the file's free pages to the disk, down
+  // to `spare_pages`. Returns whether there is more to do.
   virtual base::Result<bool> tidy(std::int64_t spare_pages) = 0;
 };
 

@@ -10,10 +10,11 @@ namespace baton::store {
 
 // Whether operators see the task in lists: hidden ones only while they have a turn.
 bool is_listed(const task::TaskHead& head);
-// Whether `caller` is the one that a filter names. A name without a tenant matches the caller in every tenant.
+// Whether `caller` is the one that a filter names. A name without a tenant matches the caller in every
+// tenant.
 bool is_of(const task::Caller& caller, const task::Caller& named);
-// Whether the head passes the filter. The filter's schedule, `undelivered`, `retried` and `error` are not checked
-// here, because the head does not have this data.
+// Whether the head passes the filter. The filter's schedule, `undelivered`, `retried` and `error` are not
+// checked here, because the head does not have this data.
 bool passes(const TaskFilter& filter, const task::TaskHead& head);
 // Whether `filter` selects only by states, agent, caller and having a turn.
 bool is_counted(const TaskFilter& filter);

@@ -16,8 +16,8 @@ using base::Result;
 // The last places of a log are reserved for decisions: if output filled them, the task could never end.
 constexpr std::int64_t kRoomForDecisions = 1 << 16;
 
-// Applies events one after the other. `step` has an overload for each kind of event that affects the head or an
-// artifact.
+// Applies events one after the other. `step` has an overload for each kind of event that affects the head or
+// an artifact.
 class Steps {
  public:
   Steps(const TaskHead& before, const Change& change, base::Timestamp now, const ArtifactPlaces& artifacts)
@@ -180,8 +180,8 @@ Result<void> check_claims(const TaskHead& head, const Change& change) {
   return {};
 }
 
-// Ends a wait no later than the task's budget. If the budget's time is past, it no longer limits the wait, so that
-// a task which has been woken for it is not woken for it again.
+// Ends a wait no later than the task's budget. If the budget's time is past, it no longer limits the wait, so
+// that a task which has been woken for it is not woken for it again.
 Waits within(const Budget* budget, Waits waits, base::Timestamp now) {
   if (budget == nullptr || !budget->until || *budget->until <= now) return waits;
   waits.until = std::min(waits.until.value_or(*budget->until), *budget->until);
@@ -223,8 +223,8 @@ bool exceeds_tokens(const TaskHead& head, const TaskHead& before) {
   return before.tokens <= *head.budget->tokens && head.tokens > *head.budget->tokens;
 }
 
-// Queues a waiting turn whose wait is over, or whose task has just gone over its token limit. Clears the waits of
-// a turn that is not waiting.
+// Queues a waiting turn whose wait is over, or whose task has just gone over its token limit. Clears the
+// waits of a turn that is not waiting.
 void settle_turn(TaskHead& head, bool is_over_budget) {
   if (head.turn_state == TurnState::none) head.awaited = 0;
   if (head.turn_state == TurnState::waiting && (is_over_budget || goes_on(head)))
@@ -233,8 +233,8 @@ void settle_turn(TaskHead& head, bool is_over_budget) {
   if (head.turn_state == TurnState::none || head.turn_state == TurnState::queued) head.child_failed = false;
 }
 
-// A task stays hidden until it is shown, or stops in a state other than completed: only a completed task can be
-// answered by a message alone.
+// A task stays hidden until it is shown, or stops in a state other than completed: only a completed task can
+// be answered by a message alone.
 bool stays_hidden(const TaskHead& head, const Change& change) {
   if (change.create) return head.hidden;
   return head.hidden && !change.shows && (!is_stopped(head.state) || head.state == State::completed);

@@ -1,6 +1,6 @@
-// apply: computes the effect of a change on a task, or refuses the change. It holds the rules of a task's life:
-// legal moves, a single end, the version, the fence, and the numbers of events and artifacts. Every store applies
-// its changes with this function, so that all stores follow the same rules.
+// apply: computes the effect of a change on a task, or refuses the change. It holds the rules of a task's
+// life: legal moves, a single end, the version, the fence, and the numbers of events and artifacts. Every
+// store applies its changes with this function, so that all stores follow the same rules.
 //
 // Threads: pure. No I/O, no clock, no lock.
 #pragma once

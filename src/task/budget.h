@@ -1,6 +1,6 @@
-// Budget: limits on the resources that a task and all tasks below it may use. The send that creates a task and
-// its agent's card may each set a budget. The smaller value of each limit applies, and a child gets the rest of
-// its parent's budget.
+// Budget: limits on the resources that a task and all tasks below it may use. The send that creates a task
+// and its agent's card may each set a budget. The smaller value of each limit applies, and a child gets the
+// rest of its parent's budget.
 //
 // Threads: any; pure functions.
 #pragma once
@@ -30,8 +30,8 @@ struct Budget {
   std::optional<std::int64_t> rounds;    // rounds of a model's tool calls, in each turn
   std::optional<base::Duration> wall;    // wall-clock time since the task's beginning
   std::optional<base::Timestamp> until;  // `wall` as a point in time; a stored task keeps this one
-  // The only agents that may get work below the task, because the caller's token is restricted to them. Callers
-  // and cards cannot set this list, and it is not sent to other servers.
+  // The only agents that may get work below the task, because the caller's token is restricted to them.
+  // Callers and cards cannot set this list, and it is not sent to other servers.
   std::optional<std::vector<std::string>> agents;
 
   bool empty() const { return *this == Budget(); }
@@ -47,7 +47,8 @@ inline constexpr std::int64_t kReportMax = std::int64_t{1} << 40;
 // Returns the smaller value of each limit, and the agents that are in both lists.
 Budget smaller(const Budget& one, const Budget& other);
 
-// Converts limits to the form that a stored task keeps. The task begins at `at` and has already used `before`.
+// Converts limits to the form that a stored task keeps. The task begins at `at` and has already used
+// `before`.
 Budget begun(Budget limits, base::Timestamp at, const Taken& before = {});
 
 // Returns the rest of a task's budget, as sent to other servers; never negative.

@@ -1,4 +1,5 @@
-// Change: one step of a task, which the engine passes to a store. apply (apply.h) decides whether it is allowed.
+// Change: one step of a task, which the engine passes to a store. apply (apply.h) decides whether it is
+// allowed.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +37,8 @@ struct NewTask {
 // New values for the turn fields of the head. Absent fields stay as they are.
 struct TurnUpdate {
   std::optional<TurnNumber> turn;  // a turn that has no output yet: also sets turn_begin
-  // `waiting` becomes `queued` as soon as `waits` is satisfied, in this change or a later one. The time in `waits`
-  // is ignored here: the engine queues the turn at that time.
+  // `waiting` becomes `queued` as soon as `waits` is satisfied, in this change or a later one. The time in
+  // `waits` is ignored here: the engine queues the turn at that time.
   std::optional<TurnState> state;
   Waits waits;  // for the state `waiting`
   std::optional<int> attempt;
@@ -63,7 +64,8 @@ struct RequestData {
   Json client_state;
   std::vector<std::string> extensions;  // active for the request
   std::vector<std::string> hops = {};   // see Submission
-  // The client's own history. It replaces the stored one for the agent, and is deleted when the turn has ended.
+  // The client's own history. It replaces the stored one for the agent, and is deleted when the turn has
+  // ended.
   std::optional<std::vector<Message>> history = {};
   std::string trace = {};  // see Submission
 };
@@ -77,12 +79,12 @@ struct SendDigest {
 
 // An operator's action on a task's webhook deliveries.
 struct DeliveryOrder {
-  // resend: deliveries that were given up, or that wait for their next attempt, are due again, before later ones of
-  // the same config. skip: pending deliveries are given up, and the next one of the config is due.
+  // resend: deliveries that were given up, or that wait for their next attempt, are due again, before later
+  // ones of the same config. skip: pending deliveries are given up, and the next one of the config is due.
   enum class Kind { resend, skip };
   Kind kind = Kind::resend;
-  // The delivery's key. 0 means several: resend then applies to all that were given up and to the first pending
-  // one of each config, skip to all pending ones.
+  // The delivery's key. 0 means several: resend then applies to all that were given up and to the first
+  // pending one of each config, skip to all pending ones.
   std::int64_t delivery = 0;
 };
 
@@ -92,19 +94,19 @@ struct Change {
   std::optional<NewTask> create;
   TaskKey task;
 
-  // The change is refused with `conflict` unless the head has this version. Decisions set it; output does not.
-  // Every change raises the version or adds events.
+  // The change is refused with `conflict` unless the head has this version. Decisions set it; output does
+  // not. Every change raises the version or adds events.
   std::optional<Version> expected;
-  // The fence for an executor's output: the change is refused with `conflict` unless this attempt of this turn is
-  // running.
+  // The fence for an executor's output: the change is refused with `conflict` unless this attempt of this
+  // turn is running.
   struct Fence {
     TurnNumber turn;
     int attempt = 1;
   };
   std::optional<Fence> fence;
 
-  // New events, numbered in order from the end of the log. Each status must be a legal move from the previous one
-  // (may_move) or, with `reopen`, leave a terminal state.
+  // New events, numbered in order from the end of the log. Each status must be a legal move from the previous
+  // one (may_move) or, with `reopen`, leave a terminal state.
   std::vector<EventBody> events;
   bool reopen = false;
   bool shows = false;  // makes a hidden task visible; so does a stop other than completed
@@ -113,16 +115,16 @@ struct Change {
   std::optional<RequestData> request;  // belongs to the MessageAdded of this change
   // Stored with the change, which is refused with `already_exists` if the store remembers an equal digest.
   std::optional<SendDigest> send;
-  // Adds a config or replaces the one with the same id, before the events, so that it receives them. The change is
-  // refused with `too_large` if the task would then have more than `push_configs_max`.
+  // Adds a config or replaces the one with the same id, before the events, so that it receives them. The
+  // change is refused with `too_large` if the task would then have more than `push_configs_max`.
   std::optional<PushConfig> push;
   int push_configs_max = 0;
   // Deletes the config with this id and its deliveries, if there is one.
   std::optional<PushConfigId> drop_push;
   // The change is refused with not_found if there is nothing to resend or to skip.
   std::optional<DeliveryOrder> deliveries;
-  // Stored with the change. Fields about the task that the entry leaves empty are filled in from the task of the
-  // change.
+  // Stored with the change. Fields about the task that the entry leaves empty are filled in from the task of
+  // the change.
   std::shared_ptr<const AuditEntry> audit;
 };
 

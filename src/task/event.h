@@ -45,9 +45,9 @@ struct StatusChanged {
   std::string ask = {};  // for a waiting status: the id of the question (a client's tool call has its own id)
 };
 
-// The fate of a message's run after its client has disconnected, if no other client follows the task. goes_on:
-// the run continues. makes_way: it continues until the next run of its conversation. cancels: as makes_way, and
-// the run is canceled after a grace period.
+// The fate of a message's run after its client has disconnected, if no other client follows the task.
+// goes_on: the run continues. makes_way: it continues until the next run of its conversation. cancels: as
+// makes_way, and the run is canceled after a grace period.
 enum class Leaving { goes_on, makes_way, cancels };
 
 // A message joined the task's history.
@@ -131,10 +131,10 @@ struct Activity {
   Json patch;
 };
 
-// A phase of a child task: another agent's work for this one. The child is open from `started` to `finished` or
-// `failed`. `asks`: the child waits for this agent's answer; `answered`: it got the answer. The turn awaits the
-// child while it is open, except between `asks` and `answered`. `passed`: the caller has answered the child's
-// question with number `after`. Views show only the beginning and the end.
+// A phase of a child task: another agent's work for this one. The child is open from `started` to `finished`
+// or `failed`. `asks`: the child waits for this agent's answer; `answered`: it got the answer. The turn
+// awaits the child while it is open, except between `asks` and `answered`. `passed`: the caller has answered
+// the child's question with number `after`. Views show only the beginning and the end.
 struct Subagent {
   enum class Phase { started, finished, failed, asks, answered, passed };
   std::string id;  // of the child task; unique in the context
@@ -164,8 +164,8 @@ struct Usage {
 // remote agent). Private: no view shows it. If an attempt has several, the last one counts.
 struct ExecutorState {
   Json state;
-  // The names of delegated work (Subagent::call) whose results the executor has consumed. Later turns do not get
-  // these results again.
+  // The names of delegated work (Subagent::call) whose results the executor has consumed. Later turns do not
+  // get these results again.
   std::vector<std::string> taken = {};
   // The usage of the remote work since the previous ExecutorState; counted like Usage::tokens.
   Taken used = {};
@@ -196,7 +196,8 @@ using EventPtr = std::shared_ptr<const Event>;
 // The approximate memory of an event in bytes, as counted by bounds on queued and cached events.
 std::size_t weight_of(const EventBody& body);
 
-// Returns the message of a status without the parts that repeat the streamed reply; nullopt if no parts are left.
+// Returns the message of a status without the parts that repeat the streamed reply; nullopt if no parts are
+// left.
 std::optional<Message> own_message(const Status& status);
 // Returns the event without the parts that repeat the streamed reply, for readers that have seen the reply.
 // Returns null if nothing is left. If the result differs from `event`, it is stored in `changed`.

@@ -26,7 +26,8 @@ class Scanner {
     ++at_;
     return true;
   }
-  // Reads the rest of a string whose opening quotation mark was just taken. Returns it with both quotation marks.
+  // Reads the rest of a string whose opening quotation mark was just taken. Returns it with both quotation
+  // marks.
   std::string_view string() {
     const std::size_t begin = at_ - 1;
     skip_string();

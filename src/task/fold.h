@@ -36,11 +36,12 @@ class Members {
   std::unordered_map<std::string, std::size_t> places_;       // in members_
 };
 
-// Fold: takes the events of a log in order, from its beginning, and computes the resulting task. The events must
-// be normalised as stores do it, so that each one marks whether its content starts over.
+// Fold: takes the events of a log in order, from its beginning, and computes the resulting task. The events
+// must be normalised as stores do it, so that each one marks whether its content starts over.
 //
-// The chunks of an artifact are merged: parts are concatenated, metadata are merged by name, extensions form a
-// set, and the first name and description are kept. A client that followed the stream gets the same artifact.
+// The chunks of an artifact are merged: parts are concatenated, metadata are merged by name, extensions form
+// a set, and the first name and description are kept. A client that followed the stream gets the same
+// artifact.
 class Fold {
  public:
   // `known`: the fields that the log does not contain (known_of).

@@ -15,13 +15,13 @@
 
 namespace baton::task {
 
-// none: no turn is needed. queued: the next turn waits for a slot. running: the turn has begun. waiting: the turn
-// begins (again) when its wait is over (Waits), and occupies no slot until then.
+// none: no turn is needed. queued: the next turn waits for a slot. running: the turn has begun. waiting: the
+// turn begins (again) when its wait is over (Waits), and occupies no slot until then.
 enum class TurnState { none, queued, running, waiting };
 
 // The conditions for a waiting turn to continue. One of them is enough.
 struct Waits {
-  int open_max = 0;         // at most this many children are still awaited; negative: never
+  int open_max = 0;         // at most this many of its children are still awaited; negative: never
   bool on_failure = false;  // a child has failed since the waiting turn began
   std::optional<base::Timestamp> until = {};  // this time has been reached
 
@@ -58,7 +58,8 @@ struct TaskHead {
   int artifact_count = 0;
   int message_count = 0;  // of its history
   std::size_t bytes = 0;  // of its log, as stored
-  // The tokens reported by the task and by the ends of its children, and the tasks below it; each counted once.
+  // The tokens reported by the task and by the ends of its children, and the tasks below it; each counted
+  // once.
   std::int64_t tokens = 0;
   std::int64_t children = 0;
   std::shared_ptr<const Budget> budget;  // null: unlimited

@@ -6,8 +6,8 @@
 
 namespace baton::task {
 
-// The short form of a UUID is its last group, which is random in Baton's UUIDs. The first group is a time: tasks
-// of the same minute share its eight digits.
+// The short form of a UUID is its last group, which is random in Baton's UUIDs. The first group is a time:
+// tasks of the same minute share its eight digits.
 inline constexpr std::size_t kShortIdLength = 12;
 
 inline bool is_short_id(std::string_view text) {

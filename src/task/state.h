@@ -23,8 +23,8 @@ bool is_terminal(State state);
 // Input-required and auth-required: the task waits for its caller.
 bool is_waiting(State state);
 
-// Terminal or waiting: nothing more happens until the caller or an operator acts. Calls that wait for the task
-// return.
+// Terminal or waiting: nothing more happens until the caller or an operator acts. Calls that wait for the
+// task return.
 inline bool is_stopped(State state) {
   return is_terminal(state) || is_waiting(state);
 }

@@ -13,8 +13,8 @@
 
 namespace baton::task {
 
-// The version of A2A that a caller or a webhook uses; `none` for a caller of another protocol. The numeric values
-// are stored and must not change.
+// The version of A2A that a caller or a webhook uses; `none` for a caller of another protocol. The numeric
+// values are stored and must not change.
 enum class ProtocolVersion { v0_1, v0_2, v0_3, v1_0, none };
 
 // A range of consecutive versions, both ends included.
@@ -49,13 +49,14 @@ struct PushConfig {
   std::string credentials;
   Json authentication_extra;  // the whole `authentication` object of A2A 0.1, for its further members
   ProtocolVersion version = ProtocolVersion::v1_0;
-  // The reason why the last delivery attempt failed; empty if it succeeded. Read-only: not stored with the config.
+  // The reason why the last delivery attempt failed; empty if it succeeded. Read-only: not stored with the
+  // config.
   std::string last_error = {};
 };
 
-// Returns the id for a config that came without one. Clients of A2A 1.0 and of other protocols get a new id, which
-// the answer tells them. Clients of earlier versions ignore the id in the answer: they get the task's id, so that
-// they mean the same config each time.
+// Returns the id for a config that came without one. Clients of A2A 1.0 and of other protocols get a new id,
+// which the answer tells them. Clients of earlier versions ignore the id in the answer: they get the task's
+// id, so that they mean the same config each time.
 PushConfigId id_for_unnamed(const PushConfig& config, const TaskId& task);
 
 // A task as a caller names it: ids are unique per caller and agent.
@@ -100,14 +101,14 @@ struct Submission {
   std::optional<base::Timestamp> start_at;
   // Limits for a new task, in addition to those of the agent's card; null: none.
   std::shared_ptr<const Budget> budget;
-  // The agents that the task may give work to from now on, as restricted by the caller's token (Budget::agents);
-  // null: any.
+  // The agents that the task may give work to from now on, as restricted by the caller's token
+  // (Budget::agents); null: any.
   std::shared_ptr<const std::vector<std::string>> child_agents;
-  // The client's idempotency key for this request, unique in the context. A second request with the same key is a
-  // repetition, whatever its content. If empty, the message's id and content decide (README, promise 6).
+  // The client's idempotency key for this request, unique in the context. A second request with the same key
+  // is a repetition, whatever its content. If empty, the message's id and content decide (README, promise 6).
   std::string name;
-  // The id of the question that this message answers; the send is refused with `conflict` unless the task waits for
-  // that answer. If empty, the message answers the task's current question, if there is one.
+  // The id of the question that this message answers; the send is refused with `conflict` unless the task
+  // waits for that answer. If empty, the message answers the task's current question, if there is one.
   std::string ask;
   // A new task may be answered by a message alone. The task is hidden while that is possible (Task::hidden).
   bool may_be_message = false;
@@ -115,7 +116,8 @@ struct Submission {
   // one.
   bool answers_context = false;
   std::string schedule;  // for a new task: the name of the schedule that creates it, or empty
-  // Set if an operator sends the message; stored with an Intervention in the task's log. Null if the caller does.
+  // Set if an operator sends the message; stored with an Intervention in the task's log. Null if the caller
+  // does.
   std::shared_ptr<const AuditEntry> audit;
   std::optional<PushConfig> push;
   std::vector<std::string> accepted_output_modes;  // empty: any
@@ -149,8 +151,8 @@ struct ListFilter {
   int limit = 50;                               // tasks on a page
 };
 
-// Whether a webhook of this version receives the event. In 1.0 it receives every event that A2A 1.0 shows in a
-// stream; in earlier versions only status changes, each sent as the whole task.
+// Whether a webhook of this version receives the event. In 1.0 it receives every event that A2A 1.0 shows in
+// a stream; in earlier versions only status changes, each sent as the whole task.
 bool webhook_hears(ProtocolVersion version, const EventBody& body);
 
 // The parts of a task that a reader requests.

@@ -18,15 +18,15 @@ namespace baton::store {
 
 // The faults of one group. An empty commit is a group too.
 struct GroupFaults {
-  // The number of changes, titles, delivery results and removals that are applied. The next one fails, and the
-  // group is lost.
+  // The number of changes, titles, delivery results and removals that are applied. The next one fails, and
+  // the group is lost.
   std::optional<int> applied_max;
   base::ErrorCode failure = base::ErrorCode::unavailable;  // the error of that failure; or internal
   // The commit fails before anything has happened.
   bool commit_fails = false;
   base::ErrorCode commit_failure = base::ErrorCode::unavailable;  // or raced
-  std::function<void()> before_commit;  // a late commit: nothing is committed yet, or the group was rolled back
-  std::function<void()> after_commit;   // a late answer: the group is committed, but its writer does not know yet
+  std::function<void()> before_commit;  // a late commit: nothing is committed yet, or all was rolled back
+  std::function<void()> after_commit;   // a late answer: the group is committed, its writer not informed
 };
 
 // The faults of one flush.
@@ -49,7 +49,8 @@ struct FaultRates {
   int commit = 0, late_commit = 0, late_answer = 0;
   int flush = 0, late_flush = 0;
 };
-// Returns random faults, which are the same for the same seed and number. `late` is the hook of everything late.
+// Returns random faults, which are the same for the same seed and number. `late` is the hook of everything
+// late.
 FaultPlan faults_by_chance(std::uint64_t seed, const FaultRates& rates, const std::function<void()>& late);
 
 class FaultyStore final : public TaskStore,
@@ -57,12 +58,13 @@ class FaultyStore final : public TaskStore,
                           public OperatorStore,
                           public RetentionStore {
  public:
-  // `roll_back` rolls back the inner store's open group. All arguments passed by reference must outlive the store.
+  // `roll_back` rolls back the inner store's open group. All arguments passed by reference must outlive the
+  // store.
   FaultyStore(TaskStore& tasks, DeliveryStore& deliveries, OperatorStore& operators,
               std::function<void()> roll_back, FaultPlan plan);
 
-  // Sets the store that the RetentionStore calls go to; without it they must not be used. Call before the store is
-  // used.
+  // Sets the store that the RetentionStore calls go to; without it they must not be used. Call before the
+  // store is used.
   void set_retention(RetentionStore& store) { retention_ = &store; }
 
   base::Result<Committed> apply(task::Change& change, TaskRow& row) override;

@@ -2,15 +2,16 @@
 // it is public; schema/README.md describes it.
 //
 // The members are in metadata["urn:baton:a2a:1"].
-// - Agent card: declares the extension with the parameters {"idempotentSend": true}. Sends that repeat the same
-//   message (id and content) create one task (README, promise 6).
-// - Request: {"eventNumbers": true, "startAt": ..., "hops": ["server/agent"], "ask": "<id>", "budget": {...}}.
+// - Agent card: declares the extension with the parameters {"idempotentSend": true}. Sends that repeat the
+//   same message (id and content) create one task (README, promise 6).
+// - Request:
+//   {"eventNumbers": true, "startAt": ..., "hops": ["server/agent"], "ask": "<id>", "budget": {...}}.
 //   `startAt` is an event's number in a subscription and a time in a send.
 // - Task that has ended, and the event that ends it: {"usage": {"tokens", "children"}}, if it used any.
-// - Shown event, if `eventNumbers` was set: {"from": N}. The event covers the log from number N up to its own.
-// - Message of a status whose question came from a child task: {"ask": "<id>", "askedBy": [{"agent", "task"}]},
-//   the question's id, and the path from the task's own child to the task that asks. A request with that `ask`
-//   answers only this question.
+// - Shown event, if `eventNumbers` was set: {"from": N}. It covers the log from number N up to its own.
+// - Message of a status whose question came from a child task:
+//   {"ask": "<id>", "askedBy": [{"agent", "task"}]}, the question's id, and the path from the task's own
+//   child to the task that asks. A request with that `ask` answers only this question.
 //
 // Threads: any; pure functions.
 #pragma once
@@ -40,7 +41,7 @@ inline constexpr std::string_view kBatonExtensionParams = R"({"idempotentSend":t
 struct NumbersWish {
   bool every = false;                         // eventNumbers
   std::optional<task::EventNumber> start_at;  // the first event wanted, from 1
-  bool given = false;                         // the request has the extension's member, even empty, or lastEventId
+  bool given = false;                         // has the extension's member, even empty, or lastEventId
 };
 
 // Whether a card promises, by the extension, that sends with the same message create one task.
@@ -48,13 +49,13 @@ bool repeats_safely(const task::AgentCard& card);
 // Whether a card declares the extension.
 bool has_baton_extension(const task::AgentCard& card);
 
-// Read the options of a subscription, and of a send, which has no start_at. Fail with invalid_argument and a text
-// that begins with `name`, the path of the metadata.
+// Read the options of a subscription, and of a send, which has no start_at. Fail with invalid_argument and a
+// text that begins with `name`, the path of the metadata.
 base::Result<NumbersWish> read_numbers_wish(json::Value metadata, const std::string& name);
 base::Result<NumbersWish> read_send_numbers(json::Value metadata, const std::string& name);
 
-// Reads the member `startAt` of a send: the time at which its task begins. A number, which has no meaning in a
-// send, is ignored. Fails as above.
+// Reads the member `startAt` of a send: the time at which its task begins. A number, which has no meaning in
+// a send, is ignored. Fails as above.
 base::Result<std::optional<base::Timestamp>> read_start_time(json::Value metadata, const std::string& name);
 
 // Reads the member `budget` of a send: limits for the task that it creates; null if absent. Fails as above.
@@ -64,8 +65,8 @@ base::Result<std::shared_ptr<const task::Budget>> read_budget(json::Value metada
 base::Result<std::vector<std::string>> read_hops(json::Value metadata, const std::string& name);
 // Reads the member `ask` of a request: the id of the question that it answers, or empty. Fails as above.
 base::Result<std::string> read_ask(json::Value metadata, const std::string& name);
-// Returns the metadata for a request to another server, with these hops and this budget, whose time is in whole
-// seconds. `metadata` is an object or absent.
+// Returns the metadata for a request to another server, with these hops and this budget, whose time is in
+// whole seconds. `metadata` is an object or absent.
 task::Json with_hops(const task::Json& metadata, const std::vector<std::string>& hops,
                      const task::Budget& budget = {});
 
@@ -73,14 +74,15 @@ task::Json with_hops(const task::Json& metadata, const std::vector<std::string>&
 // `metadata` is an object or absent.
 task::Json without_extension(json::Value metadata);
 
-// Returns an event's metadata with the first number that it covers. Replaces a member that an agent wrote under
-// the URI.
+// Returns an event's metadata with the first number that it covers. Replaces a member that an agent wrote
+// under the URI.
 task::Json with_from(const task::Json& metadata, task::EventNumber from);
 
-// Returns the metadata of a shown task or event with the task's usage, if this status ends the task and it used
-// anything.
+// Returns the metadata of a shown task or event with the task's usage, if this status ends the task and it
+// used anything.
 task::Json with_usage(const task::Json& metadata, const task::Status& status);
-// Reads the member `usage` of metadata from another server, limited to valid values. If absent, the usage is 0.
+// Reads the member `usage` of metadata from another server, limited to valid values. If absent, the usage is
+// 0.
 task::Taken read_usage(const task::Json& metadata);
 
 }  // namespace baton::protocol

@@ -237,8 +237,8 @@ const Dialect& v0_3() {
 }
 
 const Dialect& dual() {
-  // A task that a client of 0.1 created is answered by the rules of 0.1; for any other task an absent historyLength
-  // means all.
+  // A task that a client of 0.1 created is answered by the rules of 0.1; for any other task an absent
+  // historyLength means all.
   static const V03 dialect(kBeforeV1);
   return dialect;
 }

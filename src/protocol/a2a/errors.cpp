@@ -21,8 +21,8 @@ struct Row {
   std::string_view reason;  // of ErrorInfo
 };
 
-// The table of v1.0.1, which supersedes that of v1.0.0. For errors that A2A does not define, the reasons are those
-// of the SDKs.
+// The table of v1.0.1, which supersedes that of v1.0.0. For errors that A2A does not define, the reasons are
+// those of the SDKs.
 constexpr std::array kErrors{
     Row{ErrorCode::parse_error, 400, "INVALID_ARGUMENT", "PARSE_ERROR"},
     Row{ErrorCode::invalid_request, 400, "INVALID_ARGUMENT", "INVALID_REQUEST"},

@@ -1,8 +1,8 @@
 // Errors in the form of each A2A binding: codes, HTTP statuses and bodies (README.md, 3).
 //
-// Codes and canonical texts are those of protocol/rpc/json_rpc.h. The exact cause is in `data.detail` before 1.0,
-// and part of `message` from 1.0 on. From 1.0 on, `data` and `details` hold an ErrorInfo, a BadRequest for a wrong
-// parameter, and a RetryInfo if the request may be retried.
+// Codes and canonical texts are those of protocol/rpc/json_rpc.h. The exact cause is in `data.detail` before
+// 1.0, and part of `message` from 1.0 on. From 1.0 on, `data` and `details` hold an ErrorInfo, a BadRequest
+// for a wrong parameter, and a RetryInfo if the request may be retried.
 #pragma once
 
 #include <optional>

@@ -14,8 +14,8 @@ void read_length(Fields& in, std::optional<int>& to) {
   if (to == 0) to.reset();
 }
 
-// Reads the task and the config that a request names, by resource names or, as in JSON-RPC, by ids. Empty if it
-// names none, because the path names them.
+// Reads the task and the config that a request names, by resource names or, as in JSON-RPC, by ids. Empty if
+// it names none, because the path names them.
 Result<PushRef> read_ref(const Params& params, Fields::Names names, Fields::Names ids) {
   PushRef ref;
   Fields in(params);

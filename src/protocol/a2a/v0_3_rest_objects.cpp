@@ -75,8 +75,8 @@ void write_status(json::Writer& out, const task::Status& status, const TaskNames
 
 namespace {
 
-// The data of a part without a tag is nested twice; the data of JSON-RPC, which has a tag, is not. Some clients
-// forget the tag, so an object with members other than `data` is read as the data itself.
+// The data of a part without a tag is nested twice; the data of JSON-RPC, which has a tag, is not. Some
+// clients forget the tag, so an object with members other than `data` is read as the data itself.
 json::Value data_in(json::Value part) {
   const json::Value data = part["data"];
   const bool is_tagged = !first_of(part, {"kind", "type"}).absent();

@@ -11,8 +11,8 @@ namespace {
 
 using base::Result;
 
-// The 16 hex digits of FNV-1a. The hash need not be cryptographic: a token only tells where to continue in the
-// caller's own list, so it is enough to detect a damaged or foreign one.
+// The 16 hex digits of FNV-1a. The hash need not be cryptographic: a token only tells where to continue in
+// the caller's own list, so it is enough to detect a damaged or foreign one.
 std::string check_of(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;

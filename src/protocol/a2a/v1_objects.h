@@ -19,8 +19,8 @@ void write_parts(json::Writer& out, const std::vector<task::Part>& parts);
 void write_message(json::Writer& out, const task::Message& message, const task::TaskId& task = {},
                    const task::ContextId& context = {});
 void write_artifact(json::Writer& out, const task::Artifact& artifact);
-// Returns the message of a status. If its question came from a child, the metadata names the child, as described
-// in baton_extension.h.
+// Returns the message of a status. If its question came from a child, the metadata names the child, as
+// described in baton_extension.h.
 task::Message status_message(const task::Status& status);
 void write_status(json::Writer& out, const task::Status& status, const task::TaskId& task = {},
                   const task::ContextId& context = {});
@@ -29,8 +29,8 @@ void write_task(json::Writer& out, const task::Task& task, Artifacts artifacts =
 
 base::Result<task::Part> read_part(json::Value part);
 base::Result<std::vector<task::Part>> read_parts(json::Value parts);
-// A message without an id gets none; the caller generates one if needed. `task` and `context` receive its taskId
-// and contextId if present, unless the pointers are null.
+// A message without an id gets none; the caller generates one if needed. `task` and `context` receive its
+// taskId and contextId if present, unless the pointers are null.
 base::Result<task::Message> read_message(json::Value message, task::TaskId* task = nullptr,
                                          task::ContextId* context = nullptr);
 // `ordinal` is not in the JSON and stays 0. An artifact without an id gets none.

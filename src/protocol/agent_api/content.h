@@ -1,8 +1,8 @@
 // Converts content parts of the Agent API to task::Part and back.
 //
 // The API distinguishes files by the part's type, task::Part by media type: an image without a media type is
-// `image/*`. A part of an unknown type is read as a data part that holds the whole part. A refusal is a text with
-// the metadata {"refusal":true}.
+// `image/*`. A part of an unknown type is read as a data part that holds the whole part. A refusal is a text
+// with the metadata {"refusal":true}.
 #pragma once
 
 #include <string>

@@ -17,8 +17,8 @@ using json::wrong;
 using base::fail;
 using base::Result;
 
-// Tool results are text. The agent gets text that is a JSON object or list as JSON. All other text, even if it is
-// a JSON number or boolean, stays a string, because it may be meant as words.
+// Tool results are text. The agent gets text that is a JSON object or list as JSON. All other text, even if
+// it is a JSON number or boolean, stays a string, because it may be meant as words.
 task::Json content_of(const std::string& text) {
   const auto document = json::Document::view_of(text);
   const json::Value content = document.root();
@@ -199,9 +199,9 @@ void show_interrupt(const chat::Question& question, chat::Frames& out) {
 
 // View: a run as AG-Kit's events.
 //
-// The client joins all text of a run, so a blank line separates replies. A server tool's call that is still open
-// when the run ends or an attempt is withdrawn gets a result that says so, because an open call would keep the
-// client from ever sending the results of its own tools. Threads: one at a time.
+// The client joins all text of a run, so a blank line separates replies. A server tool's call that is still
+// open when the run ends or an attempt is withdrawn gets a result that says so, because an open call would
+// keep the client from ever sending the results of its own tools. Threads: one at a time.
 class View final : public chat::RunView {
  public:
   explicit View(chat::RunFacts facts) : facts_(std::move(facts)) {}

@@ -39,8 +39,8 @@ OpenSubagents::Ending ending_for(task::State state) {
 // View: a run's log as AG-UI events, in an order that the clients' verifiers accept whatever the log holds.
 //
 // A verifier fails the whole run for one event out of place. So everything open is closed before the last
-// frame, ids are used only once, and events that a client's generation does not know are left out or shown in an
-// older form. Threads: one at a time.
+// frame, ids are used only once, and events that a client's generation does not know are left out or shown in
+// an older form. Threads: one at a time.
 class View final : public chat::RunView {
  public:
   explicit View(const chat::RunFacts& facts)
@@ -100,7 +100,8 @@ class View final : public chat::RunView {
     answered_.erase(event.id);
     if (event.by_client) {
       client_calls_.push_back(id);  // the client's result will have this id
-      // An attempt that was withdrawn may have made the call already. A second one would double its arguments.
+      // An attempt that was withdrawn may have made the call already. A second one would double its
+      // arguments.
       if (!shown_client_calls_.insert(id).second) return;
       (void)names_.fresh(id);
     } else {

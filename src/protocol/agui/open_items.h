@@ -19,8 +19,8 @@ class OpenTexts {
  public:
   explicit OpenTexts(Names& names) : names_(names) {}
 
-  // A piece of the text that the log knows as `key`, shown under the id `wanted` or a variant of it. `first`: the
-  // piece begins a new message and closes an open one with this key. `last`: the message is complete.
+  // A piece of the text that the log knows as `key`, shown under the id `wanted` or a variant of it. `first`:
+  // the piece begins a new message and closes an open one with this key. `last`: the message is complete.
   struct Piece {
     std::string key, wanted, text;
     bool first = false, last = false;
@@ -51,8 +51,8 @@ class OpenTexts {
     open_.clear();
   }
 
-  // The id of the conversation's last message as clients see it, or empty. Only that message may be the parent of
-  // a tool call: for any other parent, clients of 0.0.42 create a second message with the same id.
+  // The id of the conversation's last message as clients see it, or empty. Only that message may be the
+  // parent of a tool call: for any other parent, clients of 0.0.42 create a second message with the same id.
   const std::string& last_message() const { return last_message_; }
   // Records that another item became the conversation's last message.
   void another_followed() { last_message_.clear(); }
@@ -190,8 +190,8 @@ class OpenSteps {
   std::vector<Open> open_;
 };
 
-// OpenSubagents: for clients of 1.0 only. An id stands for one invocation: a subagent that works again gets a new
-// id.
+// OpenSubagents: for clients of 1.0 only. An id stands for one invocation: a subagent that works again gets a
+// new id.
 class OpenSubagents {
  public:
   explicit OpenSubagents(bool newer) : newer_(newer) {}

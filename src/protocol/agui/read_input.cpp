@@ -51,7 +51,8 @@ Result<Speaker> read_role(json::Value role, const std::string& name) {
   return wrong(name + ".role: is not a role of AG-UI");
 }
 
-// Returns the client's metadata, plus the role if a Message cannot express it, and members that providers may need.
+// Returns the client's metadata, plus the role if a Message cannot express it, and members that providers may
+// need.
 task::Json metadata_of(json::Value message, Speaker speaker) {
   task::Json metadata;
   json::Writer out(metadata.text);
@@ -218,8 +219,8 @@ std::size_t after_last(const std::vector<ReadMessage>& messages, Speaker speaker
   return 0;
 }
 
-// Separates new messages from the history. Results that are followed by a user message go into the history too:
-// they may belong to a server's tool, whose result is not awaited, and they precede that message.
+// Separates new messages from the history. Results that are followed by a user message go into the history
+// too: they may belong to a server's tool, whose result is not awaited, and they precede that message.
 void sort_out(std::vector<ReadMessage> messages, RunRequest& request) {
   const std::size_t news = after_last(messages, Speaker::assistant);
   const std::size_t spoken = after_last(messages, Speaker::user);

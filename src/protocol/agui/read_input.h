@@ -1,7 +1,7 @@
 // Reads RunAgentInput as a RunRequest.
 //
-// The client owns the history. New messages are the tool messages after the last assistant message, and the last
-// user message after those. Threads: any; stateless.
+// The client owns the history. New messages are the tool messages after the last assistant message, and the
+// last user message after those. Threads: any; stateless.
 #pragma once
 
 #include "base/error.h"

@@ -15,8 +15,8 @@ void finish(const chat::RunFacts& facts, const UsageSum& usage, Out& out, F&& me
   });
 }
 
-// Returns the data in the message of a completed task: one value, or a list of several. A single null counts as no
-// result, because 1.0 refuses it.
+// Returns the data in the message of a completed task: one value, or a list of several. A single null counts
+// as no result, because 1.0 refuses it.
 task::Json result_in(const std::optional<task::Message>& message) {
   std::vector<const task::Part*> data;
   if (message) {

@@ -1,8 +1,8 @@
 // RunReader: a client of AG-UI. Reads the events of a run into events of a task.
 //
 // Servers leave out different events, so an event out of place is skipped. Only input that is not an event is
-// refused. The input is not trusted: the caller bounds the bytes of an event, and RunReader bounds the data that it
-// keeps between events. Threads: one at a time.
+// refused. The input is not trusted: the caller bounds the bytes of an event, and RunReader bounds the data
+// that it keeps between events. Threads: one at a time.
 #pragma once
 
 #include <cstddef>
@@ -52,8 +52,8 @@ class RunReader {
   // `arguments_max`: the most bytes of the arguments, ids and names of all open calls.
   explicit RunReader(std::size_t arguments_max = std::size_t{8} << 20) : arguments_max_(arguments_max) {}
 
-  // Reads one event. Fails with parse_error or invalid_argument if it is not an event, and with too_large. After
-  // the end of the run further events are ignored.
+  // Reads one event. Fails with parse_error or invalid_argument if it is not an event, and with too_large.
+  // After the end of the run further events are ignored.
   base::Result<std::vector<RunPiece>> take(std::string_view json);
 
   // The bytes kept between events.

@@ -65,8 +65,8 @@ constexpr std::array<std::string_view, 14> kOtherMembers{"$schema",
                                                          "stateTransitionHistory",
                                                          "extendedAgentCard"};
 
-// Walks a card along the schema. Reports unknown members of objects that the schema leaves open; the schema check
-// reports those of closed objects.
+// Walks a card along the schema. Reports unknown members of objects that the schema leaves open; the schema
+// check reports those of closed objects.
 class UnknownMembers {
  public:
   explicit UnknownMembers(json::Value schema) : schema_(schema) {}

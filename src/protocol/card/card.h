@@ -14,13 +14,13 @@ namespace baton::protocol {
 // the problems; empty if there are none. The text must be JSON.
 std::vector<json::SchemaProblem> check_card(std::string_view json);
 
-// Returns the members outside "baton" that no version of A2A knows, each with the nearest known name, because most
-// are misspelt. Names that begin with "x-" are reserved for authors and not reported.
+// Returns the members outside "baton" that no version of A2A knows, each with the nearest known name, because
+// most are misspelt. Names that begin with "x-" are reserved for authors and not reported.
 std::vector<json::SchemaProblem> unknown_members(json::Value card);
 
-// Reads the A2A part of a card, of any version. Signatures, and members that Baton fills in when it serves
-// a card (url, interfaces), are left out. The only member of "baton" that is read is `extended`. A member of the
-// wrong type counts as absent.
+// Reads the A2A part of a card, of any version. Signatures, and members that Baton fills in when it serves a
+// card (url, interfaces), are left out. The only member of "baton" that is read is `extended`. A member of
+// the wrong type counts as absent.
 task::AgentCard read_card(json::Value card);
 
 }  // namespace baton::protocol

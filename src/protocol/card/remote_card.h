@@ -36,9 +36,9 @@ struct RemoteCard {
   bool streaming = false;
   bool push = false;
   bool extended = false;  // there is an extended card for authenticated callers
-  // In the card's order, at most a hundred. Interfaces that Baton cannot speak (other bindings, later versions)
-  // are left out. The URL of a card that may be of 0.1 or early 0.2 is listed twice, once for each version: after
-  // "method not found" (-32601) the caller tries the next.
+  // In the card's order, at most a hundred. Interfaces that Baton cannot speak (other bindings, later
+  // versions) are left out. The URL of a card that may be of 0.1 or early 0.2 is listed twice, once for each
+  // version: after "method not found" (-32601) the caller tries the next.
   std::vector<RemoteInterface> interfaces;
 };
 
@@ -55,9 +55,9 @@ struct InterfaceWish {
   std::vector<Binding> bindings{Binding::json_rpc, Binding::rest};  // acceptable bindings
 };
 // Picks the interface to use: the first one in the card's order with an acceptable binding, of the requested
-// version, or else of the newest one. A card of 0.3 or 1.0 cannot declare that the agent also speaks 0.1 or 0.2. If
-// one of these is requested, the result is the card's JSON-RPC interface of the oldest version, with the requested
-// version in place of its own.
+// version, or else of the newest one. A card of 0.3 or 1.0 cannot declare that the agent also speaks 0.1 or
+// 0.2. If one of these is requested, the result is the card's JSON-RPC interface of the oldest version, with
+// the requested version in place of its own.
 std::optional<RemoteInterface> pick(const RemoteCard& card, const InterfaceWish& wish = {});
 
 }  // namespace baton::protocol

@@ -10,8 +10,8 @@
 
 namespace baton::protocol {
 
-// Returns the problems of the card; empty if there are none. A card that claims several versions (versions_of)
-// must have the members that each of them requires. An empty list of skills is accepted.
+// Returns the problems of the card; empty if there are none. A card that claims several versions
+// (versions_of) must have the members that each of them requires. An empty list of skills is accepted.
 std::vector<json::SchemaProblem> check_remote_card(json::Value card);
 
 }  // namespace baton::protocol

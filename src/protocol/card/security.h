@@ -25,8 +25,8 @@ std::vector<task::SecurityRequirement> read_security(json::Value owner);
 // Returns the problems of the schemes and requirements of a card and its skills.
 std::vector<json::SchemaProblem> check_security(json::Value card);
 
-// Writes "securitySchemes", in both forms for the superset; a no-op if empty. Views of older versions leave out
-// flows that have no name there.
+// Writes "securitySchemes", in both forms for the superset; a no-op if empty. Views of older versions leave
+// out flows that have no name there.
 void write_security_schemes(json::Writer& out, const std::vector<task::SecurityScheme>& schemes,
                             CardView view);
 // Writes "security", "securityRequirements" or both; a no-op if empty.

@@ -100,8 +100,8 @@ class CardWriter {
     });
   }
 
-  // Writes each binding twice, because converters to 0.3 need an interface of 0.3. The order is the preference, so
-  // the newest version comes first.
+  // Writes each binding twice, because converters to 0.3 need an interface of 0.3. The order is the
+  // preference, so the newest version comes first.
   void write_interfaces() {
     out_.key("supportedInterfaces").array([&] {
       for (const std::string_view version : {"1.0", "0.3"}) {

@@ -10,7 +10,8 @@
 
 namespace baton::protocol {
 
-// A card together with the facts about Baton that its views show. If a URL is empty, that binding is not served.
+// A card together with the facts about Baton that its views show. If a URL is empty, that binding is not
+// served.
 struct ServedCard {
   // Whether Baton has bearer tokens of its own, and whether callers need one.
   enum class Bearer { none, possible, required };

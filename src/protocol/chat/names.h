@@ -37,8 +37,8 @@ inline std::string name_of(const task::TaskId& task, task::EventNumber event) {
   return task.value + "-e" + std::to_string(event.value);
 }
 
-// Whether an agent's id contains the task's id, and so cannot occur in another task. Agents may reuse their own ids
-// in other tasks.
+// Whether an agent's id contains the task's id, and so cannot occur in another task. Agents may reuse their
+// own ids in other tasks.
 inline bool is_unique(const std::string& id, const task::TaskId& task) {
   return id.find(task.value) != std::string::npos;
 }

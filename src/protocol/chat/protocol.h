@@ -1,5 +1,5 @@
-// Protocol: the interface of a chat protocol to the routes. It reads requests, writes frames, and gives its rules
-// as values.
+// Protocol: the interface of a chat protocol to the routes. It reads requests, writes frames, and gives its
+// rules as values.
 //
 // Reading is lenient: unknown members are ignored. Errors are invalid_argument with a text that names the
 // member. Threads: any; stateless.
@@ -21,12 +21,12 @@ class Protocol {
   virtual base::Result<RunRequest> read(json::Value body) const = 0;
   virtual std::unique_ptr<RunView> view(const RunFacts& facts) const = 0;
 
-  // Writes frames that refuse a request inside a stream. Returns false if the protocol refuses requests by HTTP
-  // status and JSON. Called only for a `conflict` with the conversation, never for a malformed request.
+  // Writes frames that refuse a request inside a stream. Returns false if the protocol refuses requests by
+  // HTTP status and JSON. Called only for a `conflict` with the conversation, never for a malformed request.
   virtual bool show_refusal(const RunFacts&, const base::Error&, Frames&) const { return false; }
-  // Writes the stream for a client that sends nothing new and only reads the conversation; the stream may be empty.
-  // `messages`: all messages, oldest first, or null if the client keeps its own. `open`: unanswered questions to
-  // the client, oldest first.
+  // Writes the stream for a client that sends nothing new and only reads the conversation; the stream may be
+  // empty. `messages`: all messages, oldest first, or null if the client keeps its own. `open`: unanswered
+  // questions to the client, oldest first.
   virtual void show_conversation(const RunFacts&, const std::vector<task::Message>* /*messages*/,
                                  const std::vector<Question>& /*open*/, Frames&) const {}
 

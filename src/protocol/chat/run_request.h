@@ -2,8 +2,8 @@
 //
 // A chat protocol answers one POST with one stream: a *run*. A run covers the events of a task from a message
 // until the task stops (ends, or waits for its caller). The first run of a task begins with a new message,
-// later runs with the answer or result that the task waits for. AG-UI, AG-Kit, Agent API and Agent Server differ
-// only in how they write requests and events.
+// later runs with the answer or result that the task waits for. AG-UI, AG-Kit, Agent API and Agent Server
+// differ only in how they write requests and events.
 #pragma once
 
 #include <optional>
@@ -39,15 +39,17 @@ struct RunRequest {
   bool newer = false;          // the client speaks `protocolVersion` 1.0 or later
   bool streams = true;         // false: the client wants the whole answer at once
 
-  // The new content. If all three are empty, the client only reads the conversation. A message sent with answers is
-  // new only if none of them answers an open question; otherwise it is the message that led to the question.
+  // The new content. If all three are empty, the client only reads the conversation. A message sent with
+  // answers is new only if none of them answers an open question; otherwise it is the message that led to the
+  // question.
   task::Message message;  // without parts: none
   std::vector<ClientResult> results;
   std::vector<Answer> answers;
 
-  // For a client that keeps the conversation itself: all earlier messages, oldest first. A Message has no members
-  // for tool use, so it is in data parts: {"toolCall":{id,name,arguments}} and {"toolResult":{id,content,error?}}.
-  // metadata.role has the role if it is neither user nor assistant (system, developer, tool, reasoning).
+  // For a client that keeps the conversation itself: all earlier messages, oldest first. A Message has no
+  // members for tool use, so it is in data parts: {"toolCall":{id,name,arguments}} and
+  // {"toolResult":{id,content,error?}}. metadata.role has the role if it is neither user nor assistant
+  // (system, developer, tool, reasoning).
   std::optional<std::vector<task::Message>> history;
 
   task::Json tools;     // a list of {name, description?, parameters?}, parameters an object; or absent

@@ -1,9 +1,9 @@
 // RunView: a run's log as the events of one chat protocol's stream.
 //
-// A view gets every event of one run in order, from the first, and appends the frames that show it. It
-// has state, because most protocols must close the items that they open. It must be deterministic: for a client
-// that reconnects with the id of its last frame, the run is shown again from the beginning, without the frames that
-// it already has. So ids, times and texts come only from the events and the request.
+// A view gets every event of one run in order, from the first, and appends the frames that show it. It has
+// state, because most protocols must close the items that they open. It must be deterministic: for a client
+// that reconnects with the id of its last frame, the run is shown again from the beginning, without the
+// frames that it already has. So ids, times and texts come only from the events and the request.
 // Threads: one at a time.
 #pragma once
 
@@ -18,8 +18,9 @@
 
 namespace baton::protocol::chat {
 
-// Frames of a stream in order. A frame is one SSE event: a name (may be empty) and its data. The data may have line
-// breaks between JSON values, if the JSON came from elsewhere; the sender replaces them with spaces.
+// Frames of a stream in order. A frame is one SSE event: a name (may be empty) and its data. The data may
+// have line breaks between JSON values, if the JSON came from elsewhere; the sender replaces them with
+// spaces.
 class Frames {
  public:
   struct Frame {

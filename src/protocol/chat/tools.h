@@ -12,8 +12,8 @@
 
 namespace baton::protocol::chat {
 
-// Returns a tool's result as text for clients and models: the text of a JSON string, the JSON text of any other
-// value, or the error of a failed call.
+// Returns a tool's result as text for clients and models: the text of a JSON string, the JSON text of any
+// other value, or the error of a failed call.
 std::string text_of(const task::ToolResult& result);
 
 // The data parts of run_request.h, {"toolCall":...} and {"toolResult":...}.

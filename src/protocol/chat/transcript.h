@@ -1,8 +1,8 @@
 // Transcript: converts a task's log to the messages of its conversation.
 //
-// It has messages, replies, tool calls and results, and the text of artifacts. Tool use goes into data parts, as in
-// run_request.h. Text that an agent replaced or that a withdrawn attempt had shown is left out. Ids are those of
-// AG-UI's stream of the same log (protocol/agui/agui.cpp).
+// It has messages, replies, tool calls and results, and the text of artifacts. Tool use goes into data parts,
+// as in run_request.h. Text that an agent replaced or that a withdrawn attempt had shown is left out. Ids are
+// those of AG-UI's stream of the same log (protocol/agui/agui.cpp).
 // Threads: one at a time.
 #pragma once
 
@@ -20,8 +20,8 @@ namespace baton::protocol::chat {
 
 class Transcript {
  public:
-  // left_out: the agent's calls and their results are not shown. Results that the client has sent are shown as
-  // messages of the client.
+  // left_out: the agent's calls and their results are not shown. Results that the client has sent are shown
+  // as messages of the client.
   enum class Tools { shown, left_out };
   explicit Transcript(task::TaskId task, Tools tools = Tools::shown)
       : task_(std::move(task)), tools_(tools) {}

@@ -15,7 +15,7 @@ struct Method {
   task::ProtocolVersion version;  // v0_3 or v1_0
   std::string_view name;
   a2a::Operation operation;
-  std::string_view response;        // the message of an answer or of a stream's item, within the version's package
+  std::string_view response;        // the answer or a stream's item, within the version's package
   std::string_view rest_path = {};  // the path of the equivalent REST request; {t} is a task's id
   std::string_view request = {};    // the request message, if it is not the name followed by "Request"
 

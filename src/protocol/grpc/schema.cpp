@@ -43,8 +43,8 @@ std::string url_of(const std::string& message) {
   return std::string(kUrl) + "/" + message;
 }
 
-// Clients cannot read values nested deeper than this: protobuf's parsers stop at 100 nested messages, and one level
-// of JSON needs up to three messages.
+// Clients cannot read values nested deeper than this: protobuf's parsers stop at 100 nested messages, and one
+// level of JSON needs up to three messages.
 constexpr int kDepthMax = 32;
 
 bool is_double(std::string_view number) {
@@ -78,8 +78,8 @@ void write_plain(json::Writer& writer, const json::Value& value, int depth) {
   }
 }
 
-// Removes from the JSON everything that our parser accepts and protobuf refuses. If a member is repeated, the last
-// one is kept; numbers that no double can hold and values nested too deep become strings.
+// Removes from the JSON everything that our parser accepts and protobuf refuses. If a member is repeated, the
+// last one is kept; numbers that no double can hold and values nested too deep become strings.
 base::Result<std::string> plain(const std::string& json) {
   const auto document = json::Document::parse_view(json, {.depth_max = 1000});
   if (!document) return base::fail(document.error());

@@ -158,8 +158,8 @@ void AnswerReader::Brackets::add(std::string_view piece) {
   }
 }
 
-// Returns the call that the piece continues, or a new one. The index identifies the call, but some servers leave it
-// out or give every call the same index: then a name or another id begins a new call.
+// Returns the call that the piece continues, or a new one. The index identifies the call, but some servers
+// leave it out or give every call the same index: then a name or another id begins a new call.
 AnswerReader::Call& AnswerReader::call_of(json::Value piece) {
   const auto index = piece["index"].integer();
   const std::string_view id = piece["id"].string();

@@ -1,8 +1,9 @@
 // AnswerReader: assembles the answer of a language model's server to a chat completion from the chunks of a
 // stream, a whole completion, or an error in place of either.
 //
-// Servers leave out different members, so only input that cannot be interpreted is refused. The caller bounds the
-// bytes of a chunk and of the text; AnswerReader bounds those of tools' arguments. Threads: one at a time.
+// Servers leave out different members, so only input that cannot be interpreted is refused. The caller bounds
+// the bytes of a chunk and of the text; AnswerReader bounds those of tools' arguments. Threads: one at a
+// time.
 #pragma once
 
 #include <cstddef>
@@ -35,8 +36,8 @@ class AnswerReader {
   // `arguments_max`: bytes of the arguments, ids and names of all calls.
   explicit AnswerReader(std::size_t arguments_max = std::size_t{8} << 20) : arguments_max_(arguments_max) {}
 
-  // Reads one chunk, or a whole completion. Fails with parse_error if it is not JSON, with invalid_argument if it
-  // does not follow the protocol, and with too_large.
+  // Reads one chunk, or a whole completion. Fails with parse_error if it is not JSON, with invalid_argument
+  // if it does not follow the protocol, and with too_large.
   base::Result<AnswerPiece> take(std::string_view json);
 
   // Whether the server has marked the answer as complete.
@@ -51,13 +52,13 @@ class AnswerReader {
   // The bytes of the answer that are kept.
   std::size_t held() const { return text_.size() + call_bytes_; }
 
-  // Returns the usage in the form of task::Usage; absent if the server sent none. `model` is used unless the server
-  // names one.
+  // Returns the usage in the form of task::Usage; absent if the server sent none. `model` is used unless the
+  // server names one.
   task::Json usage(std::string_view provider, std::string_view model) const;
 
  private:
-  // Tells whether text that arrives in pieces is a complete JSON object. It only counts brackets: parsing the text
-  // for each piece would take time quadratic in its length.
+  // Tells whether text that arrives in pieces is a complete JSON object. It only counts brackets: parsing the
+  // text for each piece would take time quadratic in its length.
   class Brackets {
    public:
     void add(std::string_view piece);

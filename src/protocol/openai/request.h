@@ -12,7 +12,8 @@
 
 namespace baton::protocol::openai {
 
-// A function call by the model. `arguments` is the model's text: valid JSON, unless the model broke the rules.
+// A function call by the model. `arguments` is the model's text: valid JSON, unless the model broke the
+// rules.
 struct CalledTool {
   std::string id;
   std::string name;
@@ -49,9 +50,9 @@ struct ChatRequest {
   std::vector<ToolFunction> tools;
 };
 
-// Writes the body of a request for a streamed answer with its usage. Images and PDF files become content parts,
-// text files become text, and other files become a note that names them. Models answer in text, so an assistant's
-// message has only text.
+// Writes the body of a request for a streamed answer with its usage. Images and PDF files become content
+// parts, text files become text, and other files become a note that names them. Models answer in text, so an
+// assistant's message has only text.
 std::string write_request(const ChatRequest& request);
 
 // The URL to post to; `base` may have a query.

@@ -1,8 +1,8 @@
 // JSON-RPC 2.0: the envelope around A2A requests and answers.
 //
 // Choices where the specification of JSON-RPC leaves room, or A2A clients deviate from it: the caller decides
-// whether a missing `jsonrpc` is accepted, since that depends on the method; a request without `id` is answered
-// with id null; batches are refused.
+// whether a missing `jsonrpc` is accepted, since that depends on the method; a request without `id` is
+// answered with id null; batches are refused.
 #pragma once
 
 #include <string>
@@ -51,8 +51,8 @@ RpcCode rpc_code_of(base::ErrorCode code);
 // Seconds after which a refused request may succeed, or 0 if a retry is pointless.
 int retry_after_s(base::ErrorCode code);
 
-// Writes {"jsonrpc":"2.0","id":<id>,"error":{...}} with the code and canonical text of A2A before 1.0. The exact
-// cause goes into `data.detail`, the seconds to wait before a retry into `data.retryAfter`.
+// Writes {"jsonrpc":"2.0","id":<id>,"error":{...}} with the code and canonical text of A2A before 1.0. The
+// exact cause goes into `data.detail`, the seconds to wait before a retry into `data.retryAfter`.
 void write_rpc_error(std::string& out, std::string_view id, const base::Error& error);
 // Writes only `data`, as a member of an open object; a no-op if there is nothing to say.
 void write_error_data(json::Writer& out, const base::Error& error);

@@ -1,8 +1,8 @@
 // SseReader: parses a text/event-stream, fed in pieces of any size, into events (HTML living standard,
 // section 9.2.6).
 //
-// An event that is unfinished when the stream ends is dropped, as the standard requires. The server will send it
-// again.
+// An event that is unfinished when the stream ends is dropped, as the standard requires. The server will send
+// it again.
 // Threads: one at a time.
 #pragma once
 

@@ -10,7 +10,8 @@ namespace {
 
 enum class Kind : std::uint64_t { null, number, text };
 
-// Removes a number and the character `end` from the front of a key. In a key "12 " is a number and "5:hello" a text.
+// Removes a number and the character `end` from the front of a key. In a key "12 " is a number and "5:hello"
+// a text.
 std::int64_t take_number(std::string_view& key, char end) {
   std::int64_t number = 0;
   const auto [after, error] = std::from_chars(key.data(), key.data() + key.size(), number);

@@ -1,4 +1,5 @@
-// Row: a row of a table that is copied from one database to another. Tally: the count and digest of a table's rows.
+// Row: a row of a table that is copied from one database to another. Tally: the count and digest of a table's
+// rows.
 #pragma once
 
 #include <cstdint>

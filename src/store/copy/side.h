@@ -21,8 +21,8 @@ class Side {
   Side& operator=(const Side&) = delete;
 
   virtual sql::Connection& connection() = 0;
-  // The text after FROM that has the table's columns: its name, or a named SELECT in parentheses. Its keys are
-  // unique.
+  // The text after FROM that has the table's columns: its name, or a named SELECT in parentheses. Its keys
+  // are unique.
   virtual std::string rows_of(const Table& table) const { return table.name; }
 };
 
@@ -33,15 +33,15 @@ class Source : public Side {
   virtual std::string name() const = 0;
 };
 
-// A database with the newest schema. Either a copy to it was begun (unfinished.h), or it has only the rows that
-// migrations insert.
+// A database with the newest schema. Either a copy to it was begun (unfinished.h), or it has only the rows
+// that migrations insert.
 class Target : public Side {
  public:
   virtual bool is_begun() const = 0;
   // Adds a row in the open transaction.
   virtual void insert(const Table& table, std::span<const sql::Parameter> row) = 0;
-  // Writes the data that a server needs to continue with the copied rows. Called once all rows are there, in the
-  // last transaction.
+  // Writes the data that a server needs to continue with the copied rows. Called once all rows are there, in
+  // the last transaction.
   virtual void prepare_to_serve() = 0;
   // Called after the last transaction. When it returns, the copy survives a power failure.
   virtual base::Result<void> flush() = 0;

@@ -12,8 +12,8 @@ struct Line {
   const char* columns;  // $: a text; ?: may be null
 };
 
-// `tasks` comes late, so that a program which reads an unfinished copy despite the mark finds no tasks. `sends` is
-// ordered by time, as in SQLite.
+// `tasks` comes late, so that a program which reads an unfinished copy despite the mark finds no tasks.
+// `sends` is ordered by time, as in SQLite.
 constexpr Line kLines[] = {
     {"contexts", 1, 1, "context_key agent$ caller$ public_id$"},
     {"events", 1, 0, "event_key kind at_ms body$"},

@@ -1,7 +1,7 @@
 // The tables that a copy of a database consists of, with their columns: the same in SQLite and PostgreSQL.
 //
-// Tables and columns that belong to one database are left out: its migrations, PostgreSQL's nodes, lanes and owners
-// of turns, SQLite's slices of sends.
+// Tables and columns that belong to one database are left out: its migrations, PostgreSQL's nodes, lanes and
+// owners of turns, SQLite's slices of sends.
 #pragma once
 
 #include <cstddef>
@@ -31,8 +31,8 @@ struct Table {
 // In the order in which they are copied.
 std::span<const Table> tables();
 
-// Returns "INSERT INTO audit (audit_key, ...) VALUES (?, ...)". `columns` and `values`, such as "lane, " and "0, ",
-// are put first; `words` are put before VALUES.
+// Returns "INSERT INTO audit (audit_key, ...) VALUES (?, ...)". `columns` and `values`, such as "lane, " and
+// "0, ", are put first; `words` are put before VALUES.
 std::string insert_statement(const Table& table, std::string_view columns = "", std::string_view values = "",
                              std::string_view words = "");
 

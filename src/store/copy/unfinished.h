@@ -1,5 +1,5 @@
-// An unfinished copy: a database with the table `unfinished_copy`, which the copy creates first and drops last.
-// Servers refuse such a database.
+// An unfinished copy: a database with the table `unfinished_copy`, which the copy creates first and drops
+// last. Servers refuse such a database.
 #pragma once
 
 #include "base/error.h"

@@ -21,7 +21,8 @@ using base::Result;
 using copy::Table;
 
 constexpr std::string_view kTotals = "task_totals", kAudit = "audit";
-// Settings that may lose confirmed commits. They are allowed for a source, because nothing is committed there.
+// Settings that may lose confirmed commits. They are allowed for a source, because nothing is committed
+// there.
 const std::vector<std::string> kAllowedToSources{"fsync=off", "full_page_writes=off",
                                                  "synchronous_commit=off"};
 // Sets each sequence to continue after the largest key in use. Blocks of keys begin at the next value.
@@ -62,8 +63,8 @@ class PostgresSource final : public copy::Source {
     if (auto locked = lock_checked(link, kAllowedToSources, address_); !locked) return locked;
     if (auto newest = check_newest(link, base::embedded_files()); !newest) return newest;
     if (has_table(link, copy::kUnfinishedTable)) return fail(unfinished_error(link));
-    // The lock ends with the session. A session that is lost within a snapshot is not replaced, so checking the lock
-    // once is enough.
+    // The lock ends with the session. A session that is lost within a snapshot is not replaced, so checking
+    // the lock once is enough.
     snapshot_.emplace(reader_);
     sql::Query locks =
         reader_.query("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()");
@@ -98,7 +99,8 @@ class PostgresTarget final : public copy::Target {
     }
     is_begun_ = has_table(link, copy::kUnfinishedTable);
     if (!is_begun_ && has_any()) return fail(copy::not_empty());
-    // The lease is longer than any copy takes, so that a program which waits for the database does not end this one.
+    // The lease is longer than any copy takes, so that a program which waits for the database does not end
+    // this one.
     const NewNode node{"a copy", "", clock.now(), std::chrono::hours(1'000)};
     forget_nodes(link);
     writer_.take({enter(link, node), 1});
@@ -124,7 +126,8 @@ class PostgresTarget final : public copy::Target {
     writer_.run("DELETE FROM nodes");
   }
 
-  // Committed data is already on the disk. ANALYZE gives the planner statistics now that it would get a minute later.
+  // Committed data is already on the disk. ANALYZE gives the planner statistics now that it would get a
+  // minute later.
   Result<void> flush() override {
     for (const Table& table : copy::tables()) writer_.link().ask("ANALYZE " + table.name);
     return {};

@@ -17,8 +17,8 @@ namespace baton::store::postgres {
 base::Result<std::unique_ptr<copy::Source>> open_copy_source(const std::string& url,
                                                              const std::string& shown);
 
-// Creates the tables. For `allows` see PostgresOptions. Fails as above, and with already_exists if the schema contains
-// anything other than an unfinished copy.
+// Creates the tables. For `allows` see PostgresOptions. Fails as above, and with already_exists if the schema
+// contains anything other than an unfinished copy.
 base::Result<std::unique_ptr<copy::Target>> open_copy_target(const std::string& url, const base::Clock& clock,
                                                              const std::vector<std::string>& allows);
 

@@ -1,7 +1,7 @@
 // Migrations: makes the tables of an empty schema, and upgrades older ones to the newest.
 //
-// A migration whose name begins with "add_" ("postgres/0006_add_titles.sql") only adds things that programs of older
-// versions need not know. It is applied while they serve, and they may start with it.
+// A migration whose name begins with "add_" ("postgres/0006_add_titles.sql") only adds things that programs
+// of older versions need not know. It is applied while they serve, and they may start with it.
 #pragma once
 
 #include <functional>
@@ -15,9 +15,9 @@
 namespace baton::store::postgres {
 
 // Applies the missing `files` ("postgres/NNNN_name.sql", in order), each in one transaction, one program at a
-// time. Refuses a schema with other tables (invalid_argument), or of a newer Baton (unsupported), and leaves it
-// unchanged. Calls `on_upgrade` before it upgrades a schema that has tables. Throws sql::Failure, with unavailable if
-// other sessions use the tables for long.
+// time. Refuses a schema with other tables (invalid_argument), or of a newer Baton (unsupported), and leaves
+// it unchanged. Calls `on_upgrade` before it upgrades a schema that has tables. Throws sql::Failure, with
+// unavailable if other sessions use the tables for long.
 base::Result<void> migrate(Link& link, const std::vector<base::EmbeddedFile>& files, base::Timestamp now,
                            const std::function<void(int from, int to)>& on_upgrade);
 

@@ -24,8 +24,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// kAlonePatience: the server needs a moment to notice that a program was killed. kSharedPatience: another program that
-// is opening the database may have to create its tables first.
+// kAlonePatience: the server needs a moment to notice that a program was killed. kSharedPatience: another
+// program that is opening the database may have to create its tables first.
 constexpr milliseconds kAlonePatience(2'000), kSharedPatience(10'000), kTryEvery(20);
 constexpr milliseconds kLookEvery(100), kAwayPause(200);
 // The time that the node with the schema's lock may need to reconnect after the database has returned.
@@ -66,8 +66,8 @@ bool are_gone(Link& link) {
   return true;
 }
 
-// Upgrades the tables. The link holds the schema's lock alone, and shares it at the end; from then on other nodes may
-// enter.
+// Upgrades the tables. The link holds the schema's lock alone, and shares it at the end; from then on other
+// nodes may enter.
 Result<void> upgrade(Link& link, const WayIn& way, base::Timestamp now) {
   auto migrated = migrate(link, base::embedded_files(), now, way.on_upgrade);
   if (!migrated) return fail(migrated.error());

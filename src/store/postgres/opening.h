@@ -27,13 +27,14 @@ struct WayIn {
   bool waits_for_others = false;  // the caller has waited until there was no node
   std::function<void(int from, int to)> on_upgrade;
 };
-// As above, for a node: on success it shares the lock and the schema is up to date. Upgrades an older schema if there
-// is no other node; fails with already_exists if there is one.
+// As above, for a node: on success it shares the lock and the schema is up to date. Upgrades an older schema
+// if there is no other node; fails with already_exists if there is one.
 base::Result<void> share_schema(Link& link, const WayIn& way, const Address& address, base::Timestamp now);
 
-// Waits until there is no node, and ends the sessions of nodes whose lease has expired. A free lock does not mean that
-// its holder is gone: the database may have been restarted, and the holder is reconnecting. Calls `waits` repeatedly
-// while a node has the database, or the database is unavailable. Returns false once `waits` has returned false.
+// Waits until there is no node, and ends the sessions of nodes whose lease has expired. A free lock does not
+// mean that its holder is gone: the database may have been restarted, and the holder is reconnecting. Calls
+// `waits` repeatedly while a node has the database, or the database is unavailable. Returns false once
+// `waits` has returned false.
 bool wait_until_free(const Address& address, const std::function<bool()>& waits);
 
 bool has_table(Link& link, const char* name);

@@ -41,8 +41,8 @@ struct PostgresStore::Parts {
         dialect(writer, options.send_retention),
         state(writer, clock, dialect, options.short_events_max) {}
 
-  // Loads the stored state. Deliveries and sends with times in the future, written under a clock that was ahead, are
-  // moved to now.
+  // Loads the stored state. Deliveries and sends with times in the future, written under a clock that was
+  // ahead, are moved to now.
   void start(base::Timestamp now) {
     constexpr std::chrono::hours kRetryMax(48);  // no pause between two attempts is longer
     writer.begin();
@@ -115,7 +115,8 @@ Result<std::unique_ptr<PostgresStore>> PostgresStore::open_now(const PostgresOpt
     parts->server_name = link.ask_text("SELECT name FROM server");
     parts->kept_before = link.ask_text("SELECT kept_before FROM retention") != "0";
     parts->writer.take({*node, 1});
-    // Created before the readers, because the lease has been running since `enter`, and connecting may take long.
+    // Created before the readers, because the lease has been running since `enter`, and connecting may take
+    // long.
     parts->peers.emplace(postgres::NodePeers::Place{parts->address,
                                                     parts->writer,
                                                     parts->readers,

@@ -1,13 +1,14 @@
 // PostgresStore: tasks in a PostgreSQL database. schema/README.md describes the tables.
 //
-// The database answers a commit once it is on its disk, so `flush` has nothing to do. Reads use connections of their
-// own. A lost connection is replaced. If it is lost during a group, `commit` finds out whether the group was
-// committed; if not, it writes the group again. After half a minute without success `commit` fails with unavailable.
+// The database answers a commit once it is on its disk, so `flush` has nothing to do. Reads use connections
+// of their own. A lost connection is replaced. If it is lost during a group, `commit` finds out whether the
+// group was committed; if not, it writes the group again. After half a minute without success `commit` fails
+// with unavailable.
 // Threads: as for TaskStore.
 //
-// Two conditions end the program (on_lost is called, and every later `flush` fails). First, a group whose commit
-// failed turns out to be committed, so that memory is out of date. Second, the database has lost confirmed commits, as
-// a promoted standby may have. Such a database is not read either.
+// Two conditions end the program (on_lost is called, and every later `flush` fails). First, a group whose
+// commit failed turns out to be committed, so that memory is out of date. Second, the database has lost
+// confirmed commits, as a promoted standby may have. Such a database is not read either.
 #pragma once
 
 #include <chrono>
@@ -24,8 +25,8 @@
 namespace baton::store {
 
 struct PostgresOptions {
-  // In libpq's syntax: "postgresql://user:password@host/database?options", or "host=... dbname=...". Its secrets appear
-  // in no message.
+  // In libpq's syntax: "postgresql://user:password@host/database?options", or "host=... dbname=...". Its
+  // secrets appear in no message.
   std::string url;
   int readers = 3;
   int short_events_max = 32;  // longer logs get rows in the index tables
@@ -35,26 +36,28 @@ struct PostgresOptions {
   std::vector<std::string> allows = {};
   // Called before a database of an earlier schema is upgraded, which may take a while.
   std::function<void(int from, int to)> on_upgrade = [](int, int) {};
-  // If set, this node waits until the other nodes have gone, then takes over. Called repeatedly while other nodes have
-  // the database, or it is unavailable; returns whether to keep waiting. If null, this node joins the others.
+  // If set, this node waits until the other nodes have gone, then takes over. Called repeatedly while other
+  // nodes have the database, or it is unavailable; returns whether to keep waiting. If null, this node joins
+  // the others.
   std::function<bool()> waits = nullptr;
   // The node's name for operators; if empty, the machine's name. And the version of the program.
   std::string name = {}, version = {};
-  // How long this node counts as alive after a renewal of its lease, and the longest interval between renewals.
+  // How long this node counts as alive after a renewal of its lease, and the longest interval between
+  // renewals.
   std::chrono::milliseconds lease{5'000}, lease_renewal{500};
-  // Called once, on a thread of the store or of its callers, when nothing can be written any more: end the program.
-  // From then on `flush` fails, but a program that only reads never calls `flush`.
+  // Called once, on a thread of the store or of its callers, when nothing can be written any more: end the
+  // program. From then on `flush` fails, but a program that only reads never calls `flush`.
   std::function<void(const std::string& why)> on_lost = [](const std::string&) {};
 };
 
 class PostgresStore final : public sql::Store {
  public:
   // Opens the database as a further node, creating or upgrading the tables as needed, and takes over from
-  // dead nodes. Returns once all other nodes know this one. Fails with already_exists (another Baton has it open and
-  // does not share it, or the tables need an upgrade and other nodes use them), unsupported (built without PostgreSQL;
-  // a server that is too old; tables of a newer Baton), invalid_argument (the URL; a setting that may lose confirmed
-  // commits; a database with other tables), unavailable. The message says what to do. `clock` must outlive the
-  // store.
+  // dead nodes. Returns once all other nodes know this one. Fails with already_exists (another Baton has it
+  // open and does not share it, or the tables need an upgrade and other nodes use them), unsupported (built
+  // without PostgreSQL; a server that is too old; tables of a newer Baton), invalid_argument (the URL; a
+  // setting that may lose confirmed commits; a database with other tables), unavailable. The message says
+  // what to do. `clock` must outlive the store.
   static base::Result<std::unique_ptr<PostgresStore>> open(const PostgresOptions& options,
                                                            const base::Clock& clock);
   // Whether this program was built with PostgreSQL.

@@ -42,8 +42,8 @@ void write_events(Connection& connection, const TaskRow& row, task::EventNumber 
   }
 }
 
-// Whether the task's own row keeps the trace of the change's request. This avoids a row of `turn_requests` for each
-// sampled send, which would cost as much as the spans themselves.
+// Whether the task's own row keeps the trace of the change's request. This avoids a row of `turn_requests`
+// for each sampled send, which would cost as much as the spans themselves.
 bool keeps_trace(const task::Change& change, task::EventNumber message) {
   return change.create && change.request && message == task::kFirstMessage;
 }

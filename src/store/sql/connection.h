@@ -1,7 +1,7 @@
 // Connection: one connection to a database with its prepared statements. Query: one running statement.
 //
-// The statements use the SQL that SQLite and PostgreSQL share, plus a few SQLite constructs that a connection to
-// PostgreSQL translates (store/postgres/lane/dialect.h).
+// The statements use the SQL that SQLite and PostgreSQL share, plus a few SQLite constructs that a connection
+// to PostgreSQL translates (store/postgres/lane/dialect.h).
 //
 // Threads: one at a time. Errors: everything here throws sql::Failure.
 #pragma once
@@ -87,8 +87,8 @@ class Connection {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // Starts a statement that returns rows. `sql` must live as long as the program, because statements are cached by its
-  // address. Do not start the same statement again while a Query of it exists.
+  // Starts a statement that returns rows. `sql` must live as long as the program, because statements are
+  // cached by its address. Do not start the same statement again while a Query of it exists.
   template <class... Arguments>
   Query query(const char* sql, const Arguments&... arguments) {
     return Query(start(sql, std::array<Parameter, sizeof...(Arguments)>{Parameter(arguments)...}, false));
@@ -104,7 +104,8 @@ class Connection {
     return Query(start(sql, arguments, true));
   }
 
-  // Runs a statement that returns no rows. Its error may be thrown by a later call, at the latest by `commit`.
+  // Runs a statement that returns no rows. Its error may be thrown by a later call, at the latest by
+  // `commit`.
   template <class... Arguments>
   void run(const char* sql, const Arguments&... arguments) {
     execute(sql, std::array<Parameter, sizeof...(Arguments)>{Parameter(arguments)...});
@@ -124,11 +125,11 @@ class Connection {
   // Never throws: the transaction may already be over, and a caller could not handle an error any better.
   virtual void rollback() noexcept = 0;
 
-  // Sets whether data deleted from now on is overwritten where it was stored, if the database supports that. Never
-  // throws when switched off.
+  // Sets whether data deleted from now on is overwritten where it was stored, if the database supports that.
+  // Never throws when switched off.
   virtual void overwrite_deleted(bool on) = 0;
-  // Returns some of the database's free pages to the disk, down to `spare_pages`, unless the database does that by
-  // itself. Returns whether there is more to do.
+  // Returns some of the database's free pages to the disk, down to `spare_pages`, unless the database does
+  // that by itself. Returns whether there is more to do.
   virtual bool give_back_pages(std::int64_t spare_pages) = 0;
 
  protected:

@@ -1,7 +1,7 @@
 // ConnectionPool: a pool of reader connections, each used by one thread at a time.
 //
-// Threads: any. If all connections are in use, or none has been made yet, `lend` blocks until one is free. That is
-// acceptable because reads are short.
+// Threads: any. If all connections are in use, or none has been made yet, `lend` blocks until one is free.
+// That is acceptable because reads are short.
 #pragma once
 
 #include <condition_variable>

@@ -16,7 +16,8 @@
 
 namespace baton::store::sql {
 
-// Converts a task's key to the key of its own context and back. Valid even if other tasks have joined the context.
+// Converts a task's key to the key of its own context and back. Valid even if other tasks have joined the
+// context.
 inline task::ContextKey own_context_key(task::TaskKey key) {
   return {-key.value};
 }
@@ -41,8 +42,8 @@ void insert_context(Connection& connection, const task::TaskHead& head);
 void insert_in_context(Connection& connection, const task::TaskHead& head, task::EventNumber number,
                        base::Timestamp at, const task::EventBody& body);
 
-// Writes all rows of the own context of a task that was alone in it, from the task's log. This raises the stamp of the
-// task's row by one.
+// Writes all rows of the own context of a task that was alone in it, from the task's log. This raises the
+// stamp of the task's row by one.
 void write_down_context(Connection& connection, const task::TaskHead& head,
                         std::span<const task::EventPtr> log, std::int64_t stamp);
 

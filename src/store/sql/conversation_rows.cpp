@@ -14,8 +14,8 @@ namespace {
 using base::fail;
 using base::Result;
 
-// The number of events to search for the beginning of a conversation. A caller's message is among the first events of
-// a context, because each task begins with one.
+// The number of events to search for the beginning of a conversation. A caller's message is among the first
+// events of a context, because each task begins with one.
 constexpr int kPlacesMax = 8;
 
 struct Place {
@@ -73,8 +73,8 @@ std::vector<task::TaskHead> heads_in(Connection& connection, const task::Context
   const ContextRow found = find_context(connection, context.agent, context.caller, context.id);
   if (found.key && !found.has_rows) keys.push_back(task_of_own_key(found.key));
   if (found.has_rows) {
-    // The tasks are found by their messages, because hidden tasks are in no index of contexts and every task has a
-    // message.
+    // The tasks are found by their messages, because hidden tasks are in no index of contexts and every task
+    // has a message.
     Query query =
         connection.query("SELECT DISTINCT task_key FROM conversation WHERE context_key = ?", found.key);
     while (query.step()) keys.push_back({query.integer(0)});

@@ -1,4 +1,5 @@
-// Rows of `crashed_turns`: the turns that were running when their program crashed. Everything throws sql::Failure.
+// Rows of `crashed_turns`: the turns that were running when their program crashed. Everything throws
+// sql::Failure.
 #pragma once
 
 #include <vector>
@@ -8,8 +9,8 @@
 
 namespace baton::store::sql {
 
-// Notes the running turns of a program that has crashed: those with the owner OWNER, if CONDITION is true. A turn
-// that waits for children is not running. Turns noted by one statement crashed together.
+// Notes the running turns of a program that has crashed: those with the owner OWNER, if CONDITION is true. A
+// turn that waits for children is not running. Turns noted by one statement crashed together.
 #define BATON_NOTE_CRASHED_TURNS(OWNER, CONDITION)                                                          \
   "WITH died AS (SELECT t.task_key, t.turn, CASE WHEN c.turn = t.turn AND c.deaths >= 3 THEN 1 ELSE 0 END " \
   "AS suspect FROM tasks t LEFT JOIN crashed_turns c ON c.task_key = t.task_key WHERE t.turn_state <> "     \

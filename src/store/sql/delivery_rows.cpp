@@ -64,7 +64,8 @@ std::vector<Target> targets_of(Connection& connection, task::TaskKey task, const
   return targets;
 }
 
-// Makes the config's first pending delivery the one that is due. It is due at this node, unless it was already due.
+// Makes the config's first pending delivery the one that is due. It is due at this node, unless it was
+// already due.
 void put_in_order(WriteState& state, std::int64_t config) {
   Connection& connection = state.connection();
   std::int64_t first = 0;

@@ -22,8 +22,8 @@ class Failure : public std::runtime_error {
   base::ErrorCode code_;
 };
 
-// Converts a failure to an error. `doing` goes to the log ("reading a task"). The caller sees neither statement nor
-// path.
+// Converts a failure to an error. `doing` goes to the log ("reading a task"). The caller sees neither
+// statement nor path.
 base::Error error_of(const Failure& failure, std::string_view doing);
 
 // Adds the database's name, for the operator, to an error at opening it.

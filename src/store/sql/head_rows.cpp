@@ -103,8 +103,8 @@ std::string state_in(const task::ListFilter& filter) {
   return std::string(filter.state ? task::name_of(*filter.state) : "");
 }
 
-// The statements of a list, for the tasks at rest or for those with a turn. Each names its index, because with another
-// index SQLite would sort all tasks or read all their rows.
+// The statements of a list, for the tasks at rest or for those with a turn. Each names its index, because
+// with another index SQLite would sort all tasks or read all their rows.
 struct Listing {
   Listing(const std::string& tasks, const std::string& whose) {
     const std::string chosen = "WHERE " + whose + " AND t.status_ms >= ? AND (? = '' OR t.state = ?) ";
@@ -161,8 +161,8 @@ std::int64_t resting_total(Connection& connection, const task::ListFilter& filte
   return query.step() ? query.integer(0) : 0;
 }
 
-// BATON_STAMP computes stamp_of(). BATON_GUARDED is for PostgreSQL's sets (store/postgres/lane/sets.h): a row with another
-// stamp fails the group. SQLite needs no guard, because its only writer knows each row's state.
+// BATON_STAMP computes stamp_of(). BATON_GUARDED is for PostgreSQL's sets (store/postgres/lane/sets.h): a row with
+// another stamp fails the group. SQLite needs no guard, because its only writer knows each row's state.
 #define BATON_GUARDED "/* guarded */ "
 #define BATON_STAMP "version + last_event + CASE WHEN context_key = 0 THEN 0 ELSE 1 END"
 
@@ -198,8 +198,9 @@ bool task_exists(Connection& connection, task::TaskKey key) {
 
 std::vector<task::TaskHead> open_heads(Connection& connection, TaskStore::Open which, task::TaskKey key,
                                        int limit, NodeId node) {
-  // The conditions match the partial indexes tasks_unfinished and tasks_open_children. "+ 0" is for PostgreSQL, which
-  // has no INDEXED BY: because of the limit it would otherwise read all tasks in the order of their keys.
+  // The conditions match the partial indexes tasks_unfinished and tasks_open_children. "+ 0" is for
+  // PostgreSQL, which has no INDEXED BY: because of the limit it would otherwise read all tasks in the order
+  // of their keys.
   static const std::string kUnfinished = select_heads(
       "WHERE t.turn_state <> 'none' AND t.owner = ? AND t.task_key + 0 > ? "
       "ORDER BY t.task_key + 0 LIMIT ?",

@@ -19,9 +19,9 @@ std::vector<task::TaskHead> open_heads(Connection& connection, TaskStore::Open w
 // At most `limit` of all tasks with keys above `after`, in order.
 std::vector<task::TaskHead> heads_after(Connection& connection, task::TaskKey after, int limit);
 ListPage list_heads(Connection& connection, const task::ListFilter& filter);
-// A number that every change raises by at least one, so that a row with the same stamp is unchanged: the version plus
-// the last event, plus one once its context has rows. Functions that take a stamp require that the row has it. If
-// another node has changed the row since, they or a later call fail the group with raced.
+// A number that every change raises by at least one, so that a row with the same stamp is unchanged: the
+// version plus the last event, plus one once its context has rows. Functions that take a stamp require that
+// the row has it. If another node has changed the row since, they or a later call fail the group with raced.
 inline std::int64_t stamp_of(const task::TaskHead& head, bool alone) {
   return head.version.value + head.last_event.value + (alone ? 0 : 1);
 }
@@ -32,8 +32,8 @@ void insert_task(Connection& connection, const TaskRow& row, const task::NewTask
 void update_head(Connection& connection, const TaskRow& row, std::int64_t stamp);
 // Also updates the status. Separate, because this rewrites an index used for listing tasks.
 void update_head_and_status(Connection& connection, const TaskRow& row, std::int64_t stamp);
-// Updates the conditions that the turn waits for, other than the end of all children. Few turns have such conditions,
-// and the other updates are cheaper without them.
+// Updates the conditions that the turn waits for, other than the end of all children. Few turns have such
+// conditions, and the other updates are cheaper without them.
 void update_waits(Connection& connection, const TaskRow& row);
 // Updates the usage of the task and the tasks below it.
 void update_usage(Connection& connection, const TaskRow& row);

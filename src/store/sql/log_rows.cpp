@@ -98,7 +98,8 @@ std::optional<task::ArtifactPlace> find_artifact(Connection& connection, task::T
   return task::ArtifactPlace{query.small(0), query.truth(1)};
 }
 
-// Inserts up to three events per statement, because a statement costs more than a row. Most changes have two or three.
+// Inserts up to three events per statement, because a statement costs more than a row. Most changes have two
+// or three.
 void insert_events(Connection& connection, task::TaskKey key, task::EventNumber before,
                    const std::vector<task::EventBody>& bodies, const std::vector<std::string>& encoded,
                    base::Timestamp at) {

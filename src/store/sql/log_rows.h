@@ -31,7 +31,8 @@ constexpr std::int64_t event_key(task::TaskKey task, task::EventNumber number) {
 // Whether the log has index rows; false if there is no such task.
 bool is_indexed(Connection& connection, task::TaskKey key);
 
-// The events of one log from `first` to `last`. A connection must not run two queries of the same kind at a time.
+// The events of one log from `first` to `last`. A connection must not run two queries of the same kind at a
+// time.
 class LogQuery {
  public:
   struct Range {

@@ -8,8 +8,8 @@
 
 namespace baton::store::sql {
 
-// Returns a migration's number: 1 for "sqlite/0001_initial.sql" in the folder "sqlite/". Returns 0 for a file that is
-// not a migration in the folder.
+// Returns a migration's number: 1 for "sqlite/0001_initial.sql" in the folder "sqlite/". Returns 0 for a file
+// that is not a migration in the folder.
 int migration_number(const base::EmbeddedFile& file, std::string_view folder);
 
 // The highest number of the folder's migrations.

@@ -70,8 +70,8 @@ void put_in_list_order(std::vector<Candidate>& all, bool oldest_first) {
   });
 }
 
-// Reads a piece that does not end within a millisecond, because the pair's index has the tasks of one millisecond in
-// the order of their public ids.
+// Reads a piece that does not end within a millisecond, because the pair's index has the tasks of one
+// millisecond in the order of their public ids.
 std::vector<Candidate> piece_of_pair(Query query, bool oldest_first) {
   std::vector<Candidate> piece;
   while (query.step()) {

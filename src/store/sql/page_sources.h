@@ -15,7 +15,8 @@
 #include "store/operator_store.h"
 #include "store/sql/connection.h"
 
-// The SQL form of store::is_of, for a column `caller` and a parameter. An empty parameter matches every caller.
+// The SQL form of store::is_of, for a column `caller` and a parameter. An empty parameter matches every
+// caller.
 #define BATON_IS_OF(named) \
   "(" named " = '' OR caller = " named " OR substr(caller, instr(caller, '\x1f') + 1) = " named ")"
 
@@ -49,8 +50,8 @@ class PageSource {
   static PageSource of_keys(Connection& connection, const Reading& reading,
                             const std::vector<task::TaskKey>& keys, bool& is_whole);
 
-  // All tasks with a turn, of the filter's agent and caller if they are not empty. Uses one statement, regardless of
-  // its duration.
+  // All tasks with a turn, of the filter's agent and caller if they are not empty. Uses one statement,
+  // regardless of its duration.
   static PageSource with_turn(Connection& connection, const Reading& reading, const TaskFilter& filter);
 
   // The next task, or null at the end.
@@ -71,15 +72,15 @@ class PageSource {
 std::vector<task::TaskKey> keys_with_turn(Connection& connection, const TaskFilter& filter);
 std::vector<task::TaskKey> keys_of_parent(Connection& connection, task::TaskKey parent);
 std::vector<task::TaskKey> keys_of_schedule(Connection& connection, const TaskFilter& filter);
-// The keys of tasks whose ids begin with the filter's `id`, of its agent and caller; nullopt if there are more than
-// `most`. Costs a look-up for each pair of agent and caller that has tasks.
+// The keys of tasks whose ids begin with the filter's `id`, of its agent and caller; nullopt if there are
+// more than `most`. Costs a look-up for each pair of agent and caller that has tasks.
 std::optional<std::vector<task::TaskKey>> keys_of_id(Connection& connection, const TaskFilter& filter,
                                                      int most);
 // `pairs`: the agents and callers that have tasks.
 std::vector<task::TaskKey> keys_of_context(Connection& connection, const task::ContextId& context,
                                            const std::vector<std::pair<std::string, std::string>>& pairs);
-// The keys of tasks with deliveries that are pending or were given up; nullopt if there are more than `most` such
-// deliveries.
+// The keys of tasks with deliveries that are pending or were given up; nullopt if there are more than `most`
+// such deliveries.
 std::optional<std::vector<task::TaskKey>> keys_undelivered(Connection& connection, int most);
 
 }  // namespace baton::store::sql

@@ -30,8 +30,8 @@ TaskRow::Config* find_config(std::vector<TaskRow::Config>& configs, const task::
   return found == configs.end() ? nullptr : &*found;
 }
 
-// Whether the config has pending deliveries. These are its last ones, so it is enough to check the last one, unless an
-// operator has resent earlier ones.
+// Whether the config has pending deliveries. These are its last ones, so it is enough to check the last one,
+// unless an operator has resent earlier ones.
 bool has_waiting(WriteState& state, PushConfigKey config) {
   if (state.may_resend(config)) {
     return state.connection()
@@ -53,8 +53,8 @@ void advance(WriteState& state, std::int64_t config, std::int64_t event) {
       config, event, base::to_ms(state.now()), state.node());
 }
 
-// The columns of a delivery `d` and its config `c` that read_deliveries() reads. The trace is that of the last request
-// before the event.
+// The columns of a delivery `d` and its config `c` that read_deliveries() reads. The trace is that of the
+// last request before the event.
 constexpr char kSelectDeliveries[] =
     "SELECT d.delivery_key, d.task_key, d.config_key, d.event_number, d.attempts, d.created_ms, d.due_ms, "
     "c.public_id, c.url, c.token, c.schemes, c.credentials, c.authentication_extra, c.version, "
@@ -161,8 +161,8 @@ int add_deliveries(WriteState& state, TaskRow& task, task::EventNumber event, co
   int written = 0;
   for (const TaskRow::Config& config : state.configs(task)) {
     if (!task::webhook_hears(config.version, body)) continue;
-    // In a shared database the end of the group determines which delivery is due, because a query here would delay all
-    // decisions.
+    // In a shared database the end of the group determines which delivery is due, because a query here would
+    // delay all decisions.
     const bool first = !state.node() && !has_waiting(state, config.key);
     connection.run(
         "INSERT INTO deliveries (delivery_key, config_key, task_key, event_number, state, due_ms, "
@@ -205,8 +205,8 @@ base::Result<std::vector<Delivery>> due_deliveries(Connection& connection, NodeI
         "WHERE d.due_ms IS NOT NULL AND d.due_ms <= ? AND d.sender = ? ORDER BY d.due_ms, d.delivery_key";
     return read_deliveries(connection.query(kAll.c_str(), base::to_ms(now), sender));
   }
-  // Selects each caller's first delivery, then each caller's second one, and so on. A caller in a tenant is stored as
-  // the tenant, U+001F and the caller.
+  // Selects each caller's first delivery, then each caller's second one, and so on. A caller in a tenant is
+  // stored as the tenant, U+001F and the caller.
   static const std::string kInTurn =
       std::string(kSelectDeliveries) +
       "FROM (SELECT d.delivery_key, d.due_ms, row_number() OVER ("

@@ -25,8 +25,8 @@ int add_deliveries(WriteState& state, TaskRow& task, task::EventNumber event, co
 // No-op if the delivery was deleted. Fails with not_found if it is not its config's first pending one.
 base::Result<void> record_result(WriteState& state, const DeliveryResult& result);
 
-// Returns the deliveries that this node must send. If more than `limit` are due, the callers (each with all its
-// tenants) share the places, so that none starves the others; this reads all due deliveries of the node.
+// Returns the deliveries that this node must send. If more than `limit` are due, the callers (each with all
+// its tenants) share the places, so that none starves the others; this reads all due deliveries of the node.
 base::Result<std::vector<Delivery>> due_deliveries(Connection& connection, NodeId sender, base::Timestamp now,
                                                    int limit);
 // Corrects times from a clock that was ahead. Pending deliveries created after `now` become created and due

@@ -50,8 +50,8 @@ bool delivers(Connection& connection, task::TaskKey key) {
       .step();
 }
 
-// Returns the key of the event that `events` others precede in the rest of a log; if there is none, the key after the
-// log's last possible event.
+// Returns the key of the event that `events` others precede in the rest of a log; if there is none, the key
+// after the log's last possible event.
 std::int64_t event_key_at(Connection& connection, task::TaskKey key, std::int64_t events) {
   Query query = connection.query(
       "SELECT event_key FROM events WHERE event_key BETWEEN ? AND ? ORDER BY event_key LIMIT 1 OFFSET ?",

@@ -35,8 +35,8 @@ bool ends_group(const base::Error& error) {
 
 }  // namespace
 
-// Runs `work` in the open group. A failure that leaves a write half done ends the group; so does a refusal if the
-// group is otherwise empty.
+// Runs `work` in the open group. A failure that leaves a write half done ends the group; so does a refusal if
+// the group is otherwise empty.
 template <class F>
 auto Store::writing(const char* doing, F&& work) -> decltype(work()) {
   const bool is_first = !group_is_open_;

@@ -1,4 +1,5 @@
-// Store: the base of SqliteStore and PostgresStore. Implements everything except opening, committing and flushing.
+// Store: the base of SqliteStore and PostgresStore. Implements everything except opening, committing and
+// flushing.
 //
 // Threads: as for TaskStore.
 #pragma once
@@ -72,11 +73,12 @@ class Store : public TaskStore, public DeliveryStore, public OperatorStore, publ
   // The state contains the writing connection.
   virtual WriteState& state() const = 0;
   virtual const RecentSends& recent_sends() const = 0;
-  // Operators have connections of their own, so that callers' reads do not wait for the operators' long reads.
+  // Operators have connections of their own, so that callers' reads do not wait for the operators' long
+  // reads.
   virtual ConnectionPool& readers() const = 0;
   virtual ConnectionPool& operators() const = 0;
-  // Commits the open group, whose totals are already written. Throws Failure. `is_empty`: no change was applied since
-  // the last commit; a transaction is open nevertheless.
+  // Commits the open group, whose totals are already written. Throws Failure. `is_empty`: no change was
+  // applied since the last commit; a transaction is open nevertheless.
   virtual void commit_group(bool is_empty) = 0;
   // Adds the writes of `work` to the open group, as `apply` does.
   base::Result<void> in_group(const char* doing, const std::function<base::Result<void>()>& work);

@@ -218,7 +218,8 @@ bool may_pass(const TaskFilter& filter, const Candidate& candidate) {
   return !filter.status_until || candidate.place.status_at <= *filter.status_until;
 }
 
-// Returns the task's line, if it passes. Reads each piece of data and checks its condition before reading the next one.
+// Returns the task's line, if it passes. Reads each piece of data and checks its condition before reading the
+// next one.
 std::optional<TaskLine> line_if_passing(Connection& connection, const TaskQuery& asked,
                                         const TaskPlace& place) {
   const TaskFilter& filter = asked.filter;

@@ -1,5 +1,5 @@
-// Reads tasks, events and turn inputs from a task's log. Each function reads in the caller's snapshot. Everything
-// throws sql::Failure.
+// Reads tasks, events and turn inputs from a task's log. Each function reads in the caller's snapshot.
+// Everything throws sql::Failure.
 #pragma once
 
 #include <optional>

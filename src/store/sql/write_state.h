@@ -1,7 +1,7 @@
 // WriteState: the writing connection, and the data that the writer keeps from one change to the next.
 //
-// Threads: the writing thread only. While a transaction is open, the state is ahead of the disk: call `forget` after
-// a rollback.
+// Threads: the writing thread only. While a transaction is open, the state is ahead of the disk: call
+// `forget` after a rollback.
 #pragma once
 
 #include <algorithm>
@@ -53,7 +53,8 @@ class WriteState {
   }
   // Whether pending deliveries of the config may precede others that are not pending.
   bool may_resend(PushConfigKey config) const { return resent_.contains(config); }
-  // Notes that the config may have pending deliveries from this event on, and that perhaps none of them is due.
+  // Notes that the config may have pending deliveries from this event on, and that perhaps none of them is
+  // due.
   void note_waiting(PushConfigKey config, task::EventNumber event) {
     if (!node()) return;
     task::EventNumber& first = waiting_.try_emplace(config, event).first->second;
@@ -79,12 +80,13 @@ class WriteState {
   }
   int short_events_max() const { return short_events_max_; }
 
-  // How often a task has joined another task's own context since the start. A row's `alone` stays valid while this
-  // number does not change.
+  // How often a task has joined another task's own context since the start. A row's `alone` stays valid while
+  // this number does not change.
   std::int64_t joins() const { return joins_; }
   void note_join() { ++joins_; }
 
-  // Counts a task that has come to rest (1) or has left that state (-1). The totals are written with the transaction.
+  // Counts a task that has come to rest (1) or has left that state (-1). The totals are written with the
+  // transaction.
   void count(const task::TaskHead& head, std::int64_t tasks);
   // Call last in a transaction.
   void finish();

@@ -54,7 +54,8 @@ bool flush_file(const std::string& file, int flags) {
 
 void copy_pages(Connection& from, const std::string& to) {
   SQLite::Database target(to, SQLite::OPEN_READWRITE);
-  // Copies all pages in one step, so in one snapshot. Between two steps, a write would make the backup start over.
+  // Copies all pages in one step, so in one snapshot. Between two steps, a write would make the backup start
+  // over.
   SQLite::Backup backup(target, from.database());
   backup.executeStep(-1);
 }

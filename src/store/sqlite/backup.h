@@ -1,6 +1,7 @@
 // Copies, checks and measures a database that a server may be using at the same time.
 //
-// Each function reads in one snapshot. Until the snapshot ends, the server's write-ahead log cannot start over.
+// Each function reads in one snapshot. Until the snapshot ends, the server's write-ahead log cannot start
+// over.
 // Threads: any. Blocks. Errors are meant for the user of the command: their for_log names the file.
 #pragma once
 
@@ -15,12 +16,12 @@
 
 namespace baton::store::sqlite {
 
-// Opens a connection for reading. Fails with not_found, invalid_argument (not a database of Baton), unsupported
-// (the tables of another version).
+// Opens a connection for reading. Fails with not_found, invalid_argument (not a database of Baton),
+// unsupported (the tables of another version).
 base::Result<std::unique_ptr<Connection>> open_newest(const std::string& database);
 
-// Copies a snapshot of the database to a new file that only its owner may read, flushes it to the disk, and returns
-// its size. Fails with already_exists, not_found, unavailable; then there is no new file.
+// Copies a snapshot of the database to a new file that only its owner may read, flushes it to the disk, and
+// returns its size. Fails with already_exists, not_found, unavailable; then there is no new file.
 base::Result<std::int64_t> back_up(const std::string& database, const std::string& copy);
 
 // Returns the faults of the database: those of SQLite's own check, and violations of the promises of

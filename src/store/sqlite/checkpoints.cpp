@@ -58,8 +58,8 @@ void Checkpoints::after_commit() {
   }
 }
 
-// Copies the pages that no reader blocks. Does nothing after a failed flush: the next flush may succeed without the
-// lost pages, and the log would start over.
+// Copies the pages that no reader blocks. Does nothing after a failed flush: the next flush may succeed
+// without the lost pages, and the log would start over.
 void Checkpoints::copy_pages(Connection& connection) {
   if (has_lost_) return;
   sqlite3* const database = connection.database().getHandle();
@@ -78,8 +78,8 @@ void Checkpoints::run(const std::stop_token& stop) {
     // Few pages are committed during the first pass, and almost none during the second.
     copy_pages(copier_);
     copy_pages(copier_);
-    // A pass flushes the database only if it reaches the end of the log. Without this flush the writer's pass would
-    // have to flush everything.
+    // A pass flushes the database only if it reaches the end of the log. Without this flush the writer's pass
+    // would have to flush everything.
     if (!has_lost_ && !flush_database(copier_.database().getHandle())) has_lost_ = true;
     {
       std::lock_guard lock(mutex_);

@@ -1,10 +1,11 @@
 // Checkpoints: copies SQLite's write-ahead log into the database on a thread of its own. On the writer's
 // thread a copy would stop every send for about 10 ms, several times a second.
 //
-// The thread copies and flushes committed pages while the writer continues. Under steady writing that never ends, and
-// a log that is not copied to its end never starts over, so the writer copies the last pages itself. If the log has
-// 64 MiB, the writer waits for the thread. The log grows beyond that only if copying fails or a reader blocks it; then
-// the copy is tried again. After a failed flush it is unknown what the disk has, although the log counts as copied.
+// The thread copies and flushes committed pages while the writer continues. Under steady writing that never
+// ends, and a log that is not copied to its end never starts over, so the writer copies the last pages
+// itself. If the log has 64 MiB, the writer waits for the thread. The log grows beyond that only if copying
+// fails or a reader blocks it; then the copy is tried again. After a failed flush it is unknown what the disk
+// has, although the log counts as copied.
 //
 // Threads: all methods on the writer's thread, `has_lost` on any.
 #pragma once
@@ -29,8 +30,8 @@ class Checkpoints {
 
   // Call after each commit, with no transaction open.
   void after_commit();
-  // Whether a flush has failed. If so, the program must end without closing the database, so that the next start
-  // copies the whole log again.
+  // Whether a flush has failed. If so, the program must end without closing the database, so that the next
+  // start copies the whole log again.
   bool has_lost() const { return has_lost_; }
 
  private:

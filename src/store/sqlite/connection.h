@@ -21,8 +21,8 @@ using sql::Blob;
 using sql::Query;
 using sql::Snapshot;
 
-// A prepared statement. It uses SQLite's own functions, because SQLiteCpp's wrappers cost as much per row as the calls
-// themselves.
+// A prepared statement. It uses SQLite's own functions, because SQLiteCpp's wrappers cost as much per row as
+// the calls themselves.
 class Statement final : public sql::Cursor {
  public:
   Statement(SQLite::Database& database, const char* sql);
@@ -56,8 +56,8 @@ class Connection final : public sql::Connection {
   void begin_reading() override { run("BEGIN"); }
   void rollback() noexcept override;
 
-  // On: also overwrites pages that become free, which costs a write for each. Off: overwrites deleted data only in
-  // pages that are written anyway.
+  // On: also overwrites pages that become free, which costs a write for each. Off: overwrites deleted data
+  // only in pages that are written anyway.
   void overwrite_deleted(bool on) override;
   bool give_back_pages(std::int64_t spare_pages) override;
 

@@ -27,15 +27,16 @@ using copy::Table;
 
 constexpr std::string_view kSends = "sends";
 constexpr char kSourcePragmas[] = "PRAGMA query_only=ON; PRAGMA cache_size=-16384;";
-// Text keys come in random order, so a large cache keeps their indexes in memory. A checkpoint follows every 64 MiB.
+// Text keys come in random order, so a large cache keeps their indexes in memory. A checkpoint follows every
+// 64 MiB.
 constexpr char kTargetPragmas[] =
     "PRAGMA cache_size=-131072; PRAGMA wal_autocheckpoint=16384; PRAGMA journal_size_limit=67108864;";
 // Sends are kept for as long as the source remembers them: none may expire while it is copied.
 constexpr std::chrono::hours kSendsRemembered(24 * 365 * 100);
 constexpr std::size_t kSendSlice = 32'768;
 
-// An expired send may still exist together with a new one with the same digest. In a SELECT with max() SQLite returns
-// the other columns from the row with the maximum.
+// An expired send may still exist together with a new one with the same digest. In a SELECT with max() SQLite
+// returns the other columns from the row with the maximum.
 std::string rows_for_copy(const Table& table) {
   if (table.name != kSends) return table.name;
   return "(SELECT at_ms, digest_high, digest_low, task_key, before, max(send_key) FROM sends GROUP BY "

@@ -1,5 +1,5 @@
-// Dialect: the writer's dialect for SQLite. A file has only one writer, so keys are counted in memory. Sends are found
-// by a SendIndex.
+// Dialect: the writer's dialect for SQLite. A file has only one writer, so keys are counted in memory. Sends
+// are found by a SendIndex.
 //
 // Threads: as for WriterDialect and RecentSends.
 #pragma once

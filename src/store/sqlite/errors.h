@@ -29,7 +29,8 @@ auto translating(F&& work) -> decltype(work()) {
   }
 }
 
-// Runs `work`, a function that returns a Result, and converts the exceptions of SQLiteCpp and of connections to errors.
+// Runs `work`, a function that returns a Result, and converts the exceptions of SQLiteCpp and of connections
+// to errors.
 template <class F>
 auto catching(std::string_view doing, F&& work) -> decltype(work()) {
   return sql::catching(doing, [&] { return translating(std::forward<F>(work)); });

@@ -24,8 +24,8 @@ tl::unexpected<base::Error> in_use(const std::string& name) {
                     name + " is locked by another process");
 }
 
-// Takes a lock that belongs to the descriptor and not to the process, so that closing another descriptor of the file
-// does not release it.
+// Takes a lock that belongs to the descriptor and not to the process, so that closing another descriptor of
+// the file does not release it.
 bool lock_file(const base::UniqueFd& file) {
   struct flock lock {};
   lock.l_type = F_WRLCK;

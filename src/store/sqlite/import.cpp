@@ -39,8 +39,8 @@ std::string insert_into(const std::string& table, const std::string& first,
   return "INSERT INTO " + table + " (" + names + ") VALUES (" + places + ")";
 }
 
-// Binds the columns. A number is bound as a number. A missing column is bound as null if it may be null, otherwise as
-// an empty text. All other values are texts.
+// Binds the columns. A number is bound as a number. A missing column is bound as null if it may be null,
+// otherwise as an empty text. All other values are texts.
 void bind_columns(SQLite::Statement& statement, std::span<const std::string_view> columns, int first,
                   json::Value values) {
   for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -100,8 +100,8 @@ class Importer {
   }
 
  private:
-  // Returns the new key for an old one. All keys move by the same distance, so that a log can name children that are
-  // not imported yet.
+  // Returns the new key for an old one. All keys move by the same distance, so that a log can name children
+  // that are not imported yet.
   task::TaskKey moved(std::int64_t old) {
     if (old < first_old_) return {};
     const std::int64_t key = last_before_ + 1 + old - first_old_;
@@ -142,7 +142,8 @@ class Importer {
     return {};
   }
 
-  // Finds or creates the task's context, with rows. If another task was alone in it, writes the rows for that task too.
+  // Finds or creates the task's context, with rows. If another task was alone in it, writes the rows for that
+  // task too.
   Result<void> enter_its_context() {
     const ContextRow found = find_context(connection_, head_.agent, head_.caller, head_.context);
     head_.context_key = found.key;

@@ -80,7 +80,8 @@ base::Result<void> migrate(Connection& connection, const std::vector<base::Embed
   const int newest = sql::newest_migration(files, kFolder);
   if (auto owner = check_owner(connection, version, newest); !owner) return owner;
   if (version > 0 && version < newest && on_upgrade) on_upgrade(version, newest);
-  // Allows free pages to be returned to the disk without rewriting the file. Must be set before the file has pages.
+  // Allows free pages to be returned to the disk without rewriting the file. Must be set before the file has
+  // pages.
   if (version == 0) connection.database().exec("PRAGMA auto_vacuum=INCREMENTAL");
   for (const base::EmbeddedFile& file : files) {
     if (sql::migration_number(file, kFolder) > version)

@@ -1,6 +1,6 @@
-// Replay: prepares a copy of a database so that a turn of one task waits to run again, for debugging an agent. The task
-// and its conversation are reset to the state when the turn's message arrived. A server that runs on the copy without
-// schedules (engine.schedules) runs nothing else and calls no webhook.
+// Replay: prepares a copy of a database so that a turn of one task waits to run again, for debugging an
+// agent. The task and its conversation are reset to the state when the turn's message arrived. A server that
+// runs on the copy without schedules (engine.schedules) runs nothing else and calls no webhook.
 //
 // Threads: any. Blocks.
 #pragma once

@@ -110,7 +110,8 @@ std::deque<SendIndex::Slice> SendIndex::read_slices(sql::Connection& connection)
       slices.push_back({query.integer(0), query.integer(1), base::from_ms(query.integer(2)), {}, {}});
     }
   }
-  // Reuses slices in memory. A slice of a rolled-back transaction is not on disk, and its key was not reused yet.
+  // Reuses slices in memory. A slice of a rolled-back transaction is not on disk, and its key was not reused
+  // yet.
   auto known = state_.with([](const State& state) { return state.slices; });
   for (Slice& slice : slices) {
     while (!known.empty() && known.front().last_key < slice.last_key) known.pop_front();

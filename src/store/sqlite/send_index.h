@@ -1,9 +1,9 @@
 // SendIndex: index of recent sends by digest, to recognise repeated ones; rows of `sends`, `send_slices` and
 // `send_slice_pages`.
 //
-// Digests are random, so an ordinary index on disk would write a page for each. Instead the newest digests are kept
-// in memory, and are sorted and written as one slice when there are enough. For each slice a Bloom filter stays
-// in memory (three bytes per send), which rules out the slice for nearly all other digests.
+// Digests are random, so an ordinary index on disk would write a page for each. Instead the newest digests
+// are kept in memory, and are sorted and written as one slice when there are enough. For each slice a Bloom
+// filter stays in memory (three bytes per send), which rules out the slice for nearly all other digests.
 //
 // Threads: `find` from any, with the caller's connection; the rest on the writing thread. Memory may be
 // ahead of the disk: an entry counts only if its row exists. No lock is held during a query. A reader finds

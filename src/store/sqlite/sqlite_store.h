@@ -1,10 +1,10 @@
 // SqliteStore: the embedded store, one SQLite file in WAL mode.
 //
-// Reads use connections of their own and see the data that was committed when they began. A commit is written to the
-// log but not flushed; `flush` does that. schema/README.md describes the tables.
-// If the disk is full or not writable, `apply` and `commit` fail with unavailable and recover with the disk.
-// After a failed flush it is unknown what the disk has, although readers may have seen the data: end the program. The
-// next start moves the log into the database and flushes it before any reads. Threads: as for TaskStore.
+// Reads use connections of their own and see the data that was committed when they began. A commit is written
+// to the log but not flushed; `flush` does that. schema/README.md describes the tables. If the disk is full
+// or not writable, `apply` and `commit` fail with unavailable and recover with the disk. After a failed flush
+// it is unknown what the disk has, although readers may have seen the data: end the program. The next start
+// moves the log into the database and flushes it before any reads. Threads: as for TaskStore.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,8 @@ struct SqliteOptions {
   int readers = 3;
   int short_events_max = 32;            // longer logs get rows in the index tables
   std::size_t send_slice_max = 32'768;  // sends in memory before they are written as a sorted slice
-  // Checks foreign keys, which costs a look-up per referencing row. For tests: the writing code keeps them valid.
+  // Checks foreign keys, which costs a look-up per referencing row. For tests: the writing code keeps them
+  // valid.
   bool checks_references = false;
   // Called before a database of an earlier schema is upgraded, which may take a while.
   std::function<void(int from, int to)> on_upgrade = [](int, int) {};

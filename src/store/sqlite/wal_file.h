@@ -1,5 +1,5 @@
-// WalFile: flushes SQLite's write-ahead log. The writing connection does not flush its commits (connection.cpp). At a
-// checkpoint SQLite flushes the log by itself.
+// WalFile: flushes SQLite's write-ahead log. The writing connection does not flush its commits
+// (connection.cpp). At a checkpoint SQLite flushes the log by itself.
 //
 // After a failed flush the content of the disk is unknown: the system may mark pages it could not write as
 // clean, and the next flush then succeeds.

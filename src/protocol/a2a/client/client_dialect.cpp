@@ -14,8 +14,8 @@ namespace {
 using base::Result;
 using task::ProtocolVersion;
 
-// Returns a JSON-RPC request; `params` writes the members of its params. The id is constant, because an HTTP call
-// carries only one request.
+// Returns a JSON-RPC request; `params` writes the members of its params. The id is constant, because an HTTP
+// call carries only one request.
 template <class F>
 ClientRequest rpc_request(std::string_view method, F&& params) {
   ClientRequest request;

@@ -1,11 +1,11 @@
 // ClientDialect: the client side of one JSON form of A2A in one binding, the counterpart of dialect.h. It
 // writes requests and reads answers.
 //
-// It writes the requests that the Dialect of its version reads, from the same types. Members of a Submission that
-// A2A cannot express are left out. Reading does not trust the server: lengths of ids and numbers are bounded and
-// types are checked. Valid shapes of any version are accepted (both tags, snake_case, numbers for enums).
-// Anything else fails with invalid_argument and a text that names the member. An unknown state is read as
-// failed. Threads: any; immutable.
+// It writes the requests that the Dialect of its version reads, from the same types. Members of a Submission
+// that A2A cannot express are left out. Reading does not trust the server: lengths of ids and numbers are
+// bounded and types are checked. Valid shapes of any version are accepted (both tags, snake_case, numbers for
+// enums). Anything else fails with invalid_argument and a text that names the member. An unknown state is
+// read as failed. Threads: any; immutable.
 #pragma once
 
 #include <memory>

@@ -52,8 +52,8 @@ Result<Part> read_data_part(json::Value data, json::Value metadata, task::Json& 
   return read_data(data, metadata, kept);
 }
 
-// Determines the kind by content, not by tag: servers of 0.1 wrote the tag as `type`, as `kind` or not at all.
-// `nested`: data is {"data": {...}}. Errors name members within the part.
+// Determines the kind by content, not by tag: servers of 0.1 wrote the tag as `type`, as `kind` or not at
+// all. `nested`: data is {"data": {...}}. Errors name members within the part.
 Result<Part> read_part_before_v1(json::Value value, bool nested) {
   if (!value.is_object()) return wrong("must be an object");
   const json::Value metadata = value["metadata"], data = value["data"];

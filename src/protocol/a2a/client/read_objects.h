@@ -1,6 +1,6 @@
 // Reads the objects of A2A in answers of remote agents. Names, tags and enum values of any version are
-// accepted. The version matters only for the form of parts, for push configs, and to distinguish a Task from an
-// event.
+// accepted. The version matters only for the form of parts, for push configs, and to distinguish a Task from
+// an event.
 //
 // Threads: any; stateless.
 #pragma once

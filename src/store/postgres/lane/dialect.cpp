@@ -17,8 +17,8 @@ bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-// Returns the length of the UTF-8 character that begins at `at`; 0 if there is none. Uses PostgreSQL's rules: no
-// surrogates, no overlong forms.
+// Returns the length of the UTF-8 character that begins at `at`; 0 if there is none. Uses PostgreSQL's rules:
+// no surrogates, no overlong forms.
 std::size_t character_at(std::string_view text, std::size_t at) {
   const auto byte = [&](std::size_t i) {
     return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0u;
@@ -38,8 +38,8 @@ std::size_t character_at(std::string_view text, std::size_t at) {
   return 0;
 }
 
-// Returns the number of plain bytes at the front of the text: ASCII without control characters. Checks eight bytes at
-// a time.
+// Returns the number of plain bytes at the front of the text: ASCII without control characters. Checks eight
+// bytes at a time.
 std::size_t plain_start(std::string_view text) {
   constexpr std::uint64_t kHigh = 0x8080808080808080, kLowest = 0x2020202020202020;
   std::size_t at = 0;

@@ -59,8 +59,9 @@ void LaneDialect::add_to_total(const task::AgentName& agent, const task::Caller&
       "DO UPDATE SET tasks = task_totals.tasks + excluded.tasks",
       writer_.lane().node, writer_.lane().lane, agent, caller, name, more);
   if (more < 0) {
-    // Deletes the rows only if no other node is changing one of them, because its change would be lost. Otherwise rows
-    // whose sum is 0 may stay until the caller's next change in this state, or until nodes come and go.
+    // Deletes the rows only if no other node is changing one of them, because its change would be lost.
+    // Otherwise rows whose sum is 0 may stay until the caller's next change in this state, or until nodes
+    // come and go.
 #define BATON_THESE "FROM task_totals WHERE agent = ?1 AND caller = ?2 AND state = ?3"
     writer_.run("WITH held AS (SELECT node_id, lane, tasks " BATON_THESE
                 " AND (SELECT sum(tasks) " BATON_THESE
@@ -83,8 +84,8 @@ void LaneDialect::claim_context(task::ContextKey context) {
   writer_.run("SELECT 1 FROM contexts WHERE context_key = ? FOR UPDATE", context);
 }
 
-// Locks all configs first, in the order of their keys, so that no two nodes wait for each other. The second node to
-// lock a config sees the changes of the first one.
+// Locks all configs first, in the order of their keys, so that no two nodes wait for each other. The second
+// node to lock a config sees the changes of the first one.
 void LaneDialect::wake_deliveries(const Waiting& waiting) {
   std::vector<PushConfigKey> configs;
   std::vector<task::EventNumber> events;

@@ -1,5 +1,5 @@
-// LaneDialect: the writer's dialect for PostgreSQL. Keys come in blocks from sequences, sends are found in their
-// table, and totals are kept per lane.
+// LaneDialect: the writer's dialect for PostgreSQL. Keys come in blocks from sequences, sends are found in
+// their table, and totals are kept per lane.
 //
 // Threads: as for WriterDialect and RecentSends.
 #pragma once

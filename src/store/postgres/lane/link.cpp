@@ -28,8 +28,8 @@ Oid type_of(sql::Parameter::Kind kind) {
   }
 }
 
-// Whether the server or this connection to it is lost: the server is shut down, starting up, or not the one that
-// accepts writes.
+// Whether the server or this connection to it is lost: the server is shut down, starting up, or not the one
+// that accepts writes.
 bool means_lost(std::string_view state) {
   return state.starts_with("08") || state.starts_with("57P") || state == "25006";
 }
@@ -40,9 +40,10 @@ bool may_pass(std::string_view state) {
          state == "57014";
 }
 
-// Settings that a role or a database may have changed. Plans are cached and may be made while tables are empty, so
-// sequential scans are the planner's last resort, and must not make it compile the statement (JIT). The keep-alive
-// settings make the server notice soon when this machine is gone, because the session's lock keeps others out.
+// Settings that a role or a database may have changed. Plans are cached and may be made while tables are
+// empty, so sequential scans are the planner's last resort, and must not make it compile the statement (JIT).
+// The keep-alive settings make the server notice soon when this machine is gone, because the session's lock
+// keeps others out.
 constexpr char kSettings[] =
     "SELECT set_config(name, value, false) FROM (VALUES ('statement_timeout', '0'), ('lock_timeout', '0'), "
     "('idle_in_transaction_session_timeout', '0'), ('enable_seqscan', 'off'), ('jit', 'off'), "
@@ -206,8 +207,8 @@ void Link::flush() {
   if (PQflush(connection_) < 0) lost("the connection to the database is lost");
 }
 
-// Waits until there is something to read. Writes and reads alternately, because the server stops reading while its
-// answers are not read.
+// Waits until there is something to read. Writes and reads alternately, because the server stops reading
+// while its answers are not read.
 void Link::wait() {
   const int left = PQflush(connection_);
   if (left < 0) lost("the connection to the database is lost");

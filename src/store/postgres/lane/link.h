@@ -30,7 +30,8 @@ using Rows = std::unique_ptr<PGresult, ClearResult>;
 // The URL of a database, and the secrets in it that no message may contain.
 class Address {
  public:
-  // Fails with invalid_argument. The error does not quote the URL, because any part of it may be the password.
+  // Fails with invalid_argument. The error does not quote the URL, because any part of it may be the
+  // password.
   static base::Result<Address> read(const std::string& url);
 
   const std::string& url() const { return url_; }
@@ -68,13 +69,13 @@ class Link {
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
-  // Sets how long to wait for the server's next byte before the connection counts as lost. Without a call the wait is
-  // unlimited, because statements that upgrade or copy tables may take long.
+  // Sets how long to wait for the server's next byte before the connection counts as lost. Without a call the
+  // wait is unlimited, because statements that upgrade or copy tables may take long.
   void set_patience(std::chrono::milliseconds patience) { patience_ = patience; }
 
   using Parameters = std::span<const sql::Parameter>;
-  // Queues a statement. It is prepared when it is first sent, with the types of these parameters, and identified by
-  // `key`. `sql` is in PostgreSQL's dialect.
+  // Queues a statement. It is prepared when it is first sent, with the types of these parameters, and
+  // identified by `key`. `sql` is in PostgreSQL's dialect.
   void send(const void* key, const std::string& sql, Parameters parameters);
   void send(const char* sql, Parameters parameters = {});  // identified by its address
   // An array as a parameter.
@@ -95,7 +96,8 @@ class Link {
   Rows ask(const std::string& sql);
   std::string ask_text(const std::string& sql);
 
-  // Returns the notifications that have arrived on channels that this session listens to. Nothing may be queued.
+  // Returns the notifications that have arrived on channels that this session listens to. Nothing may be
+  // queued.
   std::vector<std::string> told();
   // The socket to poll for notifications. If it is readable, data has arrived or the connection is lost.
   int socket() const { return PQsocket(connection_); }

@@ -5,7 +5,8 @@
 namespace baton::store::postgres {
 namespace {
 
-// Each kind of lock has a class of its own. The number within a class is the hash of a name, such as the schema's.
+// Each kind of lock has a class of its own. The number within a class is the hash of a name, such as the
+// schema's.
 const std::string kSchemaClass = "1111577678", kNodeClass = "1111577679", kLeaderClass = "1111577680";
 const std::string kThisSchema = "hashtext(current_schema())";
 

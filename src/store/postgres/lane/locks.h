@@ -1,5 +1,5 @@
-// Advisory locks between the programs that use a schema. All except `lock_nodes` belong to the link's session and end
-// with it.
+// Advisory locks between the programs that use a schema. All except `lock_nodes` belong to the link's session
+// and end with it.
 //
 // Threads: the link's. Errors: sql::Failure.
 #pragma once
@@ -10,8 +10,8 @@
 
 namespace baton::store::postgres {
 
-// The lock of the whole schema. Nodes share it. A program that changes its tables, copies it or waits to take over
-// holds it alone.
+// The lock of the whole schema. Nodes share it. A program that changes its tables, copies it or waits to take
+// over holds it alone.
 enum class SchemaLock { shared, alone };
 
 // Returns false if another session's lock conflicts.

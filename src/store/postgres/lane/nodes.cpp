@@ -14,8 +14,9 @@ namespace {
 using sql::Parameter;
 using std::chrono::milliseconds;
 
-// A closed lane tells a node that another one has taken over. Without it, the node would conclude that the database
-// has lost confirmed commits. Lanes of nodes this far back are deleted, because those nodes will not ask any more.
+// A closed lane tells a node that another one has taken over. Without it, the node would conclude that the
+// database has lost confirmed commits. Lanes of nodes this far back are deleted, because those nodes will not
+// ask any more.
 constexpr std::int64_t kClosedLanesKept = 1'000;
 
 std::string in_ms(milliseconds time) {
@@ -76,9 +77,9 @@ void adopt_deliveries(Link& link, const std::string& me) {
            " WHERE due_ms IS NOT NULL AND NOT EXISTS (SELECT FROM nodes n WHERE n.node_id = d.sender)");
 }
 
-// Adopts the tasks of these agents that belong to no node or to a node without a row. If `agents` is null, adopts the
-// tasks of all agents if there are no other nodes. Rows are locked in the order of their keys, as by every writer;
-// "+ 0" makes PostgreSQL use the index of tasks with a turn.
+// Adopts the tasks of these agents that belong to no node or to a node without a row. If `agents` is null,
+// adopts the tasks of all agents if there are no other nodes. Rows are locked in the order of their keys, as
+// by every writer; "+ 0" makes PostgreSQL use the index of tasks with a turn.
 std::vector<task::TaskKey> adopt_tasks(Link& link, std::int64_t me,
                                        const std::vector<task::AgentName>* agents) {
   // Only tasks that another node may have in memory need a new version.
@@ -111,7 +112,8 @@ std::int64_t enter(Link& link, const NewNode& node) {
     adopt_deliveries(link, me);
     adopt_tasks(link, std::stoll(me), nullptr);
     link.ask("INSERT INTO lanes (node_id, lane, last_group) VALUES (" + me + ", 1, 0)");
-    // Inserts the row last: other nodes see it once it is committed, and by then little of its lease must have passed.
+    // Inserts the row last: other nodes see it once it is committed, and by then little of its lease must
+    // have passed.
     const std::array values{Parameter(std::stoll(me)), Parameter(base::to_ms(node.started)),
                             Parameter(node.lease.count()), Parameter(node.name), Parameter(node.version)};
     link.send(
@@ -164,7 +166,8 @@ void set_agents(Link& link, std::int64_t node, const std::string& agents) {
 
 bool take_over(Link& link, std::int64_t node, milliseconds lease, const SeenNode& dead,
                const std::vector<task::AgentName>* agents, Taken& taken) {
-  // A crashed program has no sessions. A program that is frozen or cut off has sessions and has only lost its lease.
+  // A crashed program has no sessions. A program that is frozen or cut off has sessions and has only lost its
+  // lease.
   const bool has_died = !dead.has_left && !has_sessions(link, dead.id);
   // An incomplete group in an open session would keep its lane locked.
   if (!dead.has_left) end_sessions(link, dead.id);

@@ -1,5 +1,5 @@
-// The rows of `nodes`: which nodes exist. A dead node has no row. Its lanes are closed, so that it cannot write any
-// more, and its tasks with a turn and its part of the totals belong to another node.
+// The rows of `nodes`: which nodes exist. A dead node has no row. Its lanes are closed, so that it cannot
+// write any more, and its tasks with a turn and its part of the totals belong to another node.
 //
 // Threads: the link's. Errors: sql::Failure.
 #pragma once
@@ -26,10 +26,12 @@ struct NewNode {
   std::chrono::milliseconds lease{};
 };
 
-// Removes all nodes, which must be gone. The link must hold the schema's lock alone, so that no node can enter.
+// Removes all nodes, which must be gone. The link must hold the schema's lock alone, so that no node can
+// enter.
 void forget_nodes(Link& link);
-// Makes this program a joining node with one lane, 1, and returns its number. Takes over from nodes that have left. If
-// there are no other nodes, also adopts the tasks whose turn belongs to no node; otherwise see `adopt`.
+// Makes this program a joining node with one lane, 1, and returns its number. Takes over from nodes that have
+// left. If there are no other nodes, also adopts the tasks whose turn belongs to no node; otherwise see
+// `adopt`.
 std::int64_t enter(Link& link, const NewNode& node);
 
 // Another node, as read by a renewal.
@@ -41,7 +43,7 @@ struct SeenNode {
 };
 struct Renewed {
   bool is_asked_to_drain = false;
-  bool is_up_long = false;  // the database has been up for the length of a lease, so that all nodes could renew
+  bool is_up_long = false;  // the database has been up for the length of a lease, so all could renew
   std::vector<SeenNode> others;
 };
 // The content of a renewal: the nodes that this one knows, and its report.
@@ -59,15 +61,16 @@ void set_agents(Link& link, std::int64_t node, const std::string& agents);
 
 // The tasks of a takeover, if one was begun.
 using Taken = std::optional<std::vector<task::TaskKey>>;
-// Takes over a dead node's tasks and pending deliveries. If its program has crashed, without being asked to stop,
-// notes the turns that were running there (CrashedTurn). Returns false and does nothing if the node has renewed its
-// lease meanwhile, another node was faster, or this node is dead itself. `taken` gets the tasks of these agents, or
-// all tasks if `agents` is null and there is no other node; the remaining tasks then belong to no node. `taken` is
-// filled before the commit, so if this throws, it is unknown whether they are this node's.
+// Takes over a dead node's tasks and pending deliveries. If its program has crashed, without being asked to
+// stop, notes the turns that were running there (CrashedTurn). Returns false and does nothing if the node has
+// renewed its lease meanwhile, another node was faster, or this node is dead itself. `taken` gets the tasks
+// of these agents, or all tasks if `agents` is null and there is no other node; the remaining tasks then
+// belong to no node. `taken` is filled before the commit, so if this throws, it is unknown whether they are
+// this node's.
 bool take_over(Link& link, std::int64_t node, std::chrono::milliseconds lease, const SeenNode& dead,
                const std::vector<task::AgentName>* agents, Taken& taken);
-// Makes this node the owner of tasks of these agents whose turn belongs to no node. Every node has the agents that are
-// URLs. `taken`: as above.
+// Makes this node the owner of tasks of these agents whose turn belongs to no node. Every node has the agents
+// that are URLs. `taken`: as above.
 void adopt(Link& link, std::int64_t node, const std::vector<task::AgentName>& agents, Taken& taken);
 // Returns those of the tasks whose turn is this node's.
 std::vector<task::TaskKey> own_of(Link& link, std::int64_t node, const std::vector<task::TaskKey>& tasks);

@@ -25,8 +25,8 @@ std::vector<task::TaskHead> take_queued(Writer& writer, const std::vector<task::
   for (const task::TaskKey key : keys) {
     auto row = sql::find_head(writer, key);
     if (!row) continue;
-    // The lock ends with the connection, so the stamp makes a group that is written again check that the row is
-    // unchanged.
+    // The lock ends with the connection, so the stamp makes a group that is written again check that the row
+    // is unchanged.
     const std::int64_t stamp = sql::stamp_of(row->head, row->alone);
     ++row->head.version.value;
     row->owner = {me};

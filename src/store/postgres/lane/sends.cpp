@@ -56,8 +56,8 @@ std::optional<EarlierSend> Sends::find(sql::Connection& connection, const task::
 void Sends::add(sql::Connection& connection, const task::SendDigest& digest, const EarlierSend& send,
                 base::Timestamp now) {
   if (added_++ % kSendsPerCleaning == 0) drop_expired(connection, now);
-  // A row that is already there has expired, so it is deleted. If another node has added the digest, the group fails,
-  // and the digest is in the filter from then on.
+  // A row that is already there has expired, so it is deleted. If another node has added the digest, the
+  // group fails, and the digest is in the filter from then on.
   if (may_have(digest)) {
     connection.run("DELETE FROM sends WHERE digest_high = ? AND digest_low = ? AND at_ms <= ?",
                    bits(digest.high), bits(digest.low), base::to_ms(now - retention_));

@@ -1,7 +1,7 @@
-// Sends: rows of `sends`, found by the table's own index. A filter in memory (three bytes per send) tells which sends
-// have certainly not come to this node before, so that nearly no send waits for an answer of the server. A send that
-// has also come to another node is not stored twice: the group fails with raced, and the filter knows the send from
-// then on.
+// Sends: rows of `sends`, found by the table's own index. A filter in memory (three bytes per send) tells
+// which sends have certainly not come to this node before, so that nearly no send waits for an answer of the
+// server. A send that has also come to another node is not stored twice: the group fails with raced, and the
+// filter knows the send from then on.
 //
 // Threads: as for RecentSends.
 #pragma once

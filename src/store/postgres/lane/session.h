@@ -18,8 +18,8 @@ namespace baton::store::postgres {
 
 class Session;
 
-// The rows of one statement. The rows of a scan come in pieces. The first piece is the result of the statement with a
-// limit, which is nearly always all there is; the rest comes through a cursor of the server.
+// The rows of one statement. The rows of a scan come in pieces. The first piece is the result of the
+// statement with a limit, which is nearly always all there is; the rest comes through a cursor of the server.
 class Cursor final : public sql::Cursor {
  public:
   explicit Cursor(std::string name) : name_(std::move(name)) {}
@@ -55,7 +55,8 @@ class Session {
   explicit Session(const Address& address) : link_(address) {}
 
   Link& link() { return link_; }
-  // Runs a shared statement, identified by the address of `sql`. Statements queued before are answered with it.
+  // Runs a shared statement, identified by the address of `sql`. Statements queued before are answered with
+  // it.
   Cursor& query(const char* sql, Link::Parameters parameters, bool perhaps_some);
   void send(const char* sql, Link::Parameters parameters) { link_.send(sql, known(sql).sql, parameters); }
   // Notes that a transaction begins: the server has dropped the cursors of earlier ones.
@@ -75,8 +76,8 @@ class Session {
   std::unordered_map<const char*, Known> known_;
 };
 
-// A connection for reads. The first query of the next snapshot replaces a lost connection. `check` is called with each
-// new connection before it is used, and throws if it leads to a database that must not be read.
+// A connection for reads. The first query of the next snapshot replaces a lost connection. `check` is called
+// with each new connection before it is used, and throws if it leads to a database that must not be read.
 class Reader final : public sql::Connection {
  public:
   using Check = std::function<void(Link&)>;

@@ -15,7 +15,8 @@ constexpr std::string_view kInsert = "INSERT INTO ", kUpdate = "UPDATE ", kValue
                            kWhere = " WHERE ", kAnd = " AND ";
 // One group may insert the same row twice, but one statement must not.
 constexpr std::string_view kOnConflict = " ON CONFLICT ", kDoNothing = " ON CONFLICT DO NOTHING";
-// Marks an INSERT ... ON CONFLICT that may be a set, because no row occurs twice between two statements that read it.
+// Marks an INSERT ... ON CONFLICT that may be a set, because no row occurs twice between two statements that
+// read it.
 constexpr std::string_view kApart = "/* apart */ ";
 constexpr std::string_view kGuarded = "/* guarded */ ";
 
@@ -117,8 +118,8 @@ std::optional<SetForm> set_form(std::string_view sql, std::size_t parameters) {
   return form ? form : update_form(sql, parameters);
 }
 
-// Writes PostgreSQL's binary form of arrays: the number of dimensions, whether there are nulls, the type, the size,
-// the first index.
+// Writes PostgreSQL's binary form of arrays: the number of dimensions, whether there are nulls, the type, the
+// size, the first index.
 ArrayWriter::ArrayWriter(sql::Parameter::Kind kind, std::size_t size) {
   array_.of_texts = kind == sql::Parameter::Kind::text;
   array_.bytes.reserve(20 + size * 12);

@@ -1,5 +1,5 @@
-// WriteLog: the writes of one group, kept until the outcome of the group is known. They are sent late, combined to
-// sets, and are sent again if the connection was lost.
+// WriteLog: the writes of one group, kept until the outcome of the group is known. They are sent late,
+// combined to sets, and are sent again if the connection was lost.
 //
 // Threads: one at a time. Errors: sql::Failure.
 #pragma once

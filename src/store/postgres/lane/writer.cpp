@@ -13,7 +13,8 @@ namespace {
 using base::ErrorCode;
 using sql::Parameter;
 
-// How long to wait for the database: during a group, and for a group that begins while the connection is lost.
+// How long to wait for the database: during a group, and for a group that begins while the connection is
+// lost.
 constexpr std::chrono::milliseconds kPatience(30'000), kShortPatience(2'000);
 constexpr std::chrono::milliseconds kPauseMin(10), kPauseMax(500);
 
@@ -21,8 +22,8 @@ constexpr char kBeginGroup[] = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 // The writer finds every row that it changes by its key, so hash and merge joins are switched off.
 constexpr char kByKeys[] =
     "SELECT set_config('enable_hashjoin', 'off', false), set_config('enable_mergejoin', 'off', false)";
-// Divides by zero if the row does not have the expected number. Only an error stops the following statements of a
-// pipeline.
+// Divides by zero if the row does not have the expected number. Only an error stops the following statements
+// of a pipeline.
 constexpr char kMove[] =
     "WITH moved AS (UPDATE lanes SET last_group = $3 "
     "WHERE node_id = $1 AND lane = $2 AND last_group = $3 - 1 RETURNING 1) SELECT 1 / count(*) FROM moved";
@@ -37,8 +38,9 @@ constexpr char kRollBackGroup[] = "ROLLBACK";
 constexpr char kLastGroup[] =
     "SELECT max(last_group) FILTER (WHERE node_id = $1 AND lane = $2), coalesce(max(node_id) > $1, false) "
     "FROM lanes";
-// Writes the row again. The last commit may still be waiting for a synchronous standby, or its wait may have been
-// canceled; then its data is visible but a failover would lose it. Once this write is committed, the standby has both.
+// Writes the row again. The last commit may still be waiting for a synchronous standby, or its wait may have
+// been canceled; then its data is visible but a failover would lose it. Once this write is committed, the
+// standby has both.
 constexpr char kConfirm[] = "UPDATE lanes SET last_group = $3 WHERE node_id = $1 AND lane = $2";
 constexpr std::string_view kNoSuchTable = "42P01";
 constexpr char kWho[] = "SELECT pid, backend_start::text FROM pg_stat_activity WHERE pid = pg_backend_pid()";
@@ -46,8 +48,8 @@ constexpr char kWho[] = "SELECT pid, backend_start::text FROM pg_stat_activity W
 constexpr char kEndBackend[] =
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND backend_start::text = $2";
 
-// Whether a group has failed because of another node, which has moved the lane, changed a row, or added a row with the
-// same key.
+// Whether a group has failed because of another node, which has moved the lane, changed a row, or added a row
+// with the same key.
 bool is_race(std::string_view state) {
   return state == kDivisionByZero || state == kDoubleKey || state == kSerialization || state == kDeadlock;
 }
@@ -117,8 +119,8 @@ void Writer::lose(const LinkFailure& failure) {
   throw sql::Failure(ErrorCode::raced, failure.what());
 }
 
-// Whether the lane's number is still the one that this writer has stored. If the connection is lost too, returns true;
-// the next group will find out.
+// Whether the lane's number is still the one that this writer has stored. If the connection is lost too,
+// returns true; the next group will find out.
 bool Writer::stands() {
   try {
     const std::array lane{Parameter(lane_.node), Parameter(lane_.lane),
@@ -139,8 +141,8 @@ void Writer::begin() {
   log_.clear();
   is_begun_ = false;
   lost_since_.reset();
-  // A group whose commit failed may have been committed. Its callers got an error, and neither memory nor the followers
-  // of a task know of its changes, so the program must restart.
+  // A group whose commit failed may have been committed. Its callers got an error, and neither memory nor the
+  // followers of a task know of its changes, so the program must restart.
   if (!session_ && recover(kShortPatience) == Outcome::happened) give_up(kKeptUnknown);
 }
 
@@ -211,8 +213,8 @@ void Writer::commit() {
       may_have = may_have || is_asked;
       has_happened = recover(kPatience) == Outcome::happened;
       if (has_happened && !may_have) give_up(kKeptUnknown);
-      // The conflict may be with this same group, committed late by the previous connection; otherwise another node was
-      // first.
+      // The conflict may be with this same group, committed late by the previous connection; otherwise
+      // another node was first.
       if (is_raced && !has_happened) throw sql::Failure(ErrorCode::raced, failure.what());
     }
   }
@@ -255,9 +257,9 @@ Writer::Outcome Writer::recover(std::chrono::milliseconds patience) {
   }
 }
 
-// Ends the server process of the former connection, which may still be working. A process that is committing cannot be
-// ended. Its group then holds the lane's row until it has committed, and the next group, or the same one again,
-// conflicts with it.
+// Ends the server process of the former connection, which may still be working. A process that is committing
+// cannot be ended. Its group then holds the lane's row until it has committed, and the next group, or the
+// same one again, conflicts with it.
 void Writer::end_former(Link& link) {
   const std::array former{Parameter(static_cast<std::int64_t>(backend_)), Parameter(backend_since_)};
   link.send(kEndBackend, former);

@@ -1,18 +1,18 @@
-// Writer: the writing connection of a node, its lane. The writes of a group are kept in memory until a statement
-// must see them or the group is committed; then all are sent together.
+// Writer: the writing connection of a node, its lane. The writes of a group are kept in memory until a
+// statement must see them or the group is committed; then all are sent together.
 //
-// A group has a number, and its transaction raises the number in the lane's row by one. When the connection is lost,
-// the writer makes a new one and ends the server process of the old one. The lane's row then tells whether the group
-// was committed; if not, the same writes are sent again. After at most half a minute `commit` fails with unavailable.
-// Before the next group begins, the writer finds out whether the failed group was committed; if it was, the writer
-// ends.
+// A group has a number, and its transaction raises the number in the lane's row by one. When the connection
+// is lost, the writer makes a new one and ends the server process of the old one. The lane's row then tells
+// whether the group was committed; if not, the same writes are sent again. After at most half a minute
+// `commit` fails with unavailable. Before the next group begins, the writer finds out whether the failed
+// group was committed; if it was, the writer ends.
 //
-// A group that conflicts with the writes of another node (a row has changed, or a key already exists) fails as a whole
-// with raced. A group that is sent again may conflict with itself, because a connection that is committing cannot be
-// ended; then it was committed.
+// A group that conflicts with the writes of another node (a row has changed, or a key already exists) fails
+// as a whole with raced. A group that is sent again may conflict with itself, because a connection that is
+// committing cannot be ended; then it was committed.
 //
-// After a failover an address may lead to a database that lacks confirmed commits, so every new connection of a node
-// is checked (`check`) before it is used.
+// After a failover an address may lead to a database that lacks confirmed commits, so every new connection of
+// a node is checked (`check`) before it is used.
 //
 // Threads: the writing thread; `check`, `end` and `lost` from any. Errors: sql::Failure.
 #pragma once
@@ -61,16 +61,16 @@ class Writer final : public sql::Connection {
   bool give_back_pages(std::int64_t) override { return false; }
 
   // Ends this writer if the connection's database has lost confirmed commits, or another node has taken over.
-  // Otherwise returns the last group that the database has. Fails with unavailable on a standby. From then on the
-  // connection waits for answers no longer than kServerPatience.
+  // Otherwise returns the last group that the database has. Fails with unavailable on a standby. From then on
+  // the connection waits for answers no longer than kServerPatience.
   std::int64_t check(Link& link);
 
   // Refuses all further writes, for this reason, and calls the OnLost function.
   void end(const std::string& why);
   // Refuses all further writes, because this node has left. Does not call the OnLost function.
   void retire();
-  // Returns why the writer has ended: another node has taken over, the database has lost confirmed commits, or
-  // this node has left. Empty while it works.
+  // Returns why the writer has ended: another node has taken over, the database has lost confirmed commits,
+  // or this node has left. Empty while it works.
   std::string lost() const;
 
   // The connection, while no group is open.

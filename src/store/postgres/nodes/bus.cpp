@@ -32,9 +32,9 @@ constexpr char kTell[] =
     "SELECT pg_notify('baton_' || CASE WHEN octet_length(current_schema()::text) > 50 THEN "
     "md5(current_schema()::text) ELSE current_schema()::text END, $1)";
 
-// Joins words to payloads that begin with the node's number. Examples: "12 345:6 78:9": node 12 has changed task 345,
-// whose last event is 6, and task 78. "12 +345:6": it follows task 345. "12 *", "12 ?345" and "12 !345": see
-// Bus::ask_all, Bus::ask and Bus::answer. "12": see call_others.
+// Joins words to payloads that begin with the node's number. Examples: "12 345:6 78:9": node 12 has changed
+// task 345, whose last event is 6, and task 78. "12 +345:6": it follows task 345. "12 *", "12 ?345" and "12
+// !345": see Bus::ask_all, Bus::ask and Bus::answer. "12": see call_others.
 std::vector<std::string> payloads_of(std::int64_t node, const std::vector<std::string>& words) {
   const std::string sender = std::to_string(node);
   std::vector<std::string> payloads;
@@ -221,7 +221,8 @@ void Bus::tell_all() {
   }
 }
 
-// Payloads that cannot be sent are lost. This is safe, because a node checks the tasks that it follows anyway.
+// Payloads that cannot be sent are lost. This is safe, because a node checks the tasks that it follows
+// anyway.
 void Bus::send(const std::vector<std::string>& payloads) {
   for (int tries = 0; tries < 2; ++tries) {
     try {

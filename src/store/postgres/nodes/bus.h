@@ -1,8 +1,9 @@
-// Bus: notifies other nodes of changes by NOTIFY on the schema's channel. Only one notification is sent at a time.
-// Words that are added meanwhile are sent together with the next one, and only the newest event number of a task.
+// Bus: notifies other nodes of changes by NOTIFY on the schema's channel. Only one notification is sent at a
+// time. Words that are added meanwhile are sent together with the next one, and only the newest event number
+// of a task.
 //
-// A bus also receives its own notifications. If they do not arrive, a proxy in front of the database holds back
-// notifications, including those of other nodes.
+// A bus also receives its own notifications. If they do not arrive, a proxy in front of the database holds
+// back notifications, including those of other nodes.
 //
 // Threads: has one that listens and one that sends. Every method may be called from any thread.
 #pragma once

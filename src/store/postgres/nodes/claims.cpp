@@ -13,7 +13,8 @@ namespace {
 using base::ErrorCode;
 using base::fail;
 
-// The server's lock table has room for 64 locks per allowed connection, and all clients of the server share it.
+// The server's lock table has room for 64 locks per allowed connection, and all clients of the server share
+// it.
 constexpr int kHeldMax = 500;
 // A claim is held only for the time that a change takes to be stored.
 constexpr std::chrono::milliseconds kClaimPatience(500), kAskAgain(10);
@@ -42,8 +43,8 @@ base::Result<Peers::Claim> Claims::claim(const task::Caller& caller, const std::
   });
 }
 
-// Counts a claim of the caller. Returns false if the caller already has as many claims as are left for all. So one
-// caller cannot take all claims from a caller that has none.
+// Counts a claim of the caller. Returns false if the caller already has as many claims as are left for all.
+// So one caller cannot take all claims from a caller that has none.
 bool Claims::count(const task::Caller& caller) {
   return counts_.with([&](Counts& counts) {
     const auto held = counts.of.find(caller);

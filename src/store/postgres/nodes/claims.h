@@ -1,5 +1,5 @@
-// Claims: locks by name between nodes, implemented as advisory locks of one session. If the session is lost, so are
-// the claims; therefore a claim must be held only for a moment.
+// Claims: locks by name between nodes, implemented as advisory locks of one session. If the session is lost,
+// so are the claims; therefore a claim must be held only for a moment.
 //
 // Threads: every method from any; `claim` blocks, releasing a claim does not.
 #pragma once

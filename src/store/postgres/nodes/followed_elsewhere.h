@@ -1,5 +1,5 @@
-// FollowedElsewhere: the tasks that other nodes have asked to follow. Each one is kept for at least kFollowed after
-// the last request, and at most for twice that time.
+// FollowedElsewhere: the tasks that other nodes have asked to follow. Each one is kept for at least kFollowed
+// after the last request, and at most for twice that time.
 //
 // Threads: every method from any.
 #pragma once
@@ -22,8 +22,8 @@ class FollowedElsewhere {
   explicit FollowedElsewhere(Time now) { miss(now); }
 
   void add(const std::vector<Grown>& tasks, Time now);
-  // Requests of other nodes may have been lost. For a moment, until they have repeated them, every task counts as
-  // followed.
+  // Requests of other nodes may have been lost. For a moment, until they have repeated them, every task
+  // counts as followed.
   void miss(Time now);
   // Returns those of the tasks that other nodes follow.
   std::vector<Grown> of(const std::vector<Grown>& tasks, Time now);

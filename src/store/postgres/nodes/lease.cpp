@@ -18,8 +18,8 @@ using std::chrono::steady_clock;
 constexpr milliseconds kRetryEvery(200), kSettling(2'000), kAdoptEvery(5'000);
 // Longer than the database is away during a restart.
 constexpr milliseconds kInTouch(2'500);
-// Intervals between renewals: while other nodes exist, short enough that they notice a missing renewal in time; and
-// while joining.
+// Intervals between renewals: while other nodes exist, short enough that they notice a missing renewal in
+// time; and while joining.
 constexpr milliseconds kBesideOthers(200), kJoining(30);
 
 std::int64_t count_of(steady_clock::time_point time) {
@@ -82,8 +82,9 @@ bool Lease::is_in_touch() const {
   return count_of(steady_clock::now()) < in_touch_until_;
 }
 
-// A session can lose its lock without noticing, and another session can get it. So a new leader waits for as long as
-// the former one may need to notice, and a leader relies on the lock only for that time after each check.
+// A session can lose its lock without noticing, and another session can get it. So a new leader waits for as
+// long as the former one may need to notice, and a leader relies on the lock only for that time after each
+// check.
 bool Lease::leads() const {
   const std::int64_t now = count_of(steady_clock::now());
   return leads_from_ <= now && now < leads_until_;
@@ -106,8 +107,8 @@ void Lease::connect() {
   auto link = std::make_unique<Link>(address_);
   events_.check(*link);
   lock_node(*link, node_);
-  // A renewal matters only now, so it does not wait for a synchronous standby, which may be away. Takeovers are
-  // confirmed by the first group that depends on them.
+  // A renewal matters only now, so it does not wait for a synchronous standby, which may be away. Takeovers
+  // are confirmed by the first group that depends on them.
   link->ask("SET synchronous_commit = local");
   if (renewed_ == Time()) {
     call_others(*link, node_);  // joining waits for the other nodes
@@ -164,7 +165,8 @@ bool Lease::round() {
   const auto renewed = renew(*link_, node_, {times_.length, knows_, !has_joined_, said, database_});
   database_ = std::chrono::duration_cast<std::chrono::microseconds>(steady_clock::now() - start);
   if (!renewed) return false;
-  // The cause that delayed this node's renewal may have delayed all nodes, so it must not declare them dead yet.
+  // The cause that delayed this node's renewal may have delayed all nodes, so it must not declare them dead
+  // yet.
   const Time before = std::exchange(renewed_, steady_clock::now());
   in_touch_until_ = count_of(renewed_ + times_.renewal + kInTouch);
   if (before != Time() && renewed_ - before > kGoneAfter)
@@ -193,7 +195,8 @@ std::vector<task::AgentName> Lease::agents() {
   return names;
 }
 
-// Adopts tasks of this node's agents that belong to no node, because the node that took them over lacks the agent.
+// Adopts tasks of this node's agents that belong to no node, because the node that took them over lacks the
+// agent.
 void Lease::adopt_left(Time start) {
   if (!has_announced_ || (start < adopts_at_ && !adopts_soon_.exchange(false))) return;
   adopts_at_ = start + kAdoptEvery;
@@ -209,7 +212,8 @@ void Lease::tell_adopted() {
   events_.on_adopted(*std::exchange(taken_, std::nullopt));
 }
 
-// Finds out which tasks of an unconfirmed takeover are this node's: the connection failed before the answer came.
+// Finds out which tasks of an unconfirmed takeover are this node's: the connection failed before the answer
+// came.
 void Lease::settle_taken() {
   if (!taken_) return;
   taken_ = own_of(*link_, node_, *taken_);

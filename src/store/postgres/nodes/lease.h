@@ -1,18 +1,19 @@
-// Lease: renews a node's row in `nodes`, and takes over from nodes that are dead. A node that was declared dead while
-// it was only frozen or cut off cannot write any more: its lane is closed (writer.h).
+// Lease: renews a node's row in `nodes`, and takes over from nodes that are dead. A node that was declared
+// dead while it was only frozen or cut off cannot write any more: its lane is closed (writer.h).
 //
-// A node is dead when its lease has expired or its sessions have ended, and it was watched for a second without a
-// renewal. A node that could not renew its own lease for a while, or that has reconnected, gives the others time
-// before it judges them, because the same cause may have affected all nodes.
+// A node is dead when its lease has expired or its sessions have ended, and it was watched for a second
+// without a renewal. A node that could not renew its own lease for a while, or that has reconnected, gives
+// the others time before it judges them, because the same cause may have affected all nodes.
 //
-// If the node that takes over does not have a task's agent, the task belongs to no node until a node that has the
-// agent adopts it.
+// If the node that takes over does not have a task's agent, the task belongs to no node until a node that has
+// the agent adopts it.
 //
-// A joining node waits until each other node has published that it knows the new one, or is dead. So a node that is
-// alone may rely on its memory, but no longer than the second for which another node must watch it before declaring
-// it dead.
+// A joining node waits until each other node has published that it knows the new one, or is dead. So a node
+// that is alone may rely on its memory, but no longer than the second for which another node must watch it
+// before declaring it dead.
 //
-// All times except that second are the database's. Threads: has one of its own; every method may be called from any.
+// All times except that second are the database's. Threads: has one of its own; every method may be called
+// from any.
 #pragma once
 
 #include <atomic>
@@ -47,7 +48,8 @@ class Lease {
  public:
   // All functions are called on the lease's thread and must return soon.
   struct Events {
-    // Called with each connection before it is used. An exception from it counts as a failure of the database.
+    // Called with each connection before it is used. An exception from it counts as a failure of the
+    // database.
     std::function<void(Link&)> check;
     // Called once, when the row is gone because another node has taken over.
     std::function<void()> on_lost;

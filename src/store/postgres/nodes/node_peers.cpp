@@ -161,7 +161,8 @@ void NodePeers::tell(const std::vector<Grown>& tasks) {
 
 void NodePeers::tell_followers(const std::vector<Grown>& tasks) {
   if (!lease_->has_others()) return;
-  // The information which tasks are followed comes by the bus too, so it is useless while the bus does not hear.
+  // The information which tasks are followed comes by the bus too, so it is useless while the bus does not
+  // hear.
   const std::vector<Grown> followed = bus_->hears() ? followed_.of(tasks, base::SteadyTime::now()) : tasks;
   if (!followed.empty()) bus_->tell(followed);
 }

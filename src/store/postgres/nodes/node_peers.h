@@ -1,5 +1,5 @@
-// NodePeers: implements Peers for a node with its lease, its bus, and one thread that calls the listener, so that
-// neither lease nor bus waits for it.
+// NodePeers: implements Peers for a node with its lease, its bus, and one thread that calls the listener, so
+// that neither lease nor bus waits for it.
 #pragma once
 
 #include <condition_variable>
@@ -94,7 +94,7 @@ class NodePeers final : public Peers {
   News news_;
   Listener* listener_ = nullptr;
   bool is_calling_ = false, is_stopping_ = false;
-  std::unordered_map<task::TaskKey, bool> asking_;  // open questions; true if a node has answered that it follows
+  std::unordered_map<task::TaskKey, bool> asking_;  // open questions; true: another node follows the task
 
   FollowedElsewhere followed_{base::SteadyTime::now()};
   std::shared_ptr<Claims> claims_;  // shared with the holders of claims
