@@ -1,5 +1,5 @@
-// Formats an event of a task's log (server/show/event_json.h) as a line for people: its number, its time of day in
-// UTC, its type, and as much of its content as fits.
+// Formats an event of a task's log (server/show/event_json.h) as a line for people: its number, its time of
+// day in UTC, its type, and as much of its content as fits.
 //
 // Pure. Text from the server is made harmless (printable.h).
 #pragma once

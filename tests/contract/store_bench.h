@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
-#include "support/faulty_store.h"
 #include "store/memory/memory_store.h"
 #include "store/sqlite/sqlite_store.h"
+#include "support/faulty_store.h"
 #include "support/manual_clock.h"
 #include "support/temp_folder.h"
 

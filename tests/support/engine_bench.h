@@ -9,8 +9,8 @@
 
 #include "agents/cards/catalogue.h"
 #include "engine/engine.h"
-#include "support/faulty_store.h"
 #include "store/sqlite/sqlite_store.h"
+#include "support/faulty_store.h"
 #include "support/scripted_executor.h"
 
 namespace baton::test {

@@ -11,9 +11,9 @@
 namespace baton::protocol::agent_server {
 namespace {
 
-using json::wrong;
 using base::fail;
 using base::Result;
+using json::wrong;
 using task::Part;
 
 Result<void> read_input(json::Value input, const std::string& user, chat::RunRequest& request) {

@@ -3,19 +3,19 @@
 #include <unordered_set>
 #include <utility>
 
-#include "json/writer.h"
 #include "json/fields.h"
+#include "json/writer.h"
 #include "protocol/chat/protocol.h"
 #include "protocol/chat/tools.h"
 
 namespace baton::protocol::agkit {
 namespace {
 
+using base::fail;
+using base::Result;
 using json::Fields;
 using json::item_name;
 using json::wrong;
-using base::fail;
-using base::Result;
 
 // Tool results are text. The agent gets text that is a JSON object or list as JSON. All other text, even if
 // it is a JSON number or boolean, stays a string, because it may be meant as words.

@@ -1,5 +1,5 @@
-#include "json/fields.h"
 #include "protocol/agui/content.h"
+#include "json/fields.h"
 
 #include <algorithm>
 #include <optional>
@@ -11,10 +11,10 @@
 namespace baton::protocol::agui {
 namespace {
 
-using json::Fields;
-using json::wrong;
 using base::fail;
 using base::Result;
+using json::Fields;
+using json::wrong;
 using task::Part;
 
 // A part, or nullopt if its type is unknown.

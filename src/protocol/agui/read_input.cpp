@@ -1,5 +1,5 @@
-#include "json/fields.h"
 #include "protocol/agui/read_input.h"
+#include "json/fields.h"
 
 #include <algorithm>
 #include <array>
@@ -15,12 +15,12 @@
 namespace baton::protocol::agui {
 namespace {
 
-using json::Fields;
-using json::item_name;
-using json::wrong;
 using base::fail;
 using base::Result;
 using chat::RunRequest;
+using json::Fields;
+using json::item_name;
+using json::wrong;
 
 // ---- Messages. Content without a member in Message goes into data parts and metadata, as described in
 // protocol/chat/run_request.h.

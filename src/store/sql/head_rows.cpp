@@ -161,8 +161,8 @@ std::int64_t resting_total(Connection& connection, const task::ListFilter& filte
   return query.step() ? query.integer(0) : 0;
 }
 
-// BATON_STAMP computes stamp_of(). BATON_GUARDED is for PostgreSQL's sets (store/postgres/lane/sets.h): a row with
-// another stamp fails the group. SQLite needs no guard, because its only writer knows each row's state.
+// BATON_STAMP computes stamp_of(). BATON_GUARDED is for PostgreSQL's sets (store/postgres/lane/sets.h): a row
+// with another stamp fails the group. SQLite needs no guard, because its only writer knows each row's state.
 #define BATON_GUARDED "/* guarded */ "
 #define BATON_STAMP "version + last_event + CASE WHEN context_key = 0 THEN 0 ELSE 1 END"
 

@@ -1,5 +1,5 @@
-// baton_lane_simulation: the writing connection of a node (store/postgres/lane/writer.h) on a simulated server.
-// Runs seeds, and reports those that break a promise:
+// baton_lane_simulation: the writing connection of a node (store/postgres/lane/writer.h) on a simulated
+// server. Runs seeds, and reports those that break a promise:
 // - a confirmed group is there, once, and whole; after the database has lost one, no group is confirmed any
 //   more;
 // - a group that was refused or rolled back is not there;
