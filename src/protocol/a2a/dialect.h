@@ -22,58 +22,8 @@
 
 namespace baton::protocol::a2a {
 
-// Params: the members of a request: those of a JSON object and, in REST, texts from the path and the query.
-// Texts take precedence.
-//
-// Params and Param are views: the JSON's Document and the texts must outlive them. Threads: any.
-// One member.
-class Param {
- public:
-  Param() = default;
-  Param(json::Value json) : json_(json) {}  // NOLINT: a Value is a Param without a text
-  explicit Param(std::string_view text) : text_(text), is_text_(true) {}
-
-  bool absent() const { return !is_text_ && json_.absent(); }
-  bool is_string() const { return is_text_ || json_.is_string(); }
-  std::string_view string() const { return is_text_ ? text_ : json_.string(); }
-  // The JSON value; missing for a text.
-  json::Value json() const { return json_; }
-
- private:
-  json::Value json_;
-  std::string_view text_;
-  bool is_text_ = false;
-};
-
-class Params {
- public:
-  using Texts = std::vector<std::pair<std::string_view, std::string_view>>;
-
-  Params(json::Value json) : json_(json) {}  // NOLINT: JSON-RPC has nothing else
-  // If a text is repeated, the last one counts.
-  Params(json::Value json, Texts texts) : json_(json), texts_(std::move(texts)) {}
-
-  json::Value json() const { return json_; }
-  // The first of these members that is neither missing nor null.
-  Param first_of(std::initializer_list<std::string_view> names) const {
-    for (const std::string_view name : names) {
-      if (const Param param = (*this)[name]; !param.absent()) return param;
-    }
-    return {};
-  }
-  Param operator[](std::string_view name) const {
-    for (auto text = texts_.rbegin(); text != texts_.rend(); ++text) {
-      if (text->first == name) return Param(text->second);
-    }
-    return json_[name];
-  }
-  // Whether the JSON has this member several times and no text takes precedence.
-  bool repeats(std::string_view name) const { return !(*this)[name].json().missing() && json_.repeats(name); }
-
- private:
-  json::Value json_;
-  Texts texts_;
-};
+using json::Param;
+using json::Params;
 
 // Rules: the behaviour that differs between versions of A2A, as opposed to their form (README.md, 1): which
 // side names a task, how a stream begins and ends, which requests are refused. A value; threads: any.

@@ -20,97 +20,12 @@
 
 namespace baton::protocol::a2a {
 
-inline constexpr std::size_t kIdMax = 256;  // bytes of an id made by a client
-
-inline tl::unexpected<base::Error> wrong(std::string text) {
-  return base::fail(base::ErrorCode::invalid_argument, std::move(text));
-}
-
-// The first of these members that is neither missing nor null.
-json::Value first_of(json::Value object, std::initializer_list<std::string_view> names);
-
-// "messages[3]".
-inline std::string item_name(std::string_view list, std::size_t index) {
-  return std::string(list) + "[" + std::to_string(index) + "]";
-}
-
-// Where the values of members come from: in a query, booleans and numbers are text.
-enum class Source { json, query };
-
-// Fields: reads the members of one object. Members of the path and the query take precedence.
-//
-// Keeps the first error; values read after it must be discarded. An absent member leaves its target
-// unchanged. A member may have several names: the first of `names` that is given counts, and errors use the
-// first of all.
-class Fields {
- public:
-  using Names = std::initializer_list<std::string_view>;
-
-  // `path`: the prefix of members' names in errors, such as "params.message.".
-  explicit Fields(Params params = json::Value(), std::string_view path = {}, Source source = Source::json)
-      : params_(std::move(params)), path_(path), source_(source) {}
-
-  void string(Names names, std::string& to);
-  void needed_string(Names names, std::string& to);
-  // An id that a client made or repeats: at most kIdMax bytes.
-  void id(Names names, std::string& to);
-  void needed_id(Names names, std::string& to);
-  // The required id of a task, before 1.0. Whole numbers are accepted too: documents of 0.1 have them.
-  void task_id(std::string_view name, task::TaskId& to);
-  void task_ids(Names names, std::vector<task::TaskId>& to);
-  void strings(Names names, std::vector<std::string>& to);
-  void object(Names names, task::Json& to);
-  void truth(Names names, std::optional<bool>& to);
-  // A whole number from 0.
-  void count(Names names, std::optional<std::int64_t>& to);
-  void history(Names names, std::optional<int>& to);
-
-  // Calls `read(value, path of the member)`, which returns a Result.
-  template <class Read, class To>
-  void read(Names names, Read&& read, To& to) {
-    take(read(value(names).json(), path_of(names)), to);
-  }
-  // Like `read`, but does nothing if the member is absent.
-  template <class Read, class To>
-  void read_if_given(Names names, Read&& read, To& to) {
-    if (!value(names).absent()) this->read(names, std::forward<Read>(read), to);
-  }
-  template <class From, class To>
-  void take(base::Result<From> from, To& to) {
-    if (!from) return fail(std::move(from.error()));
-    to = std::move(*from);
-  }
-  void take(base::Result<void> done) {
-    if (!done) fail(std::move(done.error()));
-  }
-
-  Param value(Names names) const { return params_.first_of(names); }
-  // `what`: "must be a list".
-  void wrong(Names names, std::string_view what);
-  void fail(base::Error error) {
-    if (!error_) error_ = std::move(error);
-  }
-
-  bool good() const { return !error_; }
-  // Returns the value that was read, or the first error.
-  template <class T>
-  base::Result<T> result(T read) {
-    if (error_) return base::fail(std::move(*error_));
-    return read;
-  }
-  base::Result<void> result() {
-    if (error_) return base::fail(std::move(*error_));
-    return {};
-  }
-
- private:
-  std::string path_of(Names names) const { return path_ + std::string(*names.begin()); }
-
-  const Params params_;
-  const std::string path_;
-  const Source source_;
-  std::optional<base::Error> error_;
-};
+using json::Fields;
+using json::first_of;
+using json::item_name;
+using json::kIdMax;
+using json::Source;
+using json::wrong;
 
 // Reads the parts of a message or an artifact before 1.0, at least one. They may be tagged by type, by kind
 // or not at all, and a file's payload may be under bytes or data. Wrapped data is unwrapped.
