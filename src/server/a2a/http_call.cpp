@@ -101,42 +101,7 @@ class SseItems final : public ItemWriter {
   const std::string rpc_id_;  // empty: REST
 };
 
-template <class T>
-base::Result<Request> request_of(base::Result<T> read) {
-  if (!read) return base::fail(std::move(read.error()));
-  return Request(std::move(*read));
-}
-
 }  // namespace
-
-base::Result<Request> decode(const Dialect& dialect, Operation operation,
-                             const protocol::a2a::Params& params) {
-  switch (operation) {
-    case Operation::send:
-    case Operation::send_stream:
-      return request_of(dialect.read_send(params.json()));
-    case Operation::get:
-    case Operation::cancel:
-    case Operation::subscribe:
-    case Operation::task_tree:
-    case Operation::task_log:
-    case Operation::plan_picture:
-      return request_of(dialect.read_task_request(params));
-    case Operation::list:
-      return request_of(dialect.read_list(params));
-    case Operation::set_push:
-      return request_of(dialect.read_push(params.json()));
-    case Operation::get_push:
-    case Operation::list_push:
-    case Operation::delete_push:
-      return request_of(dialect.read_push_ref(params.json()));
-    case Operation::extended_card:
-    case Operation::artifact_bytes:  // its path has the whole request
-    case Operation::message_bytes:
-      break;
-  }
-  return Request(CardRequest{});
-}
 
 void run_or_refuse(const HttpCallPtr& call, Operation operation, base::Result<Request> request) {
   call->streams = answers_with_stream(operation);

@@ -55,9 +55,6 @@ using HttpCallPtr = std::shared_ptr<HttpCall>;  // shared by the binding and the
 // released Go clients send plain JSON and read errors only as that.
 std::string_view rest_content_type(const http::Request& request, bool is_v1);
 
-// Decodes the request of an operation from JSON and, in REST, the texts around it.
-base::Result<Request> decode(const protocol::a2a::Dialect& dialect, Operation operation,
-                             const protocol::a2a::Params& params);
 // Calls the operation with the decoded request, or refuses the call.
 void run_or_refuse(const HttpCallPtr& call, Operation operation, base::Result<Request> request);
 

@@ -152,7 +152,7 @@ void handle_json_rpc(std::shared_ptr<http::Exchange> exchange, Admitted by) {
   if (!params.is_object()) params = {};
   if (const auto good = enter_tenant(*call, params); !good) return call->refuse(good.error());
   call->extensions = extensions_of(call->head(), call->agent.card);
-  run_or_refuse(call, method->operation, decode(*dialect, method->operation, params));
+  run_or_refuse(call, method->operation, row_of(method->operation).decode(*dialect, params));
 }
 
 http::Reply rpc_refusal(const http::Request& request, const base::Error& error, int status) {

@@ -12,7 +12,10 @@ namespace baton::server::a2a {
 namespace {
 
 using base::ErrorCode;
+using protocol::a2a::ContentRequest;
+using protocol::a2a::Dialect;
 using protocol::a2a::ListRequest;
+using protocol::a2a::Params;
 using protocol::a2a::PushRef;
 using protocol::a2a::PushRequest;
 using protocol::a2a::SendRequest;
@@ -45,18 +48,6 @@ void answer_task_later(const CallPtr& call, const Wanted& wanted) {
   from_callback(call, wanted.key, wanted.as_of, [call, wanted] { answer_task<AnswerOf>(call, wanted); });
 }
 
-// Whether the operation may wait for the disk.
-bool may_block(const Call& call, Operation operation, const Request& request) {
-  if (operation == Operation::get) {
-    return !call.services.engine.tasks().is_at_hand(call.ref(std::get<TaskRequest>(request).id));
-  }
-  if (operation != Operation::send && operation != Operation::send_stream) return true;
-  const task::Submission& sent = std::get<SendRequest>(request).submission;
-  const bool looks_for_task =
-      !sent.task.empty() || (!sent.context.empty() && call.agent.settings.plain_answers);
-  return looks_for_task || sent.push;  // the webhook's host is resolved
-}
-
 // Whether the caller may wait for one more reply; the call then holds the place until it ends.
 bool takes_wait(const CallPtr& call) {
   if (!call->hold) call->hold = call->services.options.replies.take(call->identity);
@@ -86,72 +77,7 @@ void wait_for_task(const CallPtr& call, const engine::Accepted& accepted, std::o
                       });
 }
 
-void start(const CallPtr& call, Operation operation, Request request) {
-  switch (operation) {
-    case Operation::send:
-      return send(call, std::get<SendRequest>(std::move(request)));
-    case Operation::send_stream:
-      return send_stream(call, std::get<SendRequest>(std::move(request)));
-    case Operation::get:
-      return get(call, std::get<TaskRequest>(std::move(request)));
-    case Operation::list:
-      return list(call, std::get<ListRequest>(std::move(request)));
-    case Operation::cancel:
-      return cancel(call, std::get<TaskRequest>(std::move(request)));
-    case Operation::subscribe:
-      return subscribe(call, std::get<TaskRequest>(std::move(request)));
-    case Operation::set_push:
-      return set_push(call, std::get<PushRequest>(std::move(request)));
-    case Operation::get_push:
-      return get_push(call, std::get<PushRef>(std::move(request)));
-    case Operation::list_push:
-      return list_push(call, std::get<PushRef>(std::move(request)));
-    case Operation::delete_push:
-      return delete_push(call, std::get<PushRef>(std::move(request)));
-    case Operation::extended_card:
-      return extended_card(call);
-    case Operation::artifact_bytes:
-      return artifact_bytes(call, std::get<protocol::a2a::ContentRequest>(std::move(request)));
-    case Operation::message_bytes:
-      return message_bytes(call, std::get<protocol::a2a::ContentRequest>(std::move(request)));
-    case Operation::task_tree:
-      return task_tree(call, std::get<TaskRequest>(request));
-    case Operation::task_log:
-      return task_log(call, std::get<TaskRequest>(request));
-    case Operation::plan_picture:
-      return plan_picture(call, std::get<TaskRequest>(request));
-  }
-}
-
-// The operation's name in A2A 1.0, which is used for every version.
-std::string_view name_of(Operation operation) {
-  constexpr std::array<std::string_view, 16> kNames{"SendMessage",
-                                                    "SendStreamingMessage",
-                                                    "GetTask",
-                                                    "ListTasks",
-                                                    "CancelTask",
-                                                    "SubscribeToTask",
-                                                    "CreateTaskPushNotificationConfig",
-                                                    "GetTaskPushNotificationConfig",
-                                                    "ListTaskPushNotificationConfigs",
-                                                    "DeleteTaskPushNotificationConfig",
-                                                    "GetExtendedAgentCard",
-                                                    "artifact bytes",
-                                                    "message bytes",
-                                                    "task tree",
-                                                    "task log",
-                                                    "plan picture"};
-  return kNames[static_cast<std::size_t>(operation)];
-}
-
 }  // namespace
-
-void run(const CallPtr& call, Operation operation, Request request) {
-  if (call->note) call->note->calls(name_of(operation));
-  if (!may_block(*call, operation, request)) return start(call, operation, std::move(request));
-  const auto held = std::make_shared<Request>(std::move(request));
-  call->block([call, operation, held] { start(call, operation, std::move(*held)); });
-}
 
 void send(const CallPtr& call, SendRequest request) {
   if (const auto good = complete_send(*call, request); !good) return call->refuse(good.error());
@@ -333,6 +259,110 @@ void extended_card(const CallPtr& call) {
   auto card = server::extended_card(call->services, call->agent, call->identity, urls, card_view(*call));
   if (!card) return call->refuse(card.error());
   call->answer(CardAnswer{std::move(*card)});
+}
+
+namespace {
+
+// Whether the task's row must be read from the disk.
+bool get_reads_disk(const Call& call, const Request& request) {
+  return !call.services.engine.tasks().is_at_hand(call.ref(std::get<TaskRequest>(request).id));
+}
+
+// Whether the send looks for a task or resolves a webhook's host.
+bool send_reads_disk(const Call& call, const Request& request) {
+  const task::Submission& sent = std::get<SendRequest>(request).submission;
+  const bool looks_for_task =
+      !sent.task.empty() || (!sent.context.empty() && call.agent.settings.plain_answers);
+  return looks_for_task || sent.push;
+}
+
+template <class T>
+base::Result<Request> request_of(base::Result<T> read) {
+  if (!read) return base::fail(std::move(read.error()));
+  return Request(std::move(*read));
+}
+
+base::Result<Request> read_send(const Dialect& dialect, const Params& params) {
+  return request_of(dialect.read_send(params.json()));
+}
+base::Result<Request> read_task_request(const Dialect& dialect, const Params& params) {
+  return request_of(dialect.read_task_request(params));
+}
+base::Result<Request> read_list(const Dialect& dialect, const Params& params) {
+  return request_of(dialect.read_list(params));
+}
+base::Result<Request> read_push(const Dialect& dialect, const Params& params) {
+  return request_of(dialect.read_push(params.json()));
+}
+base::Result<Request> read_push_ref(const Dialect& dialect, const Params& params) {
+  return request_of(dialect.read_push_ref(params.json()));
+}
+// The path or the method says everything.
+base::Result<Request> read_nothing(const Dialect&, const Params&) {
+  return Request(CardRequest{});
+}
+
+// Calls `operation` with the request as the type that it takes.
+template <class T, auto operation>
+void call_with(const CallPtr& call, Request request) {
+  operation(call, std::get<T>(std::move(request)));
+}
+template <auto operation>
+constexpr auto kSend = &call_with<SendRequest, operation>;
+template <auto operation>
+constexpr auto kTask = &call_with<TaskRequest, operation>;
+template <auto operation>
+constexpr auto kPushRef = &call_with<PushRef, operation>;
+template <auto operation>
+constexpr auto kContent = &call_with<ContentRequest, operation>;
+
+// In the order of Operation.
+constexpr std::array kOperations{
+    OperationRow{Operation::send, "SendMessage", &read_send, &send_reads_disk, kSend<&send>},
+    OperationRow{Operation::send_stream, "SendStreamingMessage", &read_send, &send_reads_disk,
+                 kSend<&send_stream>},
+    OperationRow{Operation::get, "GetTask", &read_task_request, &get_reads_disk, kTask<&get>},
+    OperationRow{Operation::list, "ListTasks", &read_list, nullptr, &call_with<ListRequest, &list>},
+    OperationRow{Operation::cancel, "CancelTask", &read_task_request, nullptr, kTask<&cancel>},
+    OperationRow{Operation::subscribe, "SubscribeToTask", &read_task_request, nullptr, kTask<&subscribe>},
+    OperationRow{Operation::set_push, "CreateTaskPushNotificationConfig", &read_push, nullptr,
+                 &call_with<PushRequest, &set_push>},
+    OperationRow{Operation::get_push, "GetTaskPushNotificationConfig", &read_push_ref, nullptr,
+                 kPushRef<&get_push>},
+    OperationRow{Operation::list_push, "ListTaskPushNotificationConfigs", &read_push_ref, nullptr,
+                 kPushRef<&list_push>},
+    OperationRow{Operation::delete_push, "DeleteTaskPushNotificationConfig", &read_push_ref, nullptr,
+                 kPushRef<&delete_push>},
+    OperationRow{Operation::extended_card, "GetExtendedAgentCard", &read_nothing, nullptr,
+                 [](const CallPtr& call, Request) { extended_card(call); }},
+    OperationRow{Operation::artifact_bytes, "artifact bytes", &read_nothing, nullptr,
+                 kContent<&artifact_bytes>},
+    OperationRow{Operation::message_bytes, "message bytes", &read_nothing, nullptr, kContent<&message_bytes>},
+    OperationRow{Operation::task_tree, "task tree", &read_task_request, nullptr, kTask<&task_tree>},
+    OperationRow{Operation::task_log, "task log", &read_task_request, nullptr, kTask<&task_log>},
+    OperationRow{Operation::plan_picture, "plan picture", &read_task_request, nullptr, kTask<&plan_picture>},
+};
+
+constexpr bool in_order() {
+  for (std::size_t place = 0; place < kOperations.size(); ++place) {
+    if (kOperations[place].operation != static_cast<Operation>(place)) return false;
+  }
+  return true;
+}
+static_assert(in_order());
+
+}  // namespace
+
+const OperationRow& row_of(Operation operation) {
+  return kOperations[static_cast<std::size_t>(operation)];
+}
+
+void run(const CallPtr& call, Operation operation, Request request) {
+  const OperationRow& row = row_of(operation);
+  if (call->note) call->note->calls(row.name);
+  if (row.reads_disk != nullptr && !row.reads_disk(*call, request)) return row.run(call, std::move(request));
+  const auto held = std::make_shared<Request>(std::move(request));
+  call->block([call, &row, held] { row.run(call, std::move(*held)); });
 }
 
 }  // namespace baton::server::a2a

@@ -17,7 +17,20 @@ using Request = std::variant<protocol::a2a::SendRequest, protocol::a2a::TaskRequ
                              protocol::a2a::ListRequest, protocol::a2a::PushRequest, protocol::a2a::PushRef,
                              protocol::a2a::ContentRequest, CardRequest>;
 
-// Calls the operation. The request must have the operation's type.
+// One operation of the table in operations.cpp.
+struct OperationRow {
+  Operation operation;
+  std::string_view name;  // as A2A 1.0 calls it; for logs and spans of every version
+  // Reads the request from JSON and, in REST, the texts around it.
+  base::Result<Request> (*decode)(const protocol::a2a::Dialect& dialect, const protocol::a2a::Params& params);
+  // Returns true if this request may wait for the disk; null: each one may.
+  bool (*reads_disk)(const Call& call, const Request& request);
+  // The request is of the operation's type.
+  void (*run)(const CallPtr& call, Request request);
+};
+const OperationRow& row_of(Operation operation);
+
+// Calls the operation, where it may block if it may. The request is of its type.
 void run(const CallPtr& call, Operation operation, Request request);
 
 void send(const CallPtr& call, protocol::a2a::SendRequest request);

@@ -223,7 +223,7 @@ base::Result<Request> read_request(const protocol::a2a::Dialect& dialect, const 
     }
     return Request(std::move(ref));
   }
-  auto request = decode(dialect, operation, params);
+  auto request = row_of(operation).decode(dialect, params);
   if (request && operation == Operation::set_push) {
     std::get<protocol::a2a::PushRequest>(*request).task = target.task;
   }
