@@ -89,10 +89,9 @@ void read_auth(Value auth, const std::filesystem::path& folder, Endpoint& endpoi
 }
 
 Endpoint::OnUnknown read_on_unknown(std::string_view name) {
-  using OnUnknown = Endpoint::OnUnknown;
-  if (name == "resend") return OnUnknown::resend;
-  if (name == "fail") return OnUnknown::fail;
-  return name == "ask" ? OnUnknown::ask : OnUnknown::unset;
+  if (name == "resend") return Endpoint::OnUnknown::resend;
+  if (name == "fail") return Endpoint::OnUnknown::fail;
+  return name == "ask" ? Endpoint::OnUnknown::ask : Endpoint::OnUnknown::unset;
 }
 
 // Returns a variable of Baton's environment, for a value that the card leaves open; empty if no variable
