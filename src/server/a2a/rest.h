@@ -6,31 +6,33 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "http/http_server.h"
 #include "server/a2a/operations.h"
 #include "server/shared/endpoint.h"
+#include "server/shared/path_table.h"
 #include "server/shared/services.h"
 
 namespace baton::server::a2a {
 
+// Where the binding is served.
+std::span<const PathRow> rest_paths();
+
 // The operation and ids that a path of the binding names.
 struct RestTarget {
-  bool is_v1 = true;                   // else 0.3
-  std::optional<Operation> operation;  // empty: the path does not allow this method
-  std::string allow;                   // then: the allowed methods
+  bool is_v1 = true;  // else 0.3
+  Operation operation{};
   task::TaskId task;
   task::PushConfigId config;
   std::string tenant;               // 1.0 only
   std::string content;              // the artifact or message whose bytes are requested
   std::optional<std::size_t> part;  // which of its parts; empty: all
 };
-
-// `path` is percent-encoded as received, after the agent's prefix, without the query. Empty if the binding
-// has no such path.
-std::optional<RestTarget> match_rest(std::string_view method, std::string_view path);
+// `match`: one of the binding's rows.
+RestTarget rest_target(const PathMatch& match);
 
 // Handles a request to such a path by an admitted caller.
 void handle_rest(std::shared_ptr<http::Exchange> exchange, Admitted by, const RestTarget& target);

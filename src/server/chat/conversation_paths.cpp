@@ -1,6 +1,7 @@
 #include "server/chat/conversation_paths.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <functional>
 #include <string>
@@ -26,7 +27,10 @@ using base::fail;
 using engine::Conversation;
 using protocol::chat::Transcript;
 
-constexpr std::string_view kConversations = "/conversations";
+constexpr std::array kConversationPaths{
+    PathRow{Place::agent_ids, "GET", "/conversations[/]", Stage::conversations},
+    PathRow{Place::agent_ids, "GET, PATCH, DELETE", "/conversations/{id}", Stage::conversations},
+};
 constexpr int kPageUsual = 50, kPageMax = 100;
 constexpr std::chrono::seconds kEndWait{10};  // for running tasks of a deleted conversation
 // Answers from less than this do not count in the budget of large answers.
@@ -192,19 +196,8 @@ void erase(const Asked& asked) {
 
 }  // namespace
 
-std::optional<ConversationPath> read_conversation_path(std::string_view raw) {
-  if (!raw.starts_with(kConversations)) return std::nullopt;
-  raw.remove_prefix(kConversations.size());
-  if (raw.empty() || raw == "/") return ConversationPath{{}, "GET"};
-  if (raw.front() != '/' || raw.find('/', 1) != std::string_view::npos) return std::nullopt;
-  auto id = base::percent_decoded(raw.substr(1));
-  if (!id || !base::is_utf8(*id)) return std::nullopt;
-  return ConversationPath{{std::move(*id)}, "GET, PATCH, DELETE"};
-}
-
-bool has_method(const ConversationPath& path, std::string_view method) {
-  const bool is_read = method == "GET" || method == "HEAD";
-  return is_read || (!path.id.empty() && (method == "PATCH" || method == "DELETE"));
+std::span<const PathRow> conversation_paths() {
+  return kConversationPaths;
 }
 
 void handle_conversations(const Services& services, const std::shared_ptr<http::Exchange>& exchange,

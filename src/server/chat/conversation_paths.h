@@ -10,23 +10,16 @@
 #pragma once
 
 #include <memory>
-#include <optional>
-#include <string_view>
+#include <span>
 
 #include "http/http_server.h"
+#include "server/shared/path_table.h"
 #include "server/shared/services.h"
 #include "task/task.h"
 
 namespace baton::server::chat {
 
-struct ConversationPath {
-  task::ContextId id;  // empty: all of them
-  std::string_view methods;
-};
-
-// `raw`: the path below the agent, percent-encoded. Empty if it is another path.
-std::optional<ConversationPath> read_conversation_path(std::string_view raw);
-bool has_method(const ConversationPath& path, std::string_view method);
+std::span<const PathRow> conversation_paths();
 
 // Answers an authenticated caller's request with one of the path's methods. The context's id is the path's.
 void handle_conversations(const Services& services, const std::shared_ptr<http::Exchange>& exchange,

@@ -1,5 +1,6 @@
 #include "server/chat/routes.h"
 
+#include <array>
 #include <initializer_list>
 
 #include "http/accept.h"
@@ -93,41 +94,28 @@ void stream(const CallPtr& call) {
   run(call, says_message ? *as_message : *as_response);
 }
 
-struct Route {
-  std::string_view path;
-  Door door;
-  Protocol speaks;
-};
-
-constexpr Route kRoutes[] = {
-    {"/send-message", &send_message, Protocol::send_message},
-    {"/ag-ui", &ag_ui, Protocol::ag_ui},
-    {"/process", &process, Protocol::agent_api},
-    {"/stop", &stop, Protocol::agent_api},
-    {"/stream", &stream, Protocol::agent_server},
-};
-
-const Route* find_route(std::string_view path) {
-  if (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
-  for (const Route& route : kRoutes) {
-    if (route.path == path) return &route;
-  }
-  return nullptr;
+constexpr PathRow chat_row(std::string_view pattern, Handler handler, Protocol speaks) {
+  return {Place::agent, "POST", pattern, ChatProtocol{handler, speaks}};
 }
+constexpr std::array kChatPaths{
+    chat_row("/send-message[/]", &send_message, Protocol::send_message),
+    chat_row("/ag-ui[/]", &ag_ui, Protocol::ag_ui),
+    chat_row("/process[/]", &process, Protocol::agent_api),
+    chat_row("/stop[/]", &stop, Protocol::agent_api),
+    chat_row("/stream[/]", &stream, Protocol::agent_server),
+    // As hosted AG-Kit agents have it.
+    PathRow{Place::root, "POST", "/v1/aibot/bots/{agent}/send-message",
+            ChatProtocol{&send_message, Protocol::send_message}},
+};
 
 }  // namespace
 
-Door find_door(std::string_view path) {
-  const Route* route = find_route(path);
-  return route == nullptr ? nullptr : route->door;
+std::span<const PathRow> paths() {
+  return kChatPaths;
 }
 
-Protocol protocol_of(std::string_view path) {
-  const Route* route = find_route(path);
-  return route == nullptr ? Protocol::other : route->speaks;
-}
-
-void handle(RunClaims& claims, std::shared_ptr<http::Exchange> exchange, const Admitted& by, Door door) {
+void handle(RunClaims& claims, std::shared_ptr<http::Exchange> exchange, const Admitted& by,
+            Handler handler) {
   const std::string_view type = http::media_type(exchange->request().header("Content-Type"));
   if (!http::same_word(type, "application/json")) {
     return exchange->reply(plain_error(415, "Content-Type: must be application/json"));
@@ -139,12 +127,12 @@ void handle(RunClaims& claims, std::shared_ptr<http::Exchange> exchange, const A
                                                by.caller, by.child_agents, std::move(*document));
   call->note = by.note;
   // A caller at its stream limit can still stop a run.
-  if (door != &stop) call->hold = by.services.options.streams.take(call->caller);
-  if (door != &stop && !call->hold) {
+  if (handler != &stop) call->hold = by.services.options.streams.take(call->caller);
+  if (handler != &stop && !call->hold) {
     return call->refuse(
         {base::ErrorCode::overloaded, "this caller has as many runs open as it may; try again later", {}});
   }
-  door(call);
+  handler(call);
 }
 
 }  // namespace baton::server::chat

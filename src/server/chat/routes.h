@@ -4,21 +4,19 @@
 #pragma once
 
 #include <memory>
-#include <string_view>
+#include <span>
 
 #include "server/chat/call.h"
+#include "server/shared/path_table.h"
 
 namespace baton::server::chat {
 
-using Door = void (*)(const CallPtr&);
+using Handler = void (*)(const CallPtr&);
 
-// The handler of a POST to this path of an agent, or null.
-Door find_door(std::string_view path);
-
-// The protocol of requests to such a path.
-Protocol protocol_of(std::string_view path);
+// The protocols' paths.
+std::span<const PathRow> paths();
 
 // Handles a request to such a path that has been admitted.
-void handle(RunClaims& claims, std::shared_ptr<http::Exchange> exchange, const Admitted& by, Door door);
+void handle(RunClaims& claims, std::shared_ptr<http::Exchange> exchange, const Admitted& by, Handler handler);
 
 }  // namespace baton::server::chat

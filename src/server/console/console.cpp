@@ -21,6 +21,17 @@ constexpr const char* kPolicy =
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
     "trusted-types 'none'";
 
+constexpr std::array kConsolePaths{
+    PathRow{Place::operators, "", "/console[/]", Stage::console},
+    PathRow{Place::operators, "", "/console/{view...}", Stage::console},
+    PathRow{Place::root, "", "/chat[/]", Stage::chat_page},
+    // Other paths below /chat are a tenant's.
+    PathRow{Place::root, "", "/chat/{file...}.html", Stage::chat_page},
+    PathRow{Place::root, "", "/chat/{file...}.js", Stage::chat_page},
+    PathRow{Place::root, "", "/chat/{file...}.css", Stage::chat_page},
+    PathRow{Place::root, "", "/chat/{file...}.svg", Stage::chat_page},
+};
+
 struct FileType {
   std::string_view ending;
   const char* content_type;
@@ -64,13 +75,8 @@ http::Reply with_protection(http::Reply reply) {
 
 }  // namespace
 
-bool serves(std::string_view path) {
-  return is_at_or_below(path, kConsole);
-}
-
-bool serves_chat(std::string_view path) {
-  return path == kChat || path == std::string(kChat) + "/" ||
-         (is_at_or_below(path, kChat) && type_of(path) != nullptr);
+std::span<const PathRow> paths() {
+  return kConsolePaths;
 }
 
 http::Reply reply_to(const http::Request& request) {

@@ -6,16 +6,16 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "server/operate/call.h"
+#include "server/shared/path_table.h"
 
 namespace baton::server::operate {
 
-// Whether the path is the API's: "/operate" or below it.
-bool serves(std::string_view path);
+std::span<const PathRow> paths();
 
 class Routes {
  public:

@@ -9,6 +9,7 @@
 #include "server/admission/access.h"
 #include "server/admission/hosts.h"
 #include "server/admission/page_tokens.h"
+#include "server/chat/conversation_paths.h"
 #include "server/console/console.h"
 #include "server/pipeline/metrics.h"
 #include "server/shared/answers.h"
@@ -17,14 +18,9 @@
 namespace baton::server {
 namespace {
 
-constexpr std::string_view kCard = "/.well-known/agent-card.json";
-constexpr std::string_view kOldCard = "/.well-known/agent.json";  // until A2A 0.2
-constexpr std::string_view kHostedAgents = "/v1/aibot/bots/";     // of AG-Kit
 constexpr std::string_view kNoDefault =
     "no agent is the default one; GET /agents lists them, each at /agents/<name>/";
-constexpr std::string_view kV02ExtendedCard = "/agent/authenticatedExtendedCard";
-constexpr std::string_view kPlan = "/plan.svg";
-constexpr std::string_view kMetrics = "/metrics", kTokens = "/tokens";
+constexpr std::string_view kNothing = "nothing is served at this path";
 constexpr std::size_t kSmallBody = 16 << 10;
 
 http::Reply method_not_allowed(std::string_view allow) {
@@ -65,12 +61,9 @@ base::ErrorCode code_of(int status) {
   }
 }
 
-bool reads(const http::Request& request) {
-  return request.method == "GET" || request.method == "HEAD";
-}
-
-bool is_for_operators(std::string_view path) {
-  return operate::serves(path) || console::serves(path);
+// Empty for a path of callers.
+PathMatch find_operators(const http::Request& request) {
+  return find_path(paths_at(Place::operators), request.method, request.path);
 }
 
 }  // namespace
@@ -88,14 +81,15 @@ http::Hooks Pipeline::hooks() const {
 
 http::Reply Pipeline::connection_error(const http::Request& request, int status,
                                        std::string_view reason) const {
-  if (is_for_operators(request.path)) return operator_error(request, status, reason);
+  if (find_operators(request).row != nullptr) return operator_error(request, status, reason);
   http::Reply reply = protocol_error(request, status, reason);
   for (auto& header : cors_headers(services_.options, request)) reply.headers.push_back(std::move(header));
   return reply;
 }
 
 http::Reply Pipeline::operator_error(const http::Request& request, int status, std::string_view reason) {
-  return operate::serves(request.path) ? operate::error_reply(status, reason) : plain_error(status, reason);
+  return find_operators(request).is(Stage::operator_api) ? operate::error_reply(status, reason)
+                                                         : plain_error(status, reason);
 }
 
 // In the form of A2A on its paths; the chat protocols have the same form as everything else.
@@ -107,49 +101,58 @@ http::Reply Pipeline::protocol_error(const http::Request& request, int status,
   const Target target = is_known ? target_of(request) : Target();
   if (target.agent == nullptr) return reply;
   const base::Error error{code_of(status), std::string(reason), {}};
-  const auto rest = target.is_rpc() ? std::nullopt : a2a::match_rest(request.method, target.raw_rest);
-  if (target.is_rpc() && request.method == "POST") {
-    reply.body = a2a::rpc_refusal(request, error, status).body;
-  } else if (rest && rest->operation && !chat::find_door(target.rest)) {
-    http::Reply other = a2a::rest_refusal(request, *rest, error, status);
+  const PathMatch found = find_below(target, request.method);
+  if (!found.allowed) return reply;
+  if (found.is(Stage::json_rpc)) reply.body = a2a::rpc_refusal(request, error, status).body;
+  if (found.answered_by<RestOperation>() != nullptr) {
+    http::Reply other = a2a::rest_refusal(request, a2a::rest_target(found), error, status);
     reply.content_type = std::move(other.content_type);
     reply.body = std::move(other.body);
   }
   return reply;
 }
 
-void Pipeline::handle(std::shared_ptr<http::Exchange> way_back) const {
-  const auto exchange = std::make_shared<ObservedExchange>(services_, std::move(way_back));
+Pipeline::ExchangePtr Pipeline::begin(std::shared_ptr<http::Exchange> way_back, bool for_operators) const {
+  auto exchange = std::make_shared<ObservedExchange>(services_, std::move(way_back));
+  if (for_operators) exchange->leave_headers();
   const http::Request& request = exchange->request();
-  if (auto healthy = health(request.method, request.path)) return exchange->reply(std::move(*healthy));
-  if (!host_is_served(services_.options, request)) {
-    note_refusal(request, "the host that it named is not served here");
-    exchange->leave_headers();  // the error has them
-    return exchange->reply(connection_error(
-        request, 403, "this host is not served here: the setting hosts lists those that are"));
+  if (auto healthy = health(request.method, request.path)) {
+    exchange->reply(std::move(*healthy));
+    return nullptr;
   }
+  if (host_is_served(for_operators ? *operator_options_ : services_.options, request)) return exchange;
+  note_refusal(request, "the host that it named is not served here");
+  exchange->leave_headers();  // the error has them
+  exchange->reply(
+      for_operators
+          ? operator_error(request, 403, "this host is not served here")
+          : connection_error(request, 403,
+                             "this host is not served here: the setting hosts lists those that are"));
+  return nullptr;
+}
+
+void Pipeline::handle(std::shared_ptr<http::Exchange> way_back) const {
+  const ExchangePtr exchange = begin(std::move(way_back), false);
+  if (!exchange) return;
+  const http::Request& request = exchange->request();
   // Before the preflight, and without the headers that let other origins read an answer.
-  const bool is_preflight = request.method == "OPTIONS", is_for_operator = is_for_operators(request.path);
+  const bool is_preflight = request.method == "OPTIONS";
+  const bool is_for_operator = find_operators(request).row != nullptr;
   if (is_preflight || is_for_operator) exchange->leave_headers();
   if (is_for_operator) {
     if (operators_ && operators_with_callers_) return serve_operators(exchange, services_.options);
-    return exchange->reply(operator_error(request, 404, "nothing is served at this path"));
+    return exchange->reply(operator_error(request, 404, kNothing));
   }
   if (is_preflight) return exchange->reply(preflight(services_.options, request));
   route(exchange);
 }
 
 void Pipeline::handle_operator(std::shared_ptr<http::Exchange> way_back) const {
-  const auto exchange = std::make_shared<ObservedExchange>(services_, std::move(way_back));
-  exchange->leave_headers();
-  const http::Request& request = exchange->request();
-  if (auto healthy = health(request.method, request.path)) return exchange->reply(std::move(*healthy));
-  if (!host_is_served(*operator_options_, request)) {
-    note_refusal(request, "the host that it named is not served here");
-    return exchange->reply(operator_error(request, 403, "this host is not served here"));
-  }
-  if (is_for_operators(request.path)) return serve_operators(exchange, *operator_options_);
-  exchange->reply(plain_error(404, "nothing is served at this path"));
+  const ExchangePtr exchange = begin(std::move(way_back), true);
+  if (!exchange) return;
+  if (find_operators(exchange->request()).row != nullptr)
+    return serve_operators(exchange, *operator_options_);
+  exchange->reply(plain_error(404, kNothing));
 }
 
 // The stages origin, authenticate and call of operators. No page of another origin gets an answer.
@@ -160,7 +163,7 @@ void Pipeline::serve_operators(const ExchangePtr& exchange, const ServerOptions&
     return exchange->reply(
         operate::error_reply(403, "permission_denied", "pages of other origins may not call"));
   }
-  if (console::serves(request.path)) return exchange->reply(console::reply_to(request));
+  if (find_operators(request).is(Stage::console)) return exchange->reply(console::reply_to(request));
   if (!is_open_.load(std::memory_order_acquire))
     return exchange->reply(operate::error_reply(503, "unavailable", "starting"));
   const auto who = authenticate_operator(options, request);
@@ -174,53 +177,85 @@ void Pipeline::serve_operators(const ExchangePtr& exchange, const ServerOptions&
 
 void Pipeline::route(const ExchangePtr& exchange) const {
   const http::Request& request = exchange->request();
-  if (request.path == kMetrics && reads(request)) {
-    return exchange->block(
-        [this, exchange] { exchange->reply(text(200, metrics_of(services_, http_counts_))); });
+  PathMatch found = find_path(paths_at(Place::root), request.method, request.path);
+  if (found.is(Stage::chat_page) && !services_.options.chat.page) found = {};
+  const bool is_for_probes = found.is(Stage::is_alive) || found.is(Stage::is_healthy) ||
+                             found.is(Stage::is_ready) || found.is(Stage::metrics);
+  if (!is_for_probes && !is_open_.load(std::memory_order_acquire))
+    return exchange->reply(plain_error(503, "starting"));
+  if (found.answered_by<Stage>() != nullptr) return serve_root(exchange, found);
+  Target target = target_of(request);
+  if (found.row != nullptr) {  // a path of the root that names an agent
+    target.agent = agent_named(found["agent"]);
+    target.at_root = false;
+    target.is_default = target.agent && target.agent == services_.catalogue.default_agent();
+  } else if (target.agent) {
+    found = find_below(target, request.method);
   }
-  if (request.path == kMetrics || health_at(request.path)) return exchange->reply(method_not_allowed("GET"));
-  if (!is_open_.load(std::memory_order_acquire)) return exchange->reply(plain_error(503, "starting"));
-  if (request.path == "/agents" || request.path == kAgents) {
-    return exchange->block([this, exchange] { serve_agents(exchange); });
-  }
-  if (request.path == kTokens) return serve_tokens(exchange);
-  if (services_.options.chat.page && console::serves_chat(request.path)) {
-    exchange->leave_headers();
-    return exchange->reply(console::reply_to(request));
-  }
-  const Target target = target_of(request);
   if (!target.agent) {
     return exchange->reply(plain_error(404, target.at_root ? kNoDefault : "no such agent"));
   }
-  const bool is_card = target.rest == kCard || target.rest == kOldCard, is_plan = target.rest == kPlan;
-  const bool is_extended = target.rest == kV02ExtendedCard && reads(request);
-  if ((is_card || is_plan || is_extended) && services_.catalogue.find(target.agent->name) == nullptr)
+  if (found.row == nullptr) return exchange->reply(plain_error(404, kNothing));
+  serve_agent(exchange, target, found);
+}
+
+void Pipeline::serve_root(const ExchangePtr& exchange, const PathMatch& found) const {
+  if (!found.allowed) return exchange->reply(method_not_allowed(found.allow));
+  switch (*found.answered_by<Stage>()) {
+    case Stage::metrics:
+      return exchange->block(
+          [this, exchange] { exchange->reply(text(200, metrics_of(services_, http_counts_))); });
+    case Stage::agents:
+      return exchange->block([this, exchange] { serve_agents(exchange); });
+    case Stage::tokens:
+      return serve_tokens(exchange);
+    case Stage::chat_page:
+      exchange->leave_headers();
+      return exchange->reply(console::reply_to(exchange->request()));
+    default:  // health checks have been answered
+      return exchange->reply(plain_error(404, kNothing));
+  }
+}
+
+void Pipeline::serve_agent(const ExchangePtr& exchange, const Target& target, const PathMatch& found) const {
+  const bool is_extended = found.is(Stage::extended_card);
+  const bool needs_card = found.is(Stage::card) || found.is(Stage::plan) || is_extended;
+  if (is_extended && !found.allowed) return exchange->reply(plain_error(404, kNothing));
+  if (needs_card && services_.catalogue.find(target.agent->name) == nullptr)
     return exchange->reply(plain_error(503, "another node serves this agent, try again"));
-  if (is_card) return serve_card(exchange, target);
-  if (is_plan) return serve_plan(exchange, target);
-  if (is_extended) return serve_extended_card(exchange, target);
-  if (const chat::Door door = chat::find_door(target.rest)) return serve_chat(exchange, target, door);
-  if (const auto path = target.is_rpc() ? std::nullopt : chat::read_conversation_path(target.raw_rest))
-    return serve_conversations(exchange, target, *path);
-  serve_call(exchange, target);
+  if (!found.allowed) return exchange->reply(method_not_allowed(found.allow));
+  if (found.is(Stage::json_rpc)) return serve_json_rpc(exchange, target);
+  if (found.answered_by<RestOperation>()) return serve_rest(exchange, target, a2a::rest_target(found));
+  if (const auto* chat = found.answered_by<ChatProtocol>()) return serve_chat(exchange, target, *chat);
+  if (found.is(Stage::conversations)) return serve_conversations(exchange, target, found["id"]);
+  if (found.is(Stage::card)) return serve_card(exchange, target);
+  if (found.is(Stage::plan)) return serve_plan(exchange, target);
+  serve_extended_card(exchange, target);
+}
+
+PathMatch Pipeline::find_below(const Target& target, std::string_view method) {
+  PathMatch found = find_path(paths_at(Place::agent), method, target.rest);
+  if (found.row != nullptr) return found;
+  return find_path(paths_at(Place::agent_ids), method, target.raw_rest);
+}
+
+// Hidden agents have other names.
+const agents::Agent* Pipeline::agent_named(std::string_view name) const {
+  if (!agents::is_agent_name(name)) return nullptr;
+  const agents::Agent* const here = services_.catalogue.find({std::string(name)});
+  return here != nullptr ? here : services_.catalogue.on_other_node({std::string(name)});
 }
 
 Pipeline::Target Pipeline::target_of(const http::Request& request) const {
   const std::string_view path = request.path, raw = request.raw_path;
   const agents::Agent* const first = services_.catalogue.default_agent();
-  const bool hosted = path.starts_with(kHostedAgents) && path.ends_with("/send-message");
-  const std::string_view agents = hosted ? kHostedAgents : kAgents;
-  if (!path.starts_with(agents)) return {{first, true, base_url_, true}, path, raw};
-  const std::string_view after = path.substr(agents.size());
+  if (!path.starts_with(kAgents)) return {{first, true, base_url_, true}, path, raw};
+  const std::string_view after = path.substr(kAgents.size());
   const std::size_t end = std::min(after.find('/'), after.size());
-  const std::string_view prefix = path.substr(0, agents.size() + end);
+  const std::string_view prefix = path.substr(0, kAgents.size() + end);
   // Names need no percent-encoding; if one is encoded anyway, the decoded rest is used.
   const std::string_view raw_rest = raw.starts_with(prefix) ? raw.substr(prefix.size()) : after.substr(end);
-  // Hidden agents have other names.
-  const std::string name(after.substr(0, end));
-  const bool may_be = agents::is_agent_name(name);
-  const agents::Agent* agent = may_be ? services_.catalogue.find({name}) : nullptr;
-  if (may_be && agent == nullptr) agent = services_.catalogue.on_other_node({name});
+  const agents::Agent* const agent = agent_named(after.substr(0, end));
   return {{agent, false, base_url_, agent && agent == first}, after.substr(end), raw_rest};
 }
 
@@ -246,18 +281,15 @@ base::Result<Admitted> Pipeline::admit(const http::Request& head) const {
   return base::fail(caller.error());
 }
 
-std::optional<http::Reply> Pipeline::health_at(std::string_view path) const {
-  if (path == "/healthz") return text(200, "ok\n");
-  if (path == "/readyz") return readiness();
-  if (path != "/health") return std::nullopt;
+std::optional<http::Reply> Pipeline::health(std::string_view method, std::string_view target) const {
+  const auto found = find_path(paths_at(Place::root), method, target.substr(0, target.find('?')));
+  if (!found.allowed) return std::nullopt;
+  if (found.is(Stage::is_alive)) return text(200, "ok\n");
+  if (found.is(Stage::is_ready)) return readiness();
+  if (!found.is(Stage::is_healthy)) return std::nullopt;
   http::Reply healthy;
   healthy.body = R"({"status":"healthy"})";
   return healthy;
-}
-
-std::optional<http::Reply> Pipeline::health(std::string_view method, std::string_view target) const {
-  if (method != "GET" && method != "HEAD") return std::nullopt;
-  return health_at(target.substr(0, target.find('?')));
 }
 
 // Ready even if agents were left out, or are not the same on all nodes: the others are served.
@@ -322,7 +354,6 @@ std::optional<Admitted> Pipeline::admitted(const ExchangePtr& exchange, const Ta
 
 void Pipeline::serve_agents(const ExchangePtr& exchange) const {
   const http::Request& request = exchange->request();
-  if (!reads(request)) return exchange->reply(method_not_allowed("GET"));
   if (!origin_may_call(services_.options, request)) {
     return exchange->reply(plain_error(403, "pages of this origin may not call"));
   }
@@ -335,7 +366,6 @@ void Pipeline::serve_agents(const ExchangePtr& exchange) const {
 // Not by a page of another origin: a page has no token of its own.
 void Pipeline::serve_tokens(const ExchangePtr& exchange) const {
   const http::Request& request = exchange->request();
-  if (request.method != "POST") return exchange->reply(method_not_allowed("POST"));
   if (!is_of_own_page(services_.options, request))
     return exchange->reply(plain_error(403, "pages of other origins may not call"));
   const Token* const by = own_token(services_.options, request);
@@ -356,8 +386,6 @@ void Pipeline::serve_tokens(const ExchangePtr& exchange) const {
 }
 
 void Pipeline::serve_card(const ExchangePtr& exchange, const Target& target) const {
-  const http::Request& request = exchange->request();
-  if (!reads(request)) return exchange->reply(method_not_allowed("GET"));
   const auto answer = [this, exchange, target] {
     const CardUrls urls = card_urls(services_.options, exchange->request(), target);
     exchange->reply(card_reply(services_, exchange->request(), *target.agent, urls));
@@ -368,7 +396,6 @@ void Pipeline::serve_card(const ExchangePtr& exchange, const Target& target) con
 
 // For callers: it says more than the card.
 void Pipeline::serve_plan(const ExchangePtr& exchange, const Target& target) const {
-  if (!reads(exchange->request())) return exchange->reply(method_not_allowed("GET"));
   const auto by =
       admitted(exchange, target, [exchange](const base::Error& error) { exchange->reply(refusal(error)); });
   if (!by) return;
@@ -394,45 +421,44 @@ void Pipeline::serve_extended_card(const ExchangePtr& exchange, const Target& ta
   answer();
 }
 
-void Pipeline::serve_chat(const ExchangePtr& exchange, const Target& target, chat::Door door) const {
-  if (exchange->request().method != "POST") return exchange->reply(method_not_allowed("POST"));
-  exchange->reached(*target.agent, chat::protocol_of(target.rest));
+void Pipeline::serve_chat(const ExchangePtr& exchange, const Target& target, const ChatProtocol& chat) const {
+  exchange->reached(*target.agent, chat.speaks);
   auto by =
       admitted(exchange, target, [exchange](const base::Error& error) { exchange->reply(refusal(error)); });
   if (!by) return;
-  exchange->block(
-      [this, exchange, by = std::move(*by), door] { chat::handle(*claims_, exchange, by, door); });
+  exchange->block([this, exchange, by = std::move(*by), handler = chat.handle] {
+    chat::handle(*claims_, exchange, by, handler);
+  });
 }
 
 void Pipeline::serve_conversations(const ExchangePtr& exchange, const Target& target,
-                                   const chat::ConversationPath& path) const {
-  const http::Request& request = exchange->request();
-  if (!chat::has_method(path, request.method)) return exchange->reply(method_not_allowed(path.methods));
-  if (request.body.size() > kSmallBody) return exchange->reply(plain_error(413, "the body is too large"));
+                                   std::string_view id) const {
+  if (exchange->request().body.size() > kSmallBody)
+    return exchange->reply(plain_error(413, "the body is too large"));
   exchange->reached(*target.agent, Protocol::other);
   auto by =
       admitted(exchange, target, [exchange](const base::Error& error) { exchange->reply(refusal(error)); });
   if (!by) return;
-  exchange->block([this, exchange, agent = target.agent, caller = std::move(by->caller), path] {
-    chat::handle_conversations(services_, exchange, {caller, agent->name, path.id});
+  exchange->block([this, exchange, agent = target.agent, caller = std::move(by->caller),
+                   context = task::ContextId{std::string(id)}] {
+    chat::handle_conversations(services_, exchange, {caller, agent->name, context});
   });
 }
 
-void Pipeline::serve_call(const ExchangePtr& exchange, const Target& target) const {
-  const http::Request& request = exchange->request();
-  const bool is_rpc = target.is_rpc();
-  auto rest = is_rpc ? std::nullopt : a2a::match_rest(request.method, target.raw_rest);
-  if (!is_rpc && !rest) return exchange->reply(plain_error(404, "nothing is served at this path"));
-  if (is_rpc && request.method != "POST") return exchange->reply(method_not_allowed("POST"));
-  if (rest && !rest->operation) return exchange->reply(method_not_allowed(rest->allow));
-  exchange->reached(*target.agent, is_rpc ? Protocol::json_rpc : Protocol::rest);
+void Pipeline::serve_json_rpc(const ExchangePtr& exchange, const Target& target) const {
+  exchange->reached(*target.agent, Protocol::json_rpc);
+  auto by = admitted(exchange, target,
+                     [exchange](const base::Error& error) { a2a::refuse_json_rpc(*exchange, error); });
+  if (by) a2a::handle_json_rpc(exchange, std::move(*by));
+}
+
+void Pipeline::serve_rest(const ExchangePtr& exchange, const Target& target,
+                          const a2a::RestTarget& rest) const {
+  exchange->reached(*target.agent, Protocol::rest);
   auto by = admitted(exchange, target, [this, exchange, target, rest](const base::Error& error) {
-    if (rest) return a2a::refuse_rest(exchange, {services_, target, {}}, *rest, error);
-    a2a::refuse_json_rpc(*exchange, error);
+    a2a::refuse_rest(exchange, {services_, target, {}}, rest, error);
   });
-  if (!by) return;
-  if (is_rpc) return a2a::handle_json_rpc(exchange, std::move(*by));
-  a2a::handle_rest(exchange, std::move(*by), *rest);
+  if (by) a2a::handle_rest(exchange, std::move(*by), rest);
 }
 
 }  // namespace baton::server

@@ -8,34 +8,14 @@
 //   route         before the caller is known: a token may be for some agents only, and a refusal has the form
 //                 of the binding and version that the path names.
 //   origin        before the token: no page may use one that its browser adds.
-//   authenticate  before a body is decoded: who has no token costs no parser.
+//   authenticate  before a body is decoded: a caller without a token costs no parser.
 //   decode        the binding reads a request value (a2a/json_rpc.h, a2a/rest.h, chat/routes.h, grpc/).
 //   call          the operation (a2a/operations.h, chat/routes.cpp).
 //   encode        the binding writes the operation's answer value, or each item of its stream.
 //   respond       the connection layer's Exchange; what browsers need is added here, for every answer, and
-//   the
-//                 answer is counted and noted (observed_exchange.h).
+//                 the answer is counted and noted (observed_exchange.h).
 //
-// Every path of the program:
-//
-//   POST [/agents/<name>][/]                                  A2A over JSON-RPC, every version
-//   [/agents/<name>]/v1/message:send, /v1/tasks/...           A2A 0.3 over REST (server/a2a/rest.cpp)
-//   [/agents/<name>][/<tenant>]/message:send, /tasks/...      A2A 1.0 over REST
-//   POST [/agents/<name>]/send-message, /ag-ui, /process, ... chat protocols (server/chat/routes.cpp)
-//   [/agents/<name>]/conversations[/<id>]                     what a chat page lists
-//                                                             (server/chat/conversation_paths.h)
-//   POST /v1/aibot/bots/<name>/send-message                   the same, as hosted AG-Kit agents have it
-//   GET  [/agents/<name>]/.well-known/agent-card.json         the agent's card; agent.json is the same
-//   GET  [/agents/<name>]/agent/authenticatedExtendedCard     its extended card, for A2A 0.2
-//   GET  [/agents/<name>]/plan.svg                            the picture of an agent that is a plan
-//   GET  /agents                                              the agents that the caller may call
-//   POST /tokens                                              a token for a page
-//   (server/admission/page_tokens.h) GET  /healthz  /health  /readyz  /metrics                 for operators
-//   GET  /chat, /chat/<file>                                  the page for callers (server/console/)
-//   GET  /console...                                          the operators' page (server/console/)
-//   /operate/v1/...                                           the operator API (server/operate/)
-//   OPTIONS anything                                          for browsers
-//
+// The paths of every stage and binding are rows of a table (server/shared/path_table.h, pipeline/paths.cpp).
 // A path without /agents/<name> means the default agent; if there is none, the answer is 404. A gRPC call has
 // a path of its own and takes the stages up to `authenticate` by its head (`admit`).
 //
@@ -47,9 +27,9 @@
 #include <optional>
 
 #include "http/http_server.h"
+#include "server/a2a/rest.h"
 #include "server/admission/refusal_log.h"
 #include "server/admission/wrong_tokens.h"
-#include "server/chat/conversation_paths.h"
 #include "server/chat/routes.h"
 #include "server/operate/node_list.h"
 #include "server/operate/routes.h"
@@ -107,28 +87,30 @@ class Pipeline {
   struct Target : Endpoint {
     std::string_view rest;
     std::string_view raw_rest;  // percent-encoded, as received
-
-    bool is_rpc() const { return rest.empty() || rest == "/"; }
   };
-  // The answer to a GET of this path; empty: it is no path of health checks.
-  std::optional<http::Reply> health_at(std::string_view path) const;
   http::Reply readiness() const;
   http::Reply protocol_error(const http::Request& request, int status, std::string_view reason) const;
 
+  // The stages health and host; null: the request has been answered.
+  ExchangePtr begin(std::shared_ptr<http::Exchange> way_back, bool for_operators) const;
   void route(const ExchangePtr& exchange) const;
+  void serve_root(const ExchangePtr& exchange, const PathMatch& found) const;
+  void serve_agent(const ExchangePtr& exchange, const Target& target, const PathMatch& found) const;
   void serve_operators(const ExchangePtr& exchange, const ServerOptions& options) const;
   Target target_of(const http::Request& request) const;
+  const agents::Agent* agent_named(std::string_view name) const;
+  // Where a path below an agent leads.
+  static PathMatch find_below(const Target& target, std::string_view method);
   void serve_agents(const ExchangePtr& exchange) const;
   void serve_tokens(const ExchangePtr& exchange) const;
   void serve_card(const ExchangePtr& exchange, const Target& target) const;
   void serve_plan(const ExchangePtr& exchange, const Target& target) const;
   // For A2A 0.2.
   void serve_extended_card(const ExchangePtr& exchange, const Target& target) const;
-  void serve_chat(const ExchangePtr& exchange, const Target& target, chat::Door door) const;
-  void serve_conversations(const ExchangePtr& exchange, const Target& target,
-                           const chat::ConversationPath& path) const;
-  // An A2A operation: over JSON-RPC at the agent's own URL, or over REST.
-  void serve_call(const ExchangePtr& exchange, const Target& target) const;
+  void serve_chat(const ExchangePtr& exchange, const Target& target, const ChatProtocol& chat) const;
+  void serve_conversations(const ExchangePtr& exchange, const Target& target, std::string_view id) const;
+  void serve_json_rpc(const ExchangePtr& exchange, const Target& target) const;
+  void serve_rest(const ExchangePtr& exchange, const Target& target, const a2a::RestTarget& rest) const;
 
   // The stages origin and authenticate. Empty: the request has been answered, by `refuse(error)` if it was
   // the caller that may not; with a delay if wrong tokens keep coming from its address.

@@ -6,7 +6,6 @@ namespace console_test {
 
 using namespace baton;
 using server::console::reply_to;
-using server::console::serves;
 
 namespace {
 
@@ -25,9 +24,25 @@ http::Request asking(std::string path, std::string method = "GET") {
   return request;
 }
 
+bool serves(std::string_view path) {
+  return server::find_path(server::paths_at(server::Place::operators), "GET", path)
+      .is(server::Stage::console);
+}
+
+bool serves_chat(std::string_view path) {
+  return server::find_path(server::paths_at(server::Place::root), "GET", path).is(server::Stage::chat_page);
+}
+
 }  // namespace
 
-TEST_CASE("Console: serves only its own paths") {
+TEST_CASE("Console: the chat page is at /chat, and files are below it") {
+  for (const char* path : {"/chat", "/chat/", "/chat/chat.js", "/chat/a/b.css", "/chat/none.svg"})
+    CHECK(serves_chat(path));
+  for (const char* path : {"/chats", "/chat.js", "/chat/tasks", "/chat/tasks/t", "/chat/message:send"})
+    CHECK_FALSE(serves_chat(path));
+}
+
+TEST_CASE("Console: serves its own paths alone") {
   CHECK(serves("/console"));
   CHECK(serves("/console/tasks/12"));
   CHECK_FALSE(serves("/consoles"));

@@ -5,8 +5,24 @@
 namespace rest_test {
 
 using namespace baton;
-using server::a2a::match_rest;
 using server::a2a::Operation;
+
+namespace {
+
+struct Found : server::a2a::RestTarget {
+  std::optional<Operation> operation;  // empty: the path does not allow this method
+  std::string allow;
+};
+
+std::optional<Found> match_rest(std::string_view method, std::string_view path) {
+  const auto match = server::find_path(server::a2a::rest_paths(), method, path);
+  if (match.row == nullptr) return std::nullopt;
+  Found found{server::a2a::rest_target(match), {}, match.allow};
+  if (match.allowed) found.operation = found.RestTarget::operation;
+  return found;
+}
+
+}  // namespace
 
 TEST_CASE("match_rest: /v1 is the old protocol, paths without it are 1.0") {
   const auto old = match_rest("POST", "/v1/message:send");
@@ -61,7 +77,21 @@ TEST_CASE("match_rest: the colon before a verb may be percent-encoded if that is
   CHECK_FALSE(match_rest("POST", "/message%3Aother"));
 }
 
-TEST_CASE("match_rest: a slash inside an id is percent-encoded") {
+TEST_CASE("match_rest: an artifact, and a part by its number") {
+  const auto part = match_rest("HEAD", "/acme/tasks/t/artifacts/a%2Fb/parts/2");
+  REQUIRE(part);
+  CHECK((part->operation == Operation::artifact_bytes));
+  CHECK(part->tenant == "acme");
+  CHECK(part->content == "a/b");
+  CHECK(part->part == 2);
+  CHECK_FALSE(match_rest("GET", "/tasks/t/artifacts/a")->part);
+  CHECK(match_rest("PUT", "/tasks/t/artifacts/a")->allow == "GET, HEAD");
+  CHECK_FALSE(match_rest("GET", "/tasks/t/artifacts/a/parts/x"));
+  CHECK_FALSE(match_rest("GET", "/v1/tasks/t/artifacts/a"));
+  CHECK_FALSE(match_rest("HEAD", "/tasks/t")->operation);
+}
+
+TEST_CASE("match_rest: a slash inside an id comes percent-encoded") {
   const auto config = match_rest("DELETE", "/tasks/a%2Fb/pushNotificationConfigs/c%2Fd");
   REQUIRE(config);
   CHECK((config->operation == Operation::delete_push));

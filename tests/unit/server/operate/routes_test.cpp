@@ -8,6 +8,7 @@
 
 #include "base/embedded.h"
 #include "server/operate/rows.h"
+#include "server/shared/path_table.h"
 
 namespace routes_test {
 
@@ -28,11 +29,17 @@ TEST_CASE("Routes: exactly the routes of the API description are served") {
   CHECK(std::set(routes.begin(), routes.end()) == described);
 }
 
-TEST_CASE("Routes: the API is served only at and below /operate") {
-  CHECK(server::operate::serves("/operate"));
-  CHECK(server::operate::serves("/operate/v1/tasks"));
-  CHECK_FALSE(server::operate::serves("/operated"));
-  CHECK_FALSE(server::operate::serves("/"));
+TEST_CASE("Routes: the API is at /operate and below it alone") {
+  const auto serves = [](std::string_view path) {
+    return server::find_path(server::paths_at(server::Place::operators), "GET", path)
+        .is(server::Stage::operator_api);
+  };
+  CHECK(serves("/operate"));
+  CHECK(serves("/operate/v1/tasks"));
+  CHECK(serves("/operate/"));
+  CHECK(serves("/operate/%"));
+  CHECK_FALSE(serves("/operated"));
+  CHECK_FALSE(serves("/"));
 }
 
 TEST_CASE("Rows: viewers see a webhook's URL without user info and query") {
