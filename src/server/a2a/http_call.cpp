@@ -17,8 +17,18 @@ using protocol::a2a::Dialect;
 constexpr std::string_view kJson = "application/json", kA2aJson = "application/a2a+json",
                            kEventStream = "text/event-stream";
 
-std::string_view content_type(const HttpCall& call) {
-  return call.binding == Binding::rest ? rest_content_type(call.head(), call.rules.is_v1()) : kJson;
+std::string_view content_type(const http::Request& head, Binding binding, bool is_v1) {
+  return binding == Binding::rest ? rest_content_type(head, is_v1) : kJson;
+}
+
+void write_error(std::string& out, const ErrorForm& form, const base::Error& error, const task::TaskId& named,
+                 int status) {
+  if (!form.rpc_id.empty()) {
+    if (form.is_v1) return protocol::a2a::write_rpc_error_v1(out, form.rpc_id, error, named);
+    return protocol::write_rpc_error(out, form.rpc_id, error);
+  }
+  if (form.is_v1) return protocol::a2a::write_rest_error_v1(out, error, named, status);
+  protocol::a2a::write_rest_error_v0_3(out, error);
 }
 
 // Writes each answer as its version does.
@@ -83,17 +93,8 @@ class SseItems final : public ItemWriter {
   }
   void error_frame(std::string& out, const base::Error& error, const task::TaskId& named) const override {
     std::string body;
-    write_error(body, error, named, protocol::a2a::rest_status(error));
+    write_error(body, {dialect_.is_v1(), rpc_id_}, error, named, protocol::a2a::rest_status(error));
     protocol::append_sse(out, 0, body);
-  }
-  // In REST 1.0 an error has its HTTP status.
-  void write_error(std::string& out, const base::Error& error, const task::TaskId& named, int status) const {
-    if (rpc_id_.empty()) {
-      if (dialect_.is_v1()) return protocol::a2a::write_rest_error_v1(out, error, named, status);
-      return protocol::a2a::write_rest_error_v0_3(out, error);
-    }
-    if (dialect_.is_v1()) return protocol::a2a::write_rpc_error_v1(out, rpc_id_, error, named);
-    protocol::write_rpc_error(out, rpc_id_, error);
   }
 
  private:
@@ -118,6 +119,20 @@ std::string_view rest_content_type(const http::Request& request, bool is_v1) {
   }
   const std::string_view sent = http::media_type(request.header("Content-Type"));
   return http::same_word(sent, kJson) ? kJson : kA2aJson;
+}
+
+http::Reply error_reply(const http::Request& head, const ErrorForm& form, const base::Error& error,
+                        const task::TaskId& named, int status) {
+  http::Reply reply;
+  reply.status = status;
+  reply.content_type =
+      content_type(head, form.rpc_id.empty() ? Binding::rest : Binding::json_rpc, form.is_v1);
+  if (status == 401) reply.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"baton\"");
+  if (const int seconds = protocol::retry_after_s(error.code)) {
+    reply.headers.emplace_back("Retry-After", std::to_string(seconds));
+  }
+  write_error(reply.body, form, error, named, status);
+  return reply;
 }
 
 HttpCall::HttpCall(std::shared_ptr<http::Exchange> exchange, Admitted by, const Dialect& dialect,
@@ -157,18 +172,12 @@ void HttpCall::answer(Answer answer, AnswerBudget::SharePtr share) {
   } else if (auto* view = std::get_if<ViewAnswer>(&answer)) {
     made = std::move(view->reply);
   } else {
-    made.content_type = content_type(*this);
+    made.content_type = content_type(head(), binding, rules.is_v1());
     made.body = body_of(answer);
   }
   if (share) share->shrink(made.body.capacity());
   made.held = std::move(share);
   reply(std::move(made));
-}
-
-std::string HttpCall::error_body(const base::Error& error, const task::TaskId& named, int status) const {
-  std::string body;
-  SseItems(dialect_, rpc_id_).write_error(body, error, named, status);
-  return body;
 }
 
 void HttpCall::do_refuse(const base::Error& error, const task::TaskId& named) {
@@ -184,16 +193,8 @@ void HttpCall::do_refuse(const base::Error& error, const task::TaskId& named) {
 }
 
 void HttpCall::refuse_as(int status, const base::Error& error, const task::TaskId& named) const {
-  http::Reply made;
-  made.content_type = content_type(*this);
-  const bool is_unknown = error.code == ErrorCode::unauthenticated;
-  if (is_unknown) made.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"baton\"");
-  if (binding == Binding::rest || is_unknown) made.status = status;
-  if (const int seconds = protocol::retry_after_s(error.code)) {
-    made.headers.emplace_back("Retry-After", std::to_string(seconds));
-  }
-  made.body = error_body(error, named, made.status);
-  reply(std::move(made));
+  const bool has_status = binding == Binding::rest || error.code == ErrorCode::unauthenticated;
+  reply(error_reply(head(), {dialect_.is_v1(), rpc_id_}, error, named, has_status ? status : 200));
 }
 
 ItemWriterPtr HttpCall::items() const {

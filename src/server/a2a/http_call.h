@@ -30,8 +30,6 @@ class HttpCall final : public Call {
   void block(std::function<void()> work) override { exchange_->block(std::move(work)); }
   void later(std::function<void()> work) override { exchange_->on_loop(std::move(work)); }
   const http::Request& head() const override { return exchange_->request(); }
-  // The JSON of an error, in this binding. `status`: the answer's HTTP status.
-  std::string error_body(const base::Error& error, const task::TaskId& named, int status) const;
   // Refuses with another HTTP status than the error's usual one.
   void refuse_as(int status, const base::Error& error, const task::TaskId& named) const;
 
@@ -48,6 +46,15 @@ class HttpCall final : public Call {
   const protocol::a2a::Dialect& dialect_;
   const std::string rpc_id_;
 };
+
+// The form of an error, which binding and version decide.
+struct ErrorForm {
+  bool is_v1 = false;
+  std::string_view rpc_id = {};  // the bytes of the JSON-RPC id; empty: REST
+};
+// The answer with an error. `status`: also stands in the body of REST 1.0.
+http::Reply error_reply(const http::Request& head, const ErrorForm& form, const base::Error& error,
+                        const task::TaskId& named, int status);
 
 using HttpCallPtr = std::shared_ptr<HttpCall>;  // shared by the binding and the operation
 

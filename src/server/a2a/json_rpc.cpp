@@ -82,22 +82,9 @@ bool says_v1(const http::Request& request) {
   return version && *version == ProtocolVersion::v1_0;
 }
 
-// The answer to a request that has no Call yet.
-http::Reply refusal_of(const http::Request& request, std::string_view id, const base::Error& error,
-                       int status) {
-  http::Reply reply;
-  reply.status = status;
-  if (says_v1(request)) {
-    protocol::a2a::write_rpc_error_v1(reply.body, id, error, {});
-  } else {
-    protocol::write_rpc_error(reply.body, id, error);
-  }
-  if (status == 401) reply.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"baton\"");
-  return reply;
-}
-
+// Refuses a request for which there is no Call yet.
 void refuse(http::Exchange& exchange, std::string_view id, const base::Error& error, int status) {
-  exchange.reply(refusal_of(exchange.request(), id, error, status));
+  exchange.reply(error_reply(exchange.request(), {says_v1(exchange.request()), id}, error, {}, status));
 }
 
 // The first A2A clients omitted "jsonrpc". So 0.1 methods may omit it, and so may those that later versions
@@ -156,7 +143,7 @@ void handle_json_rpc(std::shared_ptr<http::Exchange> exchange, Admitted by) {
 }
 
 http::Reply rpc_refusal(const http::Request& request, const base::Error& error, int status) {
-  return refusal_of(request, "null", error, status);
+  return error_reply(request, {says_v1(request), "null"}, error, {}, status);
 }
 
 void refuse_json_rpc(http::Exchange& exchange, const base::Error& error) {

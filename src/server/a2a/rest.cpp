@@ -4,7 +4,6 @@
 #include <array>
 
 #include "base/text.h"
-#include "protocol/a2a/errors.h"
 #include "protocol/a2a/members.h"
 #include "server/a2a/http_call.h"
 #include "server/a2a/negotiation.h"
@@ -167,13 +166,7 @@ void handle_rest(std::shared_ptr<http::Exchange> exchange, Admitted by, const Re
 
 http::Reply rest_refusal(const http::Request& request, const RestTarget& target, const base::Error& error,
                          int status) {
-  http::Reply reply;
-  reply.status = status;
-  reply.content_type = rest_content_type(request, target.is_v1);
-  if (target.is_v1) protocol::a2a::write_rest_error_v1(reply.body, error, target.task, status);
-  if (!target.is_v1) protocol::a2a::write_rest_error_v0_3(reply.body, error);
-  if (status == 401) reply.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"baton\"");
-  return reply;
+  return error_reply(request, {target.is_v1, {}}, error, target.task, status);
 }
 
 void refuse_rest(std::shared_ptr<http::Exchange> exchange, Admitted by, const RestTarget& target,

@@ -5,36 +5,9 @@
 #include "server/shared/answers.h"
 
 namespace baton::server::chat {
-namespace {
-
-using base::ErrorCode;
-
-int status_of(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::task_not_found:
-    case ErrorCode::not_found:
-      return 404;
-    case ErrorCode::conflict:
-    case ErrorCode::already_exists:
-    case ErrorCode::unsupported:
-      return 409;
-    case ErrorCode::too_large:
-      return 413;
-    case ErrorCode::overloaded:
-    case ErrorCode::unavailable:
-      return 503;
-    case ErrorCode::internal:
-      return 500;
-    default:
-      return 400;
-  }
-}
-
-}  // namespace
-
 http::Reply error_reply(const base::Error& error, const task::AgentName& agent) {
-  const int status = status_of(error.code);
-  if (status == 500 || error.code == ErrorCode::unavailable) {
+  const int status = error_row(error.code).chat;
+  if (status == 500 || error.code == base::ErrorCode::unavailable) {
     base::log_error({{"agent", agent.value}}, "{} {}", error.for_caller, error.for_log);
   }
   return plain_error(status, error.for_caller.empty() ? "internal error" : error.for_caller);

@@ -1,49 +1,12 @@
 #include "server/operate/call.h"
 
-#include <algorithm>
-#include <array>
 #include <utility>
 
 #include "json/writer.h"
+#include "server/shared/answers.h"
 
 namespace baton::server::operate {
 namespace {
-
-using base::ErrorCode;
-
-struct ErrorRow {
-  ErrorCode code;
-  int status;
-  std::string_view name;
-};
-constexpr ErrorRow kInternal{ErrorCode::internal, 500, "internal"};
-constexpr std::array kErrors{
-    ErrorRow{ErrorCode::parse_error, 400, "invalid_argument"},
-    ErrorRow{ErrorCode::invalid_request, 400, "invalid_argument"},
-    ErrorRow{ErrorCode::invalid_argument, 400, "invalid_argument"},
-    ErrorRow{ErrorCode::content_type_not_supported, 400, "invalid_argument"},
-    ErrorRow{ErrorCode::unauthenticated, 401, "unauthenticated"},
-    ErrorRow{ErrorCode::permission_denied, 403, "permission_denied"},
-    ErrorRow{ErrorCode::task_not_found, 404, "not_found"},
-    ErrorRow{ErrorCode::not_found, 404, "not_found"},
-    ErrorRow{ErrorCode::method_not_found, 405, "method_not_allowed"},
-    ErrorRow{ErrorCode::already_exists, 409, "conflict"},
-    ErrorRow{ErrorCode::conflict, 409, "conflict"},
-    ErrorRow{ErrorCode::not_cancelable, 409, "conflict"},
-    ErrorRow{ErrorCode::unsupported, 409, "conflict"},
-    ErrorRow{ErrorCode::push_not_supported, 409, "conflict"},
-    ErrorRow{ErrorCode::too_large, 413, "too_large"},
-    ErrorRow{ErrorCode::overloaded, 429, "overloaded"},
-    ErrorRow{ErrorCode::deadline_exceeded, 503, "unavailable"},
-    ErrorRow{ErrorCode::unavailable, 503, "unavailable"},
-};
-
-const ErrorRow& row_of(ErrorCode code) {
-  for (const ErrorRow& row : kErrors) {
-    if (row.code == code) return row;
-  }
-  return kInternal;
-}
 
 http::Reply error_of(int status, std::string_view code, std::string_view message,
                      std::optional<std::int64_t> count) {
@@ -72,21 +35,14 @@ http::Reply json_reply(std::string body, int status) {
 }
 
 http::Reply error_reply(const base::Error& error, std::optional<std::int64_t> count) {
-  const ErrorRow& row = row_of(error.code);
-  const bool has_words = row.code != ErrorCode::internal && !error.for_caller.empty();
-  return error_of(row.status, row.name, has_words ? error.for_caller : "this did not work; the log says why",
-                  count);
-}
-
-http::Reply error_reply(int status, std::string_view code, std::string_view message) {
-  return error_of(status, code, message, {});
+  const ErrorRow& row = error_row(error.code);
+  const bool has_words = row.operators != 500 && !error.for_caller.empty();
+  return error_of(row.operators, row.name,
+                  has_words ? error.for_caller : "this did not work; the log says why", count);
 }
 
 http::Reply error_reply(int status, std::string_view message) {
-  constexpr int kOfServer = 500;
-  const auto row = std::ranges::find(kErrors, status, &ErrorRow::status);
-  const std::string_view other = status < kOfServer ? "invalid_argument" : kInternal.name;
-  return error_of(status, row == kErrors.end() ? other : row->name, message, {});
+  return error_of(status, name_of_status(status), message, {});
 }
 
 void answer(const CallPtr& call, base::Result<std::string> json) {

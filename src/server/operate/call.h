@@ -60,8 +60,7 @@ using CallPtr = std::shared_ptr<const Call>;
 http::Reply json_reply(std::string body, int status = 200);
 // {"error":{"code","message"}} with the status that fits; `count`: see the API's description.
 http::Reply error_reply(const base::Error& error, std::optional<std::int64_t> count = {});
-http::Reply error_reply(int status, std::string_view code, std::string_view message);
-// With the code that fits the status of an error that the connection layer detects.
+// With the code that fits the status.
 http::Reply error_reply(int status, std::string_view message);
 
 // Answers with the JSON, once the data read for it is on the disk, or with the error. Blocks.

@@ -37,30 +37,6 @@ http::Reply text(int status, std::string body) {
   return reply;
 }
 
-base::ErrorCode code_of(int status) {
-  using base::ErrorCode;
-  switch (status) {
-    case 401:
-      return ErrorCode::unauthenticated;
-    case 403:
-      return ErrorCode::permission_denied;
-    case 408:
-      return ErrorCode::deadline_exceeded;
-    case 413:
-    case 414:
-    case 431:
-      return ErrorCode::too_large;
-    case 415:
-      return ErrorCode::content_type_not_supported;
-    case 429:
-      return ErrorCode::overloaded;
-    case 503:
-      return ErrorCode::unavailable;
-    default:
-      return status < 500 ? ErrorCode::invalid_request : ErrorCode::internal;
-  }
-}
-
 // Empty for a path of callers.
 PathMatch find_operators(const http::Request& request) {
   return find_path(paths_at(Place::operators), request.method, request.path);
@@ -100,15 +76,15 @@ http::Reply Pipeline::protocol_error(const http::Request& request, int status,
                         host_is_served(services_.options, request);
   const Target target = is_known ? target_of(request) : Target();
   if (target.agent == nullptr) return reply;
-  const base::Error error{code_of(status), std::string(reason), {}};
+  const base::Error error{code_of_status(status), std::string(reason), {}};
   const PathMatch found = find_below(target, request.method);
   if (!found.allowed) return reply;
-  if (found.is(Stage::json_rpc)) reply.body = a2a::rpc_refusal(request, error, status).body;
-  if (found.answered_by<RestOperation>() != nullptr) {
-    http::Reply other = a2a::rest_refusal(request, a2a::rest_target(found), error, status);
-    reply.content_type = std::move(other.content_type);
-    reply.body = std::move(other.body);
-  }
+  const bool is_rest = found.answered_by<RestOperation>() != nullptr;
+  if (!is_rest && !found.is(Stage::json_rpc)) return reply;
+  http::Reply other = is_rest ? a2a::rest_refusal(request, a2a::rest_target(found), error, status)
+                              : a2a::rpc_refusal(request, error, status);
+  reply.content_type = std::move(other.content_type);
+  reply.body = std::move(other.body);
   return reply;
 }
 
@@ -160,12 +136,11 @@ void Pipeline::serve_operators(const ExchangePtr& exchange, const ServerOptions&
   const http::Request& request = exchange->request();
   if (!is_of_own_page(options, request)) {
     note_refusal(request, "pages of its origin may not call");
-    return exchange->reply(
-        operate::error_reply(403, "permission_denied", "pages of other origins may not call"));
+    return exchange->reply(operate::error_reply(403, "pages of other origins may not call"));
   }
   if (find_operators(request).is(Stage::console)) return exchange->reply(console::reply_to(request));
   if (!is_open_.load(std::memory_order_acquire))
-    return exchange->reply(operate::error_reply(503, "unavailable", "starting"));
+    return exchange->reply(operate::error_reply(503, "starting"));
   const auto who = authenticate_operator(options, request);
   if (who) {
     exchange->use_reserve();  // callers' streams keep no operator out

@@ -1,8 +1,80 @@
 #include "server/shared/answers.h"
 
+#include <algorithm>
+#include <array>
+#include <utility>
+
 #include "json/writer.h"
 
 namespace baton::server {
+namespace {
+
+using base::ErrorCode;
+
+constexpr std::array kErrorRows{
+    ErrorRow{ErrorCode::parse_error, 400, 400, "invalid_argument"},
+    ErrorRow{ErrorCode::invalid_request, 400, 400, "invalid_argument"},
+    ErrorRow{ErrorCode::method_not_found, 400, 405, "method_not_allowed"},
+    ErrorRow{ErrorCode::invalid_argument, 400, 400, "invalid_argument"},
+    ErrorRow{ErrorCode::task_not_found, 404, 404, "not_found"},
+    ErrorRow{ErrorCode::not_found, 404, 404, "not_found"},
+    ErrorRow{ErrorCode::already_exists, 409, 409, "conflict"},
+    ErrorRow{ErrorCode::conflict, 409, 409, "conflict"},
+    ErrorRow{ErrorCode::not_cancelable, 400, 409, "conflict"},
+    ErrorRow{ErrorCode::unsupported, 409, 409, "conflict"},
+    ErrorRow{ErrorCode::push_not_supported, 400, 409, "conflict"},
+    ErrorRow{ErrorCode::content_type_not_supported, 400, 400, "invalid_argument"},
+    ErrorRow{ErrorCode::version_not_supported, 400, 500, "internal"},
+    ErrorRow{ErrorCode::extension_required, 400, 500, "internal"},
+    ErrorRow{ErrorCode::extended_card_not_configured, 400, 500, "internal"},
+    ErrorRow{ErrorCode::unauthenticated, 400, 401, "unauthenticated"},
+    ErrorRow{ErrorCode::permission_denied, 400, 403, "permission_denied"},
+    ErrorRow{ErrorCode::too_large, 413, 413, "too_large"},
+    ErrorRow{ErrorCode::overloaded, 503, 429, "overloaded"},
+    ErrorRow{ErrorCode::deadline_exceeded, 400, 503, "unavailable"},
+    ErrorRow{ErrorCode::raced, 400, 500, "internal"},
+    ErrorRow{ErrorCode::unavailable, 503, 503, "unavailable"},
+    ErrorRow{ErrorCode::internal, 500, 500, "internal"},
+};
+
+constexpr bool are_in_order() {
+  for (std::size_t place = 0; place < kErrorRows.size(); ++place) {
+    if (kErrorRows[place].code != static_cast<ErrorCode>(place)) return false;
+  }
+  return true;
+}
+static_assert(are_in_order() && kErrorRows.back().code == ErrorCode::internal);
+
+constexpr int kOfServer = 500;
+
+}  // namespace
+
+const ErrorRow& error_row(ErrorCode code) {
+  return kErrorRows[static_cast<std::size_t>(code)];
+}
+
+std::string_view name_of_status(int status) {
+  const auto row = std::ranges::find(kErrorRows, status, &ErrorRow::operators);
+  if (row != kErrorRows.end()) return row->name;
+  return error_row(status < kOfServer ? ErrorCode::invalid_argument : ErrorCode::internal).name;
+}
+
+ErrorCode code_of_status(int status) {
+  constexpr std::array<std::pair<int, ErrorCode>, 9> kCodes{{
+      {401, ErrorCode::unauthenticated},
+      {403, ErrorCode::permission_denied},
+      {408, ErrorCode::deadline_exceeded},
+      {413, ErrorCode::too_large},
+      {414, ErrorCode::too_large},
+      {415, ErrorCode::content_type_not_supported},
+      {429, ErrorCode::overloaded},
+      {431, ErrorCode::too_large},
+      {503, ErrorCode::unavailable},
+  }};
+  const auto found = std::ranges::find(kCodes, status, &std::pair<int, ErrorCode>::first);
+  if (found != kCodes.end()) return found->second;
+  return status < kOfServer ? ErrorCode::invalid_request : ErrorCode::internal;
+}
 
 http::Reply plain_error(int status, std::string_view reason) {
   http::Reply reply;
