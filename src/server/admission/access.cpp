@@ -34,7 +34,7 @@ bool origin_allowed(const ServerOptions& options, std::string_view origin) {
   });
 }
 
-// Null: unknown token.
+// Returns null for an unknown token.
 const Token* find_token(const std::vector<Token>& tokens, std::string_view authorization) {
   const std::string_view given = bearer_token(authorization);
   const Token* known = nullptr;
@@ -48,8 +48,9 @@ ChildAgents child_agents_of(const Token& token) {
   return token.binds_children ? std::make_shared<const std::vector<std::string>>(token.agents) : nullptr;
 }
 
-// Those that clients of our protocols send, and those that the page asks for: its origin is allowed, and SDKs
-// add headers of their own. Nothing of the latter if they are not a list of headers, or a long one.
+// Returns the headers that clients of our protocols send, and those that the page asks for, because SDKs add
+// headers of their own. The page's origin is allowed already. The headers it asks for are ignored if they are
+// malformed or too many.
 std::string allowed_headers(const http::Request& request) {
   constexpr std::string_view kUsual =
       "Content-Type, Authorization, Accept, Last-Event-ID, If-None-Match, A2A-Version, A2A-Extensions, "
@@ -75,7 +76,7 @@ bool has_two_authorizations(const http::Request& request) {
   return std::ranges::count_if(request.headers, is_authorization) > 1;
 }
 
-// A page's token; empty: the request has none.
+// Returns the request's page token; empty if it has none.
 std::string_view page_token(const http::Request& request) {
   const std::string_view authorization = request.header("Authorization");
   if (const std::string_view given = bearer_token(authorization); is_page_token(given)) return given;
@@ -113,7 +114,7 @@ base::Result<Identity> identify(const ServerOptions& options, const http::Reques
   }
   if (options.anonymous && authorization.empty()) return Identity{task::kAnonymous, nullptr};
   const Token* known = find_token(tokens, authorization);
-  // Without callers' tokens an unknown one is ignored: many clients send one anyway.
+  // If no caller has a token, unknown tokens are ignored: many clients send one anyway.
   if (!known && options.anonymous && !options.tokens.has_callers())
     return Identity{task::kAnonymous, nullptr};
   if (!known) return base::fail(base::ErrorCode::unauthenticated, "a valid bearer token is needed");

@@ -12,39 +12,42 @@ namespace baton::server {
 // The caller identified by the request's bearer token, or kAnonymous. A page's token (page_tokens.h) may
 // stand in the query of a GET instead, as `access_token`: browsers' EventSource and images have no headers.
 // Fails with unauthenticated (no token or an unknown one) or permission_denied (a token for other agents, or
-// for looking only). Tokens are compared in time independent of where they differ.
+// a viewer's). Tokens are compared in time independent of where they differ.
 base::Result<task::Caller> authenticate(const ServerOptions& options, const http::Request& request,
                                         const task::AgentName& agent);
 
-// The same with what the token says of the tasks that it begins.
+// A caller, and the restriction that its token puts on the tasks that it begins.
 struct Identity {
   task::Caller caller;
   ChildAgents child_agents;
 };
+// Like `authenticate`, but also returns the token's restriction.
 base::Result<Identity> identify(const ServerOptions& options, const http::Request& request,
                                 const task::AgentName& agent);
 
-// The caller's own token that the request has; null: it has none that is good for calling.
+// Returns the request's token if it is a caller's (Role::calls), else null. Page tokens do not count.
 const Token* own_token(const ServerOptions& options, const http::Request& request);
 
 bool equal_in_constant_time(std::string_view given, std::string_view secret);
 
-// Somebody who runs this server.
+// An operator or viewer of this server, identified by a token.
 struct Operator {
-  std::string name;      // the caller of the token; the audit has it
-  bool may_act = false;  // else only look
+  std::string name;      // the token's caller, as recorded in the audit log
+  bool may_act = false;  // false: a viewer
 };
 
-// Whoever the request's bearer token says operates this server; nobody does without one. Fails with
-// unauthenticated (no token or an unknown one) or permission_denied (a caller's).
+// The operator or viewer identified by the request's bearer token, which is required. Fails with
+// unauthenticated (no token or an unknown one) or permission_denied (a caller's token).
 base::Result<Operator> authenticate_operator(const ServerOptions& options, const http::Request& request);
 
-// Whether no page of another origin has sent the request, whatever the options of CORS say: it has no Origin
-// or that of the host it names, and a browser that tells where it comes from says: from here.
+// Returns false if a page of another origin sent the request, even one that the CORS options allow. The
+// request must have no Origin header, or the origin of the host it names; and no Sec-Fetch-Site header that
+// is cross-site or same-site.
 bool is_of_own_page(const ServerOptions& options, const http::Request& request);
 
-// Whether a large body after this head may be buffered before the request is authenticated: the head has a
-// known token, or none and anonymous callers are served, or the server has no tokens.
+// Whether a large body after this head may be buffered before the request is authenticated. It may if the
+// head has a known token, or has none and anonymous callers are admitted. Any head may if no tokens are
+// configured, or if no caller has a token and anonymous callers are admitted.
 bool may_send_body(const ServerOptions& options, const http::Request& head);
 
 // Whether the request may be executed: it has no Origin, or an allowed one. Hiding the answer from the page

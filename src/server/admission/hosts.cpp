@@ -95,7 +95,7 @@ std::string_view own_host(const http::Request& request) {
   return host.empty() ? request.header(":authority") : host;
 }
 
-// The last member of a list to which each proxy appends: the nearest proxy's value.
+// Returns the last member of the list. Each proxy appends its value, so the last one is the nearest proxy's.
 std::string_view last_member(std::string_view list) {
   const std::size_t comma = list.rfind(',');
   return http::trimmed(comma == std::string_view::npos ? list : list.substr(comma + 1));
@@ -183,7 +183,7 @@ std::string_view client_address(const ServerOptions& options, const http::Reques
     std::string_view list = header->second;
     while (!list.empty() && is_proxy(options, client)) {
       const std::string_view before = last_member(list);
-      // Not an address: fall back to the proxy's own.
+      // If the value is not an address, returns the proxy's own.
       if (!parse_address(before)) return client;
       client = before;
       const std::size_t comma = list.rfind(',');
@@ -193,7 +193,8 @@ std::string_view client_address(const ServerOptions& options, const http::Reques
   return client;
 }
 
-// Behind a proxy both names count: a page that reaches this machine directly could send X-Forwarded-Host too.
+// Behind a proxy both names are checked: a page that reaches this machine directly could send
+// X-Forwarded-Host too.
 bool host_is_served(const ServerOptions& options, const http::Request& request) {
   if (options.any_host) return true;
   const std::string_view own = own_host(request), named = named_host(options, request);

@@ -21,7 +21,8 @@ using Seconds = std::chrono::seconds;
 
 constexpr std::string_view kBegin = "bp1.";
 constexpr std::size_t kTokenMax = 4096;
-// Whoever has a page's token can try to guess what it was signed with, as fast as his machines go.
+// The minimum length of a token that signs page tokens, because a page token lets its holder guess the
+// signing token offline, as fast as the hardware allows.
 constexpr std::size_t kSecretMin = 32;
 constexpr Seconds kNormalTime{900}, kTimeMax{86'400};
 
@@ -37,7 +38,7 @@ std::string base64url(std::string_view bytes) {
   return text;
 }
 
-// What the token says of itself, whoever has written it.
+// Reads the token's claims. Does not check the signature.
 std::optional<PageGrant> claims_of(std::string_view payload) {
   const auto normal = base::normalize_base64(payload);
   const auto text = normal ? base::decode_base64(*normal) : std::nullopt;
@@ -123,7 +124,7 @@ base::Result<PageGrant> read_page_grant(std::string_view body, const Token& by, 
   if (!wanted || *wanted < 1 || *wanted > kTimeMax.count())
     return fail(ErrorCode::invalid_argument,
                 "seconds: must be a whole number from 1 to " + std::to_string(kTimeMax.count()));
-  // In whole seconds, as the token says it.
+  // Whole seconds, the unit of the token's `until`.
   const auto from = std::chrono::floor<Seconds>(now);
   return PageGrant{by.caller, user.str(), agent.str(), base::Timestamp(from + Seconds(*wanted))};
 }

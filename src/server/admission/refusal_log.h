@@ -1,8 +1,8 @@
-// RefusalLog: logs who was refused and why, so that an operator can see it without a flood filling the log.
+// RefusalLog: logs refused clients and the reasons, without letting a flood fill the log.
 //
-// One line for each address (IPv6: /64 network), reason and minute, with how often that happened in the
-// minute before. Bounded: at kPlacesMax addresses and reasons the expired ones are forgotten, or all of them
-// if none has expired. Wrong tokens have lines of their own (wrong_tokens.h). Threads: any.
+// Writes one line per address (IPv6: /64 network), reason and minute, with the number of refusals in the
+// previous minute that had any. Bounded: at kPlacesMax pairs of address and reason it drops the expired ones,
+// or all of them if none has expired. Wrong tokens have their own lines (wrong_tokens.h). Threads: any.
 #pragma once
 
 #include <chrono>

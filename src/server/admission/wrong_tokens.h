@@ -2,7 +2,7 @@
 //
 // Writes one log line per address (IPv6: /64 network) and minute; after a few tries in that minute each
 // further refusal is delayed. Valid tokens are never delayed, whatever else comes from the same address.
-// Bounded: at kAddressesMax addresses the expired ones are forgotten, or all of them if none has expired.
+// Bounded: at kAddressesMax addresses it drops the expired ones, or all of them if none has expired.
 // Threads: any.
 #pragma once
 
