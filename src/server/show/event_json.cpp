@@ -122,14 +122,14 @@ class EventWriter {
   }
 
  private:
-  // As much of the text as there is room for.
+  // Returns as much of the text as there is room for, and counts the rest as cut.
   std::string_view shown(std::string_view text) {
     const std::string_view fits = base::beginning_of(text, room_);
     room_ -= fits.size();
     cut_ += text.size() - fits.size();
     return fits;
   }
-  // The value, or a text with its beginning.
+  // Returns the value, or a JSON string with its beginning if there is no room for all of it.
   task::Json fitting(task::Json json) {
     if (json.text.size() <= room_) {
       room_ -= json.text.size();
@@ -196,7 +196,7 @@ bool append_event(std::string& out, const task::Event& event, LogReaders readers
   return true;
 }
 
-// The store's pages may be shorter than asked for.
+// Reads page by page, because the store's pages may be shorter than requested.
 base::Result<LogPiece> read_log(const Services& services, task::TaskKey task, const LogWindow& window,
                                 LogReaders readers) {
   LogPiece piece{"[", {}, window.after};

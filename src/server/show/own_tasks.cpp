@@ -33,7 +33,7 @@ base::Result<std::vector<OwnTask>> own_tasks(engine::Engine& engine, const task:
     const auto page = engine.operator_store().page(query);
     if (!page) return base::fail(page.error());
     for (const store::TaskLine& line : page->lines) {
-      // The filter lets tasks within the caller's tenants pass as well, which are seen only there.
+      // The filter also selects tasks of the caller's tenants, which are visible only to those tenants.
       const bool is_own = line.head.caller == caller && !line.head.hidden &&
                           std::ranges::find(agents, line.head.agent) != agents.end();
       if (is_own && found.size() < kOwnTasksMax) found.push_back({line.head.agent, line.head.id});

@@ -1,4 +1,4 @@
-// Finds the tasks of one caller by an id, or by a part of one (task/short_id.h).
+// Finds the tasks of one caller by an id or a part of an id (task/short_id.h).
 //
 // Threads: any. Reads the store, for kOwnTasksTime at most.
 #pragma once
@@ -20,9 +20,9 @@ struct OwnTask {
   task::TaskId id;
 };
 
-// The caller's tasks with this id at these agents; if there are none, those whose ids `named` is a part of,
-// at most kOwnTasksMax of them. A part of fewer than task::kIdPartMin bytes finds nothing. Only the caller's
-// own tasks are looked at, or change the result.
+// Returns the caller's tasks at these agents with the id `named`. If there are none, returns at most
+// kOwnTasksMax tasks whose ids `named` is a part of; parts shorter than task::kIdPartMin bytes match nothing.
+// Tasks of other callers never affect the result. Tasks of the caller's tenants are not returned.
 base::Result<std::vector<OwnTask>> own_tasks(engine::Engine& engine, const task::Caller& caller,
                                              const std::vector<task::AgentName>& agents,
                                              const std::string& named);

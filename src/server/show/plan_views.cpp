@@ -15,15 +15,15 @@ using base::fail;
 
 constexpr int kEventsPage = 256;
 
-// What the log of a run tells.
+// The facts about a run, collected from its log.
 struct RunLog {
   agents::PlanFacts facts;
-  std::map<std::string, std::string> paths;  // of steps, by the tasks that they have begun
+  std::map<std::string, std::string> paths;  // of steps, by the ids of their children
   std::vector<task::Asker> asked_by;         // of the last status
 
   void add(const task::ExecutorState& kept) {
     for (const agents::PlanRecord& record : agents::read_records(kept.state)) {
-      // A task that was reopened has run more than once.
+      // A reopened task has run more than once: only the last run counts.
       if (record.what == agents::PlanRecord::What::began) facts = {};
       facts.add(record);
     }

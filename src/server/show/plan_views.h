@@ -1,9 +1,9 @@
-// The pictures of plans, as they are served: of a plan, and of one run of it.
+// Serves the pictures of plans: of a plan, and of one run of it.
 //
-// Pictures hold text from cards and from failures. It is escaped, and a browser gets them in a sandbox that
-// runs and fetches nothing.
+// Pictures contain text from cards and from failures. The text is escaped, and pictures are served with a CSP
+// sandbox, so that a browser runs and fetches nothing.
 //
-// Threads: any; no state. `run_picture` blocks on the disk.
+// Threads: any; no state. `run_picture_of` blocks on the disk.
 #pragma once
 
 #include <string>
@@ -16,9 +16,10 @@
 
 namespace baton::server {
 
-// Fails with not_found if the agent is no plan.
+// Returns the picture of the agent's plan. Fails with not_found if the agent is not a plan.
 base::Result<std::string> plan_picture_of(const agents::Agent& agent);
-// The run as it is now, of the plan that it began with. Fails with not_found if the agent is no plan.
+// Returns the picture of the run in its current state, of the plan that it began with. Fails with not_found
+// if the agent is not a plan.
 base::Result<std::string> run_picture_of(const Services& services, const agents::Agent& agent,
                                          const task::TaskHead& run);
 

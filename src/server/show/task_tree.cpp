@@ -28,7 +28,7 @@ std::string_view kind_of(const agents::Agent* agent) {
   return agent->settings.executor == Kind::openai ? "model" : "agent";
 }
 
-// Agents of Baton's own, which no caller can name: those that ask a plan's questions.
+// Whether this is one of Baton's internal agents, which callers cannot name: they ask a plan's questions.
 bool is_own(const std::string& agent) {
   return agent.starts_with('~');
 }
@@ -70,7 +70,7 @@ void TaskTree::describe(Node& node, const task::TaskHead& head) const {
 base::Result<void> TaskTree::read(std::size_t at) {
   if (!nodes_[at].key) return {};
   const auto head = services_.engine.tasks().find(nodes_[at].key);
-  // Deleted meanwhile: its parent's log tells what is known.
+  // The task was deleted meanwhile. The node keeps the data of its parent's log.
   if (!head && head.error().code == base::ErrorCode::task_not_found) return {};
   if (!head) return base::fail(head.error());
   if (head->caller != caller_) return {};

@@ -1,5 +1,5 @@
-// TaskTree: a task with the children that it and its children have delegated to, as the parents' logs name
-// them. Read level by level, so that what is left out of a large tree is its lowest part.
+// TaskTree: a task and its descendants, found through the logs of the parents. The tree is read level by
+// level, so that a large tree lacks its lowest levels.
 //
 // Threads: one at a time. `read_some` blocks on the disk.
 #pragma once
@@ -24,22 +24,22 @@ class TaskTree {
     int depth = 100;
     std::size_t bytes = std::size_t{512} << 20;  // of the logs that are read
   };
-  // About what a tree of so many tasks and its JSON take in memory.
+  // The approximate memory of a tree of that many tasks and its JSON.
   static constexpr std::size_t kMemoryMax = std::size_t{16} << 20;
 
   TaskTree(const Services& services, const task::TaskHead& root) : TaskTree(services, root, Limits()) {}
   TaskTree(const Services& services, const task::TaskHead& root, const Limits& limits);
 
-  // Reads about a hundred more tasks; returns whether all are read.
+  // Reads about a hundred more tasks. Returns whether all are read.
   base::Result<bool> read_some();
-  // What "The tree of a task" in schema/README.md describes.
-  // With the store's keys, for operators.
+  // Whether the JSON has the store's keys of the tasks. Only operators may see them.
   enum class Keys { hidden, shown };
+  // The format is described under "The tree of a task" in schema/README.md.
   std::string to_json(base::Timestamp now, Keys keys = Keys::hidden) const;
 
  private:
   struct Node {
-    task::TaskKey key;  // none: the task could not be made
+    task::TaskKey key;  // 0 if the task could not be created
     int depth = 0;
     bool is_left_out = false;
     std::string id, agent, label, state, error;
@@ -61,11 +61,11 @@ class TaskTree {
   const task::Caller caller_;
   const Limits limits_;
   std::vector<Node> nodes_;  // the first one is the root
-  std::size_t next_ = 0;     // to be read
+  std::size_t next_ = 0;     // the next node to read
   std::set<task::TaskKey> seen_;
   std::map<std::string, std::size_t> children_;  // of the node being read, by the subagent's id
   std::size_t bytes_ = 0;
-  std::string_view cut_;  // why something is left out; empty: nothing is
+  std::string_view cut_;  // why the tree is incomplete; empty: it is complete
 };
 
 }  // namespace baton::server
