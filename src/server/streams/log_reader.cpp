@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kPage = 128;
 constexpr std::size_t kBatch = 64;
-// The budget reserved before a page is read, whose size is at most a MiB, or one event.
+// The part of the budget that is reserved before a page is read. The event that reaches 1 MiB ends a page.
 constexpr std::size_t kPageBytesMax = 10 << 20;
 
 std::size_t weight_of(const std::vector<task::Event>& events) {
@@ -33,7 +33,7 @@ struct LogReader::Shared {
     AnswerBudget::SharePtr share;
   };
   explicit Shared(http::Waker waker) : wake(std::move(waker)) {}
-  // A read has ended.
+  // Called when a read of the store has ended.
   void deliver(task::EventNumber after, base::Result<std::vector<task::Event>> events,
                AnswerBudget::SharePtr share) {
     const bool is_gone = !events && events.error().code == base::ErrorCode::task_not_found;
@@ -75,7 +75,7 @@ bool LogReader::hand_over(const task::Event& event, Taker& taker) {
   return taker.take(event);
 }
 
-// False: no events are left of the last page from the store.
+// Hands over events of the last page from the store. Returns false if none were left.
 bool LogReader::hand_over_page(Taker& taker) {
   if (page_next_ == page_.size()) return false;
   bool goes_on = true;
@@ -120,7 +120,7 @@ LogReader::Found LogReader::read(Taker& taker, bool expects_none) {
   return reads && !fetch() ? Found::failed : Found::later;
 }
 
-// False: the pool is full.
+// Starts to read the next page from the store. Returns false if the pool is full.
 bool LogReader::fetch() {
   shared_->page.with([](Shared::Page& page) { page.fetching = true; });
   auto work = [shared = shared_, &tasks = services_.engine.tasks(), key = task_,

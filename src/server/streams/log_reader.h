@@ -1,5 +1,5 @@
-// LogReader: a cursor in a task's log that follows it as it grows. Every event stream reads through one. It
-// reads the live log, or the store where that has a gap. It has no queue.
+// LogReader: a cursor that follows a growing task log. Every event stream reads through one. It reads the
+// live log, or the store for events that the live log does not have. It has no queue.
 //
 // Threads: one at a time (for a stream, the server's loop). Reads of the store run on the readers pool.
 #pragma once
@@ -18,12 +18,12 @@ class LogReader {
   enum class Found {
     events,   // at least one was handed over
     nothing,  // end of the log; the waker will be called when it grows
-    later,    // being fetched; the waker will be called
+    later,    // the store is being read; the waker will be called
     failed,   // the log cannot be read now; the client may reconnect with its last number
   };
   class Taker {
    public:
-    // Takes the event. False: no more for now.
+    // Takes the event. Returns false to get no more events in this read.
     virtual bool take(const task::Event& event) = 0;
 
    protected:
@@ -54,7 +54,7 @@ class LogReader {
   task::EventNumber position_;
   std::vector<task::Event> page_;  // from the store; handed over up to page_next_
   std::size_t page_next_ = 0;
-  std::size_t page_bytes_ = 0;  // of its remaining events
+  std::size_t page_bytes_ = 0;  // of the remaining events of page_
   std::shared_ptr<Shared> shared_;
   engine::LiveTasks::Subscription subscription_;
 };

@@ -73,7 +73,7 @@ http::StreamSource::Next LogStream::pull(std::string& out, std::size_t room) {
     out += std::exchange(start_.first_block, {});
     return Next::more;
   }
-  start_.share.reset();  // what was handed out before has been sent
+  start_.share.reset();  // the first block has been sent
   if (over_) return Next::end;
   out_ = &out;
   room_ = room;

@@ -1,7 +1,7 @@
-// LogStream: sends a task's log as a stream: server-sent events, or what another framing makes of the items.
+// LogStream: sends a task's log as a stream of server-sent events, or in another framing.
 //
 // Each event that the view shows becomes one block with `id: <number>`; an event it hides leaves a gap in the
-// numbers. No block is without data: released parsers take one for an event and fail on it.
+// numbers. Every block has data: released parsers treat a block without data as an event and fail on it.
 // Threads: as a StreamSource, on the server's loop.
 #pragma once
 
@@ -19,7 +19,7 @@ class LogStream final : public http::StreamSource, private LogReader::Taker {
   // Writes an event as an item of the stream, or returns false to hide it. `last`: the stream ends with it.
   // `from`: the first number not covered by an earlier event.
   using View = std::function<bool(const task::Event&, bool last, task::EventNumber from, std::string& item)>;
-  // Appends an item with what separates it from the next. `id` 0: none. It may change `item`.
+  // Appends an item and its separator from the next one. `id` 0: the item has no id. May change `item`.
   using Framing = std::function<void(std::string& out, std::int64_t id, std::string& item)>;
   // Whether a status of this state ends the stream, whatever follows in the log.
   using EndsAt = std::function<bool(task::State)>;
@@ -42,7 +42,7 @@ class LogStream final : public http::StreamSource, private LogReader::Taker {
   // The framing of an event stream: the item is the data of one block.
   static void sse_block(std::string& out, std::int64_t id, std::string& item);
 
-  // The whole stream, if it ends within the page.
+  // Returns the whole stream if it ends within the page, else nullopt.
   static std::optional<std::string> whole(const Start& start);
 
   Next pull(std::string& out, std::size_t room) override;
@@ -53,8 +53,8 @@ class LogStream final : public http::StreamSource, private LogReader::Taker {
   bool take(const task::Event& event) override;
 
   Start start_;
-  task::EventNumber shown_;  // the last number covered by what was sent
-  bool has_ids_ = false;     // of what was sent
+  task::EventNumber shown_;  // the last number covered by a sent block
+  bool has_ids_ = false;     // a sent block had an id
   bool over_ = false;        // the last event sent was the stream's last
   bool ended_ = false;       // the last event sent was the task's end
   LogReader log_;
