@@ -14,7 +14,8 @@
 namespace baton::server {
 namespace {
 
-// Everything needed to admit it is allocated when it starts to wait: releasing memory must not need memory.
+// A waiting answer. Everything that its admission needs is allocated when it starts to wait, because
+// releasing memory must not need memory.
 struct Waiting {
   std::uint64_t id;
   AnswerBudget::Ready ready;
@@ -61,13 +62,13 @@ struct AnswerBudget::State : std::enable_shared_from_this<State> {
     drop(books, share.caller_, share.bytes_);
   }
 
-  // Returns memory and admits those who have waited longest, as far as there is room.
+  // Returns memory to the budget, and admits the answers that have room now.
   void give_back(const std::string& caller, std::size_t bytes) noexcept {
     state.with([&](Books& books) { drop(books, caller, bytes); });
     let_in();
   }
 
-  // Removes a waiting answer and refuses it; those behind it may have room now.
+  // Removes a waiting answer and refuses it, then admits the answers behind it that have room now.
   void give_up(std::uint64_t id) {
     Line given_up;
     state.with([&](Books& books) {
@@ -80,8 +81,9 @@ struct AnswerBudget::State : std::enable_shared_from_this<State> {
     if (!pool.try_submit([ready] { ready(nullptr); })) ready(nullptr);
   }
 
-  // Admits all that have room now. Runs after every change, so that any answer still waiting lacks room or a
-  // part of its caller's share. One that cannot be admitted for lack of memory keeps waiting.
+  // Admits all answers that have room now, longest waiting first. Runs after every change, so that any answer
+  // still waiting lacks room in the budget or in its caller's share. An answer that cannot be admitted for
+  // lack of memory keeps waiting.
   void let_in() noexcept {
     Line admitted;
     try {
@@ -101,7 +103,7 @@ struct AnswerBudget::State : std::enable_shared_from_this<State> {
     put_back(admitted);
   }
 
-  // Makes the answer in `admitted`, if any, wait again, as the first.
+  // Moves the answer in `admitted`, if any, back to the front of the queue.
   void put_back(Line& admitted) noexcept {
     state.with([&](Books& books) {
       if (admitted.empty()) return;
@@ -110,7 +112,8 @@ struct AnswerBudget::State : std::enable_shared_from_this<State> {
     });
   }
 
-  // Moves the first that has room to `admitted`, if any.
+  // Moves the first waiting answer that may be admitted, if any, to `admitted`. Answers are not overtaken for
+  // lack of room in the budget, only for lack of room in their caller's share.
   void admit(Books& books, Line& admitted) {
     for (auto one = books.waiting.begin(); one != books.waiting.end(); ++one) {
       const Share& share = *one->share;

@@ -1,5 +1,5 @@
-// AnswerBudget: bounds the total memory of large answers, from reading their task until their last byte is
-// sent. An answer that does not fit waits in a queue.
+// AnswerBudget: bounds the total memory of large answers, each from the read of its task until its last byte
+// is sent. An answer that does not fit waits in a queue.
 //
 // One caller's answers take at most half of the budget (a single answer may exceed that), so a caller that
 // does not read its answers leaves room for others. An answer larger than the budget is admitted alone.
@@ -21,7 +21,7 @@ class AnswerBudget {
   struct State;
 
  public:
-  // One answer's part of the budget. Returned when destroyed.
+  // One answer's part of the budget. The destructor returns it.
   class Share {
    public:
     Share(std::shared_ptr<State> state, std::string caller, std::size_t bytes);
@@ -40,7 +40,7 @@ class AnswerBudget {
     bool is_held_ = false;  // false while waiting; guarded by the budget's lock until admitted
   };
   using SharePtr = std::shared_ptr<Share>;  // held by each stage the memory passes through
-  // Gets null if there was no room within `wait_max`, or too many were waiting.
+  // Called with null if there was no room within `wait_max`, or too many answers were waiting.
   using Ready = std::function<void(SharePtr)>;
 
   // At most `waiting_max` answers wait at a time, each for at most `wait_max`.

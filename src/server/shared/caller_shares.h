@@ -1,4 +1,4 @@
-// CallerShares: limits how many of a resource (streams, waiting replies) each caller holds.
+// CallerShares: limits how many units of a resource (streams, waiting replies) each caller holds.
 //
 // Threads: any. Copies share one count, which lives until the last copy and hold are gone.
 #pragma once
@@ -16,10 +16,10 @@ namespace baton::server {
 
 class CallerShares {
  public:
-  // One unit, released with the last copy. Null: the caller is at its limit.
+  // One unit, released with the last copy. Null if the caller is at its limit.
   using Hold = std::shared_ptr<const void>;
 
-  // The limit for each caller; 0: no limit, and nothing is counted.
+  // Sets the limit for each caller; 0: no limit, and units are not counted.
   void set_max(int most) { state_->most = most; }
 
   Hold take(const task::Caller& caller) const;

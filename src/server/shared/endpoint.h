@@ -1,4 +1,4 @@
-// Endpoint: where a request reached an agent, and who calls.
+// Endpoint: the agent that a request is for and the address it came through. Admitted adds the caller.
 //
 // Threads: any; no state.
 #pragma once
@@ -19,13 +19,13 @@ struct Endpoint {
   bool is_default = false;   // the agent that gRPC calls are for
 };
 
-// A request that has passed the pipeline up to authentication: who calls which agent.
+// A request that the pipeline has authenticated: the agent and its caller.
 struct Admitted {
   const Services& services;
   Endpoint endpoint;
-  task::Caller caller;       // who calls; in a tenant if it is a page
-  RequestNotePtr note = {};  // null: nobody wants to know of requests
-  // The agents to which their tasks may give work (task::Submission::child_agents); null: any.
+  task::Caller caller;       // in a tenant if a page calls
+  RequestNotePtr note = {};  // null: requests are not recorded
+  // The agents that the caller's tasks may delegate to (task::Submission::child_agents); null: any.
   ChildAgents child_agents = {};
 };
 

@@ -1,4 +1,4 @@
-// ServerOptions: what an operator may configure about the way in: tokens, origins, hosts and limits.
+// ServerOptions: the configuration of the server's requests: tokens, origins, hosts and limits.
 #pragma once
 
 #include <atomic>
@@ -13,8 +13,8 @@
 
 namespace baton::server {
 
-// What a token is good for. calls: its caller's agents and tasks. views: the operator API, to look. operates:
-// that API, to act as well, and the agents.
+// The rights of a token. calls: uses agents as their caller. views: reads the operator API. operates: reads
+// the operator API, acts through it, and may call agents.
 enum class Role { calls, views, operates };
 
 // A static bearer token.
@@ -23,10 +23,10 @@ struct Token {
   task::Caller caller;
   std::vector<std::string> agents;  // the agents it is valid for; empty: all
   Role role = Role::calls;
-  bool binds_children = false;  // its tasks may give work to these agents only
+  bool binds_children = false;  // its tasks may delegate to `agents` only
 };
 
-// The agents to which a caller's tasks may give work; null: any.
+// The agents that a caller's tasks may delegate to; null: any.
 using ChildAgents = std::shared_ptr<const std::vector<std::string>>;
 
 // TokenList: the valid tokens. They may be replaced while requests are served.
@@ -39,7 +39,8 @@ class TokenList {
   TokenList& operator=(std::vector<Token> tokens);
 
   const std::vector<Token>& now() const { return *state_->now.load(std::memory_order_acquire); }
-  // Whether any of them is a caller's. If none is, a token that is unknown is no attempt to be somebody.
+  // Whether any token is a caller's (Role::calls). If none is, an unknown token is treated as no token where
+  // anonymous callers are admitted.
   bool has_callers() const;
 
  private:
@@ -56,7 +57,7 @@ struct ChatOptions {
   enum class SendMessage { as_body_says, ag_ui, ag_kit };
   SendMessage send_message = SendMessage::as_body_says;
   std::string response_event = "response";  // the event name of Agent Server's response objects
-  int answers_max = 100;                    // answers to questions in one request
+  int answers_max = 100;                    // maximum answers to questions in one request
   bool old_reasoning = false;               // as in protocol::chat::RunFacts
   bool page = true;                         // the page /chat is served
 };
@@ -75,7 +76,7 @@ struct ServerOptions {
   CallerShares streams;              // open event streams
   CallerShares replies;              // answers that wait for a task to stop
   ChatOptions chat;
-  std::size_t answer_bytes_max = 32 << 20;  // above this the largest parts of an answer become links
+  std::size_t answer_bytes_max = 32 << 20;  // above this size the largest parts of an answer become links
   bool trusts_method_names = false;         // accepts A2A 1.0 methods without A2A-Version
 };
 

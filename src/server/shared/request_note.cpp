@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kPathMax = 256;
 constexpr int kServerFailed = 500;
 
-// Of what an operator is to look at; a client's own mistakes are not.
+// Returns the name of a failure that concerns the operator; empty for mistakes of the client.
 std::string_view failure_of(const base::Error& error) {
   switch (error.code) {
     case base::ErrorCode::internal:
@@ -69,7 +69,7 @@ RequestNote::~RequestNote() {
     if (watch_.spans != nullptr) add_span();
     if (watch_.log) write_line();
   } catch (const std::exception&) {
-    // Out of memory: a line less.
+    // Out of memory: the span, the line or both are lost.
   }
 }
 
@@ -103,7 +103,7 @@ std::string RequestNote::trace_for(const std::string& from_client) {
   return trace_.empty() ? client_trace_ : trace_;
 }
 
-// Once: a request that is not sampled must not be asked about again.
+// Called once per request: begin_trace may sample at the second call what it did not sample at the first.
 void RequestNote::decide() {
   if (client_trace_.empty()) trace_ = watch_.spans->begin_trace();
   if (base::is_sampled(client_trace_))

@@ -1,9 +1,9 @@
-// RequestNote: what a request was about, for its span and its line in the access log. There are notes only
-// where one of the two is on.
+// RequestNote: the facts about a request for its span and its line in the access log. Notes exist only if
+// spans or the access log are on.
 //
-// Who handles the request puts in what it finds out; the note is written when it is let go, which is when the
-// answer is complete: a stream's when that ends. Threads: one at a time, as the request's Exchange or Call,
-// which hold it.
+// The code that handles the request adds facts. The destructor writes the note, when the answer is complete
+// (for a stream, when it ends) and the last owner has released it. Threads: one at a time, like the request's
+// Exchange or Call, which hold it.
 #pragma once
 
 #include <chrono>
@@ -19,16 +19,16 @@
 
 namespace baton::server {
 
-// Who wants to know of requests.
+// The destinations of notes.
 struct RequestWatch {
-  base::SpanQueue* spans = nullptr;  // null: nobody
+  base::SpanQueue* spans = nullptr;  // null: no spans
   bool log = false;
 
   explicit operator bool() const { return spans != nullptr || log; }
 };
 
-// The trace to which the request belongs, as base::read_traceparent returns it; empty: none. Of several
-// headers none counts.
+// Returns the request's trace from its `traceparent` header, in the form of base::read_traceparent. Empty if
+// there is none, or the header occurs more than once.
 std::string trace_of(const http::Request& request);
 
 class RequestNote {
@@ -49,8 +49,9 @@ class RequestNote {
   void answered(int status, std::size_t bytes);
   void sent(std::size_t bytes) { bytes_ += bytes; }
 
-  // The `traceparent` of what is done for the request, which came with this one (empty: none): the request's
-  // own span, if it is sampled; else the client's as it is.
+  // Returns the `traceparent` for work on behalf of the request: that of the request's own span if it is
+  // sampled, else the client's, unchanged. The first call decides; a nonempty `from_client`, which the
+  // protocol carried, then replaces the header's.
   std::string trace_for(const std::string& from_client);
 
  private:
@@ -62,7 +63,7 @@ class RequestNote {
   const base::SteadyTime::time_point begin_ = base::SteadyTime::now();
   const std::string http_method_;
   const std::string path_;
-  std::string client_trace_;  // from the header, or from where the protocol has it
+  std::string client_trace_;  // from the header, or as carried by the protocol
   std::string trace_;         // the request's own; empty: not sampled, or not decided yet
   bool is_decided_ = false;
   std::string agent_, caller_, task_, context_;
@@ -74,7 +75,8 @@ class RequestNote {
 
 using RequestNotePtr = std::shared_ptr<RequestNote>;  // shared by the exchange, the call and the stream
 
-// The same stream, whose bytes are noted until it ends. `note`: null: nothing is.
+// Wraps the opener so that the stream's bytes are counted in the note until it ends. Returns the opener
+// unchanged if `note` is null.
 http::StreamOpener noted(http::StreamOpener opener, RequestNotePtr note);
 
 }  // namespace baton::server

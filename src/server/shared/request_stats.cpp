@@ -11,7 +11,7 @@ std::string_view name_of(Protocol protocol) {
   return kNames[static_cast<std::size_t>(protocol)];
 }
 
-// Agents stay at their address for as long as the program runs, also across a reload.
+// An agent's address is a safe key: agents live until the program ends, even if a reload replaces them.
 RequestStats::OfAgent& RequestStats::of(const agents::Agent* agent) {
   return *agents_.with([&](auto& agents) {
     auto& place = agents[agent];
@@ -28,7 +28,7 @@ void RequestStats::note(const agents::Agent* agent, Protocol protocol, int statu
 }
 
 void RequestStats::add_to(base::MetricsText& out) const {
-  // An agent whose card has changed has had several addresses.
+  // Adds up by name: an agent whose card has changed has had several addresses.
   using Sums = std::array<std::array<std::int64_t, kStatuses.size() + 1>, kProtocols>;
   std::map<std::string, Sums> by_name;
   agents_.with([&](const auto& agents) {

@@ -1,9 +1,9 @@
-// RequestStats: how many requests of each protocol each agent got, how they were answered, and how long that
-// took.
+// RequestStats: counts requests by agent, protocol and status, and measures how long the answers took.
 //
-// A request is counted when its answer is given: a stream when it opens. Threads: any. What is noted are
-// relaxed additions, after a look-up by the agent's address under a lock. Bounded by the agents there are:
-// callers, paths and other texts of requests count for nothing.
+// A request is counted when it is answered; a stream, when it opens. Threads: any. Counters are relaxed
+// atomics, found by the agent's address under a short lock. Memory is bounded by the number of agents,
+// including those that a reload has replaced: it does not depend on callers, paths or other texts of
+// requests.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@
 
 namespace baton::server {
 
-// What a request speaks, as its path says.
+// The protocol of a request, known from its path.
 enum class Protocol { json_rpc, rest, grpc, send_message, ag_ui, agent_api, agent_server, other };
 std::string_view name_of(Protocol protocol);
 
@@ -30,8 +30,8 @@ class RequestStats {
  public:
   using Time = std::chrono::nanoseconds;
 
-  // `agent`: null if the request reached none. `status`: HTTP's; for gRPC the one that REST has for it; 0:
-  // the client had left.
+  // `agent`: null if the request reached none. `status`: the HTTP status; for gRPC, the status that REST
+  // would answer; 0: the client had left.
   void note(const agents::Agent* agent, Protocol protocol, int status, Time took);
   void add_to(base::MetricsText& out) const;
 
@@ -39,7 +39,7 @@ class RequestStats {
   static constexpr std::size_t kProtocols = 8;
   static constexpr std::array kStatuses{0,   200, 202, 204, 206, 304, 400, 401, 403, 404, 405,
                                         406, 408, 409, 413, 415, 416, 422, 429, 500, 501, 503};
-  using Counts = std::array<std::atomic<std::int64_t>, kStatuses.size() + 1>;  // the last one: any other
+  using Counts = std::array<std::atomic<std::int64_t>, kStatuses.size() + 1>;  // the last: all others
   using OfAgent = std::array<Counts, kProtocols>;
 
   OfAgent& of(const agents::Agent* agent);

@@ -1,4 +1,4 @@
-// Services: what the routes work with. All of it outlives the server.
+// Services: the objects that the routes use. All of them outlive the server.
 #pragma once
 
 #include <functional>
@@ -19,9 +19,9 @@ struct Services {
   const agents::Catalogue& catalogue;
   const ServerOptions& options;
   base::WorkerPool& readers;                             // reads the store for delayed answers and streams
-  std::function<void(base::MetricsText&)> more_metrics;  // of the rest of the program; may be empty
-  AnswerBudget* answers = nullptr;                       // of large answers; null: unbounded
-  AnswerBudget* pages = nullptr;                         // of streams' reads from the store; null: unbounded
+  std::function<void(base::MetricsText&)> more_metrics;  // adds other metrics of the program; optional
+  AnswerBudget* answers = nullptr;                       // for large answers; null: unbounded
+  AnswerBudget* pages = nullptr;                         // for streams' reads from the store; null: unbounded
   RequestStats* requests = nullptr;                      // null: requests are not counted
   RequestWatch watch = {};
 };

@@ -1,4 +1,4 @@
-// Tenants: a caller's tasks in one are not visible in another (protocol/a2a/README.md, 2). Pure.
+// Tenants: a caller's tasks in one tenant are not visible in another (protocol/a2a/README.md, 2). Pure.
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@ namespace baton::server {
 std::span<const std::string_view> reserved_words();
 // Fails with invalid_argument for a tenant that cannot be part of a path, or is a reserved word.
 base::Result<void> check_tenant(std::string_view tenant);
-// The caller within a tenant; the caller itself if that is empty.
+// Returns the caller within the tenant, or the caller itself if `tenant` is empty.
 task::Caller caller_in(std::string_view tenant, const task::Caller& caller);
 
 }  // namespace baton::server
