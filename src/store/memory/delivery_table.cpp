@@ -10,7 +10,7 @@ void DeliveryTable::put(PushConfigKey key, const task::TaskHead& task, const tas
   mine.task = task.key;
   mine.account = task::account_of(task.caller);
   mine.config = config;
-  mine.config.last_error.clear();  // `config` finds it
+  mine.config.last_error.clear();  // `config` computes it
 }
 
 void DeliveryTable::drop(PushConfigKey key) {
@@ -195,7 +195,7 @@ task::PushConfig DeliveryTable::config(PushConfigKey key) const {
 }
 
 std::vector<Delivery> DeliveryTable::due(base::Timestamp now, int limit) const {
-  // Each caller's first delivery, then each one's second, and so on.
+  // Takes each caller's first delivery, then each caller's second, and so on.
   std::vector<std::tuple<int, base::Timestamp, DeliveryKey, PushConfigKey>> places;
   std::map<std::string, int> taken;
   for (const auto& [due, delivery, key] : due_) {

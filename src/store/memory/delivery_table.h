@@ -1,6 +1,6 @@
-// DeliveryTable: the webhooks of all tasks and what waits to be sent to them, for the MemoryStore.
+// DeliveryTable: the webhook configs of all tasks and their deliveries, for the MemoryStore.
 //
-// Threads: as its owner guards it.
+// Threads: guarded by its owner.
 #pragma once
 
 #include <deque>
@@ -14,10 +14,10 @@
 
 namespace baton::store::memory {
 
-// What the open group has done that is not in the tables yet.
+// The open group's changes to deliveries and configs. The tables do not have them yet.
 struct OpenResults {
   std::set<DeliveryKey> settled;    // delivered or given up
-  std::set<PushConfigKey> dropped;  // configs
+  std::set<PushConfigKey> dropped;  // configs that were deleted
 };
 
 class DeliveryTable {
@@ -26,22 +26,22 @@ class DeliveryTable {
   void put(PushConfigKey key, const task::TaskHead& task, const task::PushConfig& config);
   void drop(PushConfigKey key);
   void add(PushConfigKey key, task::EventNumber event, base::Timestamp at);
-  // Leaves out the keys of so many deliveries.
+  // Skips the keys of this many deliveries.
   void pass_over(std::size_t deliveries) { last_.value += static_cast<std::int64_t>(deliveries); }
-  // Whether `record` may take a result of this delivery; fails as DeliveryStore::record does.
+  // Checks that a result of this delivery may be recorded. Fails like DeliveryStore::record.
   base::Result<void> check(DeliveryKey key, const OpenResults& open) const;
   void record(const DeliveryResult& result, base::Timestamp now);
 
   // Whether a delivery of this config is neither delivered nor given up.
   bool waits(PushConfigKey key) const { return !configs_.at(key).waiting.empty(); }
-  // Whether there is something to do: not_found if not.
+  // Fails with not_found if the order concerns none of the task's deliveries.
   base::Result<void> check(task::TaskKey task, const task::DeliveryOrder& order) const;
   void follow(task::TaskKey task, const task::DeliveryOrder& order, base::Timestamp now);
 
-  // What there is of one task, under the same keys: shows what changes would do to it. For what is added
-  // to other tasks, call `pass_over`.
+  // Returns a copy of the table with this task only, to try changes on. It has the same keys; call its
+  // `pass_over` for deliveries that are added to other tasks.
   DeliveryTable part_of(task::TaskKey task) const;
-  // 0 if there is no such delivery.
+  // Returns 0 if there is no such delivery.
   task::TaskKey task_of(DeliveryKey key) const;
 
   // A delivery as operators see it.
@@ -55,12 +55,12 @@ class DeliveryTable {
     std::optional<base::Timestamp> due;
     std::string error;
   };
-  // In order of keys.
+  // Returns all deliveries, in order of their keys.
   std::vector<Row> rows() const;
 
-  // With the error of the last event of which there was an attempt.
+  // Returns the config. Its last_error is that of the newest event that was attempted.
   task::PushConfig config(PushConfigKey key) const;
-  // As DeliveryStore has them.
+  // As documented in DeliveryStore.
   std::vector<Delivery> due(base::Timestamp now, int limit) const;
   std::optional<base::Timestamp> next_due() const;
   DeliveryStore::Counts counts() const { return counts_; }
@@ -75,14 +75,15 @@ class DeliveryTable {
   };
   struct Config {
     task::TaskKey task;
-    std::string account;  // whose share of the places its deliveries take
+    std::string account;  // shares the places in a result of `due`
     task::PushConfig config;
     std::deque<Waiting> waiting;  // in the order of their events
     std::vector<Waiting> gave_up, delivered;
-    std::vector<DeliveryKey> deliveries;  // all that it has had
-    base::Timestamp due{};                // of the first that waits
+    std::vector<DeliveryKey> deliveries;  // all of the config, in any state
+    base::Timestamp due{};                // of the first in `waiting`
   };
-  // Whether the order is about this one, which waits in this place or was given up.
+  // Whether the order concerns this delivery. `waits`: it waits, else it was given up. `is_first`: it waits
+  // as the first of its config.
   static bool concerns(const task::DeliveryOrder& order, DeliveryKey key, bool waits, bool is_first);
   void resend(PushConfigKey key, Config& config, const task::DeliveryOrder& order, base::Timestamp now);
   void skip(PushConfigKey key, Config& config, const task::DeliveryOrder& order, base::Timestamp now);
@@ -92,9 +93,10 @@ class DeliveryTable {
   static Delivery delivery(PushConfigKey key, const Config& config);
 
   std::map<PushConfigKey, Config> configs_;
-  std::map<DeliveryKey, PushConfigKey> config_of_;  // of configs that are there
+  std::map<DeliveryKey, PushConfigKey> config_of_;  // of existing configs
   DeliveryKey last_;
-  std::set<std::tuple<base::Timestamp, DeliveryKey, PushConfigKey>> due_;  // the first of each config
+  // The first waiting delivery of each config.
+  std::set<std::tuple<base::Timestamp, DeliveryKey, PushConfigKey>> due_;
   DeliveryStore::Counts counts_;
 };
 

@@ -19,7 +19,8 @@ using memory::MemoryTask;
 
 namespace {
 
-// The same limits as the SQLite store's: of a stored event, and of the events of one read (at least one).
+// The limits of the SQLite store: the size of a stored event, and the size of the events that one read
+// returns (at least one event, and all of the event that reaches the limit).
 constexpr std::size_t kBodyMax = 512u << 20;
 constexpr std::size_t kPageBytesMax = 1 << 20;
 
@@ -67,7 +68,7 @@ std::vector<task::EventPtr> numbered(std::vector<task::EventBody>&& bodies, task
   return events;
 }
 
-// The deliveries that these events make to the row's configs.
+// Returns the deliveries that these events need to the row's configs.
 std::vector<std::pair<PushConfigKey, task::EventNumber>> deliveries_of(
     const TaskRow& row, const std::vector<task::EventPtr>& events) {
   std::vector<std::pair<PushConfigKey, task::EventNumber>> deliveries;
@@ -86,7 +87,7 @@ std::tuple<task::AgentName, task::Caller, task::TaskId> name_of(const task::NewT
   return {task.agent, task.caller, task.id};
 }
 
-// The events from the one after `after` to `last`.
+// Returns the events above `after`, up to and including `last`.
 std::vector<task::EventPtr> part(const std::vector<task::EventPtr>& log, task::EventNumber after,
                                  task::EventNumber last) {
   const auto place = [&](task::EventNumber number) {
@@ -104,14 +105,14 @@ MemoryStore::MemoryStore(const base::Clock& clock, const MemoryOptions& options)
   }
 }
 
-// Whether the group or the tables have what these look for.
+// Whether `in_group` is true for the open group or `in_tables` for the tables.
 template <class InGroup, class InTables>
 bool MemoryStore::has(InGroup&& in_group, InTables&& in_tables) const {
   return in_group(group_) || state_.with([&](const State& state) { return in_tables(state.tables); });
 }
 
 Result<void> MemoryStore::check(const task::Change& change, base::Timestamp at) const {
-  // Checked first: a send is a repetition whatever has happened to the task since.
+  // Checked first, because a send is a repetition no matter what has happened to the task since.
   if (change.send &&
       has([&](const Group& group) { return std::ranges::count(group.sends, *change.send) > 0; },
           [&](const auto& tables) { return tables.send(*change.send, at).has_value(); })) {
@@ -182,7 +183,7 @@ Result<Committed> MemoryStore::apply(task::Change& change, TaskRow& row) {
   return committed;
 }
 
-// Finds or makes the new task's context. Returns whether it is new.
+// Finds or creates the new task's context. Returns whether the context is new.
 bool MemoryStore::enter_context(task::TaskHead& head) {
   const memory::Tables::ContextName name(head.agent, head.caller, head.context);
   if (const auto open = group_.contexts.find(name); open != group_.contexts.end()) {
@@ -196,7 +197,7 @@ bool MemoryStore::enter_context(task::TaskHead& head) {
   return true;
 }
 
-// Adds and drops configs as the change has it.
+// Adds or replaces, and drops, the configs that the change names.
 void MemoryStore::note_push(const task::Change& change, TaskRow& row, memory::Step& step) {
   if (change.push) {
     TaskRow::Config* config = find_config(row, change.push->id);
@@ -374,12 +375,12 @@ Result<std::vector<task::TaskHead>> MemoryStore::open_tasks(Open which, task::Ta
   return state_.with([&](const State& state) { return state.tables.open_tasks(which, key, limit); });
 }
 
-// ---- MemoryStore's side of DeliveryStore.
+// ---- DeliveryStore
 
 using base::Result;
 using memory::MemoryTask;
 
-// A task's deliveries as the open group leaves them.
+// Returns a copy of the task's deliveries with the open group applied.
 memory::DeliveryTable MemoryStore::open_deliveries(task::TaskKey task) const {
   auto open = state_.with([&](const State& state) { return state.tables.deliveries().part_of(task); });
   for (const memory::Entry& entry : group_.entries) {
@@ -408,7 +409,7 @@ Result<void> MemoryStore::record(const DeliveryResult& result) {
     const memory::DeliveryTable& deliveries = state.tables.deliveries();
     return std::pair(deliveries.check(result.key, group_.results), deliveries.task_of(result.key));
   });
-  // Once the group has an order, `results` no longer tells what waits.
+  // Once the group has a delivery order, `results` does not show which deliveries wait.
   if (group_.has_orders) checked = open_deliveries(task).check(result.key, {});
   if (!checked) return checked;
   if (result.kind != DeliveryResult::Kind::retry) group_.results.settled.insert(result.key);
@@ -449,7 +450,7 @@ Result<DeliveryStore::Counts> MemoryStore::delivery_counts() const {
   return state_.with([](const State& state) { return state.tables.deliveries().counts(); });
 }
 
-// ---- MemoryStore's side of RetentionStore.
+// ---- RetentionStore
 
 using base::Result;
 using memory::MemoryTask;
@@ -472,7 +473,8 @@ Result<std::vector<task::TaskHead>> MemoryStore::in_context(const task::ContextR
   return state_.with([&](const State& state) { return state.tables.in_context(context); });
 }
 
-// Not what the open group has to do with.
+// Whether the task may be removed now. Refuses a task if the open group changes the task, its parent or a
+// child.
 bool MemoryStore::may_go(const memory::Tables& tables, const Removal::One& one, bool erases) const {
   const MemoryTask* task = tables.task(one.task);
   if (task == nullptr || group_.gone.contains(one.task)) return false;
@@ -484,7 +486,7 @@ bool MemoryStore::may_go(const memory::Tables& tables, const Removal::One& one, 
            (head.parent && step->head.key == head.parent);
   });
   const MemoryTask* parent = head.parent ? tables.task(head.parent) : nullptr;
-  // It may have begun anew since it was looked at.
+  // The parent may have been reopened since the removal was planned.
   const bool goes_on = parent != nullptr && !has_ended(parent->head);
   const bool delivers = std::ranges::any_of(
       task->configs, [&](const TaskRow::Config& config) { return tables.deliveries().waits(config.key); });
@@ -508,7 +510,9 @@ Result<std::vector<Removed>> MemoryStore::remove(const Removal& removal) {
   return removed;
 }
 
-// ---- Tables and MemoryStore: what operators see. Lists are made by looking at every task.
+// ---- OperatorStore
+//
+// Lists are made by scanning all tasks.
 
 using base::ErrorCode;
 using base::fail;

@@ -1,7 +1,8 @@
 // MemoryStore: keeps everything in memory, for as long as the program runs. `--db :memory:`, tests and the
-// simulator use it. It has no limit but the memory.
+// simulator use it. Its size is limited only by memory.
 //
-// Threads: as TaskStore says. Reads take one lock, and assemble what they return without it.
+// Threads: see TaskStore. Reads hold one lock while they read the tables, and process logs after releasing
+// it.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +25,7 @@ namespace baton::store {
 struct MemoryOptions {
   // How long a send is remembered to recognise repetitions.
   base::Duration send_retention = std::chrono::hours(24);
-  // Keeps apart what was flushed, for lose_unflushed. Takes twice the memory.
+  // Keeps a second copy of the tables with flushed data only, for lose_unflushed. Doubles the memory.
   bool keeps_flushed = false;
 };
 
@@ -40,10 +41,10 @@ class MemoryStore final : public TaskStore,
   base::Result<void> entitle(const task::ContextRef& context, const std::string& title) override;
   base::Result<void> commit() override;
   base::Result<void> flush() override;
-  // Takes the open group back, as if nothing of it had been applied. On the thread of `apply`.
+  // Discards the open group. Call it on the thread of `apply`.
   void roll_back();
-  // Takes back everything since the last flush, as a power failure would. On the thread of `apply`, while no
-  // flush is in progress. Needs keeps_flushed.
+  // Discards everything since the last flush, as a power failure would. Call it on the thread of `apply`,
+  // while no flush is in progress. Needs keeps_flushed.
   void lose_unflushed();
 
   base::Result<TaskRow> row(task::TaskKey key) const override;
@@ -98,7 +99,8 @@ class MemoryStore final : public TaskStore,
     std::vector<memory::Entry> unflushed;
     std::optional<memory::Tables> flushed;
   };
-  // What is applied and not committed, and what a further change must know of it.
+  // The open group: entries that are applied but not committed, and the facts about them that later changes
+  // are checked against.
   struct Group {
     std::vector<memory::Entry> entries;
     std::vector<task::SendDigest> sends;
@@ -107,7 +109,7 @@ class MemoryStore final : public TaskStore,
     std::map<memory::Tables::ContextName, task::ContextKey> contexts;
     std::set<task::TaskKey> gone;
     memory::OpenResults results;
-    bool has_orders = false;             // of deliveries; then `results` no longer tells what waits
+    bool has_orders = false;             // delivery orders; then `results` is not enough
     std::vector<task::BulkJobKey> jobs;  // the new ones
   };
 
@@ -120,12 +122,12 @@ class MemoryStore final : public TaskStore,
   bool enter_context(task::TaskHead& head);
   void note_push(const task::Change& change, TaskRow& row, memory::Step& step);
   bool may_go(const memory::Tables& tables, const Removal::One& one, bool erases) const;
-  // The task's events from the one after `after` to `last`.
+  // Returns the task's events above `after`, up to and including `last`.
   std::vector<task::EventPtr> log(task::TaskKey key, task::EventNumber after, task::EventNumber last) const;
 
   const base::Clock& clock_;
   base::Guarded<State> state_;
-  // The writing thread's. Keys are not used again, even if their group is taken back.
+  // Used by the writing thread only. Keys are never reused, even if their group is rolled back.
   base::Timestamp last_{};
   Group group_;
   task::TaskKey last_task_;

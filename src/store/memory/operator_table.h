@@ -1,6 +1,6 @@
-// OperatorTable: the audit, what operators have switched, and their jobs, for the MemoryStore.
+// OperatorTable: the audit log, the agents' controls, bulk jobs and crashed turns, for the MemoryStore.
 //
-// Threads: as its owner guards it.
+// Threads: guarded by its owner.
 #pragma once
 
 #include <map>
@@ -14,7 +14,8 @@ namespace baton::store::memory {
 
 class OperatorTable {
  public:
-  // Whether it can be taken; fails as OperatorStore::write does. `open`: jobs of the open group.
+  // Checks that the write can be applied. Fails with already_exists (a new job's key) or not_found (a job's
+  // new state). `open`: the jobs of the open group.
   base::Result<void> check(const OperatorWrite& write, const std::vector<task::BulkJobKey>& open) const;
   void take(const OperatorWrite& write, base::Timestamp at);
 
@@ -24,12 +25,12 @@ class OperatorTable {
   const BulkJob* job(task::BulkJobKey key) const;
   std::vector<BulkItem> items(task::BulkJobKey job, task::TaskKey after, int limit, bool open) const;
 
-  // What a retry has last made of the task; 0: nothing.
+  // Returns the task that the newest retry of this task created; 0 if there is none.
   task::TaskKey retried_as(task::TaskKey task) const;
 
-  // Of the tasks that there are, turn by turn; what has ended is among them.
+  // Returns the crashed turns of existing tasks, including turns that have ended.
   const std::map<task::TaskKey, CrashedTurn>& crashed() const { return crashed_; }
-  // The program has died, unless it was asked to stop: notes these, which ran.
+  // Records a crash for these turns, which were running, unless the program was asked to stop.
   void note_crashed(const std::vector<CrashedTurn>& running);
   void forget_crashed(task::TaskKey task) { crashed_.erase(task); }
 
@@ -41,7 +42,7 @@ class OperatorTable {
   void put(const BulkItems& items, base::Timestamp at);
   void put(const BulkState& state, base::Timestamp at);
   void put(const BulkCount& count, base::Timestamp at);
-  void put(const ProgramBegins&, base::Timestamp) {}  // the owner has the tasks
+  void put(const ProgramBegins&, base::Timestamp) {}  // Tables::take handles it
   void put(const ProgramStops& what, base::Timestamp) { has_stopped_ = what.stops; }
   void put(const CrashCounts& counts, base::Timestamp at);
 

@@ -9,7 +9,8 @@
 namespace baton::store::memory {
 namespace {
 
-// Deletes a client's history after its turn, also those of messages that will have no turn.
+// Deletes the history that a client sent with a message, once the message's turn has ended. If the task needs
+// no further turn, also deletes the histories of later messages, which will have no turn.
 void forget_history(const task::TaskHead& before, const task::TaskHead& after,
                     std::map<task::EventNumber, task::RequestData>& requests) {
   if (before.turn_state == task::TurnState::none) return;
@@ -116,11 +117,11 @@ std::vector<CrashedTurn> Tables::crashed_turns() const {
 void Tables::take(const Title& title) {
   const ContextName name{title.context.agent, title.context.caller, title.context.id};
   titles_.erase(name);
-  // The same group may have removed all that was in it.
+  // The same group may have removed the context's last task.
   if (!title.title.empty() && contexts_.contains(name)) titles_.emplace(name, title.title);
 }
 
-// The new task, without what the step does to it.
+// Creates the step's task. The caller then applies the step to it.
 MemoryTask& Tables::create(const Step& step) {
   const task::TaskHead& head = step.head;
   ids_.emplace(std::tuple(head.agent, head.caller, head.id), head.key);
@@ -227,7 +228,7 @@ std::vector<task::TaskHead> Tables::in_context(const task::ContextRef& context) 
   return heads;
 }
 
-// The visible tasks of the filter's context, in its state.
+// Returns the visible tasks of the filter's context; if the filter has a state, only those in it.
 Tables::List Tables::list_of_context(const task::ListFilter& filter) const {
   List list;
   const auto keys = in_context_.find(context({filter.agent, filter.caller, filter.context}));

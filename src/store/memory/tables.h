@@ -1,7 +1,7 @@
-// Tables: what a MemoryStore has committed. They change by entries only, in order, so that the same entries
-// make the same tables.
+// Tables: the committed data of a MemoryStore. Only entries change it, in order, so the same entries produce
+// the same tables.
 //
-// Threads: as their owner guards them.
+// Threads: guarded by their owner.
 #pragma once
 
 #include <deque>
@@ -24,12 +24,12 @@ namespace baton::store::memory {
 
 // An applied change.
 struct Step {
-  task::TaskHead head;  // after it
+  task::TaskHead head;  // after the change
   base::Timestamp at{};
   std::optional<task::Json> metadata;  // of a new task
   std::vector<task::EventPtr> events;
   std::optional<task::RequestData> request;
-  task::EventNumber message;  // of the request
+  task::EventNumber message;  // the event that `request` belongs to
   std::optional<task::SendDigest> send;
   std::optional<task::PushConfig> push;
   PushConfigKey push_key, dropped;
@@ -43,23 +43,23 @@ struct Recorded {
   DeliveryResult result;
   base::Timestamp at{};
 };
-// Tasks that go.
+// Removed tasks.
 struct Gone {
   std::vector<task::TaskKey> tasks;
 };
-// What a caller calls a context; empty: nothing any more.
+// A caller's title for a context; an empty title removes it.
 struct Title {
   task::ContextRef context;
   std::string title;
 };
-// What an operator has written.
+// An accepted write of OperatorStore.
 struct OperatorEntry {
   OperatorWrite write;
   base::Timestamp at{};
 };
 using Entry = std::variant<Step, Recorded, Gone, Title, OperatorEntry>;
 
-// What a step does to webhooks and their deliveries.
+// Applies the step to webhook configs and deliveries.
 void follow(const Step& step, DeliveryTable& deliveries);
 
 struct MemoryTask {
@@ -82,21 +82,21 @@ class Tables {
     std::visit([this](const auto& one) { take(one); }, entry);
   }
 
-  // Null if there is none.
+  // Return null if there is no such task.
   const MemoryTask* task(task::TaskKey key) const;
   const MemoryTask* task(const task::TaskRef& ref) const;
-  // 0 if there is none.
+  // Returns 0 if there is no such context.
   task::ContextKey context(const ContextName& name) const;
-  // Of all its tasks, in order of time.
+  // Returns the events of all tasks of the context, ordered by time.
   std::vector<std::pair<task::TaskKey, task::EventPtr>> events_in(task::ContextKey context) const;
-  // A send with this digest that is remembered at `now`.
+  // Returns the send with this digest if it is still remembered at `now`.
   std::optional<EarlierSend> send(const task::SendDigest& digest, base::Timestamp now) const;
 
-  // As TaskStore has them.
+  // As documented in TaskStore.
   ListPage list(const task::ListFilter& filter) const;
   Opening opening(const task::ContextRef& context) const;
   std::vector<task::TaskHead> open_tasks(TaskStore::Open which, task::TaskKey key, int limit) const;
-  // As RetentionStore has them.
+  // As documented in RetentionStore.
   std::vector<task::TaskHead> all_tasks(task::TaskKey after, int limit) const;
   task::TaskKey last_made(base::Timestamp time) const;
   std::vector<TreeMember> tree(task::TaskKey root) const;
@@ -105,7 +105,7 @@ class Tables {
 
   const DeliveryTable& deliveries() const { return deliveries_; }
   const OperatorTable& operators() const { return operators_; }
-  // As OperatorStore has them.
+  // As documented in OperatorStore.
   TaskPage page(const TaskQuery& query) const;
   TaskCount count(const TaskFilter& filter) const;
   std::vector<OperatorStore::AgentCounts> counts_by_agent() const;
@@ -115,7 +115,7 @@ class Tables {
   std::optional<DeliveryLine> delivery(DeliveryKey key) const;
 
  private:
-  // Whose, and of which state; of any without one.
+  // The agent, caller and state of a list's tasks; without a state the list has tasks in any state.
   using ListName = std::tuple<task::AgentName, task::Caller, std::optional<task::State>>;
   using List = std::set<std::tuple<base::Timestamp, task::TaskId, task::TaskKey>, std::greater<>>;
   using Half = std::pair<std::uint64_t, std::uint64_t>;
