@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::size_t kReceiveBuffer = 64 << 10;
 constexpr int kAcceptsInARound = 256;
-// Bounds for the connections above the limit that are being sent 503 at a time: an eighth of the limit, since
-// they need descriptors too. Further ones are closed without an answer.
+// Connections above the limit are sent 503, as many at a time as an eighth of the limit, within these bounds,
+// because they need descriptors too. Further connections are closed without an answer.
 constexpr int kSurplusMin = 16, kSurplusMax = 256;
 
 }  // namespace
@@ -79,7 +79,7 @@ void ConnectionLoop::accept_some() {
     AcceptedSocket accepted = listener_.accept();
     if (accepted.outcome == AcceptedSocket::Outcome::none) return;
     if (accepted.outcome == AcceptedSocket::Outcome::exhausted) {
-      // Not polled until the next sweep: it would be ready at once, and fail again.
+      // The listener is not polled until the next sweep: it would be ready at once, and fail again.
       core_->loop.forget(listener_.fd(), accept_);
       accepting_ = false;
       return;
@@ -97,7 +97,7 @@ void ConnectionLoop::add(AcceptedSocket accepted) {
   const Limits& limits = core_->limits;
   auto connection = std::make_shared<Connection>(*this, std::move(accepted.fd), std::move(accepted.address),
                                                  limits, core_->hooks.may_send_body);
-  // What follows counts the connection, so it must not throw.
+  // Reserves now: the code below counts the connection, and must not throw.
   if (connections_.size() == connections_.capacity()) connections_.reserve(2 * connections_.size() + 64);
   bool too_many = static_cast<int>(connections_.size()) - surplus_ >= limits.connections_max;
   if (!too_many && limits.connections_per_address_max > 0) {
@@ -162,7 +162,7 @@ void ConnectionLoop::close_all() {
   }
 }
 
-// ---- ConnectionLoop, the part that follows one connection: read, parse, hand over, send, close.
+// ---- Steps of a connection
 
 namespace {
 
@@ -267,7 +267,8 @@ void ConnectionLoop::dispatch(Connection& connection) {
   connection.handling = false;
 }
 
-// Answers without a worker: requests the hook answers, and all others while the server drains.
+// Answers without a worker: the requests that the hook answers and, while the server drains, all others.
+// Returns false if the request is not answered.
 bool ConnectionLoop::answer_at_once(Connection& connection, const Request& request) {
   std::optional<Reply> reply;
   if (core_->hooks.answer_at_once) reply = core_->hooks.answer_at_once(request);
@@ -296,7 +297,7 @@ ConnectionLoop::Step ConnectionLoop::discard(Connection& connection) {
   return connection.readable ? Step::again : Step::wait;
 }
 
-// ---- ConnectionLoop, the part that drives event streams.
+// ---- Event streams
 
 namespace {
 
@@ -439,8 +440,9 @@ ConnectionLoop::Step ConnectionLoop::pull_events(Connection& connection) {
   return Step::again;
 }
 
-// ---- ConnectionLoop, the part that keeps time limits: one coarse sweep over all connections, no timer for
-// any.
+// ---- Time limits
+//
+// One coarse sweep checks all connections. No connection has a timer.
 
 namespace {
 

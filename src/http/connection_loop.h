@@ -39,15 +39,15 @@ class ConnectionLoop {
   // closed first.
   template <class Work>
   static void post(base::EventLoop& loop, std::shared_ptr<Connection> connection, Work work);
-  // The output was given back, and there is more to do.
+  // Continues with the connection after a writer has given its output back.
   void resume(Connection& connection);
-  // The exchange answers with a stream.
+  // Opens the stream that an exchange answers with, and takes the output from the exchange.
   void open_stream(Connection& connection, const StreamAnswer& answer);
 
  private:
   enum class Step { again, wait };
 
-  // connection_loop.cpp: events, and the table of connections.
+  // Events, and the table of connections.
   SteadyTime now() const { return core_->loop.now(); }
   SteadyTime end_round();
   void on_event(Connection& connection, std::uint32_t events);
@@ -56,12 +56,12 @@ class ConnectionLoop {
   void close(Connection& connection);
   void close_all();
 
-  // An exception in `work`, most likely out of memory, closes this connection only. Closed, the connection
-  // lives until `work` has returned.
+  // Runs `work`. An exception from it, most likely out of memory, closes this connection only. The connection
+  // object lives at least until `work` has returned.
   template <class Work>
   void guarded(const std::shared_ptr<Connection> connection, const Work& work);
 
-  // connection_steps.cpp: one connection's steps through a request.
+  // Steps of a connection.
   void advance(Connection& connection);
   void go_on(Connection& connection);
   Step step(Connection& connection);
@@ -73,7 +73,7 @@ class ConnectionLoop {
   void refuse(Connection& connection, Refusal refusal);
   Step discard(Connection& connection);
 
-  // stream_steps.cpp
+  // Event streams.
   void wake(Connection& connection);
   Step drive_stream(Connection& connection);
   Step pull_events(Connection& connection);
@@ -81,7 +81,7 @@ class ConnectionLoop {
   void count_unsent(Connection& connection, std::size_t bytes);
   void bound_unsent(const Connection& newest);
 
-  // time_limits.cpp
+  // Time limits.
   std::chrono::milliseconds sweep_period() const;
   void sweep();
   void check_time(Connection& connection);
@@ -101,7 +101,7 @@ class ConnectionLoop {
   int reserved_streams_ = 0;                          // among ServerCore::streams
   std::size_t unsent_ = 0;                            // of all streams
   std::unordered_map<std::string, int> per_address_;  // empty without a limit
-  std::optional<SteadyTime> drain_until_;             // set while it stops
+  std::optional<SteadyTime> drain_until_;             // set while the loop stops
   std::promise<void> closed_all_;
   bool started_ = false;
 };
@@ -112,7 +112,7 @@ void ConnectionLoop::guarded(const std::shared_ptr<Connection> connection, const
     work(*connection);
   } catch (const std::exception& error) {
     base::report_exception("http-loop", error.what());
-    // Otherwise a writer owns the output; it answers and gives the output back.
+    // If neither is true, a writer owns the output. It answers, and gives the output back.
     if (connection->output_owner.is_loop() || connection->output_owner.withdraw()) close(*connection);
   }
 }
