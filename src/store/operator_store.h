@@ -24,7 +24,7 @@ namespace baton::store {
 struct TaskFilter {
   std::vector<task::State> states = {};
   bool unfinished = false;                  // has a turn: queued, running or waiting
-  std::vector<task::TurnState> turns = {};  // its turn is in one of these states; none: it has no turn
+  std::vector<task::TurnState> turns = {};  // has a turn in one of these states, or no turn (`none`)
   task::AgentName agent = {};
   task::Caller caller = {};  // with all its tenants, or within one if it names a tenant
   task::ContextId context = {};

@@ -27,8 +27,9 @@ struct WayIn {
   bool waits_for_others = false;  // the caller has waited until there was no node
   std::function<void(int from, int to)> on_upgrade;
 };
-// As above, for a node: on success it shares the lock and the schema is up to date. Upgrades an older schema
-// if there is no other node; fails with already_exists if there is one.
+// Like `lock_checked`, but takes the lock shared, for a node. On success the schema is up to date. An older
+// schema is upgraded; if more than additions are missing, only while there is no other node. Fails with
+// already_exists if a Baton holds the lock alone, or if other nodes prevent the upgrade.
 base::Result<void> share_schema(Link& link, const WayIn& way, const Address& address, base::Timestamp now);
 
 // Waits until there is no node, and ends the sessions of nodes whose lease has expired. A free lock does not

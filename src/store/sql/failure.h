@@ -31,7 +31,7 @@ base::Error about(const std::string& database, base::Error error);
 
 // The error for a row that does not decode or is missing.
 base::Error damaged(std::string for_log);
-// The same as an exception, for code that reads a row.
+// Returns the error of `damaged` as an exception, for code that reads a row.
 Failure damaged_row(const std::string& what);
 
 // Runs `work`, a function that returns a Result and may throw sql::Failure.

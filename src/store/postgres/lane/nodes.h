@@ -37,7 +37,7 @@ std::int64_t enter(Link& link, const NewNode& node);
 // Another node, as read by a renewal.
 struct SeenNode {
   std::int64_t id = 0, knows = 0;
-  std::string lease;  // the exact time at which it expires
+  std::string lease;  // its exact time of expiry
   bool is_over = false, is_long_over = false;
   bool is_joining = false, has_left = false;
 };

@@ -9,8 +9,8 @@
 // the agent adopts it.
 //
 // A joining node waits until each other node has published that it knows the new one, or is dead. So a node
-// that is alone may rely on its memory, but no longer than the second for which another node must watch it
-// before declaring it dead.
+// that is alone may rely on its memory, but for at most one second after each renewal: another node must
+// watch it that long before it declares the node dead.
 //
 // All times except that second are the database's. Threads: has one of its own; every method may be called
 // from any.
