@@ -34,9 +34,9 @@ class IoGuess {
   std::atomic<bool> is_open_{true};
 };
 
-// The format of a program's output, of which `output` is the beginning: lines if its first line that is
-// not blank is one of the line protocol. Empty if the beginning is too short to tell. `is_all`: no more
-// output follows.
+// Guesses the format of a program's output from its beginning: `lines` if the first line that is not blank is
+// a line of the line protocol, else `text`. Returns nullopt if the beginning is too short to tell. `is_all`:
+// no more output follows.
 std::optional<AgentSettings::Io> spoken_in(std::string_view output, bool is_all);
 
 }  // namespace baton::agents

@@ -30,7 +30,7 @@ struct Post {
 struct Posted {
   // no_token: there is no token to send. unreachable: the request was not sent. lost: no whole answer
   // came. refused: the answer has a status other than 2xx. forbidden: Baton's own rules stopped it.
-  // answered: the answer was read completely, or as far as `on_data` wanted.
+  // answered: the answer was read completely, or until `on_data` stopped it.
   enum class Kind { no_token, unreachable, lost, refused, forbidden, answered };
   Kind kind = Kind::answered;
   std::string text;                          // why, unless `answered` or `refused`

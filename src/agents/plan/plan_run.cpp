@@ -71,7 +71,8 @@ bool PlanRun::take(const DelegateResult& result) {
     record({What::gone, call.path, call.attempt, {}, {}, is_done ? kDoneLate : ""});
     return false;
   }
-  // The time at which the child ended. It may be some time ago, and clocks of other nodes may differ.
+  // The child may have ended some time ago, and by the clock of another node: the time is kept within the
+  // attempt.
   base::Timestamp ended = world_.now;
   if (result.task) ended = std::clamp(result.task->status.at, std::min(attempts->begun, ended), ended);
   record({What::end, call.path, call.attempt, ended, kind_of(result), result.error, result.tokens,
@@ -507,8 +508,8 @@ PlanRun::Standing PlanRun::join(const PlanStep& step, const PlanPlace& at, const
   return now;
 }
 
-// Of the completed branches, the first `wanted` count. The other branches that have begun have lost, if
-// the step has anything to undo.
+// The first `wanted` completed branches have won. Records that the other branches that have begun have lost,
+// if the step has anything to undo.
 void PlanRun::lose_rest(const PlanStep& step, const PlanPlace& at, const Branches& branches, int wanted) {
   if (!has_compensation(step)) return;
   const auto winners_end =
