@@ -28,8 +28,8 @@ class TimeZone {
   static Result<TimeZone> read(std::string_view file);
 
   LocalTime to_local(Timestamp at) const;
-  // Returns the time at which the zone's clocks show `local`: the first one if they show it twice, or the
-  // moment of the clock change if they skip it.
+  // Returns the time when the zone's clocks show `local`: the first time if they show it twice, or the moment
+  // of the clock change if they skip it.
   Timestamp to_utc(LocalTime local) const;
 
  private:

@@ -29,7 +29,7 @@ void put_hex(std::string& text, std::size_t at, std::uint64_t number) {
 
 // FNV-1a over the texts and their lengths, then the last step of MurmurHash3 to spread the result over all
 // digits. The hash is not cryptographic and need not be: it names a span within one trace, and a client that
-// provokes a collision could just as well send that span id directly.
+// provokes a collision could also send that span id directly.
 class SpanHash {
  public:
   void add(std::string_view text) {

@@ -81,7 +81,7 @@ base::Result<Listener> Listener::open(const std::string& host, int port) {
         std::string(step) + " " + host + " port " + std::to_string(port) + ": " + std::strerror(error));
   };
   if (!fd.valid()) return failed("socket");
-  // Does not use SO_REUSEPORT, with which two servers would share the port unnoticed.
+  // Does not use SO_REUSEPORT, because it would let two servers share the port unnoticed.
   switch_on(fd.get(), SOL_SOCKET, SO_REUSEADDR);
   if (address.ai_family == AF_INET6) switch_on(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
   // Accepted sockets inherit these two.

@@ -135,7 +135,7 @@ class BreakerReport {
   BreakerReport& operator=(const BreakerReport&) = delete;
   ~BreakerReport() { tell(Breakers::Went::unknown); }
 
-  // Returns the time for which the breaker holds the call back; zero: the call may be sent.
+  // Returns how long the breaker holds the call back; zero: the call may be sent.
   milliseconds admit(bool anyway) {
     const milliseconds held = breakers_ ? breakers_->admit(origin_, anyway) : milliseconds(0);
     is_due_ = breakers_ != nullptr && held.count() == 0;

@@ -54,7 +54,7 @@ bool has_baton_extension(const task::AgentCard& card);
 base::Result<NumbersWish> read_numbers_wish(json::Value metadata, const std::string& name);
 base::Result<NumbersWish> read_send_numbers(json::Value metadata, const std::string& name);
 
-// Reads the member `startAt` of a send: the time at which its task begins. A number, which has no meaning in
+// Reads the member `startAt` of a send: the start time of its task. A number, which has no meaning in
 // a send, is ignored. Fails as above.
 base::Result<std::optional<base::Timestamp>> read_start_time(json::Value metadata, const std::string& name);
 
