@@ -1,9 +1,10 @@
-// Nodes: this program and the others that share its store, as whoever runs them sees them.
+// Nodes: this program and the other nodes that share its store, as operators see them.
 //
-// Those who look often get what was read a moment ago: scrapes a second at most, and probes, which may not
-// wait, a few. While the program serves, the nodes are read that often.
-// Threads: any. Lifetime: what it is made with outlives it; before it goes the pool is stopped and the engine
-// has drained, after which no peer asks for a report.
+// While the program serves, the nodes are read every two seconds, and the result is cached. Metrics read them
+// again unless the last try was less than a second ago. Probes, which must not block, use the last result.
+//
+// Threads: any. Lifetime: the constructor's arguments outlive it. Before it is destroyed, the pool is stopped
+// and the engine has drained; peers do not ask for a report after that.
 #pragma once
 
 #include <atomic>
@@ -48,7 +49,7 @@ class Nodes {
     base::Timestamp started{};
   };
 
-  // `peers`: null if the store is not shared. The catalogue is told which agents others serve.
+  // `peers`: null if the store is not shared. Sets in the catalogue which agents other nodes serve.
   Nodes(store::Peers* peers, engine::Engine& engine, agents::Catalogue& catalogue, Self self,
         base::WorkerPool& readers)
       : peers_(peers), engine_(engine), catalogue_(catalogue), self_(std::move(self)), readers_(readers) {}
