@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::size_t kReceiveBuffer = 64 << 10;
 constexpr int kAcceptsInARound = 256;
-// Connections above the limit are sent 503, as many at a time as an eighth of the limit, within these bounds,
-// because they need descriptors too. Further connections are closed without an answer.
+// Bounds for the number of connections above the limit that are sent 503 at a time. It is an eighth of the
+// limit, because they need descriptors too. Further connections are closed without an answer.
 constexpr int kSurplusMin = 16, kSurplusMax = 256;
 
 }  // namespace

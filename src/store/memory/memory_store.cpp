@@ -68,7 +68,7 @@ std::vector<task::EventPtr> numbered(std::vector<task::EventBody>&& bodies, task
   return events;
 }
 
-// Returns the deliveries that these events need to the row's configs.
+// Returns the deliveries of these events to the row's configs.
 std::vector<std::pair<PushConfigKey, task::EventNumber>> deliveries_of(
     const TaskRow& row, const std::vector<task::EventPtr>& events) {
   std::vector<std::pair<PushConfigKey, task::EventNumber>> deliveries;
