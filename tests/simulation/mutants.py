@@ -151,7 +151,7 @@ MUTANTS = {
     ],
     # A child's question that is answered is asked again.
     "question_stays_open": [
-        ("engine/turns/child_questions.cpp", """    if (any && std::ranges::any_of""", """    if (shows && any && std::ranges::any_of"""),
+        ("engine/decide/rules/child_questions.cpp", """    if (any && std::ranges::any_of""", """    if (shows && any && std::ranges::any_of"""),
     ],
 }
 

@@ -7,8 +7,8 @@
 
 #include "base/error_names.h"
 #include "base/loggable.h"
-#include "engine/shared/interventions.h"
-#include "engine/turns/turn_ending.h"
+#include "engine/decide/rules/interventions.h"
+#include "engine/decide/rules/turn_ending.h"
 #include "engine/turns/turn_log.h"
 
 namespace baton::engine {

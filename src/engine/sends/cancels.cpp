@@ -5,8 +5,8 @@
 #include <limits>
 #include <utility>
 
-#include "engine/shared/interventions.h"
-#include "engine/turns/turn_ending.h"
+#include "engine/decide/rules/interventions.h"
+#include "engine/decide/rules/turn_ending.h"
 
 namespace baton::engine {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "agents/questions.h"
 #include "base/id.h"
+#include "engine/decide/rules/interventions.h"
 #include "engine/sends/send_digest.h"
-#include "engine/shared/interventions.h"
 #include "engine/shared/message_checks.h"
 #include "store/own_context.h"
 

@@ -7,7 +7,7 @@
 
 #include "agents/plan/plan.h"
 #include "base/loggable.h"
-#include "engine/turns/turn_ending.h"
+#include "engine/decide/rules/turn_ending.h"
 
 namespace baton::engine {
 namespace {

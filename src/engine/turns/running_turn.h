@@ -30,10 +30,10 @@
 #include "base/clock.h"
 #include "base/guarded.h"
 #include "engine/decide/inbox.h"
+#include "engine/decide/rules/child_questions.h"
+#include "engine/decide/rules/pending_output.h"
 #include "engine/shared/background.h"
 #include "engine/shared/options.h"
-#include "engine/turns/child_questions.h"
-#include "engine/turns/pending_output.h"
 #include "engine/turns/turn_log.h"
 
 namespace baton::engine {

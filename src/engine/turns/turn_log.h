@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "engine/turns/unfinished_subagents.h"
+#include "engine/decide/rules/unfinished_subagents.h"
 #include "task/head.h"
 
 namespace baton::engine {

@@ -8,9 +8,9 @@
 #include "base/sha256.h"
 #include "base/threads.h"
 #include "base/trace_context.h"
+#include "engine/decide/rules/turn_ending.h"
 #include "engine/shared/message_checks.h"
 #include "engine/turns/other_tasks.h"
-#include "engine/turns/turn_ending.h"
 #include "engine/turns/turn_span.h"
 
 namespace baton::engine {

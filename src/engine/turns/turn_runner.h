@@ -13,12 +13,12 @@
 
 #include "agents/cards/catalogue.h"
 #include "engine/read/task_reader.h"
+#include "engine/scheduling/agent_scales.h"
+#include "engine/scheduling/quarantine.h"
+#include "engine/scheduling/scheduler.h"
+#include "engine/scheduling/wakes.h"
 #include "engine/shared/turn_stats.h"
-#include "engine/turns/agent_scales.h"
-#include "engine/turns/quarantine.h"
 #include "engine/turns/running_turn.h"
-#include "engine/turns/scheduler.h"
-#include "engine/turns/wakes.h"
 
 namespace baton::engine {
 

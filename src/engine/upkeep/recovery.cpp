@@ -6,8 +6,8 @@
 
 #include "base/loggable.h"
 #include "base/promise.h"
+#include "engine/decide/rules/turn_ending.h"
 #include "engine/shared/message_checks.h"
-#include "engine/turns/turn_ending.h"
 
 namespace baton::engine {
 namespace {

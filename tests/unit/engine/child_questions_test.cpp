@@ -1,5 +1,5 @@
-// Children's questions go up to the caller of the root task, and the answers go down.
-#include "engine/turns/child_questions.h"
+// What children ask goes up to their parents' caller, and the answers go down.
+#include "engine/decide/rules/child_questions.h"
 
 #include <doctest/doctest.h>
 

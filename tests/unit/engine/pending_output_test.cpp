@@ -1,4 +1,4 @@
-#include "engine/turns/pending_output.h"
+#include "engine/decide/rules/pending_output.h"
 
 #include <doctest/doctest.h>
 

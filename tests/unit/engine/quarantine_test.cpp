@@ -1,5 +1,5 @@
-// Turns during which the program dies, on an engine with scripted agents.
-#include "engine/turns/quarantine.h"
+// Turns that the program dies of, over an engine with scripted agents.
+#include "engine/scheduling/quarantine.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "engine/turns/turn_ending.h"
+#include "engine/decide/rules/turn_ending.h"
 
 #include <doctest/doctest.h>
 

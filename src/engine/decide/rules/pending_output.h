@@ -11,7 +11,7 @@
 
 #include "agents/settings.h"
 #include "base/clock.h"
-#include "engine/turns/unfinished_subagents.h"
+#include "engine/decide/rules/unfinished_subagents.h"
 #include "task/event.h"
 
 namespace baton::engine {

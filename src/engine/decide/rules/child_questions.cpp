@@ -1,4 +1,4 @@
-#include "engine/turns/child_questions.h"
+#include "engine/decide/rules/child_questions.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "engine/turns/agent_scales.h"
+#include "engine/scheduling/agent_scales.h"
 
 #include <vector>
 

@@ -1,4 +1,4 @@
-#include "engine/turns/wakes.h"
+#include "engine/scheduling/wakes.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "engine/turns/unfinished_subagents.h"
+#include "engine/decide/rules/unfinished_subagents.h"
 
 #include <algorithm>
 #include <iterator>

@@ -1,8 +1,8 @@
-#include "engine/turns/turn_ending.h"
+#include "engine/decide/rules/turn_ending.h"
 
 #include "agents/plan/plan.h"
 #include "base/id.h"
-#include "engine/turns/child_questions.h"
+#include "engine/decide/rules/child_questions.h"
 
 namespace baton::engine {
 namespace {

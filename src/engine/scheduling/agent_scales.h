@@ -10,7 +10,7 @@
 
 #include "agents/cards/catalogue.h"
 #include "base/guarded.h"
-#include "engine/turns/scheduler.h"
+#include "engine/scheduling/scheduler.h"
 
 namespace baton::engine {
 
