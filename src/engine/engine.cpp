@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/promise.h"
+#include "engine/decide/kinds/nothing.h"
 
 namespace baton::engine {
 
@@ -33,6 +34,7 @@ Engine::Engine(store::TaskStore& store, store::DeliveryStore& deliveries, store:
       clock_(clock),
       operators_(operators),
       inbox_(store, deliveries, live_, inbox_options(options_, stats_), std::move(deliveries_written)),
+      background_(options_.disk_retry),
       reader_(store, deliveries, live_, inbox_, background_, options_.peers),
       deliveries_(deliveries, reader_, inbox_, clock, options_.peers),
       delegation_(reader_, tasks_, turns_, background_, options_),
@@ -43,7 +45,7 @@ Engine::Engine(store::TaskStore& store, store::DeliveryStore& deliveries, store:
                 options_.peers ? options_.peers->self() : store::NodeId(),
                 [this](task::TaskKey task) { return turns_.runs(task); }),
       schedules_(store, tasks_, inbox_, catalogue, background_, clock, options_.retention),
-      actions_(operators, reader_, inbox_, tasks_, turns_, background_, options_.peers),
+      actions_(operators, reader_, inbox_, tasks_, turns_, catalogue, background_, options_.peers),
       jobs_(operators, actions_, inbox_, background_, options_.peers) {
   live_.tell_all(options_.on_stored);
   if (options_.peers == nullptr) return;
@@ -130,10 +132,7 @@ void Engine::count_after(std::chrono::milliseconds pause) {
 // Returns once all that is decided by now is in the store, or is not.
 void Engine::await_stored() {
   base::Promise<bool> told;
-  Decision nothing;
-  nothing.decide = [](const store::TaskRow&) -> base::Result<task::Change> {
-    return base::fail(base::ErrorCode::conflict, "nothing is to be changed");
-  };
+  Decision nothing(Nothing{});
   nothing.done = [&](const base::Result<Written>&) { told.set_value(true); };
   inbox_.post(std::move(nothing));
   told.get_future().get();

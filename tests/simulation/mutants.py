@@ -19,13 +19,11 @@ MUTANTS = {
     const std::size_t times""", """    const std::size_t times"""),
         ("engine/turns/running_turn.cpp", """    if (state.phase != Phase::running || state.posted ||""",
          """    if (state.phase == Phase::starting || state.posted ||"""),
-        ("engine/turns/running_turn.cpp", """    state.lost = head.turn_state != task::TurnState::running || head.turn != state.head.turn ||
-                 head.attempt != state.head.attempt || state.phase != Phase::running;""",
-         """    state.lost = task::is_terminal(head.state);"""),
-        ("engine/turns/running_turn.cpp", """    change.fence = {head.turn, head.attempt};""", ""),
-        ("engine/turns/running_turn.cpp", """    if (!may_end(state)) {
-      change = going""", """    if (!may_end(state) || state.phase == Phase::over) {
-      change = going"""),
+        ("engine/decide/kinds/turn_output.cpp", """  is_lost = is_over || !is_running(now.head, turn, attempt);""",
+         """  is_lost = task::is_terminal(now.head.state);"""),
+        ("engine/decide/kinds/turn_output.cpp", """  change.fence = {now.head.turn, now.head.attempt};""", ""),
+        ("engine/turns/running_turn.cpp", """    if (may_end(state)) output.outcome""",
+         """    if (may_end(state) && state.phase != Phase::over) output.outcome"""),
     ],
     # Decisions are made on the task as readers see it, which may be outdated, and are repeated only after a version
     # conflict. With the check in apply.cpp left in place no seed fails.
@@ -95,8 +93,9 @@ MUTANTS = {
     ],
     # A child's result is lost if the turn that it woke waits for a slot.
     "deaf_in_the_queue": [
-        ("engine/turns/turn_runner.cpp", """head.turn_state == task::TurnState::none || head.turn_message""",
+        ("engine/decide/kinds/settle_child.h", """head.turn_state == task::TurnState::none || head.turn_message""",
          """head.turn_state != task::TurnState::waiting || head.turn_message"""),
+        ("engine/turns/turn_runner.cpp", "", ""),
     ],
     # A plan that begins its turn again does not delegate again the children that were not made.
     "plan_forgets_children": [
@@ -129,8 +128,8 @@ MUTANTS = {
     ],
     # The fence of an output compares only the turn, not the attempt.
     "fence_without_attempt": [
-        ("engine/turns/running_turn.cpp", """                 head.attempt != state.head.attempt || state.phase != Phase::running;""",
-         """                 state.phase != Phase::running;"""),
+        ("engine/decide/kinds/turn_output.cpp", """  is_lost = is_over || !is_running(now.head, turn, attempt);""",
+         """  is_lost = is_over || !is_running(now.head, turn, now.head.attempt);"""),
         ("task/apply.cpp", """ || change.fence->attempt != head.attempt)""", """)"""),
     ],
     # A node that was declared dead can still write.

@@ -27,6 +27,7 @@
 #include <memory>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "base/busy_time.h"
@@ -49,9 +50,21 @@ struct Written {
   task::EventNumber before;  // the last number before this change's events
 };
 
+// Something to decide about a task. Each thing that the engine can decide is a type of decide/kinds, with the
+// task, and the rule as `decide`; what follows from it is up to those that post it.
 struct Decision {
   using Decide = std::function<base::Result<task::Change>(const store::TaskRow& now)>;
   using Done = std::function<void(base::Result<Written>)>;
+
+  Decision() = default;
+  template <class Kind>
+  explicit Decision(Kind kind)
+      : task(kind.task),
+        decide([kind = std::move(kind)](const store::TaskRow& now) mutable { return kind.decide(now); }) {}
+  // The kind is shared with the callbacks, which look at the results in it.
+  template <class Kind>
+  explicit Decision(std::shared_ptr<Kind> kind)
+      : task(kind->task), decide([kind](const store::TaskRow& now) { return kind->decide(now); }) {}
 
   task::TaskKey task;  // none: a new task, and the row is empty
   // What to do about the task as it is now. Called again if the group could not be written for the sake of

@@ -192,7 +192,7 @@ bool Delegation::is_out_of_date(const Delegated& delegated) const {
 
 void Delegation::try_again(const base::Error& error, std::function<void()> what) {
   spdlog::warn("a child's task cannot be read, trying again: {}", error.for_log);
-  background_.timers().after(options_.disk_retry, [this, what = std::move(what)] { background_.run(what); });
+  background_.again([this, what = std::move(what)] { background_.run(what); });
 }
 
 void Delegation::hand_over(const DelegatedPtr& delegated) {
@@ -332,7 +332,7 @@ void Delegation::submit_answer(const task::TaskHead& parent, const ChildQuestion
   submission.message = answer;
   submission.trace = question.trace;
   submission.waits_for = task::WaitsFor::outcome;
-  TaskService::ForChild terms{parent.key};
+  ForChild terms{parent.key};
   terms.question = question.number;
   auto done = [this, parent, question, answer](const base::Result<Accepted>& accepted) {
     if (accepted) return;
@@ -341,8 +341,7 @@ void Delegation::submit_answer(const task::TaskHead& parent, const ChildQuestion
                          error.code == ErrorCode::task_not_found;
     if (is_over) return;
     if (base::may_pass(error)) {
-      background_.timers().after(options_.disk_retry,
-                                 [this, parent, question, answer] { pass_on(parent, question, answer); });
+      background_.again([this, parent, question, answer] { pass_on(parent, question, answer); });
       return;
     }
     spdlog::warn("an answer cannot be passed on: {}", error.for_caller);

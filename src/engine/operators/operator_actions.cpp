@@ -7,8 +7,10 @@
 
 #include "base/error_names.h"
 #include "base/loggable.h"
-#include "engine/decide/rules/interventions.h"
-#include "engine/decide/rules/turn_ending.h"
+#include "engine/decide/kinds/note_retry.h"
+#include "engine/decide/kinds/order_deliveries.h"
+#include "engine/decide/kinds/requeue.h"
+#include "engine/decide/kinds/rerun_lost_turn.h"
 #include "engine/turns/turn_log.h"
 
 namespace baton::engine {
@@ -32,24 +34,22 @@ std::shared_ptr<const task::Budget> budget_anew(const task::Budget* budget, base
 
 }  // namespace
 
-// An action on its way, shared by the callbacks of its decision.
+// An action on its way, shared by the callbacks of what it asks for.
 struct OperatorActions::Act {
   task::TaskKey task;
   task::AuditEntry entry;
   Done done;
-  std::function<base::Result<void>(const task::TaskHead&, task::Change&)> how;
-  std::function<void(const task::TaskHead&)> committed, then;  // may be empty
-  bool is_elsewhere = false;                                   // another node had the task's turn
 };
 
 OperatorActions::OperatorActions(store::OperatorStore& store, const TaskReader& reader, Inbox& inbox,
-                                 TaskService& tasks, TurnRunner& turns, Background& background,
-                                 store::Peers* peers)
+                                 TaskService& tasks, TurnRunner& turns, const agents::Catalogue& catalogue,
+                                 Background& background, store::Peers* peers)
     : store_(store),
       reader_(reader),
       inbox_(inbox),
       tasks_(tasks),
       turns_(turns),
+      catalogue_(catalogue),
       background_(background),
       peers_(peers) {}
 
@@ -85,24 +85,11 @@ void OperatorActions::read_first(const ActPtr& act, std::function<void()> read) 
   act->done(fail(ErrorCode::unavailable, "the server is stopping"));
 }
 
-void OperatorActions::decide(const ActPtr& act) {
-  Decision decision;
-  decision.task = act->task;
-  decision.decide = [this, act](const store::TaskRow& now) -> base::Result<task::Change> {
-    task::Change change;
-    change.task = now.head.key;
-    change.expected = now.head.version;
-    act->is_elsewhere = !turns_.is_ours(now);
-    if (auto decided = act->how(now.head, change); !decided) return fail(std::move(decided.error()));
-    note_intervention(change, act->entry);
-    return change;
-  };
-  decision.committed = [act](const store::Committed& committed) {
-    if (act->committed) act->committed(committed.head);
-  };
-  decision.done = [this, act](base::Result<Written> written) {
+// Posts a decision for the action, which is told.
+void OperatorActions::post(const ActPtr& act, Decision decision) {
+  decision.done = [this, act, then = std::move(decision.done)](base::Result<Written> written) {
     if (!written) return refuse(act, std::move(written.error()));
-    if (act->then) act->then(written->head);
+    if (then) then(written);
     act->done(std::move(written->head));
   };
   inbox_.post(std::move(decision));
@@ -221,16 +208,7 @@ base::Result<task::Event> OperatorActions::find_request(const task::TaskHead& he
 
 // Says in the log of the task that was retried what it has become. The new task's log has it in any case.
 void OperatorActions::note_retry(const ActPtr& act, task::TaskKey made) {
-  Decision decision;
-  decision.task = act->task;
-  decision.decide = [act, made](const store::TaskRow& now) -> base::Result<task::Change> {
-    task::Change change;
-    change.task = now.head.key;
-    const task::AuditEntry& entry = act->entry;
-    change.events.push_back(
-        task::Intervention{entry.actor, entry.action, entry.reason, std::to_string(made.value)});
-    return change;
-  };
+  Decision decision(NoteRetry{act->task, act->entry, made});
   decision.done = [](const base::Result<Written>& written) {
     if (!written) spdlog::warn("a retry is not noted in its task: {}", written.error().for_log);
   };
@@ -261,38 +239,32 @@ void OperatorActions::pass_on(const ActPtr& act, task::Message message, std::str
 void OperatorActions::requeue(task::TaskKey key, Actor actor, Done done) {
   const ActPtr act = begin("requeue", key, std::move(actor), std::move(done));
   if (!act) return;
-  act->how = [this](const task::TaskHead& head, task::Change& change) { return queue(head, change); };
-  act->committed = [this, act = act.get()](const task::TaskHead& head) {
+  const auto requeue = std::make_shared<Requeue>(Requeue{key, act->entry, turns_.self(), catalogue_});
+  Decision decision(requeue);
+  decision.committed = [this, requeue](const store::Committed& committed) {
+    const task::TaskHead& head = committed.head;
     turns_.clear_suspicion(head.key);
     if (head.turn_state == task::TurnState::running) return;
-    act->is_elsewhere ? turns_.take_over(head) : turns_.go_on(head);
+    requeue->is_elsewhere ? turns_.take_over(head) : turns_.go_on(head);
   };
-  act->then = [this](const task::TaskHead& head) {
-    // The deaths that it was blamed for are forgotten.
-    inbox_.write(
-        [this, task = head.key] {
-          store::CrashCounts counts;
-          counts.turns.emplace_back().task = task;
-          return store_.write(counts);
-        },
-        [](const base::Result<void>& written) {
-          if (!written) spdlog::warn("deaths of the program are not forgotten: {}", written.error().for_log);
-        });
-    begin_again(head);
+  decision.done = [this](const base::Result<Written>& written) {
+    forget_deaths(written->head.key);
+    begin_again(written->head);
   };
-  decide(act);
+  post(act, std::move(decision));
 }
 
-// A turn that waits for a time begins; a running one is broken off once this is stored.
-base::Result<void> OperatorActions::queue(const task::TaskHead& head, task::Change& change) const {
-  if (head.turn_state == task::TurnState::none) return fail(ErrorCode::conflict, "the task has no turn");
-  if (!turns_.serves(head.agent))
-    return fail(ErrorCode::conflict, "the task's agent is not served: its card is wrong, or gone");
-  change.turn.emplace();
-  if (head.turn_state != task::TurnState::waiting) return {};
-  if (!head.waits.until) return fail(ErrorCode::conflict, "the task waits for its children");
-  change.turn->state = task::TurnState::queued;
-  return {};
+// The deaths of the program that the task's turn was blamed for.
+void OperatorActions::forget_deaths(task::TaskKey task) {
+  inbox_.write(
+      [this, task] {
+        store::CrashCounts counts;
+        counts.turns.emplace_back().task = task;
+        return store_.write(counts);
+      },
+      [](const base::Result<void>& written) {
+        if (!written) spdlog::warn("deaths of the program are not forgotten: {}", written.error().for_log);
+      });
 }
 
 void OperatorActions::begin_again(const task::TaskHead& head) {
@@ -305,19 +277,7 @@ void OperatorActions::revive(const task::TaskHead& lost) {
   auto log = read_turn_log(
       lost, [&](task::EventNumber after) { return reader_.committed_events(lost.key, after, kLostLogPage); });
   if (!log) return spdlog::warn("a task that was requeued cannot be read: {}", log.error().for_log);
-  Decision decision;
-  decision.task = lost.key;
-  decision.decide = [lost,
-                     shown = std::move(log->shown)](const store::TaskRow& now) -> base::Result<task::Change> {
-    const bool is_lost = now.head.turn_state == task::TurnState::running && now.head.turn == lost.turn &&
-                         now.head.attempt == lost.attempt;
-    if (!is_lost) return fail(ErrorCode::conflict, "the turn has ended");
-    task::Change change;
-    change.task = now.head.key;
-    change.expected = now.head.version;
-    run_again(change, now.head, shown, true);
-    return change;
-  };
+  Decision decision(RerunLostTurn{lost.key, lost.turn, lost.attempt, std::move(log->shown)});
   // Where another node had the turn, that one abandons it, and this one hears what its children tell.
   decision.committed = [this](const store::Committed& committed) { turns_.take_over(committed.head); };
   decision.done = [](const base::Result<Written>&) {};
@@ -356,11 +316,7 @@ void OperatorActions::order(const char* action, store::DeliveryKey delivery, tas
 }
 
 void OperatorActions::order(const ActPtr& act, task::DeliveryOrder what) {
-  act->how = [what](const task::TaskHead&, task::Change& change) -> base::Result<void> {
-    change.deliveries = what;
-    return {};
-  };
-  decide(act);
+  post(act, Decision(OrderDeliveries{act->task, act->entry, what}));
 }
 
 // ---- What operators switch: agents, which all nodes take over, and nodes.

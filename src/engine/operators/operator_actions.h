@@ -41,7 +41,8 @@ class OperatorActions {
   using Switched = std::function<void(base::Result<void>)>;
 
   OperatorActions(store::OperatorStore& store, const TaskReader& reader, Inbox& inbox, TaskService& tasks,
-                  TurnRunner& turns, Background& background, store::Peers* peers);
+                  TurnRunner& turns, const agents::Catalogue& catalogue, Background& background,
+                  store::Peers* peers);
 
   // Pauses and scales the agents as an earlier run did, before any turn begins.
   base::Result<void> start();
@@ -102,13 +103,13 @@ class OperatorActions {
   static base::Result<void> check(const Actor& actor);
   ActPtr begin(const char* action, task::TaskKey key, Actor actor, Done done) const;
   void read_first(const ActPtr& act, std::function<void()> read);
-  void decide(const ActPtr& act);
+  void post(const ActPtr& act, Decision decision);
   void refuse(const ActPtr& act, base::Error error);
   void send(const ActPtr& act, const task::TaskHead& head, task::Submission submission);
   void send_again(const ActPtr& act, std::optional<Edited> edited);
   base::Result<task::Event> find_request(const task::TaskHead& head) const;
   void pass_on(const ActPtr& act, task::Message message, std::string ask);
-  base::Result<void> queue(const task::TaskHead& head, task::Change& change) const;
+  void forget_deaths(task::TaskKey task);
   void begin_again(const task::TaskHead& head);
   void revive(const task::TaskHead& lost);
   void order(const char* action, store::DeliveryKey delivery, task::DeliveryOrder::Kind kind, Actor actor,
@@ -125,6 +126,7 @@ class OperatorActions {
   Inbox& inbox_;
   TaskService& tasks_;
   TurnRunner& turns_;
+  const agents::Catalogue& catalogue_;
   Background& background_;
   store::Peers* const peers_;                                      // null: the store is not shared
   std::unordered_map<task::AgentName, store::AgentControl> seen_;  // in the store, when it was last read

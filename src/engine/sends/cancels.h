@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "engine/decide/inbox.h"
+#include "engine/decide/kinds/cancel_request.h"
 #include "engine/shared/options.h"
 #include "engine/turns/turn_runner.h"
 
@@ -17,11 +18,13 @@ class Cancels {
   using Done = std::function<void(base::Result<task::TaskKey>)>;
 
   Cancels(const store::TaskStore& store, const TaskReader& reader, Inbox& inbox, TurnRunner& turns,
-          Background& background, const base::Clock& clock, const EngineOptions& options)
+          const agents::Catalogue& catalogue, Background& background, const base::Clock& clock,
+          const EngineOptions& options)
       : store_(store),
         reader_(reader),
         inbox_(inbox),
         turns_(turns),
+        catalogue_(catalogue),
         background_(background),
         clock_(clock),
         options_(options) {}
@@ -39,20 +42,21 @@ class Cancels {
   void cancel_orphans();
 
  private:
-  struct Wish;
-  using WishPtr = std::shared_ptr<Wish>;
+  struct Canceling;
+  using CancelingPtr = std::shared_ptr<Canceling>;
 
-  void post(const WishPtr& wish);
-  base::Result<task::Change> decide(Wish& wish, const store::TaskRow& now) const;
+  CancelingPtr request(task::TaskKey task, std::string reason, Done done) const;
+  void post(const CancelingPtr& request);
   void cancel_all(store::TaskStore::Open which, task::TaskKey parent);
-  void await_cancel(const WishPtr& wish, task::EventNumber after);
-  void stored(const WishPtr& wish, const task::TaskHead& head);
-  void end_lost_turn(const WishPtr& wish, const task::TaskHead& lost);
+  void await_cancel(const CancelingPtr& request, task::EventNumber after);
+  void stored(const CancelingPtr& request, const task::TaskHead& head);
+  void end_lost_turn(const CancelRequest& request, const task::TaskHead& lost);
 
   const store::TaskStore& store_;
   const TaskReader& reader_;
   Inbox& inbox_;
   TurnRunner& turns_;
+  const agents::Catalogue& catalogue_;
   Background& background_;
   const base::Clock& clock_;
   const EngineOptions& options_;

@@ -1,7 +1,8 @@
 #include "engine/sends/push_configs.h"
 
-#include <memory>
 #include <utility>
+
+#include "engine/decide/kinds/push_config.h"
 
 namespace baton::engine {
 
@@ -31,29 +32,10 @@ void PushConfigs::set(const task::TaskRef& ref, task::PushConfig config, Done do
   if (!head) return done(fail(head.error()));
   if (auto checked = check(config); !checked) return done(fail(std::move(checked.error())));
   if (config.id.empty()) config.id = task::id_for_unnamed(config, head->id);
-  const auto kept = std::make_shared<const task::PushConfig>(std::move(config));
-  const auto set = [kept, most = options_.push_configs_max](task::Change& change) {
-    change.push = *kept;
-    change.push_configs_max = most;
-  };
-  change(head->key, set, [kept, done = std::move(done)](base::Result<void> stored) {
-    if (!stored) return done(fail(std::move(stored.error())));
-    done(*kept);
-  });
-}
-
-void PushConfigs::change(task::TaskKey task, std::function<void(task::Change&)> how,
-                         std::function<void(base::Result<void>)> done) {
-  Decision decision;
-  decision.task = task;
-  decision.decide = [task, how = std::move(how)](const store::TaskRow&) -> base::Result<task::Change> {
-    task::Change change;
-    change.task = task;
-    how(change);
-    return change;
-  };
-  decision.done = [done = std::move(done)](base::Result<Written> written) {
-    done(written ? base::Result<void>() : fail(std::move(written.error())));
+  Decision decision(SetPush{head->key, config, options_.push_configs_max});
+  decision.done = [config = std::move(config), done = std::move(done)](const base::Result<Written>& written) {
+    if (!written) return done(fail(written.error()));
+    done(config);
   };
   inbox_.post(std::move(decision));
 }
@@ -77,8 +59,11 @@ base::Result<std::vector<task::PushConfig>> PushConfigs::list(const task::TaskRe
 void PushConfigs::remove(const task::TaskRef& ref, const task::PushConfigId& id, Removed done) {
   const auto head = task_of(ref);
   if (!head) return done(fail(head.error()));
-  change(
-      head->key, [id](task::Change& change) { change.drop_push = id; }, std::move(done));
+  Decision decision(DropPush{head->key, id});
+  decision.done = [done = std::move(done)](const base::Result<Written>& written) {
+    done(written ? base::Result<void>() : fail(written.error()));
+  };
+  inbox_.post(std::move(decision));
 }
 
 }  // namespace baton::engine

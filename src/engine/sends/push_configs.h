@@ -34,9 +34,6 @@ class PushConfigs {
  private:
   base::Result<task::TaskHead> task_of(const task::TaskRef& ref) const;
 
-  void change(task::TaskKey task, std::function<void(task::Change&)> how,
-              std::function<void(base::Result<void>)> done);
-
   const TaskReader& reader_;
   Inbox& inbox_;
   const EngineOptions& options_;

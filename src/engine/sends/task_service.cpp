@@ -7,10 +7,8 @@
 
 #include "agents/questions.h"
 #include "base/id.h"
-#include "engine/decide/rules/interventions.h"
 #include "engine/sends/send_digest.h"
 #include "engine/shared/message_checks.h"
-#include "store/own_context.h"
 
 namespace baton::engine {
 namespace {
@@ -20,24 +18,6 @@ using base::fail;
 
 // A send looks for its task again where another one was first. Losing this often has another cause.
 constexpr int kTriesMax = 32;
-constexpr int kWaitingMessagesMax = 1000;
-
-task::RequestData request_of(const task::Submission& submission) {
-  return {submission.metadata, submission.tools,   submission.state, submission.extensions,
-          submission.hops,     submission.history, submission.trace};
-}
-
-task::ContextId new_context(const task::NewTask& task) {
-  if (task.fresh_id) return store::own_context(task.id);
-  return {base::make_uuid()};
-}
-
-void put_push(task::Change& change, const task::Submission& submission, const task::TaskId& task,
-              int configs_max) {
-  change.push = submission.push;
-  change.push_configs_max = configs_max;
-  if (change.push && change.push->id.empty()) change.push->id = task::id_for_unnamed(*change.push, task);
-}
 
 // The digest by which a repetition of this submission is recognised, if it can be.
 std::optional<task::SendDigest> digest_for(const task::Submission& submission) {
@@ -50,28 +30,14 @@ std::optional<task::SendDigest> digest_for(const task::Submission& submission) {
 
 }  // namespace
 
-// A submission on its way, shared by the callbacks of its decision.
-struct TaskService::Pending {
-  task::Submission submission;
-  ForChild terms;
-  Scheduler::Claim claim;
-  std::optional<task::SendDigest> digest;  // none: never a repetition
-  Submitted done;
-  Scheduler::Room room = Scheduler::Room::none;  // what it has reserved
-  std::shared_ptr<RunningTurn> run;              // its turn, if that has begun
-  bool came_late = false;                        // the task that its context had waiting waits no more
-  task::EventNumber fitted;  // the question whose schema the message fits; none: it was to answer none
-  bool must_fit = false;     // the task waits with another question: the message has to be checked first
-  std::optional<std::vector<task::Part>> given;  // the message's parts, if `fit` has replaced them
-  std::optional<ChildQuestion> answers;          // the question that it answers, marked as answered
-  bool wants_question = false;                   // that another node has: it has to be learned first
-  bool has_learned = false;
-  AskParts ask;         // of that
-  task::TaskKey asked;  // the task that showed it, and since when
-  task::EventNumber asked_at;
-  int tries = 0;
+// A send on its way, shared by the callbacks of its decision.
+struct TaskService::Sending : Send {
+  using Send::Send;
 
-  bool checks_answer() const { return !terms.question; }
+  Submitted done;
+  std::shared_ptr<RunningTurn> run;              // its turn, if that has begun
+  std::optional<std::vector<task::Part>> given;  // the message's parts, if `fit` has replaced them
+  int tries = 0;
 };
 
 TaskService::TaskService(const store::TaskStore& store, const TaskReader& reader, Inbox& inbox,
@@ -86,8 +52,9 @@ TaskService::TaskService(const store::TaskStore& store, const TaskReader& reader
       background_(background),
       clock_(clock),
       options_(options),
+      rules_{catalogue, options, clock, turns.scheduler(), turns.wakes(), turns.questions(), turns.self()},
       push_(reader, inbox, options),
-      cancels_(store, reader, inbox, turns, background, clock, options) {}
+      cancels_(store, reader, inbox, turns, catalogue, background, clock, options) {}
 
 base::Result<void> TaskService::check(const task::Submission& submission) const {
   const agents::Agent* agent = catalogue_.find(submission.agent);
@@ -126,28 +93,26 @@ void TaskService::submit(ForChild terms, task::Submission submission, std::optio
   if (submission.message.id.empty()) submission.message.id.value = base::make_uuid();
   Scheduler::Claim claim{turns_.slots_of(submission.agent), std::string(task::account_of(submission.caller)),
                          terms.parent ? Scheduler::Origin::child : Scheduler::Origin::send};
-  auto pending = std::make_shared<Pending>();
-  pending->submission = std::move(submission);
-  pending->terms = terms;
-  pending->claim = std::move(claim);
-  pending->digest = digest;
-  pending->done = std::move(done);
-  route(pending);
+  auto sending = std::make_shared<Sending>(rules_, std::move(submission));
+  sending->terms = terms;
+  sending->claim = std::move(claim);
+  sending->digest = digest;
+  sending->done = std::move(done);
+  route(sending);
 }
 
 // Has the engine's thread decide on the submission, for the task that it concerns.
-void TaskService::route(const PendingPtr& pending) {
-  pending->came_late = pending->must_fit = false;
-  const auto target = target_of(pending->submission);
-  if (!target) return refuse(pending, target.error());
-  if (auto fits = fit(*pending, *target); !fits) return refuse(pending, std::move(fits.error()));
-  Decision decision;
-  if (*target) decision.task = (*target)->key;
-  decision.bytes = task::weight_of(pending->submission);
-  decision.answers = pending->submission.waits_for == task::WaitsFor::acknowledgement;
-  decision.decide = [this, pending](const store::TaskRow& now) { return decide(*pending, now); };
-  decision.committed = [this, pending](const store::Committed& committed) { begin(*pending, committed); };
-  decision.done = [this, pending](base::Result<Written> result) { stored(pending, std::move(result)); };
+void TaskService::route(const SendingPtr& sending) {
+  sending->came_late = sending->must_fit = false;
+  const auto target = target_of(sending->submission);
+  if (!target) return refuse(sending, target.error());
+  if (auto fits = fit(*sending, *target); !fits) return refuse(sending, std::move(fits.error()));
+  sending->task = *target ? (*target)->key : task::TaskKey();
+  Decision decision(sending);
+  decision.bytes = task::weight_of(sending->submission);
+  decision.answers = sending->submission.waits_for == task::WaitsFor::acknowledgement;
+  decision.committed = [this, sending](const store::Committed& committed) { begin(*sending, committed); };
+  decision.done = [this, sending](base::Result<Written> result) { stored(sending, std::move(result)); };
   inbox_.post(std::move(decision));
 }
 
@@ -176,15 +141,15 @@ base::Result<void> TaskService::fit(const task::TaskHead& target, task::Message&
 
 // On the thread that submits, as schemas and answers are others'. The decision checks that the task still
 // waits with this question. What a parent passes on was checked when it was given to the parent.
-base::Result<void> TaskService::fit(Pending& pending, const Target& target) const {
-  task::Submission& submission = pending.submission;
-  if (pending.given) submission.message.parts = std::move(*std::exchange(pending.given, std::nullopt));
-  pending.fitted = {};
-  if (!target || !task::is_waiting(target->state) || !pending.checks_answer()) return {};
+base::Result<void> TaskService::fit(Sending& sending, const Target& target) const {
+  task::Submission& submission = sending.submission;
+  if (sending.given) submission.message.parts = std::move(*std::exchange(sending.given, std::nullopt));
+  sending.fitted = {};
+  if (!target || !task::is_waiting(target->state) || !sending.checks_answer()) return {};
   std::vector<task::Part> given = submission.message.parts;
   if (auto fits = fit(*target, submission.message); !fits) return fits;
-  if (given != submission.message.parts) pending.given = std::move(given);
-  pending.fitted = target->status_event;
+  if (given != submission.message.parts) sending.given = std::move(given);
+  sending.fitted = target->status_event;
   return {};
 }
 
@@ -196,64 +161,16 @@ base::Result<void> TaskService::check_answer(const task::Submission& submission)
   return fit(**target, answer);
 }
 
-base::Result<task::Change> TaskService::decide(Pending& pending, const store::TaskRow& now) {
-  give_back_room(pending);  // if this is not the first time
-  give_back_question(pending);
-  pending.wants_question = false;
-  const bool is_by_context = now.head.key && pending.submission.task.empty();
-  pending.came_late = is_by_context && now.head.state != task::State::input_required;
-  if (pending.came_late) return fail(ErrorCode::conflict, "the task no longer waits");
-  auto change = now.head.key ? go_on(pending, now) : create(pending);
-  if (!change) return change;
-  change->send = pending.digest;
-  if (const auto& audit = pending.submission.audit)
-    note_intervention(*change, *audit, audit->task ? std::to_string(audit->task.value) : std::string());
-  // A message to a running task waits for that turn's end.
-  const bool wants_room = change->turn->state == task::TurnState::queued;
-  if (!wants_room) return change;
-  if (auto room = make_room(pending, *change); !room) return fail(std::move(room.error()));
-  return change;
-}
-
-// Reserves a slot or a place in the queue. A turn that has a slot begins in the same change that stores its
-// message.
-base::Result<void> TaskService::make_room(Pending& pending, task::Change& change) {
-  const Scheduler::Room room = turns_.scheduler().reserve(pending.claim, true);
-  switch (room) {
-    case Scheduler::Room::none:
-      return fail(ErrorCode::overloaded, "too many tasks are waiting; try again later");
-    case Scheduler::Room::closed:
-      return fail(ErrorCode::unavailable, "the server is shutting down, try again");
-    case Scheduler::Room::over_share:
-      return fail(ErrorCode::overloaded,
-                  "as many of this caller's tasks are waiting as may wait; try again later");
-    case Scheduler::Room::queue:
-      break;
-    case Scheduler::Room::slot:
-      change.events.push_back(task::StatusChanged{{task::State::working, std::nullopt, clock_.now()}, {}});
-      change.turn->state = task::TurnState::running;
-      change.turn->attempt = 1;
-  }
-  pending.room = room;
-  return {};
-}
-
-void TaskService::give_back_room(Pending& pending) {
-  const Scheduler::Room room = std::exchange(pending.room, Scheduler::Room::none);
-  if (room == Scheduler::Room::queue) turns_.scheduler().release(pending.claim);
-  if (room == Scheduler::Room::slot) turns_.scheduler().finished(pending.claim.agent);
-}
-
 // The first turn of a new context has its input at hand.
-void TaskService::begin(Pending& pending, const store::Committed& committed) {
+void TaskService::begin(Sending& sending, const store::Committed& committed) {
   if (committed.head.turn_state == task::TurnState::waiting) turns_.go_on(committed.head);
-  if (pending.room == Scheduler::Room::queue) {
-    turns_.scheduler().enqueue(committed.head.key, pending.claim);
+  if (sending.room == Scheduler::Room::queue) {
+    turns_.scheduler().enqueue(committed.head.key, sending.claim);
   }
-  if (pending.room != Scheduler::Room::slot) return;
+  if (sending.room != Scheduler::Room::slot) return;
   std::optional<store::TurnInput> first;
   if (committed.new_context) {
-    task::Submission& submission = pending.submission;
+    task::Submission& submission = sending.submission;
     first.emplace();
     first->task_metadata = submission.metadata;
     first->message = std::move(submission.message);
@@ -262,181 +179,64 @@ void TaskService::begin(Pending& pending, const store::Committed& committed) {
                       std::move(submission.hops),     std::move(submission.history),
                       std::move(submission.trace)};
   }
-  pending.run = turns_.enroll(committed.head);
-  turns_.run_if_early(pending.run, std::move(first));
+  sending.run = turns_.enroll(committed.head);
+  turns_.run_if_early(sending.run, std::move(first));
 }
 
-void TaskService::stored(const PendingPtr& pending, base::Result<Written> result) {
+void TaskService::stored(const SendingPtr& sending, base::Result<Written> result) {
   if (!result) {
-    give_back_room(*pending);
-    give_back_question(*pending);
-    if (pending->asked && !pending->wants_question) {
-      forget_learned(*pending);
-      turns_.ask(std::exchange(pending->asked, {}));
+    sending->give_back();
+    if (sending->asked && !sending->wants_question) {
+      forget_learned(*sending);
+      turns_.ask(std::exchange(sending->asked, {}));
     }
-    return refuse(pending, std::move(result.error()));
+    return refuse(sending, std::move(result.error()));
   }
-  if (pending->run) turns_.run_if_late(pending->run);
+  if (sending->run) turns_.run_if_late(sending->run);
   const task::TaskHead& head = result->head;
   task::EventNumber after = head.last_event;
   // The submission's own events end with its message.
-  if (pending->room == Scheduler::Room::slot) --after.value;
+  if (sending->room == Scheduler::Room::slot) --after.value;
   // What the task has said since it asked belongs to the run that begins with the answer.
-  const task::EventNumber before = pending->answers ? pending->asked_at : result->before;
-  if (pending->answers) {
-    turns_.answered(head, *pending->answers, std::move(pending->submission.message));
-    forget_learned(*pending);
-  } else if (pending->asked) {
-    turns_.ask(pending->asked);
+  const task::EventNumber before = sending->answers ? sending->asked_at : result->before;
+  if (sending->answers) {
+    turns_.answered(head, *sending->answers, std::move(sending->submission.message));
+    forget_learned(*sending);
+  } else if (sending->asked) {
+    turns_.ask(sending->asked);
   }
-  pending->done(
+  sending->done(
       Accepted{head.key, head.id, head.context, before, after, false, head.hidden, is_delayed(head)});
 }
 
 // The question of a task whose turn is another node's is known here for as long as it is answered.
-void TaskService::forget_learned(const Pending& pending) {
-  const auto& [subagent, number] = pending.ask;
-  if (pending.has_learned) turns_.questions().forget(pending.asked, subagent, {number.value + 1});
+void TaskService::forget_learned(const Sending& sending) {
+  const auto& [subagent, number] = sending.ask;
+  if (sending.has_learned) turns_.questions().forget(sending.asked, subagent, {number.value + 1});
 }
 
 // An earlier send of the same message may be the reason for the refusal: its answer is this one's too.
-void TaskService::refuse(const PendingPtr& pending, base::Error error) {
+void TaskService::refuse(const SendingPtr& sending, base::Error error) {
   // Another send has made or answered the task that this one looked for, or the question is another node's.
-  const bool may_pass = error.code == ErrorCode::already_exists || pending->came_late || pending->must_fit ||
-                        pending->wants_question;
-  const bool looks_again = may_pass && ++pending->tries < kTriesMax;
-  if (!pending->digest && !looks_again) return pending->done(fail(std::move(error)));
-  const bool runs = background_.run([this, pending, looks_again, error]() mutable {
-    if (pending->digest) {
-      auto accepted = earlier_send(*pending->digest);
+  const bool may_pass = error.code == ErrorCode::already_exists || sending->came_late || sending->must_fit ||
+                        sending->wants_question;
+  const bool looks_again = may_pass && ++sending->tries < kTriesMax;
+  if (!sending->digest && !looks_again) return sending->done(fail(std::move(error)));
+  const bool runs = background_.run([this, sending, looks_again, error]() mutable {
+    if (sending->digest) {
+      auto accepted = earlier_send(*sending->digest);
       if (accepted || accepted.error().code != ErrorCode::not_found)
-        return pending->done(std::move(accepted));
+        return sending->done(std::move(accepted));
     }
-    if (std::exchange(pending->wants_question, false)) {
-      pending->has_learned = true;
-      if (auto learned = turns_.learn_question(pending->asked); !learned)
-        return pending->done(fail(std::move(learned.error())));
+    if (std::exchange(sending->wants_question, false)) {
+      sending->has_learned = true;
+      if (auto learned = turns_.learn_question(sending->asked); !learned)
+        return sending->done(fail(std::move(learned.error())));
     }
-    if (looks_again) return route(pending);
-    pending->done(fail(std::move(error)));
+    if (looks_again) return route(sending);
+    sending->done(fail(std::move(error)));
   });
-  if (!runs) pending->done(fail(std::move(error)));  // the program is stopping
-}
-
-base::Result<task::Change> TaskService::create(const Pending& pending) const {
-  const task::Submission& submission = pending.submission;
-  if (auto fits = check_size(submission, 0, options_.task_bytes_max); !fits) {
-    return fail(std::move(fits.error()));
-  }
-  task::NewTask fresh;
-  fresh.fresh_id = submission.task.empty();
-  fresh.fresh_context = submission.context.empty();
-  fresh.id = fresh.fresh_id ? task::TaskId{base::make_uuid()} : submission.task;
-  fresh.agent = submission.agent;
-  fresh.caller = submission.caller;
-  fresh.context = fresh.fresh_context ? new_context(fresh) : submission.context;
-  fresh.parent = pending.terms.parent;
-  fresh.detached = pending.terms.detached;
-  fresh.metadata = submission.metadata;
-  fresh.schedule = submission.schedule;
-  const agents::Agent* agent = catalogue_.find(submission.agent);
-  fresh.budget = budget_for(submission, agent, nullptr);
-  fresh.origin = submission.origin;
-  fresh.hidden = submission.may_be_message && agent != nullptr &&
-                 agent->settings.reply_as == agents::AgentSettings::ReplyAs::message;
-  task::Change change;
-  change.create = std::move(fresh);
-  put_push(change, submission, change.create->id, options_.push_configs_max);
-  change.events.push_back(task::StatusChanged{{task::State::submitted, std::nullopt, clock_.now()}, {}});
-  change.events.push_back(task::MessageAdded{submission.message, submission.leaving});
-  change.request = request_of(submission);
-  change.turn.emplace();
-  change.turn->turn = task::TurnNumber{1};
-  change.turn->state = task::TurnState::queued;
-  change.turn->message_is_new = true;
-  if (auto delayed = delay(submission, change); !delayed) return fail(std::move(delayed.error()));
-  return change;
-}
-
-base::Result<task::Change> TaskService::go_on(Pending& pending, const store::TaskRow& now) {
-  const task::TaskHead& head = now.head;
-  const task::Submission& submission = pending.submission;
-  if (auto checked = check_going_on(submission, head, options_); !checked) {
-    return fail(std::move(checked.error()));
-  }
-  if (is_later(submission))
-    return fail(ErrorCode::invalid_argument, "only a new task can begin at a later time");
-  const task::EventNumber question = pending.terms.question;
-  if (question && question != head.status_event) {
-    return fail(ErrorCode::conflict, "the question is no longer open");
-  }
-  pending.must_fit =
-      task::is_waiting(head.state) && pending.checks_answer() && pending.fitted != head.status_event;
-  if (pending.must_fit) return fail(ErrorCode::conflict, "the task has asked another question");
-  const bool has_turn = head.turn_state != task::TurnState::none;
-  if (has_turn && task::is_waiting(head.state)) {
-    pending.asked = head.key;
-    pending.ask = parts_of_ask(head.ask);
-    pending.answers = turns_.questions().answer(head.key, head.ask);
-    if (pending.answers) return answer(pending, head);
-    pending.wants_question = !turns_.is_ours(now) && !pending.has_learned;
-    if (pending.wants_question) return fail(ErrorCode::conflict, "the question has to be learned first");
-    if (!submission.ask.empty()) return fail(ErrorCode::conflict, "the question is no longer open");
-    // An answer that a parent passes on is no message of its own. The question may not be known yet.
-    if (question) return fail(ErrorCode::unavailable, "the question cannot be answered yet");
-  }
-  task::Change change;
-  change.task = head.key;
-  change.expected = head.version;
-  put_push(change, submission, head.id, options_.push_configs_max);
-  change.request = request_of(submission);
-  change.turn.emplace();
-  bind_children(submission, head, change);
-  if (has_turn) {
-    if (head.waiting_messages >= kWaitingMessagesMax) {
-      return fail(ErrorCode::overloaded, "too many messages are waiting for this task");
-    }
-    change.events.push_back(task::MessageAdded{submission.message, submission.leaving});
-    change.turn->waiting_messages = head.waiting_messages + 1;
-    return change;
-  }
-  change.reopen = task::is_terminal(head.state);
-  if (change.reopen) change.turn->budget = budget_for(submission, catalogue_.find(submission.agent), &head);
-  // A reopened task must leave its terminal state before anything else can be added to its log.
-  change.events.push_back(task::StatusChanged{{task::State::submitted, std::nullopt, clock_.now()}, {}});
-  change.events.push_back(task::MessageAdded{submission.message, submission.leaving});
-  change.turn->turn = task::TurnNumber{head.turn.value + 1};
-  change.turn->state = task::TurnState::queued;
-  change.turn->attempt = 0;
-  change.turn->message_is_new = true;
-  change.turn->waiting_messages = 0;
-  change.turn->cancel_requested = false;
-  return change;
-}
-
-// The task shows a child's question: the message is the child's.
-task::Change TaskService::answer(Pending& pending, const task::TaskHead& head) const {
-  const task::Submission& submission = pending.submission;
-  pending.asked_at = head.status_event;
-  task::Change change;
-  change.task = head.key;
-  change.expected = head.version;
-  put_push(change, submission, head.id, options_.push_configs_max);
-  // Its id stays: so the node that has the task's turn learns that it is answered (see turnover).
-  change.turn.emplace().ask = head.ask;
-  bind_children(submission, head, change);
-  change.events.push_back(task::StatusChanged{{task::State::working, std::nullopt, clock_.now()}, {}});
-  change.events.push_back(task::Subagent{
-      pending.ask.subagent, {}, task::Subagent::Phase::passed, {}, {}, {}, pending.ask.number});
-  change.events.push_back(task::MessageAdded{submission.message, submission.leaving, 0, true});
-  pending.answers->trace = submission.trace;
-  change.request.emplace().trace = submission.trace;
-  return change;
-}
-
-void TaskService::give_back_question(Pending& pending) {
-  if (const auto question = std::exchange(pending.answers, std::nullopt))
-    turns_.questions().reopen(pending.asked, question->ask);
+  if (!runs) sending->done(fail(std::move(error)));  // the program is stopping
 }
 
 // ---- TaskService: where runs begin, also for who repeats a send, and what becomes of those whose client has
@@ -471,49 +271,6 @@ base::Result<Accepted> TaskService::earlier_send(const task::SendDigest& digest)
     break;
   }
   return Accepted{head->key, head->id, head->context, before, after, true, head->hidden, is_delayed(*head)};
-}
-
-// Has the turn of a new task wait for the time that its send names.
-base::Result<void> TaskService::delay(const task::Submission& submission, task::Change& change) const {
-  if (!is_later(submission)) return {};
-  if (!turns_.may_wait_for_time(submission.caller)) {
-    return fail(base::ErrorCode::overloaded, "too many tasks wait for the time of their beginning");
-  }
-  change.create->hidden = false;
-  change.turn->state = task::TurnState::waiting;
-  change.turn->waits = {-1, false, submission.start_at};
-  return {};
-}
-
-// The budget of a task that begins, or begins again after what it was `before`; null: it has none and had
-// none.
-std::shared_ptr<const task::Budget> TaskService::budget_for(const task::Submission& submission,
-                                                            const agents::Agent* agent,
-                                                            const task::TaskHead* before) const {
-  const bool is_in_card = agent != nullptr && !agent->settings.budget.empty();
-  const bool had_one = before != nullptr && before->budget;
-  if (!is_in_card && !submission.budget && !submission.child_agents && !had_one) return nullptr;
-  task::Budget limits = is_in_card ? agent->settings.budget : task::Budget();
-  if (submission.budget) limits = task::smaller(limits, *submission.budget);
-  if (submission.child_agents) {
-    task::Budget bound;
-    bound.agents = *submission.child_agents;
-    limits = task::smaller(limits, bound);
-  }
-  const task::Taken taken = before != nullptr ? task::Taken{before->tokens, before->children} : task::Taken();
-  const base::Timestamp begins = is_later(submission) ? *submission.start_at : clock_.now();
-  return std::make_shared<const task::Budget>(task::begun(limits, begins, taken));
-}
-
-// What the task delegates from now on is bound by the token of this message, too.
-void TaskService::bind_children(const task::Submission& submission, const task::TaskHead& head,
-                                task::Change& change) {
-  if (!submission.child_agents) return;
-  const task::Budget now = head.budget ? *head.budget : task::Budget();
-  task::Budget bound;
-  bound.agents = *submission.child_agents;
-  bound = task::smaller(now, bound);
-  if (bound != now) change.turn->budget = std::make_shared<const task::Budget>(std::move(bound));
 }
 
 base::Result<Accepted> TaskService::earlier(const task::Caller& caller, const task::AgentName& agent,

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "agents/cards/catalogue.h"
+#include "engine/decide/kinds/send.h"
 #include "engine/read/task_list.h"
 #include "engine/sends/cancels.h"
 #include "engine/sends/push_configs.h"
@@ -45,12 +46,6 @@ class TaskService {
   using Submitted = std::function<void(base::Result<Accepted>)>;
   void submit(task::Submission submission, Submitted done);
   // The same for an agent: a new task becomes a child of `parent`. It is a repetition if the digest is.
-  struct ForChild {
-    task::TaskKey parent;
-    bool detached = false;  // of a new task
-    // The task's last status must be this question, which the message answers; else: conflict.
-    task::EventNumber question = {};
-  };
   void submit_child(ForChild terms, task::Submission submission, task::SendDigest digest, Submitted done);
 
   // Fails if the submission answers a question whose schema it does not fit (agents/questions.h). `submit`
@@ -160,39 +155,23 @@ class TaskService {
   void release_waits() { live_.end_waits(); }
 
  private:
-  struct Pending;
-  using PendingPtr = std::shared_ptr<Pending>;
+  struct Sending;
+  using SendingPtr = std::shared_ptr<Sending>;
 
   base::Result<void> check(const task::Submission& submission) const;
   void submit(ForChild terms, task::Submission submission, std::optional<task::SendDigest> digest,
               Submitted done);
-  void route(const PendingPtr& pending);
+  void route(const SendingPtr& sending);
   // Nothing: a new task.
   using Target = std::optional<task::TaskHead>;
   base::Result<Target> target_of(const task::Submission& submission) const;
   base::Result<Target> waiting_in_context(const task::Submission& submission) const;
   base::Result<void> fit(const task::TaskHead& target, task::Message& answer) const;
-  base::Result<void> fit(Pending& pending, const Target& target) const;
-  base::Result<task::Change> decide(Pending& pending, const store::TaskRow& now);
-  base::Result<task::Change> create(const Pending& pending) const;
-  bool is_later(const task::Submission& submission) const {
-    return submission.start_at && *submission.start_at > clock_.now();
-  }
-  std::shared_ptr<const task::Budget> budget_for(const task::Submission& submission,
-                                                 const agents::Agent* agent,
-                                                 const task::TaskHead* before) const;
-  static void bind_children(const task::Submission& submission, const task::TaskHead& head,
-                            task::Change& change);
-  base::Result<void> delay(const task::Submission& submission, task::Change& change) const;
-  base::Result<task::Change> go_on(Pending& pending, const store::TaskRow& now);
-  task::Change answer(Pending& pending, const task::TaskHead& head) const;
-  void give_back_question(Pending& pending);
-  base::Result<void> make_room(Pending& pending, task::Change& change);
-  void give_back_room(Pending& pending);
-  void begin(Pending& pending, const store::Committed& committed);
-  void stored(const PendingPtr& pending, base::Result<Written> result);
-  void forget_learned(const Pending& pending);
-  void refuse(const PendingPtr& pending, base::Error error);
+  base::Result<void> fit(Sending& sending, const Target& target) const;
+  void begin(Sending& sending, const store::Committed& committed);
+  void stored(const SendingPtr& sending, base::Result<Written> result);
+  void forget_learned(const Sending& sending);
+  void refuse(const SendingPtr& sending, base::Error error);
   base::Result<Accepted> earlier_send(const task::SendDigest& digest) const;
   bool is_abandoned(task::TaskKey key, task::EventNumber before) const;
 
@@ -205,6 +184,7 @@ class TaskService {
   Background& background_;
   const base::Clock& clock_;
   const EngineOptions& options_;
+  const SendRules rules_;
   PushConfigs push_;
   Cancels cancels_;
 };

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <string>
 #include <utility>
@@ -19,7 +20,11 @@ namespace baton::engine {
 
 class Background {
  public:
-  Background() : timers_("engine-time") { timers_.start(); }
+  // `pause`: before anything that the store has refused is tried again.
+  explicit Background(std::chrono::milliseconds pause = std::chrono::milliseconds(250))
+      : pause_(pause), timers_("engine-time") {
+    timers_.start();
+  }
   ~Background() { stop(); }
 
   // Runs `work` on a pool thread. The queue holds more than the turns and callers that can wait at once; if
@@ -36,6 +41,10 @@ class Background {
     return submit([this, caller](auto& queued) { return plans_.try_submit(caller, std::move(queued)); },
                   std::move(work));
   }
+
+  // Tries again what the store has refused: calls `work`, which must not block, on the timers' thread after
+  // the pause; never after `stop`.
+  void again(std::function<void()> work) { timers_.after(pause_, std::move(work)); }
 
   base::EventLoop& timers() { return timers_; }
 
@@ -60,6 +69,7 @@ class Background {
   }
 
   static constexpr std::size_t kQueueMax = 100'000;
+  const std::chrono::milliseconds pause_;
   std::atomic<bool> stopped_{false};
   base::EventLoop timers_;
   base::WorkerPool pool_{"background", 2, kQueueMax, base::ThreadPriority::prompt};

@@ -3,20 +3,16 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "agents/plan/plan.h"
 #include "base/loggable.h"
+#include "engine/decide/kinds/turn_output.h"
 #include "engine/decide/rules/turn_ending.h"
 
 namespace baton::engine {
 namespace {
 
 constexpr std::chrono::milliseconds kAtOnce{0};
-
-bool is_status(const task::EventBody& body) {
-  return std::holds_alternative<task::StatusChanged>(body);
-}
 
 const task::Message* message_of(const agents::Outcome& outcome) {
   if (const auto* asked = std::get_if<agents::Asked>(&outcome)) return &asked->message;
@@ -235,61 +231,6 @@ bool RunningTurn::is_ending() const {
   return state_.with([](const State& state) { return state.ending; });
 }
 
-// Output of a turn that goes on.
-task::Change RunningTurn::going_change(State& state, const task::TaskHead& head,
-                                       const ChildQuestions::Turnover& turnover) const {
-  const base::Timestamp now = services_.clock.now();
-  task::Change change;
-  if (turnover.withdraws) withdraw_question(change, now);
-  // What the agent says next is another reply: the question ends what the caller is shown.
-  if (turnover.next) state.output.close_stream();
-  for (task::EventBody& body : state.output.take()) change.events.push_back(std::move(body));
-  change.shows = !state.output.is_reply_alone();
-  const bool goes_on_asking = task::is_waiting(head.state) && !turnover.withdraws;
-  if (goes_on_asking) std::erase_if(change.events, is_status);
-  if (turnover.next) show_question(change, *turnover.next, now);
-  return change;
-}
-
-task::Change RunningTurn::ending_change(State& state, const store::TaskRow& now) {
-  const bool waits = std::holds_alternative<agents::Waits>(*state.outcome);
-  const bool canceled = state.cancel_requested || now.head.cancel_requested;
-  const bool ends = (canceled && !(undoes_ && waits)) || !runs_on(*state.outcome);
-  ends ? state.output.close_all() : state.output.close_stream();
-  if (waits) {
-    log_childless(state);
-    auto& until = std::get<agents::Waits>(*state.outcome);
-    if (budget_) heed_excess(state, until);
-    // The next turn learns of the cancel, and undoes: it does not wait for any child.
-    if (canceled && !ends && !state.is_undoing) until.open_max = std::numeric_limits<int>::max();
-  }
-  task::Change change;
-  const bool asks = task::is_waiting(now.head.state);
-  // The agent's own question takes the place of a child's.
-  if (asks && std::holds_alternative<agents::Asked>(*state.outcome)) {
-    withdraw_question(change, services_.clock.now());
-  }
-  for (task::EventBody& body : state.output.take()) change.events.push_back(std::move(body));
-  if (asks && !ends) std::erase_if(change.events, is_status);
-  change.expected = now.head.version;
-  TurnEnding ending;
-  ending.cancel_requested = canceled && ends;
-  ending.cancel_reason = state.cancel_reason;
-  if (!now.waiting.empty()) ending.next_message = now.waiting.front();
-  ending.waiting_messages = now.head.waiting_messages;
-  if (std::holds_alternative<agents::BrokenOff>(*state.outcome)) ending.shown = state.output.begun();
-  ending.now = services_.clock.now();
-  const auto* done = std::get_if<agents::Done>(&*state.outcome);
-  const bool has_said = !state.output.reply().empty() || (done && done->message);
-  change.shows = ends && !(done && has_said && state.output.is_reply_alone());
-  // In a task that callers see, the reply of a message agent is an artifact, and is not repeated.
-  const bool is_repeated =
-      reply_as_ != agents::AgentSettings::ReplyAs::message || (now.head.hidden && !change.shows);
-  if (is_repeated) ending.reply = state.output.reply();
-  add_ending(change, now.head, *state.outcome, ending);
-  return change;
-}
-
 // A turn that waits ends when it is known which children it waits for.
 bool RunningTurn::may_end(const State& state) {
   if (!state.outcome || state.is_stopping) return false;
@@ -327,24 +268,26 @@ void RunningTurn::flush() {
 }
 
 base::Result<task::Change> RunningTurn::decide(const store::TaskRow& now) {
-  const ChildQuestions::Turnover turnover = services_.questions.turnover(now.head);
-  return state_.with([&](State& state) -> base::Result<task::Change> {
+  ChildQuestions::Turnover turnover = services_.questions.turnover(now.head);
+  return state_.with([&](State& state) {
     state.output.put_back();  // of a decision that could not be written
     state.ending = false;
-    const task::TaskHead& head = now.head;
-    state.lost = head.turn_state != task::TurnState::running || head.turn != state.head.turn ||
-                 head.attempt != state.head.attempt || state.phase != Phase::running;
-    if (state.lost) return base::fail(base::ErrorCode::conflict, "this turn is no longer running");
-    state.head = head;
-    task::Change change;
-    if (!may_end(state)) {
-      change = going_change(state, head, turnover);
-    } else {
-      state.ending = true;
-      change = ending_change(state, now);
-    }
-    change.task = head.key;
-    change.fence = {head.turn, head.attempt};
+    TurnOutput output{now.head.key, state.head.turn, state.head.attempt, state.output, state.childless};
+    output.is_over = state.phase != Phase::running;
+    if (may_end(state)) output.outcome = &*state.outcome;
+    output.cancel_requested = state.cancel_requested;
+    output.cancel_reason = state.cancel_reason;
+    output.undoes = undoes_;
+    output.is_undoing = state.is_undoing;
+    output.is_used_up = is_used_up(state);
+    output.reply_as = reply_as_;
+    output.turnover = std::move(turnover);
+    output.at = services_.clock.now();
+    auto change = output.decide(now);
+    state.lost = output.is_lost;
+    if (state.lost) return change;
+    state.head = now.head;
+    state.ending = output.outcome != nullptr;
     return change;
   });
 }
@@ -636,16 +579,6 @@ RunningTurn::Lineage RunningTurn::lineage() const {
   return state_.with([](const State& state) { return state.lineage; });
 }
 
-// The turn that goes on is told of them, too.
-void RunningTurn::log_childless(State& state) const {
-  for (task::Subagent& none : std::exchange(state.childless, {})) {
-    const task::Subagent end{none.id, none.name, task::Subagent::Phase::failed,
-                             std::exchange(none.error, {})};
-    state.output.add(std::move(none), services_.clock.now());
-    state.output.add(end, services_.clock.now());
-  }
-}
-
 // Whether the task is to show another question, or none.
 bool RunningTurn::question_turns_over() const {
   const bool asks = state_.with([](const State& state) { return task::is_waiting(state.head.state); });
@@ -760,10 +693,10 @@ std::string RunningTurn::excess_of(const State& state) const {
   return task::excess(*budget_, state.taken, services_.clock.now());
 }
 
-// A turn in which the tokens were used up waits for nothing: the next one ends the task.
-void RunningTurn::heed_excess(const State& state, agents::Waits& waits) const {
-  if (!budget_->tokens || tokens_before_ > *budget_->tokens) return;
-  if (state.taken.tokens > *budget_->tokens) waits.open_max = std::numeric_limits<int>::max();
+// Whether the task's tokens were used up in this turn.
+bool RunningTurn::is_used_up(const State& state) const {
+  if (!budget_ || !budget_->tokens || tokens_before_ > *budget_->tokens) return false;
+  return state.taken.tokens > *budget_->tokens;
 }
 
 // The executor is not asked, so a plan undoes nothing.

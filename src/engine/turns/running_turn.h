@@ -209,16 +209,12 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
   void count(State& state, const task::EventBody& body) const;
   void count_end(State& state, const task::Subagent& child) const;
   std::string excess_of(const State& state) const;
-  void heed_excess(const State& state, agents::Waits& waits) const;
+  bool is_used_up(const State& state) const;
   void arm_deadline(std::chrono::milliseconds time);
   void heed_deadline();
   bool question_turns_over() const;
   void flush();
   base::Result<task::Change> decide(const store::TaskRow& now);
-  void log_childless(State& state) const;
-  task::Change going_change(State& state, const task::TaskHead& head,
-                            const ChildQuestions::Turnover& turnover) const;
-  task::Change ending_change(State& state, const store::TaskRow& now);
   void committed(const store::Committed& committed);
   void refused(const base::Error& error);
   void cancel_unneeded();

@@ -8,6 +8,10 @@
 #include "base/sha256.h"
 #include "base/threads.h"
 #include "base/trace_context.h"
+#include "engine/decide/kinds/begin_turn.h"
+#include "engine/decide/kinds/settle_child.h"
+#include "engine/decide/kinds/show_question.h"
+#include "engine/decide/kinds/wake.h"
 #include "engine/decide/rules/turn_ending.h"
 #include "engine/shared/message_checks.h"
 #include "engine/turns/other_tasks.h"
@@ -86,6 +90,7 @@ TurnRunner::TurnRunner(const TaskReader& reader, Inbox& inbox, const agents::Cat
       services_{inbox, background, clock, options, questions_, *this},
       scheduler_(options.slots, options.queue_max, limits_of(catalogue),
                  [this](task::TaskKey task, const task::AgentName& agent) { begin(task, agent); }),
+      persistent_(inbox, background),
       scales_(catalogue, scheduler_),
       wakes_(background.timers(), clock, options.delayed_max,
              [this](task::TaskKey task, task::TurnNumber turn) { wake(task, turn); }) {}
@@ -103,60 +108,21 @@ void TurnRunner::take_limits() {
 void TurnRunner::begin(task::TaskKey task, const task::AgentName& agent) {
   if (!quarantine_.admits(task)) return scheduler_.finished(agent);
   const auto enrolled = std::make_shared<std::shared_ptr<RunningTurn>>();
-  Decision decision;
-  decision.task = task;
+  Decision decision(BeginTurn{task, self(), catalogue_, clock_});
   decision.answers = false;
-  decision.decide = [this](const store::TaskRow& now) { return beginning(now); };
   decision.committed = [this, agent, enrolled](const store::Committed& committed) {
-    if (committed.head.turn_state != task::TurnState::running) {
-      clear_suspicion(committed.head.key);
-      return scheduler_.finished(agent);
-    }
-    run_if_early(*enrolled = enroll(committed.head));
+    if (committed.head.turn_state == task::TurnState::running)
+      return run_if_early(*enrolled = enroll(committed.head));
+    spdlog::warn("{} the task failed: this agent is no longer served", facts_of(committed.head));
+    clear_suspicion(committed.head.key);
+    scheduler_.finished(agent);
   };
   decision.done = [this, task, agent, enrolled](const base::Result<Written>& written) {
-    if (!written) return refused(task, agent, written.error());
-    if (*enrolled) run_if_late(*enrolled);
-  };
-  inbox_.post(std::move(decision));
-}
-
-// The change that begins the task's queued turn, or ends its task if nobody can run it.
-base::Result<task::Change> TurnRunner::beginning(const store::TaskRow& now) const {
-  const task::TaskHead& head = now.head;
-  // Cancelled or ended while it was queued, or taken by another node.
-  if (head.turn_state != task::TurnState::queued || !is_ours(now)) {
-    return base::fail(base::ErrorCode::not_found, "the task has no queued turn");
-  }
-  task::Change change;
-  change.task = head.key;
-  change.expected = head.version;
-  change.turn.emplace();
-  if (catalogue_.find(head.agent) == nullptr) {
-    spdlog::warn("{} the task failed: this agent is no longer served", facts_of(head));
-    change.events.push_back(
-        status_with_text(task::State::failed, no_longer_served(head.agent), clock_.now()));
-    change.turn->state = task::TurnState::none;
-    return change;
-  }
-  // A child's question stays.
-  if (!task::is_waiting(head.state)) {
-    change.events.push_back(task::StatusChanged{{task::State::working, std::nullopt, clock_.now()}, {}});
-  }
-  change.turn->state = task::TurnState::running;
-  change.turn->attempt = head.attempt + 1;
-  return change;
-}
-
-// The turn's beginning could not be stored: tries again, unless it has no beginning any more.
-void TurnRunner::refused(task::TaskKey task, const task::AgentName& agent, const base::Error& error) {
-  using base::ErrorCode;
-  if (error.code == ErrorCode::task_not_found || error.code == ErrorCode::not_found) {
+    if (written) return *enrolled ? run_if_late(*enrolled) : void();
     clear_suspicion(task);
-    return scheduler_.finished(agent);
-  }
-  spdlog::warn("agent={} a turn cannot begin, trying again: {}", agent.value, error.for_log);
-  background_.timers().after(options_.disk_retry, [this, task, agent] { begin(task, agent); });
+    scheduler_.finished(agent);
+  };
+  persistent_.post(std::move(decision), "agent=" + agent.value + " a turn cannot begin");
 }
 
 std::shared_ptr<RunningTurn> TurnRunner::enroll(const task::TaskHead& head) {
@@ -336,10 +302,6 @@ std::shared_ptr<RunningTurn> TurnRunner::running_turn(task::TaskKey task) const 
   });
 }
 
-bool TurnRunner::undoes_first(const task::TaskHead& head) const {
-  return engine::undoes_first(catalogue_.find(head.agent), head);
-}
-
 bool TurnRunner::cancel(task::TaskKey task, const std::string& reason) {
   const auto run = running_turn(task);
   if (run) run->cancel(reason);
@@ -447,7 +409,7 @@ void TurnRunner::not_read(const std::shared_ptr<RunningTurn>& run, const base::E
     return run->finish(agents::Failed{"the turn could not be read from the store"});
   }
   spdlog::warn("{} its turn cannot be read, trying again: {}", facts_of(run->head()), error.for_log);
-  background_.timers().after(options_.disk_retry, [this, run] {
+  background_.again([this, run] {
     if (run->is_over()) return;
     in_background(run, [this, run] { start(run, {}); });
   });
@@ -460,42 +422,10 @@ bool TurnRunner::settled_by_run(task::TaskKey task, task::EventNumber message, c
 }
 
 void TurnRunner::settle(task::TaskKey task, task::EventNumber message, const task::Subagent& child) {
-  if (settled_by_run(task, message, child)) return;
-  Decision decision;
-  decision.task = task;
-  decision.decide = [this, message, child](const store::TaskRow& now) -> base::Result<task::Change> {
-    const task::TaskHead& head = now.head;
-    if (!is_ours(now)) return base::fail(base::ErrorCode::not_found, "another node waits for this");
-    // The turn takes no more, but its end is not stored: it may have been refused.
-    if (head.turn_state == task::TurnState::running && head.turn_message == message) {
-      return base::fail(base::ErrorCode::conflict, "the task does not wait yet");
-    }
-    if (head.turn_state == task::TurnState::none || head.turn_message != message || head.awaited == 0) {
-      return base::fail(base::ErrorCode::not_found, "the task does not wait for this");
-    }
-    task::Change change;
-    change.task = head.key;
-    change.expected = head.version;
-    change.events.push_back(child);
-    change.turn.emplace();
-    turn_over(change, questions_.turnover(head), clock_.now());
-    return change;
-  };
+  Decision decision(SettleChild{task, message, child, self(), questions_, clock_});
   decision.committed = [this](const store::Committed& committed) { go_on(committed.head); };
-  decision.done = [this, task, message, child](const base::Result<Written>& written) {
-    if (written || written.error().code == base::ErrorCode::not_found ||
-        written.error().code == base::ErrorCode::task_not_found) {
-      return;
-    }
-    // Its turn has begun just now.
-    if (written.error().code == base::ErrorCode::conflict && settled_by_run(task, message, child)) return;
-    if (written.error().code != base::ErrorCode::conflict) {
-      spdlog::warn("a child's end cannot be stored, trying again: {}", written.error().for_log);
-    }
-    background_.timers().after(options_.disk_retry,
-                               [this, task, message, child] { settle(task, message, child); });
-  };
-  inbox_.post(std::move(decision));
+  persistent_.post(std::move(decision), "a child's end cannot be stored",
+                   [this, task, message, child] { return settled_by_run(task, message, child); });
 }
 
 Scheduler::Claim TurnRunner::claim_of(const task::TaskHead& head) const {
@@ -521,32 +451,10 @@ void TurnRunner::withdraw(const task::TaskHead& head) {
 
 // The time has come that this turn waits for, unless it has gone on already.
 void TurnRunner::wake(task::TaskKey task, task::TurnNumber turn) {
-  Decision decision;
-  decision.task = task;
+  Decision decision(Wake{task, turn, self()});
   decision.answers = false;
-  decision.decide = [this, turn](const store::TaskRow& now) -> base::Result<task::Change> {
-    const task::TaskHead& head = now.head;
-    const bool waits = head.turn_state == task::TurnState::waiting && head.turn == turn && is_ours(now);
-    if (!waits || !head.waits.until) {
-      return base::fail(base::ErrorCode::not_found, "the turn waits no more");
-    }
-    task::Change change;
-    change.task = head.key;
-    change.expected = head.version;
-    change.turn.emplace();
-    change.turn->state = task::TurnState::queued;
-    return change;
-  };
   decision.committed = [this](const store::Committed& committed) { go_on(committed.head); };
-  decision.done = [this, task, turn](const base::Result<Written>& written) {
-    if (written || written.error().code == base::ErrorCode::not_found ||
-        written.error().code == base::ErrorCode::task_not_found) {
-      return;
-    }
-    spdlog::warn("a turn whose time has come cannot be queued, trying again: {}", written.error().for_log);
-    background_.timers().after(options_.disk_retry, [this, task, turn] { wake(task, turn); });
-  };
-  inbox_.post(std::move(decision));
+  persistent_.post(std::move(decision), "a turn whose time has come cannot be queued");
 }
 
 // A turn that waits for children holds no slot, but it holds the agent's process: so there is a bound. It is
@@ -570,31 +478,12 @@ void TurnRunner::resume(const task::AgentName& agent) {
 
 void TurnRunner::ask(task::TaskKey task, const task::TaskHead* now) {
   if (const auto run = running_turn(task)) return run->questions_changed(now);
-  Decision decision;
-  decision.task = task;
-  decision.decide = [this](const store::TaskRow& row) -> base::Result<task::Change> {
-    const task::TaskHead& head = row.head;
-    // Only the node that has the turn knows all questions.
-    if (!is_ours(row)) return base::fail(base::ErrorCode::not_found, "another node asks");
-    const ChildQuestions::Turnover turnover = questions_.turnover(head);
-    if (!turnover) return base::fail(base::ErrorCode::not_found, "no other question is to be shown");
-    if (head.turn_state == task::TurnState::running) {
-      return base::fail(base::ErrorCode::conflict, "its turn shows the question");
-    }
-    task::Change change;
-    change.task = head.key;
-    change.expected = head.version;
-    turn_over(change, turnover, clock_.now());
-    return change;
-  };
-  decision.done = [this, task](const base::Result<Written>& written) {
-    if (written || written.error().code == base::ErrorCode::not_found ||
-        written.error().code == base::ErrorCode::task_not_found) {
-      return;
-    }
-    background_.timers().after(options_.disk_retry, [this, task] { ask(task); });
-  };
-  inbox_.post(std::move(decision));
+  persistent_.post(Decision(ShowQuestion{task, self(), questions_, clock_}),
+                   "a child's question cannot be shown", [this, task] {
+                     const auto run = running_turn(task);
+                     if (run) run->questions_changed();
+                     return run != nullptr;
+                   });
 }
 
 void TurnRunner::answered(const task::TaskHead& parent, const ChildQuestion& question, task::Message answer) {
@@ -625,8 +514,8 @@ base::Result<std::string> TurnRunner::answered_ask(const task::TaskHead& head) c
 
 // ---- TurnRunner and the other nodes that share the store: whose turn it is.
 
-bool TurnRunner::is_ours(const store::TaskRow& row) const {
-  return options_.peers == nullptr || !row.owner || row.owner == options_.peers->self();
+store::NodeId TurnRunner::self() const {
+  return options_.peers == nullptr ? store::NodeId() : options_.peers->self();
 }
 
 std::vector<task::TaskKey> TurnRunner::running_tasks() const {
@@ -669,7 +558,7 @@ void TurnRunner::take_over(const task::TaskHead& head) {
   if (head.awaited == 0) return go_on(head);
   background_.run([this, head] {
     if (auto resumed = children_.resume(head)) return go_on(head);
-    background_.timers().after(options_.disk_retry, [this, head] { take_over(head); });
+    background_.again([this, head] { take_over(head); });
   });
 }
 

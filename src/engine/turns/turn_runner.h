@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "agents/cards/catalogue.h"
+#include "engine/decide/persistent.h"
 #include "engine/read/task_reader.h"
 #include "engine/scheduling/agent_scales.h"
 #include "engine/scheduling/quarantine.h"
@@ -87,17 +88,6 @@ class TurnRunner final : private RunningTurn::Owner {
   // How many more turns could begin at once, by agent; nothing while there are no slots.
   std::vector<std::pair<task::AgentName, int>> room() const { return scheduler_.room(); }
 
-  // Whether there is somebody to run the agent's turns.
-  bool serves(const task::AgentName& agent) const { return catalogue_.find(agent) != nullptr; }
-
-  // Whether another node has the agent, and this one does not.
-  bool is_elsewhere(const task::AgentName& agent) const {
-    return !serves(agent) && catalogue_.on_other_node(agent) != nullptr;
-  }
-
-  // See turn_ending.h.
-  bool undoes_first(const task::TaskHead& head) const;
-
   // The task that waited with this question was canceled, and that is stored.
   void withdraw_question(const task::AgentName& agent, const std::string& ask) const;
 
@@ -116,14 +106,11 @@ class TurnRunner final : private RunningTurn::Owner {
   void go_on(const task::TaskHead& head);
   // The same where this node's change has taken the turn from another node: its children tell this one now.
   void take_over(const task::TaskHead& head);
-  // Whether the task's turn is this node's, or there is none.
-  bool is_ours(const store::TaskRow& row) const;
+  // This node; none if the store is not shared.
+  store::NodeId self() const;
   // See Children.
   base::Result<void> learn_question(task::TaskKey task) { return children_.learn_question(task); }
-  // Whether one more task of this caller may wait for a time.
-  bool may_wait_for_time(const task::Caller& caller) const {
-    return wakes_.has_room(std::string(task::account_of(caller)));
-  }
+  const Wakes& wakes() const { return wakes_; }
   // The most tasks of one caller that may do so; 0: unbounded.
   void set_caller_delayed_max(int tasks) { wakes_.set_caller_max(tasks); }
   std::size_t waiting_for_time() const { return wakes_.count(); }
@@ -145,8 +132,6 @@ class TurnRunner final : private RunningTurn::Owner {
   // What the task's turn asks of the scheduler, once it is stored.
   Scheduler::Claim claim_of(const task::TaskHead& head) const;
   void begin(task::TaskKey task, const task::AgentName& agent);
-  base::Result<task::Change> beginning(const store::TaskRow& now) const;
-  void refused(task::TaskKey task, const task::AgentName& agent, const base::Error& error);
   bool begins_early(const task::AgentName& agent) const;
   void run(const std::shared_ptr<RunningTurn>& run, std::optional<store::TurnInput> first);
   void in_background(const std::shared_ptr<RunningTurn>& run, std::function<void()> work);
@@ -184,6 +169,7 @@ class TurnRunner final : private RunningTurn::Owner {
   const RunningTurn::Services services_;
   Quarantine quarantine_;
   Scheduler scheduler_;
+  Persistent persistent_;
   AgentScales scales_;
   Wakes wakes_;
   std::atomic<bool> hurried_{false};

@@ -6,6 +6,7 @@
 
 #include "base/loggable.h"
 #include "base/promise.h"
+#include "engine/decide/kinds/recover.h"
 #include "engine/decide/rules/turn_ending.h"
 #include "engine/shared/message_checks.h"
 
@@ -173,12 +174,8 @@ base::Result<task::TaskHead> Recovery::recover(task::TaskHead found, const store
 
 base::Result<task::TaskHead> Recovery::commit(task::Change change) {
   base::Promise<base::Result<Written>> written;
-  Decision decision;
-  decision.task = change.task;
-  decision.decide = [this, &change](const store::TaskRow&) -> base::Result<task::Change> {
-    if (runs_here_(change.task)) return base::fail(base::ErrorCode::not_found, "its turn runs here");
-    return change;
-  };
+  const task::TaskKey task = change.task;
+  Decision decision(Recover{task, std::move(change), runs_here_});
   decision.done = [&](base::Result<Written> result) { written.set_value(std::move(result)); };
   inbox_.post(std::move(decision));
   auto result = written.get_future().get();

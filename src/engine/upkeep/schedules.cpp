@@ -8,6 +8,7 @@
 #include "base/loggable.h"
 #include "base/promise.h"
 #include "base/sha256.h"
+#include "engine/decide/kinds/begin_schedule.h"
 #include "engine/upkeep/retention.h"
 
 namespace baton::engine {
@@ -93,17 +94,8 @@ base::Result<base::Timestamp> Schedules::first_seen(const task::TaskRef& mark) {
   const auto known = store_.find(mark);
   if (known) return known->status_at;
   if (known.error().code != base::ErrorCode::task_not_found) return base::fail(known.error());
-  task::Change change;
-  task::NewTask& task = change.create.emplace();
-  task.id = mark.id;
-  task.agent = mark.agent;
-  task.caller = mark.caller;
-  task.context = {mark.id.value};
-  task.hidden = true;
-  change.events.push_back(task::StatusChanged{{task::State::submitted, std::nullopt, clock_.now()}, {}});
   base::Promise<base::Result<Written>> written;
-  Decision decision;
-  decision.decide = [&change](const store::TaskRow&) { return base::Result<task::Change>(change); };
+  Decision decision(BeginSchedule{mark, clock_});
   decision.done = [&](base::Result<Written> result) { written.set_value(std::move(result)); };
   inbox_.post(std::move(decision));
   auto result = written.get_future().get();

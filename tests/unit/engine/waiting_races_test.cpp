@@ -140,7 +140,7 @@ class Bench {
 
  public:
   test::InboxBench inbox{{}, plan()};
-  engine::Background background;
+  engine::Background background{options.disk_retry};
   std::optional<Parts> parts;
 };
 

@@ -1,0 +1,38 @@
+// Persistent: posts decisions that must come through, such as that a turn begins. One rule for all of them:
+// what the store refuses for the moment is tried again after a pause, until there is nothing left to do.
+//
+// Threads: any. Lifetime: it outlives the work of the inbox and of the background.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "engine/decide/inbox.h"
+#include "engine/shared/background.h"
+
+namespace baton::engine {
+
+class Persistent {
+ public:
+  // Returns true if the decision is not needed any more. Must not block.
+  using IsNeedless = std::function<bool()>;
+
+  Persistent(Inbox& inbox, Background& background) : inbox_(inbox), background_(background) {}
+
+  // Posts `decision` until it is written, or refused with not_found or task_not_found: there is nothing to do
+  // any more. Only these results reach `done`, which may be empty. A refusal with conflict says that it is
+  // too early. `is_needless` is asked before each try and after a conflict; may be empty. `what` cannot be
+  // done meanwhile, for the log.
+  void post(Decision decision, std::string what, IsNeedless is_needless = {});
+
+ private:
+  struct Kept;
+  void post(const std::shared_ptr<Kept>& kept);
+  void refused(const std::shared_ptr<Kept>& kept, const base::Error& error);
+
+  Inbox& inbox_;
+  Background& background_;
+};
+
+}  // namespace baton::engine
