@@ -160,8 +160,8 @@ void Conversations::end_all(const std::vector<task::TaskHead>& heads, std::chron
   for (const task::TaskHead& head : heads) {
     if (store::has_ended(head)) continue;
     left->fetch_add(1);
-    if (!head.parent || head.detached) tasks_.cancel(head.key, [](const base::Result<task::TaskKey>&) {});
-    tasks_.wait(head.key, head.last_event, patience, [one_ended](const auto&) { one_ended(); });
+    if (!head.parent || head.detached) cancels_.cancel(head.key, [](const base::Result<task::TaskKey>&) {});
+    reader_.await_stop(head.key, head.last_event, patience, [one_ended](const auto&) { one_ended(); });
   }
   one_ended();
 }

@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "engine/operators/erasure.h"
-#include "engine/sends/task_service.h"
+#include "engine/sends/cancels.h"
 
 namespace baton::engine {
 
@@ -28,8 +28,8 @@ class Conversations {
  public:
   static constexpr std::size_t kTitleMax = 200;  // code points
 
-  Conversations(store::TaskStore& store, const TaskReader& reader, TaskService& tasks, Inbox& inbox)
-      : store_(store), reader_(reader), tasks_(tasks), inbox_(inbox) {}
+  Conversations(store::TaskStore& store, const TaskReader& reader, Cancels& cancels, Inbox& inbox)
+      : store_(store), reader_(reader), cancels_(cancels), inbox_(inbox) {}
 
   struct Page {
     std::vector<Conversation> conversations;  // newest first
@@ -61,7 +61,7 @@ class Conversations {
 
   store::TaskStore& store_;
   const TaskReader& reader_;
-  TaskService& tasks_;
+  Cancels& cancels_;
   Inbox& inbox_;
 };
 

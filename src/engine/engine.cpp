@@ -37,15 +37,17 @@ Engine::Engine(store::TaskStore& store, store::DeliveryStore& deliveries, store:
       background_(options_.disk_retry),
       reader_(store, deliveries, live_, inbox_, background_, options_.peers),
       deliveries_(deliveries, reader_, inbox_, clock, options_.peers),
-      delegation_(reader_, tasks_, turns_, background_, options_),
-      turns_(reader_, inbox_, catalogue, delegation_, background_, clock, options_, stats_),
-      tasks_(store, reader_, inbox_, live_, turns_, catalogue, background_, clock, options_),
-      conversations_(store, reader_, tasks_, inbox_),
+      turns_(reader_, inbox_, catalogue, background_, clock, options_, stats_),
+      push_(reader_, inbox_, options_),
+      cancels_(store, reader_, inbox_, turns_, catalogue, background_, clock, options_),
+      tasks_(store, reader_, inbox_, live_, turns_, push_, cancels_, catalogue, background_, clock, options_),
+      delegation_(reader_, live_, tasks_, cancels_, turns_, background_, options_),
+      conversations_(store, reader_, cancels_, inbox_),
       recovery_(store, options_.quarantine ? &operators : nullptr, inbox_, catalogue, clock,
                 options_.peers ? options_.peers->self() : store::NodeId(),
                 [this](task::TaskKey task) { return turns_.runs(task); }),
       schedules_(store, tasks_, inbox_, catalogue, background_, clock, options_.retention),
-      actions_(operators, reader_, inbox_, tasks_, turns_, catalogue, background_, options_.peers),
+      actions_(operators, reader_, inbox_, tasks_, cancels_, turns_, catalogue, background_, options_.peers),
       jobs_(operators, actions_, inbox_, background_, options_.peers) {
   live_.tell_all(options_.on_stored);
   if (options_.peers == nullptr) return;
@@ -53,11 +55,11 @@ Engine::Engine(store::TaskStore& store, store::DeliveryStore& deliveries, store:
       {options_.peers->self(),
        [this](const LiveTasks::Looking& looking) { reader_.look_for_stop(looking.wait, looking.after); },
        [this](store::Grown task) { options_.peers->follow({task}); }});
-  others_.emplace(*options_.peers, store, reader_, live_, inbox_, turns_, background_,
+  others_.emplace(*options_.peers, store, reader_, live_, inbox_, turns_, delegation_, background_,
                   OtherNodes::Hooks{[this](std::vector<task::TaskHead> adopted) -> base::Result<void> {
                                       const auto found = recovery_.take_up(std::move(adopted));
                                       if (!found) return base::fail(found.error());
-                                      tasks_.cancel_orphans();
+                                      cancels_.cancel_orphans();
                                       return go_on(*found);
                                     },
                                     [this] { look_at_others(); }, options_.on_asked_to_drain});
@@ -85,7 +87,7 @@ base::Result<int> Engine::start() {
   if (auto resumed = jobs_.start(); !resumed) return base::fail(std::move(resumed.error()));
   if (others_) others_->start();
   // Those whose turns are other nodes' are not recovered.
-  if (others_) tasks_.cancel_orphans();
+  if (others_) cancels_.cancel_orphans();
   if (others_ && usage_) count_after(kCountEvery);
   return static_cast<int>(found->unfinished.size());
 }
@@ -162,7 +164,7 @@ void Engine::set_retention(store::RetentionStore& store) {
     inbox_.set_usage(
         &usage_.emplace(options_.caller_tasks_max, options_.caller_bytes_max, options_.peers != nullptr));
   }
-  leaving_.emplace(store, inbox_, tasks_, catalogue_, background_, clock_, options_,
+  leaving_.emplace(store, inbox_, cancels_, catalogue_, background_, clock_, options_,
                    [this](const task::AuditEntry& entry) { return operators_.write(entry); });
   jobs_.set_erasure(leaving_->erasure);
 }
@@ -183,7 +185,7 @@ void Engine::drain() {
   jobs_.stop();
   turns_.drain(options_.drain_grace);
   if (others_) others_->stop();
-  tasks_.release_waits();
+  live_.end_waits();
   background_.stop();
   inbox_.settle();
   if (leaving_) leaving_->erasure.stop();

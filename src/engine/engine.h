@@ -15,6 +15,7 @@
 #include "engine/operators/erasure.h"
 #include "engine/operators/operator_actions.h"
 #include "engine/read/deliveries.h"
+#include "engine/read/task_list.h"
 #include "engine/sends/task_service.h"
 #include "engine/shared/turn_stats.h"
 #include "engine/upkeep/recovery.h"
@@ -55,6 +56,7 @@ class Engine {
 
   // See Inbox.
   bool store_is_writable() { return inbox_.store_is_writable(); }
+  bool tells_many() const { return inbox_.tells_many(); }
   // Runs `work` after `time`, or never once the engine has drained. `work` must not block.
   void after(std::chrono::milliseconds time, std::function<void()> work) {
     background_.timers().after(time, std::move(work));
@@ -64,6 +66,8 @@ class Engine {
   void settle() { inbox_.settle(); }
 
   TaskService& tasks() { return tasks_; }
+  Cancels& cancels() { return cancels_; }
+  PushConfigs& push() { return push_; }
   Conversations& conversations() { return conversations_; }
   LiveTasks& live() { return live_; }
   const TaskReader& reader() const { return reader_; }
@@ -111,19 +115,21 @@ class Engine {
   Background background_;
   const TaskReader reader_;
   Deliveries deliveries_;
-  Delegation delegation_;  // uses the next two once they are there
   TurnRunner turns_;
+  PushConfigs push_;
+  Cancels cancels_;
   TaskService tasks_;
+  Delegation delegation_;
   Conversations conversations_;
   Recovery recovery_;
   Schedules schedules_;
   struct Leaving {
-    Leaving(store::RetentionStore& kept, Inbox& inbox, TaskService& tasks, const agents::Catalogue& catalogue,
+    Leaving(store::RetentionStore& kept, Inbox& inbox, Cancels& cancels, const agents::Catalogue& catalogue,
             Background& background, const base::Clock& clock, const EngineOptions& options,
             Erasure::Audit audit)
         : store(kept),
           removals(kept, inbox, background),
-          retention(kept, removals, tasks, catalogue, background, clock, options.retention, options.peers),
+          retention(kept, removals, cancels, catalogue, background, clock, options.retention, options.peers),
           erasure(kept, removals, background, std::move(audit)) {}
     store::RetentionStore& store;
     Removals removals;

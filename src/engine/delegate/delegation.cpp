@@ -6,14 +6,13 @@
 
 #include "engine/sends/send_digest.h"
 #include "engine/turns/other_tasks.h"
+#include "engine/turns/shown_question.h"
 #include "engine/turns/turn_span.h"
 
 namespace baton::engine {
 namespace {
 
 using Phase = task::Subagent::Phase;
-
-constexpr int kEventsPage = 500;
 
 // What the parent's log says once the child has this status.
 task::Subagent after(const task::Subagent& child, const task::Status& status, const task::TaskHead& head) {
@@ -27,6 +26,50 @@ task::Subagent after(const task::Subagent& child, const task::Status& status, co
 }
 
 }  // namespace
+
+Delegation::Delegation(const TaskReader& reader, LiveTasks& live, TaskService& tasks, Cancels& cancels,
+                       TurnRunner& turns, Background& background, const EngineOptions& options)
+    : reader_(reader),
+      live_(live),
+      tasks_(tasks),
+      cancels_(cancels),
+      turns_(turns),
+      background_(background),
+      options_(options) {
+  turns.listen(
+      [this](ChildEffect effect) { std::visit([this](auto& one) { take(std::move(one)); }, effect); });
+}
+
+void Delegation::take(ChildWanted wanted) {
+  // The turn waits for others now, which may be suspects too.
+  if (turns_.quarantine().has_suspects()) turns_.clear_suspicion(wanted.run->head().key);
+  background_.run([this, wanted = std::move(wanted)]() mutable {
+    start(std::move(wanted.run), std::move(wanted.request), wanted.nth);
+  });
+}
+
+void Delegation::take(ChildUnneeded unneeded) {
+  background_.run([this, child = unneeded.child] { cancels_.cancel_child(child); });
+}
+
+void Delegation::take(TurnOver over) {
+  if (!task::is_terminal(over.head.state)) return;
+  resumed_.with([&](auto& resumed) { resumed.erase(over.head.key); });
+  cancels_.cancel_children(over.head.key);
+}
+
+void Delegation::take(TurnTakenOver taken) {
+  background_.run([this, head = std::move(taken.head)] {
+    if (auto resumed = resume(head)) return turns_.go_on(head);
+    background_.again([this, head] { take(TurnTakenOver{head}); });
+  });
+}
+
+void Delegation::take(QuestionAnswered answered) {
+  background_.run([this, answered = std::move(answered)] {
+    submit_answer(answered.parent, answered.question, answered.answer);
+  });
+}
 
 // Why the task may have no child because of those above it, or of how many those are; empty: it may. The
 // task's own budget is its turn's to heed.
@@ -76,51 +119,49 @@ std::string Delegation::keep_to_own_tasks(const task::TaskHead& parent,
 }
 
 void Delegation::start(std::shared_ptr<RunningTurn> run, agents::DelegateRequest request, int nth) {
-  background_.run([this, run = std::move(run), request = std::move(request), nth]() mutable {
-    const task::TaskHead head = run->head();
-    const bool is_new = run->asks_anew(request, nth);
-    const bool is_bounded = is_new && !request.budget;
-    std::string why = refusal(head, is_bounded);
-    if (why.empty() && head.budget) why = task::refusal_of_agent(*head.budget, request.agent);
-    if (!why.empty()) {
-      return run->no_child(request.agent, request.id, why, is_new);
-    }
-    task::Submission submission;
-    submission.caller = head.caller;
-    submission.agent = task::AgentName{request.agent};
-    submission.task = request.task;
-    submission.message = std::move(request.message);
-    RunningTurn::Lineage lineage = run->lineage();
-    why = keep_to_own_tasks(head, lineage.references, submission);
-    if (!why.empty()) return run->no_child(request.agent, request.id, why, is_new);
-    const auto delegated = std::make_shared<Delegated>();
-    delegated->run = std::move(run);
-    delegated->parent = head.key;
-    delegated->times = times_resumed(head.key);
-    delegated->message = head.turn_message;
-    delegated->goes_on = !request.task.empty();
-    delegated->is_new = is_new;
-    delegated->subagent.name = request.label.empty() ? request.agent : request.label;
-    delegated->subagent.call = std::move(request.id);
-    delegated->subagent.asks_agent = request.takes_questions || delegated->goes_on;
-    delegated->subagent.is_detached = request.detached;
-    submission.hops = std::move(lineage.hops);
-    const auto timer = std::make_shared<base::SpanTimer>(options_.spans, std::move(lineage.trace));
-    submission.trace = timer->trace();
-    if (head.budget && head.budget->agents)
-      submission.child_agents = std::make_shared<const std::vector<std::string>>(*head.budget->agents);
-    if (!delegated->goes_on) submission.budget = delegated->run->budget_of(request);
-    submission.waits_for = task::WaitsFor::outcome;
-    const auto digest = digest_of_call(head, delegated->subagent.call, nth, submission);
-    service_.submit_child(
-        {head.key, request.detached}, std::move(submission), digest,
-        [this, delegated, timer, agent = request.agent](base::Result<Accepted> accepted) {
-          add_child_span(*timer, agent, accepted ? accepted->id : task::TaskId(), accepted ? "" : "refused");
-          if (accepted) return stored(delegated, *accepted);
-          const task::Subagent& none = delegated->subagent;
-          delegated->run->no_child(none.name, none.call, accepted.error().for_caller, delegated->is_new);
-        });
-  });
+  const task::TaskHead head = run->head();
+  const bool is_new = run->asks_anew(request, nth);
+  const bool is_bounded = is_new && !request.budget;
+  std::string why = refusal(head, is_bounded);
+  if (why.empty() && head.budget) why = task::refusal_of_agent(*head.budget, request.agent);
+  if (!why.empty()) {
+    return run->no_child(request.agent, request.id, why, is_new);
+  }
+  task::Submission submission;
+  submission.caller = head.caller;
+  submission.agent = task::AgentName{request.agent};
+  submission.task = request.task;
+  submission.message = std::move(request.message);
+  RunningTurn::Lineage lineage = run->lineage();
+  why = keep_to_own_tasks(head, lineage.references, submission);
+  if (!why.empty()) return run->no_child(request.agent, request.id, why, is_new);
+  const auto delegated = std::make_shared<Delegated>();
+  delegated->run = std::move(run);
+  delegated->parent = head.key;
+  delegated->times = times_resumed(head.key);
+  delegated->message = head.turn_message;
+  delegated->goes_on = !request.task.empty();
+  delegated->is_new = is_new;
+  delegated->subagent.name = request.label.empty() ? request.agent : request.label;
+  delegated->subagent.call = std::move(request.id);
+  delegated->subagent.asks_agent = request.takes_questions || delegated->goes_on;
+  delegated->subagent.is_detached = request.detached;
+  submission.hops = std::move(lineage.hops);
+  const auto timer = std::make_shared<base::SpanTimer>(options_.spans, std::move(lineage.trace));
+  submission.trace = timer->trace();
+  if (head.budget && head.budget->agents)
+    submission.child_agents = std::make_shared<const std::vector<std::string>>(*head.budget->agents);
+  if (!delegated->goes_on) submission.budget = delegated->run->budget_of(request);
+  submission.waits_for = task::WaitsFor::outcome;
+  const auto digest = digest_of_call(head, delegated->subagent.call, nth, submission);
+  tasks_.submit_child(
+      {head.key, request.detached}, std::move(submission), digest,
+      [this, delegated, timer, agent = request.agent](base::Result<Accepted> accepted) {
+        add_child_span(*timer, agent, accepted ? accepted->id : task::TaskId(), accepted ? "" : "refused");
+        if (accepted) return stored(delegated, *accepted);
+        const task::Subagent& none = delegated->subagent;
+        delegated->run->no_child(none.name, none.call, accepted.error().for_caller, delegated->is_new);
+      });
 }
 
 void Delegation::stored(const DelegatedPtr& delegated, const Accepted& child) {
@@ -131,7 +172,7 @@ void Delegation::stored(const DelegatedPtr& delegated, const Accepted& child) {
     if (delegated->subagent.is_detached) return;
     const task::TaskHead head = run.head();
     const bool again = head.turn_state != task::TurnState::none && head.turn_message == delegated->message;
-    return again ? void() : cancel(child.key);
+    return again ? void() : take(ChildUnneeded{child.key});
   }
   task::Subagent& subagent = delegated->subagent;
   subagent.task = child.key;
@@ -155,14 +196,10 @@ void Delegation::stored(const DelegatedPtr& delegated, const Accepted& child) {
   }
 }
 
-void Delegation::cancel(task::TaskKey child) {
-  background_.run([this, child] { service_.cancel_child(child); });
-}
-
 void Delegation::follow(const DelegatedPtr& delegated) {
   const task::Subagent& child = delegated->subagent;
   // A day is as good as unbounded: it only bounds how long a wait is kept whose task is gone.
-  service_.wait(
+  reader_.await_stop(
       child.task, child.after, std::chrono::hours(24), [this, delegated](const std::optional<Stop>& stop) {
         background_.run(
             [this, delegated, stop] { stop ? settle(delegated, stop->number) : follow_on(delegated); });
@@ -171,7 +208,7 @@ void Delegation::follow(const DelegatedPtr& delegated) {
 
 // Nobody was told of a stop: the time was up, or the child is gone.
 void Delegation::follow_on(const DelegatedPtr& delegated) {
-  const auto child = service_.find(delegated->subagent.task);
+  const auto child = reader_.head(delegated->subagent.task);
   const bool is_over = (!child && is_gone(child.error())) || is_out_of_date(*delegated);
   if (!is_over) follow(delegated);
 }
@@ -196,7 +233,7 @@ void Delegation::try_again(const base::Error& error, std::function<void()> what)
 }
 
 void Delegation::hand_over(const DelegatedPtr& delegated) {
-  auto task = service_.read(delegated->subagent.task, task::Depth{0, false});
+  auto task = reader_.read(delegated->subagent.task, task::Depth{0, false});
   if (!task) return try_again(task.error(), [this, delegated] { hand_over(delegated); });
   delegated->run->deliver(result_of(delegated->subagent.call, std::move(*task)));
 }
@@ -207,7 +244,7 @@ void Delegation::settle(const DelegatedPtr& delegated, task::EventNumber stop) {
   if (is_out_of_date(*delegated)) return;
   const auto again = [this, delegated, stop] { settle(delegated, stop); };
   if (!child.asks_agent) {
-    const auto head = service_.find(child.task);
+    const auto head = reader_.head(child.task);
     if (!head) return is_gone(head.error()) ? void() : try_again(head.error(), again);
     if (task::is_waiting(head->state)) return relay(delegated, *head);
     forget_questions(*delegated, stop);
@@ -219,9 +256,9 @@ void Delegation::settle(const DelegatedPtr& delegated, task::EventNumber stop) {
   }
   RunningTurn* const run = delegated->run.get();
   const bool is_told = run != nullptr && !run->is_over();
-  auto task = service_.read(child.task, is_told ? task::Depth{std::nullopt, true} : task::Depth{0, false});
+  auto task = reader_.read(child.task, is_told ? task::Depth{std::nullopt, true} : task::Depth{0, false});
   if (!task) return is_gone(task.error()) ? void() : try_again(task.error(), again);
-  const auto head = service_.find(child.task);
+  const auto head = reader_.head(child.task);
   if (!head) return try_again(head.error(), again);
   const task::Subagent event = after(child, task->status, *head);
   // First, so that the turn's reaction comes afterwards in the log.
@@ -236,13 +273,8 @@ void Delegation::settle(const DelegatedPtr& delegated, task::EventNumber stop) {
   run->deliver(std::move(result));
 }
 
-base::Result<TurnLog> Delegation::log_of(const task::TaskHead& head) const {
-  return read_turn_log(head,
-                       [&](task::EventNumber after) { return reader_.events(head.key, after, kEventsPage); });
-}
-
 base::Result<void> Delegation::resume(const task::TaskHead& waiting) {
-  const auto log = log_of(waiting);
+  const auto log = read_turn_log(reader_, waiting);
   if (!log) return base::fail(log.error());
   const int times = resumed_.with([&](auto& resumed) { return ++resumed[waiting.key]; });
   for (task::Subagent& child : log->subagents.awaited()) {
@@ -257,21 +289,15 @@ base::Result<void> Delegation::resume(const task::TaskHead& waiting) {
   return {};
 }
 
-void Delegation::turn_over(const task::TaskHead& head) {
-  if (!task::is_terminal(head.state)) return;
-  resumed_.with([&](auto& resumed) { resumed.erase(head.key); });
-  service_.cancel_children(head.key);
-}
-
 // ---- Delegation: what children ask, and the answers.
 
 // The child asks. Its question waits for the parent's caller until the child has another status.
 void Delegation::relay(const DelegatedPtr& delegated, const task::TaskHead& child) {
   const task::EventNumber number = child.status_event;
-  auto task = service_.read(child.key, task::Depth{0, false}, number);
+  auto task = reader_.read(child.key, task::Depth{0, false}, number);
   if (!task) return try_again(task.error(), [this, delegated] { follow(delegated); });
   // Whoever holds a subscription must not be held by it.
-  delegated->news = service_.subscribe(child.key, [this, weak = std::weak_ptr(delegated)] {
+  delegated->news = live_.subscribe(child.key, [this, weak = std::weak_ptr(delegated)] {
     background_.run([this, weak] {
       if (const auto alive = weak.lock()) look(alive);
     });
@@ -285,8 +311,8 @@ void Delegation::relay(const DelegatedPtr& delegated, const task::TaskHead& chil
   turns_.ask(delegated->parent);
   look(delegated);
   // Who has canceled the task is not asked any more (Cancels looks for the questions that came before).
-  const auto parent = service_.find(delegated->parent);
-  if (parent && parent->cancel_requested) cancel(child.key);
+  const auto parent = reader_.head(delegated->parent);
+  if (parent && parent->cancel_requested) take(ChildUnneeded{child.key});
 }
 
 // Whether the child still waits with its question. Several threads may look at once, and one may have found
@@ -294,7 +320,7 @@ void Delegation::relay(const DelegatedPtr& delegated, const task::TaskHead& chil
 void Delegation::look(const DelegatedPtr& delegated) {
   std::int64_t number = delegated->question;
   if (number == 0) return;
-  const auto child = service_.find(delegated->subagent.task);
+  const auto child = reader_.head(delegated->subagent.task);
   const bool is_there = child || !is_gone(child.error());
   if (!child && is_there) return try_again(child.error(), [this, delegated] { look(delegated); });
   const bool asks = is_there && child->status_event.value <= number;
@@ -314,11 +340,6 @@ void Delegation::question_over(const DelegatedPtr& delegated, task::EventNumber 
 void Delegation::forget_questions(const Delegated& delegated, task::EventNumber last) {
   if (turns_.questions().forget(delegated.parent, delegated.subagent.id, {last.value + 1}))
     turns_.ask(delegated.parent);
-}
-
-void Delegation::pass_on(const task::TaskHead& parent, const ChildQuestion& question, task::Message answer) {
-  background_.run(
-      [this, parent, question, answer = std::move(answer)] { submit_answer(parent, question, answer); });
 }
 
 // Repeated, it is the same send; and the child takes an answer only as long as it asks this question.
@@ -341,15 +362,16 @@ void Delegation::submit_answer(const task::TaskHead& parent, const ChildQuestion
                          error.code == ErrorCode::task_not_found;
     if (is_over) return;
     if (base::may_pass(error)) {
-      background_.again([this, parent, question, answer] { pass_on(parent, question, answer); });
+      background_.again([this, parent, question, answer] {
+        take(QuestionAnswered{parent, question, answer});
+      });
       return;
     }
     spdlog::warn("an answer cannot be passed on: {}", error.for_caller);
-    service_.cancel_child(question.child,
+    cancels_.cancel_child(question.child,
                           "The answer to its question could not be passed on: " + error.for_caller);
   };
-  service_.submit_child(terms, std::move(submission), digest_of_answer(parent, question.ask),
-                        std::move(done));
+  tasks_.submit_child(terms, std::move(submission), digest_of_answer(parent, question.ask), std::move(done));
 }
 
 // After a restart: the question that the parent shows stays, and an answer that the child has not got is
@@ -362,16 +384,13 @@ base::Result<void> Delegation::resume_question(const task::TaskHead& parent, con
   if (!is_shown && answered == passed.end()) return {};
   const auto child = reader_.head(subagent.task);
   if (!child) return base::fail(child.error());
-  // It may have to be shown again: an answer to it may be refused while another one is shown.
-  const auto asks = reader_.read_committed(child->key, task::Depth{0, false});
-  if (!asks) return base::fail(asks.error());
-  ChildQuestion question{{}, child->key, child->id, child->agent, {}, parent.turn_message, asks->status};
-  question.number = is_shown ? shown.number : answered->question;
-  question.ask = ask_of(subagent.id, question.number);
-  question.answered = !is_shown;
-  if (!is_shown && child->status_event != question.number) return {};
-  turns_.questions().add(parent.key, question);
-  return is_shown ? base::Result<void>() : pass_on(parent, std::move(question), *answered);
+  const task::EventNumber number = is_shown ? shown.number : answered->question;
+  if (!is_shown && child->status_event != number) return {};
+  auto question = read_question(reader_, parent, subagent, number);
+  if (!question) return base::fail(std::move(question.error()));
+  question->answered = !is_shown;
+  turns_.questions().add(parent.key, *question);
+  return is_shown ? base::Result<void>() : pass_on(parent, std::move(*question), *answered);
 }
 
 base::Result<void> Delegation::pass_on(const task::TaskHead& parent, ChildQuestion question,
@@ -379,7 +398,7 @@ base::Result<void> Delegation::pass_on(const task::TaskHead& parent, ChildQuesti
   const auto input = reader_.turn_input(parent.key, passed.number);
   if (!input) return base::fail(input.error());
   question.trace = input->request.trace;
-  pass_on(parent, question, passed.answer);
+  take(QuestionAnswered{parent, std::move(question), passed.answer});
   return {};
 }
 
@@ -394,7 +413,7 @@ void Delegation::pass_on_logged(task::TaskKey parent, const ChildQuestion& quest
 base::Result<void> Delegation::read_and_pass_on(task::TaskKey parent, const ChildQuestion& question) {
   const auto head = reader_.head(parent);
   if (!head) return base::fail(head.error());
-  const auto log = log_of(*head);
+  const auto log = read_turn_log(reader_, *head);
   if (!log) return base::fail(log.error());
   for (const PassedAnswer& one : log->passed) {
     if (ask_of(one.subagent, one.question) == question.ask) return pass_on(*head, question, one);
@@ -402,16 +421,12 @@ base::Result<void> Delegation::read_and_pass_on(task::TaskKey parent, const Chil
   return {};  // the task works on something else by now
 }
 
-base::Result<void> Delegation::learn_question(task::TaskKey parent) {
-  const auto head = reader_.head(parent);
-  if (!head) return base::fail(head.error());
-  const auto log = log_of(*head);
-  if (!log) return base::fail(log.error());
-  for (const task::Subagent& child : log->subagents.awaited()) {
-    const bool asks = task::is_waiting(head->state) && parts_of_ask(head->ask).subagent == child.id;
-    if (asks) return resume_question(*head, child, {});
+void Delegation::changed_elsewhere(const store::TaskEnd& now) {
+  if (now.owner == turns_.self() && !now.answered.empty()) {
+    if (const auto question = turns_.questions().answer(now.task, now.answered))
+      pass_on_logged(now.task, *question);
   }
-  return {};
+  turns_.changed_elsewhere(now);
 }
 
 }  // namespace baton::engine

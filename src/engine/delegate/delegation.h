@@ -27,21 +27,18 @@
 
 namespace baton::engine {
 
-class Delegation final : public Children {
+class Delegation {
  public:
-  Delegation(const TaskReader& reader, TaskService& service, TurnRunner& turns, Background& background,
-             const EngineOptions& options)
-      : reader_(reader), service_(service), turns_(turns), background_(background), options_(options) {}
+  // Listens to `turns` from then on.
+  Delegation(const TaskReader& reader, LiveTasks& live, TaskService& tasks, Cancels& cancels,
+             TurnRunner& turns, Background& background, const EngineOptions& options);
 
-  void start(std::shared_ptr<RunningTurn> run, agents::DelegateRequest request, int nth) override;
-  void cancel(task::TaskKey child) override;
-  void turn_over(const task::TaskHead& head) override;
-  void pass_on(const task::TaskHead& parent, const ChildQuestion& question, task::Message answer) override;
-  void pass_on_logged(task::TaskKey parent, const ChildQuestion& question) override;
-
-  // Also passes on answers that the children may not have got.
-  base::Result<void> resume(const task::TaskHead& waiting) override;
-  base::Result<void> learn_question(task::TaskKey parent) override;
+  // Follows the children that a task awaits, and passes on answers that they may not have got, before its
+  // turn goes on: after a restart, or where another node had the turn. Blocks on the disk.
+  base::Result<void> resume(const task::TaskHead& waiting);
+  // Another node has changed the task. As TurnRunner says; and an answer to a child's question is passed on,
+  // as that node may be gone.
+  void changed_elsewhere(const store::TaskEnd& now);
 
  private:
   // A child, who waits for it, and the request's id. Shared by the callbacks of one delegation, which run one
@@ -63,6 +60,14 @@ class Delegation final : public Children {
   };
   using DelegatedPtr = std::shared_ptr<Delegated>;
 
+  void take(ChildWanted wanted);
+  void take(ChildUnneeded unneeded);
+  void take(TurnOver over);
+  void take(TurnTakenOver taken);
+  void take(QuestionAnswered answered);
+  void start(std::shared_ptr<RunningTurn> run, agents::DelegateRequest request, int nth);
+  void pass_on_logged(task::TaskKey parent, const ChildQuestion& question);
+
   std::string refusal(const task::TaskHead& head, bool is_bounded) const;
   bool is_below(const task::TaskHead& parent, const task::TaskRef& other) const;
   std::string keep_to_own_tasks(const task::TaskHead& parent, const std::vector<task::TaskId>& named,
@@ -76,10 +81,9 @@ class Delegation final : public Children {
   // Whether there is nothing to follow any more.
   static bool is_gone(const base::Error& error) { return error.code == base::ErrorCode::task_not_found; }
   void settle(const DelegatedPtr& delegated, task::EventNumber stop);
-  base::Result<TurnLog> log_of(const task::TaskHead& head) const;
   void hand_over(const DelegatedPtr& delegated);
   void try_again(const base::Error& error, std::function<void()> what);
-  // Questions of children, in delegation_questions.cpp.
+  // Questions of children.
   void relay(const DelegatedPtr& delegated, const task::TaskHead& child);
   void look(const DelegatedPtr& delegated);
   void forget_questions(const Delegated& delegated, task::EventNumber last);
@@ -93,7 +97,9 @@ class Delegation final : public Children {
                                      const std::vector<PassedAnswer>& passed);
 
   const TaskReader& reader_;
-  TaskService& service_;
+  LiveTasks& live_;
+  TaskService& tasks_;
+  Cancels& cancels_;
   TurnRunner& turns_;
   Background& background_;
   const EngineOptions& options_;

@@ -18,13 +18,15 @@ constexpr std::chrono::seconds kSayAgain = store::kFollowed - std::chrono::secon
 }  // namespace
 
 OtherNodes::OtherNodes(store::Peers& peers, const store::TaskStore& store, const TaskReader& reader,
-                       LiveTasks& live, Inbox& inbox, TurnRunner& turns, Background& background, Hooks hooks)
+                       LiveTasks& live, Inbox& inbox, TurnRunner& turns, Delegation& delegation,
+                       Background& background, Hooks hooks)
     : peers_(peers),
       store_(store),
       reader_(reader),
       live_(live),
       inbox_(inbox),
       turns_(turns),
+      delegation_(delegation),
       background_(background),
       hooks_(std::move(hooks)) {}
 
@@ -46,7 +48,7 @@ void OtherNodes::heard(const std::vector<store::Grown>& tasks) {
   if (own.empty()) return;
   const auto ends = peers_.ends(own);
   if (!ends) return;  // the next look finds it
-  for (const store::TaskEnd& end : *ends) turns_.changed_elsewhere(end);
+  for (const store::TaskEnd& end : *ends) delegation_.changed_elsewhere(end);
 }
 
 void OtherNodes::others_follow(const std::vector<store::Grown>& tasks) {
@@ -126,7 +128,7 @@ void OtherNodes::look_at_tasks() {
   for (const store::TaskEnd& end : *ends) {
     keys.erase(end.task);
     reader_.changed_elsewhere(end.task, end.last);
-    turns_.changed_elsewhere(end);
+    delegation_.changed_elsewhere(end);
   }
   for (const task::TaskKey gone : keys) {
     live_.forget(gone);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "engine/decide/inbox.h"
+#include "engine/delegate/delegation.h"
 #include "engine/live/live_tasks.h"
 #include "engine/read/task_reader.h"
 #include "engine/shared/background.h"
@@ -34,7 +35,7 @@ class OtherNodes final : private store::Peers::Listener {
   };
 
   OtherNodes(store::Peers& peers, const store::TaskStore& store, const TaskReader& reader, LiveTasks& live,
-             Inbox& inbox, TurnRunner& turns, Background& background, Hooks hooks);
+             Inbox& inbox, TurnRunner& turns, Delegation& delegation, Background& background, Hooks hooks);
   ~OtherNodes() { stop(); }
 
   void start();
@@ -64,6 +65,7 @@ class OtherNodes final : private store::Peers::Listener {
   LiveTasks& live_;
   Inbox& inbox_;
   TurnRunner& turns_;
+  Delegation& delegation_;
   Background& background_;
   const Hooks hooks_;
   std::atomic<bool> stopped_{false};

@@ -42,12 +42,14 @@ struct OperatorActions::Act {
 };
 
 OperatorActions::OperatorActions(store::OperatorStore& store, const TaskReader& reader, Inbox& inbox,
-                                 TaskService& tasks, TurnRunner& turns, const agents::Catalogue& catalogue,
-                                 Background& background, store::Peers* peers)
+                                 TaskService& tasks, Cancels& cancels, TurnRunner& turns,
+                                 const agents::Catalogue& catalogue, Background& background,
+                                 store::Peers* peers)
     : store_(store),
       reader_(reader),
       inbox_(inbox),
       tasks_(tasks),
+      cancels_(cancels),
       turns_(turns),
       catalogue_(catalogue),
       background_(background),
@@ -113,11 +115,11 @@ void OperatorActions::refuse(const ActPtr& act, base::Error error) {
 void OperatorActions::cancel(task::TaskKey key, Actor actor, Done done) {
   const ActPtr act = begin("cancel", key, std::move(actor), std::move(done));
   if (!act) return;
-  tasks_.cancel(key, std::make_shared<const task::AuditEntry>(act->entry),
-                [this, act](base::Result<task::TaskHead> head) {
-                  if (!head) return refuse(act, std::move(head.error()));
-                  act->done(std::move(head));
-                });
+  cancels_.cancel(key, std::make_shared<const task::AuditEntry>(act->entry),
+                  [this, act](base::Result<task::TaskHead> head) {
+                    if (!head) return refuse(act, std::move(head.error()));
+                    act->done(std::move(head));
+                  });
 }
 
 // Sends on behalf of the task's caller.

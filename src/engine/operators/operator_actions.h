@@ -41,8 +41,8 @@ class OperatorActions {
   using Switched = std::function<void(base::Result<void>)>;
 
   OperatorActions(store::OperatorStore& store, const TaskReader& reader, Inbox& inbox, TaskService& tasks,
-                  TurnRunner& turns, const agents::Catalogue& catalogue, Background& background,
-                  store::Peers* peers);
+                  Cancels& cancels, TurnRunner& turns, const agents::Catalogue& catalogue,
+                  Background& background, store::Peers* peers);
 
   // Pauses and scales the agents as an earlier run did, before any turn begins.
   base::Result<void> start();
@@ -50,7 +50,7 @@ class OperatorActions {
   // Takes over what other nodes have switched since. Blocks.
   void look();
 
-  // As TaskService::cancel; `done` comes once the cancel is stored, which a running turn may outlive. Fails
+  // As Cancels::cancel; `done` comes once the cancel is stored, which a running turn may outlive. Fails
   // with not_cancelable if the task has ended, and with conflict if it is being canceled.
   void cancel(task::TaskKey key, Actor actor, Done done);
   // What is sent in place of a task's request.
@@ -125,6 +125,7 @@ class OperatorActions {
   const TaskReader& reader_;
   Inbox& inbox_;
   TaskService& tasks_;
+  Cancels& cancels_;
   TurnRunner& turns_;
   const agents::Catalogue& catalogue_;
   Background& background_;

@@ -9,6 +9,7 @@
 #include "base/id.h"
 #include "engine/sends/send_digest.h"
 #include "engine/shared/message_checks.h"
+#include "engine/turns/shown_question.h"
 
 namespace baton::engine {
 namespace {
@@ -41,8 +42,9 @@ struct TaskService::Sending : Send {
 };
 
 TaskService::TaskService(const store::TaskStore& store, const TaskReader& reader, Inbox& inbox,
-                         LiveTasks& live, TurnRunner& turns, const agents::Catalogue& catalogue,
-                         Background& background, const base::Clock& clock, const EngineOptions& options)
+                         LiveTasks& live, TurnRunner& turns, const PushConfigs& push, Cancels& cancels,
+                         const agents::Catalogue& catalogue, Background& background, const base::Clock& clock,
+                         const EngineOptions& options)
     : store_(store),
       reader_(reader),
       inbox_(inbox),
@@ -53,8 +55,8 @@ TaskService::TaskService(const store::TaskStore& store, const TaskReader& reader
       clock_(clock),
       options_(options),
       rules_{catalogue, options, clock, turns.scheduler(), turns.wakes(), turns.questions(), turns.self()},
-      push_(reader, inbox, options),
-      cancels_(store, reader, inbox, turns, catalogue, background, clock, options) {}
+      push_(push),
+      cancels_(cancels) {}
 
 base::Result<void> TaskService::check(const task::Submission& submission) const {
   const agents::Agent* agent = catalogue_.find(submission.agent);
@@ -200,7 +202,8 @@ void TaskService::stored(const SendingPtr& sending, base::Result<Written> result
   // What the task has said since it asked belongs to the run that begins with the answer.
   const task::EventNumber before = sending->answers ? sending->asked_at : result->before;
   if (sending->answers) {
-    turns_.answered(head, *sending->answers, std::move(sending->submission.message));
+    turns_.ask(head.key, &head);
+    turns_.tell(QuestionAnswered{head, *sending->answers, std::move(sending->submission.message)});
     forget_learned(*sending);
   } else if (sending->asked) {
     turns_.ask(sending->asked);
@@ -230,7 +233,7 @@ void TaskService::refuse(const SendingPtr& sending, base::Error error) {
     }
     if (std::exchange(sending->wants_question, false)) {
       sending->has_learned = true;
-      if (auto learned = turns_.learn_question(sending->asked); !learned)
+      if (auto learned = learn_question(reader_, sending->asked, turns_.questions()); !learned)
         return sending->done(fail(std::move(learned.error())));
     }
     if (looks_again) return route(sending);

@@ -1,4 +1,5 @@
-// TaskService: what callers can do with tasks. All protocol routes and delegating agents go through it.
+// TaskService: takes what callers and delegating agents send, and knows what becomes of a run whose client
+// has left.
 //
 // A TaskRef or Submission names its caller; another caller's task is task_not_found. A TaskKey is not
 // checked.
@@ -35,8 +36,9 @@ struct Accepted {
 class TaskService {
  public:
   TaskService(const store::TaskStore& store, const TaskReader& reader, Inbox& inbox, LiveTasks& live,
-              TurnRunner& turns, const agents::Catalogue& catalogue, Background& background,
-              const base::Clock& clock, const EngineOptions& options);
+              TurnRunner& turns, const PushConfigs& push, Cancels& cancels,
+              const agents::Catalogue& catalogue, Background& background, const base::Clock& clock,
+              const EngineOptions& options);
 
   // Stores the message and queues its turn. A repeated send (send_digest.h) stores nothing and returns the
   // earlier task, as long as the store remembers it (README, promise 6). A message with neither an id nor a
@@ -125,6 +127,7 @@ class TaskService {
   // As Peers::claim, if there are other nodes.
   base::Result<store::Peers::Claim> claim_from_others(const task::Caller& caller,
                                                       const std::string& name) const;
+
   // Cancels a child that its parent does not need any more.
   void cancel_child(task::TaskKey child, const std::string& reason = {}) {
     cancels_.cancel_child(child, reason);
@@ -136,7 +139,7 @@ class TaskService {
 
   // A config without an id gets one.
   void set_push(const task::TaskRef& ref, task::PushConfig config, PushConfigs::Done done) {
-    push_.set(ref, std::move(config), std::move(done));
+    const_cast<PushConfigs&>(push_).set(ref, std::move(config), std::move(done));
   }
   // Returns the config with this id, or the first one if `id` is empty; not_found if there is none.
   base::Result<task::PushConfig> push_config(const task::TaskRef& ref, const task::PushConfigId& id) const {
@@ -148,7 +151,7 @@ class TaskService {
   }
   // Deleting a config that does not exist is a no-op and succeeds.
   void delete_push(const task::TaskRef& ref, const task::PushConfigId& id, PushConfigs::Removed done) {
-    push_.remove(ref, id, std::move(done));
+    const_cast<PushConfigs&>(push_).remove(ref, id, std::move(done));
   }
 
   // Ends all waits with nothing, because the program drains.
@@ -185,8 +188,8 @@ class TaskService {
   const base::Clock& clock_;
   const EngineOptions& options_;
   const SendRules rules_;
-  PushConfigs push_;
-  Cancels cancels_;
+  const PushConfigs& push_;
+  Cancels& cancels_;
 };
 
 }  // namespace baton::engine

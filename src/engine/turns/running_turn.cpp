@@ -8,6 +8,7 @@
 #include "base/loggable.h"
 #include "engine/decide/kinds/turn_output.h"
 #include "engine/decide/rules/turn_ending.h"
+#include "engine/turns/turn_runner.h"
 
 namespace baton::engine {
 namespace {
@@ -375,7 +376,7 @@ void RunningTurn::end() {
   if (last.grace != 0) services_.background.timers().cancel(last.grace);
   if (last.budget_end != 0) services_.background.timers().cancel(last.budget_end);
   last.running.reset();
-  services_.owner.over(shared_from_this(), last.slot_held);
+  services_.runner.over(shared_from_this(), last.slot_held);
 }
 
 // ---- RunningTurn and its children: who is asked for, what the log says, what the executor gets.
@@ -498,7 +499,7 @@ void RunningTurn::deliver(agents::DelegateResult result) {
     const bool last = --state.children == 0;
     return Next{last && std::exchange(state.slot_released, false), state.head.agent};
   });
-  if (next.resumes) services_.owner.resume(next.agent);
+  if (next.resumes) services_.runner.resume(next.agent);
   tell(std::move(result));
 }
 
@@ -538,7 +539,7 @@ void RunningTurn::delegate(agents::DelegateRequest request) {
   });
   if (!next.refusal.empty()) return no_child(request.agent, request.id, next.refusal, false);
   if (!next.goes) return;
-  if (next.pauses && !services_.owner.pause(next.agent)) {
+  if (next.pauses && !services_.runner.pause(next.agent)) {
     return no_child(request.agent, request.id, "too many tasks wait for others; try again later",
                     asks_anew(request, next.nth));
   }
@@ -548,9 +549,9 @@ void RunningTurn::delegate(agents::DelegateRequest request) {
       return !state.slot_released;
     });
     if (late)
-      return services_.owner.resume(next.agent);  // the turn ended meanwhile; its end returns the slot
+      return services_.runner.resume(next.agent);  // the turn ended meanwhile; its end returns the slot
   }
-  services_.owner.delegate(shared_from_this(), std::move(request), next.nth);
+  services_.runner.tell(ChildWanted{shared_from_this(), std::move(request), next.nth});
 }
 
 // Not before the log has why: a turn that begins again after a crash would find a child that has been
@@ -568,7 +569,7 @@ void RunningTurn::cancel_unneeded() {
     const bool is_stored = !state.posted && state.output.empty();
     return is_stored ? std::exchange(state.unneeded, {}) : std::vector<task::TaskKey>();
   });
-  for (const task::TaskKey child : unneeded) services_.owner.cancel_child(child);
+  for (const task::TaskKey child : unneeded) services_.runner.tell(ChildUnneeded{child});
 }
 
 void RunningTurn::inherit(Lineage lineage) {

@@ -38,26 +38,10 @@
 
 namespace baton::engine {
 
+class TurnRunner;
+
 class RunningTurn final : public agents::TurnSink, public std::enable_shared_from_this<RunningTurn> {
  public:
-  // Who keeps the turns.
-  class Owner {
-   public:
-    // The turn is over: its end is in the store, and its executor is released. `slot_held`: its slot must be
-    // given back. Must not block.
-    virtual void over(const std::shared_ptr<RunningTurn>& run, bool slot_held) = 0;
-    // `nth`: how often this turn has used the request's id, with this one. Answered by `begun` or `no_child`.
-    virtual void delegate(const std::shared_ptr<RunningTurn>& run, agents::DelegateRequest request,
-                          int nth) = 0;
-    virtual void cancel_child(task::TaskKey child) = 0;
-    // Gives up the turn's slot while it waits for children. False: too many turns do; this one may not wait.
-    virtual bool pause(const task::AgentName& agent) = 0;
-    // The turn goes on after waiting for children.
-    virtual void resume(const task::AgentName& agent) = 0;
-
-   protected:
-    ~Owner() = default;
-  };
   // What a turn uses. All outlive every turn.
   struct Services {
     Inbox& inbox;
@@ -65,7 +49,7 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
     const base::Clock& clock;
     const EngineOptions& options;
     ChildQuestions& questions;
-    Owner& owner;
+    TurnRunner& runner;  // keeps the turns
   };
 
   RunningTurn(const Services& services, task::TaskHead head, const agents::AgentSettings& settings);
@@ -101,7 +85,8 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
   };
   void inherit(Lineage lineage);
   Lineage lineage() const;
-  // Whether the request is one for a child that is not there yet, as far as the log says. `nth`: as in Owner.
+  // Whether the request is one for a child that is not there yet, as far as the log says. `nth`: as in
+  // ChildWanted.
   bool asks_anew(const agents::DelegateRequest& request, int nth) const;
   // The budget of a child that it was allowed to have: the request's own, or what is left of the task's;
   // null: it has none.

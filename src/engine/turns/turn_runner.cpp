@@ -77,12 +77,11 @@ std::string TurnRunner::facts_of(const task::TaskHead& head) {
 }
 
 TurnRunner::TurnRunner(const TaskReader& reader, Inbox& inbox, const agents::Catalogue& catalogue,
-                       Children& children, Background& background, const base::Clock& clock,
-                       const EngineOptions& options, TurnStats& stats)
+                       Background& background, const base::Clock& clock, const EngineOptions& options,
+                       TurnStats& stats)
     : reader_(reader),
       inbox_(inbox),
       catalogue_(catalogue),
-      children_(children),
       background_(background),
       clock_(clock),
       options_(options),
@@ -324,12 +323,6 @@ void TurnRunner::clear_suspicion(task::TaskKey task) {
     scheduler_.enqueue_again(held.key, claim_of(held));
 }
 
-void TurnRunner::delegate(const std::shared_ptr<RunningTurn>& run, agents::DelegateRequest request, int nth) {
-  // It waits for others now, which may be suspects too.
-  if (quarantine_.has_suspects()) clear_suspicion(run->head().key);
-  children_.start(run, std::move(request), nth);
-}
-
 void TurnRunner::over(const std::shared_ptr<RunningTurn>& run, bool slot_held) {
   const task::TaskHead head = run->head();
   running_.with([&](auto& running) {
@@ -348,7 +341,7 @@ void TurnRunner::over(const std::shared_ptr<RunningTurn>& run, bool slot_held) {
     spdlog::log(level, "{} turn {} is over, the task is {}{}{}", facts_of(head), head.turn.value,
                 task::name_of(head.state), reason.empty() ? "" : ": ", reason);
   }
-  if (run->may_have_children()) children_.turn_over(head);
+  if (run->may_have_children()) tell(TurnOver{head});
   if (questions_.turnover(head)) ask(head.key);
   clear_suspicion(head.key);
   go_on(head);
@@ -486,11 +479,6 @@ void TurnRunner::ask(task::TaskKey task, const task::TaskHead* now) {
                    });
 }
 
-void TurnRunner::answered(const task::TaskHead& parent, const ChildQuestion& question, task::Message answer) {
-  ask(parent.key, &parent);
-  children_.pass_on(parent, question, std::move(answer));
-}
-
 // The question that the turn's message answers: the status before that of its submission.
 base::Result<std::string> TurnRunner::answered_ask(const task::TaskHead& head) const {
   if (head.turn_message.value < 3) return std::string();
@@ -533,10 +521,6 @@ task::EventNumber TurnRunner::last_event(task::TaskKey task) const {
 }
 
 void TurnRunner::changed_elsewhere(const store::TaskEnd& now) {
-  if (now.owner == options_.peers->self() && !now.answered.empty()) {
-    if (const auto question = questions_.answer(now.task, now.answered))
-      children_.pass_on_logged(now.task, *question);
-  }
   const auto run = running_turn(now.task);
   // What this node has stored since is newer.
   if (!run || now.version < run->head().version) return;
@@ -546,7 +530,7 @@ void TurnRunner::changed_elsewhere(const store::TaskEnd& now) {
     return run->abandon();
   }
   if (!now.cancel_requested) return;
-  for (const task::TaskKey child : questions_.asking(now.task)) children_.cancel(child);
+  for (const task::TaskKey child : questions_.asking(now.task)) tell(ChildUnneeded{child});
   run->cancel({});
 }
 
@@ -556,10 +540,7 @@ void TurnRunner::gone_elsewhere(task::TaskKey task) {
 
 void TurnRunner::take_over(const task::TaskHead& head) {
   if (head.awaited == 0) return go_on(head);
-  background_.run([this, head] {
-    if (auto resumed = children_.resume(head)) return go_on(head);
-    background_.again([this, head] { take_over(head); });
-  });
+  tell(TurnTakenOver{head});
 }
 
 }  // namespace baton::engine

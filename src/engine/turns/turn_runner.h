@@ -19,36 +19,20 @@
 #include "engine/scheduling/scheduler.h"
 #include "engine/scheduling/wakes.h"
 #include "engine/shared/turn_stats.h"
+#include "engine/turns/child_effects.h"
 #include "engine/turns/running_turn.h"
 
 namespace baton::engine {
 
-// What turns ask of other agents.
-class Children {
+class TurnRunner {
  public:
-  virtual ~Children() = default;
-  // Never fails: errors are delivered to the turn. `nth`: see digest_of_call.
-  virtual void start(std::shared_ptr<RunningTurn> run, agents::DelegateRequest request, int nth) = 0;
-  virtual void cancel(task::TaskKey child) = 0;
-  // A turn of this task is over. If the task has ended, its open children are no longer needed.
-  virtual void turn_over(const task::TaskHead& head) = 0;
-  // The caller has answered a child's question with this message, which is in the parent's log.
-  virtual void pass_on(const task::TaskHead& parent, const ChildQuestion& question, task::Message answer) = 0;
-  // The same where another node has put the answer there.
-  virtual void pass_on_logged(task::TaskKey parent, const ChildQuestion& question) = 0;
-  // Goes on waiting for the children that a task awaits, before its turn goes on: after a restart, or where
-  // another node had the turn. Blocks on the disk.
-  virtual base::Result<void> resume(const task::TaskHead& waiting) = 0;
-  // Notes the question that the task shows, if a child asks it, though another node has the task's turn.
-  // Blocks on the disk.
-  virtual base::Result<void> learn_question(task::TaskKey parent) = 0;
-};
-
-class TurnRunner final : private RunningTurn::Owner {
- public:
-  TurnRunner(const TaskReader& reader, Inbox& inbox, const agents::Catalogue& catalogue, Children& children,
+  TurnRunner(const TaskReader& reader, Inbox& inbox, const agents::Catalogue& catalogue,
              Background& background, const base::Clock& clock, const EngineOptions& options,
              TurnStats& stats);
+
+  // Sets what is told about children. Once, before any turn begins.
+  void listen(ChildListener listener) { listener_ = std::move(listener); }
+  void tell(ChildEffect effect) const { listener_(std::move(effect)); }
 
   Scheduler& scheduler() { return scheduler_; }
   // The name under which an agent's turns have slots: its own, but for agents at URLs, which share theirs.
@@ -81,10 +65,18 @@ class TurnRunner final : private RunningTurn::Owner {
   // The last event of a task whose turn runs here; 0: none does.
   task::EventNumber last_event(task::TaskKey task) const;
   // Another node may have changed the task: its running turn is told of a cancel, or abandoned if it is not
-  // this node's any more; and an answer to a child's question is passed on, as that node may be gone.
+  // this node's any more.
   void changed_elsewhere(const store::TaskEnd& now);
   // The task is gone: another node has ended it, and it was removed since.
   void gone_elsewhere(task::TaskKey task);
+  // For the turns themselves. The turn is over: its end is in the store, and its executor is released.
+  // `slot_held`: its slot must be given back. Must not block.
+  void over(const std::shared_ptr<RunningTurn>& run, bool slot_held);
+  // Gives up a turn's slot while it waits for children. False: too many turns do; this one may not wait.
+  bool pause(const task::AgentName& agent);
+  // The turn goes on after waiting for children.
+  void resume(const task::AgentName& agent);
+
   // How many more turns could begin at once, by agent; nothing while there are no slots.
   std::vector<std::pair<task::AgentName, int>> room() const { return scheduler_.room(); }
 
@@ -99,8 +91,6 @@ class TurnRunner final : private RunningTurn::Owner {
   ChildQuestions& questions() { return questions_; }
   // The task's questions have changed: has it show the one that is next, or none. `now`: as in RunningTurn.
   void ask(task::TaskKey task, const task::TaskHead* now = nullptr);
-  // The caller has answered a child's question, and that is stored.
-  void answered(const task::TaskHead& parent, const ChildQuestion& question, task::Message answer);
   // After a change that may have queued the task's turn or made it wait for a time: sees to it that it goes
   // on. Call it from that change's `committed`, or at start.
   void go_on(const task::TaskHead& head);
@@ -108,8 +98,6 @@ class TurnRunner final : private RunningTurn::Owner {
   void take_over(const task::TaskHead& head);
   // This node; none if the store is not shared.
   store::NodeId self() const;
-  // See Children.
-  base::Result<void> learn_question(task::TaskKey task) { return children_.learn_question(task); }
   const Wakes& wakes() const { return wakes_; }
   // The most tasks of one caller that may do so; 0: unbounded.
   void set_caller_delayed_max(int tasks) { wakes_.set_caller_max(tasks); }
@@ -148,23 +136,17 @@ class TurnRunner final : private RunningTurn::Owner {
   bool settled_by_run(task::TaskKey task, task::EventNumber message, const task::Subagent& child);
   void wake(task::TaskKey task, task::TurnNumber turn);
 
-  void over(const std::shared_ptr<RunningTurn>& run, bool slot_held) override;
-  void delegate(const std::shared_ptr<RunningTurn>& run, agents::DelegateRequest request, int nth) override;
-  void cancel_child(task::TaskKey child) override { children_.cancel(child); }
-  bool pause(const task::AgentName& agent) override;
-  void resume(const task::AgentName& agent) override;
-
   // The beginning of every log line about a task.
   static std::string facts_of(const task::TaskHead& head);
 
   const TaskReader& reader_;
   Inbox& inbox_;
   const agents::Catalogue& catalogue_;
-  Children& children_;
   Background& background_;
   const base::Clock& clock_;
   const EngineOptions& options_;
   TurnStats& stats_;
+  ChildListener listener_;
   ChildQuestions questions_;
   const RunningTurn::Services services_;
   Quarantine quarantine_;

@@ -174,7 +174,7 @@ std::vector<store::Removal::One> Retention::tree_to_go(const task::TaskHead& roo
 
 void Retention::cancel_waiting(const task::TaskHead& head) {
   const milliseconds time = kept_for(options_, catalogue_.find(head.agent), head.state);
-  tasks_.cancel(
+  cancels_.cancel(
       head.key,
       [this, id = head.id](const base::Result<task::TaskKey>& canceled) {
         if (canceled) ++expired_;

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "agents/cards/catalogue.h"
-#include "engine/sends/task_service.h"
+#include "engine/sends/cancels.h"
 #include "engine/shared/options.h"
 #include "engine/upkeep/removals.h"
 
@@ -29,12 +29,12 @@ std::chrono::milliseconds kept_at_least(const RetentionOptions& options, const a
 class Retention {
  public:
   // `peers`: the one node that leads has the rounds; null: the store is not shared.
-  Retention(store::RetentionStore& store, Removals& removals, TaskService& tasks,
+  Retention(store::RetentionStore& store, Removals& removals, Cancels& cancels,
             const agents::Catalogue& catalogue, Background& background, const base::Clock& clock,
             const RetentionOptions& options, const store::Peers* peers)
       : store_(store),
         removals_(removals),
-        tasks_(tasks),
+        cancels_(cancels),
         catalogue_(catalogue),
         background_(background),
         clock_(clock),
@@ -66,7 +66,7 @@ class Retention {
 
   store::RetentionStore& store_;
   Removals& removals_;
-  TaskService& tasks_;
+  Cancels& cancels_;
   const agents::Catalogue& catalogue_;
   Background& background_;
   const base::Clock& clock_;

@@ -120,16 +120,21 @@ class Bench {
     explicit Parts(Bench& bench)
         : inbox(*bench.inbox.inbox),
           reader(bench.inbox.store, bench.inbox.store, bench.inbox.live, inbox, bench.background),
-          delegation(reader, tasks, turns, bench.background, bench.options),
-          turns(reader, inbox, bench.catalogue, delegation, bench.background, bench.inbox.clock,
-                bench.options, bench.stats),
-          tasks(bench.inbox.store, reader, inbox, bench.inbox.live, turns, bench.catalogue, bench.background,
-                bench.inbox.clock, bench.options) {}
+          turns(reader, inbox, bench.catalogue, bench.background, bench.inbox.clock, bench.options,
+                bench.stats),
+          push(reader, inbox, bench.options),
+          cancels(bench.inbox.store, reader, inbox, turns, bench.catalogue, bench.background,
+                  bench.inbox.clock, bench.options),
+          tasks(bench.inbox.store, reader, inbox, bench.inbox.live, turns, push, cancels, bench.catalogue,
+                bench.background, bench.inbox.clock, bench.options),
+          delegation(reader, bench.inbox.live, tasks, cancels, turns, bench.background, bench.options) {}
     engine::Inbox& inbox;
     const engine::TaskReader reader;
-    engine::Delegation delegation;
     engine::TurnRunner turns;
+    engine::PushConfigs push;
+    engine::Cancels cancels;
     engine::TaskService tasks;
+    engine::Delegation delegation;
   };
 
   const engine::EngineOptions options = quick_to_retry();
