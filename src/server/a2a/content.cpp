@@ -27,11 +27,11 @@ void answer_download(const CallPtr& call, const task::TaskId& named, base::Resul
 }
 
 // The newest message with this id in the task's log.
-base::Result<std::vector<task::Part>> find_message(const engine::TaskService& tasks,
+base::Result<std::vector<task::Part>> find_message(const engine::TaskReader& reader,
                                                    const task::TaskHead& head, const std::string& id) {
   std::optional<std::vector<task::Part>> found;
   for (task::EventNumber position; position < head.last_event;) {
-    auto events = tasks.events(head.key, position, kPage);
+    auto events = reader.events(head.key, position, kPage);
     if (!events) return fail(std::move(events.error()));
     if (events->empty()) break;
     position = events->back().number;
@@ -63,11 +63,11 @@ void artifact_bytes(const CallPtr& call, protocol::a2a::ContentRequest request) 
 }
 
 void message_bytes(const CallPtr& call, protocol::a2a::ContentRequest request) {
-  const engine::TaskService& tasks = call->services.engine.tasks();
-  const auto head = tasks.find(call->ref(request.task));
+  const engine::TaskReader& reader = call->services.engine.reader();
+  const auto head = reader.head(call->ref(request.task));
   if (!head) return call->refuse(head.error(), request.task);
-  const auto answer = [call, request, &tasks, head = *head](AnswerBudget::SharePtr share) {
-    auto parts = find_message(tasks, head, request.id);
+  const auto answer = [call, request, &reader, head = *head](AnswerBudget::SharePtr share) {
+    auto parts = find_message(reader, head, request.id);
     if (!parts) return call->refuse(parts.error(), request.task);
     // A message never changes.
     answer_download(call, request.task, download_of(std::move(*parts), request.part), {0}, std::move(share));

@@ -48,6 +48,18 @@ void answer_task_later(const CallPtr& call, const Wanted& wanted) {
   from_callback(call, wanted.key, wanted.as_of, [call, wanted] { answer_task<AnswerOf>(call, wanted); });
 }
 
+// Whether the operation may wait for the disk.
+bool may_block(const Call& call, Operation operation, const Request& request) {
+  if (operation == Operation::get) {
+    return !call.services.engine.reader().is_at_hand(call.ref(std::get<TaskRequest>(request).id));
+  }
+  if (operation != Operation::send && operation != Operation::send_stream) return true;
+  const task::Submission& sent = std::get<SendRequest>(request).submission;
+  const bool looks_for_task =
+      !sent.task.empty() || (!sent.context.empty() && call.agent.settings.plain_answers);
+  return looks_for_task || sent.push;  // the webhook's host is resolved
+}
+
 // Whether the caller may wait for one more reply; the call then holds the place until it ends.
 bool takes_wait(const CallPtr& call) {
   if (!call->hold) call->hold = call->services.options.replies.take(call->identity);
@@ -61,20 +73,20 @@ base::Error too_many_waits() {
 // A message has no task id to fetch it by later, so the client waits even if it asked not to.
 void wait_for_message(const CallPtr& call, const engine::Accepted& accepted, std::optional<int> history) {
   engine::Engine& engine = call->services.engine;
-  engine.tasks().wait(accepted.key, accepted.before, engine.options().reply_wait,
-                      [call, history, key = accepted.key](std::optional<engine::Stop> stop) {
-                        if (!stop) return call->refuse(no_message_yet());
-                        answer_task_later<SentAnswer>(call, {key, history, true, stop->number});
-                      });
+  engine.reader().await_stop(accepted.key, accepted.before, engine.options().reply_wait,
+                             [call, history, key = accepted.key](std::optional<engine::Stop> stop) {
+                               if (!stop) return call->refuse(no_message_yet());
+                               answer_task_later<SentAnswer>(call, {key, history, true, stop->number});
+                             });
 }
 
 void wait_for_task(const CallPtr& call, const engine::Accepted& accepted, std::optional<int> history) {
   engine::Engine& engine = call->services.engine;
-  engine.tasks().wait(accepted.key, accepted.before, engine.options().reply_wait,
-                      [call, history, key = accepted.key](std::optional<engine::Stop> stop) {
-                        const auto as_of = stop ? std::optional(stop->number) : std::nullopt;
-                        answer_task_later<SentAnswer>(call, {key, history, true, as_of});
-                      });
+  engine.reader().await_stop(accepted.key, accepted.before, engine.options().reply_wait,
+                             [call, history, key = accepted.key](std::optional<engine::Stop> stop) {
+                               const auto as_of = stop ? std::optional(stop->number) : std::nullopt;
+                               answer_task_later<SentAnswer>(call, {key, history, true, as_of});
+                             });
 }
 
 }  // namespace
@@ -120,19 +132,19 @@ void list(const CallPtr& call, ListRequest request) {
     if (share) task::link_large_parts(page->tasks, most, call->tasks_url());
     call->answer(ListAnswer{request, std::move(*page)}, std::move(share));
   };
-  const engine::TaskService& tasks = call->services.engine.tasks();
+  const engine::TaskReader& reader = call->services.engine.reader();
   task::Depth small = request.depth;
   if (call->services.answers) small.bytes_max = kSmallListMax;
-  auto page = tasks.list(request.filter, small);
+  auto page = engine::list_tasks(reader, request.filter, small);
   if (page || page.error().code != ErrorCode::too_large) return answer(std::move(page), nullptr);
   // A page has little content besides one large task.
   const std::size_t bytes =
       call->services.engine.options().task_bytes_max + call->services.options.answer_bytes_max;
-  call->services.answers->enter(call->identity.value, bytes,
-                                [call, &tasks, answer, request](AnswerBudget::SharePtr share) {
-                                  if (!share) return call->refuse(too_many_large_answers());
-                                  answer(tasks.list(request.filter, request.depth), std::move(share));
-                                });
+  call->services.answers->enter(
+      call->identity.value, bytes, [call, &reader, answer, request](AnswerBudget::SharePtr share) {
+        if (!share) return call->refuse(too_many_large_answers());
+        answer(engine::list_tasks(reader, request.filter, request.depth), std::move(share));
+      });
 }
 
 namespace {
@@ -140,7 +152,7 @@ namespace {
 // Some versions treat cancelling a canceled task as success, including after losing a race.
 void refuse_cancel(const CallPtr& call, const base::Error& error, const TaskRequest& request) {
   const auto look = [call, error, request] {
-    const auto head = call->services.engine.tasks().find(call->ref(request.id));
+    const auto head = call->services.engine.reader().head(call->ref(request.id));
     if (!head || head->state != task::State::canceled) return call->refuse(error, request.id);
     answer_task<TaskAnswer>(call, {head->key, request.history_length, request.says_history});
   };
@@ -166,7 +178,7 @@ protocol::CardView card_view(const Call& call) {
 }  // namespace
 
 void cancel(const CallPtr& call, TaskRequest request) {
-  call->services.engine.tasks().cancel(
+  call->services.engine.cancels().cancel(
       call->ref(request.id), [call, request](base::Result<task::TaskKey> canceled) {
         if (!canceled) return refuse_cancel(call, canceled.error(), request);
         answer_task_later<TaskAnswer>(call, {*canceled, request.history_length, request.says_history});
@@ -178,11 +190,11 @@ void set_push(const CallPtr& call, PushRequest request) {
   if (request.task.empty()) {
     return call->refuse({ErrorCode::invalid_argument, "taskId: must not be empty", {}});
   }
-  call->services.engine.tasks().set_push(call->ref(request.task), std::move(request.config),
-                                         [call, id = request.task](base::Result<task::PushConfig> stored) {
-                                           if (!stored) return call->refuse(stored.error(), id);
-                                           call->answer(PushAnswer{id, std::move(*stored)});
-                                         });
+  call->services.engine.push().set(call->ref(request.task), std::move(request.config),
+                                   [call, id = request.task](base::Result<task::PushConfig> stored) {
+                                     if (!stored) return call->refuse(stored.error(), id);
+                                     call->answer(PushAnswer{id, std::move(*stored)});
+                                   });
 }
 
 void get_push(const CallPtr& call, PushRef ref) {
@@ -190,13 +202,11 @@ void get_push(const CallPtr& call, PushRef ref) {
   if (call->rules.is_v1() && ref.config.empty()) {
     return call->refuse({ErrorCode::invalid_argument, "id: must not be empty", {}});
   }
-  const engine::TaskService& tasks = call->services.engine.tasks();
-  // Without a config id, the config that is named like the task, else the first one
-  // (protocol/a2a/README.md, 5).
+  // Without a config id: the one named like the task, else the first (protocol/a2a/README.md, 5).
   const task::PushConfigId id = ref.config.empty() ? task::PushConfigId{ref.task.value} : ref.config;
-  auto config = tasks.push_config(call->ref(ref.task), id);
+  auto config = call->services.engine.push().get(call->ref(ref.task), id);
   if (!config && config.error().code == ErrorCode::not_found && ref.config.empty()) {
-    config = tasks.push_config(call->ref(ref.task), {});
+    config = call->services.engine.push().get(call->ref(ref.task), {});
   }
   if (!config) return call->refuse(config.error(), ref.task);
   if (!shows_last_error(*call)) config->last_error.clear();
@@ -229,7 +239,7 @@ base::Result<std::string> cut_page(const PushRef& ref, std::vector<task::PushCon
 
 void list_push(const CallPtr& call, PushRef ref) {
   if (!call->agent.card.push) return call->refuse(no_webhooks());
-  auto configs = call->services.engine.tasks().push_configs(call->ref(ref.task));
+  auto configs = call->services.engine.push().list(call->ref(ref.task));
   if (!configs) return call->refuse(configs.error(), ref.task);
   auto next = cut_page(ref, *configs);
   if (!next) return call->refuse(next.error(), ref.task);
@@ -247,11 +257,11 @@ void delete_push(const CallPtr& call, PushRef ref) {
                          is_old_rpc ? "pushNotificationConfigId: must not be empty" : "id: must not be empty",
                          {}});
   }
-  call->services.engine.tasks().delete_push(call->ref(ref.task), ref.config,
-                                            [call, id = ref.task](base::Result<void> deleted) {
-                                              if (!deleted) return call->refuse(deleted.error(), id);
-                                              call->answer(PushDeleted{});
-                                            });
+  call->services.engine.push().remove(call->ref(ref.task), ref.config,
+                                      [call, id = ref.task](base::Result<void> deleted) {
+                                        if (!deleted) return call->refuse(deleted.error(), id);
+                                        call->answer(PushDeleted{});
+                                      });
 }
 
 void extended_card(const CallPtr& call) {

@@ -106,7 +106,7 @@ void open_sent(const CallPtr& call, const engine::Accepted& accepted, const Stre
   LogStream::Start start = start_of_sent(call, accepted, form, std::move(task), std::move(share));
   // If the agent has answered already, the whole stream is sent as one reply.
   if (begins_with_task) {
-    auto page = call->services.engine.tasks().events(accepted.key, accepted.after, kFirstPage);
+    auto page = call->services.engine.reader().events(accepted.key, accepted.after, kFirstPage);
     if (page) start.page = std::move(*page);
     if (auto all = LogStream::whole(start)) return call->answer_stream(std::move(*all));
   }
@@ -174,7 +174,7 @@ class MessageStream final : public http::StreamSource {
 
 void answer_stream(const CallPtr& call, const engine::Accepted& accepted, const StreamForm& form,
                    const std::shared_ptr<MessageStream::Answer>& answer) {
-  const auto head = call->services.engine.tasks().find(accepted.key);
+  const auto head = call->services.engine.reader().head(accepted.key);
   if (!head) return answer->set(error_frame(call, head.error()));
   const bool shows_task = !head->hidden;
   const auto as_of = shows_task ? std::optional(accepted.after) : std::nullopt;
@@ -203,7 +203,7 @@ void open_message(const CallPtr& call, const engine::Accepted& accepted, const S
           [call, accepted, form, answer] { answer_stream(call, accepted, form, answer); });
       if (!taken) answer->set(error_frame(call, no_message_yet()));
     };
-    engine.tasks().wait(accepted.key, accepted.before, engine.options().reply_wait, stopped);
+    engine.reader().await_stop(accepted.key, accepted.before, engine.options().reply_wait, stopped);
     return std::make_unique<MessageStream>(call->services, std::move(answer));
   });
 }
@@ -270,7 +270,7 @@ void send_stream(const CallPtr& call, protocol::a2a::SendRequest request) {
                         [call, accepted, form] { read_and_open_sent(call, accepted, form); });
         };
         // If the agent's answer is being stored, it is sent together with the Task, one flush later.
-        if (!call->services.engine.tasks().after_change(accepted->key, open)) open();
+        if (!call->services.engine.live().after_change(accepted->key, open)) open();
       });
 }
 
@@ -279,7 +279,7 @@ void subscribe(const CallPtr& call, protocol::a2a::TaskRequest request) {
   heed_activation(*call, request.numbers);
   const auto last = last_event_of(call->head(), request);
   if (!last) return call->refuse(last.error(), request.id);
-  const auto head = call->services.engine.tasks().find(call->ref(request.id));
+  const auto head = call->services.engine.reader().head(call->ref(request.id));
   if (!head) return call->refuse(head.error(), request.id);
   LogStream::Start start;
   start.task = head->key;

@@ -27,16 +27,16 @@ base::Error too_many_large_answers() {
 }
 
 void read_task(const CallPtr& call, const TaskToRead& wanted, const TaskRead& done) {
-  const engine::TaskService& tasks = call->services.engine.tasks();
-  const auto read = [&tasks](const TaskToRead& what) {
-    return what.key ? tasks.read(*what.key, what.depth, what.as_of) : tasks.read(what.ref, what.depth);
+  const engine::TaskReader& reader = call->services.engine.reader();
+  const auto read = [&reader](const TaskToRead& what) {
+    return what.key ? reader.read(*what.key, what.depth, what.as_of) : reader.read(what.ref, what.depth);
   };
   TaskToRead small = wanted;
   if (call->services.answers) small.depth.bytes_max = kSmallTaskMax;
   auto task = read(small);
   if (task || task.error().code != ErrorCode::too_large) return done(std::move(task), nullptr);
 
-  const auto head = wanted.key ? tasks.find(*wanted.key) : tasks.find(wanted.ref);
+  const auto head = wanted.key ? reader.head(*wanted.key) : reader.head(wanted.ref);
   if (!head) return done(base::fail(head.error()), nullptr);
   const std::size_t most = call->services.options.answer_bytes_max;
   call->services.answers->enter(call->identity.value, head->bytes + std::min(head->bytes, most),
@@ -51,12 +51,12 @@ void read_task(const CallPtr& call, const TaskToRead& wanted, const TaskRead& do
 
 void from_callback(const CallPtr& call, task::TaskKey task, std::optional<task::EventNumber> as_of,
                    std::function<void()> answer) {
-  const engine::TaskService& tasks = call->services.engine.tasks();
-  const auto answer_here = [call, &tasks, task, as_of, answer = std::move(answer)] {
-    tasks.is_at_hand(task, as_of) ? answer() : call->read_later(answer);
+  const engine::TaskReader& reader = call->services.engine.reader();
+  const auto answer_here = [call, &reader, task, as_of, answer = std::move(answer)] {
+    reader.is_at_hand(task, as_of) ? answer() : call->read_later(answer);
   };
-  // The task may have left memory by the time the other thread calls `answer_here`.
-  if (tasks.tells_many() && tasks.is_at_hand(task, as_of)) return call->later(answer_here);
+  // By the time the other thread comes to it, the task may have left memory.
+  if (call->services.engine.tells_many() && reader.is_at_hand(task, as_of)) return call->later(answer_here);
   answer_here();
 }
 

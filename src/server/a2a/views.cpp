@@ -37,7 +37,7 @@ void read_tree(const CallPtr& call, const std::shared_ptr<TaskTree>& tree,
 }  // namespace
 
 void task_tree(const CallPtr& call, const protocol::a2a::TaskRequest& request) {
-  const auto head = call->services.engine.tasks().find(call->ref(request.id));
+  const auto head = call->services.engine.reader().head(call->ref(request.id));
   if (!head) return call->refuse(head.error(), request.id);
   read_tree(call, std::make_shared<TaskTree>(call->services, *head), nullptr);
 }
@@ -45,7 +45,7 @@ void task_tree(const CallPtr& call, const protocol::a2a::TaskRequest& request) {
 // A piece of the log is small enough to take no share of the budget of large answers.
 void task_log(const CallPtr& call, const protocol::a2a::TaskRequest& request) {
   constexpr std::size_t kPieceMax = 512 << 10;
-  const auto head = call->services.engine.tasks().find(call->ref(request.id));
+  const auto head = call->services.engine.reader().head(call->ref(request.id));
   if (!head) return call->refuse(head.error(), request.id);
   LogWindow window;
   window.bytes_max = kPieceMax;
@@ -62,7 +62,7 @@ void task_log(const CallPtr& call, const protocol::a2a::TaskRequest& request) {
 }
 
 void plan_picture(const CallPtr& call, const protocol::a2a::TaskRequest& request) {
-  const auto head = call->services.engine.tasks().find(call->ref(request.id));
+  const auto head = call->services.engine.reader().head(call->ref(request.id));
   if (!head) return call->refuse(head.error(), request.id);
   auto picture = run_picture_of(call->services, call->agent, *head);
   if (!picture) return call->refuse(picture.error(), request.id);

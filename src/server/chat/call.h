@@ -41,6 +41,7 @@ struct ChatCall {
   RequestNotePtr note;             // null: requests are not recorded
 
   engine::TaskService& tasks() const { return services.engine.tasks(); }
+  const engine::TaskReader& reader() const { return services.engine.reader(); }
 
   void refuse(const base::Error& error) const { exchange->reply(error_reply(error, agent.name)); }
   // `share`: the answer's share of the budget of large answers.

@@ -34,7 +34,7 @@ base::Result<std::vector<task::TaskHead>> heads_in(const ChatCall& call, const t
     filter.context = context;
     filter.state = state;
     filter.limit = kTasksMax;
-    auto page = call.tasks().heads(filter);
+    auto page = call.reader().list(filter);
     if (!page) return fail(page.error());
     for (task::TaskHead& head : page->heads) heads.push_back(std::move(head));
   }
@@ -130,10 +130,10 @@ constexpr int kReplayPage = 128;
 
 // Calls `look` with the newest events of a task, up to kEventsMax.
 template <class F>
-base::Result<void> each_event(const engine::TaskService& tasks, const task::TaskHead& head, F&& look) {
+base::Result<void> each_event(const engine::TaskReader& reader, const task::TaskHead& head, F&& look) {
   task::EventNumber position{std::max<std::int64_t>(head.last_event.value - kEventsMax, 0)};
   while (position < head.last_event) {
-    const auto events = tasks.events(head.key, position, kReplayPage);
+    const auto events = reader.events(head.key, position, kReplayPage);
     if (!events) return fail(events.error());
     if (events->empty()) break;
     for (const task::Event& event : *events) look(event);
@@ -142,10 +142,10 @@ base::Result<void> each_event(const engine::TaskService& tasks, const task::Task
   return {};
 }
 
-base::Result<std::vector<Transcript::Entry>> read_task(const engine::TaskService& tasks,
+base::Result<std::vector<Transcript::Entry>> read_task(const engine::TaskReader& reader,
                                                        const task::TaskHead& head, Transcript::Tools tools) {
   Transcript transcript(head.id, tools);
-  const auto read = each_event(tasks, head, [&](const task::Event& event) { transcript.add(event); });
+  const auto read = each_event(reader, head, [&](const task::Event& event) { transcript.add(event); });
   if (!read) return fail(read.error());
   return transcript.take();
 }
@@ -189,7 +189,7 @@ base::Result<Waiting> waiting_tasks(const ChatCall& call, const task::ContextId&
   if (!heads) return fail(heads.error());
   Waiting waiting;
   for (const task::TaskHead& head : *heads) {
-    auto task = call.tasks().read(head.key, {0, false});
+    auto task = call.reader().read(head.key, {0, false});
     if (!task) return fail(task.error());
     task::StatusChanged status{std::move(task->status), {}, head.ask};
     protocol::chat::Question question = protocol::chat::question_in(status);
@@ -235,15 +235,15 @@ base::Result<std::vector<task::Submission>> submissions_for(RunRequest& request,
   return std::vector{std::move(answer)};
 }
 
-base::Result<KnownIds> ids_in(const engine::TaskService& tasks, const task::ContextRef& context) {
-  const auto said = said_in(tasks, context);
+base::Result<KnownIds> ids_in(const engine::TaskReader& reader, const task::ContextRef& context) {
+  const auto said = said_in(reader, context);
   if (!said) return fail(said.error());
   KnownIds known;
   std::size_t bytes = 0;
   for (const task::TaskHead& head : said->tasks) {
     if (bytes > kBytesMax) break;
     bytes += head.bytes;
-    const auto read = each_event(tasks, head, [&](const task::Event& event) {
+    const auto read = each_event(reader, head, [&](const task::Event& event) {
       if (const auto* added = std::get_if<task::MessageAdded>(&event.body))
         known.messages.insert(added->message.id.value);
       const task::StatusChanged* status = task::status_in(event);
@@ -255,7 +255,7 @@ base::Result<KnownIds> ids_in(const engine::TaskService& tasks, const task::Cont
   return known;
 }
 
-base::Result<Said> said_in(const engine::TaskService& tasks, const task::ContextRef& context,
+base::Result<Said> said_in(const engine::TaskReader& reader, const task::ContextRef& context,
                            std::optional<task::ListPosition> after) {
   task::ListFilter newest;
   newest.caller = context.caller;
@@ -263,7 +263,7 @@ base::Result<Said> said_in(const engine::TaskService& tasks, const task::Context
   newest.context = context.id;
   newest.after = std::move(after);
   newest.limit = kReplayedTasksMax;
-  auto page = tasks.heads(newest);
+  auto page = reader.list(newest);
   if (!page) return fail(page.error());
   Said said;
   if (std::ssize(page->heads) == newest.limit)
@@ -279,7 +279,7 @@ base::Result<Said> said_in(const engine::TaskService& tasks, const task::Context
   return said;
 }
 
-base::Result<SaidPage> page_of(const engine::TaskService& tasks, const Said& read_from, std::size_t wanted,
+base::Result<SaidPage> page_of(const engine::TaskReader& reader, const Said& read_from, std::size_t wanted,
                                Transcript::Tools tools) {
   SaidPage page;
   page.next = read_from.next;
@@ -290,7 +290,7 @@ base::Result<SaidPage> page_of(const engine::TaskService& tasks, const Said& rea
       page.next = task::ListPosition{last->status_at, last->id};
       break;
     }
-    auto read = read_task(tasks, head, tools);
+    auto read = read_task(reader, head, tools);
     if (!read) return fail(read.error());
     for (Transcript::Entry& entry : *read) {
       weight += task::weight_of(entry.message);
@@ -305,18 +305,18 @@ base::Result<SaidPage> page_of(const engine::TaskService& tasks, const Said& rea
   return page;
 }
 
-base::Result<std::vector<task::Message>> messages_of(const engine::TaskService& tasks,
+base::Result<std::vector<task::Message>> messages_of(const engine::TaskReader& reader,
                                                      const Said& read_from) {
-  auto page = page_of(tasks, read_from, std::numeric_limits<std::size_t>::max(), Transcript::Tools::shown);
+  auto page = page_of(reader, read_from, std::numeric_limits<std::size_t>::max(), Transcript::Tools::shown);
   if (!page) return fail(std::move(page.error()));
   return newest_of(std::move(page->lines));
 }
 
-base::Result<std::vector<task::Message>> messages_in(const engine::TaskService& tasks,
+base::Result<std::vector<task::Message>> messages_in(const engine::TaskReader& reader,
                                                      const task::ContextRef& context) {
-  const auto said = said_in(tasks, context);
+  const auto said = said_in(reader, context);
   if (!said) return fail(said.error());
-  return messages_of(tasks, *said);
+  return messages_of(reader, *said);
 }
 
 }  // namespace baton::server::chat

@@ -43,7 +43,7 @@ struct KnownIds {
   std::unordered_set<std::string> asks;      // of questions
   std::unordered_set<std::string> messages;  // of those that were sent
 };
-base::Result<KnownIds> ids_in(const engine::TaskService& tasks, const task::ContextRef& context);
+base::Result<KnownIds> ids_in(const engine::TaskReader& reader, const task::ContextRef& context);
 
 // Restores a conversation for a client that has none of it.
 //
@@ -56,13 +56,13 @@ struct Said {
   std::optional<task::ListPosition> next;  // where older ones follow; unset: there are none
   std::size_t bytes = 0;                   // of logs in memory at once while the conversation is read
 };
-base::Result<Said> said_in(const engine::TaskService& tasks, const task::ContextRef& context,
+base::Result<Said> said_in(const engine::TaskReader& reader, const task::ContextRef& context,
                            std::optional<task::ListPosition> after = {});
 
 // The conversation's messages, oldest first; omits the oldest ones if they are too many.
-base::Result<std::vector<task::Message>> messages_in(const engine::TaskService& tasks,
+base::Result<std::vector<task::Message>> messages_in(const engine::TaskReader& reader,
                                                      const task::ContextRef& context);
-base::Result<std::vector<task::Message>> messages_of(const engine::TaskService& tasks, const Said& read_from);
+base::Result<std::vector<task::Message>> messages_of(const engine::TaskReader& reader, const Said& read_from);
 
 // A page of a conversation, oldest message first: those of whole tasks, as many as it takes for `wanted`
 // messages or for about 4 MiB.
@@ -76,7 +76,7 @@ struct SaidPage {
   std::vector<Line> lines;
   std::optional<task::ListPosition> next;  // the page of older messages begins after it
 };
-base::Result<SaidPage> page_of(const engine::TaskService& tasks, const Said& read_from, std::size_t wanted,
+base::Result<SaidPage> page_of(const engine::TaskReader& reader, const Said& read_from, std::size_t wanted,
                                protocol::chat::Transcript::Tools tools);
 
 }  // namespace baton::server::chat

@@ -139,7 +139,7 @@ void show(const Asked& asked, const Conversation& shown, const Said& said, const
           AnswerBudget::SharePtr share) {
   // A2A has no form for an agent's use of its tools.
   const auto tools = wanted.is_ag_ui ? Transcript::Tools::shown : Transcript::Tools::left_out;
-  auto page = page_of(asked.services.engine.tasks(), said, static_cast<std::size_t>(wanted.size), tools);
+  auto page = page_of(asked.services.engine.reader(), said, static_cast<std::size_t>(wanted.size), tools);
   if (!page) return asked.refuse(page.error());
   std::string body;
   json::Writer out(body);
@@ -156,7 +156,7 @@ void get(const Asked& asked) {
   if (!wanted) return asked.refuse(wanted.error());
   auto shown = asked.conversations().find(asked.context);
   if (!shown) return asked.refuse(shown.error());
-  auto said = said_in(asked.services.engine.tasks(), asked.context, wanted->after);
+  auto said = said_in(asked.services.engine.reader(), asked.context, wanted->after);
   if (!said) return asked.refuse(said.error());
   AnswerBudget* const answers = asked.services.answers;
   if (answers == nullptr || said->bytes <= kSmallAnswer) return show(asked, *shown, *said, *wanted, nullptr);

@@ -76,7 +76,7 @@ void stop(const CallPtr& call) {
   const auto running = running_in_session(*call);
   if (!running) return call->refuse(running.error());
   for (const task::TaskHead& head : *running) {
-    call->tasks().cancel(head.key, [](const base::Result<task::TaskKey>&) {});
+    call->services.engine.cancels().cancel(head.key, [](const base::Result<task::TaskKey>&) {});
   }
   std::string body;
   json::Writer out(body);

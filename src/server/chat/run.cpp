@@ -73,7 +73,7 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
       show_messages(nullptr, waiting, nullptr);
       return {};
     }
-    auto said = said_in(call->tasks(), {call->caller, call->agent.name, conversation});
+    auto said = said_in(call->reader(), {call->caller, call->agent.name, conversation});
     if (!said) return base::fail(said.error());
     const std::size_t bytes = said->bytes;
     with_room(bytes,
@@ -123,7 +123,7 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
       const base::Error still_running{ErrorCode::unavailable, "the run is still under way; ask again", {}};
       if (!stop) return self->call->refuse(still_running);
       const bool taken = self->call->services.readers.try_submit([self, accepted] {
-        const auto head = self->call->services.engine.tasks().find(accepted.key);
+        const auto head = self->call->services.engine.reader().head(accepted.key);
         if (!head) return self->call->refuse(head.error());
         self->with_room(head->bytes, [self, accepted](AnswerBudget::SharePtr share) {
           self->reply_run(accepted, std::move(share));
@@ -131,7 +131,7 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
       });
       if (!taken) self->call->refuse({ErrorCode::overloaded, "too many answers are waiting; ask again", {}});
     };
-    call->tasks().wait(accepted.key, accepted.before, engine.options().reply_wait, stopped);
+    call->reader().await_stop(accepted.key, accepted.before, engine.options().reply_wait, stopped);
     shared_claim.reset();  // the wait follows it; the run may take long
   }
 
@@ -141,7 +141,7 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
     protocol::chat::Frames frames;
     task::EventNumber position = accepted.before;
     for (bool over = false; !over;) {
-      const auto events = call->tasks().events(accepted.key, position, kPage);
+      const auto events = call->reader().events(accepted.key, position, kPage);
       if (!events) return call->refuse(events.error());
       if (events->empty()) break;
       for (const task::Event& event : *events) {
@@ -165,7 +165,7 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
     for (const WaitingTask& one : waiting) open.insert(open.begin(), one.question);
     std::vector<task::Message> messages;
     if (said != nullptr) {
-      auto found = messages_of(call->tasks(), *said);
+      auto found = messages_of(call->reader(), *said);
       if (!found) return refuse(found.error());
       messages = std::move(*found);
     }
@@ -193,10 +193,10 @@ using RunAnswerPtr = std::shared_ptr<RunAnswer>;  // held by pending callbacks
 base::Result<task::TaskHead> task_of_response(const ChatCall& call, std::string_view response) {
   constexpr std::string_view kPrefix = "response_";
   if (response.starts_with(kPrefix)) response.remove_prefix(kPrefix.size());
-  auto head = call.tasks().find({call.caller, call.agent.name, {std::string(response)}});
+  auto head = call.reader().head({call.caller, call.agent.name, {std::string(response)}});
   const std::size_t dash = response.rfind('-');
   if (head || dash == std::string_view::npos) return head;
-  return call.tasks().find({call.caller, call.agent.name, {std::string(response.substr(0, dash))}});
+  return call.reader().head({call.caller, call.agent.name, {std::string(response.substr(0, dash))}});
 }
 
 base::Result<task::ContextId> conversation_of(const ChatCall& call, const RunRequest& request) {
@@ -212,7 +212,7 @@ base::Result<void> come_back(const RunAnswerPtr& answer, std::string_view last_e
   const ChatCall& call = *answer->call;
   const auto id = read_sse_id(last_event);
   if (!id) return fail(ErrorCode::invalid_argument, "Last-Event-ID: must be the id of an event of a run");
-  const auto head = call.tasks().find({call.caller, call.agent.name, id->task});
+  const auto head = call.reader().head({call.caller, call.agent.name, id->task});
   if (!head) return fail(head.error());
   const RunPosition& place = id->position;
   if (place.event > head->last_event) {
@@ -220,7 +220,7 @@ base::Result<void> come_back(const RunAnswerPtr& answer, std::string_view last_e
   }
   // If the whole event was shown and it is a stop, it belongs to the earlier run.
   const task::EventNumber within{place.event.value + (place.frames == 0 ? 1 : 0)};
-  const auto before = call.tasks().run_begin(head->key, within);
+  const auto before = call.reader().stop_before(head->key, within);
   if (!before) return fail(before.error());
   const bool waits_or_ended = task::is_stopped(head->state) && *before == head->status_event;
   answer->show({head->key, head->id, head->context}, *before, place, waits_or_ended);
@@ -261,7 +261,7 @@ bool repeat(const RunAnswerPtr& answer) {
 
 // Whether the client that started the task's run has disconnected.
 base::Result<bool> is_abandoned(const ChatCall& call, const task::TaskHead& head) {
-  const auto before = call.tasks().run_begin(head.key, head.last_event);
+  const auto before = call.reader().stop_before(head.key, head.last_event);
   if (!before) return fail(before.error());
   const auto leaving = call.tasks().leaving(head.key, *before);
   if (!leaving) return fail(leaving.error());
@@ -286,7 +286,7 @@ base::Result<void> make_room(RunAnswer& answer) {
     const auto abandoned = is_abandoned(call, head);
     if (!abandoned) return fail(abandoned.error());
     if (!*abandoned) return fail(busy);
-    call.tasks().cancel(head.key, [](const base::Result<task::TaskKey>&) {});
+    call.services.engine.cancels().cancel(head.key, [](const base::Result<task::TaskKey>&) {});
   }
   return {};
 }
@@ -349,7 +349,7 @@ base::Result<void> show_what_there_is(const RunAnswerPtr& answer, const std::vec
   if (!running) return fail(running.error());
   if (running->empty()) return answer->show_conversation(waiting);
   const task::TaskHead& head = running->front();
-  const auto before = call.tasks().run_begin(head.key, head.last_event);
+  const auto before = call.reader().stop_before(head.key, head.last_event);
   if (!before) return fail(before.error());
   answer->show({head.key, head.id, head.context}, *before, std::nullopt, false);
   return {};
@@ -362,7 +362,7 @@ base::Result<void> drop_old_answers(RunAnswer& answer) {
   RunRequest& request = answer.request;
   if (request.answers.empty() || request.message.parts.empty()) return {};
   const ChatCall& call = *answer.call;
-  const auto known = ids_in(call.tasks(), {call.caller, call.agent.name, answer.conversation});
+  const auto known = ids_in(call.reader(), {call.caller, call.agent.name, answer.conversation});
   if (!known) return fail(known.error());
   const task::MessageId& id = request.message.id;
   const bool is_new = id.empty() || !known->messages.contains(id.value);

@@ -71,7 +71,7 @@ task::Json schema_in(const task::Message& question) {
 // Writes the question of a waiting task, which is in its last status.
 base::Result<void> write_question(Writer& out, const Facts& facts, const task::TaskHead& head) {
   if (!task::is_waiting(head.state)) return {};
-  const auto events = facts.services.engine.tasks().events(head.key, {head.status_event.value - 1}, 1);
+  const auto events = facts.services.engine.reader().events(head.key, {head.status_event.value - 1}, 1);
   if (!events) return fail(events.error());
   const task::StatusChanged* status = events->empty() ? nullptr : task::status_in(events->front());
   if (status == nullptr) return {};
@@ -128,8 +128,8 @@ base::Result<std::string> whole_task(const CallPtr& call) {
   if (!key) return fail(key.error());
   const auto line = call->facts.store.line(*key);
   if (!line) return fail(line.error());
-  // Reads only the first event of its log.
-  auto made = call->facts.services.engine.tasks().read(*key, {0, false}, task::EventNumber{1});
+  // Of its log only what it was made with.
+  auto made = call->facts.services.engine.reader().read(*key, {0, false}, task::EventNumber{1});
   if (!made) return fail(made.error());
   std::string text;
   Writer out(text);
@@ -149,7 +149,7 @@ base::Result<std::string> whole_task(const CallPtr& call) {
 base::Result<std::string> tree_of(const CallPtr& call) {
   const auto key = call->key<task::TaskKey>();
   if (!key) return fail(key.error());
-  const auto head = call->facts.services.engine.tasks().find(*key);
+  const auto head = call->facts.services.engine.reader().head(*key);
   if (!head) return fail(head.error());
   TaskTree tree(call->facts.services, *head);
   for (bool all = false; !all;) {
@@ -163,7 +163,7 @@ base::Result<std::string> tree_of(const CallPtr& call) {
 base::Result<std::string> picture_of_run(const CallPtr& call) {
   const auto key = call->key<task::TaskKey>();
   if (!key) return fail(key.error());
-  const auto head = call->facts.services.engine.tasks().find(*key);
+  const auto head = call->facts.services.engine.reader().head(*key);
   if (!head) return fail(head.error());
   const agents::Agent* agent = call->facts.services.catalogue.find(head->agent);
   if (agent == nullptr) return fail(ErrorCode::not_found, "its agent is not served");

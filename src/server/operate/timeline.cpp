@@ -88,7 +88,7 @@ void stream(const CallPtr& call, const task::TaskHead& head) {
 void show_events(const CallPtr& call) {
   const auto key = call->key<task::TaskKey>();
   if (!key) return answer(call, fail(key.error()));
-  const auto head = call->facts.services.engine.tasks().find(*key);
+  const auto head = call->facts.services.engine.reader().head(*key);
   if (!head) return answer(call, fail(head.error()));
   if (wants_stream(call->request())) return stream(call, *head);
   answer(call, window_of(call, *head));

@@ -201,7 +201,7 @@ base::Result<LogPiece> read_log(const Services& services, task::TaskKey task, co
                                 LogReaders readers) {
   LogPiece piece{"[", {}, window.after};
   for (int left = window.limit; left > 0 && piece.events.size() < window.bytes_max;) {
-    const auto page = services.engine.tasks().events(task, piece.through, left);
+    const auto page = services.engine.reader().events(task, piece.through, left);
     if (!page) return base::fail(page.error());
     if (page->empty()) break;
     if (piece.first.value == 0) piece.first = page->front().number;

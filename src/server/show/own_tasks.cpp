@@ -17,7 +17,7 @@ base::Result<std::vector<OwnTask>> own_tasks(engine::Engine& engine, const task:
   std::vector<OwnTask> found;
   if (named.empty() || named.size() > kNameMax || caller.empty()) return found;
   for (const task::AgentName& agent : agents) {
-    const auto head = engine.tasks().find({caller, agent, {named}});
+    const auto head = engine.reader().head({caller, agent, {named}});
     if (head) found.push_back({agent, head->id});
     if (!head && head.error().code != base::ErrorCode::task_not_found) return base::fail(head.error());
   }

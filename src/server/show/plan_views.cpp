@@ -41,10 +41,10 @@ struct RunLog {
   }
 };
 
-base::Result<RunLog> read_run(const engine::TaskService& tasks, const task::TaskHead& run) {
+base::Result<RunLog> read_run(const engine::TaskReader& reader, const task::TaskHead& run) {
   RunLog log;
   for (task::EventNumber position; position < run.last_event;) {
-    const auto events = tasks.events(run.key, position, kEventsPage);
+    const auto events = reader.events(run.key, position, kEventsPage);
     if (!events) return fail(events.error());
     if (events->empty()) break;
     position = events->back().number;
@@ -64,7 +64,7 @@ base::Result<std::string> run_picture_of(const Services& services, const agents:
                                          const task::TaskHead& run) {
   std::shared_ptr<const agents::Plan> plan = agent.settings.plan;
   if (!plan) return fail(ErrorCode::not_found, "this agent is not a plan");
-  const auto log = read_run(services.engine.tasks(), run);
+  const auto log = read_run(services.engine.reader(), run);
   if (!log) return fail(log.error());
   if (const std::string& text = log->facts.plan(); !text.empty() && text != plan->text) {
     plan = agents::read_begun_plan(text);

@@ -69,8 +69,8 @@ void TaskTree::describe(Node& node, const task::TaskHead& head) const {
 
 base::Result<void> TaskTree::read(std::size_t at) {
   if (!nodes_[at].key) return {};
-  const auto head = services_.engine.tasks().find(nodes_[at].key);
-  // The task was deleted meanwhile. The node keeps the data of its parent's log.
+  const auto head = services_.engine.reader().head(nodes_[at].key);
+  // Deleted meanwhile: its parent's log tells what is known.
   if (!head && head.error().code == base::ErrorCode::task_not_found) return {};
   if (!head) return base::fail(head.error());
   if (head->caller != caller_) return {};
@@ -86,7 +86,7 @@ base::Result<void> TaskTree::read(std::size_t at) {
 base::Result<void> TaskTree::read_log(std::size_t at, const task::TaskHead& head) {
   children_.clear();
   for (task::EventNumber position; position < head.last_event;) {
-    const auto events = services_.engine.tasks().events(head.key, position, kLogPage);
+    const auto events = services_.engine.reader().events(head.key, position, kLogPage);
     if (!events) return base::fail(events.error());
     if (events->empty()) break;
     if (position.value == 0) nodes_[at].begun = events->front().at;

@@ -123,15 +123,15 @@ LogReader::Found LogReader::read(Taker& taker, bool expects_none) {
 // Starts to read the next page from the store. Returns false if the pool is full.
 bool LogReader::fetch() {
   shared_->page.with([](Shared::Page& page) { page.fetching = true; });
-  auto work = [shared = shared_, &tasks = services_.engine.tasks(), key = task_,
+  auto work = [shared = shared_, &reader = services_.engine.reader(), key = task_,
                after = position_](AnswerBudget::SharePtr share) {
     base::Result<std::vector<task::Event>> events =
         base::fail(base::ErrorCode::internal, "the log cannot be read now");
     try {
-      events = tasks.events(key, after, kPage);
+      events = reader.events(key, after, kPage);
       if (events && events->empty()) {
         // A task that is gone has no more events, ever.
-        if (const auto head = tasks.find(key); !head) events = base::fail(head.error());
+        if (const auto head = reader.head(key); !head) events = base::fail(head.error());
       }
     } catch (const std::bad_alloc&) {
       events = base::fail(base::ErrorCode::overloaded, "the log cannot be read now", "there is no memory");
