@@ -9,12 +9,24 @@
 
 namespace baton::server {
 
-// Returns {"error":"<reason>"}, for errors before the protocol is known. A 401 has WWW-Authenticate; 429 and
-// 503 have Retry-After.
+// {"error":"<reason>"}, for errors before the protocol is known. 401 says how to authenticate; 429 and 503
+// when to retry.
 http::Reply plain_error(int status, std::string_view reason);
 
-// Returns the answer to a request that `authenticate` refuses or whose path is unknown: 401 with
-// WWW-Authenticate, 403 or 404.
+// How an error is answered outside A2A, whose statuses protocol/a2a/errors.h has.
+struct ErrorRow {
+  base::ErrorCode code;
+  int chat;               // the status in the chat protocols and for conversations
+  int operators;          // the status in the operator API
+  std::string_view name;  // what the operator API calls it
+};
+const ErrorRow& error_row(base::ErrorCode code);
+// What the operator API calls an error with this status.
+std::string_view name_of_status(int status);
+// The error for which the connection layer has this status.
+base::ErrorCode code_of_status(int status);
+
+// The answer to a refusal by `authenticate` or for a path: 401 with WWW-Authenticate, 403 or 404.
 http::Reply refusal(const base::Error& error);
 
 }  // namespace baton::server
