@@ -1,0 +1,60 @@
+"""What the tables of requests consist of. A table is a list of scenes, a scene is (title, steps), and a step is a dict
+that one of these functions makes. `$name` in a path, a header or a body stands for what an earlier step of the scene
+has kept."""
+import json
+
+
+def http(method, path, body=None, name="", **how):
+    """A request. `body`: an object, which is sent as JSON, or bytes. How:
+
+    headers   further ones; None takes a default one away
+    v, token  A2A-Version, and the word for a token that the server knows
+    keep      {name: way}: keeps what is at that way into the answer, "result.id" (of a stream: "2.result.id")
+    poll      a text: the request is repeated until the answer has it; the last answer is recorded
+    during    (text, steps): after the first block of a stream that has the text come these steps
+    until     a text: hangs up after the first block of the stream that has it
+    """
+    return {"do": "http", "method": method, "path": path, "body": body, "name": name, **how}
+
+
+def rpc(method, params, agent="player", **how):
+    """A call of JSON-RPC. `params` may be the whole body, as bytes."""
+    body = params if isinstance(params, bytes) else {"jsonrpc": "2.0", "id": how.pop("id", 1), "method": method,
+                                                      "params": params}
+    path = how.pop("path", "/" if agent is None else f"/agents/{agent}/")
+    return http("POST", path, body, how.pop("name", method), **how)
+
+
+def raw(name, *lines, body=b"", **how):
+    """The bytes of a request, whatever they are."""
+    return {"do": "raw", "name": name, "bytes": b"\r\n".join([*lines, b"", b""]) + body, **how}
+
+
+def grpc(version, method, path, body=None, **how):
+    """The call that stands for this request of REST. With `bytes` it is sent as these, to the method `path`."""
+    return {"do": "grpc", "version": version, "method": method, "path": path, "body": body, "name": "", **how}
+
+
+def wait(task, *states, agent="player", **how):
+    """Waits until a task is in one of these states of 0.1, and, where `has` is given, its JSON has this text. Nothing is
+    recorded. `tenant`: of the task."""
+    return {"do": "wait", "task": task, "states": states, "agent": agent, **how}
+
+
+def gate(agent, name):
+    """Lets a test agent go on."""
+    return {"do": "gate", "agent": agent, "gate": name}
+
+
+def delivered(path, last):
+    """What a webhook's receiver has been sent to this path, up to a body with the text `last`, which is awaited."""
+    return {"do": "delivered", "path": path, "last": last}
+
+
+def answer_with(path, *statuses):
+    """What the receiver answers at this path, the last of them from then on."""
+    return {"do": "answer_with", "path": path, "statuses": statuses}
+
+
+def dumped(body):
+    return body if isinstance(body, bytes) else json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
