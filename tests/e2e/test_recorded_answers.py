@@ -12,7 +12,7 @@ import webhooks
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 
-from recorded import a2a, files, runner
+from recorded import a2a, chat, files, runner
 
 CALLS = {}
 if client.has_grpc():
@@ -65,6 +65,19 @@ class A2a(RecordedCase):
         self.compare(file_of(name), a2a.Generation(name, agent_of(name)).scenes(), base)
 
 
+class Chat(RecordedCase):
+    AGENTS = ["chat"]
+    CONFIG = QUICK
+
+    @classmethod
+    def prepare(cls):
+        for name in chat.DOORS:
+            harness_copy(cls.server, "chat", "chat-" + name)
+            # All that a turn says at once is written at once: how it is split into events does not depend on time then.
+            program = cls.server.agents_folder / f"chat-{name}/agent.py"
+            program.write_text(program.read_text(encoding="utf-8").replace("    sys.stdout.flush()\n", "", 1), encoding="utf-8")
+
+
 def file_of(name):
     return "a2a-" + name.replace(" ", "-").lower()
 
@@ -90,6 +103,10 @@ def add_tests():
         base = a2a.BASES.get(name) and file_of(a2a.BASES[name])
         setattr(A2a, "test_" + agent_of(name).removeprefix("player-").replace("-", "_"),
                 lambda self, name=name, base=base: self.generation(name, base))
+    for name in chat.DOORS:
+        base = "chat-agui" if name == "agui10" else None
+        setattr(Chat, "test_" + name.replace("-", "_"),
+                lambda self, name=name, base=base: self.compare("chat-" + name, chat.scenes(name), base))
 
 
 add_tests()

@@ -47,7 +47,7 @@ def answer_of(runner, step, call, caller):
             frame = {"hex": message.hex()} if isinstance(message, bytes) else ordered(caller.json_of(message))
             frames.append(frame)
             text = generations.json_format.json.dumps(frame, ensure_ascii=False, separators=(",", ":"))
-            lines.append(texts.laid_out(text))
+            lines.append(texts.laid_out(runner.names.plain(text)))
             if during and during[0] in text:
                 found, during = during, None
                 for each in found[1]:

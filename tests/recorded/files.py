@@ -14,14 +14,19 @@ ENVELOPE = '{"jsonrpc":"2.0","id":1,"result":'
 
 
 def written(scenes, base=None):
-    """The text of a file. Of a block whose JSON is that of the same one in the file `base`, alone or each as the result of
+    """The text of a file. What a block of a scene repeats is only named. Of a block whose JSON is that of the same one in the file `base`, alone or each as the result of
     JSON-RPC, the JSON is not repeated."""
     known = blocks_of(base) if base else {}
     out = []
     for title, blocks in scenes:
         out.append(f"## {title}\n")
+        before = {}
         for number, (head, text) in enumerate(blocks, 1):
-            out.append(f"# {number} {head}\n{folded(text, known.get((title, number)), base)}\n")
+            said = folded(text, known.get((title, number)), base)
+            if said == text and len(text) > 200:
+                said = f"(as # {before[text]})" if text in before else text
+                before.setdefault(text, number)
+            out.append(f"# {number} {head}\n{said}\n")
     return "\n".join(out)
 
 

@@ -164,11 +164,11 @@ class Runner:
             headers.append(("no", ALWAYS[0]))
         line = f"{response.status} " + " | ".join(
             f"{name}: {'<etag>' if name == 'ETag' else value}" for name, value in headers)
-        return line + "\n" + self.body_text(response.headers.get_content_type(), raw, step)
+        return self.names.plain(line) + "\n" + self.body_text(response.headers.get_content_type(), raw, step)
 
     def body_text(self, kind, raw, step):
         if kind == "text/event-stream":
-            return texts.stream(raw.decode()).rstrip("\n")
+            return texts.stream(self.names.plain(raw.decode())).rstrip("\n")
         if step.get("names_only"):
             names = {re.split(r"[ {]", line)[0] for line in raw.decode().splitlines() if not line.startswith("#")}
             kinds = {line for line in raw.decode().splitlines() if line.startswith("# TYPE")}
@@ -182,21 +182,20 @@ class Runner:
             return f"(bytes) {base64.b64encode(raw).decode()}"
         if len(text) > 20000:
             return f"({len(text)} bytes)"
-        return texts.laid_out(text)
+        return texts.laid_out(self.names.plain(text))
 
     def keep(self, step, body, kind):
         if not step.get("keep"):
             return
         if kind == "text/event-stream":
             data = [line[6:] for line in body.decode().split("\n") if line.startswith("data: ")]
-            value = [json.loads(each) if each.startswith("{") else each for each in data]
+            frames = [json.loads(each) if each.startswith("{") else each for each in data]
             ids = [line[4:] for line in body.decode().split("\n") if line.startswith("id: ")]
-            value = {**dict(enumerate(value)), "ids": ids}
         else:
             value = json.loads(body)
         for name, way in step["keep"].items():
-            found = value
-            for part in way.split("."):
+            found = value if kind != "text/event-stream" else ids if way.startswith("ids.") else frames
+            for part in way.removeprefix("ids.").split("."):
                 part = int(part) if re.fullmatch(r"-?\d+", part) else part
                 found = found[part]
             self.kept[name] = found
@@ -211,7 +210,7 @@ class Runner:
                 got += piece
         head, _, body = got.partition(b"\r\n\r\n")
         lines = [line for line in head.decode().split("\r\n") if line.split(":")[0].lower() not in LEFT_OUT]
-        self.write("raw | " + step["name"], "\n".join(lines) + "\n" + texts.laid_out(body.decode()))
+        self.write("raw | " + step["name"], "\n".join(lines) + "\n" + texts.laid_out(self.names.plain(body.decode())))
 
     @staticmethod
     def received(connection):
@@ -255,7 +254,7 @@ class Runner:
             headers = [f"{name}: {self.signature(call, value) if name == 'X-Baton-Signature' else value}"
                        for name, value in call.headers.items()
                        if name.lower() not in (*LEFT_OUT, "host", "traceparent", "connection", "accept-encoding")]
-            self.write(f"webhook {step['path']}", " | ".join(headers) + "\n" + texts.laid_out(call.raw.decode()))
+            self.write(f"webhook {step['path']}", " | ".join(headers) + "\n" + texts.laid_out(self.names.plain(call.raw.decode())))
 
     @staticmethod
     def signature(call, value):

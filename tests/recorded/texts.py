@@ -5,9 +5,10 @@ import re
 
 WIDTH = 118
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]|[,:] *|[^\s{}\[\],:"]+')
-ID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
+ID = re.compile(r"(?<![0-9a-f])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![0-9a-f])")
 # What is no id and differs all the same, with the name that takes its place.
 PLAIN = (
+    (re.compile(r"\bt\d+-\d+-\d{9,20}\b"), "<turn>"),
     (re.compile(r"\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z"), "<time>"),
     (re.compile(r"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d \w{3} 20\d\d \d\d:\d\d:\d\d GMT"), "<date>"),
     (re.compile(r"\b1[6-9]\d{8}(?:\d{3})?(?:\.\d+)?\b"), "<seconds>"),
@@ -39,11 +40,18 @@ class Names:
         return self.opaque.setdefault(value, f"<opaque {len(self.opaque) + 1}>")
 
 
+def is_json(text):
+    """Whether it is JSON, but for names in place of numbers."""
+    try:
+        json.loads(re.sub(r":<\w+>", ":0", text))
+        return True
+    except ValueError:
+        return False
+
+
 def laid_out(text):
     """JSON over several lines; anything else as it is."""
-    try:
-        json.loads(text)
-    except ValueError:
+    if not is_json(text):
         return text
     tokens = TOKEN.findall(text)
     if "".join(tokens) != text:
@@ -107,12 +115,9 @@ def units(text):
         else:
             (ids if line.startswith("id: ") else others).append(line)
             continue
-        try:
-            json.loads(begun)
-        except ValueError:
-            continue
-        found.append(begun)
-        begun = ""
+        if is_json(begun):
+            found.append(begun)
+            begun = ""
     return [*others, *([begun] if begun else [])], ids, found
 
 
