@@ -1,5 +1,6 @@
 """Answers over every protocol and path, held against those that were recorded in tests/recorded/answers. A change that is
 meant is recorded with BATON_RECORD=1, and reviewed as a difference of those files."""
+import json
 import pathlib
 import shutil
 import sys
@@ -8,11 +9,13 @@ import unittest
 import client
 import databases
 import harness
+import operate_case
 import webhooks
+from plan_case import hand, write_plan
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 
-from recorded import a2a, chat, files, runner
+from recorded import a2a, callers, chat, edges, families, files, operate, runner
 
 CALLS = {}
 if client.has_grpc():
@@ -73,9 +76,104 @@ class Chat(RecordedCase):
     def prepare(cls):
         for name in chat.DOORS:
             harness_copy(cls.server, "chat", "chat-" + name)
-            # All that a turn says at once is written at once: how it is split into events does not depend on time then.
-            program = cls.server.agents_folder / f"chat-{name}/agent.py"
-            program.write_text(program.read_text(encoding="utf-8").replace("    sys.stdout.flush()\n", "", 1), encoding="utf-8")
+            written_at_once(cls.server, "chat-" + name)
+
+
+TWO = {"id": "two", "sequence": [hand("say one", id="first"), hand("{{/message/text}}", id="second")]}
+
+
+@databases.needs_sqlite("keys are numbers in order of creation")
+class Operators(RecordedCase):
+    AGENTS = ["joke", "slow", "phone", "bad", "hand"]
+    TOKENS = {"ann": "ann-secret", "bob": "bob-secret", "vera": "vera-secret", "otto": "otto-secret"}
+    CONFIG = {**QUICK, "node_name": "first", "tokens": [*operate_case.TOKENS, {"caller": "bob", "token": "bob-secret"}]}
+    OPTIONS = ["--allow-private-webhooks", *GRPC]
+
+    @classmethod
+    def prepare(cls):
+        write_plan(cls.server, "two", TWO)
+
+    def test_operators(self):
+        self.compare("operate", operate.scenes())
+
+
+@client.only_if(client.has_grpc())
+class Playground(Operators):
+    test_operators = None
+
+    def test_playground(self):
+        self.compare("operate-playground", operate.grpc_scenes())
+
+
+class Callers(RecordedCase):
+    AGENTS = ["chat", "joke"]
+    TOKENS = {"shop": "the-shops-own-token-is-long-enough", "desk": "the-desks-own-token-is-long-enough",
+              "vera": "vera-secret", "otto": "otto-secret"}
+    CONFIG = {**QUICK, "tokens": [{"caller": "shop", "token": TOKENS["shop"]},
+                                  {"caller": "desk", "token": TOKENS["desk"], "agents": ["joke"]}, *operate_case.TOKENS[1:]]}
+
+    @classmethod
+    def prepare(cls):
+        written_at_once(cls.server, "chat")
+
+    def test_callers(self):
+        self.compare("callers", callers.scenes())
+
+
+class Edges(RecordedCase):
+    AGENTS = ["player", "hand"]
+    CONFIG = {**QUICK, "http": {"body_max": 65536}}
+
+    @classmethod
+    def prepare(cls):
+        write_plan(cls.server, "two", TWO)
+        harness_copy(cls.server, "player", "extended", extended={"description": "Says more to those it knows."})
+        harness_copy(cls.server, "player", "quiet")
+        path = cls.server.agents_folder / "quiet/card.json"
+        card = json.loads(path.read_text(encoding="utf-8"))
+        card["capabilities"] = {"streaming": False, "pushNotifications": False}
+        path.write_text(json.dumps(card), encoding="utf-8")
+
+    def test_edges(self):
+        self.compare("edges", edges.scenes())
+
+
+class Proxied(RecordedCase):
+    AGENTS = ["player"]
+    CONFIG = {**QUICK, "public_url": "https://public.example/baton", "hosts": ["agents.example"], "proxies": ["127.0.0.0/8"],
+              "cors": {"origins": ["https://chat.example"]}, "chat": {"page": False}, "a2a": {"trust_method_names": True},
+              "webhooks": {"enabled": False}}
+
+    def test_proxied(self):
+        self.compare("proxied", edges.proxied())
+
+
+class Families(RecordedCase):
+    AGENTS = ["hand", "chief", "joke", "family"]
+    CONFIG = QUICK
+    PLANS = {"two": TWO, "asking": {"sequence": [{"ask": "Go on?", "id": "ask"}, hand("say {{/message/text}}", id="then")]},
+             "branch": {"route": [{"when": {"value": "/message/text", "equals": "left"}, "then": hand("say went left")},
+                                  {"then": hand("say went on")}]},
+             "each": {"map": hand("say {{/item}}-{{/index}}"), "over": ["a", "b", "c"], "concurrency": 1},
+             "again": hand("flaky 1 fine", id="again", retry={"count": 1, "delay_s": 0}),
+             "broken": {"sequence": [hand("say book", id="book", compensate=hand("say give back", id="back")), hand("fail now", id="fail")]}}
+
+    @classmethod
+    def prepare(cls):
+        for name, plan in cls.PLANS.items():
+            write_plan(cls.server, name, plan)
+        written_at_once(cls.server, "family", "flush=True", 'flush=line["type"] != "text"')
+
+    def test_families(self):
+        self.compare("families", families.scenes())
+
+
+def written_at_once(server, agent, old="    sys.stdout.flush()\n", new=""):
+    """All that a turn says at once is written at once: how it is split into events does not depend on time then."""
+    program = server.agents_folder / agent / "agent.py"
+    text = program.read_text(encoding="utf-8")
+    assert old in text
+    program.write_text(text.replace(old, new, 1), encoding="utf-8")
 
 
 def file_of(name):
@@ -83,12 +181,11 @@ def file_of(name):
 
 
 def agent_of(name):
-    return "player-" + name.replace(" ", "-").replace(".", "").lower()
+    return "p" + name.replace(" ", "-").replace(".", "").replace("JSON-RPC", "rpc").lower()
 
 
 def harness_copy(server, agent, name, **members):
     """A copy of an agent under another name, which is not the default one; `members` of `baton` as given."""
-    import json
     folder = server.agents_folder / name
     shutil.copytree(server.agents_folder / agent, folder)
     card = json.loads((folder / "card.json").read_text(encoding="utf-8"))
@@ -101,7 +198,7 @@ def add_tests():
         if "gRPC" in name and not client.has_grpc():
             continue
         base = a2a.BASES.get(name) and file_of(a2a.BASES[name])
-        setattr(A2a, "test_" + agent_of(name).removeprefix("player-").replace("-", "_"),
+        setattr(A2a, "test_" + agent_of(name).removeprefix("p").replace("-", "_"),
                 lambda self, name=name, base=base: self.generation(name, base))
     for name in chat.DOORS:
         base = "chat-agui" if name == "agui10" else None

@@ -69,9 +69,12 @@ def answer_of(runner, step, call, caller):
 
 
 def ordered(value, inside=False):
-    """With the members of structs, whose order is that of a hash table, by their names."""
+    """With the members of structs, whose order is that of a hash table, by their names, and their numbers as JSON has
+    them."""
     if isinstance(value, list):
         return [ordered(each, inside) for each in value]
+    if isinstance(value, float) and inside and value.is_integer():
+        return int(value)
     if not isinstance(value, dict):
         return value
     return {key: ordered(each, inside or key in ("data", "metadata", "params"))

@@ -20,12 +20,17 @@ def written(scenes, base=None):
     out = []
     for title, blocks in scenes:
         out.append(f"## {title}\n")
-        before = {}
+        before, bodies = {}, {}
         for number, (head, text) in enumerate(blocks, 1):
             said = folded(text, known.get((title, number)), base)
-            if said == text and len(text) > 200:
-                said = f"(as # {before[text]})" if text in before else text
+            if said == text and len(text) > 60:
+                line, _, body = text.partition("\n")
+                if text in before:
+                    said = f"(as # {before[text]})"
+                elif len(body) > 60 and body in bodies:
+                    said = f"{line}\n(body as # {bodies[body]})"
                 before.setdefault(text, number)
+                bodies.setdefault(body, number)
             out.append(f"# {number} {head}\n{said}\n")
     return "\n".join(out)
 

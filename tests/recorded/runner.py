@@ -15,6 +15,9 @@ from recorded import steps, texts
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Of no matter, or held against the body here.
 LEFT_OUT = ("date", "content-length", "transfer-encoding", "keep-alive")
+SHORT = {"Content-Type: application/json": "JSON", "Content-Type: application/a2a+json": "A2A+JSON",
+         "Content-Type: text/event-stream | Cache-Control: no-cache, no-transform | X-Accel-Buffering: no": "EVENTS",
+         "Access-Control-Expose-Headers: WWW-Authenticate, Retry-After, ETag, A2A-Extensions, X-A2A-Extensions": "EXPOSED"}
 ALWAYS = ("X-Content-Type-Options", "nosniff")  # said where it is missing
 KEY = "a-key-that-signs"
 
@@ -88,12 +91,12 @@ class Runner:
 
     def head_of(self, step):
         step = step["shown"]
-        said = [step["method"], step["path"][:150]]
-        if step["name"]:
+        said = [step["rpc"]] if step.get("rpc") else [step["method"] + " " + step["path"][:150]]
+        if step["name"] and step["name"] not in said[0]:
             said.append(step["name"])
         said += [f"v={step['v']}"] if step.get("v") else []
         said += [f"token={step['token']}"] if step.get("token") else []
-        said += [f"{name}: {value[:80]}" for name, value in step.get("headers", {}).items() if value is not None]
+        said += [f"{name}: {value[:80]}" for name, value in step.get("headers", {}).items() if value not in (None, "text/event-stream")]
         return " | ".join(said)
 
     def do_http(self, step):
@@ -164,6 +167,8 @@ class Runner:
             headers.append(("no", ALWAYS[0]))
         line = f"{response.status} " + " | ".join(
             f"{name}: {'<etag>' if name == 'ETag' else value}" for name, value in headers)
+        for long, short in SHORT.items():
+            line = line.replace(long, short)
         return self.names.plain(line) + "\n" + self.body_text(response.headers.get_content_type(), raw, step)
 
     def body_text(self, kind, raw, step):
@@ -180,8 +185,10 @@ class Runner:
             text = raw.decode()
         except UnicodeDecodeError:
             return f"(bytes) {base64.b64encode(raw).decode()}"
-        if len(text) > 20000:
-            return f"({len(text)} bytes)"
+        if step.get("words_only"):  # of a picture
+            text = re.sub(r' (x|cx|x1|x2|width|points|viewBox|d)="[^"]*"', "", text)
+        for pattern, name in step.get("varies", {}).items():
+            text = re.sub(pattern, name, text)
         return texts.laid_out(self.names.plain(text))
 
     def keep(self, step, body, kind):
@@ -208,9 +215,8 @@ class Runner:
             got = b""
             while piece := self.received(connection):
                 got += piece
-        head, _, body = got.partition(b"\r\n\r\n")
-        lines = [line for line in head.decode().split("\r\n") if line.split(":")[0].lower() not in LEFT_OUT]
-        self.write("raw | " + step["name"], "\n".join(lines) + "\n" + texts.laid_out(self.names.plain(body.decode())))
+        lines = [line for line in got.decode().replace("\r\n", "\n").split("\n") if line.split(":")[0].lower() not in LEFT_OUT]
+        self.write("raw | " + step["name"], "\n".join(texts.laid_out(self.names.plain(line)) for line in lines))
 
     @staticmethod
     def received(connection):

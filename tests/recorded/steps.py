@@ -12,6 +12,7 @@ def http(method, path, body=None, name="", **how):
     keep      {name: way}: keeps what is at that way into the answer, "result.id" (of a stream: "2.result.id")
     poll      a text: the request is repeated until the answer has it; the last answer is recorded
     during    (text, steps): after the first block of a stream that has the text come these steps
+    varies    {pattern: name}: what of the body is a matter of time
     until     a text: hangs up after the first block of the stream that has it
     """
     return {"do": "http", "method": method, "path": path, "body": body, "name": name, **how}
@@ -21,8 +22,8 @@ def rpc(method, params, agent="player", **how):
     """A call of JSON-RPC. `params` may be the whole body, as bytes."""
     body = params if isinstance(params, bytes) else {"jsonrpc": "2.0", "id": how.pop("id", 1), "method": method,
                                                       "params": params}
-    path = how.pop("path", "/" if agent is None else f"/agents/{agent}/")
-    return http("POST", path, body, how.pop("name", method), **how)
+    path = "/" if agent is None else f"/agents/{agent}/"
+    return http("POST", path, body, how.pop("name", method), rpc=f"{agent or 'default'} {method}", **how)
 
 
 def raw(name, *lines, body=b"", **how):

@@ -8,6 +8,10 @@ TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]|[,:] *|[^\s{}\[\],:"]+')
 ID = re.compile(r"(?<![0-9a-f])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![0-9a-f])")
 # What is no id and differs all the same, with the name that takes its place.
 PLAIN = (
+    (re.compile(r'"turnSeconds":{[^{}]*}'), '"turnSeconds":<numbers>'),
+    (re.compile(r'"version":"[^"]+"(?=,"(?:at|startedAt|storeWritable)")'), '"version":"<version>"'),
+    (re.compile(r"\b(in|after) [\d.]+ m?s\b"), r"\1 <duration>"),
+    (re.compile(r"(<style>).*?(</style>)", re.S), r"\1...\2"),
     (re.compile(r"\bt\d+-\d+-\d{9,20}\b"), "<turn>"),
     (re.compile(r"\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z"), "<time>"),
     (re.compile(r"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d \w{3} 20\d\d \d\d:\d\d:\d\d GMT"), "<date>"),

@@ -40,8 +40,8 @@ def pairs(things):
 LONG = {"cancel_race_test", "kill_doors_test", "kill_test", "power_cut_test", "restart_test", "streams_test", "test_a2a_matrix",
         "test_approval", "test_author_commands", "test_bad_agents", "test_chat_matrix", "test_chat_runs", "test_cli_a2a",
         "test_cli_newcomer", "test_growth", "test_large_answers", "test_model_agents", "test_operator_walk",
-        "test_outbound_memory", "test_plan_rules", "test_quarterly", "test_remote_agents", "test_remote_cards", "test_replay",
-        "test_retention", "test_table_report", "test_traces"}
+        "test_outbound_memory", "test_plan_rules", "test_quarterly", "test_recorded_answers", "test_remote_agents",
+        "test_remote_cards", "test_replay", "test_retention", "test_table_report", "test_traces"}
 
 # The note that scripts/run_python_tests prints for tests that it did not run.
 LEFT_OUT = 'left to the ring "everything"'
