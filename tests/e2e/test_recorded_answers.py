@@ -1,5 +1,5 @@
-"""Answers over every protocol and path, held against those that were recorded in tests/recorded/answers. A change that is
-meant is recorded with BATON_RECORD=1, and reviewed as a difference of those files."""
+"""Answers over every protocol and path, held against those that were recorded in tests/recorded/answers. A change that
+is meant is recorded with BATON_RECORD=1, and reviewed as a difference of those files."""
 import json
 import pathlib
 import shutil
@@ -47,6 +47,7 @@ class RecordedCase(harness.ServerCase):
 
     def compare(self, name, scenes, base=None):
         runs = runner.Runner(self.server, self.TOKENS, self.receiver, CALLS)
+        self.addCleanup(runs.close)
         answered = [(title, runs.scene(title, steps)) for title, steps in scenes]
         found = files.difference(name, answered, base)
         if found:
@@ -87,7 +88,7 @@ class Operators(RecordedCase):
     AGENTS = ["joke", "slow", "phone", "bad", "hand"]
     TOKENS = {"ann": "ann-secret", "bob": "bob-secret", "vera": "vera-secret", "otto": "otto-secret"}
     CONFIG = {**QUICK, "node_name": "first", "tokens": [*operate_case.TOKENS, {"caller": "bob", "token": "bob-secret"}]}
-    OPTIONS = ["--allow-private-webhooks", *GRPC]
+    OPTIONS = ["--allow-private-webhooks"]
 
     @classmethod
     def prepare(cls):
@@ -99,6 +100,7 @@ class Operators(RecordedCase):
 
 @client.only_if(client.has_grpc())
 class Playground(Operators):
+    OPTIONS = GRPC
     test_operators = None
 
     def test_playground(self):
@@ -110,7 +112,8 @@ class Callers(RecordedCase):
     TOKENS = {"shop": "the-shops-own-token-is-long-enough", "desk": "the-desks-own-token-is-long-enough",
               "vera": "vera-secret", "otto": "otto-secret"}
     CONFIG = {**QUICK, "tokens": [{"caller": "shop", "token": TOKENS["shop"]},
-                                  {"caller": "desk", "token": TOKENS["desk"], "agents": ["joke"]}, *operate_case.TOKENS[1:]]}
+                                  {"caller": "desk", "token": TOKENS["desk"], "agents": ["joke"]},
+                                  *operate_case.TOKENS[1:]]}
 
     @classmethod
     def prepare(cls):
@@ -140,8 +143,10 @@ class Edges(RecordedCase):
 
 class Proxied(RecordedCase):
     AGENTS = ["player"]
-    CONFIG = {**QUICK, "public_url": "https://public.example/baton", "hosts": ["agents.example"], "proxies": ["127.0.0.0/8"],
-              "cors": {"origins": ["https://chat.example"]}, "chat": {"page": False}, "a2a": {"trust_method_names": True},
+    CONFIG = {**QUICK, "public_url": "https://public.example/baton", "hosts": ["agents.example"],
+        "proxies": ["127.0.0.0/8"],
+              "cors": {"origins": ["https://chat.example"]}, "chat": {"page": False},
+              "a2a": {"trust_method_names": True},
               "webhooks": {"enabled": False}}
 
     def test_proxied(self):
@@ -151,12 +156,14 @@ class Proxied(RecordedCase):
 class Families(RecordedCase):
     AGENTS = ["hand", "chief", "joke", "family"]
     CONFIG = QUICK
-    PLANS = {"two": TWO, "asking": {"sequence": [{"ask": "Go on?", "id": "ask"}, hand("say {{/message/text}}", id="then")]},
+    PLANS = {"two": TWO, "asking": {"sequence": [{"ask": "Go on?", "id": "ask"},
+    hand("say {{/message/text}}", id="then")]},
              "branch": {"route": [{"when": {"value": "/message/text", "equals": "left"}, "then": hand("say went left")},
                                   {"then": hand("say went on")}]},
              "each": {"map": hand("say {{/item}}-{{/index}}"), "over": ["a", "b", "c"], "concurrency": 1},
              "again": hand("flaky 1 fine", id="again", retry={"count": 1, "delay_s": 0}),
-             "broken": {"sequence": [hand("say book", id="book", compensate=hand("say give back", id="back")), hand("fail now", id="fail")]}}
+             "broken": {"sequence": [hand("say book", id="book", compensate=hand("say give back", id="back")),
+             hand("fail now", id="fail")]}}
 
     @classmethod
     def prepare(cls):

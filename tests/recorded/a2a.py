@@ -39,14 +39,16 @@ TABLE = (
         ("get", {"task": "$t"}),
         ("subscribe", {"task": "$t", "after": 0, "until": "begun"}),
         ("subscribe", {"task": "$t", "during": ("begun", "$t")}),
-        ("subscribe", {"task": "$t", "after": 2}), ("subscribe", {"task": "$t"}), ("subscribe", {"task": "$t", "after": 99}),
+        ("subscribe", {"task": "$t", "after": 2}), ("subscribe", {"task": "$t"}),
+        ("subscribe", {"task": "$t", "after": 99}),
         ("send", {"text": "wait", "wait": False, "keep": TASK}),
         ("wait", "$t", "working", "begun"),
         ("cancel", {"task": "$t"}), ("cancel", {"task": "$t"}),
         ("get", {"task": "$t", "history": 0}), ("subscribe", {"task": "$t", "after": 0}))),
     ("streams", (
         ("stream", {"text": "end now"}), ("stream", {"text": "ask me?", "keep": TASK}),
-        ("stream", {"text": "yes", "task": "$t"}), ("stream", {"text": "fail so"}), ("stream", {"text": "speak-give word"}),
+        ("stream", {"text": "yes", "task": "$t"}), ("stream", {"text": "fail so"}),
+        ("stream", {"text": "speak-give word"}),
         ("stream", {"text": "count 2", "metadata": {BATON: {"eventNumbers": True}}}),
         ("stream", {"text": "x", "task": UNKNOWN}), ("subscribe", {"task": "$t", "after": 4}))),
     ("webhook configurations", (
@@ -63,7 +65,8 @@ TABLE = (
         ("cancel", {"task": "$t"}))),
     ("webhooks", (
         ("answer_with", "/{g}", (500, 200)),
-        ("send", {"text": "ask", "push": {"url": "$receiver/{g}", "token": "word", "auth": ("HMAC-SHA256", "a-key-that-signs")},
+        ("send", {"text": "ask", "push": {"url": "$receiver/{g}", "token": "word",
+        "auth": ("HMAC-SHA256", "a-key-that-signs")},
                   "keep": TASK}),
         ("wait", "$t", "input-required"),
         ("send", {"text": "done", "task": "$t"}),
@@ -114,6 +117,15 @@ class Generation:
             made = [step for entry in entries for step in self.steps(entry)]
             if made:
                 yield title, made
+        if self.binding == "gRPC":
+            package = "lf.a2a.v1" if self.is_new else "a2a.v1"
+            yield "calls that are wrong", [
+                grpc(self.version, "", f"/{package}.A2AService/{name}", agent=agent, bytes=message) for name, message,
+                agent in (
+                    ("Nothing", b"", self.agent), ("GetTask", b"\xff\xff", self.agent), ("GetTask", b"", self.agent),
+                    ("SendMessage", b"\x0a\x05ab", self.agent), ("GetTask", b"", "nobody"),
+                    ("GetTask", b"", "no name!"),
+                    ("SendStreamingMessage", b"", self.agent))]
 
     def steps(self, entry):
         word, *args = entry
@@ -129,6 +141,8 @@ class Generation:
             how = self.marked(args[0])
             if self.version == "0.1" and how.pop("context", "").startswith("another"):
                 return
+            if self.version == "0.1" and word in ("send", "stream") and how.get("task") == UNKNOWN:
+                return  # that version's clients name their tasks
             keep, during = how.pop("keep", None), how.pop("during", None)
             more = {"during": (during[0], [gate(self.agent, during[1])])} if during else {}
             more |= {"until": how.pop("until")} if "until" in how else {}
@@ -177,17 +191,20 @@ class Generation:
             return {tag: "file" if kind == "uri" else kind, **made}
         return {"text": lambda text: {"text": text}, "data": lambda data: {"data": {"data": data}},
                 "file": lambda name, kind, raw: {"file": {"name": name, "mimeType": kind, "fileWithBytes": raw}},
-                "uri": lambda name, kind, url: {"file": {"name": name, "mimeType": kind, "fileWithUri": url}}}[kind](*args)
+                "uri": lambda name, kind, url: {"file": {"name": name, "mimeType": kind,
+                "fileWithUri": url}}}[kind](*args)
 
     def message(self, parts, task, context, message_id, references, more):
         made = [self.part(*part) for part in parts]
         if self.version == "0.1":
             return {"role": "user", "parts": made, **{k: v for k, v in more.items() if k != "extensions"}}
-        named = {"taskId": task, "contextId": context, "referenceTaskIds": references if self.is_rpc or self.is_new else None}
+        named = {"taskId": task, "contextId": context, "referenceTaskIds": references if self.is_rpc or self.is_new
+            else None}
         named = {name: value for name, value in named.items() if value is not None}
         if self.is_rpc and not self.is_new:
             return {"kind": "message", "messageId": message_id, "role": "user", "parts": made, **named, **more}
-        return {"messageId": message_id, "role": "ROLE_USER", "parts" if self.is_new else "content": made, **named, **more}
+        return {"messageId": message_id, "role": "ROLE_USER", "parts" if self.is_new else "content": made, **named,
+            **more}
 
     def config(self, url, id=None, token=None, auth=None):
         made = {name: value for name, value in (("id", id), ("url", url), ("token", token)) if value is not None}
@@ -254,7 +271,8 @@ class Generation:
 
     def get(self, task, history=None):
         query = "" if history is None else f"?historyLength={history}"
-        return self.named("tasks/get", "GetTask", ("GET", f"/tasks/{task}{query}", None), id=task, historyLength=history)
+        return self.named("tasks/get", "GetTask", ("GET", f"/tasks/{task}{query}", None), id=task,
+            historyLength=history)
 
     def cancel(self, task):
         return self.named("tasks/cancel", "CancelTask", ("POST", f"/tasks/{task}:cancel", {}), id=task)
@@ -268,7 +286,8 @@ class Generation:
             return "tasks/pushNotification/set", {"id": task, "pushNotificationConfig": config}
         path = f"/tasks/{task}/pushNotificationConfigs"
         if self.is_new:
-            return ("CreateTaskPushNotificationConfig", {"taskId": task, **config}) if self.is_rpc else ("POST", path, config)
+            return ("CreateTaskPushNotificationConfig", {"taskId": task, **config}) if self.is_rpc else ("POST", path,
+                config)
         if self.is_rpc:
             return "tasks/pushNotificationConfig/set", {"taskId": task, "pushNotificationConfig": config}
         return "POST", path, {"parent": f"tasks/{task}", "configId": config.get("id", ""),

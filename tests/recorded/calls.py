@@ -11,7 +11,7 @@ def perform(runner, step):
     """(the head, the lines, the frames) of a call. Its words are those of the request of REST that it stands for."""
     kind = generations.Grpc10 if step["version"] == "1.0" else generations.Grpc03
     caller = kind(runner.server, step["agent"], version=step.get("v", "own"))
-    caller.channel = runner.__dict__.setdefault("channels", {}).get(kind) or caller.channel
+    caller.channel = runner.channels.get(kind) or caller.channel
     runner.channels[kind] = caller.channel
     headers = dict(step.get("headers", {}))
     if step.get("token"):
@@ -21,7 +21,8 @@ def perform(runner, step):
     if "bytes" in step:
         head = f"gRPC | {step['path']} | {step['bytes'].hex()[:60]}"
         call = caller.channel.unary_stream(step["path"], lambda m: m, lambda m: m)(
-            step["bytes"], metadata=[(k.lower(), v) for k, v in {**caller.headers, **headers}.items() if k != "Content-Type"] +
+            step["bytes"], metadata=[(k.lower(), v) for k, v in {**caller.headers, **headers}.items()
+            if k != "Content-Type"] +
             [("baton-agent", step["agent"])], timeout=60)
     else:
         path, _, query = step["path"].partition("?")
@@ -29,7 +30,8 @@ def perform(runner, step):
         for one in filter(None, query.split("&")):
             name, _, value = one.partition("=")
             value = value.replace("%20", " ")
-            filters[name] = int(value) if value.lstrip("-").isdigit() else value == "true" if value in ("true", "false") else value
+            filters[name] = int(value) if value.lstrip("-").isdigit() else value == "true" if value in ("true",
+                "false") else value
         head = f"gRPC | {step['method']} {step['shown']['path']}" + (f" | {said}" if said else "")
         try:
             call = caller.start(step["method"], path, step["body"], headers, filters)
@@ -64,7 +66,8 @@ def answer_of(runner, step, call, caller):
         if details:
             status = generations.message_class(generations.pool().FindMessageTypeByName("google.rpc.Status"))
             said = generations.json_of(status.FromString(details))
-            lines.append(texts.laid_out(generations.json_format.json.dumps(said, ensure_ascii=False, separators=(",", ":"))))
+            lines.append(texts.laid_out(generations.json_format.json.dumps(said, ensure_ascii=False,
+                separators=(",", ":"))))
         return lines, frames
 
 
@@ -82,5 +85,6 @@ def ordered(value, inside=False):
 
 
 def metadata_of(pairs):
-    shown = [f"{name}: {base64.b64encode(value).decode() if isinstance(value, bytes) else value}" for name, value in pairs or ()]
+    shown = [f"{name}: {base64.b64encode(value).decode() if isinstance(value, bytes) else value}" for name,
+        value in pairs or ()]
     return "".join(" | " + one for one in shown)

@@ -28,10 +28,12 @@ class AgUi:
                 **self.more, **more}
 
     def say(self, context, text, **more):
-        return self.body(context, [{"id": f"{context}-m{more.get('run', '')}", "role": "user", "content": text}], **more)
+        return self.body(context, [{"id": f"{context}-m{more.get('run', '')}", "role": "user", "content": text}],
+            **more)
 
     def answer(self, context, payload):
-        return self.body(context, [], run="answer", resume=[{"interruptId": "$ask", "status": "resolved", "payload": payload}])
+        return self.body(context, [], run="answer", resume=[{"interruptId": "$ask", "status": "resolved",
+            "payload": payload}])
 
     def give(self, context):
         return self.body(context, [{"id": "a", "role": "assistant", "toolCalls": [
@@ -62,7 +64,8 @@ class AgKit:
         return self.body(context, [{"role": "user", "content": text}], **more)
 
     def answer(self, context, payload):
-        return {"conversationId": context, "tools": [], "resume": {"interruptId": "$ask", "payload": json.dumps(payload)}}
+        return {"conversationId": context, "tools": [], "resume": {"interruptId": "$ask",
+            "payload": json.dumps(payload)}}
 
     def give(self, context):
         return self.body(context, [{"role": "tool", "content": "the result", "toolCallId": "$call"}], tools=self.tools)
@@ -82,7 +85,8 @@ class AgentApi:
         return {"input": messages, "session_id": context, "id": f"{context}-{run}", "tools": [], **more}
 
     def say(self, context, text, **more):
-        return self.body(context, [{"role": "user", "type": "message", "content": [{"type": "text", "text": text}]}], **more)
+        return self.body(context, [{"role": "user", "type": "message", "content": [{"type": "text", "text": text}]}],
+            **more)
 
     def answer(self, context, payload):
         if isinstance(payload, str):
@@ -96,7 +100,8 @@ class AgentApi:
 
     def rows(self):
         good = self.say("wrong", "say x")
-        for name, wrong in (("session_id", 5), ("input", {}), ("input", [5]), ("stream", "yes"), ("id", 5), ("tools", "x")):
+        for name, wrong in (("session_id", 5), ("input", {}), ("input", [5]), ("stream", "yes"), ("id", 5),
+            ("tools", "x")):
             yield good | {name: wrong}
         yield self.say("whole", "say all at once") | {"stream": False}
         yield self.say("whole2", "ask which?") | {"stream": False}
@@ -145,7 +150,8 @@ def scenes(name):
             ask(door.answer("form", {"approved": False}), "another answer, too late")]
         yield "tools of the client", [
             ask(door.say("tool", "tool mine", tools=door.tools), "tool", keep={"call": door.called}),
-            ask(door.give("tool"), "its result"), ask(door.say("tool2", "tool theirs", tools=door.tools), "the agent's own")]
+            ask(door.give("tool"), "its result"), ask(door.say("tool2", "tool theirs", tools=door.tools),
+            "the agent's own")]
     else:
         yield "forms", [ask(door.say("form", "form may I?"), "form"),
                         ask(door.say("form", '{"approved":true}', run="b"), "an answer in words"),

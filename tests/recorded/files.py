@@ -14,8 +14,8 @@ ENVELOPE = '{"jsonrpc":"2.0","id":1,"result":'
 
 
 def written(scenes, base=None):
-    """The text of a file. What a block of a scene repeats is only named. Of a block whose JSON is that of the same one in the file `base`, alone or each as the result of
-    JSON-RPC, the JSON is not repeated."""
+    """The text of a file. What a block of a scene repeats is only named. Of a block whose JSON is that of the
+    same one in the file `base`, alone or each as the result of JSON-RPC, the JSON is not repeated."""
     known = blocks_of(base) if base else {}
     out = []
     for title, blocks in scenes:

@@ -18,12 +18,14 @@ def act(path, reason="a test", **body):
 
 
 def send(text, agent, task, token="ann", **more):
-    return rpc("tasks/send", {"id": task, "message": {"role": "user", "parts": [{"type": "text", "text": text}]}, **more},
+    return rpc("tasks/send", {"id": task, "message": {"role": "user", "parts": [{"type": "text", "text": text}]},
+        **more},
                agent=agent, token=token, v="0.1", name=f"send {task}")
 
 
 def begin(task):
-    return rpc("tasks/sendSubscribe", {"id": task, "message": {"role": "user", "parts": [{"type": "text", "text": "x"}]}},
+    return rpc("tasks/sendSubscribe", {"id": task, "message": {"role": "user",
+        "parts": [{"type": "text", "text": "x"}]}},
                agent="slow", token="ann", v="0.1", until="begun", name=f"begin {task}")
 
 
@@ -43,10 +45,12 @@ def scenes():
     yield "what is wrong", [
         *(read(path) for path in ("/nothing", "", "/tasks/12345678", "/tasks/0x1", "/tasks/1/nothing", "/tasks?agnet=x",
                                   "/tasks?state=great", "/tasks?limit=0", "/tasks?limit=201", "/tasks?cursor=x",
-                                  "/tasks?agent=a&agent=b", "/tasks?parent=-1", "/tasks?order=up", "/tasks?tenant=north",
+                                  "/tasks?agent=a&agent=b", "/tasks?parent=-1", "/tasks?order=up",
+                                  "/tasks?tenant=north",
                                   "/deliveries?state=x", "/audit?limit=x", "/bulk/77", "/agents/nobody/plan.svg",
                                   "/agents/joke/plan.svg", "/tasks/9/events", "/tasks/9/tree", "/tasks/9/plan.svg")),
-        *(ask(method, path) for method, path in (("DELETE", "/agents"), ("PUT", "/tasks"), ("POST", "/me"), ("PUT", "/bulk"),
+        *(ask(method, path) for method, path in (("DELETE", "/agents"), ("PUT", "/tasks"), ("POST", "/me"),
+        ("PUT", "/bulk"),
                                                  ("HEAD", "/me"), ("HEAD", "/nothing"))),
         *(ask("POST", "/tasks/9/cancel", body) for body in (b"", b"{", b"[]", {}, {"reason": ""}, {"reason": "x" * 501},
                                                             {"reason": "x", "odd": 1}, {"reason": "x"})),
@@ -61,7 +65,8 @@ def scenes():
                                                "?agent=joke&order=oldest", "?caller=nobody", "?id=joke-1",
                                                "?error=LOG%20HAS%20MORE", "?age_min_s=3600", "?roots=1&count=0")),
         read("/tasks?limit=1", keep={"n": "next"}), read("/tasks?limit=1&cursor=$n"),
-        *(read(f"/tasks/{key}{more}") for key, more in ((1, ""), (2, ""), (3, ""), (1, "/events"), (1, "/events?after=2&limit=1"),
+        *(read(f"/tasks/{key}{more}") for key, more in ((1, ""), (2, ""), (3, ""), (1, "/events"),
+        (1, "/events?after=2&limit=1"),
                                                         (1, "/events?before=3"), (2, "/tree"), (1, "/plan.svg"))),
         read("/tasks/1/events", headers={"Accept": "text/event-stream"}),
         read("/tasks/1/events", headers={"Accept": "text/event-stream", "Last-Event-ID": "4"}),
@@ -74,7 +79,8 @@ def scenes():
         act("/tasks/3/retry", "in other words", message={"messageId": "edited", "role": "ROLE_USER",
                                                          "parts": [{"text": "close input"}]}),
         read("/tasks/6", poll='"completed"'), act("/tasks/1/retry", "it has not failed"),
-        act("/tasks/2/answer", "away", text="Android"), wait("phone-1", "completed", "failed", agent="phone", token="ann"),
+        act("/tasks/2/answer", "away", text="Android"), wait("phone-1", "completed", "failed", agent="phone",
+        token="ann"),
         act("/tasks/2/answer", "again", text="Android"), read("/tasks/2/events"),
         begin("slow-2"),
         act("/tasks/8/requeue", "stuck") | {"varies": {'"turnState":"(running|queued)"': '"turnState":<either>'}},
@@ -89,29 +95,37 @@ def scenes():
     yield "agents", [
         act("/agents/joke/pause", "upgrade"), act("/agents/joke/pause", "again"), read("/agents"),
         act("/agents/joke/resume", "upgraded"), act("/agents/nobody/pause"), act("/agents/nobody/resume"),
-        act("/agents/slow/scale", "a rush", workers=2, concurrency=6), act("/agents/slow/scale", "over", workers=0, concurrency=0),
+        act("/agents/slow/scale", "a rush", workers=2, concurrency=6),
+        act("/agents/slow/scale", "over", workers=0, concurrency=0),
         act("/agents/joke/scale", "x", workers=2), act("/agents/slow/scale", "x"),
         act("/agents/slow/scale", "x", concurrency=10001), act("/nodes/1/drain", "x"), act("/nodes/9/drain", "x"),
-        read("/agents/two/plan.svg"), read("/audit?action=scale"), read("/audit?actor=otto&limit=2", keep={"n": "next"}),
+        read("/agents/two/plan.svg"), read("/audit?action=scale"),
+        read("/audit?actor=otto&limit=2", keep={"n": "next"}),
         read("/audit?actor=otto&limit=1&cursor=$n")]
     job = {"action": "cancel", "filter": {"state": ["input-required"], "agent": "phone"}, "reason": "cleaning"}
     yield "bulk jobs", [
         send("x", "phone", "phone-2"), send("x", "phone", "phone-3"),
         ask("POST", "/bulk", {**job, "expected": 5}), ask("POST", "/bulk", {**job, "expected": 2}, keep={"j": "job"}),
-        read("/bulk/$j", poll='"state":"done"'), read("/bulk"), act("/bulk/$j/confirm", "x"), act("/bulk/$j/abandon", "x"),
+        read("/bulk/$j", poll='"state":"done"'), read("/bulk"), act("/bulk/$j/confirm", "x"),
+        act("/bulk/$j/abandon", "x"),
         ask("POST", "/bulk/$j/confirm", {"expected": 2}), ask("POST", "/bulk/$j/abandon", {}), read("/tasks/10")]
     yield "erasing", [
-        ask("DELETE", "/tasks/1", {"reason": "its owner asks"}), read("/tasks/1"), ask("DELETE", "/tasks/1", {"reason": "again"}),
-        rpc("tasks/get", {"id": "joke-1"}, agent="joke", token="ann", v="0.1"), send("x", "joke", "in-context", sessionId="c 1"),
+        ask("DELETE", "/tasks/1", {"reason": "its owner asks"}), read("/tasks/1"),
+        ask("DELETE", "/tasks/1", {"reason": "again"}),
+        rpc("tasks/get", {"id": "joke-1"}, agent="joke", token="ann", v="0.1"),
+        send("x", "joke", "in-context", sessionId="c 1"),
         ask("DELETE", "/contexts?agent=joke&caller=ann&context=c%201", {"reason": "x"}),
         ask("DELETE", "/contexts?agent=joke&caller=ann&context=c%201", {"reason": "x"}),
-        send("x", "joke", "bobs", token="bob"), ask("DELETE", "/callers/bob", {"reason": "has left"}), read("/tasks?caller=bob"),
+        send("x", "joke", "bobs", token="bob"), ask("DELETE", "/callers/bob", {"reason": "has left"}),
+        read("/tasks?caller=bob"),
         read("/audit?action=delete-caller")]
     yield "pages", [
         *(http(method, path) for method, path in (
             ("GET", "/console"), ("GET", "/console/"), ("GET", "/console/app.js"), ("GET", "/console/style.css"),
-            ("GET", "/console/icon.svg"), ("GET", "/console/none.js"), ("GET", "/console/../app.js"), ("HEAD", "/console/app.js"),
-            ("POST", "/console"), ("GET", "/chat"), ("GET", "/chat/"), ("GET", "/chat/chat.js"), ("GET", "/chat/none.js"),
+            ("GET", "/console/icon.svg"), ("GET", "/console/none.js"), ("GET", "/console/../app.js"),
+            ("HEAD", "/console/app.js"),
+            ("POST", "/console"), ("GET", "/chat"), ("GET", "/chat/"), ("GET", "/chat/chat.js"),
+            ("GET", "/chat/none.js"),
             ("HEAD", "/chat"), ("POST", "/chat"), ("OPTIONS", "/console"))),
         http("GET", "/console", headers={"Origin": "https://elsewhere.example"}),
         http("GET", "/console/app.js"), http("GET", "/console/app.js", headers={"If-None-Match": "$etag"}),

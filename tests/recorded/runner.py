@@ -15,9 +15,11 @@ from recorded import steps, texts
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Of no matter, or held against the body here.
 LEFT_OUT = ("date", "content-length", "transfer-encoding", "keep-alive")
+# Words for what comes often.
 SHORT = {"Content-Type: application/json": "JSON", "Content-Type: application/a2a+json": "A2A+JSON",
          "Content-Type: text/event-stream | Cache-Control: no-cache, no-transform | X-Accel-Buffering: no": "EVENTS",
-         "Access-Control-Expose-Headers: WWW-Authenticate, Retry-After, ETag, A2A-Extensions, X-A2A-Extensions": "EXPOSED"}
+         "Access-Control-Expose-Headers: WWW-Authenticate, Retry-After, ETag, A2A-Extensions, X-A2A-Extensions":
+         "EXPOSED"}
 ALWAYS = ("X-Content-Type-Options", "nosniff")  # said where it is missing
 KEY = "a-key-that-signs"
 
@@ -27,9 +29,13 @@ class Runner:
 
     def __init__(self, server, tokens=None, receiver=None, calls=None):
         self.server, self.tokens, self.receiver, self.calls = server, tokens or {}, receiver, calls or {}
-        self.statuses = {}
+        self.statuses, self.channels = {}, {}
         if receiver:
             receiver.answer = self.status_of
+
+    def close(self):
+        for channel in self.channels.values():
+            channel.close()
 
     def status_of(self, path, count):
         statuses = self.statuses.get(path, (200,))
@@ -69,7 +75,8 @@ class Runner:
         if isinstance(value, str):
             return re.sub(r"\$([\w-]+)", lambda found: str(self.kept.get(found[1], found[0])), value)
         if isinstance(value, dict):
-            return {self.filled(key): each if key in ("during", "bytes") else self.filled(each) for key, each in value.items()}
+            return {self.filled(key): each if key in ("during", "bytes") else self.filled(each) for key,
+                each in value.items()}
         if isinstance(value, (list, tuple)):
             return [self.filled(each) for each in value]
         return value
@@ -96,7 +103,8 @@ class Runner:
             said.append(step["name"])
         said += [f"v={step['v']}"] if step.get("v") else []
         said += [f"token={step['token']}"] if step.get("token") else []
-        said += [f"{name}: {value[:80]}" for name, value in step.get("headers", {}).items() if value not in (None, "text/event-stream")]
+        said += [f"{name}: {value[:80]}" for name, value in step.get("headers", {}).items() if value not in (None,
+            "text/event-stream")]
         return " | ".join(said)
 
     def do_http(self, step):
@@ -215,7 +223,8 @@ class Runner:
             got = b""
             while piece := self.received(connection):
                 got += piece
-        lines = [line for line in got.decode().replace("\r\n", "\n").split("\n") if line.split(":")[0].lower() not in LEFT_OUT]
+        lines = [line for line in got.decode().replace("\r\n", "\n").split("\n")
+            if line.split(":")[0].lower() not in LEFT_OUT]
         self.write("raw | " + step["name"], "\n".join(texts.laid_out(self.names.plain(line)) for line in lines))
 
     @staticmethod
@@ -260,7 +269,8 @@ class Runner:
             headers = [f"{name}: {self.signature(call, value) if name == 'X-Baton-Signature' else value}"
                        for name, value in call.headers.items()
                        if name.lower() not in (*LEFT_OUT, "host", "traceparent", "connection", "accept-encoding")]
-            self.write(f"webhook {step['path']}", " | ".join(headers) + "\n" + texts.laid_out(self.names.plain(call.raw.decode())))
+            self.write(f"webhook {step['path']}",
+                " | ".join(headers) + "\n" + texts.laid_out(self.names.plain(call.raw.decode())))
 
     @staticmethod
     def signature(call, value):

@@ -37,8 +37,8 @@ def grpc(version, method, path, body=None, **how):
 
 
 def wait(task, *states, agent="player", **how):
-    """Waits until a task is in one of these states of 0.1, and, where `has` is given, its JSON has this text. Nothing is
-    recorded. `tenant`: of the task."""
+    """Waits until a task is in one of these states of 0.1, and, where `has` is given, its JSON has this text. Nothing
+    is recorded. `tenant`: of the task."""
     return {"do": "wait", "task": task, "states": states, "agent": agent, **how}
 
 

@@ -1,5 +1,5 @@
 """Makes of an answer the text that is recorded: what differs from run to run has a name in its place, and JSON has
-lines. The bytes can be read off it: only white space outside of JSON's strings is added, and only to JSON without any."""
+lines. But for these the bytes can be read off it: line breaks and the spaces after them are added outside of strings."""
 import json
 import re
 
