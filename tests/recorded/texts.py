@@ -1,5 +1,5 @@
 """Makes of an answer the text that is recorded: what differs from run to run has a name in its place, and JSON has
-lines. But for these the bytes can be read off it: line breaks and the spaces after them are added outside of strings."""
+lines. But for these, the bytes can be read off it: only line breaks and the spaces after them are added."""
 import json
 import re
 
