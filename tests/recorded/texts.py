@@ -8,6 +8,7 @@ TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]|[,:] *|[^\s{}\[\],:"]+')
 ID = re.compile(r"(?<![0-9a-f])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![0-9a-f])")
 # What is no id and differs all the same, with the name that takes its place.
 PLAIN = (
+    (re.compile(r'"connections":\d+,"streams":\d+'), '"connections":<number>,"streams":<number>'),
     (re.compile(r'"turnSeconds":{[^{}]*}'), '"turnSeconds":<numbers>'),
     (re.compile(r'"version":"[^"]+"(?=,"(?:at|startedAt|storeWritable)")'), '"version":"<version>"'),
     (re.compile(r"\b(in|after) [\d.]+ m?s\b"), r"\1 <duration>"),
