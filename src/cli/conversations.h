@@ -1,5 +1,5 @@
 // Conversations of `baton test`: the messages to send to an agent, and the replies to expect.
-// `agent-cards/README.md` describes the file.
+// `agent-cards/FIRST-AGENT.md` describes the file.
 //
 // Pure: does not communicate with an agent.
 #pragma once

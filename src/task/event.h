@@ -112,7 +112,8 @@ struct Step {
   Phase phase = Phase::start;
 };
 
-// Output of a failed attempt that is no longer part of the task (agent-cards/README.md, "After a crash").
+// Output of a failed attempt that is no longer part of the task (agent-cards/LINE-PROTOCOL.md, "After a
+// crash").
 struct Withdrawn {
   std::vector<ArtifactId> artifacts;
 };

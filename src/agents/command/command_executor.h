@@ -1,4 +1,4 @@
-// CommandExecutor: agents that are programs. See agent-cards/README.md for their input and output.
+// CommandExecutor: agents that are programs. See agent-cards/LINE-PROTOCOL.md for their input and output.
 //
 // Threads: `start` from any. Turns run on the ProcessHost's thread; no thread blocks on a process.
 #pragma once

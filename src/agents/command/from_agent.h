@@ -1,4 +1,4 @@
-// Reads the lines an agent writes to Baton (agent-cards/README.md), with strict checking.
+// Reads the lines an agent writes to Baton (agent-cards/LINE-PROTOCOL.md), with strict checking.
 //
 // Threads: pure functions.
 #pragma once

@@ -1,4 +1,5 @@
-// Writes the lines from Baton to an agent (agent-cards/README.md). Each is one JSON object with a line end.
+// Writes the lines from Baton to an agent (agent-cards/LINE-PROTOCOL.md). Each is one JSON object
+// with a line end.
 //
 // Messages, parts and artifacts are in the JSON shape of A2A 1.0. Threads: pure functions.
 #pragma once

@@ -1,5 +1,5 @@
 // Plan: a workflow as its card describes it (member `plan` of the object `baton`; see
-// agent-cards/README.md). It is a tree of steps; PlanRun tracks their progress in a run.
+// agent-cards/PLANS.md). It is a tree of steps; PlanRun tracks their progress in a run.
 //
 // Threads: immutable once made, and shared by the runs that began with it.
 #pragma once

@@ -1,4 +1,4 @@
-// The page about the line protocol (agent-cards/README.md), its JSON Schema and the code must agree.
+// The pages about the line protocol (agent-cards/LINE-PROTOCOL.md), its JSON Schema and the code must agree.
 #include <doctest/doctest.h>
 
 #include <fstream>
@@ -18,13 +18,17 @@ namespace line = agents::line;
 
 namespace {
 
-// The page's examples of lines in one direction: "to" or "from".
+// The pages' examples of lines in one direction: "to" or "from".
 std::vector<std::string> examples(const std::string& direction) {
-  std::ifstream file(BATON_SOURCE_DIR "/agent-cards/README.md");
-  REQUIRE(file.good());
-  std::ostringstream text;
-  text << file.rdbuf();
-  const std::string page = text.str();
+  std::string page;
+  for (const char* name :
+       {"agent-cards/LINE-PROTOCOL.md", "agent-cards/DELEGATION.md", "agent-cards/QUESTIONS.md"}) {
+    std::ifstream file(std::string(BATON_SOURCE_DIR "/") + name);
+    REQUIRE(file.good());
+    std::ostringstream text;
+    text << file.rdbuf();
+    page += text.str();
+  }
   const std::string begin = "```json " + direction + "\n";
   std::vector<std::string> found;
   for (std::size_t at = page.find(begin); at != std::string::npos; at = page.find(begin, at)) {
