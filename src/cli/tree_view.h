@@ -17,7 +17,7 @@ struct TreeRoom {
   bool colour = false;
 };
 
-// `tree` is the server's answer (schema/README.md, "The tree of a task"). Each line ends with a line end.
+// `tree` is the server's answer (schema/TASKS.md, "The tree of a task"). Each line ends with a line end.
 std::string show_tree(json::Value tree, const TreeRoom& room);
 
 }  // namespace baton::cli

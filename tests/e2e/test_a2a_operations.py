@@ -1,4 +1,4 @@
-"""Every operation in every generation and binding. Prints the table of versions and transports in schema/README.md."""
+"""Every operation in every generation and binding. Prints the table of versions and transports in schema/A2A.md."""
 import a2a_case
 import client
 

@@ -1,5 +1,5 @@
 // Baton's extension of A2A: its URI, and its members in the metadata of requests and of shown events. All of
-// it is public; schema/README.md describes it.
+// it is public; schema/EXTENSION.md describes it.
 //
 // The members are in metadata["urn:baton:a2a:1"].
 // - Agent card: declares the extension with the parameters {"idempotentSend": true}. Sends that repeat the

@@ -12,7 +12,7 @@ struct Row {
   RpcCode rpc;
 };
 
-// See protocol/a2a/README.md, 3. These numbers are in schema/README.md: they must not change.
+// See protocol/a2a/README.md, 3. These numbers are in schema/ERRORS.md: they must not change.
 constexpr std::array kErrors{
     Row{ErrorCode::parse_error, {-32700, "Invalid JSON payload"}},
     Row{ErrorCode::invalid_request, {-32600, "Request payload validation error"}},

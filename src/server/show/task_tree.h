@@ -32,7 +32,8 @@ class TaskTree {
 
   // Reads about a hundred more tasks. Returns whether all are read.
   base::Result<bool> read_some();
-  // Whether the JSON has the store's keys of the tasks. Only operators may see them.
+  // What "The tree of a task" in schema/TASKS.md describes.
+  // With the store's keys, for operators.
   enum class Keys { hidden, shown };
   // The format is described under "The tree of a task" in schema/README.md.
   std::string to_json(base::Timestamp now, Keys keys = Keys::hidden) const;

@@ -1,4 +1,4 @@
-// PostgresStore: tasks in a PostgreSQL database. schema/README.md describes the tables.
+// PostgresStore: tasks in a PostgreSQL database. schema/TABLES.md describes the tables.
 //
 // The database answers a commit once it is on its disk, so `flush` has nothing to do. Reads use connections
 // of their own. A lost connection is replaced. If it is lost during a group, `commit` finds out whether the

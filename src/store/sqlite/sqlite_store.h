@@ -1,10 +1,11 @@
 // SqliteStore: the embedded store, one SQLite file in WAL mode.
 //
-// Reads use connections of their own and see the data that was committed when they began. A commit is written
-// to the log but not flushed; `flush` does that. schema/README.md describes the tables. If the disk is full
-// or not writable, `apply` and `commit` fail with unavailable and recover with the disk. After a failed flush
-// it is unknown what the disk has, although readers may have seen the data: end the program. The next start
-// moves the log into the database and flushes it before any reads. Threads: as for TaskStore.
+// Reads use connections of their own and see what was committed when they began. A commit is written to the
+// log and not flushed: that is what `flush` does. schema/TABLES.md describes the tables.
+// If the disk is full or unwritable, `apply` and `commit` fail with unavailable and recover with the disk.
+// After a failed flush nobody knows what the disk has, while readers have seen it: end the program. The next
+// start moves what the log has into the database, flushed, before anybody reads it. Threads: as TaskStore
+// says.
 #pragma once
 
 #include <cstddef>

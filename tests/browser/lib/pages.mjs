@@ -1,4 +1,4 @@
-// The tested pages: the example of schema/README.md, and the bundled React pages.
+// The pages that are tested: the one that schema/CHAT-EXAMPLE.md shows, and the React pages, bundled.
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -25,9 +25,9 @@ async function bundled(name) {
 const html = readFileSync(join(here, "page/index.html"), "utf8");
 
 function ofPage() {
-  const text = readFileSync(join(here, "../..", "schema/README.md"), "utf8");
+  const text = readFileSync(join(here, "../..", "schema/CHAT-EXAMPLE.md"), "utf8");
   const found = text.match(/<!-- the example page[^\n]*-->\n```html\n([^]*?)```\n<!-- end of the page -->/);
-  if (!found) throw new Error("schema/README.md has no example page between its marks");
+  if (!found) throw new Error("schema/CHAT-EXAMPLE.md has no example page between its marks");
   return found[1];
 }
 
