@@ -53,7 +53,7 @@ def read_arguments():
     parser.add_argument("--out", type=pathlib.Path, help="where the page goes (standard output)")
     parser.add_argument("--quick", action="store_true", help="small and short: shows that everything works, no more")
     parser.add_argument("--readme", action="store_true",
-                        help="put the figures into scripts/README.md, between its two markers; needs a whole run")
+                        help="put the figures into scripts/SIZING.md, between its two markers; needs a whole run")
     parser.add_argument("--build", type=pathlib.Path, default=HERE.parents[1] / "build/release", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if not set(given.only or ()) <= set(ON_POSTGRES if given.store else SUITES):
@@ -112,7 +112,7 @@ def main():
     finally:
         shutil.rmtree(work, ignore_errors=True)
     if given.readme and not broken:
-        readme.write(context.places.root / "scripts/README.md", facts, context.figures)
+        readme.write(context.places.root / "scripts/SIZING.md", facts, context.figures)
     if not given.out:
         print(page_of(context, facts, broken))
     return 1 if broken else 0

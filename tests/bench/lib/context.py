@@ -48,8 +48,8 @@ class Context:
     nodes: int = 3  # nodes that share a database
     sections: list[tuple[str, str]] = dataclasses.field(default_factory=list)
     targets: list[Target] = dataclasses.field(default_factory=list)
-    figures: list[Figure] = dataclasses.field(default_factory=list)  # for scripts/README.md
-    # Medians of this run's earlier suites, for comparisons in later ones.
+    figures: list[Figure] = dataclasses.field(default_factory=list)  # of scripts/SIZING.md
+    # Medians of earlier suites of this run that later ones compare with.
     known: dict[str, float] = dataclasses.field(default_factory=dict)
     began: float = dataclasses.field(default_factory=time.monotonic)
 
@@ -63,7 +63,7 @@ class Context:
         self.targets.append(Target(what, wanted, found, bool(is_met)))
 
     def figure(self, what, ran, connections, baton, sdk="", ratio=""):
-        """Adds a row to the table in scripts/README.md."""
+        """A row of the table in scripts/SIZING.md."""
         self.figures.append(Figure(what, ran, str(connections), baton, sdk, ratio))
 
     def say(self, text):

@@ -1,6 +1,6 @@
-"""Fills a database with many tasks in seconds: copies the rows of the one task that Baton stored there, each time with
-new keys and ids (see schema/README.md). Reads tables and columns from the database, so it also works with a newer
-schema."""
+"""Fills a database with as many tasks as wanted, in seconds: the rows of the one task that Baton itself stored
+there are copied, each time with keys and ids of their own (schema/TABLES.md says what they mean). Tables and columns
+are read from the database, so a newer schema is filled as well."""
 import sqlite3
 
 # Columns that name a row's task or context, or that must differ from row to row.

@@ -1,6 +1,7 @@
-"""The table of figures in scripts/README.md: the results of the suites, between two markers."""
+"""The table of figures of scripts/SIZING.md: what the suites found, between two markers."""
 import dataclasses
 import pathlib
+import textwrap
 
 from samples import table
 
@@ -23,8 +24,10 @@ class Figure:
 
 
 def text_of(facts, figures):
-    """Returns the text between the markers."""
-    return "\n".join(["", *(f"- {fact}" for fact in facts), "", table(HEAD, [figure.cells() for figure in figures]),
+    """What stands between the markers."""
+    lines = [textwrap.fill(f"- {fact}", 120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+             for fact in facts]
+    return "\n".join(["", *lines, "", table(HEAD, [figure.cells() for figure in figures]),
                       "", ""])
 
 
@@ -33,7 +36,7 @@ def replaced(page, facts, figures):
     before, begin, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end or BEGIN in rest or END in after:
-        raise ValueError(f"scripts/README.md must have one line {BEGIN.strip()} and, after it, one {END.strip()}")
+        raise ValueError(f"scripts/SIZING.md must have one line {BEGIN.strip()} and, after it, one {END.strip()}")
     return before + BEGIN + text_of(facts, figures) + END + after
 
 

@@ -46,7 +46,7 @@ def filled(context, count):
     server.stop()
     began = time.monotonic()
     ids = many_tasks.fill(server.database, count)
-    # The copied rows have no slices yet (schema/README.md); the first start makes them.
+    # The rows that were copied have no slices yet (schema/TABLES.md): made once, at the first start.
     server.start()
     server.stop()
     context.say(f"a database of {count:,} tasks, made in {time.monotonic() - began:.0f} s")

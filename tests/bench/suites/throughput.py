@@ -139,7 +139,7 @@ HEAD = ["connections", "server", "per second", "p50 ms", "p99 ms", "rate, to SDK
         "CPU µs each", "resident MiB", "threads", "refused"]
 
 
-# The numbers of connections that scripts/README.md shows, if other than 64.
+# The numbers of connections that scripts/SIZING.md shows, beside 64.
 SHOWN = {"send": (1, 64), "stream": (64, 256)}
 RAN = {INSIDE: "an agent inside the program", SHIPPED: "the shipped echo, in Python"}
 
@@ -162,7 +162,7 @@ def report_figures(context, name, found):
                        f"1/{number(other / mine)}")
         limit = found[64, "limit: 4 commits"].median("rate")
         context.figure("the limit of this disk and machine with four commits for each send, one after the other",
-                       "a bare SQLite", 64, f"{number(limit)}/s, of which Baton has "
+                       "a bare SQLite", 64, f"{number(limit)}/s; Baton has "
                                             f"{found[64, INSIDE].median('rate') / limit:.0%}")
 
 
