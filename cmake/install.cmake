@@ -9,9 +9,9 @@ install(DIRECTORY agent-cards/ DESTINATION ${shared}/agent-cards COMPONENT agent
   PATTERN __pycache__ EXCLUDE PATTERN lib EXCLUDE PATTERN templates EXCLUDE)
 install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 foreach(folder agent-cards schema scripts)
-  install(FILES ${folder}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/${folder})
+  file(GLOB pages CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.md)
+  install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_DOCDIR}/${folder})
 endforeach()
-install(FILES scripts/COMPARISON.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/scripts)
 install(FILES scripts/package/baton.service DESTINATION lib/systemd/system)
 install(CODE "set(mandir ${CMAKE_INSTALL_MANDIR})\nset(datadir ${CMAKE_INSTALL_DATADIR})")
 install(CODE [[

@@ -134,7 +134,7 @@ std::string manual_of(const CLI::App& program, const std::string& version) {
   return page + ".SH SEE ALSO\n" +
          roff(
              "The pages beside the source: README.md, agent-cards/README.md, schema/README.md, "
-             "scripts/README.md.") +
+             "scripts/README.md. The last three lead to the pages of their folders.") +
          "\n";
 }
 

@@ -20,10 +20,10 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = pathlib.Path(os.environ.get("BATON_PROGRAM", ROOT / "build/release/baton")).resolve()
 WAIT_S = 30 * float(os.environ.get("BATON_TIME_SCALE", "1"))
-PAGES = ["README.md", "agent-cards/README.md", "agent-cards/GUIDES.md", "schema/README.md", "scripts/README.md", "scripts/COMPARISON.md",
-         *sorted(str(path.relative_to(ROOT)) for folder in ("agent-cards/lib", "agent-cards")
-                 for path in (ROOT / folder).glob("*/README.md"))]
-# The kinds of blocks besides sh and console: text, and examples in these languages.
+PAGES = [str(path.relative_to(ROOT)) for pattern in
+         ("README.md", "agent-cards/*.md", "schema/*.md", "scripts/*.md", "agent-cards/lib/*/README.md", "agent-cards/*/README.md")
+         for path in sorted(ROOT.glob(pattern))]
+# What a block may be besides sh and console: text, and examples of these.
 EXAMPLES = {"text", "json", "python", "js", "ts", "html", "sql", "ini"}
 COLUMNS, ROWS = 120, 40
 
