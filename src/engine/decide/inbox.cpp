@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <exception>
 #include <iterator>
+#include <memory>
 #include <utility>
 
 #include "base/thread_priority.h"
@@ -497,6 +498,17 @@ void Inbox::tell_peers() {
   if (!own_grown_.empty()) options_.peers->tell_followers(own_grown_);
   grown_.clear();
   own_grown_.clear();
+}
+
+// ---- Removals
+
+void Inbox::remove(store::RetentionStore& store, store::Removal removal, Also also, Gone done) {
+  const std::size_t bytes = sizeof(Removing) + removal.tasks.size() * sizeof(store::Removal::One);
+  push(std::make_unique<Removing>(store, std::move(removal), std::move(also), std::move(done)), bytes);
+}
+
+void Inbox::tidy(store::RetentionStore& store, std::int64_t spare_pages, Tidied done) {
+  push(std::make_unique<Tidying>(store, spare_pages, std::move(done)), sizeof(Tidying));
 }
 
 }  // namespace baton::engine
