@@ -195,7 +195,7 @@ void Client::wait(const Sent& sent) {
   const milliseconds bound(random_.below(30'000));
   call<Stop>(
       world_, "wait", [this, accepted, bound](Process& process, const std::function<void(Stop)>& done) {
-        process.tasks().wait(accepted.key, accepted.before, bound, [this, accepted, done](Stop stop) {
+        process.reader().await_stop(accepted.key, accepted.before, bound, [this, accepted, done](Stop stop) {
           if (stop) {
             if (world_.model.state_at(accepted.key, stop->number) != stop->state) {
               world_.fibers.fail("a wait was told a state that the task did not have");
@@ -218,24 +218,21 @@ void Client::cancel(const Sent& sent) {
   const task::TaskKey key = sent.accepted->key;
   if (plan_of(sent.submission.agent.value) != nullptr) world_.model.note_cancel(key);
   const bool reopens = sent.may_reopen;
-  call<Canceled>(world_, "cancel",
-                 [this, key, reopens](Process& process, const std::function<void(Canceled)>& done) {
-                   const task::TaskHead head = world_.model.task(key).head();
-                   process.tasks().cancel(key, [this, key, reopens, head, done](Canceled canceled) {
-                     const Model::Task& task = world_.model.task(key);
-                     if (canceled && !reopens && task.durable_state() != task::State::canceled) {
-                       world_.fibers.fail("a cancel was confirmed for a task that is " +
-                                          std::string(name_of(task.durable_state())));
-                     }
-                     if (canceled && head.turn_state == task::TurnState::queued)
-                       SOMETIMES(canceled_while_queued);
-                     if (canceled && head.turn_state == task::TurnState::running)
-                       SOMETIMES(canceled_while_running);
-                     if (!canceled && head.turn_state == task::TurnState::running)
-                       SOMETIMES(cancel_came_too_late);
-                     done(std::move(canceled));
-                   });
-                 });
+  call<Canceled>(
+      world_, "cancel", [this, key, reopens](Process& process, const std::function<void(Canceled)>& done) {
+        const task::TaskHead head = world_.model.task(key).head();
+        process.engine().cancels().cancel(key, [this, key, reopens, head, done](Canceled canceled) {
+          const Model::Task& task = world_.model.task(key);
+          if (canceled && !reopens && task.durable_state() != task::State::canceled) {
+            world_.fibers.fail("a cancel was confirmed for a task that is " +
+                               std::string(name_of(task.durable_state())));
+          }
+          if (canceled && head.turn_state == task::TurnState::queued) SOMETIMES(canceled_while_queued);
+          if (canceled && head.turn_state == task::TurnState::running) SOMETIMES(canceled_while_running);
+          if (!canceled && head.turn_state == task::TurnState::running) SOMETIMES(cancel_came_too_late);
+          done(std::move(canceled));
+        });
+      });
 }
 
 void Client::read(const Sent& sent) {
@@ -245,7 +242,7 @@ void Client::read(const Sent& sent) {
   call<Task>(world_, "read", [this, ref, key](Process& process, const std::function<void(Task)>& done) {
     const Time began = world_.fibers.now();
     const std::int64_t least = world_.model.told_of(key);
-    auto task = process.tasks().read(ref, task::Depth{std::nullopt, true});
+    auto task = process.reader().read(ref, task::Depth{std::nullopt, true});
     if (world_.fibers.now() - began > milliseconds(1)) SOMETIMES(read_waited_for_the_flush);
     if (!task && is_gone(key)) return done(std::move(task));
     if (!task) world_.fibers.fail("an acknowledged task cannot be read: " + task.error().for_caller);
@@ -264,7 +261,7 @@ void Client::list() {
   filter.caller.value = name_;
   filter.agent.value = "plain";
   call<Page>(world_, "list", [this, filter](Process& process, const std::function<void(Page)>& done) {
-    auto page = process.tasks().heads(filter);
+    auto page = process.reader().list(filter);
     if (!page) world_.fibers.fail("a list cannot be read: " + page.error().for_caller);
     for (const task::TaskHead& head : page->heads) {
       if (head.caller != filter.caller) world_.fibers.fail("a list shows another caller's task");
@@ -284,7 +281,7 @@ void Client::set_webhook(const Sent& sent) {
   const task::PushConfig config = world_.receivers.make_config();
   call<Config>(world_, "set webhook",
                [this, ref, key, config](Process& process, const std::function<void(Config)>& done) {
-                 process.tasks().set_push(ref, config, [this, key, config, done](Config set) {
+                 process.engine().push().set(ref, config, [this, key, config, done](Config set) {
                    if (set) world_.receivers.expect(config.url, key, std::ssize(world_.model.task(key).log));
                    done(std::move(set));
                  });
@@ -325,7 +322,7 @@ void Client::follow(const Sent& sent) {
         }
         stream->has_news = false;
         while (!stream->cut && !stream->ended) {
-          const auto events = process.tasks().events(key, {stream->last}, static_cast<int>(limit));
+          const auto events = process.reader().events(key, {stream->last}, static_cast<int>(limit));
           if ((!events || events->empty()) && is_gone(key)) {
             stream->ended = true;
             break;

@@ -48,6 +48,7 @@ class Process {
   bool recovers() const { return recovers_; }
   engine::Engine& engine() { return *engine_; }
   engine::TaskService& tasks() { return engine_->tasks(); }
+  const engine::TaskReader& reader() const { return engine_->reader(); }
   const agents::Agent* skilled(const std::string& skill, const std::string& tag) const {
     return catalogue_->find_skilled(skill, tag);
   }

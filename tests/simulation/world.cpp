@@ -313,7 +313,7 @@ bool World::all_tasks_end() {
   for (const task::TaskKey key : waiting) {
     model.note_cancel(key);
     call<Canceled>(*this, "cancel", [key](Process& process, std::function<void(Canceled)> done) {
-      process.tasks().cancel(key, std::move(done));
+      process.engine().cancels().cancel(key, std::move(done));
     });
   }
   for (const task::TaskHead& plan : asking) answer(plan);

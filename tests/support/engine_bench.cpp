@@ -85,7 +85,7 @@ base::Result<engine::Accepted> EngineBench::submit(task::Submission submission) 
 
 std::future<base::Result<task::TaskKey>> EngineBench::cancel_later(const task::TaskId& id) {
   auto promise = std::make_shared<std::promise<base::Result<task::TaskKey>>>();
-  engine_->tasks().cancel(ref(id.value), [promise](base::Result<task::TaskKey> canceled) {
+  engine_->cancels().cancel(ref(id.value), [promise](base::Result<task::TaskKey> canceled) {
     promise->set_value(std::move(canceled));
   });
   return promise->get_future();
@@ -97,15 +97,15 @@ base::Result<task::TaskKey> EngineBench::cancel(const task::TaskId& id) {
 
 std::optional<engine::Stop> EngineBench::wait(task::TaskKey key, std::int64_t after) {
   auto promise = std::make_shared<std::promise<std::optional<engine::Stop>>>();
-  engine_->tasks().wait(key, {after}, patience(),
-                        [promise](std::optional<engine::Stop> stop) { promise->set_value(stop); });
+  engine_->reader().await_stop(key, {after}, patience(),
+                               [promise](std::optional<engine::Stop> stop) { promise->set_value(stop); });
   return promise->get_future().get();
 }
 
 std::future<std::optional<engine::Stop>> EngineBench::wait_later(const engine::Accepted& accepted) {
   auto promise = std::make_shared<std::promise<std::optional<engine::Stop>>>();
-  engine_->tasks().wait(accepted.key, accepted.before, patience(),
-                        [promise](std::optional<engine::Stop> stop) { promise->set_value(stop); });
+  engine_->reader().await_stop(accepted.key, accepted.before, patience(),
+                               [promise](std::optional<engine::Stop> stop) { promise->set_value(stop); });
   return promise->get_future();
 }
 

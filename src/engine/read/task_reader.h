@@ -41,6 +41,8 @@ class TaskReader {
   // At most `limit` events with numbers above `after`, in order; fewer if they are large.
   base::Result<std::vector<task::Event>> events(task::TaskKey key, task::EventNumber after, int limit) const;
   base::Result<std::optional<Stop>> stop_after(task::TaskKey key, task::EventNumber number) const;
+  // Returns the log position before the run that event `number` belongs to. A run goes from a message to the
+  // next stop.
   base::Result<task::EventNumber> stop_before(task::TaskKey key, task::EventNumber number) const;
   // Calls `done` once, with the first stop after event `after`, whether it has come already or not; or with
   // nothing, once `bound` has passed or waits are ended (LiveTasks::end_waits). On any thread: it must not

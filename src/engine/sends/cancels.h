@@ -29,6 +29,8 @@ class Cancels {
         clock_(clock),
         options_(options) {}
 
+  // Calls `done` when the task has ended as canceled. Fails with not_cancelable if it ended otherwise, and
+  // with unavailable if it does not end in time.
   void cancel(const task::TaskRef& ref, Done done);
   // `reason`: the text of the canceled status; empty: none.
   void cancel(task::TaskKey key, Done done, const std::string& reason = {});
@@ -36,9 +38,12 @@ class Cancels {
   // turn may go on for a while.
   using Heard = std::function<void(base::Result<task::TaskHead>)>;
   void cancel(task::TaskKey key, std::shared_ptr<const task::AuditEntry> audit, Heard heard);
-  // Where nobody asks again: a cancel that the store refuses is tried until it is taken.
+  // Cancels a child that its parent does not need any more. A cancel that the store refuses is tried until it
+  // is taken, as no caller asks again.
   void cancel_child(task::TaskKey child, const std::string& reason = {});
+  // Cancels the open children of an ended task.
   void cancel_children(task::TaskKey parent);
+  // Cancels the open children of all tasks that have ended.
   void cancel_orphans();
 
  private:

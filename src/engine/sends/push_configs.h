@@ -26,9 +26,13 @@ class PushConfigs {
   // Whether this config may be set: webhooks are on, and its URL is allowed, else invalid_argument.
   base::Result<void> check(const task::PushConfig& config) const;
 
+  // A config without an id gets one.
   void set(const task::TaskRef& ref, task::PushConfig config, Done done);
+  // Returns the config with this id, or the first one if `id` is empty; not_found if there is none.
   base::Result<task::PushConfig> get(const task::TaskRef& ref, const task::PushConfigId& id) const;
+  // In order of creation.
   base::Result<std::vector<task::PushConfig>> list(const task::TaskRef& ref) const;
+  // Removing a config that does not exist is a no-op and succeeds.
   void remove(const task::TaskRef& ref, const task::PushConfigId& id, Removed done);
 
  private:

@@ -12,7 +12,6 @@
 
 #include "agents/cards/catalogue.h"
 #include "engine/decide/kinds/send.h"
-#include "engine/read/task_list.h"
 #include "engine/sends/cancels.h"
 #include "engine/sends/push_configs.h"
 
@@ -54,67 +53,9 @@ class TaskService {
   // checks this too; callers with several submissions check all of them first. May block.
   base::Result<void> check_answer(const task::Submission& submission) const;
 
-  // Calls `done` when the task stops (ends, or waits for its caller) after event `after`, whether that has
-  // happened already or not; with nothing when `bound` has passed or the program drains.
-  void wait(task::TaskKey task, task::EventNumber after, std::chrono::milliseconds bound,
-            LiveTasks::OnStop done) {
-    reader_.await_stop(task, after, bound, std::move(done));
-  }
-
-  base::Result<task::TaskHead> find(const task::TaskRef& ref) const { return reader_.head(ref); }
-  base::Result<task::TaskHead> find(task::TaskKey key) const { return reader_.head(key); }
-  // The task as it is now, or as it was just after event `as_of`.
-  base::Result<task::Task> read(task::TaskKey key, const task::Depth& depth,
-                                std::optional<task::EventNumber> as_of = {}) const {
-    return reader_.read(key, depth, as_of);
-  }
-  base::Result<task::Task> read(const task::TaskRef& ref, const task::Depth& depth) const {
-    return reader_.read(ref, depth);
-  }
-  // Whether a callback may read this task: see TaskReader.
-  bool is_at_hand(task::TaskKey key, std::optional<task::EventNumber> as_of) const {
-    return reader_.is_at_hand(key, as_of);
-  }
-  bool is_at_hand(const task::TaskRef& ref) const { return reader_.is_at_hand(ref); }
-  // See Inbox.
-  bool tells_many() const { return inbox_.tells_many(); }
-  // See LiveTasks.
-  LiveTasks::Subscription subscribe(task::TaskKey key, LiveTasks::News news) {
-    return live_.subscribe(key, std::move(news));
-  }
-  bool after_change(task::TaskKey key, std::function<void()> then) {
-    return live_.after_change(key, std::move(then));
-  }
-  // At most `limit` events with numbers above `after`, in order.
-  base::Result<std::vector<task::Event>> events(task::TaskKey key, task::EventNumber after, int limit) const {
-    return reader_.events(key, after, limit);
-  }
-
   // The earlier submission of this name (task::Submission::name), or not_found.
   base::Result<Accepted> earlier(const task::Caller& caller, const task::AgentName& agent,
                                  const task::ContextId& context, const std::string& name) const;
-  // Returns the log position before the run that event `number` belongs to. A run goes from a message to the
-  // next stop.
-  base::Result<task::EventNumber> run_begin(task::TaskKey key, task::EventNumber number) const {
-    return reader_.stop_before(key, number);
-  }
-  // One page of a list, heads only.
-  base::Result<store::ListPage> heads(const task::ListFilter& filter) const { return reader_.list(filter); }
-
-  base::Result<TaskList> list(const task::ListFilter& filter, const task::Depth& depth) const {
-    return list_tasks(reader_, filter, depth);
-  }
-  // Calls `done` when the task has ended as canceled. Fails with not_cancelable if it ended otherwise, and
-  // with unavailable if it does not end in time.
-  void cancel(const task::TaskRef& ref, Cancels::Done done) { cancels_.cancel(ref, std::move(done)); }
-  // `reason`: the text of the canceled status; empty: none.
-  void cancel(task::TaskKey key, Cancels::Done done, const std::string& reason = {}) {
-    cancels_.cancel(key, std::move(done), reason);
-  }
-  // An operator's cancel; see Cancels.
-  void cancel(task::TaskKey key, std::shared_ptr<const task::AuditEntry> audit, Cancels::Heard heard) {
-    cancels_.cancel(key, std::move(audit), std::move(heard));
-  }
   // What happens to the run that begins after `before` once its client has left.
   base::Result<task::Leaving> leaving(task::TaskKey key, task::EventNumber before) const;
   // Call when the client of the run that begins after `before` has left. A run with Leaving::cancels, on a
@@ -127,35 +68,6 @@ class TaskService {
   // As Peers::claim, if there are other nodes.
   base::Result<store::Peers::Claim> claim_from_others(const task::Caller& caller,
                                                       const std::string& name) const;
-
-  // Cancels a child that its parent does not need any more.
-  void cancel_child(task::TaskKey child, const std::string& reason = {}) {
-    cancels_.cancel_child(child, reason);
-  }
-  // Cancels the open children of an ended task.
-  void cancel_children(task::TaskKey parent) { cancels_.cancel_children(parent); }
-  // Cancels the open children of all tasks that have ended.
-  void cancel_orphans() { cancels_.cancel_orphans(); }
-
-  // A config without an id gets one.
-  void set_push(const task::TaskRef& ref, task::PushConfig config, PushConfigs::Done done) {
-    const_cast<PushConfigs&>(push_).set(ref, std::move(config), std::move(done));
-  }
-  // Returns the config with this id, or the first one if `id` is empty; not_found if there is none.
-  base::Result<task::PushConfig> push_config(const task::TaskRef& ref, const task::PushConfigId& id) const {
-    return push_.get(ref, id);
-  }
-  // In order of creation.
-  base::Result<std::vector<task::PushConfig>> push_configs(const task::TaskRef& ref) const {
-    return push_.list(ref);
-  }
-  // Deleting a config that does not exist is a no-op and succeeds.
-  void delete_push(const task::TaskRef& ref, const task::PushConfigId& id, PushConfigs::Removed done) {
-    const_cast<PushConfigs&>(push_).remove(ref, id, std::move(done));
-  }
-
-  // Ends all waits with nothing, because the program drains.
-  void release_waits() { live_.end_waits(); }
 
  private:
   struct Sending;

@@ -133,7 +133,7 @@ TEST_CASE("Answers: a faulty schema fails a local agent's turn, and the error na
   for (const auto& [schema, reason] : rows) {
     EngineBench bench;
     const auto key = ask(bench, schema);
-    const auto task = bench.engine().tasks().read(key, {});
+    const auto task = bench.engine().reader().read(key, {});
     REQUIRE(task);
     CHECK(task->status.state == State::failed);
     CHECK(task::text_of(*task->status.message) ==
@@ -144,7 +144,7 @@ TEST_CASE("Answers: a faulty schema fails a local agent's turn, and the error na
 TEST_CASE("Answers: a faulty schema is removed from a remote agent's question") {
   EngineBench bench(elsewhere());
   const auto key = ask(bench, R"({"allOf":[{"$ref":"#"}]})");
-  const auto task = bench.engine().tasks().read(key, {});
+  const auto task = bench.engine().reader().read(key, {});
   REQUIRE(task);
   CHECK(task->status.state == State::input_required);
   CHECK(task->status.message->parts == std::vector<Part>{Part::of_text("well?")});
@@ -164,7 +164,7 @@ TEST_CASE("Answers: the limits of questions are the server's settings") {
   options.engine.questions.nodes_max = 1;
   EngineBench bench(options);
   const auto key = ask(bench, R"({"items":{}})");
-  const auto task = bench.engine().tasks().read(key, {});
+  const auto task = bench.engine().reader().read(key, {});
   CHECK(task->status.state == State::failed);
   CHECK(task::text_of(*task->status.message).find("it has more than 1 schemas in it") != std::string::npos);
 }

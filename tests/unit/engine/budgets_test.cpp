@@ -40,7 +40,7 @@ struct Held {
     const auto ended = bench.wait(key);
     REQUIRE(ended);
     CHECK(ended->state == State::failed);
-    return task::text_of(*bench.engine().tasks().read(key, {})->status.message);
+    return task::text_of(*bench.engine().reader().read(key, {})->status.message);
   }
 
   EngineBench bench;

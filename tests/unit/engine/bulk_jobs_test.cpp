@@ -82,7 +82,7 @@ TEST_CASE("BulkJobs: each task that the filter finds is acted on once and has it
   CHECK(job.done == 100);
   CHECK(job.refused == 0);
   CHECK(job.tasks == 100);
-  for (const task::TaskKey task : keys) CHECK(bench.engine().tasks().find(task)->state == State::canceled);
+  for (const task::TaskKey task : keys) CHECK(bench.engine().reader().head(task)->state == State::canceled);
   CHECK(bench.store().bulk_items(*key, {}, 1000, true)->empty());
   CHECK(bench.store().bulk_items(*key, {}, 1000, false)->size() == 100);
   CHECK(bench.store().audit({.action = "cancel"}, 0, 1000)->lines.size() == 100);
@@ -99,7 +99,7 @@ TEST_CASE("BulkJobs: if the count is not the expected one nothing begins, and th
   CHECK(bench.engine().bulk_jobs().begin(request(BulkAction::cancel, 0)).error().code ==
         ErrorCode::invalid_argument);
   CHECK(bench.store().bulk_jobs(10)->empty());
-  CHECK(!bench.engine().tasks().find(keys[0])->cancel_requested);
+  CHECK(!bench.engine().reader().head(keys[0])->cancel_requested);
 }
 
 TEST_CASE("BulkJobs: skip gives up all waiting deliveries, and is refused if there are none") {
@@ -121,7 +121,7 @@ TEST_CASE("BulkJobs: skip gives up all waiting deliveries, and is refused if the
 TEST_CASE("BulkJobs: a refusal is in the item's result and does not stop the job") {
   EngineBench bench;
   const auto keys = delayed(bench, 2);
-  REQUIRE(bench.cancel(bench.engine().tasks().find(keys[0])->id));
+  REQUIRE(bench.cancel(bench.engine().reader().head(keys[0])->id));
   const auto key = bench.engine().bulk_jobs().begin(request(BulkAction::cancel, 2));
   REQUIRE(key);
   const auto job = finished(bench, *key);
@@ -179,8 +179,8 @@ TEST_CASE("BulkJobs: delete removes ended tasks and refuses others, with an outc
   CHECK(job.action == "delete");
   CHECK(job.done == 3);
   CHECK(job.refused == 1);
-  for (const task::TaskKey task : ended) CHECK(!bench.engine().tasks().find(task));
-  CHECK(bench.engine().tasks().find(waits));
+  for (const task::TaskKey task : ended) CHECK(!bench.engine().reader().head(task));
+  CHECK(bench.engine().reader().head(waits));
   const auto items = bench.store().bulk_items(*key, {}, 10, false);
   for (const store::BulkItem& item : *items)
     CHECK(item.outcome == (item.task == waits ? "conflict" : task::kDone));
@@ -208,7 +208,7 @@ TEST_CASE("BulkJobs: delete continues after a restart, and tasks already removed
   REQUIRE(bench.store().commit());
   bench.restart();
   CHECK(finished(bench, {7}).done == 3);
-  for (const task::TaskKey task : keys) CHECK(!bench.engine().tasks().find(task));
+  for (const task::TaskKey task : keys) CHECK(!bench.engine().reader().head(task));
   CHECK(bench.store().bulk_items({7}, {4710}, 10, false)->at(0).detail == "was gone already");
 }
 
@@ -244,8 +244,8 @@ TEST_CASE("BulkJobs: without an expected count the tasks are stored, counted, an
   const auto job = counted(bench, *key);
   CHECK(job.tasks == 1'100);
   CHECK(job.state == store::BulkJob::State::preparing);
-  delayed(bench, 1);  // too late to be in the job
-  CHECK(!bench.engine().tasks().find(keys[0])->cancel_requested);
+  delayed(bench, 1);  // comes too late
+  CHECK(!bench.engine().reader().head(keys[0])->cancel_requested);
   CHECK(jobs.confirm(*key, 1'101, "olga").error().for_caller == "the job has 1100 tasks, not 1101");
   CHECK(jobs.confirm(*key, 1'100, "otto").error().code == ErrorCode::conflict);
   SUBCASE("also after a restart") {
@@ -274,7 +274,7 @@ TEST_CASE("BulkJobs: a counted job can be abandoned, and the oldest is if too ma
   CHECK(bench.store().bulk_job(made.front())->state == store::BulkJob::State::abandoned);
   REQUIRE(bench.engine().bulk_jobs().abandon(made.back()));
   CHECK(bench.engine().bulk_jobs().confirm(made.back(), 1, "olga").error().code == ErrorCode::conflict);
-  CHECK(!bench.engine().tasks().find(keys[0])->cancel_requested);
+  CHECK(!bench.engine().reader().head(keys[0])->cancel_requested);
 }
 
 TEST_CASE("BulkJobs: if the filter finds no task the job is finished without a confirmation") {

@@ -59,7 +59,7 @@ TEST_CASE("Delegation: the parent shows its child's question, and the answer goe
     Family all(bench, waits);
     all.child->sink->finish(question("how?"));
     REQUIRE(bench.wait(all.key)->state == State::input_required);
-    const auto asked = bench.engine().tasks().read(all.key, {});
+    const auto asked = bench.engine().reader().read(all.key, {});
     CHECK(task::text_of(*asked->status.message) == "how?");
     REQUIRE(asked->status.asked_by.size() == 1);
     CHECK(asked->status.asked_by[0].agent == task::AgentName{"helper"});
@@ -154,7 +154,7 @@ TEST_CASE("Delegation: a question rises to the root level by level, and its answ
   top->sink->finish(agents::Waits{});
   bottom->sink->finish(question("deep?"));
   await_question(bench, root->key, "deep?");
-  const auto status = bench.engine().tasks().read(root->key, {})->status;
+  const auto status = bench.engine().reader().read(root->key, {})->status;
   REQUIRE(status.asked_by.size() == 2);
   CHECK(status.asked_by[0].task == middle->turn.task);
   CHECK(status.asked_by[1].task == bottom->turn.task);
@@ -187,8 +187,8 @@ TEST_CASE("Delegation: a question is withdrawn if it is answered elsewhere or it
     again->sink->finish(agents::Done{});
 
     std::promise<void> canceled;
-    bench.engine().tasks().cancel({task::kAnonymous, {"helper"}, second->turn.task},
-                                  [&](const auto&) { canceled.set_value(); });
+    bench.engine().cancels().cancel({task::kAnonymous, {"helper"}, second->turn.task},
+                                    [&](const auto&) { canceled.set_value(); });
     canceled.get_future().wait();
     await_state(bench, all.key, State::working);
     if (waits) {
@@ -226,7 +226,7 @@ TEST_CASE("Delegation: while a child asks, a running turn's text is a new reply 
   REQUIRE(bench.scripted().wait_for([&] { return all.parent->delivered.size() == 1; }));
   all.parent->sink->finish(agents::Done{});
   await_state(bench, all.key, State::completed);
-  const auto task = bench.engine().tasks().read(all.key, {});
+  const auto task = bench.engine().reader().read(all.key, {});
   REQUIRE(task->artifacts.size() == 2);
   CHECK(task->artifacts[0].parts.at(0).content == "before. ");
   CHECK(task->artifacts[1].parts.at(0).content == "meanwhile.");

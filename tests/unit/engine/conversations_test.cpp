@@ -30,7 +30,7 @@ class Bench : public EngineBench {
     submission.context = {context};
     const auto accepted = submit(std::move(submission));
     REQUIRE(accepted);
-    return engine().tasks().find(accepted->key).value();
+    return engine().reader().head(accepted->key).value();
   }
   task::TaskHead ended(const std::string& text, const std::string& context,
                        const std::string& caller = "ann") {
@@ -105,8 +105,8 @@ TEST_CASE("Conversations: deleting one that waits for its caller cancels it and 
   REQUIRE(bench.wait(asks.key));
   CHECK(bench.erase("c1").has_value());
   CHECK(ids_of(bench.list(10)) == Ids{"c2"});
-  CHECK(bench.engine().tasks().find(asks.key).error().code == ErrorCode::task_not_found);
-  CHECK(bench.engine().tasks().find(kept.key).has_value());
+  CHECK(bench.engine().reader().head(asks.key).error().code == ErrorCode::task_not_found);
+  CHECK(bench.engine().reader().head(kept.key).has_value());
   CHECK(bench.erase("c1").error().code == ErrorCode::not_found);
 }
 
@@ -122,7 +122,7 @@ TEST_CASE("Conversations: deleting one that is working removes it after its work
   CHECK(outcome.wait_for(std::chrono::seconds(0)) != std::future_status::ready);
   run->sink->finish(agents::Canceled{});
   CHECK(outcome.get().has_value());
-  CHECK(bench.engine().tasks().find(head.key).error().code == ErrorCode::task_not_found);
+  CHECK(bench.engine().reader().head(head.key).error().code == ErrorCode::task_not_found);
 }
 
 TEST_CASE("Conversations: a deleted one whose work does not end in time stays until the work has ended") {
@@ -132,12 +132,12 @@ TEST_CASE("Conversations: a deleted one whose work does not end in time stays un
   const auto run = bench.scripted().next();
   CHECK(bench.erase("c1", 10ms).error().code == ErrorCode::conflict);
   REQUIRE(bench.scripted().wait_for([&] { return run->canceled; }));
-  CHECK(bench.engine().tasks().find(head.key).has_value());
+  CHECK(bench.engine().reader().head(head.key).has_value());
   run->sink->finish(agents::Canceled{});
   REQUIRE(bench.wait(head.key));
   CHECK(bench.erase("c1").has_value());
-  CHECK(bench.engine().tasks().find(ended.key).error().code == ErrorCode::task_not_found);
-  CHECK(bench.engine().tasks().find(head.key).error().code == ErrorCode::task_not_found);
+  CHECK(bench.engine().reader().head(ended.key).error().code == ErrorCode::task_not_found);
+  CHECK(bench.engine().reader().head(head.key).error().code == ErrorCode::task_not_found);
 }
 
 }  // namespace conversations_test

@@ -42,11 +42,11 @@ TEST_CASE("Delegation: a child that somebody else answered is still reported wit
   const auto other = bench.helper().next();
   REQUIRE(other);
   parent->sink->finish(agents::Waits{});
-  while (bench.engine().tasks().find(accepted->key)->turn_state != task::TurnState::waiting) {
+  while (bench.engine().reader().head(accepted->key)->turn_state != task::TurnState::waiting) {
     std::this_thread::yield();
   }
   asking->sink->finish(question());
-  while (bench.engine().tasks().find(accepted->key)->awaited != 1) std::this_thread::yield();
+  while (bench.engine().reader().head(accepted->key)->awaited != 1) std::this_thread::yield();
   auto answer = EngineBench::message("like this", asking->turn.task.value);
   answer.agent = {"helper"};
   REQUIRE(bench.submit(answer));

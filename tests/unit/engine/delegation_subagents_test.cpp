@@ -81,10 +81,10 @@ TEST_CASE("Delegation: the parent's log shows a child as a subagent, from its st
   CHECK(events[1].id == child->turn.task.value);
   CHECK(story_of(log) == Story{"started helper", "finished"});
   CHECK(subagents_in(
-            bench.log(bench.engine().tasks().find({task::kAnonymous, {"helper"}, child->turn.task})->key))
+            bench.log(bench.engine().reader().head({task::kAnonymous, {"helper"}, child->turn.task})->key))
             .empty());
-  // The parent's reply stays one artifact: subagent events do not end it.
-  const auto task = bench.engine().tasks().read(accepted->key, {});
+  // The reply goes on around it: a subagent is no content of the parent's.
+  const auto task = bench.engine().reader().read(accepted->key, {});
   REQUIRE(task->artifacts.size() == 1);
   CHECK(task->artifacts[0].parts.at(0).content == "I ask. It says yes.");
   // The parent's text about the result comes after the subagent's end.

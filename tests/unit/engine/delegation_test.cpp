@@ -100,7 +100,7 @@ TEST_CASE("Delegation: a turn can answer and refer only to tasks below its own")
     REQUIRE(bench.scripted().wait_for([&] { return parent->delivered.size() > before; }));
     CHECK(parent->delivered.back().error == "there is no such task of the agent \"helper\" below this one");
   }
-  CHECK(bench.engine().tasks().find(asking->key)->state == State::input_required);
+  CHECK(bench.engine().reader().head(asking->key)->state == State::input_required);
 
   auto work = request_to("helper", "work");
   work.message.reference_tasks = {{"other"}, {"given"}};

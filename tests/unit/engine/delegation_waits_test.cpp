@@ -37,11 +37,11 @@ EngineBench::Options quick_to_stop() {
 }
 
 void await_turn_state(EngineBench& bench, task::TaskKey key, TurnState state) {
-  while (bench.engine().tasks().find(key)->turn_state != state) std::this_thread::yield();
+  while (bench.engine().reader().head(key)->turn_state != state) std::this_thread::yield();
 }
 
 void await_awaited(EngineBench& bench, task::TaskKey key, int children) {
-  while (bench.engine().tasks().find(key)->awaited != children) std::this_thread::yield();
+  while (bench.engine().reader().head(key)->awaited != children) std::this_thread::yield();
 }
 
 std::size_t children_of(EngineBench& bench, task::TaskKey parent) {
@@ -50,7 +50,7 @@ std::size_t children_of(EngineBench& bench, task::TaskKey parent) {
 
 std::string whole_reply(EngineBench& bench, task::TaskKey key) {
   std::string text;
-  const auto task = bench.engine().tasks().read(key, {});
+  const auto task = bench.engine().reader().read(key, {});
   for (const task::Artifact& artifact : task->artifacts) {
     text += artifact.parts.at(0).content;
   }
@@ -73,7 +73,7 @@ TEST_CASE("Delegation: a waiting turn continues in the next one, with the result
   await_turn_state(bench, accepted->key, TurnState::waiting);
   REQUIRE(bench.scripted().wait_for([&] { return parent->let_go; }));
   CHECK(bench.engine().counts().turns.running == 1);
-  CHECK(bench.engine().tasks().find(accepted->key)->state == State::working);
+  CHECK(bench.engine().reader().head(accepted->key)->state == State::working);
   child->sink->text("done that");
   child->sink->finish(agents::Done{});
 
@@ -195,7 +195,7 @@ TEST_CASE("Delegation: a waiting task still waits after a restart, whenever its 
       REQUIRE(child);
       CHECK(task::text_of(child->turn.message) == "child");
       CHECK(child->turn.attempt == 2);
-      CHECK(bench.engine().tasks().find(accepted->key)->turn_state == TurnState::waiting);
+      CHECK(bench.engine().reader().head(accepted->key)->turn_state == TurnState::waiting);
       child->sink->finish(agents::Done{});
     }
     const auto next = bench.scripted().next();
@@ -312,7 +312,7 @@ TEST_CASE("Delegation: canceling a waiting task cancels its children, and no fur
   REQUIRE(child);
   await_turn_state(bench, accepted->key, TurnState::waiting);
   CHECK(bench.cancel({"t1"}));
-  CHECK(bench.engine().tasks().find(accepted->key)->state == State::canceled);
+  CHECK(bench.engine().reader().head(accepted->key)->state == State::canceled);
   REQUIRE(bench.helper().wait_for([&] { return child->canceled; }));
   child->sink->finish(agents::Canceled{});
   while (children_of(bench, accepted->key) > 0) std::this_thread::yield();

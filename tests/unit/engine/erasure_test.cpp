@@ -45,7 +45,7 @@ class Bench : public EngineBench {
     submission.context = {context};
     const auto accepted = submit(std::move(submission));
     REQUIRE(accepted);
-    return engine().tasks().find(accepted->key).value();
+    return engine().reader().head(accepted->key).value();
   }
   task::TaskHead ended(const std::string& caller, const std::string& context = {}) {
     const task::TaskHead head = begun(caller, context);
@@ -53,7 +53,7 @@ class Bench : public EngineBench {
     REQUIRE(wait(head.key));
     return head;
   }
-  bool is_there(const task::TaskHead& head) { return engine().tasks().find(head.key).has_value(); }
+  bool is_there(const task::TaskHead& head) { return engine().reader().head(head.key).has_value(); }
   std::vector<store::AuditLine> audit() { return store().audit({}, 0, 100)->lines; }
 };
 
@@ -100,7 +100,7 @@ TEST_CASE("Erasure: an ended task is removed at once, and a row of the audit sta
   CHECK(erased->left == 0);
   CHECK(!bench.is_there(head));
   CHECK(bench.is_there(other));
-  CHECK(bench.engine().tasks().find(task::TaskRef{head.caller, head.agent, head.id}).error().code ==
+  CHECK(bench.engine().reader().head(task::TaskRef{head.caller, head.agent, head.id}).error().code ==
         ErrorCode::task_not_found);
   const auto rows = bench.audit();
   REQUIRE(rows.size() == 1);

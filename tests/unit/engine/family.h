@@ -37,11 +37,11 @@ inline EngineBench::Options quick_to_stop() {
 }
 
 inline task::TaskHead head(EngineBench& bench, task::TaskKey key) {
-  return *bench.engine().tasks().find(key);
+  return *bench.engine().reader().head(key);
 }
 
 inline task::TaskKey key_of(EngineBench& bench, const Running& child, const std::string& agent = "helper") {
-  return bench.engine().tasks().find({task::kAnonymous, {agent}, child->turn.task})->key;
+  return bench.engine().reader().head({task::kAnonymous, {agent}, child->turn.task})->key;
 }
 
 inline void await_state(EngineBench& bench, task::TaskKey key, State state) {
@@ -50,7 +50,7 @@ inline void await_state(EngineBench& bench, task::TaskKey key, State state) {
 
 // The question that the task shows, or an empty text.
 inline std::string shown(EngineBench& bench, task::TaskKey key) {
-  const auto task = bench.engine().tasks().read(key, {});
+  const auto task = bench.engine().reader().read(key, {});
   if (!task || !task::is_waiting(task->status.state)) return {};
   return task::text_of(*task->status.message);
 }

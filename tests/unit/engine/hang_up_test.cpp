@@ -45,7 +45,7 @@ agents::Asked asking() {
 
 bool wait_cancel(EngineBench& bench, task::TaskKey key) {
   const auto until = std::chrono::steady_clock::now() + test::patience();
-  while (!bench.engine().tasks().find(key)->cancel_requested) {
+  while (!bench.engine().reader().head(key)->cancel_requested) {
     if (std::chrono::steady_clock::now() > until) return false;
     std::this_thread::yield();
   }
@@ -64,13 +64,13 @@ TEST_CASE("TaskService: an abandoned run is canceled after the grace with a reas
     leave(bench, *left);
     // Graces end in order, so the followed run's grace has ended too.
     REQUIRE(wait_cancel(bench, left->key));
-    CHECK_FALSE(bench.engine().tasks().find(followed->key)->cancel_requested);
+    CHECK_FALSE(bench.engine().reader().head(followed->key)->cancel_requested);
   }
   leave(bench, *followed);
   CHECK(wait_cancel(bench, followed->key));
   for (int i = 0; i < 2; ++i) bench.scripted().next()->sink->finish(agents::Canceled{});
   REQUIRE(bench.wait(left->key)->state == State::canceled);
-  const auto status = bench.engine().tasks().read(left->key, {})->status;
+  const auto status = bench.engine().reader().read(left->key, {})->status;
   REQUIRE(status.message);
   CHECK(task::text_of(*status.message) == "The client hung up and nobody followed the run for 0.001 s.");
 }
@@ -93,9 +93,9 @@ TEST_CASE(
   const auto leaves = bench.scripted().next();
   for (const auto& one : {of_a2a, makes_way, asked, left}) leave(bench, *one);
   REQUIRE(bench.scripted().wait_for([&] { return leaves->canceled; }));
-  CHECK_FALSE(bench.engine().tasks().find(of_a2a->key)->cancel_requested);
-  CHECK_FALSE(bench.engine().tasks().find(makes_way->key)->cancel_requested);
-  CHECK(bench.engine().tasks().find(asked->key)->state == State::input_required);
+  CHECK_FALSE(bench.engine().reader().head(of_a2a->key)->cancel_requested);
+  CHECK_FALSE(bench.engine().reader().head(makes_way->key)->cancel_requested);
+  CHECK(bench.engine().reader().head(asked->key)->state == State::input_required);
 }
 
 TEST_CASE("TaskService: a hang-up does not cancel the next run of the task") {
@@ -146,7 +146,7 @@ TEST_CASE("TaskService: after a restart a chat run is canceled unless its client
   bench.restart();
   CHECK(bench.engine().tasks().leaving(left->key, left->before).value() == task::Leaving::cancels);
   CHECK(wait_cancel(bench, left->key));
-  CHECK_FALSE(bench.engine().tasks().find(kept->key)->cancel_requested);
+  CHECK_FALSE(bench.engine().reader().head(kept->key)->cancel_requested);
 }
 
 TEST_CASE("TaskService: a grace that has not ended when the program stops is dropped") {

@@ -122,7 +122,7 @@ TEST_CASE("OperatorActions: without a name or a reason nothing is done and nothi
     CHECK(cancel(bench, key, actor).error().code == ErrorCode::invalid_argument);
   }
   CHECK(audit(bench).empty());
-  CHECK(!bench.engine().tasks().find(key)->cancel_requested);
+  CHECK(!bench.engine().reader().head(key)->cancel_requested);
 }
 
 TEST_CASE("OperatorActions: each retry makes a new task with the same message") {
@@ -149,7 +149,7 @@ TEST_CASE("OperatorActions: each retry makes a new task with the same message") 
     CHECK(entry.task == key);
     CHECK(entry.detail == std::to_string(made->key.value));
   }
-  CHECK(bench.engine().tasks().find(key)->state == State::failed);
+  CHECK(bench.engine().reader().head(key)->state == State::failed);
 }
 
 TEST_CASE("OperatorActions: a retry may have another message") {
@@ -218,7 +218,7 @@ TEST_CASE("OperatorActions: a retry has the same time limit as the first task, e
   REQUIRE(made->budget);
   CHECK(made->budget->tokens == 1000);
   REQUIRE(made->budget->until);
-  CHECK(*made->budget->until > *bench.engine().tasks().find(accepted->key)->budget->until);
+  CHECK(*made->budget->until > *bench.engine().reader().head(accepted->key)->budget->until);
 }
 
 TEST_CASE("OperatorActions: an answer goes to the question that the task asks, once") {
@@ -256,7 +256,7 @@ TEST_CASE("OperatorActions: requeuing a running turn breaks it off and runs a ne
   second->sink->text("whole");
   second->sink->finish(agents::Done{});
   CHECK(bench.wait(key)->state == State::completed);
-  const auto task = bench.engine().tasks().read(key, {std::nullopt, true});
+  const auto task = bench.engine().reader().read(key, {std::nullopt, true});
   REQUIRE(task);
   REQUIRE(task->artifacts.size() == 1);
   CHECK(task::text_of(task->artifacts[0].parts) == "whole");

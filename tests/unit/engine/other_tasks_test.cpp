@@ -42,7 +42,7 @@ std::vector<task::Task> found(EngineBench& bench, const std::vector<std::string>
                               const engine::ReferenceBounds& bounds) {
   task::Message message;
   message.reference_tasks = ids(named);
-  const auto head = bench.engine().tasks().find(EngineBench::ref("t0"));
+  const auto head = bench.engine().reader().head(EngineBench::ref("t0"));
   REQUIRE(head);
   auto tasks = engine::referenced_tasks(bench.engine().reader(), *head, message, bounds);
   REQUIRE(tasks);

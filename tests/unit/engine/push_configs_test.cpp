@@ -18,22 +18,21 @@ namespace {
 
 base::Result<task::PushConfig> set(EngineBench& bench, const std::string& id, task::PushConfig config) {
   std::promise<base::Result<task::PushConfig>> promise;
-  bench.engine().tasks().set_push(
-      EngineBench::ref(id), std::move(config),
-      [&](base::Result<task::PushConfig> set) { promise.set_value(std::move(set)); });
+  bench.engine().push().set(EngineBench::ref(id), std::move(config),
+                            [&](base::Result<task::PushConfig> set) { promise.set_value(std::move(set)); });
   return promise.get_future().get();
 }
 
 base::Result<void> remove(EngineBench& bench, const task::TaskRef& ref, const std::string& config) {
   std::promise<base::Result<void>> promise;
-  bench.engine().tasks().delete_push(
-      ref, {config}, [&](base::Result<void> removed) { promise.set_value(std::move(removed)); });
+  bench.engine().push().remove(ref, {config},
+                               [&](base::Result<void> removed) { promise.set_value(std::move(removed)); });
   return promise.get_future().get();
 }
 
 std::vector<std::string> ids_of(EngineBench& bench, const std::string& id) {
   std::vector<std::string> ids;
-  const auto configs = bench.engine().tasks().push_configs(EngineBench::ref(id));
+  const auto configs = bench.engine().push().list(EngineBench::ref(id));
   REQUIRE(configs);
   for (const task::PushConfig& config : *configs) ids.push_back(config.id.value);
   return ids;
@@ -74,8 +73,7 @@ TEST_CASE("PushConfigs: configs are listed in order of creation, and deleting on
   CHECK(remove(bench, EngineBench::ref("t1"), "a"));
   CHECK(remove(bench, EngineBench::ref("t1"), "a"));
   CHECK(ids_of(bench, "t1") == std::vector<std::string>{"b", "c"});
-  CHECK(bench.engine().tasks().push_config(EngineBench::ref("t1"), {"a"}).error().code ==
-        ErrorCode::not_found);
+  CHECK(bench.engine().push().get(EngineBench::ref("t1"), {"a"}).error().code == ErrorCode::not_found);
 }
 
 TEST_CASE("PushConfigs: a config without an id is new in 1.0, and replaces the task's own before 1.0") {
@@ -114,22 +112,22 @@ TEST_CASE("PushConfigs: configs sent with messages count towards the limit") {
 TEST_CASE("PushConfigs: settle waits for pending sets and deletes") {
   EngineBench bench;
   without_turn(bench, "t1");
-  engine::TaskService& tasks = bench.engine().tasks();
+  engine::PushConfigs& push = bench.engine().push();
   for (const bool deletes : {false, true}) {
     CAPTURE(deletes);
     // Blocks the flushing thread until settle returns. Settle waits for that thread, so this ends by timeout.
     std::promise<void> settled;
     std::promise<void> stood_still;
     std::atomic<bool> answered{false};
-    tasks.delete_push(EngineBench::ref("t1"), {"none"}, [&](const base::Result<void>&) {
+    push.remove(EngineBench::ref("t1"), {"none"}, [&](const base::Result<void>&) {
       settled.get_future().wait_for(std::chrono::milliseconds(200));
       stood_still.set_value();
     });
     if (deletes) {
-      tasks.delete_push(EngineBench::ref("t1"), {"a"}, [&](const base::Result<void>&) { answered = true; });
+      push.remove(EngineBench::ref("t1"), {"a"}, [&](const base::Result<void>&) { answered = true; });
     } else {
-      tasks.set_push(EngineBench::ref("t1"), config_of(task::ProtocolVersion::v1_0, "a"),
-                     [&](const base::Result<task::PushConfig>&) { answered = true; });
+      push.set(EngineBench::ref("t1"), config_of(task::ProtocolVersion::v1_0, "a"),
+               [&](const base::Result<task::PushConfig>&) { answered = true; });
     }
     bench.engine().settle();
     CHECK(answered);
@@ -145,7 +143,7 @@ TEST_CASE("PushConfigs: configs of another caller's task can be neither listed n
   REQUIRE(bench.submit(EngineBench::message("x", "t1")));
   REQUIRE(set(bench, "t1", config_of(task::ProtocolVersion::v1_0, "a")));
   const task::TaskRef foreign{{"mallory"}, {"scripted"}, {"t1"}};
-  CHECK(bench.engine().tasks().push_configs(foreign).error().code == ErrorCode::task_not_found);
+  CHECK(bench.engine().push().list(foreign).error().code == ErrorCode::task_not_found);
   CHECK(remove(bench, foreign, "a").error().code == ErrorCode::task_not_found);
   CHECK(ids_of(bench, "t1").size() == 1);
 }
@@ -159,8 +157,8 @@ TEST_CASE("PushConfigs: if webhooks are switched off every method fails with tha
   CHECK(set(bench, "t1", config_of(task::ProtocolVersion::v1_0)).error().code ==
         ErrorCode::push_not_supported);
   CHECK(remove(bench, ref, "a").error().code == ErrorCode::push_not_supported);
-  CHECK(bench.engine().tasks().push_configs(ref).error().code == ErrorCode::push_not_supported);
-  CHECK(bench.engine().tasks().push_config(ref, {}).error().code == ErrorCode::push_not_supported);
+  CHECK(bench.engine().push().list(ref).error().code == ErrorCode::push_not_supported);
+  CHECK(bench.engine().push().get(ref, {}).error().code == ErrorCode::push_not_supported);
   auto with_config = EngineBench::message("x", "t2");
   with_config.push = config_of(task::ProtocolVersion::v1_0);
   CHECK(bench.submit(with_config).error().code == ErrorCode::push_not_supported);

@@ -38,7 +38,7 @@ task::TaskHead head_of(EngineBench& bench, task::TaskKey key) {
 }
 
 std::string status_of(EngineBench& bench, task::TaskKey key) {
-  const auto task = bench.engine().tasks().read(key, {});
+  const auto task = bench.engine().reader().read(key, {});
   return task->status.message ? task::text_of(*task->status.message) : std::string();
 }
 

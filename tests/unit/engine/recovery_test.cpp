@@ -48,7 +48,7 @@ TEST_CASE("Recovery: a broken-off turn runs again, and only the second attempt's
   second->sink->text("whole");
   second->sink->finish(agents::Done{});
   REQUIRE(bench.wait(accepted->key)->state == State::completed);
-  const auto task = bench.engine().tasks().read(accepted->key, {});
+  const auto task = bench.engine().reader().read(accepted->key, {});
   REQUIRE(task->artifacts.size() == 1);
   CHECK(task->artifacts[0].parts.at(0).content == "whole");
   const auto log = bench.log(accepted->key);
@@ -63,7 +63,7 @@ TEST_CASE("Recovery: a broken-off turn fails with a reason if its agent's rule s
   REQUIRE(bench.scripted().next());
   bench.restart();
   CHECK(bench.wait(accepted->key)->state == State::failed);
-  const auto task = bench.engine().tasks().read(accepted->key, {});
+  const auto task = bench.engine().reader().read(accepted->key, {});
   CHECK(task::text_of(*task->status.message) == "the agent was interrupted by a restart");
 }
 
@@ -104,7 +104,7 @@ TEST_CASE("Recovery: queued turns are queued again, waiting tasks wait, ended on
   }
   CHECK(bench.wait(blocks->key)->state == State::completed);
   CHECK(bench.wait(queued->key)->state == State::completed);
-  CHECK(bench.engine().tasks().find(waits->key)->state == State::input_required);
+  CHECK(bench.engine().reader().head(waits->key)->state == State::input_required);
   CHECK(bench.log(ended->key).size() == 4);
 }
 
@@ -131,12 +131,12 @@ TEST_CASE("Recovery: a parent whose child is working waits for it, then runs as 
   parent->sink->text("half an ans");
   parent->sink->delegate(request);
   REQUIRE(bench.helper().next());
-  while (bench.engine().tasks().find(accepted->key)->awaited == 0) std::this_thread::yield();
+  while (bench.engine().reader().head(accepted->key)->awaited == 0) std::this_thread::yield();
   bench.restart();
   const auto child = bench.helper().next();
   REQUIRE(child);
   CHECK(child->turn.attempt == 2);
-  CHECK(bench.engine().tasks().find(accepted->key)->turn_state == task::TurnState::waiting);
+  CHECK(bench.engine().reader().head(accepted->key)->turn_state == task::TurnState::waiting);
   CHECK(bench.scripted().waiting() == 0);
   child->sink->finish(agents::Done{});
   const auto again = bench.scripted().next();
@@ -153,7 +153,7 @@ TEST_CASE("Recovery: a parent whose child is working waits for it, then runs as 
   again->sink->text("whole");
   again->sink->finish(agents::Done{});
   CHECK(bench.wait(accepted->key)->state == State::completed);
-  const auto task = bench.engine().tasks().read(accepted->key, {});
+  const auto task = bench.engine().reader().read(accepted->key, {});
   REQUIRE(task->artifacts.size() == 1);
   CHECK(task->artifacts[0].parts.at(0).content == "whole");
 }

@@ -63,7 +63,7 @@ struct Bench {
       CHECK(task::text_of(turn->turn.message) == "report");
       turn->sink->finish(agents::Done{});
       const task::TaskRef ref{{"ann"}, {"scripted"}, turn->turn.task};
-      while (engine->tasks().find(ref)->state != task::State::completed) std::this_thread::yield();
+      while (engine->reader().head(ref)->state != task::State::completed) std::this_thread::yield();
     }
     std::ranges::sort(due);
     return due;

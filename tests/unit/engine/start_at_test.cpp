@@ -37,7 +37,7 @@ TEST_CASE("startAt: the task waits outside the queue and begins once at its time
     const auto accepted = bench.submit(submission);
     REQUIRE(accepted);
     CHECK(accepted->delayed);
-    const auto head = bench.engine().tasks().find(accepted->key);
+    const auto head = bench.engine().reader().head(accepted->key);
     CHECK(head->state == State::submitted);
     CHECK(head->turn_state == TurnState::waiting);
     CHECK(bench.engine().counts().turns.queued == 0);
@@ -82,7 +82,7 @@ TEST_CASE("startAt: a repeated send finds the waiting task, and a message does n
   auto more = EngineBench::message("more");
   more.task = accepted->id;
   CHECK(bench.submit(more));
-  CHECK(bench.engine().tasks().find(accepted->key)->turn_state == TurnState::waiting);
+  CHECK(bench.engine().reader().head(accepted->key)->turn_state == TurnState::waiting);
   auto later_still = later("and more", "", kHour);
   later_still.task = accepted->id;
   CHECK(bench.submit(later_still).error().code == base::ErrorCode::invalid_argument);
@@ -100,7 +100,7 @@ TEST_CASE("startAt: a canceled task never begins") {
   EngineBench bench;
   const auto accepted = bench.submit(later("work", "t1", kHour));
   CHECK(bench.cancel(accepted->id));
-  CHECK(bench.engine().tasks().find(accepted->key)->state == State::canceled);
+  CHECK(bench.engine().reader().head(accepted->key)->state == State::canceled);
   CHECK(bench.engine().counts().waiting_for_time == 0);
   bench.restart();
   CHECK(bench.engine().counts().waiting_for_time == 0);

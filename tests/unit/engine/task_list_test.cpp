@@ -20,7 +20,7 @@ std::vector<std::vector<std::string>> pages(EngineBench& bench, int limit, const
   std::vector<std::vector<std::string>> all;
   task::ListFilter filter = everything(limit);
   do {
-    const auto list = bench.engine().tasks().list(filter, depth);
+    const auto list = engine::list_tasks(bench.engine().reader(), filter, depth);
     REQUIRE(list);
     all.emplace_back();
     for (const task::Task& task : list->tasks) all.back().push_back(task.id.value);
@@ -57,17 +57,17 @@ TEST_CASE("list_tasks: pages have the requested size, and the last one has no to
   CHECK(ids == std::vector<std::string>{"t0", "t1", "t2", "t3"});
   CHECK(pages(bench, 4, {}).size() == 1);
   CHECK(pages(bench, 3, {}).size() == 2);
-  CHECK(bench.engine().tasks().list(everything(1), {})->total == 4);
+  CHECK(engine::list_tasks(bench.engine().reader(), everything(1), {})->total == 4);
 }
 
 TEST_CASE("list_tasks: each task is read to the requested depth") {
   EngineBench bench;
   complete_tasks(bench, 1, "reply");
-  const auto bare = bench.engine().tasks().list(everything(1), {0, false});
+  const auto bare = engine::list_tasks(bench.engine().reader(), everything(1), {0, false});
   REQUIRE(bare);
   CHECK(bare->tasks[0].artifacts.empty());
   CHECK(bare->tasks[0].history.empty());
-  const auto whole = bench.engine().tasks().list(everything(1), {5, true});
+  const auto whole = engine::list_tasks(bench.engine().reader(), everything(1), {5, true});
   REQUIRE(whole);
   CHECK(whole->tasks[0].artifacts.size() == 1);
   CHECK(whole->tasks[0].history.size() == 1);
@@ -90,7 +90,7 @@ TEST_CASE("list_tasks: another caller's list is empty") {
   complete_tasks(bench, 1, "reply");
   task::ListFilter filter = everything(10);
   filter.caller = {"mallory"};
-  const auto list = bench.engine().tasks().list(filter, {});
+  const auto list = engine::list_tasks(bench.engine().reader(), filter, {});
   REQUIRE(list);
   CHECK(list->tasks.empty());
   CHECK(list->total == 0);

@@ -143,8 +143,8 @@ TEST_CASE("TaskService: a named answer is its own run, which begins after the st
   const auto& tasks = bench.engine().tasks();
   CHECK(tasks.earlier(task::kAnonymous, {"scripted"}, {"thread"}, "run-1")->before.value == 0);
   CHECK(tasks.earlier(task::kAnonymous, {"scripted"}, {"thread"}, "run-2")->before == stop->number);
-  CHECK(tasks.run_begin(begun->key, stop->number)->value == 0);
-  CHECK(tasks.run_begin(begun->key, answered->after)->value == stop->number.value);
+  CHECK(bench.engine().reader().stop_before(begun->key, stop->number)->value == 0);
+  CHECK(bench.engine().reader().stop_before(begun->key, answered->after)->value == stop->number.value);
 }
 
 TEST_CASE("Send digest: names and messages never collide, and the parts are delimited") {
@@ -197,7 +197,7 @@ TEST_CASE("TaskService: a rerun turn gets the client's history again, which is r
   const auto again = bench.scripted().next();
   REQUIRE(again);
   CHECK(texts(again->turn.history) == Texts{"mine"});
-  const auto message = bench.engine().tasks().find(accepted->key)->turn_message;
+  const auto message = bench.engine().reader().head(accepted->key)->turn_message;
   CHECK(bench.store().turn_input(accepted->key, message)->request.history.has_value());
   again->sink->finish(agents::Done{});
   REQUIRE(bench.wait(accepted->key));

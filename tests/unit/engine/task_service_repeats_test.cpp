@@ -77,7 +77,7 @@ TEST_CASE("TaskService: concurrent repeats of a send make one task and one turn"
   CHECK(bench.scripted().waiting() == 0);
   CHECK(messages_in(bench.log(answers.front()->key)) == 1);
   task::ListFilter all{task::kAnonymous, {"scripted"}, {}, {}, {}, {}, 10};
-  CHECK(bench.engine().tasks().list(all, {})->total == 1);
+  CHECK(engine::list_tasks(bench.engine().reader(), all, {})->total == 1);
 }
 
 TEST_CASE("TaskService: concurrent repeats of an answer make one turn, even if that ends the task") {

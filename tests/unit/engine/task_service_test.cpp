@@ -58,7 +58,7 @@ TEST_CASE("TaskService: a task goes from its message to its end") {
   const auto log = bench.log(accepted->key);
   CHECK(is_consecutive(log));
   CHECK(states_of(log) == std::vector{State::submitted, State::working, State::completed});
-  const auto task = bench.engine().tasks().read(accepted->key, {10, true});
+  const auto task = bench.engine().reader().read(accepted->key, {10, true});
   REQUIRE(task);
   REQUIRE(task->artifacts.size() == 1);
   CHECK(task->artifacts[0].parts.size() == 1);
@@ -155,13 +155,13 @@ TEST_CASE("TaskService: another caller's task and another agent's are not found"
   const task::TaskRef foreign{{"mallory"}, {"scripted"}, {"t1"}};
   const task::TaskRef elsewhere{task::kAnonymous, {"helper"}, {"t1"}};
   for (const task::TaskRef& ref : {foreign, elsewhere}) {
-    CHECK(bench.engine().tasks().find(ref).error().code == ErrorCode::task_not_found);
-    CHECK(bench.engine().tasks().push_config(ref, {}).error().code == ErrorCode::task_not_found);
-    bench.engine().tasks().cancel(ref, [](base::Result<task::TaskKey> result) {
+    CHECK(bench.engine().reader().head(ref).error().code == ErrorCode::task_not_found);
+    CHECK(bench.engine().push().get(ref, {}).error().code == ErrorCode::task_not_found);
+    bench.engine().cancels().cancel(ref, [](base::Result<task::TaskKey> result) {
       REQUIRE_FALSE(result);
       CHECK(result.error().code == ErrorCode::task_not_found);
     });
-    bench.engine().tasks().set_push(ref, {}, [](base::Result<task::PushConfig> result) {
+    bench.engine().push().set(ref, {}, [](base::Result<task::PushConfig> result) {
       REQUIRE_FALSE(result);
       CHECK(result.error().code == ErrorCode::task_not_found);
     });
@@ -246,7 +246,7 @@ TEST_CASE("TaskService: a turn past its deadline fails with a reason") {
   const auto turn = bench.scripted().next();
   CHECK(bench.wait(accepted->key)->state == State::failed);
   CHECK(bench.scripted().wait_for([&] { return turn->let_go; }));
-  const auto task = bench.engine().tasks().read(accepted->key, {});
+  const auto task = bench.engine().reader().read(accepted->key, {});
   REQUIRE(task->status.message);
   CHECK(task::text_of(*task->status.message).find("did not finish") != std::string::npos);
 }
@@ -263,7 +263,7 @@ TEST_CASE("TaskService: a full queue refuses, and accepted tasks still run") {
   const auto refused = bench.submit(EngineBench::message("too much", "t4"));
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == ErrorCode::overloaded);
-  CHECK_FALSE(bench.engine().tasks().find(EngineBench::ref("t4")));
+  CHECK_FALSE(bench.engine().reader().head(EngineBench::ref("t4")));
   running->sink->finish(agents::Done{});
   for (int i = 0; i < 2; ++i) {
     const auto turn = bench.scripted().next();
@@ -279,7 +279,7 @@ TEST_CASE("TaskService: a task's history is bounded") {
   for (int i = 0; i < 2; ++i) {
     REQUIRE(bench.submit(EngineBench::message("x", "t1")));
     bench.scripted().next()->sink->finish(agents::Done{});
-    while (bench.engine().tasks().find(EngineBench::ref("t1"))->state != State::completed)
+    while (bench.engine().reader().head(EngineBench::ref("t1"))->state != State::completed)
       std::this_thread::yield();
   }
   const auto refused = bench.submit(EngineBench::message("x", "t1"));
@@ -377,7 +377,7 @@ TEST_CASE("TaskService: the logs of many concurrent tasks with much output are c
   for (const task::TaskKey key : keys) {
     REQUIRE(bench.wait(key)->state == State::completed);
     CHECK(is_consecutive(bench.log(key)));
-    const auto task = bench.engine().tasks().read(key, {});
+    const auto task = bench.engine().reader().read(key, {});
     REQUIRE(task->artifacts.size() == 1);
     CHECK(task->artifacts[0].parts[0].content == expected);
   }

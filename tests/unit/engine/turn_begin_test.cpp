@@ -57,14 +57,14 @@ TEST_CASE("Turn: with a free slot the turn is stored as begun in the same change
   EngineBench bench;
   const auto accepted = bench.submit(EngineBench::message("x", "t1"));
   REQUIRE(accepted);
-  const auto head = bench.engine().tasks().find(accepted->key);
+  const auto head = bench.engine().reader().head(accepted->key);
   REQUIRE(head);
   CHECK(head->state == State::working);
   CHECK(head->version.value == 1);
   CHECK(head->attempt == 1);
   // The answer to the submission shows the task before the turn began.
   CHECK(accepted->after.value == 2);
-  const auto shown = bench.engine().tasks().read(accepted->key, {10, true}, accepted->after);
+  const auto shown = bench.engine().reader().read(accepted->key, {10, true}, accepted->after);
   REQUIRE(shown);
   CHECK(shown->status.state == State::submitted);
   CHECK(shown->history.size() == 1);
@@ -98,7 +98,7 @@ TEST_CASE("Turn: without a free slot the turn is queued and begins when one is r
   const auto first = bench.submit(EngineBench::message("x", "t1"));
   const auto second = bench.submit(EngineBench::message("y", "t2"));
   REQUIRE(second);
-  CHECK(bench.engine().tasks().find(second->key)->turn_state == task::TurnState::queued);
+  CHECK(bench.engine().reader().head(second->key)->turn_state == task::TurnState::queued);
   finish_first(bench);
   finish_second(bench, second->key);
 }
@@ -181,7 +181,7 @@ TEST_CASE("Turn: output during a hold is stored at the release") {
   CHECK(outputs_in(bench.log(accepted->key)) == 1);
   turn->sink->finish(agents::Done{});
   REQUIRE(bench.wait(accepted->key)->state == State::completed);
-  const auto task = bench.engine().tasks().read(accepted->key, {0, true});
+  const auto task = bench.engine().reader().read(accepted->key, {0, true});
   REQUIRE(task);
   CHECK(task->artifacts.at(0).parts.at(0).content == "held together");
 }

@@ -31,7 +31,7 @@ class Bench {
   }
   ~Bench() {
     parts->turns.drain(std::chrono::milliseconds(0));
-    parts->tasks.release_waits();
+    inbox.live.end_waits();
     background.stop();
     parts->inbox.settle();
   }
@@ -54,7 +54,7 @@ class Bench {
   }
   void await_stop(task::TaskKey key) {
     std::promise<void> stopped;
-    parts->tasks.wait(key, {}, test::patience(), [&](const auto&) { stopped.set_value(); });
+    parts->reader.await_stop(key, {}, test::patience(), [&](const auto&) { stopped.set_value(); });
     stopped.get_future().wait();
   }
   // Waits until the background pool has run everything submitted before.

@@ -32,11 +32,11 @@ base::Timestamp in(int ms) {
 }
 
 void await_turn_state(EngineBench& bench, task::TaskKey key, TurnState state) {
-  while (bench.engine().tasks().find(key)->turn_state != state) std::this_thread::yield();
+  while (bench.engine().reader().head(key)->turn_state != state) std::this_thread::yield();
 }
 
 void await_awaited(EngineBench& bench, task::TaskKey key, int children) {
-  while (bench.engine().tasks().find(key)->awaited != children) std::this_thread::yield();
+  while (bench.engine().reader().head(key)->awaited != children) std::this_thread::yield();
 }
 
 using Children = std::vector<test::ScriptedExecutor::RunningPtr>;
@@ -77,7 +77,7 @@ TEST_CASE("Waits: a turn continues with the results it has, and again with later
   await_turn_state(bench, accepted->key, TurnState::waiting);
   children[3]->sink->finish(agents::Done{});
   await_awaited(bench, accepted->key, 3);
-  CHECK(bench.engine().tasks().find(accepted->key)->turn_state == TurnState::waiting);
+  CHECK(bench.engine().reader().head(accepted->key)->turn_state == TurnState::waiting);
   children[1]->sink->finish(agents::Failed{"no"});
 
   auto next = bench.scripted().next();
@@ -143,7 +143,7 @@ TEST_CASE("Waits: a failed child wakes a turn that waits for failures, even if i
   await_turn_state(bench, accepted->key, TurnState::waiting);
   children[0]->sink->finish(agents::Done{});
   await_awaited(bench, accepted->key, 3);
-  CHECK(bench.engine().tasks().find(accepted->key)->turn_state == TurnState::waiting);
+  CHECK(bench.engine().reader().head(accepted->key)->turn_state == TurnState::waiting);
   children[1]->sink->finish(agents::Failed{"no"});
   auto next = bench.scripted().next();
   REQUIRE(next);
@@ -171,7 +171,7 @@ TEST_CASE("Waits: a turn without children continues at its time, not earlier, al
     turn->sink->finish(agents::Waits{0, false, until});
     await_turn_state(bench, accepted->key, TurnState::waiting);
     CHECK(bench.engine().counts().turns.running == 0);
-    CHECK(bench.engine().tasks().find(accepted->key)->state == State::working);
+    CHECK(bench.engine().reader().head(accepted->key)->state == State::working);
     if (restarts) bench.restart();
     const auto next = bench.scripted().next();
     REQUIRE(next);
@@ -219,7 +219,7 @@ TEST_CASE("Waits: a turn that waits for a time can be canceled and accepts messa
   next->sink->finish(agents::Waits{0, false, in(3'600'000)});
   await_turn_state(bench, accepted->key, TurnState::waiting);
   CHECK(bench.cancel(accepted->id));
-  CHECK(bench.engine().tasks().find(accepted->key)->state == State::canceled);
+  CHECK(bench.engine().reader().head(accepted->key)->state == State::canceled);
 }
 
 TEST_CASE("Waits: a woken turn gets later results even if the program was killed meanwhile") {

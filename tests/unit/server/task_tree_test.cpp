@@ -50,7 +50,7 @@ class Family {
   }
 
   std::string tree(const TaskTree::Limits& limits = {}) {
-    TaskTree tree(services_, *bench_.engine().tasks().find(root_), limits);
+    TaskTree tree(services_, *bench_.engine().reader().head(root_), limits);
     while (true) {
       const auto done = tree.read_some();
       REQUIRE(done);
