@@ -16,6 +16,7 @@
 #include "protocol/card/remote_card.h"
 #include "server/a2a/answer.h"
 #include "server/a2a/negotiation.h"
+#include "server/shared/call.h"
 #include "server/shared/endpoint.h"
 #include "server/shared/services.h"
 
@@ -42,23 +43,21 @@ class ItemWriter {
 };
 using ItemWriterPtr = std::shared_ptr<const ItemWriter>;  // shared by a call and its stream
 
-class Call {
+class Call : public server::Call {
  public:
   Call(Admitted by, const protocol::a2a::Rules& of_version, Binding over)
-      : services(by.services),
+      : server::Call{by.services, std::move(by.note)},
         endpoint(by.endpoint),
         agent(*endpoint.agent),
         identity{std::string(task::account_of(by.caller))},
         caller(std::move(by.caller)),
         rules(of_version),
         binding(over),
-        child_agents(std::move(by.child_agents)),
-        note(std::move(by.note)) {}
+        child_agents(std::move(by.child_agents)) {}
   virtual ~Call() = default;
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
-  const Services& services;
   const Endpoint endpoint;
   const agents::Agent& agent;   // the endpoint's
   const task::Caller identity;  // the caller, without a tenant
@@ -67,10 +66,8 @@ class Call {
   const protocol::a2a::Rules rules;
   const Binding binding;
   const ChildAgents child_agents;  // see task::Submission
-  const RequestNotePtr note;       // null: requests are not recorded
   Extensions extensions;
-  bool streams = false;     // the operation answers with a stream
-  CallerShares::Hold hold;  // for this call's stream or waiting reply
+  bool streams = false;  // the operation answers with a stream
 
   task::TaskRef ref(const task::TaskId& id) const { return {caller, agent.name, id}; }
   // Moves the call into the tenant; an empty one changes nothing. Fails with invalid_argument, or
@@ -83,8 +80,8 @@ class Call {
   // The REST URL of the agent's tasks, within the caller's tenant.
   std::string tasks_url() const;
 
-  // `share`: the answer's share of the budget of large answers.
-  virtual void answer(Answer answer, AnswerBudget::SharePtr share = nullptr) = 0;
+  // The answer takes the call's share.
+  virtual void answer(Answer answer) = 0;
   // `named`: the request's task, if known.
   void refuse(const base::Error& error, const task::TaskId& named = {});
   // The stream takes the call's hold.

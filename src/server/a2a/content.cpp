@@ -21,9 +21,9 @@ base::Result<Download> download_of(std::vector<task::Part> parts, std::optional<
 }
 
 void answer_download(const CallPtr& call, const task::TaskId& named, base::Result<Download> download,
-                     task::EventNumber version, AnswerBudget::SharePtr share) {
+                     task::EventNumber version) {
   if (!download) return call->refuse(download.error(), named);
-  call->answer(ContentAnswer{std::move(*download), version}, std::move(share));
+  call->answer(ContentAnswer{std::move(*download), version});
 }
 
 // The newest message with this id in the task's log.
@@ -51,12 +51,12 @@ base::Result<std::vector<task::Part>> find_message(const engine::TaskReader& rea
 void artifact_bytes(const CallPtr& call, protocol::a2a::ContentRequest request) {
   TaskToRead wanted{std::nullopt, call->ref(request.task), {0, true}};
   wanted.links = false;
-  read_task(call, wanted, [call, request](base::Result<task::Task> task, AnswerBudget::SharePtr share) {
+  read_task(call, wanted, [call, request](base::Result<task::Task> task) {
     if (!task) return call->refuse(task.error(), request.task);
     for (task::Artifact& artifact : task->artifacts) {
       if (artifact.id.value != request.id) continue;
       return answer_download(call, request.task, download_of(std::move(artifact.parts), request.part),
-                             task->last_event, std::move(share));
+                             task->last_event);
     }
     call->refuse({ErrorCode::not_found, "the task has no such artifact", {}}, request.task);
   });
@@ -66,18 +66,15 @@ void message_bytes(const CallPtr& call, protocol::a2a::ContentRequest request) {
   const engine::TaskReader& reader = call->services.engine.reader();
   const auto head = reader.head(call->ref(request.task));
   if (!head) return call->refuse(head.error(), request.task);
-  const auto answer = [call, request, &reader, head = *head](AnswerBudget::SharePtr share) {
-    auto parts = find_message(reader, head, request.id);
+  const auto answer = [call, request, &tasks, head = *head](bool has_room) {
+    if (!has_room) return call->refuse(too_many_large_answers());
+    auto parts = find_message(tasks, head, request.id);
     if (!parts) return call->refuse(parts.error(), request.task);
     // A message never changes.
-    answer_download(call, request.task, download_of(std::move(*parts), request.part), {0}, std::move(share));
+    answer_download(call, request.task, download_of(std::move(*parts), request.part), {0});
   };
   const std::size_t bytes = std::min(2 * head->bytes, kSearchBytesMax);
-  if (call->services.answers == nullptr) return answer(nullptr);
-  call->services.answers->enter(call->identity.value, bytes, [call, answer](AnswerBudget::SharePtr share) {
-    if (share) return answer(std::move(share));
-    call->refuse(too_many_large_answers());
-  });
+  take_share(call, call->identity.value, bytes, answer);
 }
 
 }  // namespace baton::server::a2a

@@ -164,7 +164,7 @@ std::string HttpCall::body_of(const Answer& answer) const {
   return body;
 }
 
-void HttpCall::answer(Answer answer, AnswerBudget::SharePtr share) {
+void HttpCall::answer(Answer answer) {
   http::Reply made;
   note_task(answer);
   if (auto* content = std::get_if<ContentAnswer>(&answer)) {

@@ -24,7 +24,7 @@ class HttpCall final : public Call {
   // Frees the request's text except what answers depend on: the call may wait for a long time.
   void forget_request();
 
-  void answer(Answer answer, AnswerBudget::SharePtr share) override;
+  void answer(Answer answer) override;
   void answer_stream(std::string frames) override;
   ItemWriterPtr items() const override;
   void block(std::function<void()> work) override { exchange_->block(std::move(work)); }

@@ -34,11 +34,11 @@ struct Wanted {
 template <class AnswerOf>
 void answer_task(const CallPtr& call, const Wanted& wanted) {
   read_task(call, {wanted.key, {}, {wanted.history, true}, wanted.as_of},
-            [call, wanted](base::Result<task::Task> task, AnswerBudget::SharePtr share) {
+            [call, wanted](base::Result<task::Task> task) {
               if (!task) return call->refuse(task.error());
               const TaskRequest asked{{}, wanted.history, wanted.says_history, {}, {}};
               if (history_of(*call, asked, task->origin) == 0) task->history.clear();
-              call->answer(AnswerOf{std::move(*task)}, std::move(share));
+              call->answer(AnswerOf{std::move(*task)});
             });
 }
 
@@ -114,10 +114,10 @@ void send(const CallPtr& call, SendRequest request) {
 
 void get(const CallPtr& call, TaskRequest request) {
   read_task(call, {std::nullopt, call->ref(request.id), {request.history_length, true}},
-            [call, request](base::Result<task::Task> task, AnswerBudget::SharePtr share) {
+            [call, request](base::Result<task::Task> task) {
               if (!task) return call->refuse(task.error(), request.id);
               if (history_of(*call, request, task->origin) == 0) task->history.clear();
-              call->answer(TaskAnswer{std::move(*task)}, std::move(share));
+              call->answer(TaskAnswer{std::move(*task)});
             });
 }
 
@@ -126,25 +126,24 @@ void list(const CallPtr& call, ListRequest request) {
   constexpr std::size_t kSmallListMax = 1 << 20;
   request.filter.caller = call->caller;
   request.filter.agent = call->agent.name;
-  const auto answer = [call, request](base::Result<engine::TaskList> page, AnswerBudget::SharePtr share) {
+  const auto answer = [call, request](base::Result<engine::TaskList> page) {
     if (!page) return call->refuse(page.error());
     const std::size_t most = call->services.options.answer_bytes_max;
-    if (share) task::link_large_parts(page->tasks, most, call->tasks_url());
-    call->answer(ListAnswer{request, std::move(*page)}, std::move(share));
+    if (call->share) task::link_large_parts(page->tasks, most, call->tasks_url());
+    call->answer(ListAnswer{request, std::move(*page)});
   };
   const engine::TaskReader& reader = call->services.engine.reader();
   task::Depth small = request.depth;
   if (call->services.answers) small.bytes_max = kSmallListMax;
-  auto page = engine::list_tasks(reader, request.filter, small);
-  if (page || page.error().code != ErrorCode::too_large) return answer(std::move(page), nullptr);
+  auto page = tasks.list(request.filter, small);
+  if (page || page.error().code != ErrorCode::too_large) return answer(std::move(page));
   // A page has little content besides one large task.
   const std::size_t bytes =
       call->services.engine.options().task_bytes_max + call->services.options.answer_bytes_max;
-  call->services.answers->enter(
-      call->identity.value, bytes, [call, &reader, answer, request](AnswerBudget::SharePtr share) {
-        if (!share) return call->refuse(too_many_large_answers());
-        answer(engine::list_tasks(reader, request.filter, request.depth), std::move(share));
-      });
+  take_share(call, call->identity.value, bytes, [call, &tasks, answer, request](bool has_room) {
+    if (!has_room) return call->refuse(too_many_large_answers());
+    answer(tasks.list(request.filter, request.depth));
+  });
 }
 
 namespace {

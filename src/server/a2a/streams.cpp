@@ -78,9 +78,9 @@ void open(const CallPtr& call, LogStream::Start start) {
 
 // A send's stream. `task` is set if the version's streams begin with the Task.
 LogStream::Start start_of_sent(const CallPtr& call, const engine::Accepted& accepted, const StreamForm& form,
-                               std::optional<task::Task> task, AnswerBudget::SharePtr share) {
+                               std::optional<task::Task> task) {
   LogStream::Start start;
-  start.share = std::move(share);
+  start.share = std::move(call->share);
   start.task = accepted.key;
   start.after = accepted.before;
   start.ends_at = [rules = call->rules](task::State state) { return rules.stream_ends_at(state); };
@@ -101,9 +101,9 @@ LogStream::Start start_of_sent(const CallPtr& call, const engine::Accepted& acce
 }
 
 void open_sent(const CallPtr& call, const engine::Accepted& accepted, const StreamForm& form,
-               std::optional<task::Task> task, AnswerBudget::SharePtr share) {
+               std::optional<task::Task> task) {
   const bool begins_with_task = task.has_value();
-  LogStream::Start start = start_of_sent(call, accepted, form, std::move(task), std::move(share));
+  LogStream::Start start = start_of_sent(call, accepted, form, std::move(task));
   // If the agent has answered already, the whole stream is sent as one reply.
   if (begins_with_task) {
     auto page = call->services.engine.reader().events(accepted.key, accepted.after, kFirstPage);
@@ -115,9 +115,9 @@ void open_sent(const CallPtr& call, const engine::Accepted& accepted, const Stre
 
 void read_and_open_sent(const CallPtr& call, const engine::Accepted& accepted, const StreamForm& form) {
   read_task(call, {accepted.key, {}, {form.history_length, true}, accepted.after},
-            [call, accepted, form](base::Result<task::Task> task, AnswerBudget::SharePtr share) {
+            [call, accepted, form](base::Result<task::Task> task) {
               if (!task) return call->refuse(task.error(), accepted.id);
-              open_sent(call, accepted, form, std::move(*task), std::move(share));
+              open_sent(call, accepted, form, std::move(*task));
             });
 }
 
@@ -179,11 +179,10 @@ void answer_stream(const CallPtr& call, const engine::Accepted& accepted, const 
   const bool shows_task = !head->hidden;
   const auto as_of = shows_task ? std::optional(accepted.after) : std::nullopt;
   read_task(call, {accepted.key, {}, {form.history_length, true}, as_of},
-            [call, accepted, form, answer, shows_task](base::Result<task::Task> task,
-                                                       AnswerBudget::SharePtr share) {
+            [call, accepted, form, answer, shows_task](base::Result<task::Task> task) {
               if (!task) return answer->set(error_frame(call, task.error()));
               if (shows_task) {
-                return answer->set(start_of_sent(call, accepted, form, std::move(*task), std::move(share)));
+                return answer->set(start_of_sent(call, accepted, form, std::move(*task)));
               }
               std::string item, frame;
               const ItemWriterPtr items = call->items();
@@ -227,13 +226,12 @@ void open_now(const CallPtr& call, const task::TaskHead& head, std::optional<int
     return call->refuse({ErrorCode::unsupported, "the task has ended", {}}, head.id);
   }
   read_task(call, {head.key, {}, {history, true}},
-            [call, id = head.id, start = std::move(start)](const base::Result<task::Task>& task,
-                                                           AnswerBudget::SharePtr share) mutable {
+            [call, id = head.id, start = std::move(start)](const base::Result<task::Task>& task) mutable {
               if (!task) return call->refuse(task.error(), id);
               start.ended_there = task::is_terminal(task->status.state);
               start.first_block = first_frame(call, *task, start.ended_there, {});
               start.after = task->last_event;
-              start.share = std::move(share);
+              start.share = std::move(call->share);
               open(call, std::move(start));
             });
 }
@@ -264,7 +262,7 @@ void send_stream(const CallPtr& call, protocol::a2a::SendRequest request) {
       std::move(request.submission), [call, named, form](base::Result<engine::Accepted> accepted) {
         if (!accepted) return call->refuse(send_refusal(*call, std::move(accepted.error())), named);
         if (accepted->hidden) return open_message(call, *accepted, form);
-        if (!call->rules.stream_begins_with_task()) return open_sent(call, *accepted, form, {}, nullptr);
+        if (!call->rules.stream_begins_with_task()) return open_sent(call, *accepted, form, {});
         const std::function<void()> open = [call, accepted = *accepted, form] {
           from_callback(call, accepted.key, accepted.after,
                         [call, accepted, form] { read_and_open_sent(call, accepted, form); });

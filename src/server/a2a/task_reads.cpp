@@ -34,19 +34,19 @@ void read_task(const CallPtr& call, const TaskToRead& wanted, const TaskRead& do
   TaskToRead small = wanted;
   if (call->services.answers) small.depth.bytes_max = kSmallTaskMax;
   auto task = read(small);
-  if (task || task.error().code != ErrorCode::too_large) return done(std::move(task), nullptr);
+  if (task || task.error().code != ErrorCode::too_large) return done(std::move(task));
 
-  const auto head = wanted.key ? reader.head(*wanted.key) : reader.head(wanted.ref);
-  if (!head) return done(base::fail(head.error()), nullptr);
+  const auto head = wanted.key ? tasks.find(*wanted.key) : tasks.find(wanted.ref);
+  if (!head) return done(base::fail(head.error()));
   const std::size_t most = call->services.options.answer_bytes_max;
-  call->services.answers->enter(call->identity.value, head->bytes + std::min(head->bytes, most),
-                                [call, read, wanted, done, most](AnswerBudget::SharePtr share) {
-                                  if (!share) return done(base::fail(too_many_large_answers()), nullptr);
-                                  auto large = read(wanted);
-                                  if (large && wanted.links && !large->hidden)  // a message names no task
-                                    task::link_large_parts({&*large, 1}, most, call->tasks_url());
-                                  done(std::move(large), std::move(share));
-                                });
+  take_share(call, call->identity.value, head->bytes + std::min(head->bytes, most),
+             [call, read, wanted, done, most](bool has_room) {
+               if (!has_room) return done(base::fail(too_many_large_answers()));
+               auto large = read(wanted);
+               if (large && wanted.links && !large->hidden)  // a message names no task
+                 task::link_large_parts({&*large, 1}, most, call->tasks_url());
+               done(std::move(large));
+             });
 }
 
 void from_callback(const CallPtr& call, task::TaskKey task, std::optional<task::EventNumber> as_of,

@@ -26,10 +26,10 @@ void heed_activation(const Call& call, protocol::NumbersWish& numbers);
 std::optional<int> history_of(const Call& call, const protocol::a2a::TaskRequest& request,
                               task::ProtocolVersion origin);
 
-// Reads a task as it is now, or just after `as_of`, and passes it to `done` with its share of the budget of
-// large answers (null for a small task). In a task too large for an answer, links replace the largest parts.
-// `done` is called on this thread, or later on a reader thread if the answer waits for the budget. Reads the
-// store.
+// Reads a task as it is now, or just after `as_of`, and passes it to `done`. For a large task the call takes
+// a share of the budget of large answers first. In a task too large for an answer, links replace the largest
+// parts. `done` is called on this thread, or later on a reader thread if the answer waits for the budget.
+// Reads the store.
 struct TaskToRead {
   std::optional<task::TaskKey> key;  // if empty, `ref` names the task
   task::TaskRef ref;
@@ -37,7 +37,7 @@ struct TaskToRead {
   std::optional<task::EventNumber> as_of = {};
   bool links = true;  // false: the whole task, however large
 };
-using TaskRead = std::function<void(base::Result<task::Task>, AnswerBudget::SharePtr)>;
+using TaskRead = std::function<void(base::Result<task::Task>)>;
 void read_task(const CallPtr& call, const TaskToRead& wanted, const TaskRead& done);
 // Calls `answer` for a callback about a task: on this thread if the task is in memory, else on a thread
 // that may read the store. Another thread is also used if the callback's thread has many callers to

@@ -19,19 +19,16 @@ http::Reply own_view(std::string body) {
 }
 
 // A large tree is read piece by piece, so that other callers' reads come between.
-void read_tree(const CallPtr& call, const std::shared_ptr<TaskTree>& tree,
-               const AnswerBudget::SharePtr& share) {
+void read_tree(const CallPtr& call, const std::shared_ptr<TaskTree>& tree) {
   const auto done = tree->read_some();
   if (!done) return call->refuse(done.error());
-  if (*done) {
-    return call->answer(ViewAnswer{own_view(tree->to_json(base::SystemClock().now()))}, share);
-  }
-  const auto go_on = [call, tree](const AnswerBudget::SharePtr& held) {
-    if (!held && call->services.answers != nullptr) return call->refuse(too_many_large_answers());
-    call->read_later([call, tree, held] { read_tree(call, tree, held); });
+  if (*done) return call->answer(ViewAnswer{own_view(tree->to_json(base::SystemClock().now()))});
+  const auto go_on = [call, tree](bool has_room) {
+    if (!has_room) return call->refuse(too_many_large_answers());
+    call->read_later([call, tree] { read_tree(call, tree); });
   };
-  if (share || call->services.answers == nullptr) return go_on(share);
-  call->services.answers->enter(call->identity.value, TaskTree::kMemoryMax, go_on);
+  if (call->share) return go_on(true);
+  take_share(call, call->identity.value, TaskTree::kMemoryMax, go_on);
 }
 
 }  // namespace
@@ -39,7 +36,7 @@ void read_tree(const CallPtr& call, const std::shared_ptr<TaskTree>& tree,
 void task_tree(const CallPtr& call, const protocol::a2a::TaskRequest& request) {
   const auto head = call->services.engine.reader().head(call->ref(request.id));
   if (!head) return call->refuse(head.error(), request.id);
-  read_tree(call, std::make_shared<TaskTree>(call->services, *head), nullptr);
+  read_tree(call, std::make_shared<TaskTree>(call->services, *head));
 }
 
 // A piece of the log is small enough to take no share of the budget of large answers.

@@ -13,7 +13,7 @@ http::Reply error_reply(const base::Error& error, const task::AgentName& agent) 
   return plain_error(status, error.for_caller.empty() ? "internal error" : error.for_caller);
 }
 
-void ChatCall::reply(int status, std::string body, AnswerBudget::SharePtr share) const {
+void PlainCall::reply(int status, std::string body) {
   http::Reply reply;
   reply.status = status;
   reply.body = std::move(body);
@@ -26,7 +26,7 @@ void ChatCall::open_stream(http::StreamOpener opener) {
   exchange->open_stream({}, services.options.streams.kept(std::move(hold), std::move(opener)));
 }
 
-void ChatCall::reply_stream(protocol::chat::Frames frames, AnswerBudget::SharePtr share) const {
+void ChatCall::reply_stream(protocol::chat::Frames frames) {
   std::string blocks;
   for (auto& frame : frames.all()) append_frame(blocks, frame, {});
   if (share) share->shrink(blocks.capacity());

@@ -1,4 +1,5 @@
-// ChatCall: one chat request in progress, and its answers other than a run's stream.
+// ChatCall: one chat request in progress, and its answers other than a run's stream. PlainCall: the part of it
+// that requests for conversations share.
 //
 // Threads: used by one thread at a time, the one that answers next; an answer may come from any thread.
 #pragma once
@@ -10,45 +11,48 @@
 #include "json/document.h"
 #include "protocol/chat/protocol.h"
 #include "server/chat/run_claims.h"
-#include "server/shared/answer_budget.h"
+#include "server/shared/call.h"
 #include "server/shared/endpoint.h"
-#include "server/shared/services.h"
 
 namespace baton::server::chat {
 
 // HTTP status and {"error": "..."}. Logs errors that are not the client's fault.
 http::Reply error_reply(const base::Error& error, const task::AgentName& agent);
 
-struct ChatCall {
-  ChatCall(std::shared_ptr<http::Exchange> way_back, const Services& program, RunClaims& begins,
-           const agents::Agent& to, task::Caller who, ChildAgents for_children, json::Document parsed)
-      : exchange(std::move(way_back)),
-        services(program),
-        claims(begins),
-        agent(to),
-        caller(std::move(who)),
-        child_agents(std::move(for_children)),
-        document(std::move(parsed)) {}
+struct PlainCall : Call {
+  PlainCall(std::shared_ptr<http::Exchange> way_back, const Admitted& by)
+      : Call{by.services, by.note},
+        exchange(std::move(way_back)),
+        agent(*by.endpoint.agent),
+        caller(by.caller) {}
 
   const std::shared_ptr<http::Exchange> exchange;
-  const Services& services;
-  RunClaims& claims;
   const agents::Agent& agent;
   const task::Caller caller;
+
+  void refuse(const base::Error& error) const { exchange->reply(error_reply(error, agent.name)); }
+  // The answer takes the call's share.
+  void reply(int status, std::string body);
+};
+
+struct ChatCall : PlainCall {
+  ChatCall(std::shared_ptr<http::Exchange> way_back, const Admitted& by, RunClaims& begins,
+           json::Document parsed)
+      : PlainCall(std::move(way_back), by),
+        claims(begins),
+        child_agents(by.child_agents),
+        document(std::move(parsed)) {}
+
+  RunClaims& claims;
   const ChildAgents child_agents;  // see task::Submission
   const json::Document document;   // the body: an object
-  CallerShares::Hold hold;         // for the run's stream
-  RequestNotePtr note;             // null: requests are not recorded
 
   engine::TaskService& tasks() const { return services.engine.tasks(); }
   const engine::TaskReader& reader() const { return services.engine.reader(); }
 
-  void refuse(const base::Error& error) const { exchange->reply(error_reply(error, agent.name)); }
-  // `share`: the answer's share of the budget of large answers.
-  void reply(int status, std::string body, AnswerBudget::SharePtr share = nullptr) const;
   void open_stream(http::StreamOpener opener);
   // Answers with a stream of exactly these frames, without ids.
-  void reply_stream(protocol::chat::Frames frames, AnswerBudget::SharePtr share = nullptr) const;
+  void reply_stream(protocol::chat::Frames frames);
 };
 
 using CallPtr = std::shared_ptr<ChatCall>;  // held by pending callbacks

@@ -17,7 +17,6 @@
 #include "protocol/agui/run_frames.h"
 #include "server/chat/call.h"
 #include "server/chat/conversation.h"
-#include "server/shared/answer_budget.h"
 
 namespace baton::server::chat {
 namespace {
@@ -37,21 +36,15 @@ constexpr std::chrono::seconds kEndWait{10};  // for running tasks of a deleted 
 constexpr std::size_t kSmallAnswer = 1 << 20;
 
 // One request.
-struct Asked {
-  const Services& services;
-  std::shared_ptr<http::Exchange> exchange;
-  task::ContextRef context;
+struct Asked : PlainCall {
+  Asked(std::shared_ptr<http::Exchange> way_back, const Admitted& by, task::ContextId id)
+      : PlainCall(std::move(way_back), by), context{caller, agent.name, std::move(id)} {}
+
+  const task::ContextRef context;
 
   engine::Conversations& conversations() const { return services.engine.conversations(); }
-  void refuse(const base::Error& error) const { exchange->reply(error_reply(error, context.agent)); }
-  void reply(std::string body, AnswerBudget::SharePtr share = nullptr) const {
-    http::Reply reply;
-    reply.body = std::move(body);
-    if (share) share->shrink(reply.body.capacity());
-    reply.held = std::move(share);
-    exchange->reply(std::move(reply));
-  }
 };
+using AskedPtr = std::shared_ptr<Asked>;  // held by pending callbacks
 
 // The parameters of a page.
 struct Wanted {
@@ -106,12 +99,12 @@ void write_next(json::Writer& out, const std::optional<task::ListPosition>& next
   if (next) out.member("nextPageToken", protocol::a2a::page_token(*next));
 }
 
-void list(const Asked& asked) {
-  const auto wanted = read_wanted(asked.exchange->request());
-  if (!wanted) return asked.refuse(wanted.error());
+void list(const AskedPtr& asked) {
+  const auto wanted = read_wanted(asked->exchange->request());
+  if (!wanted) return asked->refuse(wanted.error());
   const auto page =
-      asked.conversations().list(asked.context.caller, asked.context.agent, wanted->after, wanted->size);
-  if (!page) return asked.refuse(page.error());
+      asked->conversations().list(asked->context.caller, asked->context.agent, wanted->after, wanted->size);
+  if (!page) return asked->refuse(page.error());
   std::string body;
   json::Writer out(body);
   out.object([&] {
@@ -120,13 +113,13 @@ void list(const Asked& asked) {
     });
     write_next(out, page->next);
   });
-  asked.reply(std::move(body));
+  asked->reply(200, std::move(body));
 }
 
-void write_messages(json::Writer& out, const Asked& asked, SaidPage& page, bool is_ag_ui) {
+void write_messages(json::Writer& out, const AskedPtr& asked, SaidPage& page, bool is_ag_ui) {
   if (!is_ag_ui) {
     out.each(page.lines, [&](const SaidPage::Line& line) {
-      protocol::v1::write_message(out, line.message, line.task, asked.context.id);
+      protocol::v1::write_message(out, line.message, line.task, asked->context.id);
     });
     return;
   }
@@ -135,12 +128,11 @@ void write_messages(json::Writer& out, const Asked& asked, SaidPage& page, bool 
   protocol::agui::write_messages(out, messages, true);
 }
 
-void show(const Asked& asked, const Conversation& shown, const Said& said, const Wanted& wanted,
-          AnswerBudget::SharePtr share) {
-  // A2A has no form for an agent's use of its tools.
+void show(const AskedPtr& asked, const Conversation& shown, const Said& said, const Wanted& wanted) {
+  // A2A has no words for what an agent does with its tools.
   const auto tools = wanted.is_ag_ui ? Transcript::Tools::shown : Transcript::Tools::left_out;
-  auto page = page_of(asked.services.engine.reader(), said, static_cast<std::size_t>(wanted.size), tools);
-  if (!page) return asked.refuse(page.error());
+  auto page = page_of(asked->services.engine.tasks(), said, static_cast<std::size_t>(wanted.size), tools);
+  if (!page) return asked->refuse(page.error());
   std::string body;
   json::Writer out(body);
   out.object([&] {
@@ -148,49 +140,47 @@ void show(const Asked& asked, const Conversation& shown, const Said& said, const
     write_messages(out.key("messages"), asked, *page, wanted.is_ag_ui);
     write_next(out, page->next);
   });
-  asked.reply(std::move(body), std::move(share));
+  asked->reply(200, std::move(body));
 }
 
-void get(const Asked& asked) {
-  const auto wanted = read_wanted(asked.exchange->request());
-  if (!wanted) return asked.refuse(wanted.error());
-  auto shown = asked.conversations().find(asked.context);
-  if (!shown) return asked.refuse(shown.error());
-  auto said = said_in(asked.services.engine.reader(), asked.context, wanted->after);
-  if (!said) return asked.refuse(said.error());
-  AnswerBudget* const answers = asked.services.answers;
-  if (answers == nullptr || said->bytes <= kSmallAnswer) return show(asked, *shown, *said, *wanted, nullptr);
+void get(const AskedPtr& asked) {
+  const auto wanted = read_wanted(asked->exchange->request());
+  if (!wanted) return asked->refuse(wanted.error());
+  auto shown = asked->conversations().find(asked->context);
+  if (!shown) return asked->refuse(shown.error());
+  auto said = said_in(asked->services.engine.tasks(), asked->context, wanted->after);
+  if (!said) return asked->refuse(said.error());
+  if (said->bytes <= kSmallAnswer) return show(asked, *shown, *said, *wanted);
   const std::size_t bytes = 2 * said->bytes;
-  answers->enter(
-      std::string(task::account_of(asked.context.caller)), bytes,
-      [asked, shown = std::move(*shown), said = std::move(*said),
-       wanted = *wanted](AnswerBudget::SharePtr share) {
-        if (share) return show(asked, shown, said, wanted, std::move(share));
-        asked.refuse({ErrorCode::overloaded, "too many large answers are on their way; ask again", {}});
+  take_share(
+      asked, std::string(task::account_of(asked->caller)), bytes,
+      [asked, shown = std::move(*shown), said = std::move(*said), wanted = *wanted](bool has_room) {
+        if (has_room) return show(asked, shown, said, wanted);
+        asked->refuse({ErrorCode::overloaded, "too many large answers are on their way; ask again", {}});
       });
 }
 
-void rename(const Asked& asked) {
-  const auto title = read_title(asked.exchange->request().body);
-  if (!title) return asked.refuse(title.error());
-  asked.conversations().rename(asked.context, *title, [asked](const base::Result<Conversation>& renamed) {
-    if (!renamed) return asked.refuse(renamed.error());
+void rename(const AskedPtr& asked) {
+  const auto title = read_title(asked->exchange->request().body);
+  if (!title) return asked->refuse(title.error());
+  asked->conversations().rename(asked->context, *title, [asked](const base::Result<Conversation>& renamed) {
+    if (!renamed) return asked->refuse(renamed.error());
     std::string body;
     json::Writer out(body);
     out.object([&] { write_members(out, *renamed); });
-    asked.reply(std::move(body));
+    asked->reply(200, std::move(body));
   });
 }
 
-void erase(const Asked& asked) {
-  engine::Erasure* const erasure = asked.services.engine.erasure();
-  if (erasure == nullptr) return asked.refuse({ErrorCode::unsupported, "this store deletes nothing", {}});
-  asked.conversations().erase(asked.context, *erasure, kEndWait, [asked](const base::Result<void>& gone) {
-    if (!gone) return asked.refuse(gone.error());
+void erase(const AskedPtr& asked) {
+  engine::Erasure* const erasure = asked->services.engine.erasure();
+  if (erasure == nullptr) return asked->refuse({ErrorCode::unsupported, "this store deletes nothing", {}});
+  asked->conversations().erase(asked->context, *erasure, kEndWait, [asked](const base::Result<void>& gone) {
+    if (!gone) return asked->refuse(gone.error());
     http::Reply reply;
     reply.status = 204;
     reply.content_type.clear();
-    asked.exchange->reply(std::move(reply));
+    asked->exchange->reply(std::move(reply));
   });
 }
 
@@ -200,13 +190,12 @@ std::span<const PathRow> conversation_paths() {
   return kConversationPaths;
 }
 
-void handle_conversations(const Services& services, const std::shared_ptr<http::Exchange>& exchange,
-                          const task::ContextRef& context) {
-  const Asked asked{services, exchange, context};
-  const std::string& method = exchange->request().method;
+void handle_conversations(std::shared_ptr<http::Exchange> exchange, const Admitted& by, task::ContextId id) {
+  const auto asked = std::make_shared<Asked>(std::move(exchange), by, std::move(id));
+  const std::string& method = asked->exchange->request().method;
   if (method == "PATCH") return rename(asked);
   if (method == "DELETE") return erase(asked);
-  context.id.empty() ? list(asked) : get(asked);
+  asked->context.id.empty() ? list(asked) : get(asked);
 }
 
 }  // namespace baton::server::chat

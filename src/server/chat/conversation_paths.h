@@ -13,16 +13,15 @@
 #include <span>
 
 #include "http/http_server.h"
+#include "server/shared/endpoint.h"
 #include "server/shared/path_table.h"
-#include "server/shared/services.h"
 #include "task/task.h"
 
 namespace baton::server::chat {
 
 std::span<const PathRow> conversation_paths();
 
-// Answers an authenticated caller's request with one of the path's methods. The context's id is the path's.
-void handle_conversations(const Services& services, const std::shared_ptr<http::Exchange>& exchange,
-                          const task::ContextRef& context);
+// Answers an authenticated caller's request with one of the paths' methods. `id`: the path's; empty: all.
+void handle_conversations(std::shared_ptr<http::Exchange> exchange, const Admitted& by, task::ContextId id);
 
 }  // namespace baton::server::chat

@@ -123,9 +123,7 @@ void handle(RunClaims& claims, std::shared_ptr<http::Exchange> exchange, const A
   auto document = json::Document::parse(exchange->take_body());
   if (!document) return exchange->reply(plain_error(400, document.error().for_caller));
   if (!document->root().is_object()) return exchange->reply(plain_error(400, "the body must be an object"));
-  const auto call = std::make_shared<ChatCall>(std::move(exchange), by.services, claims, *by.endpoint.agent,
-                                               by.caller, by.child_agents, std::move(*document));
-  call->note = by.note;
+  const auto call = std::make_shared<ChatCall>(std::move(exchange), by, claims, std::move(*document));
   // A caller at its stream limit can still stop a run.
   if (handler != &stop) call->hold = by.services.options.streams.take(call->caller);
   if (handler != &stop && !call->hold) {

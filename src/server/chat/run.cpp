@@ -70,16 +70,15 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
   base::Result<void> show_conversation(const std::vector<WaitingTask>& waiting) const {
     const bool has_none = request.history && request.history->empty();
     if (!has_none) {
-      show_messages(nullptr, waiting, nullptr);
+      show_messages(nullptr, waiting);
       return {};
     }
     auto said = said_in(call->reader(), {call->caller, call->agent.name, conversation});
     if (!said) return base::fail(said.error());
     const std::size_t bytes = said->bytes;
-    with_room(bytes,
-              [self = shared_from_this(), said = std::move(*said), waiting](AnswerBudget::SharePtr share) {
-                self->show_messages(&said, waiting, std::move(share));
-              });
+    with_room(bytes, [self = shared_from_this(), said = std::move(*said), waiting] {
+      self->show_messages(&said, waiting);
+    });
     return {};
   }
 
@@ -125,9 +124,7 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
       const bool taken = self->call->services.readers.try_submit([self, accepted] {
         const auto head = self->call->services.engine.reader().head(accepted.key);
         if (!head) return self->call->refuse(head.error());
-        self->with_room(head->bytes, [self, accepted](AnswerBudget::SharePtr share) {
-          self->reply_run(accepted, std::move(share));
-        });
+        self->with_room(head->bytes, [self, accepted] { self->reply_run(accepted); });
       });
       if (!taken) self->call->refuse({ErrorCode::overloaded, "too many answers are waiting; ask again", {}});
     };
@@ -136,7 +133,7 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
   }
 
   // The last frame of a run that has stopped is its whole answer.
-  void reply_run(const engine::Accepted& accepted, AnswerBudget::SharePtr share) const {
+  void reply_run(const engine::Accepted& accepted) const {
     const auto view = protocol.view(facts(accepted.id, accepted.context, accepted.before));
     protocol::chat::Frames frames;
     task::EventNumber position = accepted.before;
@@ -156,11 +153,10 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
       }
     }
     if (frames.empty()) return call->refuse({ErrorCode::internal, {}, "a run without an end"});
-    call->reply(200, std::move(frames.all().back().data), std::move(share));
+    call->reply(200, std::move(frames.all().back().data));
   }
 
-  void show_messages(const Said* said, const std::vector<WaitingTask>& waiting,
-                     AnswerBudget::SharePtr share) const {
+  void show_messages(const Said* said, const std::vector<WaitingTask>& waiting) const {
     std::vector<protocol::chat::Question> open;
     for (const WaitingTask& one : waiting) open.insert(open.begin(), one.question);
     std::vector<task::Message> messages;
@@ -171,17 +167,16 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
     }
     protocol::chat::Frames frames;
     protocol.show_conversation(facts({}, conversation, {}), said ? &messages : nullptr, open, frames);
-    call->reply_stream(std::move(frames), std::move(share));
+    call->reply_stream(std::move(frames));
   }
 
   // Calls `ready` once the budget has room for an answer from this much log, or refuses the call.
-  void with_room(std::size_t log_bytes, std::function<void(AnswerBudget::SharePtr)> ready) const {
-    AnswerBudget* const answers = call->services.answers;
-    if (answers == nullptr || log_bytes <= kSmallLog) return ready(nullptr);
-    answers->enter(
-        std::string(task::account_of(call->caller)), 2 * log_bytes,
-        [self = shared_from_this(), ready = std::move(ready)](AnswerBudget::SharePtr share) {
-          if (share) return ready(std::move(share));
+  void with_room(std::size_t log_bytes, std::function<void()> ready) const {
+    if (log_bytes <= kSmallLog) return ready();
+    take_share(
+        call, std::string(task::account_of(call->caller)), 2 * log_bytes,
+        [self = shared_from_this(), ready = std::move(ready)](bool has_room) {
+          if (has_room) return ready();
           self->refuse({ErrorCode::overloaded, "too many large answers are on their way; ask again", {}});
         });
   }

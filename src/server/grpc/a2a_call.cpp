@@ -92,7 +92,8 @@ class A2aCall final : public server::a2a::Call {
     call->shared_.run(call, method.operation, std::move(*request));
   }
 
-  void answer(server::a2a::Answer answer, server::AnswerBudget::SharePtr) override {
+  void answer(server::a2a::Answer answer) override {
+    const auto held = std::move(share);  // until the answer is written
     if (answered_.exchange(true)) return;
     note_task(answer);
     const auto bytes = bytes_of_answer(answer);

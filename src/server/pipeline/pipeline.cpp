@@ -414,9 +414,8 @@ void Pipeline::serve_conversations(const ExchangePtr& exchange, const Target& ta
   auto by =
       admitted(exchange, target, [exchange](const base::Error& error) { exchange->reply(refusal(error)); });
   if (!by) return;
-  exchange->block([this, exchange, agent = target.agent, caller = std::move(by->caller),
-                   context = task::ContextId{std::string(id)}] {
-    chat::handle_conversations(services_, exchange, {caller, agent->name, context});
+  exchange->block([exchange, by = std::move(*by), context = task::ContextId{std::string(id)}] {
+    chat::handle_conversations(exchange, by, context);
   });
 }
 
