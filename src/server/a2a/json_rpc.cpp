@@ -82,7 +82,7 @@ bool says_v1(const http::Request& request) {
   return version && *version == ProtocolVersion::v1_0;
 }
 
-// Refuses a request for which there is no Call yet.
+// Refuses a request that has no Call yet.
 void refuse(http::Exchange& exchange, std::string_view id, const base::Error& error, int status) {
   exchange.reply(error_reply(exchange.request(), {says_v1(exchange.request()), id}, error, {}, status));
 }

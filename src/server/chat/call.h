@@ -1,5 +1,5 @@
-// ChatCall: one chat request in progress, and its answers other than a run's stream. PlainCall: the part of it
-// that requests for conversations share.
+// ChatCall: one chat request in progress, and its answers other than a run's stream. PlainCall: the part of
+// it that requests for conversations share.
 //
 // Threads: used by one thread at a time, the one that answers next; an answer may come from any thread.
 #pragma once

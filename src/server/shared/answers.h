@@ -21,9 +21,9 @@ struct ErrorRow {
   std::string_view name;  // what the operator API calls it
 };
 const ErrorRow& error_row(base::ErrorCode code);
-// What the operator API calls an error with this status.
+// The operator API's name for an error with this status.
 std::string_view name_of_status(int status);
-// The error for which the connection layer has this status.
+// The error that the connection layer answers with this status.
 base::ErrorCode code_of_status(int status);
 
 // The answer to a refusal by `authenticate` or for a path: 401 with WWW-Authenticate, 403 or 404.

@@ -22,7 +22,7 @@ struct Shape {
   std::size_t count = 0;
 };
 
-// Allocates nothing: most rows do not fit.
+// Must not allocate: most rows do not fit.
 bool has_shape(std::string_view pattern, std::string_view path, Shape& shape) {
   while (!pattern.empty()) {
     if (pattern == kOptionalSlash) return path.empty() || path == "/";
@@ -50,7 +50,7 @@ bool has_shape(std::string_view pattern, std::string_view path, Shape& shape) {
   return path.empty();
 }
 
-// Empty if the text is not percent-encoded UTF-8, or is of nothing.
+// Empty if the text is not percent-encoded UTF-8, or encodes an empty text.
 std::optional<std::string> decoded(std::string_view text) {
   auto out = base::percent_decoded(text);
   if (out && (out->empty() || !base::is_utf8(*out))) out.reset();

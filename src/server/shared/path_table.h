@@ -40,7 +40,7 @@ enum class Place {
   agent_ids,     // the same; the path as received, because ids may contain encoded slashes
 };
 
-// What the pipeline answers by itself, or passes on as it is.
+// A step of the pipeline that answers the path itself or calls the one handler of the path.
 enum class Stage {
   is_alive,  // the three health checks
   is_healthy,
@@ -73,7 +73,7 @@ struct OperatorRoute {
   void (*handle)(const std::shared_ptr<const operate::Call>&);
 };
 
-// What HEAD does where GET is served.
+// Whether a row that serves GET serves HEAD, too.
 enum class Head { served, served_and_allowed, refused };  // `served`: Allow does not name it
 
 struct PathRow {
