@@ -5,7 +5,7 @@
 #include <variant>
 #include <vector>
 
-#include "engine/sends/task_service.h"
+#include "engine/read/task_list.h"
 #include "http/http_server.h"
 #include "protocol/a2a/requests.h"
 #include "server/show/download.h"

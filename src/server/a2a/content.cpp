@@ -66,9 +66,9 @@ void message_bytes(const CallPtr& call, protocol::a2a::ContentRequest request) {
   const engine::TaskReader& reader = call->services.engine.reader();
   const auto head = reader.head(call->ref(request.task));
   if (!head) return call->refuse(head.error(), request.task);
-  const auto answer = [call, request, &tasks, head = *head](bool has_room) {
+  const auto answer = [call, request, &reader, head = *head](bool has_room) {
     if (!has_room) return call->refuse(too_many_large_answers());
-    auto parts = find_message(tasks, head, request.id);
+    auto parts = find_message(reader, head, request.id);
     if (!parts) return call->refuse(parts.error(), request.task);
     // A message never changes.
     answer_download(call, request.task, download_of(std::move(*parts), request.part), {0});

@@ -135,14 +135,14 @@ void list(const CallPtr& call, ListRequest request) {
   const engine::TaskReader& reader = call->services.engine.reader();
   task::Depth small = request.depth;
   if (call->services.answers) small.bytes_max = kSmallListMax;
-  auto page = tasks.list(request.filter, small);
+  auto page = engine::list_tasks(reader, request.filter, small);
   if (page || page.error().code != ErrorCode::too_large) return answer(std::move(page));
   // A page has little content besides one large task.
   const std::size_t bytes =
       call->services.engine.options().task_bytes_max + call->services.options.answer_bytes_max;
-  take_share(call, call->identity.value, bytes, [call, &tasks, answer, request](bool has_room) {
+  take_share(call, call->identity.value, bytes, [call, &reader, answer, request](bool has_room) {
     if (!has_room) return call->refuse(too_many_large_answers());
-    answer(tasks.list(request.filter, request.depth));
+    answer(engine::list_tasks(reader, request.filter, request.depth));
   });
 }
 
@@ -274,7 +274,7 @@ namespace {
 
 // Whether the task's row must be read from the disk.
 bool get_reads_disk(const Call& call, const Request& request) {
-  return !call.services.engine.tasks().is_at_hand(call.ref(std::get<TaskRequest>(request).id));
+  return !call.services.engine.reader().is_at_hand(call.ref(std::get<TaskRequest>(request).id));
 }
 
 // Whether the send looks for a task or resolves a webhook's host.

@@ -36,7 +36,7 @@ void read_task(const CallPtr& call, const TaskToRead& wanted, const TaskRead& do
   auto task = read(small);
   if (task || task.error().code != ErrorCode::too_large) return done(std::move(task));
 
-  const auto head = wanted.key ? tasks.find(*wanted.key) : tasks.find(wanted.ref);
+  const auto head = wanted.key ? reader.head(*wanted.key) : reader.head(wanted.ref);
   if (!head) return done(base::fail(head.error()));
   const std::size_t most = call->services.options.answer_bytes_max;
   take_share(call, call->identity.value, head->bytes + std::min(head->bytes, most),

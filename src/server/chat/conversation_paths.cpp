@@ -131,7 +131,7 @@ void write_messages(json::Writer& out, const AskedPtr& asked, SaidPage& page, bo
 void show(const AskedPtr& asked, const Conversation& shown, const Said& said, const Wanted& wanted) {
   // A2A has no words for what an agent does with its tools.
   const auto tools = wanted.is_ag_ui ? Transcript::Tools::shown : Transcript::Tools::left_out;
-  auto page = page_of(asked->services.engine.tasks(), said, static_cast<std::size_t>(wanted.size), tools);
+  auto page = page_of(asked->services.engine.reader(), said, static_cast<std::size_t>(wanted.size), tools);
   if (!page) return asked->refuse(page.error());
   std::string body;
   json::Writer out(body);
@@ -148,7 +148,7 @@ void get(const AskedPtr& asked) {
   if (!wanted) return asked->refuse(wanted.error());
   auto shown = asked->conversations().find(asked->context);
   if (!shown) return asked->refuse(shown.error());
-  auto said = said_in(asked->services.engine.tasks(), asked->context, wanted->after);
+  auto said = said_in(asked->services.engine.reader(), asked->context, wanted->after);
   if (!said) return asked->refuse(said.error());
   if (said->bytes <= kSmallAnswer) return show(asked, *shown, *said, *wanted);
   const std::size_t bytes = 2 * said->bytes;
