@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/bench/lib"))
@@ -256,35 +257,48 @@ class VersionsTable(Case):
         self.assertFalse(self.agrees(page, ring="whole", cancel=[True], other=[False]))
 
 
-class CountedPath(Case):
-    """scripts/count_path with fake figures."""
+class Way(Case):
+    """What scripts/count_path says of functions that were entered, and that src/WAY.md names functions that exist."""
 
-    def check(self, figures):
-        """Returns its exit status and output for requests measured with these figures."""
-        path = importlib.machinery.SourceFileLoader("count_path", str(ROOT / "scripts/count_path")).load_module()
-        path.BOUNDS = {("echo", "tasks/send"): (50, 450, 4)}
-        path.measured = lambda folder: [("echo", "tasks/send", figures, [("base/id.cpp", 1, "id()")], ["engine"])]
-        said = io.StringIO()
-        with contextlib.redirect_stdout(said):
-            status = path.main(["--no-build", "--check"])
-        return status, said.getvalue()
+    def setUp(self):
+        super().setUp()
+        self.path = importlib.machinery.SourceFileLoader("count_path", str(ROOT / "scripts/count_path")).load_module()
 
-    def test_figures_at_their_bounds_pass(self):
-        status, said = self.check((50, 450, 4))
-        self.assertEqual(status, 0, said)
-        self.assertTrue(said.endswith("\n3 passed, 0 failed\n"), said)
+    def run_way(self, *entered):
+        """Its exit status and its output, if these functions were entered in this order."""
+        page = "1. `base/id.cpp:id`, then\n2. `base/log.cpp:Log::write`.\n"
+        self.path.measured = lambda folder: [("echo", "tasks/send", (500, 5000, 40), [], ["engine"], list(entered))]
+        output = io.StringIO()
+        with contextlib.redirect_stdout(output), unittest.mock.patch.object(pathlib.Path, "read_text", return_value=page):
+            status = self.path.main(["--no-build", "--way"])
+        return status, output.getvalue()
 
-    def test_each_figure_above_its_bound_fails_by_name(self):
-        for figures, problem in (((51, 450, 4), "51 pairs, 50 is the most"), ((50, 451, 4), "451 functions, 450 is the most"),
-                                 ((50, 450, 5), "5 threads, 4 is the most")):
-            status, said = self.check(figures)
-            self.assertEqual(status, 1, said)
-            self.assertTrue(said.endswith(f"\ntasks/send to echo: {problem}\n2 passed, 1 failed\n"), said)
+    def test_functions_entered_in_the_order_of_the_page_pass_whatever_the_figures(self):
+        status, output = self.run_way(
+            ("base/id.cpp", 1, "baton::base::id()"), ("base/text.cpp", 3, "x()"), ("base/log.cpp", 2, "baton::base::Log::write(int)"))
+        self.assertEqual(status, 0, output)
+        self.assertTrue(output.endswith("\n2 passed, 0 failed\n"), output)
+        self.assertIn("since the release +369, +4088, +35", output)
 
-    def test_a_measurement_that_saw_nothing_fails(self):
-        status, said = self.check((0, 0, 0))
-        self.assertEqual(status, 1, said)
-        self.assertTrue(said.endswith("\n0 passed, 3 failed\n"), said)
+    def test_a_function_that_is_not_entered_or_too_early_fails_by_name(self):
+        for entered, problem in (
+                ([("base/id.cpp", 1, "id()")], "base/log.cpp:Log::write is not entered"),
+                ([("base/log.cpp", 2, "Log::write(int)"), ("base/id.cpp", 1, "id()")],
+                 "base/log.cpp:Log::write is entered before the function that the page names before it")):
+            status, output = self.run_way(*entered)
+            self.assertEqual(status, 1, output)
+            self.assertIn(problem, output)
+            self.assertTrue(output.endswith("\n1 passed, 1 failed\n"), output)
+
+    def test_every_function_that_the_page_names_is_in_its_file(self):
+        page = (ROOT / "src/WAY.md").read_text(encoding="utf-8")
+        self.assertLessEqual(len(page.splitlines()), 120)
+        named = self.path.NAMED.findall(page)
+        self.assertGreater(len(named), 20)
+        for file, name in named:
+            with self.subTest(file=file, name=name):
+                text = (ROOT / "src" / file).read_text(encoding="utf-8")
+                self.assertRegex(text, rf"\b{re.escape(name.split('::')[-1])}\(")
 
 
 class Table(Case):

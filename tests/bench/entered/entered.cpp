@@ -16,7 +16,8 @@ constexpr std::size_t kFunctions = 1 << 16;
 
 struct Function {
   std::atomic<std::uint64_t> address;
-  std::atomic<std::uint64_t> threads;  // a bit for each index in Table::threads
+  std::atomic<std::uint64_t> threads;  // a bit for each place in Table::threads
+  std::atomic<std::uint64_t> first;    // the number of its first call
 };
 
 // scripts/count_path depends on this layout.
@@ -41,11 +42,13 @@ std::uint64_t bit_of_this_thread() {
 }
 
 void record(std::uint64_t address) {
-  ++table->calls;
+  const std::uint64_t call = ++table->calls;
   for (std::uint64_t at = address * 0x9e3779b97f4a7c15 >> 48;; ++at) {
     Function& function = table->functions[at % kFunctions];
     std::uint64_t seen = 0;
-    if (function.address.compare_exchange_strong(seen, address) || seen == address) {
+    const bool is_new = function.address.compare_exchange_strong(seen, address);
+    if (is_new || seen == address) {
+      if (is_new) function.first = call;
       function.threads |= bit_of_this_thread();
       return;
     }
