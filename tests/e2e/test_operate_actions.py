@@ -43,6 +43,15 @@ class Actions(operate_case.OperateCase):
         made = self.act(f"/tasks/{key}/retry", "with other words", message=message)["task"]
         self.wait_row(made["key"], "completed")
 
+    def test_the_view_names_the_message_that_a_retry_sends(self):
+        for text in ("close input", "close input, again"):  # the second one reopens the task
+            params = {"id": "reopened-by-name", "message": client.text_message(text)}
+            self.server.rpc("tasks/send", params, agent="bad", token=operate_case.CALLER)
+        key = self.key_of("reopened-by-name")
+        request = self.read(f"/tasks/{key}")["requestEvent"]
+        event = self.read(f"/tasks/{key}/events?after={request - 1}&limit=1")["events"][0]
+        self.assertEqual(event["message"]["parts"], [{"text": "close input, again"}])
+
     def test_answer_goes_on_with_the_task(self):
         key = self.key_of(self.send("x", "phone"))
         asked = self.read(f"/tasks/{key}")["question"]["event"]

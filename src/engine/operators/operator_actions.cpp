@@ -208,6 +208,12 @@ base::Result<task::Event> OperatorActions::find_request(const task::TaskHead& he
   }
 }
 
+base::Result<task::EventNumber> OperatorActions::request_event(const task::TaskHead& head) const {
+  const auto request = find_request(head);
+  if (!request) return fail(request.error());
+  return request->number;
+}
+
 // Says in the log of the task that was retried what it has become. The new task's log has it in any case.
 void OperatorActions::note_retry(const ActPtr& act, task::TaskKey made) {
   Decision decision(NoteRetry{act->task, act->entry, made});

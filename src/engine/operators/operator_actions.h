@@ -96,6 +96,10 @@ class OperatorActions {
   // no such node, and with conflict if the store is not shared.
   void drain(store::NodeId node, Actor actor, Switched done);
 
+  // The number of the message that `retry` sends again: the task's first one, or the one that last reopened
+  // it. Fails with unsupported if the task has none. Blocks.
+  base::Result<task::EventNumber> request_event(const task::TaskHead& head) const;
+
  private:
   struct Act;
   using ActPtr = std::shared_ptr<Act>;

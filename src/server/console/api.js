@@ -28,8 +28,8 @@ import { tokenInAddress, useLink } from "./token-link.js";
  * @typedef {{at: string, deliveries: Delivery[], next?: string}} DeliveryPage
  * @typedef {{id: string, url: string, lastError?: string, hasToken?: boolean, hasCredentials?: boolean}} Config
  * @typedef {{
- *   at: string, task: TaskRow, metadata?: unknown, question?: Question, parent?: TaskRow, children: TaskRow[],
- *   deliveries: Delivery[], configs: Config[]
+ *   at: string, task: TaskRow, metadata?: unknown, requestEvent?: number, question?: Question, parent?: TaskRow,
+ *   children: TaskRow[], deliveries: Delivery[], configs: Config[]
  * }} TaskView
  * @typedef {{number: number, at: string, type: string, cutBytes?: number, [member: string]: any}} TaskEvent
  * @typedef {{events: TaskEvent[], first: number, last: number}} EventPage

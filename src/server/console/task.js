@@ -170,9 +170,10 @@ class Task extends Page {
     this.attempt(() => this.refresh());
   }
 
-  // The first message can be edited, part by part.
+  // The message that a retry sends can be edited, part by part.
   async retry() {
-    const page = await events(this.key, { after: 0, limit: 20 }, this.signal);
+    const { requestEvent = 1 } = await task(this.key, this.signal);
+    const page = await events(this.key, { after: requestEvent - 1, limit: 1 }, this.signal);
     const first = page.events.find(({ type }) => type === "message");
     /** @type {import("./api.js").Part[]} */
     const originals = first?.message?.parts ?? [];

@@ -138,6 +138,8 @@ base::Result<std::string> whole_task(const CallPtr& call) {
     out.member("at", base::to_rfc3339(base::SystemClock().now())).key("task");
     write_task_row(out, *line);
     out.optional("metadata", made->metadata);
+    if (const auto request = call->facts.actions.request_event(line->head))
+      out.member("requestEvent", request->value);
     if (good) good = write_question(out, call->facts, line->head);
     if (good) good = write_relatives(out, call->facts, line->head);
     if (good) good = write_webhooks(out, call, *key);
