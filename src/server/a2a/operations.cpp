@@ -48,18 +48,6 @@ void answer_task_later(const CallPtr& call, const Wanted& wanted) {
   from_callback(call, wanted.key, wanted.as_of, [call, wanted] { answer_task<AnswerOf>(call, wanted); });
 }
 
-// Whether the operation may wait for the disk.
-bool may_block(const Call& call, Operation operation, const Request& request) {
-  if (operation == Operation::get) {
-    return !call.services.engine.reader().is_at_hand(call.ref(std::get<TaskRequest>(request).id));
-  }
-  if (operation != Operation::send && operation != Operation::send_stream) return true;
-  const task::Submission& sent = std::get<SendRequest>(request).submission;
-  const bool looks_for_task =
-      !sent.task.empty() || (!sent.context.empty() && call.agent.settings.plain_answers);
-  return looks_for_task || sent.push;  // the webhook's host is resolved
-}
-
 // Whether the caller may wait for one more reply; the call then holds the place until it ends.
 bool takes_wait(const CallPtr& call) {
   if (!call->hold) call->hold = call->services.options.replies.take(call->identity);

@@ -50,7 +50,7 @@ agents::Asked question(const std::string& text) {
 Lines texts(EngineBench& bench, const std::string& caller = "anonymous",
             const std::string& context = "thread") {
   const auto messages =
-      server::chat::messages_in(bench.engine().tasks(), {{caller}, {"scripted"}, {context}});
+      server::chat::messages_in(bench.engine().reader(), {{caller}, {"scripted"}, {context}});
   REQUIRE(messages);
   Lines lines;
   for (const task::Message& message : *messages) lines.push_back(task::text_of(message));
@@ -88,7 +88,7 @@ TEST_CASE("Restore: the ids of sent messages and of questions are known, answere
   const auto asked = said(bench, "one", {}, "m1", "run-1");
   reply(bench, asked, "first", question("which?"));
   reply(bench, said(bench, "this", asked.id.value, "m2"), "second");
-  const auto known = server::chat::ids_in(bench.engine().tasks(), {{"anonymous"}, {"scripted"}, {"thread"}});
+  const auto known = server::chat::ids_in(bench.engine().reader(), {{"anonymous"}, {"scripted"}, {"thread"}});
   REQUIRE(known);
   CHECK(known->asks.contains("ask-1"));
   CHECK_FALSE(known->asks.contains("ask-2"));
