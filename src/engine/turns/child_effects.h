@@ -1,5 +1,5 @@
-// What turns ask of their tasks' children, and tell them. Turns know no children: they tell one listener,
-// which is set once (TurnRunner::listen) and is delegate/.
+// Events that turns emit about their tasks' children. Turns do not handle children themselves: they report to
+// one listener, which delegate/ sets once with TurnRunner::listen.
 #pragma once
 
 #include <functional>
@@ -14,15 +14,16 @@ namespace baton::engine {
 
 class RunningTurn;
 
-// The turn asks for a child. It gets the result or an error: RunningTurn::begun or no_child comes first.
-// `nth`: how often this turn has used the request's id, with this one (see digest_of_call).
+// The turn asks for a child. The listener first calls RunningTurn::begun or no_child; the turn then gets the
+// result or an error.
+// `nth`: how many times this turn has used the request's id, this time included (see digest_of_call).
 struct ChildWanted {
   std::shared_ptr<RunningTurn> run;
   agents::DelegateRequest request;
   int nth = 1;
 };
 
-// The child's result is not needed any more, and the log says so.
+// The child's result is no longer needed, and the parent's log says so.
 struct ChildUnneeded {
   task::TaskKey child;
 };
@@ -32,8 +33,8 @@ struct TurnOver {
   task::TaskHead head;
 };
 
-// This node has taken the task's turn from another node: the children that it awaits tell this one from now
-// on, before the turn goes on.
+// This node has taken over the task's turn from another node. The children that the turn awaits must report
+// to this node before the turn continues.
 struct TurnTakenOver {
   task::TaskHead head;
 };

@@ -28,17 +28,18 @@ void cut_to(task::Task& task, std::size_t& room) {
   task.history.erase(task.history.begin(), too_old.base());
 }
 
-// A child as it is or, if it works (again), as it was when it stopped for the turn. None if it has not.
+// Returns the child as it is or, if it works again, as it was when it stopped for this turn. Returns nullopt
+// if it has not stopped.
 base::Result<std::optional<task::Task>> stopped_child(const TaskReader& reader, const task::Subagent& child,
                                                       const task::Depth& depth) {
   auto now = reader.read_committed(child.task, depth);
   if (!now) return base::fail(std::move(now.error()));
-  // Whether it is a result for the turn as it is.
+  // True if the child's present state is a result for the turn.
   const bool counts = task::is_terminal(now->status.state) || child.is_detached ||
                       (child.asks_agent && task::is_waiting(now->status.state));
   if (counts) return std::move(*now);
   if (!child.asks_agent) return std::nullopt;
-  // It has asked, and somebody else than the turn has answered.
+  // The child asked, and someone other than this turn has answered.
   const auto stop = reader.stop_after(child.task, child.after);
   if (!stop) return base::fail(stop.error());
   if (!*stop) return std::nullopt;

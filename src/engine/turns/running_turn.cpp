@@ -82,7 +82,7 @@ void RunningTurn::attach(std::unique_ptr<agents::Execution> running) {
   std::vector<agents::DelegateResult> undelivered;
   bool cancel = false;
   const bool goes_on = state_.with([&](State& state) {
-    state.knows_log = true;  // if nobody told it, there is nothing
+    state.knows_log = true;  // without a call of `go_on` there is no log
     if (state.phase == Phase::over || state.outcome || !shared) return false;
     state.is_starting = false;
     state.running = shared;
@@ -105,7 +105,7 @@ void RunningTurn::tell_of_cancel() {
 
 void RunningTurn::cancel(std::string reason) {
   if (state_.with([](const State& state) { return state.cancel_requested; })) return;
-  // A plan's turn ends by itself in a moment, and the next one undoes: forced, it would leave that out.
+  // A plan's turn ends soon by itself, and the next turn undoes. Forcing the end would skip the undoing.
   const auto grace =
       undoes_ ? 0 : services_.background.timers().after(cancel_grace_, [self = shared_from_this()] {
         self->force(agents::Canceled{});
@@ -119,7 +119,7 @@ void RunningTurn::cancel(std::string reason) {
   if (running) running->cancel();
 }
 
-// Whether the task has room for `bytes` more; if not, the turn fails.
+// Returns true if the task has room for `bytes` more; else makes the turn fail.
 bool RunningTurn::fits(State& state, std::size_t bytes) {
   const std::size_t most = services_.options.task_bytes_max;
   if (state.head.bytes + state.output.unstored_bytes() + bytes <= most) return true;
@@ -180,8 +180,8 @@ bool RunningTurn::ready(std::function<void()> when_ready) {
   });
 }
 
-// Checks the schema of a question before it is asked. One of an agent elsewhere is taken out if it has a
-// fault; one of our own agent's is the reason for which its turn fails, which is returned.
+// Checks the schema of a question before it is asked. A faulty schema is removed if the agent runs on another
+// server; otherwise the turn must fail, and the reason is returned.
 std::string RunningTurn::heed_schema(task::Message& question) const {
   const agents::QuestionLimits& limits = services_.options.questions;
   const agents::SchemaReport report = agents::check_schema(question, limits);
@@ -232,15 +232,16 @@ bool RunningTurn::is_ending() const {
   return state_.with([](const State& state) { return state.ending; });
 }
 
-// A turn that waits ends when it is known which children it waits for.
+// A turn that ends by waiting ends only when it is known which children it waits for.
 bool RunningTurn::may_end(const State& state) {
   if (!state.outcome || state.is_stopping) return false;
-  // What its children have told follows what the log has of them.
+  // Stops of children that came early are added only after the log is known.
   if (!state.knows_log && !state.early.empty() && runs_on(*state.outcome)) return false;
   return !std::holds_alternative<agents::Waits>(*state.outcome) || state.asked_for == 0;
 }
 
-// Has the engine's thread store what there is, if it may be stored now.
+// Posts a decision that stores the output or the turn's end, unless one is pending or nothing may be stored
+// now.
 void RunningTurn::flush() {
   struct Next {
     bool posts = false;
@@ -379,11 +380,12 @@ void RunningTurn::end() {
   services_.runner.over(shared_from_this(), last.slot_held);
 }
 
-// ---- RunningTurn and its children: who is asked for, what the log says, what the executor gets.
+// ---- Children
 
 namespace {
 
-// A detached child is no longer its parent's work once it is there.
+// Returns the event that ends a detached child's subagent: once stored, the child is no longer its parent's
+// work.
 task::Subagent handed_over(const task::Subagent& child) {
   task::Subagent end{child.id, child.name, task::Subagent::Phase::finished, {}};
   end.is_detached = true;
@@ -415,16 +417,16 @@ void RunningTurn::go_on(TurnLog log) {
   });
 }
 
-// Whether anything would end the wait. Where there are no children to do it, they do not count: one that was
-// heard of a moment ago must not.
+// Returns true if something can end the wait. Without children only the time counts, so `open_max` is
+// disabled: a child whose stop was reported a moment ago must not end the wait.
 bool RunningTurn::may_wait(const State& state, agents::Waits& waits) {
   if (state.delegated || state.awaited_at_begin > 0) return true;
   waits.open_max = -1;
   return waits.until.has_value();
 }
 
-// A turn that has ended by itself takes no more. One that waits must not lose what comes until its end is
-// decided; after that, the waiting task takes it.
+// A turn with a final outcome takes no more of its children's events. A turn after which the task runs on
+// takes them until its end is decided; after that, the waiting task takes them.
 bool RunningTurn::may_log_children(const State& state) {
   if (state.phase == Phase::over) return false;
   return !state.outcome || (runs_on(*state.outcome) && !state.ending);
@@ -521,12 +523,12 @@ void RunningTurn::delegate(agents::DelegateRequest request) {
     int nth = 0;
   };
   const Next next = state_.with([&](State& state) {
-    // A plan that has not heard of the cancel yet must hear that its step has not begun, to undo the others.
+    // A plan that does not know of the cancel yet must learn that its step has not begun, to undo the others.
     const bool is_unaware = state.cancel_requested && !(undoes_ && state.is_undoing);
     if (state.phase != Phase::running || state.outcome || (is_unaware && !undoes_)) return Next{};
     const int nth = ++state.calls[request.id];
     const bool too_many = state.children + state.awaited_at_begin >= children_max_;
-    // Hidden agents ask a plan's own questions.
+    // Hidden agents ask the questions of plans; only a plan may delegate to them.
     const bool is_hidden = request.agent.starts_with('~') && !is_short_;
     std::string refusal = is_hidden    ? "there is no agent \"" + request.agent + "\""
                           : is_unaware ? "the task is being canceled"
@@ -554,8 +556,8 @@ void RunningTurn::delegate(agents::DelegateRequest request) {
   services_.runner.tell(ChildWanted{shared_from_this(), std::move(request), next.nth});
 }
 
-// Not before the log has why: a turn that begins again after a crash would find a child that has been
-// canceled by nobody.
+// The child is canceled only after the log has the reason. Otherwise a turn that runs again after a crash
+// would find the child canceled without a reason.
 void RunningTurn::cancel_child(const std::string& call) {
   state_.with([&](State& state) {
     const auto named = std::ranges::find(state.earlier, call, &task::Subagent::call);
@@ -580,15 +582,14 @@ RunningTurn::Lineage RunningTurn::lineage() const {
   return state_.with([](const State& state) { return state.lineage; });
 }
 
-// Whether the task is to show another question, or none.
+// Returns true if the task must show another question, or none any more.
 bool RunningTurn::question_turns_over() const {
   const bool asks = state_.with([](const State& state) { return task::is_waiting(state.head.state); });
   if (!asks && services_.questions.empty()) return false;
   return static_cast<bool>(services_.questions.turnover(head()));
 }
 
-// ---- RunningTurn: its time, and the budget of its task: what is counted before it is stored, and what ends
-// the turn.
+// ---- Deadline and budget
 
 void RunningTurn::arm_deadline(std::chrono::milliseconds time) {
   const auto deadline = services_.background.timers().after(time, [self = shared_from_this()] {
@@ -604,7 +605,7 @@ void RunningTurn::arm_deadline(std::chrono::milliseconds time) {
   if (is_over) services_.background.timers().cancel(deadline);
 }
 
-// The time for which the task waits for its caller is not the agent's.
+// Pauses the deadline while the task waits for its caller, because that time is not the agent's.
 void RunningTurn::heed_deadline() {
   struct Next {
     base::EventLoop::TimerId stops = 0;
@@ -624,7 +625,8 @@ void RunningTurn::heed_deadline() {
   if (next.goes_on) arm_deadline(*next.goes_on);
 }
 
-// The time runs also while the task waits for its caller. A plan's turn is over in a moment.
+// The budget's time also runs while the task waits for its caller. A plan's turn is too short to need a
+// timer.
 void RunningTurn::arm_budget_end() {
   if (!budget_->until || is_short_) return;
   const auto left = std::max(*budget_->until - services_.clock.now(), base::Duration(0));
@@ -648,7 +650,8 @@ bool RunningTurn::asks_anew(const agents::DelegateRequest& request, int nth) con
   return state_.with([&](const State& state) { return asks_anew(state, request, nth); });
 }
 
-// Why the turn may not have this child; else counts it, unless it is there already.
+// Returns why the turn may not have this child. If it may, returns an empty string and counts the child,
+// unless it exists already.
 std::string RunningTurn::admit(State& state, const agents::DelegateRequest& request, int nth) const {
   if (!asks_anew(state, request, nth)) return {};
   if (request.budget) {
@@ -670,7 +673,8 @@ std::shared_ptr<const task::Budget> RunningTurn::budget_of(const agents::Delegat
   return std::make_shared<const task::Budget>(task::left_for_child(*budget_, taken));
 }
 
-// What comes from elsewhere is known only once it is there: then the agent may still end well with it.
+// Usage of an agent that acts outside is known only with its answer, so the agent may still complete with
+// that answer.
 void RunningTurn::count(State& state, const task::EventBody& body) const {
   if (const auto* usage = std::get_if<task::Usage>(&body)) state.taken.tokens += usage->tokens;
   if (const auto* kept = std::get_if<task::ExecutorState>(&body)) {
@@ -682,7 +686,7 @@ void RunningTurn::count(State& state, const task::EventBody& body) const {
   if (std::holds_alternative<task::Usage>(body)) state.outcome = agents::Failed{excess_of(state)};
 }
 
-// A child that has used too much ends the turn, but for a plan's, whose next turn sees to it.
+// A child that exceeds the token budget fails the turn. A plan's turn is exempt: the next one handles it.
 void RunningTurn::count_end(State& state, const task::Subagent& child) const {
   state.taken.tokens += child.tokens;
   state.taken.children += child.children;
@@ -694,19 +698,19 @@ std::string RunningTurn::excess_of(const State& state) const {
   return task::excess(*budget_, state.taken, services_.clock.now());
 }
 
-// Whether the task's tokens were used up in this turn.
+// Returns true if the task's tokens were used up in this turn.
 bool RunningTurn::is_used_up(const State& state) const {
   if (!budget_ || !budget_->tokens || tokens_before_ > *budget_->tokens) return false;
   return state.taken.tokens > *budget_->tokens;
 }
 
-// The executor is not asked, so a plan undoes nothing.
+// The executor takes no part in such a failure, so a plan undoes nothing.
 agents::Outcome RunningTurn::failure_of_engine(std::string error) const {
   if (undoes_) error += "; what the plan has done is not undone";
   return agents::Failed{std::move(error)};
 }
 
-// The agent is told first: its next attempt may begin once the end of this one is stored.
+// The executor is stopped first, because the next attempt may begin once this end is stored.
 void RunningTurn::force(agents::Outcome outcome) {
   auto running = state_.with([&](State& state) {
     if (state.phase == Phase::over) return std::shared_ptr<agents::Execution>();

@@ -2,16 +2,19 @@
 // task's next state.
 //
 // Guarantees, whatever races:
-// - Output is stored in the order it came. At most one change of a turn waits for the engine's thread; output
-//   that comes meanwhile goes into it, with consecutive text joined.
-// - Nothing is stored after the turn ended, here or elsewhere: every change carries the attempt as its fence.
+// - Output is stored in the order of arrival. At most one change of a turn waits for the engine's thread;
+//   output that arrives while it waits is added to it, with consecutive text joined.
+// - Once the turn has ended, here or on another node, none of its output is stored: every change is fenced
+//   with the turn and its attempt.
 // - The turn ends once. A cancel requested before the executor finishes ends the task as canceled, unless the
-//   executor completes its work all the same, or goes on to undo it (undoes_first in turn_ending.h).
-// - Messages that arrive meanwhile are not lost: instead of completing, the task goes on with the next one.
-// - A cancel of a turn whose plan has something to undo ends it without ending the task: the next one undoes.
-// - A turn that ends by waiting ends when each child that it asked for is in the log, or why there is none.
-// - While the task shows a child's question, the turn goes on: its output is stored, but for notes about its
-//   progress, as the task's status is the question. Its deadline does not run.
+//   executor still completes its work, or the task first undoes its work (undoes_first in turn_ending.h).
+// - Messages that arrive during the turn are not lost: instead of completing or asking its caller, the task
+//   continues with the next message.
+// - Canceling a turn whose plan has steps to undo ends the turn but not the task. The next turn undoes them.
+// - A turn that ends by waiting ends only when the log has each child that it asked for, or the reason why
+//   there is no child.
+// - While the task shows a child's question, the turn continues. Its output is stored, except notes about its
+//   progress, because the task's status is the question. The turn's deadline is paused.
 //
 // Threads: any. The lock is not held during a call to the executor or to other parts.
 // Shared by: the registry of running turns, the executor, and pending decisions and timers.
@@ -42,7 +45,7 @@ class TurnRunner;
 
 class RunningTurn final : public agents::TurnSink, public std::enable_shared_from_this<RunningTurn> {
  public:
-  // What a turn uses. All outlive every turn.
+  // The dependencies of a turn. They outlive every turn.
   struct Services {
     Inbox& inbox;
     Background& background;
@@ -54,70 +57,77 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
 
   RunningTurn(const Services& services, task::TaskHead head, const agents::AgentSettings& settings);
 
-  // The executor is about to start. From now on output is accepted, but held back until `attach`.
+  // Call when the executor is about to start. From now on output is accepted, but held back until `attach`.
   void started();
-  // Whether the executor may start: the turn was not stopped before.
+  // Returns true if the executor may start: the turn has not been stopped.
   bool may_start();
-  // The executor has started; null: it may not, or could not.
+  // Call when the executor has started. Null: it must not start, or could not.
   void attach(std::unique_ptr<agents::Execution> running);
 
-  // The executor is told at its start that the task is canceled: a plan undoes what it has done.
+  // Call if the executor starts with the knowledge that the task is canceled (Turn::canceled): a plan undoes
+  // its steps.
   void tell_of_cancel();
-  // Tells the executor to stop, and ends the turn after the grace. Call once the cancel request is stored.
-  // `reason`: the text of the canceled status; empty: none.
+  // Tells the executor to stop, and ends the turn after the grace. Call after the cancel request is stored.
+  // `reason`: the text of the canceled status; empty: no text.
   void cancel(std::string reason = {});
-  // Breaks the turn off, after an operator's wish is stored: it runs again as another attempt.
+  // Breaks the turn off so that it runs again as another attempt. Call after the operator's request is
+  // stored.
   void break_off() { force(agents::BrokenOff{true}); }
-  // Ends the turn without storing anything: the program is stopping, and a restart resumes from the log.
+  // Ends the turn without storing anything: the program is stopping and a restart resumes the turn from the
+  // log, or another node has the turn now.
   void abandon();
-  // Whether its end is decided. On the engine's thread.
+  // Returns true if the turn's end has been decided. Call on the engine's thread.
   bool is_ending() const;
-  // What the log says of this turn, if it runs again or goes on. Before the executor starts.
+  // Sets the turn's log, which is empty for a turn that begins for the first time. Call before the executor
+  // starts.
   void go_on(TurnLog log);
-  // What children get of where the turn's request came from: its hops, and the turn's trace. Set before the
-  // executor starts.
+  // The origin of the turn's request, which its children inherit: the hops and the turn's trace. Set before
+  // the executor starts.
   struct Lineage {
     std::vector<std::string> hops;
     std::string trace;
     std::string parent = {};                    // the trace that the turn's message came with
     std::vector<task::TaskId> references = {};  // other tasks that its message named
-    std::string first = {};  // that of the task's first message, if it is another one and known
+    std::string first = {};  // trace of the task's first message, if known and not this turn's
   };
   void inherit(Lineage lineage);
   Lineage lineage() const;
-  // Whether the request is one for a child that is not there yet, as far as the log says. `nth`: as in
+  // Returns true if the request is for a child that does not exist yet, according to the log. `nth`: see
   // ChildWanted.
   bool asks_anew(const agents::DelegateRequest& request, int nth) const;
-  // The budget of a child that it was allowed to have: the request's own, or what is left of the task's;
-  // null: it has none.
+  // Returns the budget of a child that was admitted: the request's own, or what is left of the task's. Null
+  // if the child has no budget.
   std::shared_ptr<const task::Budget> budget_of(const agents::DelegateRequest& request) const;
-  // A child that the turn asked for is stored. Logs its subagent, unless the log has it from earlier.
+  // Call when a child that the turn asked for is stored. Logs its subagent, unless the log has it already.
   enum class Begun { logged, known, too_late };
   Begun begun(const task::Subagent& child);
-  // There is no child, and the turn gets this error. `is_counted`: the request was one for a new child, and
-  // was admitted.
+  // Call when there will be no child; the turn gets this error. `is_counted`: the request was admitted as one
+  // for a new child.
   void no_child(const std::string& agent, const std::string& id, const std::string& error,
                 bool is_counted = true);
-  // Logs what has become of a child. False: the turn cannot any more, but its task may still wait for this.
+  // Logs how a child has stopped. Returns false if the turn takes no more output; its task may still wait for
+  // this child.
   bool settle(const task::Subagent& child);
   void deliver(agents::DelegateResult result);
-  // Children have asked or no longer ask; `now`: the task as somebody else has changed it, if so.
+  // Call when the open questions of the task's children change. `now`: the task's head if something other
+  // than this turn has changed the task.
   void questions_changed(const task::TaskHead* now = nullptr);
 
   task::TaskHead head() const;
   bool is_plan() const { return is_short_; }
   bool is_over() const;
-  // Whether it was given up: another one goes on with it, on this node or elsewhere.
+  // Returns true if the turn was abandoned: another one, here or on another node, continues its work.
   bool is_abandoned() const {
     return state_.with([](const State& state) { return state.abandoned; });
   }
-  // How long ago it began.
+  // The time since the turn began.
   base::SteadyTime::duration age() const { return base::SteadyTime::now() - begun_; }
-  // Why the turn failed or was rejected; empty if it was not, or not yet.
+  // Returns why the turn failed or was rejected; empty if it was not, or has not ended.
   std::string failure() const;
-  // Whether the task may have children: this turn delegated, or it is not the task's first turn or attempt.
+  // Returns true if the task may have children: this turn delegated, or it is not the task's first turn or
+  // attempt.
   bool may_have_children() const;
-  // The id of the open subagent in the task's log that is this child; empty if there is none.
+  // Returns the id of the child's open subagent in the task's log; empty if there is none.
   std::string open_subagent(task::TaskKey child) const;
 
   void emit(task::EventBody body) override;
@@ -141,30 +151,30 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
 
     Phase phase = Phase::starting;
     task::TaskHead head;
-    task::Taken taken;  // as the head will say once everything is stored, with the children asked for
+    task::Taken taken;  // the head's figures once everything is stored, with the children asked for
     PendingOutput output;
     bool held = false;    // between `hold` and `release`, or before `attach`
-    bool posted = false;  // a decision about the output waits
+    bool posted = false;  // a decision about the output is pending
     bool ending = false;  // that decision ended the turn
     bool lost = false;    // the turn is no longer the running one
     bool abandoned = false;
     bool dropped = false;  // some output could not be stored
     std::optional<agents::Outcome> outcome;
     bool is_starting = false;  // between `may_start` and `attach`
-    bool is_stopping = false;  // the outcome was forced, and the agent is not told yet
+    bool is_stopping = false;  // the outcome was forced, and the executor is not released yet
     bool cancel_requested = false;
     bool is_undoing = false;  // its executor knows of the cancel
     std::string cancel_reason;
     std::function<void()> when_ready;
-    std::vector<task::TaskKey> unneeded;  // children to cancel once the output before that is stored
+    std::vector<task::TaskKey> unneeded;  // children to cancel once all earlier output is stored
     int children = 0;                     // asked for, without a result
     int asked_for = 0;                    // of these, not yet in the log
-    bool knows_log = false;               // it has been told what the log says of earlier turns
+    bool knows_log = false;               // `go_on` was called, or the executor is attached
     int awaited_at_begin = 0;             // children of earlier turns that have not stopped
-    std::vector<task::Subagent> early;    // what has become of those before it was told of them
+    std::vector<task::Subagent> early;    // stops of those that came before `knows_log`
     bool delegated = false;
     Lineage lineage;
-    agents::ToolSpans tools;                           // of the agent's own; used only if there are spans
+    agents::ToolSpans tools;  // the agent's own tool calls; used only if spans are recorded
     std::unordered_map<std::string, int> calls;        // how often each name was used to delegate
     std::unordered_map<std::string, int> known_calls;  // of these, by earlier attempts that got a child
     std::vector<task::Subagent> earlier;               // children that the log had when the turn began
@@ -174,7 +184,7 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
     std::shared_ptr<agents::Execution> running;        // also held by calls into it
     base::EventLoop::TimerId deadline = 0;
     base::SteadyTime::time_point ends_at{};         // when the deadline is
-    std::optional<std::chrono::milliseconds> left;  // until then, while a child's question is shown
+    std::optional<std::chrono::milliseconds> left;  // time left until `ends_at`, while the deadline is paused
     base::EventLoop::TimerId grace = 0;
     base::EventLoop::TimerId budget_end = 0;
   };
@@ -187,7 +197,7 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
   void tell(agents::DelegateResult result);
   void force(agents::Outcome outcome);
   agents::Outcome failure_of_engine(std::string error) const;
-  // Its budget, in running_turn_limits.cpp.
+  // The turn's budget and deadline.
   void arm_budget_end();
   static bool asks_anew(const State& state, const agents::DelegateRequest& request, int nth);
   std::string admit(State& state, const agents::DelegateRequest& request, int nth) const;
@@ -212,12 +222,12 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
   const int children_max_;
   const std::chrono::milliseconds time_max_;
   const std::shared_ptr<const task::Budget> budget_;  // of the task; null: none
-  const std::int64_t tokens_before_;                  // that the task had used when the turn began
-  const bool answers_whole_;                          // a model's last answer counts, though it used too much
+  const std::int64_t tokens_before_;                  // used by the task before this turn
+  const bool answers_whole_;                          // the answer counts even if it exceeds the token budget
   const std::chrono::milliseconds cancel_grace_;
-  const bool is_elsewhere_;  // its agent is a server of somebody else
+  const bool is_elsewhere_;  // its agent runs on another server
   const bool is_short_;      // never waits while it runs, so it keeps its slot
-  const bool undoes_;        // it is a plan's that undoes what it has done if it is canceled
+  const bool undoes_;        // it runs a plan that undoes its steps when canceled
   base::Guarded<State> state_;
 };
 

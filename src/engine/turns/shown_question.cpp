@@ -16,7 +16,7 @@ base::Result<ChildQuestion> read_question(const TaskReader& reader, const task::
                                           const task::Subagent& subagent, task::EventNumber number) {
   const auto child = reader.head(subagent.task);
   if (!child) return base::fail(child.error());
-  // It may have to be shown again: an answer to it may be refused while another one is shown.
+  // The question may have to be shown again, if its answer is refused while another question is shown.
   const auto asks = reader.read_committed(child->key, task::Depth{0, false});
   if (!asks) return base::fail(asks.error());
   return ChildQuestion{ask_of(subagent.id, number), child->key,  child->id, child->agent, number,

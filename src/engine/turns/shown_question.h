@@ -1,4 +1,4 @@
-// Reads the question that a task shows, if a child asks it: its log and the child say what it is.
+// Reads the child's question that a task shows, from the task's log and the child.
 //
 // Threads: any. Blocks on the disk.
 #pragma once
@@ -12,12 +12,13 @@ namespace baton::engine {
 // Returns the log of the task's last turn.
 base::Result<TurnLog> read_turn_log(const TaskReader& reader, const task::TaskHead& head);
 
-// Returns the question that the parent's subagent asked with its event `number`, as the child is now.
+// Returns the question that the parent's subagent asked with its event `number`, with the child's present
+// status.
 base::Result<ChildQuestion> read_question(const TaskReader& reader, const task::TaskHead& parent,
                                           const task::Subagent& subagent, task::EventNumber number);
 
-// Adds the question that the task shows, if a child asks it, to `questions`: where another node has the
-// task's turn, this node does not know it.
+// Adds the child's question that the task shows, if any, to `questions`. Needed if another node has the
+// task's turn, because this node does not know the question then.
 base::Result<void> learn_question(const TaskReader& reader, task::TaskKey parent, ChildQuestions& questions);
 
 }  // namespace baton::engine

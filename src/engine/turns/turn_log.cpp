@@ -24,7 +24,7 @@ class TurnLogFold {
   }
 
  private:
-  // Another message's turn begins.
+  // A turn for another message begins.
   void step(const task::StatusChanged& event) {
     if (event.status.state != task::State::submitted) return;
     log_ = {};

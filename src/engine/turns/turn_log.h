@@ -1,7 +1,7 @@
-// TurnLog: what the log says about the last turn of a task that runs again or goes on after waiting.
+// TurnLog: the log of a task's last turn, read when the turn runs again or continues after waiting.
 //
-// The turns from one message of the caller to the task's next stop belong together: a turn that has waited
-// for its children goes on in the next one. Threads: pure, but for `page`, which may block.
+// The turns from one message of the caller to the task's next stop belong together: a turn that waited for
+// its children continues as the next turn. Threads: pure, but for `page`, which may block.
 #pragma once
 
 #include <functional>
@@ -32,19 +32,19 @@ struct TurnLog {
   bool has_delegated = false;             // the turn itself
   std::vector<task::Json> states;         // every ExecutorState
   std::unordered_map<std::string, int> own_calls;  // how many children of each name the turn itself has
-  // Each child by its name, with those whose results were taken in, which are not in `delegated`.
+  // Each child by its name. Unlike `delegated`, includes children whose results the executor has taken in.
   std::unordered_map<std::string, task::TaskKey> children;
 
-  // Of `delegated`, what is not awaited any more.
+  // Returns the entries of `delegated` that are no longer awaited.
   std::vector<task::Subagent> settled() const;
 };
 
-// Reads the log from the message that the turn is about. `page`: events after a number, in order; empty at
-// the end.
+// Reads the log from the turn's message on. `page`: returns events after a number, in order; empty at the
+// end.
 using LogPage = std::function<base::Result<std::vector<task::Event>>(task::EventNumber after)>;
 base::Result<TurnLog> read_turn_log(const task::TaskHead& head, const LogPage& page);
 
-// Of what was delegated, the last of each name (Subagent::call).
+// Returns the last delegation of each name (Subagent::call).
 std::vector<task::Subagent> last_of_each_call(const std::vector<task::Subagent>& delegated);
 
 }  // namespace baton::engine

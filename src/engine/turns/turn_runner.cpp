@@ -29,11 +29,11 @@ std::unordered_map<task::AgentName, int> limits_of(const agents::Catalogue& cata
 
 constexpr int kReferencesMax = 10;
 constexpr int kLogPage = 500;
-// Of the conversation and the referenced tasks together, as an agent gets them, and of its children's
-// results.
+// Bounds the conversation and the referenced tasks together, and separately the results of the agent's
+// children.
 constexpr std::size_t kToldBytesMax = 8 << 20;
 
-// What is left of kToldBytesMax for references.
+// Returns the bytes of kToldBytesMax that are left for references.
 std::size_t room_beside(const std::vector<task::Message>& conversation) {
   std::size_t told = 0;
   for (const task::Message& message : conversation) told += task::weight_of(message);
@@ -49,21 +49,21 @@ base::Result<std::vector<task::Artifact>> artifacts_of(const TaskReader& reader,
   return std::move(task->artifacts);
 }
 
-// The key alone is not unique: an agent may have begun a task that a power failure lost, and its key is
-// reused.
+// The key alone is not unique: a power failure may lose a task that an agent has already begun, and the key
+// is reused.
 std::string id_of_turn(const task::TaskHead& head) {
   return "t" + std::to_string(head.key.value) + "-" + std::to_string(head.turn.value) + "-" +
          std::to_string(std::hash<std::string>()(head.id.value));
 }
 
-// Names the conversation to agents elsewhere, as one that nobody else could have named: other callers may
-// choose the same id. In the form of a UUID, as some servers take nothing else.
+// Returns the conversation's name for agents on other servers. It cannot be another caller's, even if that
+// caller chose the same context id. It has the form of a UUID, because some servers accept nothing else.
 std::string name_of_conversation(const task::TaskHead& head) {
   return base::uuid_of(
       {head.caller.value, head.agent.value, head.context.value, std::to_string(head.context_key.value)});
 }
 
-// A plan looks after its budget itself.
+// Returns true if the agent is a plan, which enforces its budget itself.
 bool is_plan(const agents::Agent& agent) {
   return agent.settings.executor == agents::AgentSettings::Kind::workflow;
 }
@@ -129,7 +129,7 @@ std::shared_ptr<RunningTurn> TurnRunner::enroll(const task::TaskHead& head) {
   auto run =
       std::make_shared<RunningTurn>(services_, head, agent ? agent->settings : agents::AgentSettings());
   const auto before = running_.with([&](auto& running) { return std::exchange(running[head.key], run); });
-  // Another node has taken that one's turn away meanwhile, and has not told yet.
+  // Another node took over that turn, and this node has not heard of it yet.
   if (before && !before->is_ending()) before->abandon();
   return run;
 }
@@ -150,7 +150,8 @@ void TurnRunner::run_if_late(const std::shared_ptr<RunningTurn>& run) {
 }
 
 void TurnRunner::run(const std::shared_ptr<RunningTurn>& run, std::optional<store::TurnInput> first) {
-  // This is the engine's thread, and a plan computes while it starts.
+  // This is the engine's thread, so a turn that reads the store or computes while it starts, as a plan does,
+  // runs in the background.
   const bool reads_nothing = first && first->message.reference_tasks.empty() && !run->is_plan();
   if (reads_nothing) return execute(run, std::move(first));
   in_background(run, [this, run, first = std::move(first)]() mutable { execute(run, std::move(first)); });
@@ -194,13 +195,14 @@ base::Result<agents::Turn> TurnRunner::describe(RunningTurn& run, const agents::
   auto input = is_first ? base::Result<store::TurnInput>(std::move(*first))
                         : reader_.turn_input(head.key, head.turn_message);
   if (!input) return base::fail(std::move(input.error()));
-  // Shared before the stored ids are read: an id that another turn takes meanwhile is in one of the two.
+  // Shared before the stored ids are read, so that an id that another turn takes meanwhile is in one of the
+  // two.
   auto taken = used_ids(head.context_key);
   // The history that the caller sent, or else the stored one.
   std::optional<std::vector<task::Message>> sent = std::move(input->request.history);
   store::ContextRecord earlier;
   if (!is_first) {
-    // A plan has no use for it.
+    // A plan does not use the conversation.
     auto stored = reader_.context(head, sent || is_plan(agent) ? 0 : options_.conversation_max);
     if (!stored) return base::fail(std::move(stored.error()));
     earlier = std::move(*stored);
@@ -218,7 +220,7 @@ base::Result<agents::Turn> TurnRunner::describe(RunningTurn& run, const agents::
   if (head.last_event.value > head.turn_message.value + 2) {
     if (auto read = take_log(run, agent, turn); !read) return base::fail(std::move(read.error()));
   } else {
-    // Its children may end while it starts.
+    // The turn's children may end while it starts, so it must know now that its log is empty.
     run.go_on({});
   }
   turn.read_child = [this](task::TaskKey child) {
@@ -274,14 +276,15 @@ std::shared_ptr<agents::UsedIds> TurnRunner::used_ids(task::ContextKey context) 
   });
 }
 
-// What the log says of a turn that runs again or goes on.
+// Reads the log of a turn that runs again or continues after waiting, for the turn and its executor.
 base::Result<void> TurnRunner::take_log(RunningTurn& run, const agents::Agent& agent,
                                         agents::Turn& turn) const {
   const task::TaskHead head = run.head();
   auto log = read_turn_log(
       head, [&](task::EventNumber after) { return reader_.committed_events(head.key, after, kLogPage); });
   if (!log) return base::fail(std::move(log.error()));
-  // A plan reads of its children what it refers to.
+  // A plan gets only its children's statuses here, and reads their contents with Turn::read_child when
+  // needed.
   const task::Depth whole{std::nullopt, true, kToldBytesMax}, status{0, false};
   auto told = child_results(reader_, log->settled(), is_plan(agent) ? status : whole);
   if (!told) return base::fail(std::move(told.error()));
@@ -362,8 +365,8 @@ void TurnRunner::drain(std::chrono::milliseconds grace) {
   while (running() > 0 && !hurried_ && base::SteadyTime::now() < until) {
     base::sleep_for(std::chrono::milliseconds(10));
   }
-  // Again, as long as turns come to light whose beginnings were on their way: none may be left that still
-  // talks.
+  // Repeat until none is left: turns whose beginnings were being stored are enrolled late, and none may be
+  // left that still produces output.
   do {
     std::vector<std::shared_ptr<RunningTurn>> left;
     running_.with([&](auto& running) {
@@ -374,9 +377,9 @@ void TurnRunner::drain(std::chrono::milliseconds grace) {
   } while (running() > 0);
 }
 
-// ---- TurnRunner and the turns that wait: what ends the wait, and what follows.
+// ---- Waiting turns
 
-// Returns why the task may not go on; empty: it may.
+// Sets the turn's budget and usage. Returns why the task must not continue; empty if it may.
 std::string TurnRunner::tell_budget(const task::TaskHead& head, const agents::Agent& agent,
                                     agents::Turn& turn) const {
   if (head.budget) turn.budget = *head.budget;
@@ -394,7 +397,7 @@ void TurnRunner::in_background(const std::shared_ptr<RunningTurn>& run, std::fun
   background_.run_plan(std::string(task::account_of(run->head().caller)), std::move(work));
 }
 
-// A store that is away is waited for, until the turn's deadline.
+// Retries while the store is unavailable, until the turn's deadline. Fails the turn after any other error.
 void TurnRunner::not_read(const std::shared_ptr<RunningTurn>& run, const base::Error& error) {
   if (error.code != base::ErrorCode::unavailable) {
     spdlog::error("{} its turn cannot be read: {}", facts_of(run->head()), error.for_log);
@@ -408,7 +411,7 @@ void TurnRunner::not_read(const std::shared_ptr<RunningTurn>& run, const base::E
   });
 }
 
-// Whether the task's running turn works on the same and has taken it.
+// Returns true if the task's running turn works on this message and has accepted the child's stop.
 bool TurnRunner::settled_by_run(task::TaskKey task, task::EventNumber message, const task::Subagent& child) {
   const auto run = running_turn(task);
   return run && run->head().turn_message == message && run->settle(child);
@@ -442,7 +445,7 @@ void TurnRunner::withdraw(const task::TaskHead& head) {
   clear_suspicion(head.key);
 }
 
-// The time has come that this turn waits for, unless it has gone on already.
+// Queues the turn because its time has come. No-op if it no longer waits.
 void TurnRunner::wake(task::TaskKey task, task::TurnNumber turn) {
   Decision decision(Wake{task, turn, self()});
   decision.answers = false;
@@ -450,9 +453,9 @@ void TurnRunner::wake(task::TaskKey task, task::TurnNumber turn) {
   persistent_.post(std::move(decision), "a turn whose time has come cannot be queued");
 }
 
-// A turn that waits for children holds no slot, but it holds the agent's process: so there is a bound. It is
-// not stored as waiting, since it may go on talking meanwhile, and the store takes only a running turn's
-// output.
+// A turn that waits for children holds no slot, but it still holds the agent's process, so their number is
+// bounded. It is not stored as waiting: it may still produce output meanwhile, and the store takes output
+// only from a running turn.
 bool TurnRunner::pause(const task::AgentName& agent) {
   if (++paused_ > options_.slots) {
     --paused_;
@@ -467,7 +470,7 @@ void TurnRunner::resume(const task::AgentName& agent) {
   scheduler_.resumed(slots_of(agent));
 }
 
-// ---- TurnRunner and the children of turns: what they ask.
+// ---- Children's questions
 
 void TurnRunner::ask(task::TaskKey task, const task::TaskHead* now) {
   if (const auto run = running_turn(task)) return run->questions_changed(now);
@@ -479,14 +482,15 @@ void TurnRunner::ask(task::TaskKey task, const task::TaskHead* now) {
                    });
 }
 
-// The question that the turn's message answers: the status before that of its submission.
+// Returns the id of the question that the turn's message answers, or empty. The question is the status before
+// that of the message's submission.
 base::Result<std::string> TurnRunner::answered_ask(const task::TaskHead& head) const {
   if (head.turn_message.value < 3) return std::string();
   auto events = reader_.committed_events(head.key, {head.turn_message.value - 3}, 2);
   if (!events) return base::fail(events.error());
   if (events->size() < 2) return std::string();
   task::Event before = std::move(events->front());
-  // What operators have done since it was asked.
+  // Skip operators' actions since the question was asked.
   while (std::holds_alternative<task::Intervention>(before.body) && before.number.value > 1) {
     auto earlier = reader_.committed_events(head.key, {before.number.value - 2}, 1);
     if (!earlier) return base::fail(earlier.error());
@@ -500,7 +504,7 @@ base::Result<std::string> TurnRunner::answered_ask(const task::TaskHead& head) c
   return answers ? asked->ask : std::string();
 }
 
-// ---- TurnRunner and the other nodes that share the store: whose turn it is.
+// ---- Other nodes
 
 store::NodeId TurnRunner::self() const {
   return options_.peers == nullptr ? store::NodeId() : options_.peers->self();
@@ -522,7 +526,7 @@ task::EventNumber TurnRunner::last_event(task::TaskKey task) const {
 
 void TurnRunner::changed_elsewhere(const store::TaskEnd& now) {
   const auto run = running_turn(now.task);
-  // What this node has stored since is newer.
+  // This node has stored a newer version since.
   if (!run || now.version < run->head().version) return;
   if (now.owner != options_.peers->self()) {
     spdlog::info("task={} agent={} its turn goes on elsewhere", base::loggable_word(run->head().id.value),

@@ -1,8 +1,9 @@
 // TurnRunner: begins the turns that the scheduler starts, and keeps the registry of running turns.
 //
-// A turn is enrolled when its beginning is in the store, and runs from then on; where its agent's work must
-// not be done twice, only once that is durable: a power failure could lose the beginning and not the work.
-// Threads: any. What a turn is told is read on the background pool.
+// A turn is enrolled when its beginning is in the store, and then runs at once. If its agent's work must not
+// be done twice, it runs only once its beginning is durable, because a power failure could lose the beginning
+// but not the work.
+// Threads: any. Store reads for a turn run on the background pool.
 #pragma once
 
 #include <atomic>
@@ -30,79 +31,83 @@ class TurnRunner {
              Background& background, const base::Clock& clock, const EngineOptions& options,
              TurnStats& stats);
 
-  // Sets what is told about children. Once, before any turn begins.
+  // Sets the listener for children's events. Call once, before any turn begins.
   void listen(ChildListener listener) { listener_ = std::move(listener); }
   void tell(ChildEffect effect) const { listener_(std::move(effect)); }
 
   Scheduler& scheduler() { return scheduler_; }
-  // The name under which an agent's turns have slots: its own, but for agents at URLs, which share theirs.
+  // Returns the name under which the agent's turns hold slots: its own, or that of the catalogue's entry for
+  // an agent named by a URL, whose slots all such agents of the entry share.
   task::AgentName slots_of(const task::AgentName& agent) const;
   AgentScales& scales() { return scales_; }
   Quarantine& quarantine() { return quarantine_; }
   const Quarantine& quarantine() const { return quarantine_; }
-  // The task's turn is no suspect any more; others may go on.
+  // Clears the suspicion of the task's turn; turns held back because of it may begin.
   void clear_suspicion(task::TaskKey task);
-  // Takes the agents' limits from the catalogue again, after it has changed.
+  // Reads the agents' limits from the catalogue again. Call after the catalogue has changed.
   void take_limits();
 
   // Enrolls a turn whose beginning is in the store, in a slot reserved for it. Call it from that change's
-  // `committed`, so that no later change comes first. The next two run it.
+  // `committed`, so that no later change comes first. run_if_early or run_if_late then runs the turn.
   std::shared_ptr<RunningTurn> enroll(const task::TaskHead& head);
   // `first`: the turn's input, if its message is the first in its context.
   void run_if_early(const std::shared_ptr<RunningTurn>& run, std::optional<store::TurnInput> first = {});
   void run_if_late(const std::shared_ptr<RunningTurn>& run);
 
-  // Cancels the task's running turn, after the request was stored; see RunningTurn::cancel. False: no turn of
-  // the task runs here.
+  // Cancels the task's running turn; see RunningTurn::cancel. Call after the request is stored. Returns false
+  // if no turn of the task runs here.
   bool cancel(task::TaskKey task, const std::string& reason);
 
-  // Breaks the task's running turn off; see RunningTurn. False: no turn of the task runs here.
+  // Breaks off the task's running turn; see RunningTurn. Returns false if no turn of the task runs here.
   bool break_off(task::TaskKey task);
 
-  // Whether a turn of the task runs here.
+  // Returns true if a turn of the task runs here.
   bool runs(task::TaskKey task) const { return running_turn(task) != nullptr; }
   std::vector<task::TaskKey> running_tasks() const;
-  // The last event of a task whose turn runs here; 0: none does.
+  // Returns the last event of the task if its turn runs here, else 0.
   task::EventNumber last_event(task::TaskKey task) const;
-  // Another node may have changed the task: its running turn is told of a cancel, or abandoned if it is not
-  // this node's any more.
+  // Another node may have changed the task. Cancels its running turn if the task is canceled, and abandons
+  // the turn if it belongs to another node now.
   void changed_elsewhere(const store::TaskEnd& now);
-  // The task is gone: another node has ended it, and it was removed since.
+  // The task was ended by another node and has been removed. Abandons its running turn.
   void gone_elsewhere(task::TaskKey task);
-  // For the turns themselves. The turn is over: its end is in the store, and its executor is released.
-  // `slot_held`: its slot must be given back. Must not block.
+  // Called by a turn that is over: its end is in the store or the turn was abandoned, and its executor is
+  // released. `slot_held`: the turn holds a slot that must be given back. Must not block.
   void over(const std::shared_ptr<RunningTurn>& run, bool slot_held);
-  // Gives up a turn's slot while it waits for children. False: too many turns do; this one may not wait.
+  // Gives up a turn's slot while the turn waits for children. Returns false if too many turns wait; this one
+  // must not wait then.
   bool pause(const task::AgentName& agent);
-  // The turn goes on after waiting for children.
+  // Ends a `pause`: the turn no longer waits for children.
   void resume(const task::AgentName& agent);
 
-  // How many more turns could begin at once, by agent; nothing while there are no slots.
+  // Returns how many more turns could begin at once, by agent; empty while there are no slots.
   std::vector<std::pair<task::AgentName, int>> room() const { return scheduler_.room(); }
 
-  // The task that waited with this question was canceled, and that is stored.
+  // Withdraws the question from the agent. Call after the cancel of the task that waited with it is stored.
   void withdraw_question(const task::AgentName& agent, const std::string& ask) const;
 
-  // A child that a task awaits has stopped, or asks: stores that, or has the running turn store it, and
-  // queues the turn if it waits for this. No-op unless the task still works on what it was asked at event
+  // Stores that an awaited child has stopped or asks; if a turn of the task runs, that turn stores it. Queues
+  // the task's turn if this ends its wait. No-op unless the task still works on the message of event
   // `message`.
   void settle(task::TaskKey task, task::EventNumber message, const task::Subagent& child);
 
   ChildQuestions& questions() { return questions_; }
-  // The task's questions have changed: has it show the one that is next, or none. `now`: as in RunningTurn.
+  // Makes the task show the next question of its children, or none. Call after its questions changed. `now`:
+  // see RunningTurn::questions_changed.
   void ask(task::TaskKey task, const task::TaskHead* now = nullptr);
-  // After a change that may have queued the task's turn or made it wait for a time: sees to it that it goes
-  // on. Call it from that change's `committed`, or at start.
+  // Enqueues the task's turn if it is queued, or sets its timer if it waits for a time. Call it from the
+  // `committed` of a change that may have done either, or at start.
   void go_on(const task::TaskHead& head);
-  // The same where this node's change has taken the turn from another node: its children tell this one now.
+  // Like `go_on`, after a change that took the turn from another node: the awaited children report to this
+  // node first.
   void take_over(const task::TaskHead& head);
-  // This node; none if the store is not shared.
+  // This node's id; unset if the store is not shared.
   store::NodeId self() const;
   const Wakes& wakes() const { return wakes_; }
-  // The most tasks of one caller that may do so; 0: unbounded.
+  // The maximum number of one caller's tasks that wait for a time; 0: unbounded.
   void set_caller_delayed_max(int tasks) { wakes_.set_caller_max(tasks); }
   std::size_t waiting_for_time() const { return wakes_.count(); }
-  // The task's turn is wanted no more: it was canceled before it began.
+  // Drops the task's turn: the task was canceled before the turn began.
   void withdraw(const task::TaskHead& head);
 
   // Starts no more turns, gives running ones the grace, then abandons them: they resume after a restart.
@@ -117,7 +122,7 @@ class TurnRunner {
   auto agents() const { return scheduler_.agents(); }
 
  private:
-  // What the task's turn asks of the scheduler, once it is stored.
+  // Returns the scheduler's claim for a turn that is stored.
   Scheduler::Claim claim_of(const task::TaskHead& head) const;
   void begin(task::TaskKey task, const task::AgentName& agent);
   bool begins_early(const task::AgentName& agent) const;
