@@ -15,15 +15,15 @@ using base::fail;
 
 constexpr int kAll = std::numeric_limits<int>::max();
 
-// What the task's caller reads; the reason is the operators'.
+// The text that the task's caller reads. The operator's reason is only for operators.
 constexpr char kCanceledByOperator[] = "The task was canceled by an operator.";
 
 }  // namespace
 
-// A request on its way, shared by the callbacks of its decision.
+// A pending request, shared by the callbacks of its decision.
 struct Cancels::Canceling : CancelRequest {
   Done done;
-  Heard heard;  // an operator's; may be empty
+  Heard heard;  // of an operator's cancel; else empty
 };
 
 Cancels::CancelingPtr Cancels::request(task::TaskKey task, std::string reason, Done done) const {
@@ -66,8 +66,9 @@ void Cancels::post(const CancelingPtr& request) {
 }
 
 void Cancels::stored(const CancelingPtr& request, const task::TaskHead& head) {
-  // Now, not when its turn has ended: a tree of tasks could outgrow a cancel that goes down level by level. A
-  // plan that undoes cancels its children itself, and not those that undo, unless they ask.
+  // Children are canceled now, not when the turn has ended: a tree of tasks could otherwise outgrow a cancel
+  // that descends level by level. A plan that undoes cancels its children itself; only children that ask are
+  // canceled here, because the others may be undoing steps.
   if (request->undoes) {
     for (const task::TaskKey child : turns_.questions().asking(request->task)) cancel_child(child);
   } else {
@@ -82,8 +83,8 @@ void Cancels::stored(const CancelingPtr& request, const task::TaskHead& head) {
   if (!turns_.cancel(request->task, request->reason)) end_lost_turn(*request, head);
 }
 
-// No turn of the task runs here, whatever its head says: nobody else will end it. A turn that has ended
-// meanwhile left the task to its next turn, which knows of the cancel.
+// The task's head says that a turn runs, but none runs here, so this node ends the task. A turn that has
+// ended meanwhile left the task to its next turn, which knows of the cancel.
 void Cancels::end_lost_turn(const CancelRequest& request, const task::TaskHead& lost) {
   Decision decision(
       EndLostTurn{request.task, lost.turn, lost.attempt, request.reason, turns_.self(), clock_});

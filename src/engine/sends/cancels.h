@@ -32,14 +32,14 @@ class Cancels {
   // Calls `done` when the task has ended as canceled. Fails with not_cancelable if it ended otherwise, and
   // with unavailable if it does not end in time.
   void cancel(const task::TaskRef& ref, Done done);
-  // `reason`: the text of the canceled status; empty: none.
+  // `reason`: the text of the canceled status; empty: no text.
   void cancel(task::TaskKey key, Done done, const std::string& reason = {});
-  // An operator's. `heard` is called once it is stored or refused, with the task as it is then: its running
-  // turn may go on for a while.
+  // A cancel by an operator. `heard` is called once the request is stored or refused, with the task as it is
+  // then; its running turn may take a while to end.
   using Heard = std::function<void(base::Result<task::TaskHead>)>;
   void cancel(task::TaskKey key, std::shared_ptr<const task::AuditEntry> audit, Heard heard);
-  // Cancels a child that its parent does not need any more. A cancel that the store refuses is tried until it
-  // is taken, as no caller asks again.
+  // Cancels a child that its parent does not need any more. Retries a cancel that the store refuses until the
+  // store accepts it, because no caller asks again.
   void cancel_child(task::TaskKey child, const std::string& reason = {});
   // Cancels the open children of an ended task.
   void cancel_children(task::TaskKey parent);

@@ -21,16 +21,16 @@ class PushConfigs {
   PushConfigs(const TaskReader& reader, Inbox& inbox, const EngineOptions& options)
       : reader_(reader), inbox_(inbox), options_(options) {}
 
-  // Whether webhooks are switched on.
+  // Fails unless webhooks are switched on.
   base::Result<void> offered() const;
-  // Whether this config may be set: webhooks are on, and its URL is allowed, else invalid_argument.
+  // Fails unless this config may be set: webhooks are on and its URL is allowed (else invalid_argument).
   base::Result<void> check(const task::PushConfig& config) const;
 
-  // A config without an id gets one.
+  // Sets a webhook. A config without an id gets one.
   void set(const task::TaskRef& ref, task::PushConfig config, Done done);
   // Returns the config with this id, or the first one if `id` is empty; not_found if there is none.
   base::Result<task::PushConfig> get(const task::TaskRef& ref, const task::PushConfigId& id) const;
-  // In order of creation.
+  // Returns all configs of the task, in order of creation.
   base::Result<std::vector<task::PushConfig>> list(const task::TaskRef& ref) const;
   // Removing a config that does not exist is a no-op and succeeds.
   void remove(const task::TaskRef& ref, const task::PushConfigId& id, Removed done);

@@ -47,7 +47,7 @@ task::SendDigest digest_of(const task::Submission& submission) {
 task::SendDigest digest_of_name(const task::Caller& caller, const task::AgentName& agent,
                                 const task::ContextId& context, const std::string& name) {
   base::Sha256 sha;
-  // The digest of a message has the length of the caller's name here, which is never this large.
+  // A message's digest has the length of the caller's name here, which is never this large.
   sha.add(std::numeric_limits<std::uint64_t>::max());
   sha.add(caller.value);
   sha.add(agent.value);
@@ -59,7 +59,7 @@ task::SendDigest digest_of_name(const task::Caller& caller, const task::AgentNam
 task::SendDigest digest_of_call(const task::TaskHead& parent, const std::string& call, int nth,
                                 const task::Submission& submission) {
   base::Sha256 sha;
-  // As above.
+  // Never the length of a caller's name either.
   sha.add(std::numeric_limits<std::uint64_t>::max() - 1);
   sha.add(parent.id.value);
   sha.add(static_cast<std::uint64_t>(parent.key.value));
@@ -74,7 +74,7 @@ task::SendDigest digest_of_call(const task::TaskHead& parent, const std::string&
 
 task::SendDigest digest_of_answer(const task::TaskHead& parent, const std::string& ask) {
   base::Sha256 sha;
-  // As above.
+  // Never the length of a caller's name either.
   sha.add(std::numeric_limits<std::uint64_t>::max() - 2);
   sha.add(parent.id.value);
   sha.add(static_cast<std::uint64_t>(parent.key.value));

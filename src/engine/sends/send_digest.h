@@ -1,4 +1,4 @@
-// Send digests: the idempotency keys by which a repeated send is recognised.
+// Send digests: idempotency keys, which identify a repeated send.
 //
 // Threads: any; pure.
 #pragma once
@@ -16,12 +16,12 @@ task::SendDigest digest_of(const task::Submission& submission);
 task::SendDigest digest_of_name(const task::Caller& caller, const task::AgentName& agent,
                                 const task::ContextId& context, const std::string& name);
 
-// The digest of what a turn delegates: the `nth` time that its agent uses this name for it, from 1. A turn
-// that runs again and delegates the same gets the same child.
+// The digest of a turn's delegation: the `nth` one for which its agent uses this name, from 1. A turn that
+// runs again and delegates the same gets the same child.
 task::SendDigest digest_of_call(const task::TaskHead& parent, const std::string& call, int nth,
                                 const task::Submission& submission);
 
-// The digest of the answer to the question that the parent's log knows by this id.
+// The digest of the answer to the question with this id in the parent's log.
 task::SendDigest digest_of_answer(const task::TaskHead& parent, const std::string& ask);
 
 }  // namespace baton::engine

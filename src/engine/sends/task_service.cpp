@@ -17,10 +17,10 @@ namespace {
 using base::ErrorCode;
 using base::fail;
 
-// A send looks for its task again where another one was first. Losing this often has another cause.
+// A send that lost a race for its task looks for the task again. Losing this often has another cause.
 constexpr int kTriesMax = 32;
 
-// The digest by which a repetition of this submission is recognised, if it can be.
+// Returns the digest that identifies repetitions of this submission; unset if they cannot be recognized.
 std::optional<task::SendDigest> digest_for(const task::Submission& submission) {
   if (!submission.name.empty() && !submission.context.empty()) {
     return digest_of_name(submission.caller, submission.agent, submission.context, submission.name);
@@ -31,7 +31,7 @@ std::optional<task::SendDigest> digest_for(const task::Submission& submission) {
 
 }  // namespace
 
-// A send on its way, shared by the callbacks of its decision.
+// A pending send, shared by the callbacks of its decision.
 struct TaskService::Sending : Send {
   using Send::Send;
 
@@ -103,7 +103,7 @@ void TaskService::submit(ForChild terms, task::Submission submission, std::optio
   route(sending);
 }
 
-// Has the engine's thread decide on the submission, for the task that it concerns.
+// Posts the decision on the submission, for the task that it concerns.
 void TaskService::route(const SendingPtr& sending) {
   sending->came_late = sending->must_fit = false;
   const auto target = target_of(sending->submission);
@@ -128,8 +128,8 @@ base::Result<TaskService::Target> TaskService::target_of(const task::Submission&
   return fail(head.error());
 }
 
-// Checks an answer against the schema of the question that the task waits with, and makes data of its text
-// where it can. The question may come from a child: then the child's card says whether it has to be data.
+// Checks an answer against the schema of the task's question, and converts its text to data where possible.
+// If a child asks the question, the child's card says whether the answer must be data.
 base::Result<void> TaskService::fit(const task::TaskHead& target, task::Message& answer) const {
   const auto events = reader_.events(target.key, {target.status_event.value - 1}, 1);
   if (!events) return fail(events.error());
@@ -141,8 +141,8 @@ base::Result<void> TaskService::fit(const task::TaskHead& target, task::Message&
   return agents::fit_answer(*asked->status.message, options_.questions, needs_data, answer);
 }
 
-// On the thread that submits, as schemas and answers are others'. The decision checks that the task still
-// waits with this question. What a parent passes on was checked when it was given to the parent.
+// Runs on the submitting thread, because schemas and answers are untrusted. The decision checks that the task
+// still waits with this question. An answer that a parent passes on was checked when the parent received it.
 base::Result<void> TaskService::fit(Sending& sending, const Target& target) const {
   task::Submission& submission = sending.submission;
   if (sending.given) submission.message.parts = std::move(*std::exchange(sending.given, std::nullopt));
@@ -163,7 +163,7 @@ base::Result<void> TaskService::check_answer(const task::Submission& submission)
   return fit(**target, answer);
 }
 
-// The first turn of a new context has its input at hand.
+// The first turn of a new context gets its input from the submission, without reading the store.
 void TaskService::begin(Sending& sending, const store::Committed& committed) {
   if (committed.head.turn_state == task::TurnState::waiting) turns_.go_on(committed.head);
   if (sending.room == Scheduler::Room::queue) {
@@ -199,7 +199,7 @@ void TaskService::stored(const SendingPtr& sending, base::Result<Written> result
   task::EventNumber after = head.last_event;
   // The submission's own events end with its message.
   if (sending->room == Scheduler::Room::slot) --after.value;
-  // What the task has said since it asked belongs to the run that begins with the answer.
+  // The task's output since the question belongs to the run that begins with the answer.
   const task::EventNumber before = sending->answers ? sending->asked_at : result->before;
   if (sending->answers) {
     turns_.ask(head.key, &head);
@@ -212,15 +212,15 @@ void TaskService::stored(const SendingPtr& sending, base::Result<Written> result
       Accepted{head.key, head.id, head.context, before, after, false, head.hidden, is_delayed(head)});
 }
 
-// The question of a task whose turn is another node's is known here for as long as it is answered.
+// A question learned from another node is kept here only while it is being answered.
 void TaskService::forget_learned(const Sending& sending) {
   const auto& [subagent, number] = sending.ask;
   if (sending.has_learned) turns_.questions().forget(sending.asked, subagent, {number.value + 1});
 }
 
-// An earlier send of the same message may be the reason for the refusal: its answer is this one's too.
+// The refusal may be due to an earlier send of the same message, whose answer then answers this one.
 void TaskService::refuse(const SendingPtr& sending, base::Error error) {
-  // Another send has made or answered the task that this one looked for, or the question is another node's.
+  // Another send has created or answered the task meanwhile, or another node has the question.
   const bool may_pass = error.code == ErrorCode::already_exists || sending->came_late || sending->must_fit ||
                         sending->wants_question;
   const bool looks_again = may_pass && ++sending->tries < kTriesMax;
@@ -242,8 +242,7 @@ void TaskService::refuse(const SendingPtr& sending, base::Error error) {
   if (!runs) sending->done(fail(std::move(error)));  // the program is stopping
 }
 
-// ---- TaskService: where runs begin, also for who repeats a send, and what becomes of those whose client has
-// left.
+// ---- Runs
 
 namespace {
 
@@ -253,7 +252,7 @@ constexpr int kBeginningMax = 100;  // events of a run up to its message
 
 }  // namespace
 
-// The answer to the earlier send with this digest; not_found if there was none.
+// Returns the answer to the earlier send with this digest, or not_found.
 base::Result<Accepted> TaskService::earlier_send(const task::SendDigest& digest) const {
   const auto send = store_.earlier_send(digest);
   if (!send) return fail(send.error());
@@ -282,7 +281,8 @@ base::Result<Accepted> TaskService::earlier(const task::Caller& caller, const ta
 }
 
 base::Result<task::Leaving> TaskService::leaving(task::TaskKey key, task::EventNumber before) const {
-  // A run begins with its message, after a status or what the task said while it showed a child's question.
+  // A run begins with its message, which follows a status, or output of a task that showed a child's
+  // question.
   const auto events = reader_.events(key, before, kBeginningMax);
   if (!events) return fail(events.error());
   for (const task::Event& event : *events) {
@@ -321,7 +321,7 @@ base::Result<store::Peers::Claim> TaskService::claim_from_others(const task::Cal
 
 bool TaskService::is_abandoned(task::TaskKey key, task::EventNumber before) const {
   const auto head = reader_.head(key);
-  // An A2A client comes back for its task by other means.
+  // An A2A client can return to its task by other means.
   if (!head || head->origin != task::ProtocolVersion::none || task::is_stopped(head->state)) return false;
   const auto now = reader_.stop_before(key, head->last_event);
   const auto rule = leaving(key, before);
@@ -329,7 +329,7 @@ bool TaskService::is_abandoned(task::TaskKey key, task::EventNumber before) cons
   return may_be && !is_followed(key);
 }
 
-// The task that a message answers without naming it: the only one that waits in its context.
+// Returns the only task that waits in the message's context, which the message answers without naming it.
 base::Result<TaskService::Target> TaskService::waiting_in_context(const task::Submission& submission) const {
   if (!submission.answers_context || submission.context.empty()) return Target();
   task::ListFilter filter;

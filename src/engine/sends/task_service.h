@@ -1,5 +1,5 @@
-// TaskService: takes what callers and delegating agents send, and knows what becomes of a run whose client
-// has left.
+// TaskService: accepts messages from callers and delegating agents, and decides what happens to a run whose
+// client has left.
 //
 // A TaskRef or Submission names its caller; another caller's task is task_not_found. A TaskKey is not
 // checked.
@@ -24,11 +24,11 @@ struct Accepted {
   task::ContextId context;
   task::EventNumber before;
   task::EventNumber after;  // the last of its own events
-  // The send was a repetition: nothing was stored, and the task may have stopped already.
+  // The send repeats an earlier one: nothing was stored, and the task may have stopped already.
   bool repeated = false;
-  // Callers do not see the task so far. If it completes like this, its last message is the whole answer.
+  // Callers do not see the task yet. If it completes while hidden, its last message is the whole answer.
   bool hidden = false;
-  // The task's turn waits for the time that its send named (Submission::start_at).
+  // The task's turn waits for Submission::start_at.
   bool delayed = false;
 };
 
@@ -46,26 +46,27 @@ class TaskService {
   // no longer open), content_type_not_supported, push_not_supported, overloaded, unavailable.
   using Submitted = std::function<void(base::Result<Accepted>)>;
   void submit(task::Submission submission, Submitted done);
-  // The same for an agent: a new task becomes a child of `parent`. It is a repetition if the digest is.
+  // Like `submit`, for an agent: a new task becomes a child of `parent`. A send with an earlier send's digest
+  // is its repetition.
   void submit_child(ForChild terms, task::Submission submission, task::SendDigest digest, Submitted done);
 
-  // Fails if the submission answers a question whose schema it does not fit (agents/questions.h). `submit`
+  // Fails if the submission answers a question but does not fit its schema (agents/questions.h). `submit`
   // checks this too; callers with several submissions check all of them first. May block.
   base::Result<void> check_answer(const task::Submission& submission) const;
 
-  // The earlier submission of this name (task::Submission::name), or not_found.
+  // Returns the earlier submission of this name (task::Submission::name), or not_found.
   base::Result<Accepted> earlier(const task::Caller& caller, const task::AgentName& agent,
                                  const task::ContextId& context, const std::string& name) const;
-  // What happens to the run that begins after `before` once its client has left.
+  // Returns what happens to the run that begins after `before` once its client has left.
   base::Result<task::Leaving> leaving(task::TaskKey key, task::EventNumber before) const;
   // Call when the client of the run that begins after `before` has left. A run with Leaving::cancels, on a
   // task that no A2A client made, is canceled with a reason after the agent's grace, unless by then it has
   // stopped or the task is followed (is_followed).
   void client_left(task::TaskKey key, const task::AgentName& agent, task::EventNumber before);
-  // Whether the task has a stream or a reply that waits, on any node. Blocks for a moment if it has none
-  // here.
+  // Returns true if the task has a stream or a waiting reply on any node. If it has none here, blocks for a
+  // moment.
   bool is_followed(task::TaskKey key) const;
-  // As Peers::claim, if there are other nodes.
+  // Calls Peers::claim; without other nodes, the claim succeeds.
   base::Result<store::Peers::Claim> claim_from_others(const task::Caller& caller,
                                                       const std::string& name) const;
 
@@ -77,7 +78,7 @@ class TaskService {
   void submit(ForChild terms, task::Submission submission, std::optional<task::SendDigest> digest,
               Submitted done);
   void route(const SendingPtr& sending);
-  // Nothing: a new task.
+  // Unset for a new task.
   using Target = std::optional<task::TaskHead>;
   base::Result<Target> target_of(const task::Submission& submission) const;
   base::Result<Target> waiting_in_context(const task::Submission& submission) const;
