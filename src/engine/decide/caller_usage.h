@@ -1,5 +1,5 @@
-// CallerUsage: how many tasks and bytes each caller has in the store, for the caps on both. Exact: counted at
-// start, then kept up to date; where other nodes share the store, as exact as the last count. A caller's
+// CallerUsage: how many tasks and bytes each caller has in the store, for the caps on both. Counted at start,
+// then kept up to date. Exact; if other nodes share the store, exact only as of the last count. A caller's
 // tenants count together.
 //
 // Threads: any.
@@ -25,12 +25,12 @@ class CallerUsage {
         bytes_max_(static_cast<std::int64_t>(bytes_max)),
         is_recounted_(is_recounted) {}
 
-  // Reads the heads of all tasks: before anything is added, and every so often where other nodes add and
-  // remove some. `await_stored` returns once what was added before is in the store. What is added meanwhile
-  // may count twice until the next time. One at a time. Blocks.
+  // Counts by reading the heads of all tasks. Call before anything is added, and regularly if other nodes add
+  // and remove tasks. `await_stored` must return once everything added before it is in the store. Tasks added
+  // during a count may count twice until the next one. One call at a time. Blocks.
   base::Result<void> count(const store::RetentionStore& store, const std::function<void()>& await_stored);
 
-  // Whether the caller may send a message, which may make a task; else overloaded.
+  // Fails with overloaded unless the caller may send a message. `makes_task`: the message creates a task.
   base::Result<void> admit(const task::Caller& caller, bool makes_task) const;
   void add(const task::Caller& caller, std::int64_t tasks, std::int64_t bytes);
 

@@ -74,7 +74,7 @@ void Inbox::push(WorkPtr work, std::size_t bytes) {
   ++pending_;
   {
     std::lock_guard lock(mutex_);
-    // Whatever its size, it is taken if nothing else waits.
+    // A work of any size is accepted if nothing else waits.
     const bool full = waiting_ >= options_.waiting_max ||
                       (waiting_ > 0 && waiting_bytes_ + bytes > options_.waiting_bytes_max);
     if (full) {
@@ -117,13 +117,13 @@ void Inbox::run() {
   may_flush_.notify_one();
 }
 
-// Adds works to a group. The first call waits for some; later ones add more until the group is worth a commit
-// or nothing else waits, and the disk is free or the group begins something. False: the group is complete; if
-// it is empty, the inbox is stopping.
+// Adds works to a group. The first call waits for some. Later calls add more until the group is worth a
+// commit or nothing else waits, and the disk is free or the group begins something. Returns false if the
+// group is complete; if it is empty then, the inbox is stopping.
 bool Inbox::gather(Group& group) {
   const std::size_t before = group.works.size();
   bool is_over = false;
-  // What was taken may all wait for its rows.
+  // All works taken may have to wait for their rows.
   do {
     std::vector<task::TaskKey> to_load;
     {
@@ -157,7 +157,7 @@ bool Inbox::gather(Group& group) {
   return group.works.size() > before;
 }
 
-// Puts rows that were read in front, with what waits for them.
+// Caches the rows that were read, and puts the works that wait for them at the front of the queue.
 void Inbox::take_loaded() {
   // Half of the rows, and only while no group is open: a row that it has changed must not be dropped.
   const std::size_t most = std::min(loaded_.size(), options_.rows_max / 2);
@@ -190,7 +190,7 @@ void Inbox::take(Group& group, std::vector<task::TaskKey>& to_load) {
       work->refuse({ErrorCode::task_not_found, "task not found", {}});
       work->refused = true;
     }
-    // A refused one needs no row, but is told after those posted before it.
+    // A refused work needs no row, but is called back after those posted before it.
     const bool has_row = !key || work->refused || rows_.find(key) != nullptr;
     if (!has_row || (key && loading_.contains(key))) {
       std::vector<WorkPtr>& waiting = loading_[key];
@@ -222,8 +222,8 @@ void Inbox::load(task::TaskKey key) {
   may_gather_.notify_one();
 }
 
-// Decides and commits the group, and all that comes meanwhile. Nothing is left of it if it has to be decided
-// again.
+// Decides and commits the group, with works that arrive meanwhile. Leaves the group empty if it has to be
+// decided again.
 void Inbox::write(Group& group) {
   std::size_t next = 0;
   do {
@@ -232,7 +232,7 @@ void Inbox::write(Group& group) {
     for (; next < group.works.size(); ++next) {
       Work& work = *group.works[next];
       if (work.refused) continue;
-      // After one that looks again at the same task.
+      // An earlier work of the group waits for this task's row.
       if (!loading_.empty() && loading_.contains(work.task())) {
         read_anew(group, next--);
         continue;
@@ -275,7 +275,7 @@ void Inbox::expect_results(const Group& group, std::size_t next) const {
   if (keys.size() > 1) deliveries_.expect(keys);
 }
 
-// Nothing could be written.
+// Refuses all works of the group, because nothing could be written.
 void Inbox::refuse_all(Group& group, const base::Error& error) {
   is_open_ = false;
   gone_.clear();
@@ -289,7 +289,8 @@ void Inbox::refuse_all(Group& group, const base::Error& error) {
   }
 }
 
-// One change could not be written, and not because of the disk: the others are decided again without it.
+// Puts the works back at the front of the queue to be decided again, because one change could not be written
+// for a reason other than the disk. Works that were refused keep their results.
 void Inbox::put_back(Group& group) {
   is_open_ = false;
   gone_.clear();
@@ -316,7 +317,8 @@ void Inbox::hand_over(Group group) {
   may_flush_.notify_one();
 }
 
-// The flushing thread owns the works by now, but tells of them only after this.
+// Calls `committed` of each work. The flushing thread owns the works already, but calls them back only after
+// this.
 void Inbox::tell_committed(const std::vector<Work*>& works) {
   {
     const base::Burst together;
@@ -331,7 +333,7 @@ void Inbox::tell_committed(const std::vector<Work*>& works) {
   heard_.notify_one();
 }
 
-// ---- Inbox: the flushing thread.
+// ---- Flushing thread
 
 void Inbox::run_flushes() {
   pthread_setname_np(pthread_self(), "engine-flush");
@@ -357,7 +359,7 @@ void Inbox::run_flushes() {
   }
 }
 
-// False: there are no more groups.
+// Returns false if there are no more groups.
 bool Inbox::next_to_flush(std::vector<Group>& groups) {
   {
     std::unique_lock lock(mutex_);
@@ -380,8 +382,9 @@ bool Inbox::next_to_flush(std::vector<Group>& groups) {
   return true;
 }
 
-// All is published before anybody is told: a reply that waits for a later group finds it there. So does
-// whoever has waited in settle_reads, as live logs must not be behind what was read of the store.
+// All groups are published before any work is called back, so that a reply that waits for a later group finds
+// it. They are also published before settle_reads returns, because live logs must not be older than a read of
+// the store.
 void Inbox::tell(std::vector<Group>& groups) {
   const auto told = static_cast<int>(groups.size());
   telling_ = 0;
@@ -430,7 +433,7 @@ void Inbox::note_outcome(bool worked) {
   if (writable_.load(std::memory_order_relaxed) != worked) writable_ = worked;
 }
 
-// ---- Inbox: what it does about other nodes that share the store.
+// ---- Other nodes
 
 void Inbox::forget_rows() {
   std::uint64_t times = 0;
@@ -442,14 +445,15 @@ void Inbox::forget_rows() {
   wait_for(forgotten_, times);
 }
 
-// Only while no group is open, which may have changed some, and nothing is being read.
+// Returns true if the cached rows must be dropped now: only while no group is open, because it may have
+// changed some of them, and no row is being read.
 bool Inbox::forgets(const Group& group) const {
   return to_forget_ > forgotten_ && group.works.empty() && loading_.empty();
 }
 
 bool Inbox::may_be_stale(task::TaskKey task) const {
   const bool is_shared = options_.peers != nullptr && !options_.peers->is_alone();
-  // What the open group has written is the store's if the group is.
+  // A row that the open group has written cannot be stale, or the group could not be committed.
   return task && is_shared && !written_.contains(task);
 }
 
@@ -457,7 +461,7 @@ void Inbox::note_written(task::TaskKey task) {
   if (task && options_.peers != nullptr) written_.insert(task);
 }
 
-// Takes a work out of the group until its row has been read.
+// Takes a work out of the group until its row has been read anew.
 void Inbox::read_anew(Group& group, std::size_t place) {
   WorkPtr work = std::move(group.works[place]);
   group.works.erase(group.works.begin() + static_cast<std::ptrdiff_t>(place));
@@ -474,7 +478,8 @@ void Inbox::read_anew(Group& group, std::size_t place) {
   if (!loaders_.try_submit([this, key] { load(key); })) std::terminate();  // it holds all that can wait
 }
 
-// Another node has changed a task before this group could: all is decided again, on rows that are read anew.
+// Another node changed a task before this group was written: all works are decided again, on rows that are
+// read anew.
 void Inbox::race(Group& group) {
   for (const WorkPtr& work : group.works) {
     if (work->refused || ++work->races <= options_.races_max) continue;
@@ -485,7 +490,8 @@ void Inbox::race(Group& group) {
   put_back(group);
 }
 
-// Nobody can follow a task before it is created.
+// Records the change for the other nodes. Skips a task's first change, because nobody can follow a task
+// before it is created.
 void Inbox::note_grown(const store::Committed& committed) {
   const task::EventNumber last = committed.head.last_event;
   if (last.value == static_cast<std::int64_t>(committed.events.size())) return;

@@ -1,16 +1,18 @@
-// Inbox: what waits for the engine's thread. That thread takes what is there, decides each on the row in its
-// hand and writes the decisions as one group; a second thread flushes groups and tells who asked. So inside
-// one process no decision loses a race, and nothing is told before it is durable (promise 1).
+// Inbox: the queue of the engine's thread. That thread decides each queued work on its task's row in memory
+// and writes the decisions as one group. A second thread flushes the groups and calls back the callers. So no
+// decision loses a race inside one process, and nothing is reported before it is durable (promise 1).
 //
 // Groups: while one is flushed, the next is decided, so the slower the disk, the larger the groups. A group
-// that begins something nobody outside hears of (`Decision::answers`), mostly turns, is committed even while
-// the disk is busy, so that agents work meanwhile; one flush then serves several groups. If nobody outside
-// hears of any of them, the flush is held back for a moment, as most turns answer at once.
+// that has decisions nobody outside waits for (see `Decision::answers`), mostly beginnings of turns, is
+// committed even while the disk is busy, so that agents can work meanwhile; one flush then serves several
+// groups. If nobody outside waits for any of them, the flush is held back for a moment, because most turns
+// answer at once.
 //
-// Rows of tasks decided on lately are kept. Other rows are read by loader threads, so the engine's thread
-// never waits for a read; decisions on a task run in the order of `post` all the same. Where other nodes
-// share the store a kept row may be out of date. The store notices when the group is written: its decisions
-// are made again on rows that are read anew. A refusal is not final before its row was.
+// Rows of tasks decided on lately are cached. Other rows are read by loader threads, so the engine's thread
+// never waits for a read; decisions on one task still run in the order of `post`. If other nodes share the
+// store, a cached row may be out of date. The store detects this when the group is written, and the group's
+// decisions are made again on rows that are read anew. A refusal becomes final only after its row was read
+// anew, if the row may be out of date.
 //
 // Threads: every method from any. `decide` and `committed` run on the engine's thread, `done` on the flushing
 // thread, in the order of the decisions; none of them may block or wait for another decision.
@@ -50,8 +52,8 @@ struct Written {
   task::EventNumber before;  // the last number before this change's events
 };
 
-// Something to decide about a task. Each thing that the engine can decide is a type of decide/kinds, with the
-// task, and the rule as `decide`; what follows from it is up to those that post it.
+// A decision about a task. Each kind of decision is a type in decide/kinds, which has the task and, as
+// `decide`, the rule. The code that posts it handles the consequences.
 struct Decision {
   using Decide = std::function<base::Result<task::Change>(const store::TaskRow& now)>;
   using Done = std::function<void(base::Result<Written>)>;
@@ -61,22 +63,22 @@ struct Decision {
   explicit Decision(Kind kind)
       : task(kind.task),
         decide([kind = std::move(kind)](const store::TaskRow& now) mutable { return kind.decide(now); }) {}
-  // The kind is shared with the callbacks, which look at the results in it.
+  // The kind is shared with the callbacks, which read its results.
   template <class Kind>
   explicit Decision(std::shared_ptr<Kind> kind)
       : task(kind->task), decide([kind](const store::TaskRow& now) { return kind->decide(now); }) {}
 
-  task::TaskKey task;  // none: a new task, and the row is empty
-  // What to do about the task as it is now. Called again if the group could not be written for the sake of
-  // another change, and if the row was out of date: nothing it does may count before `committed`.
+  task::TaskKey task;  // unset: a new task; the row is empty
+  // Returns the change for the task as it is now. May be called again, if another change kept the group from
+  // being written or the row was out of date, so none of its effects may count before `committed`.
   Decide decide;
-  // The change is in the store, but may not be durable: show nothing of it.
+  // Called when the change is in the store. It may not be durable yet, so nothing of it may be shown.
   std::function<void(const store::Committed&)> committed;
-  // The change is durable, or it was refused: by `decide`, by the store's rules (see TaskStore::apply), with
-  // task_not_found, overloaded (the inbox is full) or unavailable.
+  // Called when the change is durable, or was refused: by `decide`, by the store's rules (see
+  // TaskStore::apply), or with task_not_found, overloaded (the inbox is full) or unavailable.
   Done done;
-  bool answers = true;    // somebody outside hears of it once it is durable
-  std::size_t bytes = 0;  // that it holds, approximately
+  bool answers = true;    // somebody outside waits for it to be durable
+  std::size_t bytes = 0;  // approximate size
 };
 
 struct InboxOptions {
@@ -89,12 +91,12 @@ struct InboxOptions {
   std::size_t group_worth = 16;
   std::size_t unflushed_max = 8;          // groups that wait for a flush
   std::size_t rows_max = 4'000;           // kept; more than group_max
-  std::chrono::microseconds hold{200};    // the longest that a group nobody hears of waits for the next one
-  std::chrono::microseconds linger{100};  // from one commit to the next of a small group that may wait
+  std::chrono::microseconds hold{200};    // maximum delay of a flush that nobody waits for
+  std::chrono::microseconds linger{100};  // minimum time between commits of small groups that may wait
   std::function<void(const base::Error&)> on_flush_failed = [](const base::Error&) {};
-  TurnStats* stats = nullptr;     // is told of every event that is durable; outlives the inbox; null: nobody
-  store::Peers* peers = nullptr;  // likewise of every task that has changed; null: the store is not shared
-  int races_max = 32;             // that a decision's groups may lose; then it is overloaded
+  TurnStats* stats = nullptr;     // counts every durable event; outlives the inbox; may be null
+  store::Peers* peers = nullptr;  // gets every changed task; outlives the inbox; null if not shared
+  int races_max = 32;             // races that a decision's groups may lose before it fails with overloaded
 };
 
 class Inbox {
@@ -106,28 +108,28 @@ class Inbox {
   Inbox(const Inbox&) = delete;
   Inbox& operator=(const Inbox&) = delete;
 
-  // Has callers' messages counted and refused by it. Before anything is posted; it must outlive the inbox's
-  // work.
+  // Sets the counter that admits callers' messages. Call before anything is posted. It must outlive the
+  // inbox's work.
   void set_usage(CallerUsage* usage) { usage_ = usage; }
 
   void post(Decision decision);
   // Stores the result of a webhook's delivery.
   void record(store::DeliveryResult result, std::function<void(base::Result<void>)> done);
 
-  // Removes tasks, and writes what `also` does in the same group; it gets how many are gone. `done` gets
-  // those that are gone, once that is durable, and how long the engine's thread took.
+  // Removes tasks. `also` writes in the same group, and gets the number of tasks removed. `done` gets the
+  // removed tasks, once their removal is durable, and the time that the engine's thread spent on it.
   using Also = std::function<base::Result<void>(std::int64_t gone)>;
   using Gone = std::function<void(base::Result<std::vector<store::Removed>>, std::chrono::nanoseconds)>;
   void remove(store::RetentionStore& store, store::Removal removal, Also also, Gone done);
-  // As RetentionStore::tidy.
+  // Calls RetentionStore::tidy as part of a group.
   using Tidied = std::function<void(base::Result<bool>, std::chrono::nanoseconds)>;
   void tidy(store::RetentionStore& store, std::int64_t spare_pages, Tidied done);
-  // Stores what is no change of a task: `apply` adds it to the store's open group, and may be called again.
-  // Its refusal is `done`'s.
+  // Writes something other than a change of a task. `apply` adds it to the store's open group, and may be
+  // called again. `done` gets its error, if any.
   void write(std::function<base::Result<void>()> apply, std::function<void(base::Result<void>)> done);
 
-  // Forgets the rows that are kept: other nodes may have changed them. Returns once no decision is made on
-  // one that was read before. Not from a callback.
+  // Drops the cached rows, because other nodes may have changed them. Returns once no decision is made on a
+  // row that was read before. Not from a callback.
   void forget_rows();
 
   // False after a write failed, until one succeeds. While false, a call starts a probe write, so that the
@@ -140,8 +142,8 @@ class Inbox {
   // Waits until nothing is waiting, and no callback runs. Not from a callback.
   void settle();
 
-  // In a callback on the flushing thread: whether it tells so many that answers should be made elsewhere, as
-  // the next flush waits for this one's callbacks.
+  // Returns true if this is a callback on the flushing thread and so many callbacks run there that answers
+  // should be made on other threads, because the next flush waits for these callbacks.
   bool tells_many() const;
 
   // How long each flush has taken.
@@ -159,8 +161,8 @@ class Inbox {
     std::vector<WorkPtr> works;
     std::size_t bytes = 0;
     std::uint64_t number = 0;
-    bool answers = false;  // somebody outside hears of it
-    bool begins = false;   // it has a decision that nobody outside hears of
+    bool answers = false;  // somebody outside waits for it
+    bool begins = false;   // it has a decision that nobody outside waits for
     bool writes = false;   // it has something to flush
     base::SteadyTime::time_point at{};
   };
@@ -179,7 +181,7 @@ class Inbox {
   void put_back(Group& group);
   void race(Group& group);
   void read_anew(Group& group, std::size_t place);
-  // Whether the task's row may differ from the one that is kept.
+  // Returns true if another node may have changed the task's cached row.
   bool may_be_stale(task::TaskKey task) const;
   void note_written(task::TaskKey task);
   void hand_over(Group group);
@@ -206,20 +208,20 @@ class Inbox {
   std::atomic<bool> writable_{true}, probing_{false};
   // Number of the last group that reads may see, and of the last that is durable.
   std::atomic<std::uint64_t> visible_{0}, flushed_{0};
-  std::atomic<std::uint64_t> forgotten_{0};  // how often the rows were
+  std::atomic<std::uint64_t> forgotten_{0};  // how often the rows were dropped
   std::atomic<std::uint64_t> heard_{0};      // groups whose `committed` were called
-  std::size_t telling_ = 0;                  // works being told; that thread only
-  std::uint64_t told_ = 0;                   // groups taken by the flushing thread; that thread only
-  // What other nodes are to hear, and what those that follow the tasks are; that thread only.
+  std::size_t telling_ = 0;                  // works being called back; flushing thread only
+  std::uint64_t told_ = 0;                   // groups taken by the flushing thread; flushing thread only
+  // Changes to report to all other nodes, and changes to report to followers only; flushing thread only.
   std::vector<store::Grown> grown_, own_grown_;
-  std::atomic<std::int64_t> pending_{0};  // works that have not been told
+  std::atomic<std::int64_t> pending_{0};  // works that have not been called back
 
   // The engine's thread only.
   base::Lru<task::TaskKey, store::TaskRow> rows_;
-  std::unordered_map<task::TaskKey, std::vector<WorkPtr>> loading_;  // what waits for the row
-  std::unordered_set<task::TaskKey> gone_;                           // by the open group
-  std::unordered_set<task::TaskKey> written_;                        // likewise, where the store is shared
-  bool is_open_ = false;                                             // the store's group
+  std::unordered_map<task::TaskKey, std::vector<WorkPtr>> loading_;  // works that wait for the row
+  std::unordered_set<task::TaskKey> gone_;                           // removed by the open group
+  std::unordered_set<task::TaskKey> written_;  // written by the open group; only if the store is shared
+  bool is_open_ = false;                       // the store has an open group
   base::SteadyTime::time_point committed_at_{};
 
   struct Loaded {
@@ -230,12 +232,12 @@ class Inbox {
   base::Condition may_gather_, may_flush_;
   std::deque<WorkPtr> queue_;
   std::vector<Loaded> loaded_;
-  std::uint64_t to_forget_ = 0;                  // how often the rows are to be forgotten
+  std::uint64_t to_forget_ = 0;                  // how often the rows were to be dropped
   std::size_t waiting_ = 0, waiting_bytes_ = 0;  // in the queue
   std::deque<Group> to_flush_;
   bool flushing_ = false;  // a flush is in progress
   bool holding_ = false;   // the flushing thread waits for another group
-  int untold_ = 0;         // groups handed over and not told
+  int untold_ = 0;         // groups handed over but not called back
   bool stopping_ = false;  // no more works
   bool done_ = false;      // no more groups
 

@@ -1,4 +1,4 @@
-// What waits in the inbox: a decision, a delivery's result, a probe. Private to inbox.cpp.
+// The works of the inbox: decisions, other writes, removals, and probes. Private to inbox.cpp.
 //
 // Threads: the engine's thread until the group is handed over, then the flushing thread.
 #pragma once
@@ -13,12 +13,12 @@
 
 namespace baton::engine {
 
-// Waits until so many are counted.
+// Waits until `count` is at least `least`.
 inline void wait_for(const std::atomic<std::uint64_t>& count, std::uint64_t least) {
   for (std::uint64_t now = count; now < least; now = count) base::wait_for_change(count, now);
 }
 
-// Notes how long each of several callbacks takes that follow each other: call `next` after each.
+// Records how long each of several consecutive callbacks takes. Call `next` after each.
 class BusyLaps {
  public:
   explicit BusyLaps(base::BusyTime& busy) : busy_(busy) {}
@@ -34,14 +34,14 @@ class BusyLaps {
   base::SteadyTime::time_point begin_ = base::SteadyTime::now();
 };
 
-// Errors of the store after which nothing of the open group is left.
+// Returns true for errors of the store that discard the open group.
 inline bool ends_group(const base::Error& error) {
   using base::ErrorCode;
   return error.code == ErrorCode::unavailable || error.code == ErrorCode::internal ||
          error.code == ErrorCode::raced;
 }
 
-// Something to write, from when it is posted until it is told.
+// Something to write, from when it is posted until it is called back.
 class Inbox::Work {
  public:
   virtual ~Work() = default;
@@ -50,9 +50,9 @@ class Inbox::Work {
   virtual bool answers() const { return true; }
   // The delivery whose result it is, if any.
   virtual store::DeliveryKey delivery() const { return {}; }
-  // Adds it to the store's open group. The error is the store's.
+  // Adds it to the store's open group. Fails only with errors that discard the group.
   virtual base::Result<void> apply(Inbox& inbox) = 0;
-  // The group is gone: `apply` may be called again.
+  // The group was discarded: `apply` may be called again.
   virtual void undo(Inbox& inbox) = 0;
   virtual void refuse(base::Error error) = 0;
   virtual void committed() {}
@@ -60,14 +60,15 @@ class Inbox::Work {
   virtual void tell() = 0;
 
   std::size_t bytes = 0;
-  int races = 0;             // that its groups have lost
+  int races = 0;             // races that its groups have lost
   bool refused = false;      // it has its result, and nothing to write
-  bool looks_again = false;  // `apply` has not decided: it wants the row read anew
+  bool looks_again = false;  // `apply` has not decided: the row must be read anew
 };
 
 class Inbox::Decided final : public Work {
  public:
-  // A stream that opens while the change waits here sends what it has together with that.
+  // Marks the task as changing. A stream that opens while the change is queued sends its first events
+  // together with the change.
   Decided(Decision decision, LiveTasks& live) : decision_(std::move(decision)), live_(live) {
     if (decision_.task) changing(decision_.task);
   }
@@ -91,7 +92,7 @@ class Inbox::Decided final : public Work {
     }
     if (change->create) metadata_ = change->create->metadata;
     const std::size_t size_before = row.head.bytes;
-    // Before reads can see it.
+    // Mark the task before reads can see the change.
     if (decision_.task && !changing_) changing(decision_.task);
     result_ = inbox.store_.apply(*change, row);
     if (!result_) {
@@ -132,21 +133,21 @@ class Inbox::Decided final : public Work {
   }
 
   void tell() override {
-    still();  // it was refused
+    still();  // the change was refused, so the mark is still set
     if (!result_) return decision_.done(base::fail(std::move(result_.error())));
     const auto events = static_cast<std::int64_t>(result_->events.size());
     decision_.done(Written{result_->head, {result_->head.last_event.value - events}});
   }
 
  private:
-  // If another node may have changed the task meanwhile, it is decided again on the row as the store has it.
+  // If another node may have changed the task, the work is decided again on the row as the store has it.
   base::Result<void> refused(const Inbox& inbox, base::Error error) {
     looks_again = !std::exchange(has_looked_, true) && inbox.may_be_stale(decision_.task);
     if (!looks_again) result_ = base::fail(std::move(error));
     return {};
   }
 
-  // Only what callers say is refused: a task that has begun can end, and delegate.
+  // Refuses only callers' messages, so that a task that has begun can end and delegate.
   static base::Result<void> admit(const Inbox& inbox, const task::Change& change, const store::TaskRow& row) {
     if (inbox.usage_ == nullptr) return {};
     const bool is_below = change.create ? change.create->parent.value != 0 : row.head.parent.value != 0;
@@ -172,16 +173,16 @@ class Inbox::Decided final : public Work {
 
   Decision decision_;
   LiveTasks& live_;
-  task::TaskKey changing_;  // marked so there
+  task::TaskKey changing_;  // marked as changing in `live_`
   task::Json metadata_;
   std::optional<task::RequestData> request_;
-  std::optional<task::Caller> counted_;  // whose usage has grown by this, and
-  std::int64_t bytes_ = 0;               // so many bytes
+  std::optional<task::Caller> counted_;  // the caller whose usage has grown
+  std::int64_t bytes_ = 0;               // the bytes added to it
   base::Result<store::Committed> result_;
   bool has_looked_ = false;  // the row was read anew for it
 };
 
-// A delivery's result, or what an operator writes.
+// A delivery's result, or an operator's write.
 class Inbox::Stored final : public Work {
  public:
   using Apply = std::function<base::Result<void>()>;
@@ -207,7 +208,7 @@ class Inbox::Stored final : public Work {
   base::Result<void> outcome_;
 };
 
-// Writes nothing of its own: a group in which nothing is changed touches the disk all the same.
+// Probes the disk. Writes nothing of its own: a group without changes still touches the disk.
 class Inbox::Probed final : public Work {
  public:
   explicit Probed(std::atomic<bool>& probing) : probing_(probing) {}
@@ -231,7 +232,7 @@ class Inbox::Removing final : public Work {
   base::Result<void> apply(Inbox& inbox) override {
     const auto begun = base::SteadyTime::now();
     store::Removal removal = removal_;
-    // A row that is being read would outlive its task.
+    // Skip tasks whose rows are being read, because such a row would outlive its task.
     std::erase_if(removal.tasks,
                   [&](const store::Removal::One& one) { return inbox.loading_.contains(one.task); });
     result_ = store_.remove(removal);

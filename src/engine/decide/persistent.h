@@ -1,7 +1,7 @@
-// Persistent: posts decisions that must come through, such as that a turn begins. One rule for all of them:
-// what the store refuses for the moment is tried again after a pause, until there is nothing left to do.
+// Persistent: posts decisions that must succeed, such as the beginning of a turn. A decision that the store
+// refuses for the moment is retried after a pause, until it is written or no longer needed.
 //
-// Threads: any. Lifetime: it outlives the work of the inbox and of the background.
+// Threads: any. Lifetime: must outlive the work of the inbox and of the background.
 #pragma once
 
 #include <functional>
@@ -20,10 +20,10 @@ class Persistent {
 
   Persistent(Inbox& inbox, Background& background) : inbox_(inbox), background_(background) {}
 
-  // Posts `decision` until it is written, or refused with not_found or task_not_found: there is nothing to do
-  // any more. Only these results reach `done`, which may be empty. A refusal with conflict says that it is
-  // too early. `is_needless` is asked before each try and after a conflict; may be empty. `what` cannot be
-  // done meanwhile, for the log.
+  // Posts `decision` until it is written, or refused with not_found or task_not_found, which mean that
+  // nothing is left to do. Only these results reach `done`, which may be empty. A refusal with conflict means
+  // that it is too early. `is_needless` is called before each try and after a conflict; may be empty. `what`:
+  // what cannot be done meanwhile, for the log.
   void post(Decision decision, std::string what, IsNeedless is_needless = {});
 
  private:

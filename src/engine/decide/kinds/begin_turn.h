@@ -11,7 +11,7 @@ namespace baton::engine {
 
 struct BeginTurn {
   task::TaskKey task;
-  store::NodeId self;  // none: the store is not shared
+  store::NodeId self;  // unset if the store is not shared
   const agents::Catalogue& catalogue;
   const base::Clock& clock;
 
@@ -28,7 +28,7 @@ struct BeginTurn {
       change.turn->state = task::TurnState::none;
       return change;
     }
-    // A child's question stays.
+    // A child's question stays shown.
     if (!task::is_waiting(head.state))
       change.events.push_back(task::StatusChanged{{task::State::working, std::nullopt, clock.now()}, {}});
     change.turn->state = task::TurnState::running;

@@ -12,7 +12,8 @@ base::Result<task::Change> CancelRequest::decide(const store::TaskRow& now) {
   const task::TaskHead& head = now.head;
   if (task::is_terminal(head.state)) return fail(ErrorCode::not_cancelable, "the task has ended");
   const bool running = head.turn_state == task::TurnState::running;
-  // Its card says whether it undoes first, and its children may, too.
+  // Only the agent's card says whether the task undoes first. A running turn has something to undo only if
+  // the task has children.
   const bool may_undo = running ? head.children > 0 : head.turn.value > 1 || head.attempt > 0;
   const agents::Agent* const agent = catalogue.find(head.agent);
   if (may_undo && agent == nullptr && catalogue.on_other_node(head.agent) != nullptr)

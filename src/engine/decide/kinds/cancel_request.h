@@ -1,5 +1,5 @@
-// CancelRequest: cancels a task. A running turn is told once the request is durable; any other task ends at
-// once, or goes on to undo what it has done. Pure.
+// CancelRequest: cancels a task. A running turn is notified once the request is durable. Any other task ends
+// at once, or first undoes its work. Pure.
 #pragma once
 
 #include <memory>
@@ -15,16 +15,16 @@ struct CancelRequest {
   task::TaskKey task;
   std::string reason;                             // the text of the canceled status; empty: none
   std::shared_ptr<const task::AuditEntry> audit;  // an operator's; else null
-  store::NodeId self;                             // none: the store is not shared
+  store::NodeId self;                             // unset if the store is not shared
   const agents::Catalogue& catalogue;
   const base::Clock& clock;
 
-  // Results, for those that store the request.
-  bool is_known = false;         // the running turn has been told already
+  // Results, for the code that posts the request.
+  bool is_known = false;         // the task is being canceled already
   task::EventNumber since = {};  // the task's last event when that was decided
   bool had_turn = false;         // the task had a turn that had not begun
   bool undoes = false;           // the task undoes what it has done before it ends
-  bool wakes = false;            // its turn waited, and goes on to undo
+  bool wakes = false;            // its turn waited, and now undoes
   bool is_elsewhere = false;     // another node had its turn
   std::string ask = {};          // the question that the task waited with
 

@@ -12,7 +12,7 @@ struct EndLostTurn {
   task::TurnNumber turn;  // the lost one
   int attempt = 0;
   std::string reason;  // the text of the canceled status; empty: none
-  store::NodeId self;  // none: the store is not shared
+  store::NodeId self;  // unset if the store is not shared
   const base::Clock& clock;
 
   // Refuses with conflict if that turn has ended, or is another node's.

@@ -1,4 +1,4 @@
-// NoteRetry: says in the log of a task that an operator has retried which task has been made of it. Pure.
+// NoteRetry: logs, in a task that an operator has retried, the new task that the retry created. Pure.
 #pragma once
 
 #include <string>

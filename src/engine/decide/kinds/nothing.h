@@ -1,5 +1,5 @@
-// Nothing: changes nothing. Once it is refused, all that was decided before it is in the store, or is not.
-// Pure.
+// Nothing: changes nothing, and serves as a barrier. When its refusal is reported, every earlier decision is
+// in the store or was refused. Pure.
 #pragma once
 
 #include "store/task_store.h"

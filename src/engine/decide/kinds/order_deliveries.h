@@ -1,5 +1,5 @@
-// OrderDeliveries: an operator has webhook deliveries of a task sent again, or given up. Pure; the store
-// refuses with not_found if there are none.
+// OrderDeliveries: an operator's order to send webhook deliveries of a task again, or to give them up. Pure;
+// the store refuses with not_found if there are none.
 #pragma once
 
 #include "engine/decide/rules/basics.h"

@@ -1,4 +1,4 @@
-// Recover: stores what Recovery has made of a task's log, unless a turn of the task runs here by now. Pure.
+// Recover: stores the change that Recovery made for a task, unless a turn of the task runs here. Pure.
 #pragma once
 
 #include "store/task_store.h"
@@ -11,7 +11,7 @@ struct Recover {
   task::Change change;  // with the version on which it was made
   const std::function<bool(task::TaskKey)>& runs_here;
 
-  // Refuses with not_found if a turn of the task runs here: an operator has had it run again.
+  // Refuses with not_found if a turn of the task runs here, because an operator has requeued it.
   base::Result<task::Change> decide(const store::TaskRow&) const {
     if (runs_here(task)) return base::fail(base::ErrorCode::not_found, "its turn runs here");
     return change;

@@ -1,5 +1,5 @@
-// Requeue: an operator has a task's turn begin now, or again. A turn that waits for a time is queued; a
-// running one is broken off once this is stored. Pure.
+// Requeue: an operator's order to begin a task's turn now, or again. A turn that waits for a time is queued;
+// a running one is broken off once this is stored. Pure.
 #pragma once
 
 #include "agents/cards/catalogue.h"
@@ -11,12 +11,12 @@ namespace baton::engine {
 struct Requeue {
   task::TaskKey task;
   task::AuditEntry entry;
-  store::NodeId self;  // none: the store is not shared
+  store::NodeId self;  // unset if the store is not shared
   const agents::Catalogue& catalogue;
   bool is_elsewhere = false;  // result: another node had the task's turn
 
-  // Refuses with conflict if the task has no turn, if that waits for children alone, or if no agent could run
-  // it.
+  // Refuses with conflict if the task has no turn, if the turn waits only for children, or if no agent can
+  // run it.
   base::Result<task::Change> decide(const store::TaskRow& now) {
     const task::TaskHead& head = now.head;
     const auto refused = [](const char* why) { return base::fail(base::ErrorCode::conflict, why); };

@@ -1,4 +1,4 @@
-// RerunLostTurn: has a requeued turn run again as another attempt, if the task's head says that it runs,
+// RerunLostTurn: makes a requeued turn run again as another attempt, if the task's head says that it runs,
 // though this node does not run it. Pure.
 #pragma once
 
@@ -13,7 +13,7 @@ struct RerunLostTurn {
   task::TaskKey task;
   task::TurnNumber turn;  // the lost one
   int attempt = 0;
-  std::vector<task::ArtifactId> shown;  // by that attempt; is withdrawn
+  std::vector<task::ArtifactId> shown;  // shown by that attempt; withdrawn now
 
   // Refuses with conflict if that attempt has ended.
   base::Result<task::Change> decide(const store::TaskRow& now) const {

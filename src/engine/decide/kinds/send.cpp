@@ -138,7 +138,8 @@ base::Result<task::Change> Send::go_on(const store::TaskRow& now) {
     wants_question = !is_ours(now, rules.self) && !has_learned;
     if (wants_question) return fail(ErrorCode::conflict, "the question has to be learned first");
     if (!submission.ask.empty()) return fail(ErrorCode::conflict, "the question is no longer open");
-    // An answer that a parent passes on is no message of its own. The question may not be known yet.
+    // An answer that a parent passes on cannot become a message of this task. The question may not be known
+    // yet.
     if (question) return fail(ErrorCode::unavailable, "the question cannot be answered yet");
   }
   task::Change change = change_of(head);
@@ -168,12 +169,13 @@ base::Result<task::Change> Send::go_on(const store::TaskRow& now) {
   return change;
 }
 
-// The task shows a child's question: the message is the child's.
+// The task shows a child's question, so the message is for the child.
 task::Change Send::answer(const task::TaskHead& head) {
   asked_at = head.status_event;
   task::Change change = change_of(head);
   put_push(change, submission, head.id, rules.options.push_configs_max);
-  // Its id stays: so the node that has the task's turn learns that it is answered (see turnover).
+  // The question's id stays in the head, so that the node that has the task's turn learns of the answer (see
+  // turnover).
   change.turn.emplace().ask = head.ask;
   bind_children(head, change);
   change.events.push_back(task::StatusChanged{{task::State::working, std::nullopt, rules.clock.now()}, {}});
@@ -185,7 +187,7 @@ task::Change Send::answer(const task::TaskHead& head) {
   return change;
 }
 
-// Has the turn of a new task wait for the time that its send names.
+// Makes the turn of a new task wait for the time that its send names.
 base::Result<void> Send::delay(task::Change& change) const {
   if (!is_later()) return {};
   if (!rules.wakes.has_room(std::string(task::account_of(submission.caller)))) {
@@ -197,8 +199,8 @@ base::Result<void> Send::delay(task::Change& change) const {
   return {};
 }
 
-// The budget of a task that begins, or begins again after what it was `before`; null: it has none and had
-// none.
+// Returns the budget of a task that begins, or is reopened; `before` is then its earlier head. Null if it has
+// none and had none.
 std::shared_ptr<const task::Budget> Send::budget(const task::TaskHead* before) const {
   const agents::Agent* agent = rules.catalogue.find(submission.agent);
   const bool is_in_card = agent != nullptr && !agent->settings.budget.empty();
@@ -216,7 +218,7 @@ std::shared_ptr<const task::Budget> Send::budget(const task::TaskHead* before) c
   return std::make_shared<const task::Budget>(task::begun(limits, begins, taken));
 }
 
-// What the task delegates from now on is bound by the token of this message, too.
+// Restricts the task's further delegation to the agents that the token of this message allows, too.
 void Send::bind_children(const task::TaskHead& head, task::Change& change) const {
   if (!submission.child_agents) return;
   const task::Budget now = head.budget ? *head.budget : task::Budget();

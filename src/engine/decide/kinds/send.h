@@ -1,8 +1,8 @@
-// Send: takes a message into a new or an existing task, from a caller or, for a child, from an agent.
+// Send: adds a message to a new or an existing task, from a caller or, for a child, from an agent.
 //
 // Deciding reserves room for the turn that the message begins, and marks the child's question that it
-// answers. So a send that was decided must be given back, unless it is stored: `give_back`, which `decide`
-// itself does first. Threads: the engine's, until it is told.
+// answers. If a decided send is not stored, `give_back` must return both; `decide` calls it first. Threads:
+// the engine's, until `done` is called.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@
 
 namespace baton::engine {
 
-// What sends look at besides the row.
+// The inputs of a send besides the row.
 struct SendRules {
   const agents::Catalogue& catalogue;
   const EngineOptions& options;
@@ -27,7 +27,7 @@ struct SendRules {
   Scheduler& scheduler;
   const Wakes& wakes;
   ChildQuestions& questions;
-  store::NodeId self;  // none: the store is not shared
+  store::NodeId self;  // unset if the store is not shared
 };
 
 // Further terms of a send for an agent: a new task becomes a child of `parent`.
@@ -42,30 +42,30 @@ struct Send {
   Send(const SendRules& its_rules, task::Submission what) : rules(its_rules), submission(std::move(what)) {}
 
   const SendRules& rules;
-  task::TaskKey task = {};  // none: the message begins a new one
+  task::TaskKey task = {};  // unset: the message begins a new task
   task::Submission submission;
   ForChild terms;
   Scheduler::Claim claim;
-  std::optional<task::SendDigest> digest;  // none: never a repetition
-  task::EventNumber fitted;  // the question whose schema the message fits; none: it was to answer none
-  bool has_learned = false;  // another node's question was looked for
+  std::optional<task::SendDigest> digest;  // unset: never a repetition
+  task::EventNumber fitted;  // the question whose schema the message fits; unset: not checked against any
+  bool has_learned = false;  // another node's question was looked up
 
   // Results.
-  Scheduler::Room room = Scheduler::Room::none;  // what it has reserved
-  bool came_late = false;                        // the task that its context had waiting waits no more
+  Scheduler::Room room = Scheduler::Room::none;  // what was reserved
+  bool came_late = false;                        // the task that waited in its context no longer waits
   bool must_fit = false;  // the task waits with another question: the message has to be checked first
   std::optional<ChildQuestion> answers;  // the question that it answers, marked as answered
-  bool wants_question = false;           // that another node has: it has to be learned first
-  AskParts ask;                          // of that
-  task::TaskKey asked;                   // the task that showed it, and since when
+  bool wants_question = false;           // another node has the question, which has to be learned first
+  AskParts ask;                          // the parts of its id
+  task::TaskKey asked;                   // the task that showed it; `asked_at`: since when
   task::EventNumber asked_at;
 
   base::Result<task::Change> decide(const store::TaskRow& now);
-  // The send was not stored: gives back the room and the question.
+  // Gives back the room and the question of a send that was not stored.
   void give_back();
 
-  // Returns true if the message is a caller's or an agent's own: what a parent passes on was checked when it
-  // was given to the parent.
+  // Returns true if an answer must be checked: it is a caller's or an agent's own. An answer that a parent
+  // passes on was checked when the parent received it.
   bool checks_answer() const { return !terms.question; }
 
  private:

@@ -1,5 +1,5 @@
-// SettleChild: logs what has become of a child for whose end its parent waits, and queues the parent's turn
-// if that ends the wait. Pure.
+// SettleChild: logs how a child that its parent awaits has stopped, and queues the parent's turn if that ends
+// the wait. Pure.
 #pragma once
 
 #include "base/clock.h"
@@ -12,7 +12,7 @@ struct SettleChild {
   task::TaskKey task;         // the parent
   task::EventNumber message;  // the message that the parent worked on when it asked for the child
   task::Subagent child;       // how the child has stopped
-  store::NodeId self;         // none: the store is not shared
+  store::NodeId self;         // unset if the store is not shared
   const ChildQuestions& questions;
   const base::Clock& clock;
 

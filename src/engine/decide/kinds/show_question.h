@@ -1,4 +1,4 @@
-// ShowQuestion: has a task whose turn waits show the child's question that is next, or none. Pure.
+// ShowQuestion: makes a task whose turn waits show the next question of its children, or none. Pure.
 #pragma once
 
 #include "base/clock.h"
@@ -9,12 +9,13 @@ namespace baton::engine {
 
 struct ShowQuestion {
   task::TaskKey task;
-  store::NodeId self;  // none: the store is not shared
+  store::NodeId self;  // unset if the store is not shared
   const ChildQuestions& questions;
   const base::Clock& clock;
 
-  // Refuses with not_found if the task shows what it has to, or another node has its turn: only that node
-  // knows all questions. Refuses with conflict if a turn of the task runs, which shows the question itself.
+  // Refuses with not_found if the task already shows the right question, or another node has its turn: only
+  // that node knows all questions. Refuses with conflict if a turn of the task runs, which shows the question
+  // itself.
   base::Result<task::Change> decide(const store::TaskRow& now) const {
     using base::ErrorCode;
     if (!is_ours(now, self)) return base::fail(ErrorCode::not_found, "another node asks");

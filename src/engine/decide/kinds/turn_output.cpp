@@ -29,7 +29,7 @@ base::Result<task::Change> TurnOutput::decide(const store::TaskRow& now) {
 task::Change TurnOutput::going(const task::TaskHead& head) {
   task::Change change;
   if (turnover.withdraws) withdraw_question(change, at);
-  // What the agent says next is another reply: the question ends what the caller is shown.
+  // The question ends the reply that the caller is shown. The agent's next text begins another one.
   if (turnover.next) output.close_stream();
   for (task::EventBody& body : output.take()) change.events.push_back(std::move(body));
   change.shows = !output.is_reply_alone();
@@ -66,7 +66,7 @@ task::Change TurnOutput::ending(const store::TaskRow& now) {
   const bool is_repeated =
       reply_as != agents::AgentSettings::ReplyAs::message || (now.head.hidden && !change.shows);
   if (is_repeated) ending.reply = output.reply();
-  // The next turn learns of the cancel, and undoes: it waits for no child.
+  // The next turn learns of the cancel and undoes, so it begins without waiting for a child.
   const bool is_told_next = canceled && !ends && !is_undoing;
   if (waits != nullptr && (is_used_up || is_told_next)) {
     agents::Waits at_once = *waits;
@@ -78,7 +78,7 @@ task::Change TurnOutput::ending(const store::TaskRow& now) {
   return change;
 }
 
-// The turn that goes on is told of these requests, too.
+// Logs the requests without a child, so that the turn that continues learns of them, too.
 void TurnOutput::log_childless() {
   for (task::Subagent& none : std::exchange(childless, {})) {
     const task::Subagent end{none.id, none.name, task::Subagent::Phase::failed,

@@ -1,5 +1,5 @@
-// TurnOutput: stores what a running turn has said since it was last stored, or its end. Depends on nothing
-// but the row and its members; takes what it stores from `output` and `childless`.
+// TurnOutput: stores the new output of a running turn, or its end. Depends only on the row and its members.
+// Removes the events that it stores from `output` and `childless`.
 #pragma once
 
 #include <string>
@@ -19,10 +19,10 @@ struct TurnOutput {
   int attempt = 0;
   PendingOutput& output;                     // without what an earlier decision took and did not store
   std::vector<task::Subagent>& childless;    // requests without a child: logged if the turn waits
-  const agents::Outcome* outcome = nullptr;  // null: the turn goes on
+  const agents::Outcome* outcome = nullptr;  // null: the turn continues
   bool is_over = false;                      // nothing of the turn is stored any more
   bool cancel_requested = false;
-  bool undoes = false;             // a plan's that undoes what it has done before it is canceled
+  bool undoes = false;             // the turn of a plan that undoes its work when canceled
   bool is_undoing = false;         // its executor knows of the cancel
   bool is_used_up = false;         // the turn has used up the task's tokens: it waits for nothing
   std::string cancel_reason = {};  // the text of the canceled status; empty: none

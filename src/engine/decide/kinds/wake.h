@@ -9,7 +9,7 @@ namespace baton::engine {
 struct Wake {
   task::TaskKey task;
   task::TurnNumber turn;  // the one that waits
-  store::NodeId self;     // none: the store is not shared
+  store::NodeId self;     // unset if the store is not shared
 
   // Refuses with not_found if the turn no longer waits for a time, or is another node's.
   base::Result<task::Change> decide(const store::TaskRow& now) const {

@@ -1,4 +1,4 @@
-// What most decisions begin with. Pure.
+// Helpers that most decisions begin with. Pure.
 #pragma once
 
 #include "store/task_store.h"
@@ -6,7 +6,7 @@
 
 namespace baton::engine {
 
-// A change of this task that is refused if another change comes first.
+// Returns a change of this task that is refused if another change comes first.
 inline task::Change change_of(const task::TaskHead& head) {
   task::Change change;
   change.task = head.key;
@@ -14,7 +14,7 @@ inline task::Change change_of(const task::TaskHead& head) {
   return change;
 }
 
-// Returns true if the task has no turn, or its turn is this node's. `self`: none if the store is not shared.
+// Returns true if the task has no turn, or its turn is this node's. `self`: unset if the store is not shared.
 inline bool is_ours(const store::TaskRow& row, store::NodeId self) {
   return !self || !row.owner || row.owner == self;
 }

@@ -1,9 +1,9 @@
-// ChildQuestions: the questions of children that wait for their parents' callers.
+// ChildQuestions: children's questions to their parents' callers.
 //
-// A task shows one of them at a time, as its own question: its state, with the id `ask`. Which one it shows
-// is in its head; the others are known here alone, and found again from the children after a restart. A
-// decision about a task asks here what its status is to be, so nobody has to tell it. A task that works, and
-// whose head has the id of a question, has its answer, which may have come by another node.
+// A task shows one of them at a time as its own question: in its state, with the id `ask`. The task's head
+// says which one; the others are known only here, and are found again from the children after a restart.
+// Decisions about a task ask here which question its status must show. If a task works and its head has the
+// id of a question, the question has been answered, perhaps through another node.
 //
 // Threads: any.
 #pragma once
@@ -31,7 +31,7 @@ struct ChildQuestion {
   std::string trace = {};    // of the answer: see task::Submission
 };
 
-// The id of the question that a subagent asks with its event `number`.
+// Returns the id of the question that a subagent asks with its event `number`.
 std::string ask_of(const std::string& subagent, task::EventNumber number);
 struct AskParts {
   std::string subagent;
@@ -41,24 +41,25 @@ AskParts parts_of_ask(const std::string& ask);
 
 class ChildQuestions {
  public:
-  // As the parent's newest question; no-op if it is there, answered or not.
+  // Adds the parent's newest question; no-op if it is known, answered or not.
   void add(task::TaskKey parent, ChildQuestion question);
-  // Returns the question and marks it as answered; nothing if it is not open.
+  // Returns the question and marks it as answered; unset if it is not open.
   std::optional<ChildQuestion> answer(task::TaskKey parent, const std::string& ask);
-  // The answer was not stored.
+  // Marks the question as open again, because its answer was not stored.
   void reopen(task::TaskKey parent, const std::string& ask);
-  // The subagent no longer asks what it has asked with events before this one. Returns whether it did.
+  // Removes the questions that the subagent asked with events before this one. Returns true if there were
+  // any.
   bool forget(task::TaskKey parent, const std::string& subagent, task::EventNumber before);
 
   bool empty() const { return tasks_ == 0; }
-  // Those whose callers are asked.
+  // Returns the tasks whose callers are asked.
   std::vector<task::TaskKey> tasks() const;
   bool are_asked_of(task::TaskKey parent) const { return !asking(parent).empty(); }
-  // The children whose questions wait for this task's caller.
+  // Returns the children whose questions wait for this task's caller.
   std::vector<task::TaskKey> asking(task::TaskKey parent) const;
 
-  // What has to change about what a task shows: the question that it shows is over, and this one is next.
-  // None is as long as `answer` was not told of one that another node has the answer to.
+  // The change to the question that a task shows: whether the shown one is withdrawn, and which one is shown
+  // next. If another node has received the answer, this stays empty until `answer` is called here.
   struct Turnover {
     explicit operator bool() const { return withdraws || next; }
     bool withdraws = false;
@@ -74,7 +75,8 @@ class ChildQuestions {
   std::atomic<int> tasks_{0};  // in `all_`
 };
 
-// The status of a task whose question is over, and the one that asks. Each adds it to `change`.
+// Each adds a status to `change`: that of a task whose question is over, that of a task that asks `question`,
+// and both as `turnover` requires.
 void withdraw_question(task::Change& change, base::Timestamp now);
 void show_question(task::Change& change, const ChildQuestion& question, base::Timestamp now);
 void turn_over(task::Change& change, const ChildQuestions::Turnover& turnover, base::Timestamp now);

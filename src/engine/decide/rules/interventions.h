@@ -1,4 +1,4 @@
-// How what an operator does joins a change. Pure.
+// Adds an operator's action to a change. Pure.
 #pragma once
 
 #include <memory>
@@ -7,7 +7,7 @@
 
 namespace baton::engine {
 
-// Adds the audit's row and the event that says so. `detail`: of the event; empty: the entry's.
+// Adds the audit entry and the event for the task's log. `detail`: the event's; empty: the entry's.
 inline void note_intervention(task::Change& change, const task::AuditEntry& entry, std::string detail = {}) {
   change.audit = std::make_shared<const task::AuditEntry>(entry);
   if (detail.empty()) detail = entry.detail;

@@ -185,7 +185,7 @@ std::vector<task::EventBody> PendingOutput::take() {
 
 void PendingOutput::put_back() {
   bytes_ += std::exchange(bytes_on_their_way_, 0);
-  // Whether the task ends is decided again.
+  // The next decision decides anew whether the task ends.
   for (; closed_ > 0 && !on_its_way_.empty(); --closed_) {
     bytes_ -= task::weight_of(on_its_way_.back());
     on_its_way_.pop_back();

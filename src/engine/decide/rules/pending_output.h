@@ -1,4 +1,4 @@
-// PendingOutput: what an executor has produced and the store does not have yet.
+// PendingOutput: an executor's output that is not stored yet.
 //
 // Assigns ids to replies, spans of reasoning and artifacts, joins consecutive text, and keeps events that are
 // being stored until they are known to be stored. Not thread-safe: its owner guards it.
@@ -22,7 +22,8 @@ class PendingOutput {
   PendingOutput(std::string task, std::int64_t turn, std::size_t artifact_bytes_max,
                 agents::AgentSettings::ReplyAs reply_as = agents::AgentSettings::ReplyAs::artifact);
 
-  // The turn runs again or goes on: these subagents are open, and its message has had these replies so far.
+  // Sets the state that earlier turns or attempts left: the open subagents, and the replies to the turn's
+  // message.
   void go_on(UnfinishedSubagents open, std::vector<task::Part> said);
 
   // Adds an event. An event with content of its own ends the open reply or span. If the event is refused,
@@ -35,7 +36,7 @@ class PendingOutput {
   void add_reasoning(std::string delta);
   // Ends the open reply or span.
   void close_stream();
-  // Ends the open subagents, too.
+  // Ends the open reply or span, and the open subagents.
   void close_all();
 
   bool empty() const { return waiting_.empty(); }
@@ -101,8 +102,8 @@ class PendingOutput {
   int artifacts_ = 0;
   std::unordered_map<std::string, std::size_t> artifact_bytes_;
   UnfinishedSubagents subagents_;
-  UnfinishedSubagents open_before_;  // `close_all`
-  int closed_ = 0;                   // by that, at the end of what is on its way
+  UnfinishedSubagents open_before_;  // before `close_all`
+  int closed_ = 0;                   // events of `close_all` at the end of `on_its_way_`
 };
 
 }  // namespace baton::engine

@@ -22,7 +22,7 @@ StatusChanged status_after(const agents::Outcome& outcome, const TurnEnding& end
   const base::Timestamp now = ending.now;
   if (const auto* done = std::get_if<agents::Done>(&outcome))
     return status_of(State::completed, done->message, now);
-  // An agent that was told to stop has stopped, whatever else it says.
+  // After a cancel request, any other outcome only means that the agent has stopped.
   const auto* canceled = std::get_if<agents::Canceled>(&outcome);
   if (ending.cancel_requested || canceled) {
     const bool says = ending.cancel_reason.empty() && canceled;
@@ -49,7 +49,8 @@ void repeat_reply(task::Status& status, const std::vector<task::Part>& reply) {
   status.reply_parts = static_cast<int>(reply.size());
 }
 
-// The turn completed or asks, but its caller has already sent another message: the task goes on with that.
+// The turn completed or asks, but its caller has already sent another message: the task continues with that
+// one.
 void go_on(task::Change& change, const task::TaskHead& head, StatusChanged status, const TurnEnding& ending) {
   if (status.status.state == State::completed) {
     if (status.status.message)
@@ -68,7 +69,7 @@ void go_on(task::Change& change, const task::TaskHead& head, StatusChanged statu
   change.turn->waiting_messages = ending.waiting_messages - 1;
 }
 
-// The turn's next one goes on with it.
+// Makes the turn wait. The next turn continues its work.
 void wait(task::Change& change, const task::TaskHead& head, const agents::Waits& waits) {
   change.turn.emplace();
   change.turn->waits = waits;

@@ -11,7 +11,7 @@
 
 namespace baton::engine {
 
-// What the ending depends on besides the outcome.
+// The inputs of the ending besides the outcome.
 struct TurnEnding {
   bool cancel_requested = false;
   std::string cancel_reason;  // empty: none
@@ -24,17 +24,17 @@ struct TurnEnding {
   base::Timestamp now{};
 };
 
-// Whether a cancel has the task, which has not ended, undo what it has done before it ends. Its turns go on
-// then (Turn::canceled) until one of them ends the task.
+// Returns true if a canceled task, which has not ended, undoes its work before it ends. Its turns then
+// continue (Turn::canceled) until one of them ends the task.
 bool undoes_first(const agents::Agent* agent, const task::TaskHead& head);
-// The change of a cancel that has the task undo, while no turn of it runs.
+// Makes `change` the cancel of a task that undoes its work, while no turn of it runs.
 void begin_undoing(task::Change& change, const task::TaskHead& head, base::Timestamp now);
 
-// Whether the task's work goes on without a new message, and with it that of its children.
+// Returns true if the work of the task and of its children continues without a new message.
 bool runs_on(const agents::Outcome& outcome);
 
-// Has the turn run again as the same attempt, as if it had not begun, once no child is awaited. `shown` is
-// withdrawn. `counts`: as another attempt.
+// Makes the turn run again as the same attempt, as if it had not begun, once no child is awaited. `shown` is
+// withdrawn. `counts`: it runs as another attempt.
 void run_again(task::Change& change, const task::TaskHead& head, std::vector<task::ArtifactId> shown,
                bool counts = false);
 

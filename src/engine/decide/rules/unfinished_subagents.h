@@ -11,21 +11,20 @@ namespace baton::engine {
 
 class UnfinishedSubagents {
  public:
-  // Applies an event. False if it does not fit, such as a second beginning or an end without one: then do not
-  // log it.
+  // Applies an event. Returns false if it does not fit, such as a second beginning or an end without one;
+  // such an event must not be logged.
   bool follow(const task::Subagent& event);
   // Reverts an event that will not be logged. Undo events last first.
   void undo(const task::Subagent& event);
-  // The id of the open subagent whose task this is; empty if there is none.
+  // Returns the id of the open subagent whose task this is; empty if there is none.
   std::string open_id(task::TaskKey child) const;
-  // The open ones but those that ask: their next stop is awaited.
+  // Returns the open subagents whose next stop is awaited: all but those that ask.
   std::vector<task::Subagent> awaited() const;
   // Ends all open subagents as failed; returns the events.
   std::vector<task::Subagent> close_all(const std::string& error);
 
  private:
-  std::vector<task::Subagent>
-      open_;  // each the event by which it goes on; its phase becomes `asks` when it asks
+  std::vector<task::Subagent> open_;  // each the event that last set it to work; `asks` while it asks
 };
 
 }  // namespace baton::engine
