@@ -16,7 +16,7 @@ task::SendDigest digest_of(const task::Submission& submission);
 task::SendDigest digest_of_name(const task::Caller& caller, const task::AgentName& agent,
                                 const task::ContextId& context, const std::string& name);
 
-// The digest of a turn's delegation: the `nth` one for which its agent uses this name, from 1. A turn that
+// The digest of a turn's delegation: the `nth` one that its agent makes under this name, from 1. A turn that
 // runs again and delegates the same gets the same child.
 task::SendDigest digest_of_call(const task::TaskHead& parent, const std::string& call, int nth,
                                 const task::Submission& submission);
