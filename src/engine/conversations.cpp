@@ -18,11 +18,11 @@ using base::fail;
 using base::Result;
 
 constexpr int kHeadsAtOnce = 100;
-// For one page. A context of very many tasks takes several pages to pass.
+// The maximum number of tasks looked at for one page. A context with very many tasks spans several pages.
 constexpr int kHeadsMax = 2'000;
 constexpr std::size_t kOpeningBytesMax = 16 << 20;  // of the messages that are read for one page
-constexpr std::size_t kWordsMax = 80;               // code points of a title that nobody gave
-constexpr std::size_t kWordsBytesMax = 4 << 10;     // that are looked at for it
+constexpr std::size_t kWordsMax = 80;               // code points of a title made from a message
+constexpr std::size_t kWordsBytesMax = 4 << 10;     // bytes of the message that are read for it
 
 // The first words of a message, or the name of its first file.
 std::string words_of(const task::Message& message) {
@@ -53,7 +53,7 @@ task::ListPosition position_of(const task::TaskHead& head) {
   return {head.status_at, head.id};
 }
 
-// What the removal of a conversation that was there has come to.
+// Returns the result of removing a conversation that existed.
 Result<void> gone_by(const Result<Erasure::Erased>& erased) {
   const bool is_gone = erased ? erased->left == 0 : erased.error().code == ErrorCode::not_found;
   if (is_gone) return {};
@@ -63,7 +63,7 @@ Result<void> gone_by(const Result<Erasure::Erased>& erased) {
 
 }  // namespace
 
-// One more than is shown tells whether there is another page.
+// Looks for one more conversation than the page shows, to know whether another page follows.
 Result<Conversations::Page> Conversations::list(const task::Caller& caller, const task::AgentName& agent,
                                                 std::optional<task::ListPosition> after, int limit) const {
   Page page;
@@ -98,11 +98,12 @@ Result<Conversations::Page> Conversations::list(const task::Caller& caller, cons
   return page;
 }
 
-// The newest of its visible tasks that nobody has delegated.
+// Returns the newest visible task of the context that was not delegated.
 Result<std::optional<task::TaskHead>> Conversations::newest_in(const task::ContextRef& ref) const {
   task::ListFilter filter = tasks_of(ref.caller, ref.agent);
   filter.context = ref.id;
-  // Mostly the first one is it: only what callers say in the context of a child task mixes the two.
+  // Usually the first task is the one. Others precede it only if callers send messages in the context of a
+  // child task.
   for (filter.limit = 1;; filter.limit = kHeadsAtOnce) {
     auto tasks = reader_.list(filter);
     if (!tasks) return fail(std::move(tasks.error()));
@@ -149,8 +150,8 @@ void Conversations::rename(const task::ContextRef& ref, const std::optional<std:
                });
 }
 
-// A child ends with its parent, which may have something to undo before: only what has no parent, or outlives
-// it, is canceled here.
+// Cancels only tasks that have no parent or outlive it: other children end with their parents, which may have
+// something to undo first. Calls `then` when all have ended or `patience` has passed.
 void Conversations::end_all(const std::vector<task::TaskHead>& heads, std::chrono::milliseconds patience,
                             const std::function<void()>& then) {
   const auto left = std::make_shared<std::atomic<std::size_t>>(1);
@@ -175,7 +176,7 @@ void Conversations::erase(const task::ContextRef& ref, Erasure& erasure, std::ch
     const Actor caller{std::string(task::account_of(ref.caller)), "its caller has deleted the conversation"};
     erasure.erase_context(ref, caller, [ref, caller, &erasure, done](base::Result<Erasure::Erased> erased) {
       if (!erased || erased->left == 0) return done(gone_by(erased));
-      // What stayed has begun anew, or another deletion was quicker, which only a second look tells.
+      // The tasks left have begun again, or another deletion was quicker. Only a second try tells which.
       erasure.erase_context(ref, caller, [done](base::Result<Erasure::Erased> rest) { done(gone_by(rest)); });
     });
   });

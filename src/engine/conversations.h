@@ -1,7 +1,7 @@
 // Conversations: a caller's contexts at one agent, as a chat page lists them.
 //
-// A context is one as soon as its caller has a visible task in it that nobody has delegated. It stands where
-// the newest of these stands among the caller's tasks, and has its state.
+// A context is a conversation once its caller has a visible task in it that was not delegated. The newest of
+// these tasks gives the conversation its place in the list and its state.
 // Threads: any. Methods block on the disk; callbacks come once, on any thread, and must not block.
 #pragma once
 
@@ -35,21 +35,22 @@ class Conversations {
     std::vector<Conversation> conversations;  // newest first
     std::optional<task::ListPosition> next;   // the next page begins after it; unset on the last page
   };
-  // Looks at a bounded number of tasks, so a page may have fewer than `limit`, or none, and others follow.
+  // Returns a page. Looks at a bounded number of tasks, so a page may have fewer than `limit` conversations,
+  // or none, although others follow.
   base::Result<Page> list(const task::Caller& caller, const task::AgentName& agent,
                           std::optional<task::ListPosition> after, int limit) const;
 
   // Fails with not_found.
   base::Result<Conversation> find(const task::ContextRef& ref) const;
 
-  // Gives it a title, which is brought into one line, or takes it away. Fails with invalid_argument (it is
-  // empty then, or longer than kTitleMax), not_found, unavailable.
+  // Sets the title, which is brought into one line, or removes it if `title` is unset. Fails with
+  // invalid_argument (the title is empty then, or longer than kTitleMax), not_found, unavailable.
   using Renamed = std::function<void(base::Result<Conversation>)>;
   void rename(const task::ContextRef& ref, const std::optional<std::string>& title, Renamed done);
 
-  // Cancels what has not ended of it, waits up to `patience` for each to end, and removes it as
-  // Erasure::erase_context does. Fails with not_found, conflict (some of it is still at work, or new),
-  // unavailable.
+  // Cancels the tasks that have not ended, waits up to `patience` for each to end, and removes the
+  // conversation as Erasure::erase_context does. Fails with not_found, conflict (a task is still at work, or
+  // new), unavailable.
   using Gone = std::function<void(base::Result<void>)>;
   void erase(const task::ContextRef& ref, Erasure& erasure, std::chrono::milliseconds patience, Gone done);
 

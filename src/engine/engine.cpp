@@ -12,7 +12,8 @@ namespace baton::engine {
 
 namespace {
 
-// Of callers' tasks, and how much longer the pause than the count at least.
+// The minimum pause between two counts of callers' tasks, and the minimum ratio between the pause and the
+// time that a count takes.
 constexpr std::chrono::milliseconds kCountEvery{200};
 constexpr int kCountRest = 50;
 
@@ -79,21 +80,21 @@ base::Result<int> Engine::start() {
   if (options_.quarantine) note(store::ProgramBegins{is_shared});
   const auto found = recovery_.run();
   if (!found) return base::fail(found.error());
-  // From here on an end that nobody has asked for is a death.
+  // From here on, a program that ends without being asked to counts as crashed.
   notes_stop_ = options_.quarantine && !is_shared && note(store::ProgramStops{false});
   if (auto gone_on = go_on(*found); !gone_on) return base::fail(std::move(gone_on.error()));
   if (auto taken = take_schedules(); !taken) return base::fail(std::move(taken.error()));
   if (leaving_) leaving_->retention.start();
   if (auto resumed = jobs_.start(); !resumed) return base::fail(std::move(resumed.error()));
   if (others_) others_->start();
-  // Those whose turns are other nodes' are not recovered.
+  // Orphans whose turns belong to other nodes are not recovered above.
   if (others_) cancels_.cancel_orphans();
   if (others_ && usage_) count_after(kCountEvery);
   return static_cast<int>(found->unfinished.size());
 }
 
-// Writes something small, and waits until that is durable. A disk that takes nothing keeps nobody from
-// starting.
+// Writes a small record and waits until it is durable. Returns false if it cannot be written: a disk that
+// accepts no writes must not prevent the start.
 bool Engine::note(store::OperatorWrite what) {
   base::Promise<base::Result<void>> written;
   inbox_.write([this, what = std::move(what)] { return operators_.write(what); },
@@ -103,7 +104,7 @@ bool Engine::note(store::OperatorWrite what) {
   return result.has_value();
 }
 
-// Takes over what other nodes have switched, begun or left.
+// Takes over changes of other nodes: paused and scaled agents, operators' jobs and quarantined turns.
 void Engine::look_at_others() {
   actions_.look();
   jobs_.look();
@@ -117,7 +118,8 @@ void Engine::look_at_others() {
   turns_.quarantine().set_isolated(quarantined);
 }
 
-// Tasks that other nodes have made or removed count as well, if not at once.
+// Counts callers' tasks after `pause`, and then regularly, to include tasks that other nodes have created or
+// removed.
 void Engine::count_after(std::chrono::milliseconds pause) {
   background_.timers().after(pause, [this] {
     background_.run_low([this] {
@@ -131,7 +133,7 @@ void Engine::count_after(std::chrono::milliseconds pause) {
   });
 }
 
-// Returns once all that is decided by now is in the store, or is not.
+// Returns once every earlier decision is in the store or was refused.
 void Engine::await_stored() {
   base::Promise<bool> told;
   Decision nothing(Nothing{});
@@ -140,17 +142,18 @@ void Engine::await_stored() {
   told.get_future().get();
 }
 
-// Goes on with tasks that an earlier run left, or a node that is gone.
+// Resumes tasks that an earlier run or a node that is gone has left.
 base::Result<void> Engine::go_on(const Recovery::Found& found) {
   for (const task::TaskHead& head : found.suspects) turns_.quarantine().suspect(head);
   for (const task::TaskKey task : found.quarantined) turns_.quarantine().isolate(task);
-  // First: a turn that begins may delegate, and these must be the children of earlier ones.
+  // Resume delegations first: a turn that begins may delegate, and the children found here must be those of
+  // earlier turns.
   for (const task::TaskHead& head : found.going_on) {
     if (head.awaited == 0) continue;
     if (auto resumed = delegation_.resume(head); !resumed) return resumed;
   }
   for (const task::TaskHead& head : found.going_on) turns_.go_on(head);
-  // Clients that followed a run before its program stopped have to come back, as after any lost connection.
+  // Clients that followed a run before the program stopped must connect again, as after any lost connection.
   for (const task::TaskHead& head : found.unfinished) {
     if (head.origin != task::ProtocolVersion::none || head.parent) continue;
     const auto before = reader_.stop_before(head.key, head.last_event);
@@ -180,7 +183,7 @@ base::Result<void> Engine::take_schedules() {
 
 void Engine::drain() {
   if (std::exchange(drained_, true)) return;
-  // At once: who loses patience with the drain may kill the program.
+  // Recorded at once, because the program may be killed while it drains.
   if (notes_stop_) inbox_.write([this] { return operators_.write(store::ProgramStops()); }, [](auto&&) {});
   jobs_.stop();
   turns_.drain(options_.drain_grace);

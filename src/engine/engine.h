@@ -31,7 +31,8 @@ class Engine {
          std::function<void()> deliveries_written);
   ~Engine();
 
-  // Has tasks leave the store, by age and for operators. Once, before `start`; without it they stay.
+  // Enables the removal of tasks from the store, by age and on request. Call once, before `start`; without it
+  // tasks stay.
   void set_retention(store::RetentionStore& store);
   // Null without set_retention.
   Erasure* erasure() { return leaving_ ? &leaving_->erasure : nullptr; }
@@ -71,12 +72,12 @@ class Engine {
   Conversations& conversations() { return conversations_; }
   LiveTasks& live() { return live_; }
   const TaskReader& reader() const { return reader_; }
-  // For whoever runs the server. What `operator_store` reads may not be durable before `settle_reads`.
+  // For the server's operators. Data read through `operator_store` may not be durable before `settle_reads`.
   OperatorActions& operator_actions() { return actions_; }
   BulkJobs& bulk_jobs() { return jobs_; }
   const store::OperatorStore& operator_store() const { return operators_; }
   void settle_reads() const { inbox_.settle_reads(); }
-  // Where the notifier finds its work.
+  // The notifier's queue of deliveries.
   notify::DeliveryQueue& deliveries() { return deliveries_; }
   base::EventLoop& timers() { return background_.timers(); }
   const EngineOptions& options() const { return options_; }
@@ -90,9 +91,10 @@ class Engine {
     std::int64_t submitted = 0, completed = 0, failed = 0, canceled = 0, rejected = 0;
   };
   Counts counts() const;
-  // How many turns are quarantined; where nodes share the store, of all. Cheap.
+  // Returns how many turns are quarantined, on all nodes if they share the store. Cheap.
   std::size_t quarantined() const { return turns_.quarantine().isolated(); }
-  // Of each agent that has had a turn or a task since the start, by name; hidden ones too.
+  // Returns the figures of each agent that has had a turn or a task since the start, ordered by name,
+  // including hidden agents.
   std::vector<AgentTurns> agent_turns() const;
   const base::Histogram& flush_time() const { return inbox_.flush_time(); }
 
@@ -141,7 +143,7 @@ class Engine {
   BulkJobs jobs_;
   std::optional<OtherNodes> others_;  // where the store is shared
   bool drained_ = false;
-  bool notes_stop_ = false;  // the store is to know that the program was asked to stop
+  bool notes_stop_ = false;  // the store must record that the program was asked to stop
 };
 
 }  // namespace baton::engine
