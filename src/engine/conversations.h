@@ -19,7 +19,7 @@ namespace baton::engine {
 
 struct Conversation {
   task::ContextId id;
-  std::string title;  // in one line; the caller's own, or the first words; empty: there are none
+  std::string title;  // one line: the caller's own or the first words; empty if there are none
   base::Timestamp created{}, updated{};
   task::State state = task::State::submitted;
 };

@@ -23,7 +23,7 @@ class Persistent {
   // Posts `decision` until it is written, or refused with not_found or task_not_found, which mean that
   // nothing is left to do. Only these results reach `done`, which may be empty. A refusal with conflict means
   // that it is too early. `is_needless` is called before each try and after a conflict; may be empty. `what`:
-  // what cannot be done meanwhile, for the log.
+  // what failed for now, for the log.
   void post(Decision decision, std::string what, IsNeedless is_needless = {});
 
  private:

@@ -321,7 +321,7 @@ void RunningTurn::refused(const base::Error& error) {
     state.abandoned |= state.lost && state.phase != Phase::over;
     return state.lost ? Lost{true, std::exchange(state.phase, Phase::over) == Phase::over} : Lost{};
   });
-  // The turn was ended elsewhere.
+  // The turn was ended by someone else.
   if (lost.lost) return lost.was_over ? void() : end();
   if (base::may_pass(error)) {
     spdlog::warn("task={} agent={} the store refused a turn's output, trying again: {}",

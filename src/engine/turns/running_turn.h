@@ -221,7 +221,7 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
   const agents::AgentSettings::ReplyAs reply_as_;
   const int children_max_;
   const std::chrono::milliseconds time_max_;
-  const std::shared_ptr<const task::Budget> budget_;  // of the task; null: none
+  const std::shared_ptr<const task::Budget> budget_;  // of the task; null if it has none
   const std::int64_t tokens_before_;                  // used by the task before this turn
   const bool answers_whole_;                          // the answer counts even if it exceeds the token budget
   const std::chrono::milliseconds cancel_grace_;

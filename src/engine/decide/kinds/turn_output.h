@@ -30,7 +30,7 @@ struct TurnOutput {
   ChildQuestions::Turnover turnover = {};  // of the row's head
   base::Timestamp at{};
 
-  bool is_lost = false;  // result: the row's turn is another one
+  bool is_lost = false;  // result: this turn is no longer the row's running one
 
   // Refuses with conflict if the turn is no longer the running one (`is_lost`).
   base::Result<task::Change> decide(const store::TaskRow& now);

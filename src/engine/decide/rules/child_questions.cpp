@@ -88,7 +88,7 @@ ChildQuestions::Turnover ChildQuestions::turnover(const task::TaskHead& parent) 
     Turnover turnover;
     const auto found = all.find(parent.key);
     const bool any = found != all.end();
-    // Shown, or answered elsewhere: either stays as it is.
+    // The question that the task shows, or that was answered through another node, stays as it is.
     const auto is_open = [&](const ChildQuestion& one) {
       return !one.answered && one.ask == parent.ask && one.about == parent.turn_message;
     };

@@ -63,7 +63,7 @@ class PendingOutput {
   // The full text of each reply so far, for the message that ends the turn; empty if replies are artifacts
   // only.
   const std::vector<task::Part>& reply() const { return replies_whole_; }
-  // Whether replies are the only output so far that A2A shows.
+  // Returns true if replies are the only output so far that A2A shows.
   bool is_reply_alone() const { return is_reply_alone_; }
 
   std::string open_subagent(task::TaskKey child) const { return subagents_.open_id(child); }

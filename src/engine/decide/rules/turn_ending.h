@@ -14,7 +14,7 @@ namespace baton::engine {
 // The inputs of the ending besides the outcome.
 struct TurnEnding {
   bool cancel_requested = false;
-  std::string cancel_reason;  // empty: none
+  std::string cancel_reason;  // the text of the canceled status; empty: no text
   // The next message that waits for this turn to end, and how many wait, including it.
   std::optional<task::EventNumber> next_message;
   int waiting_messages = 0;
