@@ -14,7 +14,7 @@ namespace {
 
 using Phase = task::Subagent::Phase;
 
-// What the parent's log says once the child has this status.
+// The subagent event that the parent's log gets once the child has this status.
 task::Subagent after(const task::Subagent& child, const task::Status& status, const task::TaskHead& head) {
   task::Subagent event{child.id, child.name, Phase::asks, {}};
   if (!task::is_terminal(status.state)) return event;
@@ -41,7 +41,7 @@ Delegation::Delegation(const TaskReader& reader, LiveTasks& live, TaskService& t
 }
 
 void Delegation::take(ChildWanted wanted) {
-  // The turn waits for others now, which may be suspects too.
+  // The turn now waits for its children, which may be suspects too.
   if (turns_.quarantine().has_suspects()) turns_.clear_suspicion(wanted.run->head().key);
   background_.run([this, wanted = std::move(wanted)]() mutable {
     start(std::move(wanted.run), std::move(wanted.request), wanted.nth);
@@ -71,8 +71,8 @@ void Delegation::take(QuestionAnswered answered) {
   });
 }
 
-// Why the task may have no child because of those above it, or of how many those are; empty: it may. The
-// task's own budget is its turn's to heed.
+// Returns why the tasks above this one, by their number or their budgets, forbid it a child; empty if they do
+// not. The turn itself heeds the task's own budget.
 std::string Delegation::refusal(const task::TaskHead& head, bool is_bounded) const {
   task::TaskKey parent = head.parent;
   for (int depth = 1; parent; ++depth) {
@@ -93,7 +93,7 @@ std::string Delegation::refusal(const task::TaskHead& head, bool is_bounded) con
   return {};
 }
 
-// Detached tasks are below the one that began them, too.
+// A detached task also counts as below the task that began it.
 bool Delegation::is_below(const task::TaskHead& parent, const task::TaskRef& other) const {
   auto head = reader_.head(other);
   for (int depth = 0; head && depth <= options_.delegation_depth_max; ++depth) {
@@ -104,8 +104,9 @@ bool Delegation::is_below(const task::TaskHead& parent, const task::TaskRef& oth
   return false;
 }
 
-// Leaves out what the message refers to and the turn may not reach. `named`: by the turn's own message.
-// Returns why the submission's task may not be reached; empty: it may.
+// Removes the message's references to tasks that the turn may not reach. `named`: the references of the
+// turn's own message, which it may reach. Returns why the submission's task may not be reached; empty if it
+// may.
 std::string Delegation::keep_to_own_tasks(const task::TaskHead& parent,
                                           const std::vector<task::TaskId>& named,
                                           task::Submission& submission) const {
@@ -186,7 +187,8 @@ void Delegation::stored(const DelegatedPtr& delegated, const Accepted& child) {
     if (delegated->goes_on) subagent.id += "-" + std::to_string(run.head().turn.value);
   }
   const RunningTurn::Begun begun = run.begun(subagent);
-  // The turn ends. If it runs again, it asks for the child again: followed twice, it would count twice.
+  // The turn is ending. If it runs again, it asks for the child again. Following the child twice would count
+  // it twice.
   if (begun == RunningTurn::Begun::too_late) return;
   delegated->is_known = begun == RunningTurn::Begun::known;
   if (subagent.is_detached) {
@@ -198,7 +200,7 @@ void Delegation::stored(const DelegatedPtr& delegated, const Accepted& child) {
 
 void Delegation::follow(const DelegatedPtr& delegated) {
   const task::Subagent& child = delegated->subagent;
-  // A day is as good as unbounded: it only bounds how long a wait is kept whose task is gone.
+  // A day is practically unbounded. The limit only drops waits whose task is gone.
   reader_.await_stop(
       child.task, child.after, std::chrono::hours(24), [this, delegated](const std::optional<Stop>& stop) {
         background_.run(
@@ -206,7 +208,8 @@ void Delegation::follow(const DelegatedPtr& delegated) {
       });
 }
 
-// Nobody was told of a stop: the time was up, or the child is gone.
+// Follows the child again: after a wait that ended without a stop, because its time was up or the child is
+// gone, or after a question.
 void Delegation::follow_on(const DelegatedPtr& delegated) {
   const auto child = reader_.head(delegated->subagent.task);
   const bool is_over = (!child && is_gone(child.error())) || is_out_of_date(*delegated);
@@ -220,8 +223,8 @@ int Delegation::times_resumed(task::TaskKey parent) const {
   });
 }
 
-// Where nodes share the store, a task's turn may leave this one and come back: then those who followed its
-// children for it before must not tell what others tell.
+// On a shared store, a task's turn may leave this node and come back. Delegations from before then must not
+// report the children's results, because newer ones do.
 bool Delegation::is_out_of_date(const Delegated& delegated) const {
   const bool was_taken = delegated.run != nullptr && delegated.run->is_abandoned();
   return was_taken || delegated.times != times_resumed(delegated.parent);
@@ -238,7 +241,7 @@ void Delegation::hand_over(const DelegatedPtr& delegated) {
   delegated->run->deliver(result_of(delegated->subagent.call, std::move(*task)));
 }
 
-// The child has stopped with event `stop`.
+// Handles the child's stop, which is event `stop`.
 void Delegation::settle(const DelegatedPtr& delegated, task::EventNumber stop) {
   task::Subagent& child = delegated->subagent;
   if (is_out_of_date(*delegated)) return;
@@ -248,7 +251,7 @@ void Delegation::settle(const DelegatedPtr& delegated, task::EventNumber stop) {
     if (!head) return is_gone(head.error()) ? void() : try_again(head.error(), again);
     if (task::is_waiting(head->state)) return relay(delegated, *head);
     forget_questions(*delegated, stop);
-    // It has asked, and somebody has answered.
+    // The child asked, and somebody has answered.
     if (!task::is_terminal(head->state)) {
       child.after = stop;
       return follow(delegated);
@@ -261,11 +264,11 @@ void Delegation::settle(const DelegatedPtr& delegated, task::EventNumber stop) {
   const auto head = reader_.head(child.task);
   if (!head) return try_again(head.error(), again);
   const task::Subagent event = after(child, task->status, *head);
-  // First, so that the turn's reaction comes afterwards in the log.
+  // Logged first, so that the turn's reaction follows it in the log.
   const bool logged = delegated->is_known || (run != nullptr && run->settle(event));
   if (!logged) return turns_.settle(delegated->parent, delegated->message, event);
   agents::DelegateResult result = result_of(child.call, std::move(*task));
-  // What the log had when the turn began is in the turn's count already.
+  // If the log had the child's stop when the turn began, the turn has already counted its usage.
   if (!delegated->is_known) {
     result.tokens = event.tokens;
     result.children = event.children;
@@ -289,14 +292,14 @@ base::Result<void> Delegation::resume(const task::TaskHead& waiting) {
   return {};
 }
 
-// ---- Delegation: what children ask, and the answers.
+// Questions that children ask, and the answers to them.
 
-// The child asks. Its question waits for the parent's caller until the child has another status.
+// Makes the child's question its parent's. It waits for the parent's caller until the child's status changes.
 void Delegation::relay(const DelegatedPtr& delegated, const task::TaskHead& child) {
   const task::EventNumber number = child.status_event;
   auto task = reader_.read(child.key, task::Depth{0, false}, number);
   if (!task) return try_again(task.error(), [this, delegated] { follow(delegated); });
-  // Whoever holds a subscription must not be held by it.
+  // Weak, because the delegation owns the subscription: the callback must not own the delegation.
   delegated->news = live_.subscribe(child.key, [this, weak = std::weak_ptr(delegated)] {
     background_.run([this, weak] {
       if (const auto alive = weak.lock()) look(alive);
@@ -310,13 +313,13 @@ void Delegation::relay(const DelegatedPtr& delegated, const task::TaskHead& chil
   delegated->question = number.value;
   turns_.ask(delegated->parent);
   look(delegated);
-  // Who has canceled the task is not asked any more (Cancels looks for the questions that came before).
+  // A canceled task gets no more questions: its child is canceled instead. Cancels handles earlier questions.
   const auto parent = reader_.head(delegated->parent);
   if (parent && parent->cancel_requested) take(ChildUnneeded{child.key});
 }
 
-// Whether the child still waits with its question. Several threads may look at once, and one may have found
-// the child as it was before it asked this.
+// Ends the question if the child no longer asks it. Several threads may do this at once, and one may have
+// read the child as it was before it asked.
 void Delegation::look(const DelegatedPtr& delegated) {
   std::int64_t number = delegated->question;
   if (number == 0) return;
@@ -336,13 +339,14 @@ void Delegation::question_over(const DelegatedPtr& delegated, task::EventNumber 
   follow_on(delegated);
 }
 
-// What the child has asked until then.
+// Withdraws the child's questions up to event `last`.
 void Delegation::forget_questions(const Delegated& delegated, task::EventNumber last) {
   if (turns_.questions().forget(delegated.parent, delegated.subagent.id, {last.value + 1}))
     turns_.ask(delegated.parent);
 }
 
-// Repeated, it is the same send; and the child takes an answer only as long as it asks this question.
+// Idempotent: a repeated answer is the same send. The child accepts an answer only while it asks this
+// question.
 void Delegation::submit_answer(const task::TaskHead& parent, const ChildQuestion& question,
                                const task::Message& answer) {
   using base::ErrorCode;
@@ -374,8 +378,8 @@ void Delegation::submit_answer(const task::TaskHead& parent, const ChildQuestion
   tasks_.submit_child(terms, std::move(submission), digest_of_answer(parent, question.ask), std::move(done));
 }
 
-// After a restart: the question that the parent shows stays, and an answer that the child has not got is
-// passed on.
+// After a restart: keeps the question that the parent shows, and passes on an answer that the child has not
+// received.
 base::Result<void> Delegation::resume_question(const task::TaskHead& parent, const task::Subagent& subagent,
                                                const std::vector<PassedAnswer>& passed) {
   const AskParts shown = task::is_waiting(parent.state) ? parts_of_ask(parent.ask) : AskParts();
@@ -418,7 +422,7 @@ base::Result<void> Delegation::read_and_pass_on(task::TaskKey parent, const Chil
   for (const PassedAnswer& one : log->passed) {
     if (ask_of(one.subagent, one.question) == question.ask) return pass_on(*head, question, one);
   }
-  return {};  // the task works on something else by now
+  return {};  // the task already works on something else
 }
 
 void Delegation::changed_elsewhere(const store::TaskEnd& now) {

@@ -2,21 +2,22 @@
 // to its parent. The turn gets the result when the child has ended or waits for input.
 //
 // A child belongs to the parent's caller. The parent's log shows it as a subagent from when it is stored
-// until it ends; that is also what is known of it after a restart. If the turn is gone by then, because it
-// waits or was broken off, its task waits for all its children, and the next turn is told what they have
-// answered. When the parent task ends, its open children are canceled. A later turn of the parent that
-// continues a child logs it as a new subagent.
+// until it ends; after a restart, that entry is all that is known of the child. If the turn is gone when the
+// child ends, because it waits or was interrupted, the task waits for all its children, and its next turn
+// receives their results. When the parent task ends, its open children are canceled. A later turn of the
+// parent that continues a child logs it as a new subagent.
 //
-// A child that asks is a result only for a turn that takes its questions. Otherwise the question becomes the
-// parent's own (ChildQuestions), so that it climbs to whoever has sent the first message, and the answer is
-// passed on level by level: it is in the parent's log before it is sent to the child, which takes one answer
-// to a question. A question that somebody else has answered is withdrawn.
+// A child's question is a result only for a turn that accepts questions. Otherwise the question becomes the
+// parent's own (ChildQuestions) and so climbs to the caller that sent the first message. The answer is passed
+// down level by level: it is in the parent's log before it is sent to the child, which accepts one answer to
+// a question. A question that somebody else has answered is withdrawn.
 //
-// What a turn may reach: a task that it continues, and those that its message refers to, must be below its
-// own task; the latter may also be those that its own message referred to. A caller's other tasks are not an
-// agent's.
+// A turn may continue a task only if that task is below its own. Its message may refer to tasks below its
+// own, and to those that its own input message referred to. An agent has no access to the caller's other
+// tasks.
 //
-// A detached child is no longer the parent's once it is stored: that is its result. Threads: any.
+// A detached child no longer belongs to its parent once it is stored; being stored is its result. Threads:
+// any.
 #pragma once
 
 #include <atomic>
@@ -33,28 +34,29 @@ class Delegation {
   Delegation(const TaskReader& reader, LiveTasks& live, TaskService& tasks, Cancels& cancels,
              TurnRunner& turns, Background& background, const EngineOptions& options);
 
-  // Follows the children that a task awaits, and passes on answers that they may not have got, before its
-  // turn goes on: after a restart, or where another node had the turn. Blocks on the disk.
+  // Follows the children that a task awaits, and passes on answers that they may not have received. Call it
+  // before the task's turn continues, after a restart or after taking it over from another node. Blocks on
+  // the disk.
   base::Result<void> resume(const task::TaskHead& waiting);
-  // Another node has changed the task. As TurnRunner says; and an answer to a child's question is passed on,
-  // as that node may be gone.
+  // Handles a change of the task by another node, as TurnRunner::changed_elsewhere does. Also passes on an
+  // answer to a child's question, because that node may be gone.
   void changed_elsewhere(const store::TaskEnd& now);
 
  private:
-  // A child, who waits for it, and the request's id. Shared by the callbacks of one delegation, which run one
-  // at a time but for `look`.
+  // A child, the turn that waits for it, and the request's id. Shared by the callbacks of one delegation,
+  // which run one at a time except `look`.
   struct Delegated {
     std::shared_ptr<RunningTurn> run;  // null after a restart
     task::TaskKey parent;
-    task::EventNumber message;  // that the parent's turn is about
+    task::EventNumber message;  // the message that the parent's turn handles
     bool goes_on = false;       // continues a child that was there before
-    bool is_new = true;         // the child is not there yet, as far as the log says
-    int times = 0;              // its parent had been resumed, when it was asked for
-    bool is_known = false;      // the log had it, and its stop, when the turn began
-    // As it goes into the parent's log.
+    bool is_new = true;         // the log does not show the child yet
+    int times = 0;              // how often the parent had been resumed at the request
+    bool is_known = false;      // the log had the child and its stop when the turn began
+    // The subagent as the parent's log shows it.
     task::Subagent subagent;
-    // While its question waits for the parent's caller: that question's number, else 0; and news of the
-    // child.
+    // While the child's question waits for the parent's caller: the question's number (else 0), and the
+    // subscription to the child's log.
     std::atomic<std::int64_t> question{0};
     LiveTasks::Subscription news;
   };
@@ -76,9 +78,10 @@ class Delegation {
   void follow(const DelegatedPtr& delegated);
   void follow_on(const DelegatedPtr& delegated);
   int times_resumed(task::TaskKey parent) const;
-  // Another one follows the child by now.
+  // Whether this delegation was superseded: another node took the turn, or the parent was resumed again, so a
+  // newer delegation follows the child.
   bool is_out_of_date(const Delegated& delegated) const;
-  // Whether there is nothing to follow any more.
+  // Whether the error means that the task was deleted, so that there is nothing left to follow.
   static bool is_gone(const base::Error& error) { return error.code == base::ErrorCode::task_not_found; }
   void settle(const DelegatedPtr& delegated, task::EventNumber stop);
   void hand_over(const DelegatedPtr& delegated);
@@ -105,7 +108,7 @@ class Delegation {
   const EngineOptions& options_;
   // Children whose questions wait for their parents' callers.
   base::Guarded<std::unordered_set<DelegatedPtr>> asking_;
-  base::Guarded<std::unordered_map<task::TaskKey, int>> resumed_;  // how often, tasks that have not ended
+  base::Guarded<std::unordered_map<task::TaskKey, int>> resumed_;  // how often each unfinished task was
 };
 
 }  // namespace baton::engine
