@@ -1,6 +1,6 @@
-// LiveLog: a task's newest events in memory. Once published it is never changed, and read without a lock.
+// LiveLog: a task's newest events in memory. It is immutable once published, and read without a lock.
 //
-// Ownership: shared by LiveTasks and whoever reads it.
+// Ownership: shared by LiveTasks and its readers.
 #pragma once
 
 #include <memory>
@@ -16,13 +16,13 @@ using Stop = store::Stop;
 // The log of a live task up to its head's last event.
 struct LiveLog {
   struct Request {
-    task::EventNumber first, last;  // events of the change it came with
+    task::EventNumber first, last;  // events of the change that it came with
     std::shared_ptr<const task::RequestData> request;
   };
   task::TaskHead head;
   task::Json metadata;                 // of a whole log
   base::Timestamp created{};           // of a whole log
-  std::vector<task::EventPtr> events;  // one after the other
+  std::vector<task::EventPtr> events;  // consecutive
   std::vector<Request> requests;       // of a whole log
   bool alone = false;                  // the only task of its context, which was made for it
   bool whole = false;                  // from the first event on
@@ -34,8 +34,8 @@ struct LiveLog {
   // The first stop after this event, if it covers it.
   std::optional<Stop> stop_after(task::EventNumber number) const;
 
-  // Before it is published, of a whole log: adds what came with the change's message, and forgets clients'
-  // histories once their turn has ended, as the store does.
+  // Adds the data that came with the change's message, and drops the histories of clients whose turn has
+  // ended, as the store does. Only for whole logs, before they are published.
   void add_request(const store::Committed& committed, std::optional<task::RequestData> request);
 };
 using LiveLogPtr = std::shared_ptr<const LiveLog>;

@@ -9,9 +9,9 @@ namespace {
 constexpr std::size_t kWholeEventsMax = 64;
 constexpr std::size_t kTailEventsMax = 128;
 constexpr std::size_t kTailBytesMax = 256 << 10;
-// Of all tails together; past it none is kept and readers go to the store.
+// The bytes of all tails together. Past it no further tail is kept, and readers go to the store.
 constexpr std::size_t kTailsBytesMax = 256 << 20;
-// No log takes more than this share of the room for young ones.
+// The inverse of the largest share of the space for young logs that one log may take.
 constexpr std::size_t kLargestShare = 2;
 // Bytes of a young task besides its content.
 constexpr std::size_t kTaskBytes = 1'024;
@@ -68,7 +68,9 @@ LiveTasks::Subscription::~Subscription() {
   if (live_) live_->remove(task_, id_);
 }
 
-// A task whose log is here, or that this node changes, is not another node's, or that is heard of.
+// Sets `follows` if the other nodes must be asked to report changes of the task. That is unnecessary while
+// its log is here or this node changes it: then the task is not another node's, or the publishing of a change
+// notices it.
 std::uint64_t LiveTasks::add(State& state, task::TaskKey task, Subscriber subscriber,
                              std::optional<store::Grown>& follows) const {
   Live& live = state.tasks[task];
@@ -196,7 +198,8 @@ bool LiveTasks::is_changing(task::TaskKey task) const {
   });
 }
 
-// The log with the change's events. Null if there is nothing to add them to and nobody reads them.
+// Returns the log with the change's events added. Null if the task has no log that they continue, and no
+// reader.
 std::shared_ptr<LiveLog> LiveTasks::next_log(const Live& live, const store::Committed& committed) {
   const auto before = committed.head.last_event.value - static_cast<std::int64_t>(committed.events.size());
   const bool follows = live.log && live.log->head.last_event.value == before;
@@ -280,7 +283,7 @@ void LiveTasks::publish(const store::Committed& committed, std::optional<task::R
     live.heard = std::max(live.heard, head.last_event);
     after.swap(live.after);
     auto log = fresh ? fresh : next_log(live, committed);
-    // Another node was heard of first, which has changed it since.
+    // A later change by another node was reported first.
     if (head.last_event < live.heard) log = nullptr;
     if (fresh) state.alone.erase(head.context_key);
     if (log && log->whole) log->add_request(committed, std::move(request));
@@ -343,7 +346,7 @@ LiveTasks::Counts LiveTasks::counts() const {
   return state_.with([](const State& state) { return Counts{state.tasks.size(), state.subscriptions}; });
 }
 
-// ---- LiveTasks: who waits for a task to stop.
+// Waits for a task to stop.
 
 LiveTasks::Wait LiveTasks::await_stop(task::TaskKey task, task::EventNumber after,
                                       base::SteadyTime::time_point deadline, OnStop on_stop) {
@@ -385,8 +388,8 @@ void LiveTasks::tell_past(const Wait& wait, std::optional<Stop> first) {
   if (on_stop) on_stop(first);
 }
 
-// Notes what the change has for a wait. Returns whether another node has added something before it: then the
-// store has to be asked.
+// Records the change's first stop for a wait. Returns whether another node has added events before the
+// change: then the store must be searched for an earlier stop.
 bool LiveTasks::note_stop(Subscriber& subscriber, const store::Committed& committed) const {
   const task::EventNumber last = committed.head.last_event;
   const auto before = last.value - static_cast<std::int64_t>(committed.events.size());
@@ -425,9 +428,10 @@ void LiveTasks::end_waits() {
   expire_waits(base::SteadyTime::time_point::max());
 }
 
-// ---- LiveTasks: tasks that other nodes change.
+// Tasks that other nodes change.
 
-// Whether others are to be asked to tell of the task; as though they were.
+// Returns true if the other nodes must be asked to report changes of the task, and records that they have
+// been.
 bool LiveTasks::asks_for(Live& live) const {
   return sharing_ && !live.subscribers.empty() && !std::exchange(live.is_asked_for, true);
 }

@@ -1,13 +1,13 @@
-// LiveTasks: the durable state of tasks that are young, followed or changing, and who waits for them.
+// LiveTasks: the durable state of tasks that are young, followed or changing, and their subscribers.
 //
-// Each has one immutable log: its head and newest events, replaced when a change is durable. Whoever has
-// taken it reads on without a lock. It is whole for a young task, until newer ones need the room or it grows
-// long; for an older one it begins with what came since somebody follows it. Readers keep their own position:
-// they subscribe, read, and read the store where the log has a gap; each notification means: read again.
-// Nothing is queued for a reader, so a slow one costs nothing.
+// Each task has one immutable log: its head and newest events, replaced when a change is durable. A reader
+// that holds a log needs no lock. A young task's log is whole until newer tasks need the space or it grows
+// too long; an older task's log begins with the events that came after its first reader. Readers keep their
+// own position: they subscribe, read, and read the store where the log has a gap. Each notification means:
+// read again. Nothing is queued for a reader, so a slow one costs nothing.
 //
-// Threads: every method from any. Callbacks run on the thread that publishes (the flushing thread), or that
-// begins or ends the wait, outside the lock; they must not block. News may still come once after their
+// Threads: every method from any. Callbacks run outside the lock, on the thread that publishes (the flushing
+// thread) or that begins or ends the wait; they must not block. A News callback may still run once after its
 // subscription was dropped.
 #pragma once
 
@@ -29,10 +29,10 @@ namespace baton::engine {
 class LiveTasks {
  public:
   using News = std::function<void()>;
-  // Gets nothing if the wait has ended without a stop.
+  // Gets nullopt if the wait has ended without a stop.
   using OnStop = std::function<void(std::optional<Stop>)>;
 
-  // `young_bytes_max`: of the logs of young tasks.
+  // `young_bytes_max`: the space for the logs of young tasks.
   explicit LiveTasks(std::size_t young_bytes_max = 8 << 20) : young_bytes_max_(young_bytes_max) {}
 
   // Unsubscribes when destroyed.
@@ -53,8 +53,8 @@ class LiveTasks {
   // Calls `news` whenever the task's log has grown.
   Subscription subscribe(task::TaskKey task, News news);
 
-  // Calls `on_stop` once, with the first stop after event `after`: at once if it has come, so that past and
-  // future are the same to the caller; or with nothing, when the wait is overdue or ended.
+  // Calls `on_stop` once, with the first stop after event `after`; at once if it has already come, so callers
+  // need not tell past from future. Calls it with nullopt when the wait is overdue or ended.
   struct Wait {
     task::TaskKey task;
     std::uint64_t id = 0;     // 0: it is over
@@ -62,62 +62,64 @@ class LiveTasks {
   };
   Wait await_stop(task::TaskKey task, task::EventNumber after, base::SteadyTime::time_point deadline,
                   OnStop on_stop);
-  // `first`: the first stop after `after` that the store had once the wait had begun, or none. Until then no
-  // later one is taken for it.
+  // Tells a wait the first stop after `after` that the store had once the wait had begun; nullopt: none.
+  // Until this call a later stop is held back, because an earlier one may exist.
   void tell_past(const Wait& wait, std::optional<Stop> first);
-  // Ends the overdue waits. Returns when the next one is.
+  // Ends the overdue waits. Returns the next deadline; nullopt if there are no waits.
   std::optional<base::SteadyTime::time_point> expire_waits(base::SteadyTime::time_point now);
   // Ends all waits, and every later one as soon as it begins.
   void end_waits();
 
-  // Null: read the store.
+  // Null if the log is not in memory: read the store.
   LiveLogPtr log(task::TaskKey task) const;
   LiveLogPtr log(const task::TaskRef& ref) const;
   // The log of the only task of a context.
   LiveLogPtr alone_in(task::ContextKey context) const;
 
-  // Another node has changed the task, whose last event is `last` by then: drops what is out of date and has
-  // readers look again. Returns those who wait for a stop that may have come: call tell_past for each.
+  // Another node has changed the task, whose last event is now at least `last`: drops an outdated log and
+  // notifies the readers. Returns the waits whose stop may have come: call tell_past for each.
   struct Looking {
     Wait wait;
     task::EventNumber after;
   };
   std::vector<Looking> changed_elsewhere(task::TaskKey task, task::EventNumber last);
-  // Forgets all logs: others may have changed any of the tasks, and nobody has told.
+  // Drops all logs, because other nodes may have changed any of the tasks without a notification.
   void forget_logs();
-  // What there is to do about other nodes that share the store.
+  // Hooks for a store that other nodes share.
   struct Sharing {
     store::NodeId self;
-    // Has a wait look at the store where others may have added the stop that it waits for: as
-    // changed_elsewhere, for a change of this node's that follows one of theirs.
+    // Searches the store for the stop that a wait needs, where another node may have added it. Used as after
+    // changed_elsewhere, for a change of this node that follows a change of another node.
     std::function<void(const Looking&)> look;
-    // Has others tell of a task that is followed here and may change there. Called once while it is followed.
+    // Asks the other nodes to report changes of a task that is followed here. Called once while it is
+    // followed.
     std::function<void(store::Grown)> follow;
   };
   // Once, before anything else.
   void share(Sharing sharing) { sharing_ = std::move(sharing); }
-  // Once, before anything else: called with each change that is published, before anybody hears of it.
+  // Once, before anything else: `listener` is called with each published change, before any subscriber.
   void tell_all(std::function<void(const store::Committed&)> listener) { listener_ = std::move(listener); }
-  // The tasks that have subscribers, with the last event that those have heard of.
+  // The tasks that have subscribers, each with the last event that its subscribers have heard of.
   std::vector<store::Grown> followed() const;
 
   // Whether the task has a subscriber: a stream, or a reply that waits for it to stop.
   bool is_followed(task::TaskKey task) const;
 
-  // A change to the task waits to be decided, or its creation to be committed. Follow with one of the next
-  // two.
+  // A change to the task waits to be decided, or its creation to be committed. Follow with `unchanged` or
+  // `publish`.
   void changing(task::TaskKey task);
-  // It was not stored.
+  // The change was not stored.
   void unchanged(task::TaskKey task);
-  // It is durable. `request`: came with the change's message. `metadata`: of a new task; null for others.
+  // The change is durable. `request`: the data that came with its message. `metadata`: of a new task; null
+  // for others.
   void publish(const store::Committed& committed, std::optional<task::RequestData> request,
                const task::Json* metadata);
-  // The task is gone for good: drops its log, ends its waits, and has its readers look again.
+  // The task was removed: drops its log, ends its waits, and notifies its readers.
   void forget(task::TaskKey task);
   // Whether a read of the task from the store may see what is not durable yet.
   bool is_changing(task::TaskKey task) const;
-  // Calls `then` once when the next change of those is durable, or was not stored. Returns false, and never
-  // calls it, if there is none. Lets a reader send what is imminent together with what it has.
+  // Calls `then` once, when the next pending change is durable or was not stored. Returns false, and never
+  // calls it, if no change is pending. Lets a reader send imminent events together with those that it has.
   bool after_change(task::TaskKey task, std::function<void()> then);
 
   struct Counts {
@@ -132,9 +134,9 @@ class LiveTasks {
     OnStop on_stop;
     task::EventNumber after;
     base::SteadyTime::time_point deadline;
-    std::optional<Stop> later;  // the first one that was published; told once no earlier one can be found
-    int looks = 0;              // at the store, under way, for an earlier one
-    task::EventNumber known;    // up to here there is none, or a look finds it
+    std::optional<Stop> later;  // the first published stop; told once no earlier one can exist
+    int looks = 0;              // running searches of the store for an earlier stop
+    task::EventNumber known;    // up to here there is no stop, or a search finds it
   };
   using Subscribers = std::map<std::uint64_t, Subscriber>;  // mostly one
   struct Live {
@@ -145,7 +147,7 @@ class LiveTasks {
     int changing = 0;                          // changes that wait or are not durable
     task::EventNumber heard;                   // the last event that subscribers know of
     bool is_asked_for = false;                 // see Sharing::follow
-    std::vector<std::function<void()>> after;  // the next of them
+    std::vector<std::function<void()>> after;  // see after_change
   };
   using Entries = std::unordered_map<task::TaskKey, Live>;
   struct State {
