@@ -12,7 +12,7 @@ namespace baton::engine {
 namespace {
 
 constexpr std::chrono::milliseconds kLookEvery{1'000}, kLookEveryUntold{100}, kRecoverAgain{250};
-// Before others forget it.
+// When to announce followed tasks again, before the other nodes forget them.
 constexpr std::chrono::seconds kSayAgain = store::kFollowed - std::chrono::seconds(5);
 
 }  // namespace
@@ -62,7 +62,8 @@ void OtherNodes::others_follow(const std::vector<store::Grown>& tasks) {
   if (!later.empty()) peers_.tell(later);
 }
 
-// Nothing in memory is sure to be as the store has it. By the end of this it is, or is gone.
+// Notifications were lost, so any state in memory may be outdated. Drops the cached logs and rows, and
+// compares everything else with the store.
 void OtherNodes::missed() {
   live_.forget_logs();
   inbox_.forget_rows();
@@ -102,7 +103,7 @@ void OtherNodes::note_hearing() {
       kLookEveryUntold.count());
 }
 
-// Once more after the others have gone: their last words may have been lost.
+// Looks once more after the other nodes have gone: their last notifications may have been lost.
 void OtherNodes::look() {
   if (stopped_) return;
   hooks_.look();
@@ -136,7 +137,7 @@ void OtherNodes::look_at_tasks() {
   }
 }
 
-// What this node has slots for, if others have turns that wait.
+// Takes as many turns as this node has free slots for, if other nodes have turns that wait.
 void OtherNodes::take_turns() {
   const auto room = turns_.room();
   if (room.empty()) return;
@@ -167,7 +168,7 @@ void OtherNodes::take_turns(const task::AgentName& agent, int most) {
   });
 }
 
-// As they stand now: some may have gone on, or been ended, since.
+// Recovers the tasks as they are stored now: some may have continued or ended since.
 void OtherNodes::recover(const std::vector<task::TaskKey>& tasks) {
   std::vector<task::TaskHead> heads;
   std::vector<task::TaskKey> again;
@@ -177,7 +178,7 @@ void OtherNodes::recover(const std::vector<task::TaskKey>& tasks) {
     if (row && row->owner == peers_.self()) heads.push_back(std::move(row->head));
   }
   if (!heads.empty()) spdlog::info("another node is gone: {} of its tasks go on here", heads.size());
-  // Also without any: it may have ended tasks of others, and not canceled their children.
+  // Also without tasks: the node may have ended tasks without canceling their children.
   if (!heads.empty() || again.empty()) {
     const std::vector<task::TaskHead> all = heads;
     if (auto recovered = hooks_.recover(std::move(heads)); !recovered) {

@@ -1,9 +1,9 @@
-// OtherNodes: what a node does about the others that share its store. It has followers and running turns hear
-// of what those have changed, goes on with the tasks of nodes that are gone, gives up turns that were taken
-// from it, and takes turns that wait for a slot elsewhere while it has slots to spare.
+// OtherNodes: works with the other nodes that share the store. It notifies followers and running turns of
+// changes made there, continues the tasks of nodes that are gone, gives up turns that were taken over from
+// it, and takes queued turns from other nodes while it has free slots.
 //
-// What others tell is only the quick way: every second all that is followed or runs here is compared with the
-// store in one statement, unless this node is alone; ten times a second where what others tell does not
+// Notifications are only the fast path. Every second, unless this node is alone, it compares all tasks that
+// are followed or run here with the store, in one statement; ten times a second where notifications do not
 // arrive.
 //
 // Threads: `start` and `stop` from one thread. Lifetime: the peers outlive it.
@@ -26,9 +26,9 @@ namespace baton::engine {
 class OtherNodes final : private store::Peers::Listener {
  public:
   struct Hooks {
-    // These tasks' turns are this node's now, as they stand in the store. Blocks.
+    // Recovers these tasks, whose turns now belong to this node; the heads are as stored. Blocks.
     std::function<base::Result<void>(std::vector<task::TaskHead>)> recover;
-    // Every second: to look at what other nodes may have switched. Blocks.
+    // Called every second, to apply what operators may have switched at other nodes. Blocks.
     std::function<void()> look;
     // An operator wants this node to drain. Must not block.
     std::function<void()> drain;
@@ -39,7 +39,7 @@ class OtherNodes final : private store::Peers::Listener {
   ~OtherNodes() { stop(); }
 
   void start();
-  // No hook is called any more. Before the background stops.
+  // After it no hook is called. Call it before the background stops.
   void stop();
 
  private:
@@ -69,10 +69,10 @@ class OtherNodes final : private store::Peers::Listener {
   Background& background_;
   const Hooks hooks_;
   std::atomic<bool> stopped_{false};
-  std::atomic<bool> was_alone_{true};                    // when it last looked
-  bool heard_{true};                                     // likewise; one look at a time
-  base::SteadyTime::time_point looked_at_{};             // likewise
-  std::atomic<base::SteadyTime::time_point> said_at_{};  // when it last told what is followed here
+  std::atomic<bool> was_alone_{true};         // when it last looked
+  bool heard_{true};                          // whether notifications arrived then; one look at a time
+  base::SteadyTime::time_point looked_at_{};  // the time of the last full look
+  std::atomic<base::SteadyTime::time_point> said_at_{};  // when it last announced what is followed here
 };
 
 }  // namespace baton::engine
