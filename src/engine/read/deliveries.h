@@ -1,5 +1,6 @@
-// Deliveries: the notifier's queue, of the store's deliveries. Results are written with the engine's groups.
-// Each of the nodes that share a store has those that it has made due, and those of nodes that are gone.
+// Deliveries: the notifier's queue, which reads the store's deliveries. Results are written with the engine's
+// groups. Among nodes that share a store, each has the deliveries that it made due and those of nodes that
+// are gone.
 #pragma once
 
 #include <utility>
@@ -23,7 +24,7 @@ class Deliveries final : public notify::DeliveryQueue {
   base::Result<std::optional<base::Timestamp>> next_due() const override {
     auto next = store_.next_due();
     if (peers_ == nullptr || !next) return next;
-    // Those of a node that is gone become this one's without a word.
+    // Deliveries of a node that is gone become this one's without a notification, so look again soon.
     const base::Timestamp soon = clock_.now() + kLookEvery;
     return *next && **next < soon ? **next : soon;
   }

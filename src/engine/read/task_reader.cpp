@@ -12,7 +12,7 @@ namespace {
 using base::Result;
 
 constexpr std::size_t kAtHandMax = 64 << 10;
-// Deadlines that follow each other closely are met together, as each time all waits are looked at.
+// Waits with close deadlines expire together, because each expiry scans all waits.
 constexpr std::chrono::milliseconds kExpiryStep{50};
 constexpr std::chrono::milliseconds kReadAgain{250};  // after a read that failed
 
@@ -27,7 +27,7 @@ bool is_small(const LiveLogPtr& log) {
   return log && log->whole && log->head.bytes <= kAtHandMax;
 }
 
-// Whether nobody has said anything in the task but what is unanswered.
+// Whether the log has no replies and no messages, except the user's from event `unanswered` on.
 bool nothing_said(const LiveLog& log, task::EventNumber unanswered) {
   return std::ranges::all_of(log.events, [&](const task::EventPtr& event) {
     const bool replies = std::holds_alternative<task::TextDelta>(event->body);
@@ -39,7 +39,7 @@ bool nothing_said(const LiveLog& log, task::EventNumber unanswered) {
 
 }  // namespace
 
-// What was read of a task is told once it is durable.
+// Returns what was read once it is durable.
 template <class T>
 Result<T> TaskReader::durable(task::TaskKey key, Result<T> read) const {
   if (live_.is_changing(key)) inbox_.settle_reads();
@@ -94,7 +94,7 @@ bool TaskReader::is_at_hand(const task::TaskRef& ref) const {
 Result<std::vector<task::Event>> TaskReader::events(task::TaskKey key, task::EventNumber after,
                                                     int limit) const {
   LiveLogPtr log = live_.log(key);
-  // There may be more than it has.
+  // The store may have more events than the log.
   if (log && log->head.last_event <= after) log = current(std::move(log));
   if (!log || !log->covers(after)) return durable(key, store_.events(key, after, limit));
   std::vector<task::Event> events;

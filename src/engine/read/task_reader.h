@@ -1,6 +1,6 @@
-// TaskReader: reads of tasks, from the live log where there is one, else from the store, and waits for their
-// stops. What it tells callers is durable. While other nodes share the store, memory says how a task was; how
-// it is now is read.
+// TaskReader: reads tasks, from the live log if there is one, else from the store, and waits for their stops.
+// Callers see only durable state. While other nodes share the store, memory only answers how a task was; its
+// current state is read from the store.
 //
 // Threads: any. Every method but await_stop may block on the disk.
 #pragma once
@@ -44,12 +44,13 @@ class TaskReader {
   // Returns the log position before the run that event `number` belongs to. A run goes from a message to the
   // next stop.
   base::Result<task::EventNumber> stop_before(task::TaskKey key, task::EventNumber number) const;
-  // Calls `done` once, with the first stop after event `after`, whether it has come already or not; or with
-  // nothing, once `bound` has passed or waits are ended (LiveTasks::end_waits). On any thread: it must not
-  // block.
+  // Calls `done` once: with the first stop after event `after`, whether it has already come or not; or with
+  // nullopt, once `bound` has passed or waits are ended (LiveTasks::end_waits). `done` runs on any thread and
+  // must not block.
   void await_stop(task::TaskKey key, task::EventNumber after, std::chrono::milliseconds bound,
                   LiveTasks::OnStop done) const;
-  // Has the wait told of a stop after event `after` that the store has.
+  // Reads the first stop after event `after`, if there is one, and passes the result to the wait; tries again
+  // if the read fails.
   void look_for_stop(const LiveTasks::Wait& wait, task::EventNumber after) const;
   // Another node has changed the task; see LiveTasks.
   void changed_elsewhere(task::TaskKey task, task::EventNumber last) const;
@@ -58,7 +59,7 @@ class TaskReader {
   base::Result<std::vector<task::PushConfig>> configs(task::TaskKey task) const;
   base::Result<std::vector<store::Delivery>> due_deliveries(base::Timestamp now, int limit) const;
 
-  // For the engine alone: these may tell of what is not durable yet. Otherwise as in store::TaskStore.
+  // For the engine only: these may return state that is not durable yet. Otherwise as in store::TaskStore.
   base::Result<store::TurnInput> turn_input(task::TaskKey key, task::EventNumber message) const;
   base::Result<store::ContextRecord> context(const task::TaskHead& head, int limit) const;
   base::Result<task::Task> read_committed(task::TaskKey key, const task::Depth& depth,
@@ -73,7 +74,7 @@ class TaskReader {
  private:
   using TimePoint = base::SteadyTime::time_point;
 
-  // The log if nobody can have changed its task elsewhere, up to now.
+  // Returns the log, or null if another node may have changed its task.
   LiveLogPtr current(LiveLogPtr log) const;
   void expire_at(TimePoint when) const;
   void expire() const;
@@ -86,7 +87,7 @@ class TaskReader {
   const Inbox& inbox_;
   Background& background_;
   const store::Peers* const peers_;  // null: the store is not shared
-  // No wait is overdue before then: a timer is set. One serves all waits.
+  // No wait is overdue before this time. One timer, set for it, serves all waits.
   mutable std::atomic<TimePoint> expires_at_ = TimePoint::max();
 };
 
