@@ -39,7 +39,8 @@ std::optional<AgentScales::Scale> AgentScales::scale_of(const task::AgentName& a
 void AgentScales::tell(const task::AgentName& agent) const {
   const agents::Agent* known = catalogue_.find(agent);
   if (known == nullptr || known->executor == nullptr) return;
-  // Again if another thread has changed it meanwhile, so that what is told last is what holds.
+  // Repeats if another thread has changed the scale meanwhile, so that the executor ends up with the current
+  // one.
   for (auto scale = scale_of(agent); scale;) {
     const agents::AgentSettings& card = known->settings;
     known->executor->scale(scale->workers > 0 ? scale->workers : card.workers,

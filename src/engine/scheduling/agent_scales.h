@@ -1,7 +1,7 @@
 // AgentScales: how many processes an agent keeps, and how many turns it runs at once, where an operator has
-// said otherwise than its card.
+// overridden its card.
 //
-// Threads: any. Nothing blocks. Running turns go on whatever is changed.
+// Threads: any. Nothing blocks. Changes do not affect running turns.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class AgentScales {
   void set(const task::AgentName& agent, std::optional<int> workers, std::optional<int> concurrency);
   // Whether its executor keeps processes.
   bool has_workers(const task::AgentName& agent) const;
-  // Tells the executors of scaled agents again, which a reload of the catalogue may have replaced.
+  // Applies the scales again to the executors, which a reload of the catalogue may have replaced.
   void take();
 
  private:

@@ -1,7 +1,7 @@
-// Quarantine: the turns of this node that may be what its program dies of (store::CrashedTurn). A suspect
-// begins only while no other one runs here; a quarantined turn waits until an operator has it run again.
+// Quarantine: this node's turns that may be crashing the program (store::CrashedTurn). A suspect begins only
+// while no other suspect runs here; a quarantined turn waits until an operator requeues it.
 //
-// What is not a suspect costs one look at a flag. Threads: any.
+// A turn that is no suspect costs one read of a flag. Threads: any.
 #pragma once
 
 #include <atomic>
@@ -38,7 +38,7 @@ class Quarantine {
       isolated_ = state.isolated.size();
     });
   }
-  // Where nodes share the store: these are quarantined, on whichever node.
+  // On a shared store: replaces the quarantined turns with these, which are those of all nodes.
   void set_isolated(const std::vector<task::TaskKey>& tasks) {
     state_.with([&](State& state) {
       state.isolated = {tasks.begin(), tasks.end()};
@@ -46,8 +46,8 @@ class Quarantine {
     });
   }
 
-  // Whether the task's turn may begin. A suspect has the right to until `clear`; one that may not is held
-  // back until then.
+  // Returns whether the task's turn may begin. An admitted suspect keeps this right until `clear`; any other
+  // suspect is held back until then.
   bool admits(task::TaskKey task) {
     if (!is_busy_) return true;
     return state_.with([&](State& state) {
@@ -59,8 +59,8 @@ class Quarantine {
     });
   }
 
-  // The task's turn is over, has delegated, was canceled, or an operator has it run again: it is no suspect
-  // any more. Returns those that were held back and have to be queued again.
+  // The task is no longer a suspect: its turn is over, has delegated, or was canceled, or an operator
+  // requeued it. Returns the tasks that were held back and must be queued again.
   std::vector<task::TaskHead> clear(task::TaskKey task) {
     release(task);
     if (!is_busy_) return {};
@@ -86,7 +86,7 @@ class Quarantine {
   struct State {
     std::unordered_map<task::TaskKey, task::TaskHead> suspects;
     std::unordered_set<task::TaskKey> held, isolated;
-    task::TaskKey runs;  // the suspect that does; 0: none
+    task::TaskKey runs;  // the suspect that may run; 0: none
   };
 
   std::atomic<bool> is_busy_{false};

@@ -14,8 +14,8 @@ std::string lane_of(const Scheduler::Claim& claim) {
 
 }  // namespace
 
-// Makes the change and starts what fits now. One lock covers both, so that nobody else takes a slot in
-// between.
+// Makes the change and starts the turns that fit then. One lock covers both, so that no other thread takes a
+// slot in between.
 template <class F>
 void Scheduler::change(F&& how) {
   const Starting starting = state_.with([&](State& state) {
@@ -103,7 +103,7 @@ void Scheduler::release(const Claim& claim) {
   state_.with([&](State& state) { give_back_place(state, claim.origin, claim.caller); });
 }
 
-// The turn's place is taken already.
+// The turn's place is already reserved.
 void Scheduler::put(State& state, task::TaskKey task, const Claim& claim) {
   if (!state.queued.try_emplace(task, Queued{claim.origin, base::SteadyTime::now()}).second) {
     return give_back_place(state, claim.origin, claim.caller);
@@ -132,7 +132,7 @@ void Scheduler::enqueue_again(task::TaskKey task, const Claim& claim) {
 // Call when the task has left its lane.
 void Scheduler::forget(State& state, Agent& agent, task::TaskKey task, const std::string& lane) {
   const auto queued = state.queued.find(task);
-  // What counts for a caller stands in the lane of its name.
+  // The turns that count for a caller are in the lane of the caller's name.
   give_back_place(state, queued->second.origin, lane);
   agent.waited.observe(base::SteadyTime::now() - queued->second.since);
   state.queued.erase(queued);

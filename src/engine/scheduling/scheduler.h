@@ -1,7 +1,7 @@
 // Scheduler: decides which queued turn runs next. It has a bounded number of slots, a limit for each agent,
 // and a round robin over (caller, agent): a caller or agent with a thousand queued turns does not hold up one
-// with a single turn. A caller's children stand in a lane of their own, so that a plan's thousand children do
-// not hold up what its caller sends besides.
+// with a single turn. A caller's children have a lane of their own, so that a plan's thousand children do not
+// hold up the caller's other turns.
 //
 // Threads: any. `start` is called outside the lock, on the thread whose call made room; it must not block.
 #pragma once
@@ -30,15 +30,15 @@ class Scheduler {
   // `limits`: how many turns each agent may run at once; an agent that is not in it may run one.
   Scheduler(int slots, int queue_max, std::unordered_map<task::AgentName, int> limits, Start start);
 
-  // Replaces the limits. Running turns go on.
+  // Replaces the limits. Running turns are not affected.
   void set_limits(std::unordered_map<task::AgentName, int> limits);
 
-  // Has the agent run at most so many turns at once, whatever the limits say, until the next call; 0: as they
-  // say. Running turns go on.
+  // Limits the agent to this many turns at once until the next call, in place of its entry in `limits`; 0:
+  // that entry applies again. Running turns are not affected.
   void set_limit(const task::AgentName& agent, int turns);
 
-  // A paused agent starts no turn. Its queued turns take at most half of the queue's places, so that others
-  // find some. Running turns go on.
+  // A paused agent starts no turn. Its queued turns take at most half of the queue's places, which leaves
+  // places for other agents. Running turns are not affected.
   void set_paused(const task::AgentName& agent, bool paused);
 
   // The maximum number of queue places of one caller; 0: unbounded.
@@ -51,7 +51,7 @@ class Scheduler {
     child,    // neither: it waits inside its parent's plan, whose budget bounds it
   };
 
-  // Whose turn wants room, at which agent.
+  // The agent and the caller of a turn that needs room.
   struct Claim {
     task::AgentName agent;
     std::string caller;  // as task::account_of says
@@ -74,8 +74,8 @@ class Scheduler {
 
   // Returns the slot of a turn that has ended or waits for children.
   void finished(const task::AgentName& agent);
-  // A turn that waited for children goes on. It gets a slot even if that is one too many, so that a parent is
-  // never starved by its children.
+  // A turn that waited for children runs again. It gets a slot even beyond the limits, so that children never
+  // starve their parent.
   void resumed(const task::AgentName& agent);
 
   // Starts no further turns and gives out no more room.
@@ -86,17 +86,17 @@ class Scheduler {
     int running = 0;
   };
   Counts counts() const;
-  // How many more turns each agent could begin at once. Nothing while a turn waits for a slot of all agents,
-  // or no more may start.
+  // How many more turns each agent could begin at once. Empty while a queued turn waits for any free slot,
+  // and after `close`.
   std::vector<std::pair<task::AgentName, int>> room() const;
 
-  // The same for an agent, with how long the turn has waited that has waited longest, and how long each turn
-  // has waited that has a slot by now, or gave its place back.
+  // Counts of one agent, with the wait of its oldest queued turn, and a histogram of the waits of all turns
+  // that have got a slot or left the queue.
   struct AgentCounts : Counts {
     Time oldest{0};
     base::Histogram::Snapshot waited;
   };
-  // Of every agent that has ever had a turn.
+  // Returns every agent that has ever had a turn.
   std::vector<std::pair<task::AgentName, AgentCounts>> agents() const;
 
  private:
@@ -116,7 +116,7 @@ class Scheduler {
   };
   struct State {
     std::unordered_map<task::AgentName, int> limits;
-    std::unordered_map<task::AgentName, int> own_limits;  // which go before `limits`
+    std::unordered_map<task::AgentName, int> own_limits;  // in place of those in `limits`
     std::unordered_set<task::AgentName> paused;
     std::unordered_map<task::AgentName, Agent> agents;
     std::deque<std::pair<task::AgentName, std::string>> rotation;  // lanes whose agent may have room

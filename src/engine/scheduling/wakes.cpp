@@ -50,7 +50,7 @@ std::size_t Wakes::count() const {
   return state_.with([](const State& state) { return state.of_task.size(); });
 }
 
-// Wakes who is due, and comes back for the next one.
+// Wakes the tasks that are due, and sets the timer for the next one.
 void Wakes::fire() {
   timers_.cancel(timer_);
   const base::Timestamp now = clock_.now();

@@ -1,7 +1,7 @@
-// Wakes: when the turns of waiting tasks go on, for those that wait for a time.
+// Wakes: resumes the turns of tasks that wait for a time.
 //
-// Times are the wall clock's; a clock that is set is noticed within a minute. Threads: any. `wake` is called
-// on the timers' thread and must not block.
+// Times are wall-clock times; when the clock is set, that is noticed within a minute. Threads: any. `wake` is
+// called on the timers' thread and must not block.
 #pragma once
 
 #include <atomic>
@@ -23,18 +23,18 @@ class Wakes {
  public:
   using Wake = std::function<void(task::TaskKey, task::TurnNumber)>;
 
-  // `timers` is stopped before the end of this. `room`: see has_room.
+  // `timers` must be stopped before this object is destroyed. `room`: see has_room.
   Wakes(base::EventLoop& timers, const base::Clock& clock, int room, Wake wake)
       : timers_(timers), clock_(clock), room_(room), wake_(std::move(wake)) {}
 
-  // Has the task woken at this time, at once if it is past; replaces an earlier time. Takes any number.
+  // Wakes the task at this time, at once if it is past; replaces an earlier time. Does not check has_room.
   // `account`: as task::account_of says.
   void at(base::Timestamp time, task::TaskKey task, task::TurnNumber turn, const std::string& account);
   void forget(task::TaskKey task);
 
-  // Whether fewer tasks wait than may, of all and of this caller.
+  // Whether one more task may wait: neither all callers nor this one have as many waiting tasks as they may.
   bool has_room(const std::string& account) const;
-  // The most of one caller; 0: unbounded.
+  // The maximum number of waiting tasks of one caller; 0: unbounded.
   void set_caller_max(int tasks) { caller_max_ = tasks; }
   std::size_t count() const;
 
