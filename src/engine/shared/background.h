@@ -1,9 +1,9 @@
-// Background: the pools for the engine's blocking store reads, and its timers. Keeps both off the engine's
-// thread and the event loops: a read of a task that is not in memory may wait for the disk, or for a flush.
-// What reads much and nobody waits for at once has threads of its own, of low priority: what looks for old
-// tasks, and turns of plans, which compute as well. Small turns that stood behind it would hold slots that
-// others wait for, and callers with small plans would wait for those with large ones: plans have a pool that
-// is fair between callers.
+// Background: the engine's timers, and its thread pools for blocking store reads. They keep both off the
+// engine's thread and the event loops: a read of a task that is not in memory may wait for the disk, or for a
+// flush. Large jobs that no caller waits for at once run on low-priority threads of their own, so that small
+// turns behind them do not hold slots that others need: the search for old tasks, and turns of plans, which
+// also compute. Plans have their own pool, which is fair between callers, so that callers with small plans do
+// not wait for those with large ones.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@ namespace baton::engine {
 
 class Background {
  public:
-  // `pause`: before anything that the store has refused is tried again.
+  // `pause`: how long to wait before retrying an operation that the store has refused.
   explicit Background(std::chrono::milliseconds pause = std::chrono::milliseconds(250))
       : pause_(pause), timers_("engine-time") {
     timers_.start();
@@ -32,18 +32,18 @@ class Background {
   bool run(std::function<void()> work) {
     return submit([this](auto& queued) { return pool_.try_submit(std::move(queued)); }, std::move(work));
   }
-  // The same on the threads of low priority.
+  // Like `run`, on the low-priority threads.
   bool run_low(std::function<void()> work) {
     return submit([this](auto& queued) { return low_.try_submit(std::move(queued)); }, std::move(work));
   }
-  // The same for the turn of a caller's plan.
+  // Like `run`, for a turn of a caller's plan: on the pool that is fair between callers.
   bool run_plan(const std::string& caller, std::function<void()> work) {
     return submit([this, caller](auto& queued) { return plans_.try_submit(caller, std::move(queued)); },
                   std::move(work));
   }
 
-  // Tries again what the store has refused: calls `work`, which must not block, on the timers' thread after
-  // the pause; never after `stop`.
+  // Retries an operation that the store has refused: calls `work`, which must not block, on the timers'
+  // thread after the pause; never after `stop`.
   void again(std::function<void()> work) { timers_.after(pause_, std::move(work)); }
 
   base::EventLoop& timers() { return timers_; }

@@ -12,18 +12,18 @@
 
 namespace baton::engine {
 
-// What callers are told of an agent that the catalogue does not know, and of one that it no longer knows.
+// The error texts for an agent that the catalogue does not know, and for one that it no longer knows.
 std::string not_served(const task::AgentName& agent);
 std::string no_longer_served(const task::AgentName& agent);
 
 // Fails with too_large unless the message fits into a task whose log holds `bytes` already.
 base::Result<void> check_size(const task::Submission& submission, std::size_t bytes, std::size_t bytes_max);
 
-// Fails with invalid_argument unless the message has parts, and with too_large if it, or a message of the
-// history that comes with it, has too many, or parts that are too large.
+// Fails with invalid_argument if the message has no parts; with too_large if it, or a message of the history
+// that comes with it, has too many, or if one of its own parts is too large.
 base::Result<void> check_parts(const task::Submission& submission, const EngineOptions& options);
 
-// An agent of this server in hop lists.
+// The name of this server's agent in hop lists.
 std::string hop_of(const EngineOptions& options, const task::AgentName& agent);
 // Fails with invalid_argument if the request has come through this agent before, or through too many.
 base::Result<void> check_hops(const task::Submission& submission, const EngineOptions& options);
@@ -36,7 +36,7 @@ base::Result<void> check_going_on(const task::Submission& submission, const task
 // Whether the task's turn waits for the time that its send named.
 bool is_delayed(const task::TaskHead& head);
 
-// Whether the client takes what the agent offers: media types, where an empty list or "*/*" is any.
+// Whether the client accepts a media type that the agent offers. An empty list or "*/*" stands for any type.
 bool any_mode_matches(const std::vector<std::string>& wanted, const std::vector<std::string>& offered);
 
 }  // namespace baton::engine

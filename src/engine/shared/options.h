@@ -16,19 +16,19 @@
 namespace baton::engine {
 
 // How long tasks are kept once they have ended, by the state they ended in; 0: for ever. An agent's card may
-// say otherwise for its own.
+// override this for its own tasks.
 struct RetentionOptions {
   std::chrono::milliseconds completed{2'592'000'000}, canceled{2'592'000'000}, failed{2'592'000'000},
       rejected{2'592'000'000};
   std::chrono::milliseconds waiting{7'776'000'000};  // for people; then a task is canceled
-  bool is_set = false;  // at least one of these is configured: goes for a database from before, too
+  bool is_set = false;  // at least one of these is configured; then they apply to older databases too
 };
 
 struct EngineOptions {
   int slots = 256;                                // turns running at once, over all agents
   int queue_max = 10'000;                         // turns waiting for a slot; past it: overloaded
   std::chrono::milliseconds reply_wait{600'000};  // the longest a caller waits for a task to stop
-  std::chrono::milliseconds drain_grace{10'000};  // how long running turns may go on at shutdown
+  std::chrono::milliseconds drain_grace{10'000};  // how long running turns may take to end at shutdown
   std::size_t turn_bytes_max = 4 << 20;           // one turn's output that waits for the disk
   std::size_t artifact_bytes_max = 64 << 20;      // of one artifact, all chunks
   std::size_t part_bytes_max = 4 << 20;           // of one part's content in a caller's message
@@ -38,35 +38,34 @@ struct EngineOptions {
   agents::QuestionLimits questions;               // of the schemas of agents' questions
   int conversation_max = 50;                      // earlier messages an agent is given
   int delegation_depth_max = 8;
-  int delegation_children_max = 10'000;  // tasks below a task whose budget does not say
-  // This server's name to others, in hop lists (Submission::hops), and the longest list that is taken. A
-  // name that outlives a restart catches circles over it.
+  int delegation_children_max = 10'000;  // tasks below a task whose budget sets no limit
+  // This server's name in hop lists (Submission::hops), and the longest list that is accepted. Only a name
+  // that stays the same over a restart lets circles be found across it.
   std::string node = base::random_hex(8);
   std::size_t hops_max = 16;
   // How far ahead a task may be asked to begin, and how many such tasks may wait for their time.
   std::chrono::milliseconds start_delay_max{31'536'000'000};
   int delayed_max = 100'000;
   bool schedules = true;  // agents' schedules begin tasks
-  // A turn that the program dies of again and again is put aside (Recovery).
+  // Whether turns that repeatedly crash the program are quarantined (Recovery).
   bool quarantine = true;
-  // How long a run goes on after its client has left (Leaving::cancels); 0: it is never canceled.
+  // How long a run continues after its client has disconnected (Leaving::cancels); 0: it is never canceled.
   std::chrono::milliseconds hang_up_grace{60'000};
   RetentionOptions retention;
-  // What the store keeps of one caller; 0: no bound.
+  // The most that the store keeps for one caller; 0: unbounded.
   int caller_tasks_max = 0;
   std::size_t caller_bytes_max = 0;
   int push_configs_max = 10;  // for one task
   bool push_enabled = true;
-  // Refuses a config whose URL is forbidden, as far as that is known without a DNS lookup.
+  // Refuses a push config whose URL is forbidden. It makes no DNS lookup, so it may accept some that are.
   std::function<base::Result<void>(const task::PushConfig&)> check_push;
   std::chrono::milliseconds disk_retry{250};  // after a write that failed
   base::SpanQueue* spans = nullptr;           // of turns and children; outlives the engine; null: none
-  // The others that share the store; outlives the engine; null: nobody does.
+  // The other nodes that share the store; outlives the engine; null: the store is not shared.
   store::Peers* peers = nullptr;
   // Called when an operator wants this node to drain; must not block.
   std::function<void()> on_asked_to_drain = [] {};
-  // Called with each change of a task once it is durable, in order; must not block for long. Empty: nobody
-  // listens.
+  // Called with each change of a task once it is durable, in order; must not block for long. May be empty.
   std::function<void(const store::Committed&)> on_stored;
   // Called with the error when a flush has failed, before the program ends.
   std::function<void(const base::Error&)> on_flush_failed = [](const base::Error&) {};

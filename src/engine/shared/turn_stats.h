@@ -1,7 +1,7 @@
-// TurnStats: what each agent's turns have come to since the start.
+// TurnStats: totals of each agent's turns since the start.
 //
-// Threads: any. What is noted for an agent are relaxed additions, after a look-up under a lock that nobody
-// holds for longer than one. Bounded: agents at URLs count as one, and so do all after the first kAgentsMax.
+// Threads: any. Counters are relaxed atomics, found by agent under a lock that is only held for a look-up.
+// Bounded: agents at URLs count as one, and so do all after the first kAgentsMax.
 #pragma once
 
 #include <array>
@@ -35,18 +35,19 @@ class TurnStats {
     base::Histogram turn_time{base::kTurnBounds};  // from a turn's beginning to its end
     States statuses{};                             // tasks' statuses by their state
     States turns{};                                // turns that left their task in this state
-    std::atomic<std::int64_t> turns_going_on{0};  // turns after which the task waits for children, or goes on
-    std::atomic<std::int64_t> tokens{0};          // of models, as far as agents say what they used
+    std::atomic<std::int64_t> turns_going_on{
+        0};                               // turns after which the task waits for children or has another turn
+    std::atomic<std::int64_t> tokens{0};  // of models, as reported by agents
   };
   Agent& of(const task::AgentName& agent);
 
-  // Events of a task at this agent are durable.
+  // Counts events of a task at this agent, which must be durable.
   void note(const task::AgentName& agent, const std::vector<task::EventPtr>& events);
 
-  // A turn of this task is over, and its end is durable.
+  // Counts a turn of this task that is over, once its end is durable.
   void note_turn(const task::TaskHead& head, base::Histogram::Time took);
 
-  // All agents that had something to note, by name.
+  // All agents that have counters, by name.
   std::vector<std::pair<std::string, const Agent*>> all() const;
   // How many statuses with this state were stored, at all agents.
   std::int64_t statuses(task::State state) const;
@@ -55,12 +56,12 @@ class TurnStats {
   base::Guarded<std::unordered_map<std::string, std::unique_ptr<Agent>>> agents_;
 };
 
-// What is known of an agent's turns, for operators. The arrays are indexed by task::State.
+// The state and totals of an agent's turns, for operators. The arrays are indexed by task::State.
 struct AgentTurns {
   std::string agent;
   int running = 0;
   int queued = 0;
-  base::Histogram::Time oldest_queued{0};  // how long its turn has waited that has waited longest
+  base::Histogram::Time oldest_queued{0};  // how long its oldest queued turn has waited
   // Since the start, as in TurnStats::Agent.
   std::array<std::int64_t, TurnStats::kStates> statuses{}, turns{};
   std::int64_t turns_going_on = 0;
