@@ -18,13 +18,14 @@ using base::ErrorCode;
 using base::fail;
 
 constexpr std::array<std::string_view, 6> kActions{"cancel", "retry", "requeue", "resend", "skip", "delete"};
-constexpr int kKeyTriesMax = 16;       // for a key that is free
+constexpr int kKeyTriesMax = 16;       // attempts to find a free key
 constexpr int kJobsKeptMax = 100'000;  // that are looked through at start
-constexpr int kJobsLookedAt = 64;      // the newest, later
+constexpr int kJobsLookedAt = 64;      // the newest, after the start
 constexpr int kFindPage = 1'000;
-constexpr std::chrono::seconds kFindTime{10};           // for one page
-constexpr std::chrono::milliseconds kCountTime{2'000};  // likewise, where others wait for the thread
-constexpr std::size_t kItemsAtOnce = 500;               // in one write
+constexpr std::chrono::seconds kFindTime{10};  // for one page
+constexpr std::chrono::milliseconds kCountTime{
+    2'000};                                // for one page while counting, where others wait for the thread
+constexpr std::size_t kItemsAtOnce = 500;  // in one write
 constexpr int kReadAtOnce = 256;
 constexpr std::chrono::milliseconds kBulkRetry{250};
 
@@ -53,7 +54,7 @@ struct BulkJobs::Job {
 base::Result<void> BulkJobs::start() {
   const auto jobs = store_.bulk_jobs(kJobsKeptMax);
   if (!jobs) return fail(jobs.error());
-  // Another node may be writing one down.
+  // Another node may be recording a job.
   const bool is_alone = peers_ == nullptr || peers_->is_alone();
   for (const store::BulkJob& job : *jobs) {
     if (job.state == store::BulkJob::State::preparing && !job.counted && is_alone) {
@@ -116,7 +117,7 @@ base::Result<task::BulkJobKey> BulkJobs::begin(const BulkRequest& request) {
   return key;
 }
 
-// Of those that may be worked on at once.
+// Takes one of the kJobsMax places; fails with overloaded if none is free, unavailable while stopping.
 base::Result<void> BulkJobs::take_place() {
   if (stopping_) return fail(ErrorCode::unavailable, "the program is stopping");
   if (++jobs_ <= kJobsMax) return {};
@@ -151,7 +152,7 @@ base::Result<void> BulkJobs::make_room_for_unconfirmed() {
   return {};
 }
 
-// One page at a time: others use the thread as well.
+// Counts one page at a time, because the thread is shared.
 void BulkJobs::count_more(const CountingPtr& counting) {
   auto goes_on = stopping_ ? base::Result<bool>(false) : count_page(*counting);
   if (goes_on && *goes_on) {
@@ -165,7 +166,7 @@ void BulkJobs::count_more(const CountingPtr& counting) {
   static_cast<void>(write(store::BulkState{counting->key, store::BulkJob::State::abandoned}));
 }
 
-// Returns whether there are more.
+// Returns whether there are more pages.
 base::Result<bool> BulkJobs::count_page(Counting& counting) {
   const auto job = store_.bulk_job(counting.key);
   if (!job) return fail(job.error());
@@ -223,7 +224,7 @@ base::Result<void> BulkJobs::abandon(task::BulkJobKey key) {
   return write(store::BulkState{key, store::BulkJob::State::abandoned});
 }
 
-// The tasks, which must be as many as expected.
+// Returns the tasks; fails with conflict if their number is not the expected one.
 base::Result<std::vector<task::TaskKey>> BulkJobs::find(const store::TaskFilter& filter,
                                                         std::int64_t expected) const {
   std::vector<task::TaskKey> found;
@@ -256,7 +257,7 @@ base::Result<task::BulkJobKey> BulkJobs::write_down(const BulkRequest& request,
   return key;
 }
 
-// As one that is being prepared.
+// Writes a job in the state `preparing`.
 base::Result<task::BulkJobKey> BulkJobs::write_job(const BulkRequest& request, std::int64_t tasks) {
   store::BulkJob job;
   job.actor = request.actor;
@@ -297,7 +298,7 @@ base::Result<void> BulkJobs::write(store::OperatorWrite what) {
 
 void BulkJobs::run(task::BulkJobKey key, BulkAction action, std::string actor, std::string reason) {
   if (!running_.with([&](auto& running) { return running.insert(key).second; })) {
-    --jobs_;  // it was found running meanwhile
+    --jobs_;  // it was started meanwhile by `look`
     return;
   }
   const auto job = std::make_shared<Job>();
@@ -307,9 +308,9 @@ void BulkJobs::run(task::BulkJobKey key, BulkAction action, std::string actor, s
   go_on(job);
 }
 
-// Acts on what is read, reads more, or ends the job.
+// Acts on the items that were read, reads more, or ends the job.
 void BulkJobs::go_on(const JobPtr& job) {
-  const bool ends = stopping_ || !is_runner();  // another node goes on with it
+  const bool ends = stopping_ || !is_runner();  // if not the runner: another node continues the job
   bool reads = false, is_over = false, is_left = false;
   std::vector<task::TaskKey> next;
   job->state.with([&](Job::State& state) {
@@ -366,7 +367,7 @@ void BulkJobs::act(const JobPtr& job, task::TaskKey task) {
   }
 }
 
-// What could not be stored, or found no place in the queue, is tried again a moment later.
+// An item that could not be stored, or found no place in the queue, is retried after kBulkRetry.
 void BulkJobs::acted(const JobPtr& job, task::TaskKey task, const base::Error* error) {
   const bool again = error != nullptr && (base::may_pass(*error) || error->code == ErrorCode::internal);
   if (again && !stopping_) {

@@ -1,12 +1,12 @@
-// BulkJobs: one operator's action on each task that a filter finds, as a job that outlives a crash.
+// BulkJobs: an operator's action on each task that a filter finds, as a job that survives a crash.
 //
-// The job's tasks are written down first. If the operator says how many they expect, that is compared at
-// once; if not, a job of any size is written down in the background, a page at a time, and waits until its
-// number is confirmed. Then its tasks are acted on, kWindow at a time, so that callers' sends have their
-// turn. An item's outcome is stored with its action, so none is acted on twice; items that were not acted on
-// when the program stopped follow after its start. Of the nodes that share a store, the one that leads runs
-// all jobs. Threads: any. `begin` blocks on the disk; `stop` ends jobs for this run, before the background
-// stops.
+// The job's tasks are recorded first. If the operator states how many they expect, the number is checked at
+// once. If not, the tasks of a job of any size are recorded in the background, a page at a time, and the job
+// waits until the number is confirmed. Then its tasks are acted on, kWindow at a time, so that callers' sends
+// are not held up. An item's outcome is stored with its action, so no item is acted on twice. Items that were
+// left when the program stopped follow after its next start. On a shared store, the leading node runs all
+// jobs. Threads: any. `begin` blocks on the disk. `stop` ends jobs for this run; call it before the
+// background stops.
 #pragma once
 
 #include <atomic>
@@ -29,7 +29,7 @@ struct BulkRequest {
   BulkAction action = BulkAction::cancel;
   store::TaskFilter filter;
   std::string filter_text;               // as the operator gave it, for the record
-  std::optional<std::int64_t> expected;  // tasks; unset: they are counted, and the number is to be confirmed
+  std::optional<std::int64_t> expected;  // tasks; unset: counted, to be confirmed
   std::string actor, reason;
 };
 
@@ -45,33 +45,33 @@ class BulkJobs {
            const store::Peers* peers)
       : store_(store), actions_(actions), inbox_(inbox), background_(background), peers_(peers) {}
 
-  // What deletes tasks; without it no job does. Once, before `start`.
+  // Sets the part that deletes tasks; without it no job can. Once, before `start`.
   void set_erasure(Erasure& erasure) { erasure_ = &erasure; }
 
-  // Goes on with what an earlier run has left. A job whose tasks were not all written down is abandoned:
-  // nobody was told of it.
+  // Continues the jobs that an earlier run left. A job whose tasks were not all recorded is abandoned, unless
+  // other nodes share the store: one of them may be recording it.
   base::Result<void> start();
-  // Goes on with what other nodes have begun or left, if this one leads. On one thread. Blocks.
+  // Continues jobs that other nodes have begun or left, if this one leads. On one thread. Blocks.
   void look();
   void stop() { stopping_ = true; }
   // How many jobs run or are counted.
   int at_work() const { return jobs_; }
 
-  // Returns the job's key: with `expected` once its tasks are written down. A retry leaves out what was
-  // retried already, unless the filter asks for it. Fails with conflict, and the number found, if they are
-  // not as many as expected; invalid_argument (no reason, nothing to do); too_large (over kTasksMax);
+  // Returns the job's key; with `expected`, once its tasks are recorded. A retry leaves out tasks that were
+  // already retried, unless the filter asks for them. Fails with conflict, and the number found, if that is
+  // not `expected`; invalid_argument (no actor or reason, `expected` below 1); too_large (over kTasksMax);
   // overloaded (kJobsMax run); unsupported (nothing deletes tasks).
   base::Result<task::BulkJobKey> begin(const BulkRequest& request);
-  // Acts on the tasks of a job that was counted. Fails with conflict if it waits for no confirmation, is
-  // somebody else's, or has another number of tasks; as `begin` otherwise. Blocks on the disk.
+  // Acts on the tasks of a job that was counted. Fails with conflict if it waits for no confirmation, belongs
+  // to another operator, or has another number of tasks; otherwise as `begin` does. Blocks on the disk.
   base::Result<void> confirm(task::BulkJobKey key, std::int64_t expected, const std::string& actor);
-  // Gives up a job that is being counted, or was. Fails with conflict if it is acted on.
+  // Gives up a job that is being counted or waits for confirmation. Fails with conflict in any other state.
   base::Result<void> abandon(task::BulkJobKey key);
 
  private:
   struct Job;
   using JobPtr = std::shared_ptr<Job>;
-  // A job whose tasks are being written down.
+  // A job whose tasks are being recorded.
   struct Counting {
     task::BulkJobKey key;
     store::TaskQuery query;
@@ -108,7 +108,7 @@ class BulkJobs {
   bool was_runner_ = false;                                      // when it last looked
   base::Guarded<std::unordered_set<task::BulkJobKey>> running_;  // here
   std::atomic<bool> stopping_{false};
-  std::atomic<int> jobs_{0};  // that run or are written down
+  std::atomic<int> jobs_{0};  // that run or are being recorded
 };
 
 }  // namespace baton::engine

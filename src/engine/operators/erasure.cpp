@@ -18,7 +18,8 @@ using base::Result;
 constexpr int kErasurePage = 1'000;
 constexpr int kErasedMax = 1'000'000;
 
-// A schedule's mark, which says since when it runs: it has no content, and never a turn.
+// Whether the task is the hidden mark of a schedule, which records since when it runs. A mark has no content,
+// and never a turn.
 bool is_mark(const task::TaskHead& head) {
   return head.hidden && head.state == task::State::submitted && head.turn_state == task::TurnState::none;
 }
@@ -32,7 +33,7 @@ Result<void> check_actor(const Actor& actor) {
 
 }  // namespace
 
-// What was asked for, and what it has come to.
+// An erasure that was requested: its target, its audit row and its callback.
 struct Erasure::Order {
   task::TaskKey task;                       // or
   std::optional<task::ContextRef> context;  // or
@@ -91,7 +92,7 @@ void Erasure::stop() {
   }
 }
 
-// All tasks that are meant, in no order, each once.
+// All tasks to be erased, each once, in no order.
 Result<std::vector<task::TaskHead>> Erasure::chosen(const Order& order) const {
   if (order.task) return with_trees({order.task});
   return order.context ? in_context(*order.context) : of_caller(order.caller);
@@ -120,7 +121,7 @@ Result<std::vector<task::TaskHead>> Erasure::with_trees(const std::vector<task::
   return heads;
 }
 
-// With all the caller's tenants. What is below a task is its caller's, too.
+// Includes all the caller's tenants. Tasks below a task belong to the same caller.
 Result<std::vector<task::TaskHead>> Erasure::of_caller(const std::string& name) const {
   std::vector<task::TaskHead> heads;
   for (task::TaskKey after;;) {
@@ -176,7 +177,7 @@ void Erasure::erase(const OrderPtr& order) {
   store::Removal removal;
   removal.erases = true;
   for (const task::TaskHead& head : *heads) removal.tasks.push_back({head.key, head.version});
-  // A child is made after its parent.
+  // Children first: a child is created after its parent.
   std::ranges::sort(removal.tasks, std::greater(), &store::Removal::One::task);
   const std::int64_t all = std::ssize(removal.tasks);
   const std::string tasks = std::to_string(all) + (all == 1 ? " task" : " tasks");
@@ -194,9 +195,9 @@ void Erasure::erase(const OrderPtr& order) {
   removals_.run(std::move(removal), also, done, is_of_job ? Removals::Noted::last : Removals::Noted::first);
 }
 
-// Writes down that nothing was deleted, and why.
+// Records in the audit that nothing was deleted, and why.
 void Erasure::note(const OrderPtr& order, const Result<void>& result) {
-  // A job tries again what may pass; an item has one outcome.
+  // An item of a job has one outcome, so an error that may pass is not recorded: the job retries.
   if (order->entry.job && !result && base::may_pass(result.error()))
     return answer(order, fail(result.error()));
   if (!result) order->entry.outcome = base::name_of(result.error().code);

@@ -1,12 +1,12 @@
-// Erasure: removes one task, one context or everything of a caller, whatever their age: for an operator, and
-// a context for its caller.
+// Erasure: removes one task, one context or all tasks of a caller, whatever their age: for an operator, and a
+// context for its caller.
 //
-// Refused with conflict while something of it has not ended, or stands below a task that has not: cancel that
-// first, since an agent's work cannot be taken back from under it. Webhooks that wait go as well. What is
-// deleted is overwritten in the database. The audit's row is written with the first tasks that go, for a bulk
-// job with the last ones; one that was refused leaves a row too. An actor and a reason are required, as in
-// OperatorActions. Threads: any. `done` comes once, on any thread, and must not block; for a bulk job never
-// once the engine has drained.
+// Fails with conflict while one of the tasks, or the parent of one, has not ended: cancel that first, because
+// an agent's work cannot be removed while it runs. Pending webhooks are removed, too. Deleted data is
+// overwritten in the database. The audit row is written with the first tasks that are removed, for a bulk job
+// with the last; a refused erasure leaves a row, too. An actor and a reason are required, as in
+// OperatorActions. Threads: any. `done` is called once, on any thread, and must not block; for a bulk job
+// never once the engine has drained.
 #pragma once
 
 #include <cstdint>
@@ -29,27 +29,29 @@ class Erasure {
   using Audit = std::function<base::Result<void>(const task::AuditEntry&)>;
   struct Erased {
     std::int64_t tasks = 0;  // that are gone
-    std::int64_t left = 0;   // that began anew meanwhile and stay, or that another erasure removed
+    std::int64_t left = 0;   // that resumed meanwhile and stay, or that another erasure removed
   };
   using Done = std::function<void(base::Result<Erased>)>;
 
   Erasure(store::RetentionStore& store, Removals& removals, Background& background, Audit audit)
       : store_(store), removals_(removals), background_(background), audit_(std::move(audit)) {}
 
-  // The task and all below it. Fails with task_not_found, conflict. For a bulk job a task that is not there
-  // is done, as its parent may have been before it; nor are pages given back then: call `tidy` after the job.
+  // Erases the task and all below it. Fails with task_not_found, conflict. For a bulk job a missing task
+  // counts as erased, because its parent's erasure may have removed it; and pages are not given back: call
+  // `tidy` after the job.
   void erase_task(task::TaskKey key, Actor actor, Done done);
-  // All tasks of a context, and those below them. Fails with not_found, conflict.
+  // Erases all tasks of a context, and those below them. Fails with not_found, conflict.
   void erase_context(const task::ContextRef& context, Actor actor, Done done);
-  // What that would remove. Blocks on the disk.
+  // The tasks that erase_context would remove. Blocks on the disk.
   base::Result<std::vector<task::TaskHead>> in_context(const task::ContextRef& context) const;
-  // All tasks of a caller at all agents, with all its tenants. Fails with not_found, conflict.
+  // Erases all tasks of a caller at all agents and in all its tenants. Fails with not_found, conflict.
   void erase_caller(const std::string& name, Actor actor, Done done);
 
-  // Answers what is still open with unavailable. Once nothing that was begun goes on any more.
+  // Answers open orders with unavailable, except those of bulk jobs. Call it once no erasure that was begun
+  // is still running.
   void stop();
 
-  // Gives the pages of what was deleted back to the disk.
+  // Gives the pages of deleted data back to the disk.
   void tidy() {
     removals_.tidy(0, [] {});
   }

@@ -20,10 +20,11 @@ using base::ErrorCode;
 using base::fail;
 
 constexpr int kLostLogPage = 500;
-// A request follows the status with which its work begins, and what operators did before.
+// The first page nearly always has the request: it follows the status that begins the work, and operators'
+// actions.
 constexpr int kRequestPage = 4;
 
-// The budget of a task that began then, for one that begins now: it has as much time.
+// The budget of a task that began at `began`, for a task that begins now, with the same amount of time.
 std::shared_ptr<const task::Budget> budget_anew(const task::Budget* budget, base::Timestamp began) {
   if (budget == nullptr) return nullptr;
   task::Budget anew = *budget;
@@ -34,7 +35,7 @@ std::shared_ptr<const task::Budget> budget_anew(const task::Budget* budget, base
 
 }  // namespace
 
-// An action on its way, shared by the callbacks of what it asks for.
+// An action in progress, shared by its callbacks.
 struct OperatorActions::Act {
   task::TaskKey task;
   task::AuditEntry entry;
@@ -64,7 +65,7 @@ base::Result<void> OperatorActions::check(const Actor& actor) {
   return {};
 }
 
-// Null if the action has been refused for the actor's sake.
+// Returns null if the action was refused because of its actor or reason.
 OperatorActions::ActPtr OperatorActions::begin(const char* action, task::TaskKey key, Actor actor,
                                                Done done) const {
   if (auto checked = check(actor); !checked) {
@@ -81,13 +82,13 @@ OperatorActions::ActPtr OperatorActions::begin(const char* action, task::TaskKey
   return act;
 }
 
-// Runs what reads the store before it acts.
+// Runs `read` on a background thread, because it reads the store.
 void OperatorActions::read_first(const ActPtr& act, std::function<void()> read) {
   if (background_.run(std::move(read))) return;
   act->done(fail(ErrorCode::unavailable, "the server is stopping"));
 }
 
-// Posts a decision for the action, which is told.
+// Posts a decision, and reports its outcome as the action's.
 void OperatorActions::post(const ActPtr& act, Decision decision) {
   decision.done = [this, act, then = std::move(decision.done)](base::Result<Written> written) {
     if (!written) return refuse(act, std::move(written.error()));
@@ -97,7 +98,7 @@ void OperatorActions::post(const ActPtr& act, Decision decision) {
   inbox_.post(std::move(decision));
 }
 
-// Writes down that it was refused, as far as that can be written.
+// Records the refusal in the audit, if it can be written, and reports it.
 void OperatorActions::refuse(const ActPtr& act, base::Error error) {
   if (act->entry.job && base::may_pass(error)) return act->done(fail(std::move(error)));
   task::AuditEntry entry = act->entry;
@@ -106,7 +107,7 @@ void OperatorActions::refuse(const ActPtr& act, base::Error error) {
   entry.detail = error.for_caller;
   inbox_.write([this, entry = std::move(entry)] { return store_.write(entry); },
                [act, error = std::move(error)](const base::Result<void>& written) {
-                 // A job looks at what is written.
+                 // A job relies on the row, so it must learn that it is missing.
                  if (!written && act->entry.job) return act->done(fail(written.error()));
                  act->done(fail(error));
                });
@@ -145,7 +146,7 @@ void OperatorActions::retry(task::TaskKey key, std::optional<Edited> edited, Act
 void OperatorActions::send_again(const ActPtr& act, std::optional<Edited> edited) {
   const auto head = reader_.head(act->task);
   if (!head) return refuse(act, head.error());
-  // A job's tasks may have been written down long ago.
+  // The job may have recorded its tasks long ago.
   if (act->entry.job) {
     const auto line = store_.line(act->task);
     if (line && line->retried_as)
@@ -185,7 +186,7 @@ void OperatorActions::send_again(const ActPtr& act, std::optional<Edited> edited
 }
 
 // The message that began the task's work: its first one, or the one that last reopened it. Answers to its
-// questions, and what was added while it worked, are parts of no request.
+// questions, and messages added while it worked, do not belong to a request.
 base::Result<task::Event> OperatorActions::find_request(const task::TaskHead& head) const {
   task::EventNumber before;  // the end after which it was reopened
   if (head.message_count > 1) {
@@ -208,13 +209,8 @@ base::Result<task::Event> OperatorActions::find_request(const task::TaskHead& he
   }
 }
 
-base::Result<task::EventNumber> OperatorActions::request_event(const task::TaskHead& head) const {
-  const auto request = find_request(head);
-  if (!request) return fail(request.error());
-  return request->number;
-}
-
-// Says in the log of the task that was retried what it has become. The new task's log has it in any case.
+// Records the new task in the log of the task that was retried. The new task's log names the old one in any
+// case.
 void OperatorActions::note_retry(const ActPtr& act, task::TaskKey made) {
   Decision decision(NoteRetry{act->task, act->entry, made});
   decision.done = [](const base::Result<Written>& written) {
@@ -262,7 +258,7 @@ void OperatorActions::requeue(task::TaskKey key, Actor actor, Done done) {
   post(act, std::move(decision));
 }
 
-// The deaths of the program that the task's turn was blamed for.
+// Forgets the deaths of the program that the task's turn was blamed for.
 void OperatorActions::forget_deaths(task::TaskKey task) {
   inbox_.write(
       [this, task] {
@@ -280,13 +276,14 @@ void OperatorActions::begin_again(const task::TaskHead& head) {
   background_.run([this, head] { revive(head); });
 }
 
-// No turn of the task runs here, whatever its head says: what it has shown is read from its log.
+// Requeues a turn that does not run here although the task's head says so. Its output so far is read from the
+// log.
 void OperatorActions::revive(const task::TaskHead& lost) {
   auto log = read_turn_log(
       lost, [&](task::EventNumber after) { return reader_.committed_events(lost.key, after, kLostLogPage); });
   if (!log) return spdlog::warn("a task that was requeued cannot be read: {}", log.error().for_log);
   Decision decision(RerunLostTurn{lost.key, lost.turn, lost.attempt, std::move(log->shown)});
-  // Where another node had the turn, that one abandons it, and this one hears what its children tell.
+  // If another node had the turn, it abandons it, and this node receives the results of its children.
   decision.committed = [this](const store::Committed& committed) { turns_.take_over(committed.head); };
   decision.done = [](const base::Result<Written>&) {};
   inbox_.post(std::move(decision));
@@ -327,7 +324,7 @@ void OperatorActions::order(const ActPtr& act, task::DeliveryOrder what) {
   post(act, Decision(OrderDeliveries{act->task, act->entry, what}));
 }
 
-// ---- What operators switch: agents, which all nodes take over, and nodes.
+// Switches of agents, which all nodes apply, and of nodes.
 
 namespace {
 
@@ -435,8 +432,8 @@ void OperatorActions::scale(const task::AgentName& agent, Scale scale, Actor act
                std::move(entry), then, std::move(done));
 }
 
-// Asked first: the audit must not say that it is done before the node is sure to hear of it. Should it be
-// this one, what is written here still comes before its end.
+// Asks the node first: the audit must not report success before the node is sure to receive the request. If
+// it is this node, the row is still written before the node ends.
 void OperatorActions::drain(store::NodeId node, Actor actor, Switched done) {
   if (auto checked = check(actor); !checked) return done(fail(std::move(checked.error())));
   const auto act = [this, node, actor = std::move(actor), done] {
@@ -455,7 +452,7 @@ void OperatorActions::drain(store::NodeId node, Actor actor, Switched done) {
   if (!background_.run(act)) done(fail(ErrorCode::unavailable, "the server is stopping"));
 }
 
-// Adds the node's name to `shown`, as its number says little once it is gone.
+// Adds the node's name to `shown`, because its number means little once it is gone.
 base::Result<void> OperatorActions::ask_to_drain(store::NodeId node, std::string& shown) {
   if (peers_ == nullptr) {
     return fail(
@@ -470,7 +467,7 @@ base::Result<void> OperatorActions::ask_to_drain(store::NodeId node, std::string
   return peers_->ask_to_drain(node);
 }
 
-// `then` is called once it is stored.
+// Calls `then` once the switch is stored.
 void OperatorActions::write_switch(store::OperatorWrite what, task::AuditEntry entry,
                                    std::function<void()> then, Switched done) {
   auto write = [this, what = std::move(what), entry = std::move(entry)]() -> base::Result<void> {

@@ -1,10 +1,9 @@
-// OperatorActions: what whoever runs this server does to tasks, deliveries and agents of all callers, and to
-// nodes.
+// OperatorActions: an operator's actions on tasks, deliveries and agents of all callers, and on nodes.
 //
-// Each action is a decision on the engine's thread, so it loses no race: it is refused if the task has moved
-// on. An action that is taken is stored with a row of the audit and an Intervention in the task's log; one
-// that is refused leaves a row with the error. An actor and a reason of 1 to kReasonMax bytes are required:
-// invalid_argument without, which leaves no row.
+// Each action is a decision on the engine's thread, so it cannot lose a race: it is refused if the task has
+// changed in the meantime. An accepted action is stored with an audit row and an Intervention in the task's
+// log; a refused one leaves a row with the error. An actor and a reason of 1 to kReasonMax bytes are
+// required: without them it fails with invalid_argument and leaves no row.
 // Threads: any. Nothing blocks; `done` is called once, on any thread, and must not block.
 #pragma once
 
@@ -29,14 +28,14 @@ inline constexpr std::size_t kReasonMax = 500;
 struct Actor {
   std::string name;
   std::string reason;
-  // The bulk job that acts for them. It tries again what the store or a full queue has refused for the
-  // moment, so that leaves no row.
+  // The bulk job that acts for them, if any. A job retries what the store or a full queue has refused for the
+  // moment, so such a refusal leaves no row.
   task::BulkJobKey job = {};
 };
 
 class OperatorActions {
  public:
-  // With the task as it is after the action; of a retry, the new one.
+  // Gets the task as it is after the action; for a retry, the new task.
   using Done = std::function<void(base::Result<task::TaskHead>)>;
   using Switched = std::function<void(base::Result<void>)>;
 
@@ -44,35 +43,36 @@ class OperatorActions {
                   Cancels& cancels, TurnRunner& turns, const agents::Catalogue& catalogue,
                   Background& background, store::Peers* peers);
 
-  // Pauses and scales the agents as an earlier run did, before any turn begins.
+  // Pauses and scales the agents as in an earlier run. Call it before any turn begins.
   base::Result<void> start();
 
-  // Takes over what other nodes have switched since. Blocks.
+  // Applies what other nodes have switched since the last call. Blocks.
   void look();
 
-  // As Cancels::cancel; `done` comes once the cancel is stored, which a running turn may outlive. Fails
-  // with not_cancelable if the task has ended, and with conflict if it is being canceled.
+  // As Cancels::cancel. `done` is called once the cancel is stored, which a running turn may outlive. Fails
+  // with not_cancelable if the task has ended, and with conflict if it is already being canceled.
   void cancel(task::TaskKey key, Actor actor, Done done);
-  // What is sent in place of a task's request.
+  // A message to send in place of a task's request.
   struct Edited {
     Edited(task::Message sent) : message(std::move(sent)) {}  // NOLINT(google-explicit-constructor)
     task::Message message;
-    // Parts of it that are taken from the request's message: the place here, and there, from 0.
+    // Parts that are taken from the request's message: their index in `message` and in the request, from 0.
     std::vector<std::pair<std::size_t, std::size_t>> kept;
   };
   // Sends the task's request again, or `edited` in its place, as a new task of the same caller, agent and
   // metadata in a context of its own. The request is the whole message that began the work: the task's first
-  // one, or the one that last reopened it, never an answer. A job leaves out what was retried already. Fails
-  // as TaskService::submit does, and with invalid_argument if a part to be kept is not there.
+  // one, or the one that last reopened it, never an answer. Fails as TaskService::submit does; with
+  // invalid_argument if a part to be kept does not exist; for a job, with conflict if the task was already
+  // retried.
   void retry(task::TaskKey key, std::optional<Edited> edited, Actor actor, Done done);
-  // Answers what the task asks, as its caller would. `ask`: as Submission::ask. Fails with conflict if it
-  // waits for nobody.
+  // Answers the task's question, as its caller would. `ask`: as Submission::ask. Fails with conflict if the
+  // task asks nothing.
   void answer(task::TaskKey key, task::Message message, std::string ask, Actor actor, Done done);
-  // A running turn is broken off, what it has shown is withdrawn, and it begins again as another attempt. A
-  // queued turn gets back its place, should it have lost that; one that waits for a time, or is quarantined,
-  // begins now. What it was suspected of is forgotten.
-  // Fails with conflict if the task has no turn, if that waits for children alone, or if its agent is not
-  // served: nothing could run it.
+  // Runs the task's turn again. A running turn is interrupted, its output is withdrawn, and it begins again
+  // as another attempt. A queued turn gets back its place, should it have lost it. A turn that waits for a
+  // time, or is quarantined, begins now. The turn is no longer suspected of crashing the program.
+  // Fails with conflict if the task has no turn, if its turn waits for children alone, or if its agent is not
+  // served, so that nothing could run it.
   void requeue(task::TaskKey key, Actor actor, Done done);
 
   // See task::DeliveryOrder. Fails with not_found if there is nothing to resend or to skip.
@@ -81,19 +81,20 @@ class OperatorActions {
   void skip(task::TaskKey key, Actor actor, Done done);
   void skip(store::DeliveryKey delivery, Actor actor, Done done);
 
-  // A paused agent begins no turn; those that run go on, and what is sent to it waits. Outlives restarts.
+  // A paused agent begins no turn. Running turns continue, and new sends wait. A pause survives restarts.
   void pause(const task::AgentName& agent, Actor actor, Switched done);
   void resume(const task::AgentName& agent, Actor actor, Switched done);
-  // Has an agent keep so many processes, and run so many turns at once. Running turns finish first where
-  // there are fewer. Outlives restarts, and changes of its card. At least one is needed; kWorkersMax and
-  // kConcurrencyMax bound them. Fails with conflict if it keeps no processes.
+  // Sets how many processes an agent keeps, and how many turns it runs at once. If that is fewer than now,
+  // running turns finish first. The scale survives restarts and changes of the agent's card. At least one
+  // number is needed; kWorkersMax and kConcurrencyMax bound them. Fails with conflict if `workers` is set and
+  // the agent keeps no processes.
   static constexpr int kWorkersMax = 256, kConcurrencyMax = 10'000;
   struct Scale {
     std::optional<int> workers, concurrency;  // unset: as it is; 0: as the agent's card says
   };
   void scale(const task::AgentName& agent, Scale scale, Actor actor, Switched done);
-  // Has a node begin no more turns, end, and leave its tasks to the others. Fails with not_found if there is
-  // no such node, and with conflict if the store is not shared.
+  // Makes a node begin no more turns, end, and leave its tasks to the others. Fails with not_found if there
+  // is no such node, and with conflict if the store is not shared.
   void drain(store::NodeId node, Actor actor, Switched done);
 
   // The number of the message that `retry` sends again: the task's first one, or the one that last reopened
@@ -134,7 +135,7 @@ class OperatorActions {
   const agents::Catalogue& catalogue_;
   Background& background_;
   store::Peers* const peers_;                                      // null: the store is not shared
-  std::unordered_map<task::AgentName, store::AgentControl> seen_;  // in the store, when it was last read
+  std::unordered_map<task::AgentName, store::AgentControl> seen_;  // as last read from the store
 };
 
 }  // namespace baton::engine
