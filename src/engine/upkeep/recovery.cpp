@@ -14,8 +14,8 @@ namespace baton::engine {
 namespace {
 
 constexpr int kPage = 500;
-constexpr int kSuspicious = 5;  // attempts, from which on the log warns
-// When a quarantined turn goes on by itself: not while anybody lives who knows of it.
+constexpr int kSuspicious = 5;  // attempts; from then on the log warns
+// How long a quarantined turn waits: practically for ever.
 constexpr base::Duration kForGood = std::chrono::hours(24 * 365 * 100);
 
 void close_subagents(task::Change& change, UnfinishedSubagents& open) {
@@ -24,7 +24,7 @@ void close_subagents(task::Change& change, UnfinishedSubagents& open) {
   }
 }
 
-// Whether an event shows that a turn has come further; not so its beginning and what a recovery writes.
+// Whether an event shows progress of a turn. Its beginning and the events of a recovery do not.
 bool is_output(const task::EventBody& body) {
   if (const auto* status = std::get_if<task::StatusChanged>(&body)) return status->status.message.has_value();
   if (const auto* added = std::get_if<task::MessageAdded>(&body))
@@ -155,7 +155,7 @@ base::Result<std::vector<task::TaskHead>> Recovery::all_unfinished() const {
   }
 }
 
-// Returns the task as it is then: its turn runs only where that began on this node.
+// Returns the task as it is afterwards: its turn runs only if it has begun on this node.
 base::Result<task::TaskHead> Recovery::recover(task::TaskHead found, const store::CrashedTurn* crashed) {
   while (found.turn_state == task::TurnState::running ||
          (found.turn_state == task::TurnState::queued && is_due(crashed))) {
@@ -164,7 +164,7 @@ base::Result<task::TaskHead> Recovery::recover(task::TaskHead found, const store
     auto now = commit(std::move(*change));
     if (!now && now.error().code == base::ErrorCode::not_found) return found;
     if (now || now.error().code != base::ErrorCode::conflict) return now;
-    // Somebody has spoken to it, or canceled it, on another node.
+    // Another node has added a message or canceled the task.
     auto row = store_.row(found.key);
     if (!row) return base::fail(std::move(row.error()));
     found = std::move(row->head);
@@ -183,7 +183,8 @@ base::Result<task::TaskHead> Recovery::commit(task::Change change) {
   return std::move(result->head);
 }
 
-// Cancels the children of a task that is about to end, and theirs. Those that undo first are orphans then.
+// Cancels the children of a task that is about to end, and their children. Those that undo their work first
+// are left, and become orphans.
 base::Result<void> Recovery::end_children(task::TaskKey parent) {
   while (true) {
     const auto open = store_.open_tasks(Open::children, parent, kPage);
@@ -199,8 +200,9 @@ base::Result<void> Recovery::end_children(task::TaskKey parent) {
   }
 }
 
-// Cancels the children whose parent ended without canceling them. Those whose turn is another node's, which
-// may be canceling them just now, are canceled by whoever takes its tasks over.
+// Cancels the children whose parent ended without canceling them. It skips those whose turn belongs to
+// another node, which may be canceling them now; if that node is gone, the one that takes over its tasks
+// cancels them.
 base::Result<void> Recovery::end_orphans(std::vector<task::TaskHead>& going_on) {
   task::TaskKey last;
   while (true) {
@@ -221,7 +223,7 @@ base::Result<void> Recovery::end_orphans(std::vector<task::TaskHead>& going_on) 
   }
 }
 
-// Has a task undo what it has done, unless it does already.
+// Makes a task undo its work, unless it already does.
 base::Result<void> Recovery::undo(task::TaskHead head, std::vector<task::TaskHead>& going_on) {
   while (!head.cancel_requested) {
     task::Change change;
@@ -291,7 +293,7 @@ base::Result<task::Change> Recovery::change_for(const task::TaskHead& head,
                 works_elsewhere ? "canceled at a restart; the remote agent may go on" : "");
   }
   if (!agent) return ends(task::State::failed, no_longer_served(head.agent));
-  // A remote agent's task is taken up; its own rules say what becomes of a message that may have arrived.
+  // The task of a remote agent is resumed; its executor decides about a message that may have arrived.
   const bool takes_up = agent->settings.executor == agents::AgentSettings::Kind::a2a;
   if (agent->settings.recovery == agents::AgentSettings::Recovery::fail && !takes_up) {
     return ends(task::State::failed, "the agent was interrupted by a restart");
@@ -314,7 +316,7 @@ base::Result<task::Change> Recovery::change_for(const task::TaskHead& head,
     change.turn->state = task::TurnState::waiting;
     change.turn->waits = {-1, false, clock_.now() + kForGood};
     change.shows = true;
-    // A child's question stays.
+    // A child's question stays visible.
     if (!task::is_waiting(head.state))
       change.events.push_back(status_with_text(head.state, why_quarantined(*crashed), clock_.now()));
     spdlog::error("task={} agent={} its turn is {}", base::loggable_word(head.id.value), head.agent.value,

@@ -1,17 +1,17 @@
 // Recovery: handles the turns that an earlier run of the program left queued or broken off: at start and,
 // where nodes share the store, those of a node that is gone.
 //
-// A broken-off turn follows its agent's rule. `resume` withdraws the output of the broken attempt and queues
-// the turn again, however often that happens, unless it is what the program dies of. If the turn awaited
+// An interrupted turn follows its agent's rule. `resume` withdraws the output of the interrupted attempt and
+// queues the turn again, any number of times, unless the turn crashes the program. If the turn awaited
 // children, its task waits for them first, and the attempt does not count, unless its agent resumes beside
 // them. `fail` ends the task with a clear reason. A task whose cancel was requested is canceled, and so are
-// the open children of ended tasks; a plan that undoes goes on with that. Tasks of an agent that the
-// catalogue has left out stay as they are.
+// the open children of ended tasks; a plan that undoes its work first continues to do so. Tasks of an agent
+// that the catalogue has left out stay as they are.
 //
 // A turn that ran at kSuspectDeaths deaths of its program in a row, without output stored in between, is a
 // suspect (Quarantine). After kQuarantineDeaths more while it was the only suspect that ran, it is
-// quarantined: it waits for a time that does not come, which older nodes keep to as well, until an operator
-// has it queued.
+// quarantined until an operator requeues it. It then waits for a time in the far future, so that nodes of
+// older versions leave it alone, too.
 //
 // Threads: one at a time; `run` before new tasks are accepted. Blocks.
 #pragma once
@@ -28,27 +28,26 @@ namespace baton::engine {
 
 class Recovery {
  public:
-  // `self`: of the nodes that share the store; none: it is not shared. `runs_here`: whether a turn of the
-  // task runs on this node, which an operator may have run again before it is recovered; called by the
-  // engine's thread.
+  // `self`: this node, if nodes share the store; else none. `runs_here`: whether a turn of the task already
+  // runs on this node, because an operator requeued it before its recovery; called by the engine's thread.
   // `operators`: where deaths are counted; null: they are not.
   Recovery(const store::TaskStore& store, store::OperatorStore* operators, Inbox& inbox,
            const agents::Catalogue& catalogue, const base::Clock& clock, store::NodeId self,
            std::function<bool(task::TaskKey)> runs_here);
 
   struct Found {
-    std::vector<task::TaskHead> unfinished;  // tasks whose turns were, as they were
-    std::vector<task::TaskHead> going_on;    // those whose turns are queued or wait now, as they are
-    std::vector<task::TaskHead> suspects;    // of these, those that one at a time may begin
-    std::vector<task::TaskKey> quarantined;  // and those that wait for an operator
+    std::vector<task::TaskHead> unfinished;  // tasks with unfinished turns, as they were found
+    std::vector<task::TaskHead> going_on;    // those whose turns are now queued or wait, as they are now
+    std::vector<task::TaskHead> suspects;    // of these, those that must run one at a time
+    std::vector<task::TaskKey> quarantined;  // of these, those that wait for an operator
   };
   base::Result<Found> run();
-  // The same for these tasks of this node while it serves, but for the children of tasks that have ended.
+  // Like `run`, for these tasks of this node while it serves; but leaves the children of ended tasks.
   base::Result<Found> take_up(std::vector<task::TaskHead> unfinished);
 
  private:
   base::Result<std::vector<task::TaskHead>> all_unfinished() const;
-  // `crashed`: what is known of the task's turn; null: nothing, or it is not asked for.
+  // `crashed`: the record of the turn's crashes; null: it has none, or they are not counted.
   base::Result<task::TaskHead> recover(task::TaskHead found, const store::CrashedTurn* crashed);
   using Crashed = std::vector<store::CrashedTurn>;
   base::Result<Crashed> crashed_turns() const;

@@ -11,17 +11,18 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::size_t kBatchFirst = 16, kBatchMax = 128;
-// What a batch should take of the engine's thread: a send that comes right behind it waits for that.
+// The time on the engine's thread that a batch should take. A send that arrives right after it waits that
+// long.
 constexpr milliseconds kBatchTime{2};
-// The rest after a batch, in times of what it took: so removals take a twentieth of the thread, and
-// what a commit of them costs.
+// The pause after a batch, as a multiple of the time it took: removals take a twentieth of the thread, plus
+// the cost of their commits.
 constexpr int kRest = 20;
 constexpr milliseconds kRestMin{1}, kStoreRetry{1'000};
 
 }  // namespace
 
 struct Removals::Job {
-  store::Removal removal;  // what is left of it, the next at the end
+  store::Removal removal;  // the tasks that are left, the next one last
   Inbox::Also also;
   Done done;
   Noted noted = Noted::first;

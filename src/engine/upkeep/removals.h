@@ -1,5 +1,4 @@
-// Removals: has tasks removed in small batches with rests between them, so that nobody who sends waits for
-// it.
+// Removals: removes tasks in small batches with pauses between them, so that sends need not wait for it.
 //
 // Threads: `run` from any. `done` is called once, on any thread, and must not block; never once the engine
 // drains.
@@ -22,13 +21,14 @@ class Removals {
   Removals(store::RetentionStore& store, Inbox& inbox, Background& background)
       : store_(store), inbox_(inbox), background_(background) {}
 
-  // How many are gone.
+  // Gets the number of tasks that are gone.
   using Done = std::function<void(std::int64_t)>;
-  // Removes the tasks as far as RetentionStore::remove does. `also` is written with the first or the last
-  // batch, and gets how many are gone by then. A batch that the store has no room for is tried again.
+  // Removes those of the tasks that RetentionStore::remove removes. `also` is written with the first or the
+  // last batch, and gets the number of tasks that are gone by then. A batch that the store has no room for is
+  // retried.
   enum class Noted { first, last };
   void run(store::Removal removal, Inbox::Also also, Done done, Noted noted = Noted::first);
-  // Has the store tidy up until nothing is left to do but `spare_pages`.
+  // Makes the store free pages, in steps, until at most `spare_pages` are left to free.
   void tidy(std::int64_t spare_pages, std::function<void()> done);
 
  private:

@@ -14,7 +14,7 @@ using task::State;
 
 constexpr int kRoundPage = 500;
 constexpr int kTreeMax = 200'000;
-// A round begins so long after the last one's end: a tenth of the shortest time, within these.
+// The pause after a round is a tenth of the shortest time that tasks are kept, within these bounds.
 constexpr milliseconds kRoundMin{200}, kRoundMax{3'600'000};
 constexpr milliseconds kFirstRound{5'000};
 constexpr milliseconds kLeadAgain{1'000};
@@ -64,7 +64,7 @@ milliseconds kept_at_least(const RetentionOptions& options, const agents::Agent*
   return shortest;
 }
 
-// A walk through the tasks that are old enough.
+// One scan of the tasks that are old enough.
 struct Retention::Round {
   bool only_counts = false;
   task::TaskKey after, last;
@@ -146,7 +146,7 @@ void Retention::end(const RoundPtr& round) {
   removals_.tidy(kSparePages, then);
 }
 
-// Only roots age by themselves; a detached task waits by itself.
+// Only roots expire by themselves, and detached tasks that wait.
 bool Retention::is_over(const task::TaskHead& head, base::Timestamp now) const {
   const bool waits = task::is_waiting(head.state);
   if (!waits && !task::is_terminal(head.state)) return false;
@@ -155,7 +155,7 @@ bool Retention::is_over(const task::TaskHead& head, base::Timestamp now) const {
   return time > milliseconds(0) && head.status_at + time <= now;
 }
 
-// The tasks of a tree that may go, children before their parents; none if something holds it.
+// The tasks of a tree, children before their parents, if it may be removed; none if a task must stay.
 std::vector<store::Removal::One> Retention::tree_to_go(const task::TaskHead& root) const {
   std::vector<store::Removal::One> go;
   const auto tree = store_.tree(root.key, kTreeMax);

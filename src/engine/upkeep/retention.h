@@ -1,8 +1,8 @@
 // Retention: removes tasks whose time is over, and cancels those that have waited too long for people.
 //
-// It looks through the tasks that are old enough, in the order of their making, in rounds: there is no index
-// of what is due, as the tasks that are older than they are kept for are few. A tree of tasks goes as a
-// whole, when its root's time is over; not while anything in it has not ended or has a webhook to send.
+// It scans the tasks that are old enough, in order of creation, in rounds. There is no index of expired
+// tasks, because few tasks are older than the time they are kept for. A tree of tasks is removed as a whole
+// once its root's time is over, but not while any of its tasks is unfinished or has a webhook to send.
 // Threads: `start` once; the rest on the engine's background threads.
 #pragma once
 
@@ -22,13 +22,13 @@ namespace baton::engine {
 // 0: for ever.
 std::chrono::milliseconds kept_for(const RetentionOptions& options, const agents::Agent* agent,
                                    task::State state);
-// The shortest time after which anything of this agent goes or is canceled; the longest there is if nothing
-// does.
+// The shortest time after which any task of this agent is removed or canceled; milliseconds::max() if none
+// ever is.
 std::chrono::milliseconds kept_at_least(const RetentionOptions& options, const agents::Agent* agent);
 
 class Retention {
  public:
-  // `peers`: the one node that leads has the rounds; null: the store is not shared.
+  // `peers`: only the node that leads runs the rounds; null: the store is not shared.
   Retention(store::RetentionStore& store, Removals& removals, Cancels& cancels,
             const agents::Catalogue& catalogue, Background& background, const base::Clock& clock,
             const RetentionOptions& options, const store::Peers* peers)
@@ -41,8 +41,8 @@ class Retention {
         options_(options),
         peers_(peers) {}
 
-  // Begins the rounds. For a database from before there was retention, as long as none is configured, only
-  // says in the log what would go.
+  // Begins the rounds. For a database that is older than retention, as long as none is configured, it only
+  // logs what would be removed.
   void start();
 
   struct Counts {

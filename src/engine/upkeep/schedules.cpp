@@ -17,10 +17,10 @@ namespace {
 using Missed = agents::Schedule::Missed;
 
 constexpr std::size_t kMissedMax = 1'000;
-// A time that has passed by so little is not missed.
+// A due time that passed no longer ago than this is not missed.
 constexpr base::Duration kLate = std::chrono::minutes(1);
 constexpr base::Duration kLookAgain = std::chrono::minutes(1);
-// A task that the server has no room for is tried again, for so long.
+// The pause before retrying a task that the server had no room for, and how long after its time to retry.
 constexpr base::Duration kRetry = std::chrono::seconds(10), kRetryMost = std::chrono::hours(1);
 
 }  // namespace
@@ -53,7 +53,7 @@ base::Result<void> Schedules::take() {
   taken_ = std::move(taken);
   known_count_ = static_cast<int>(all.size());
   background_.timers().post([this, all = std::move(all)]() mutable {
-    // Those that were there before have come further.
+    // Schedules that were already known may have advanced since.
     for (One& one : all) {
       const auto before = std::ranges::find(all_, one.id, &One::id);
       if (before != all_.end()) one.next = before->next;
@@ -83,13 +83,13 @@ base::Result<Schedules::One> Schedules::begin(const task::AgentName& agent,
   return one;
 }
 
-// What was due before may have had its task, which is gone by now.
+// Tasks that were due before this time may have been created and removed since.
 base::Timestamp Schedules::oldest_kept(const task::AgentName& agent, base::Timestamp now) const {
   const auto time = kept_at_least(retention_, catalogue_.find(agent));
   return time == std::chrono::milliseconds::max() ? base::Timestamp::min() : now - time;
 }
 
-// When this schedule's hidden task was made, which may be now.
+// When this schedule's hidden task was created, which this call may do.
 base::Result<base::Timestamp> Schedules::first_seen(const task::TaskRef& mark) {
   const auto known = store_.find(mark);
   if (known) return known->status_at;
@@ -99,13 +99,13 @@ base::Result<base::Timestamp> Schedules::first_seen(const task::TaskRef& mark) {
   decision.done = [&](base::Result<Written> result) { written.set_value(std::move(result)); };
   inbox_.post(std::move(decision));
   auto result = written.get_future().get();
-  // Another node has made it just now.
+  // Another node has just created it.
   if (!result && result.error().code == base::ErrorCode::already_exists) return first_seen(mark);
   if (!result) return base::fail(std::move(result.error()));
   return result->head.status_at;
 }
 
-// Makes what is due, and looks for the next time.
+// Creates the tasks that are due, and computes the next time.
 void Schedules::make_due(One& one, base::Timestamp now) {
   if (one.next > now) return;
   const agents::Schedule& schedule = *one.schedule;
@@ -142,7 +142,7 @@ void Schedules::submit(const Due& due) {
   background_.run([this, due] { submit_now(due); });
 }
 
-// Unless the task is there.
+// Submits the task unless it already exists.
 void Schedules::submit_now(const Due& due) {
   const auto known = store_.find(due.ref);
   if (known) return;

@@ -1,9 +1,9 @@
-// Schedules: makes the tasks that agents' cards have due at times (agents::Schedule), one for each.
+// Schedules: creates the tasks that agents' cards schedule (agents::Schedule), one for each due time.
 //
-// A due time's task has an id made of agent, schedule and time, so it is made once, whoever looks how often.
-// When a schedule was first seen is kept by a hidden task of its own: what was due before was not missed.
-// Where nodes that share the store have different cards of an agent, the newest one says when.
-// Threads: `take` from one thread; the rest from any.
+// The id of a scheduled task is derived from agent, schedule and time, so the task is created once, no matter
+// how often a due time is found. A hidden task of each schedule records when the schedule was first seen:
+// earlier times do not count as missed. Where nodes of a shared store have different cards of an agent, the
+// newest card decides. Threads: `take` from one thread; the rest from any.
 #pragma once
 
 #include <atomic>
@@ -28,7 +28,8 @@ class Schedules {
         clock_(clock),
         retention_(retention) {}
 
-  // Goes by the cards as they are now; makes what was missed. At start and after a reload. Blocks.
+  // Takes over the schedules of the current cards, and creates missed tasks. At start and after a reload.
+  // Blocks.
   base::Result<void> take();
 
   struct Counts {
@@ -69,13 +70,13 @@ class Schedules {
   const RetentionOptions& retention_;
   std::atomic<int> known_count_{0};
   std::atomic<std::int64_t> begun_{0};
-  std::map<std::string, base::Timestamp> taken_;  // by id: next then; of `take`
+  std::map<std::string, base::Timestamp> taken_;  // by id: `next` at the last `take`, which alone uses it
   // The timers' thread only.
   std::vector<One> all_;
   base::EventLoop::TimerId timer_ = 0;
 };
 
-// Of the times after `from` and up to `now`, the last ones, at most `most`.
+// Returns the last of the times after `from` and up to `now`, at most `most`.
 std::vector<base::Timestamp> last_times(const agents::Schedule& schedule, base::Timestamp from,
                                         base::Timestamp now, std::size_t most);
 
