@@ -14,7 +14,7 @@ double seconds(base::Histogram::Time time) {
   return std::chrono::duration<double>(time).count();
 }
 
-// A sample for each agent and state that has come up.
+// Writes a sample for each agent and state whose count is not 0.
 template <class Counts>
 void by_state(MetricsText& out, const Agents& agents, Counts&& counts) {
   for (const engine::AgentTurns& agent : agents) {

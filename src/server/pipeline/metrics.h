@@ -1,4 +1,5 @@
-// The answer to /metrics: what the server and the engine count, and what the rest of the program adds.
+// The answer to /metrics: the counters of the server and the engine, and the metrics that the rest of the
+// program adds.
 //
 // Threads: any.
 #pragma once

@@ -8,7 +8,7 @@ ObservedExchange::ObservedExchange(const Services& services, std::shared_ptr<htt
   if (services.watch) note_ = std::make_shared<RequestNote>(services.watch, exchange_->request());
 }
 
-// The connection layer has answered itself, or nobody has: the client had left.
+// Counts a request that was not answered here: the connection layer answered it, or the client had left.
 ObservedExchange::~ObservedExchange() {
   count(0, 0);
 }

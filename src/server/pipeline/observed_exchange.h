@@ -1,5 +1,5 @@
-// ObservedExchange: the Exchange that the pipeline hands on. It adds to each answer what lets a browser page
-// of the request's origin read it, and sees to it that the answer is counted and noted.
+// ObservedExchange: the Exchange that the pipeline passes on. It adds to each answer the headers that let a
+// browser page of the request's origin read it, and counts and notes the answer.
 //
 // Threads: as http::Exchange.
 #pragma once
@@ -24,11 +24,12 @@ class ObservedExchange final : public http::Exchange {
   ObservedExchange(const Services& services, std::shared_ptr<http::Exchange> exchange);
   ~ObservedExchange() override;
 
-  // Adds no headers for browser pages: none may read the answer, or the answer has them. Before the answer.
+  // Adds no headers for browser pages, because no page may read the answer, or it already has them. Call it
+  // before the answer.
   void leave_headers() { adds_cors_ = false; }
   // The request has reached this agent, in this protocol.
   void reached(const agents::Agent& agent, Protocol protocol);
-  // Null: nobody wants to know.
+  // Null: requests are not recorded.
   const RequestNotePtr& note() const { return note_; }
 
   const http::Request& request() const override { return exchange_->request(); }
@@ -43,7 +44,7 @@ class ObservedExchange final : public http::Exchange {
 
  private:
   Headers with_cors(Headers headers) const;
-  // `bytes`: of the body, as far as it is known.
+  // `bytes`: the size of the body; 0 for a stream that is still open, or no answer.
   void count(int status, std::size_t bytes);
 
   const Services& services_;

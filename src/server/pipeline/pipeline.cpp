@@ -37,7 +37,7 @@ http::Reply text(int status, std::string body) {
   return reply;
 }
 
-// Empty for a path of callers.
+// Returns an empty match for a path of callers.
 PathMatch find_operators(const http::Request& request) {
   return find_path(paths_at(Place::operators), request.method, request.path);
 }
@@ -49,7 +49,7 @@ http::Hooks Pipeline::hooks() const {
   hooks.answer_at_once = [this](const http::Request& request) {
     return health(request.method, request.path);
   };
-  // Reading a small request takes less time than another thread's wake-up.
+  // Reading a small request takes less time than waking another thread.
   hooks.runs_on_loop = [](const http::Request& request) { return request.body.size() <= kSmallBody; };
   hooks.may_send_body = [this](const http::Request& head) { return may_send_body(services_.options, head); };
   return hooks;
@@ -68,7 +68,7 @@ http::Reply Pipeline::operator_error(const http::Request& request, int status, s
                                                          : plain_error(status, reason);
 }
 
-// In the form of A2A on its paths; the chat protocols have the same form as everything else.
+// Errors on A2A's paths have A2A's form. All others are plain errors, also those of the chat protocols.
 http::Reply Pipeline::protocol_error(const http::Request& request, int status,
                                      std::string_view reason) const {
   http::Reply reply = plain_error(status, reason);
@@ -111,7 +111,8 @@ void Pipeline::handle(std::shared_ptr<http::Exchange> way_back) const {
   const ExchangePtr exchange = begin(std::move(way_back), false);
   if (!exchange) return;
   const http::Request& request = exchange->request();
-  // Before the preflight, and without the headers that let other origins read an answer.
+  // Operators' paths come before the preflight, and without the headers that let other origins read an
+  // answer.
   const bool is_preflight = request.method == "OPTIONS";
   const bool is_for_operator = find_operators(request).row != nullptr;
   if (is_preflight || is_for_operator) exchange->leave_headers();
@@ -143,7 +144,7 @@ void Pipeline::serve_operators(const ExchangePtr& exchange, const ServerOptions&
     return exchange->reply(operate::error_reply(503, "starting"));
   const auto who = authenticate_operator(options, request);
   if (who) {
-    exchange->use_reserve();  // callers' streams keep no operator out
+    exchange->use_reserve();  // so that callers' streams cannot keep operators out
     return operators_->handle(exchange, *who);
   }
   refuse_caller(request, who.error(),
@@ -214,7 +215,7 @@ PathMatch Pipeline::find_below(const Target& target, std::string_view method) {
   return find_path(paths_at(Place::agent_ids), method, target.raw_rest);
 }
 
-// Hidden agents have other names.
+// Never finds a hidden agent: the name of one is no valid agent name.
 const agents::Agent* Pipeline::agent_named(std::string_view name) const {
   if (!agents::is_agent_name(name)) return nullptr;
   const agents::Agent* const here = services_.catalogue.find({std::string(name)});
@@ -338,7 +339,7 @@ void Pipeline::serve_agents(const ExchangePtr& exchange) const {
                 [exchange, answer] { exchange->reply(answer); });
 }
 
-// Not by a page of another origin: a page has no token of its own.
+// Refuses pages of other origins, because a page has no token of its own.
 void Pipeline::serve_tokens(const ExchangePtr& exchange) const {
   const http::Request& request = exchange->request();
   if (!is_of_own_page(services_.options, request))
@@ -369,7 +370,7 @@ void Pipeline::serve_card(const ExchangePtr& exchange, const Target& target) con
   answer();
 }
 
-// For callers: it says more than the card.
+// Only for admitted callers, because the plan shows more than the card.
 void Pipeline::serve_plan(const ExchangePtr& exchange, const Target& target) const {
   const auto by =
       admitted(exchange, target, [exchange](const base::Error& error) { exchange->reply(refusal(error)); });

@@ -1,7 +1,7 @@
 // Pipeline: the stages that every request passes, in this order:
 //
 //   limits        in http/ and server/grpc/, while the request comes in: a flood costs no worker.
-//   health        first of what is answered here: probes name any host, and ask while the program starts.
+//   health        the first stage here: probes may name any host, and ask while the program starts.
 //   host          before anything is done for the request: a page whose domain was made to resolve to this
 //                 machine may not even learn what is served (hosts.h).
 //   preflight     browsers send it without a token, and for any path.
@@ -12,15 +12,16 @@
 //   decode        the binding reads a request value (a2a/json_rpc.h, a2a/rest.h, chat/routes.h, grpc/).
 //   call          the operation (a2a/operations.h, chat/routes.cpp).
 //   encode        the binding writes the operation's answer value, or each item of its stream.
-//   respond       the connection layer's Exchange; what browsers need is added here, for every answer, and
-//                 the answer is counted and noted (observed_exchange.h).
+//   respond       the connection layer's Exchange, wrapped so that every answer gets the headers that
+//   browsers
+//                 need, and is counted and noted (observed_exchange.h).
 //
 // The paths of every stage and binding are rows of a table (server/shared/path_table.h, pipeline/paths.cpp).
 // A path without /agents/<name> means the default agent; if there is none, the answer is 404. A gRPC call has
 // a path of its own and takes the stages up to `authenticate` by its head (`admit`).
 //
-// Threads: `handle` and `admit` on the servers' threads, several at a time; else one thread. Lifetime: as
-// Services.
+// Threads: `handle` and `admit` on the servers' threads, several at a time; all else on one thread. Lifetime:
+// as Services.
 #pragma once
 
 #include <atomic>
@@ -44,18 +45,19 @@ class Pipeline {
   explicit Pipeline(const Services& services) : services_(services) {}
 
   void handle(std::shared_ptr<http::Exchange> exchange) const;
-  // For a listener of operators alone: health checks, the operator API and the console.
+  // For a listener that serves operators only: health checks, the operator API and the console.
   void handle_operator(std::shared_ptr<http::Exchange> way_back) const;
-  // For the server whose handler is `handle`. Small requests are handled on the loop's thread: whatever of
-  // them may block calls Exchange::block first.
+  // For the server whose handler is `handle`. Small requests are handled on the loop's thread, so code that
+  // may block calls Exchange::block first.
   http::Hooks hooks() const;
-  // The answer to an error that the connection layer detects, in the form of the protocol that the path is
-  // of, and with the headers that let a page read it. Must not block.
+  // The answer to an error that the connection layer detects, in the form of the path's protocol, and with
+  // the headers that let a page read it. Must not block.
   http::Reply connection_error(const http::Request& request, int status, std::string_view reason) const;
-  // The same for the paths and the listener of operators: no page of another origin may read it.
+  // The answer to such an error on the operators' paths or listener. It has no headers for pages: no page of
+  // another origin may read it.
   static http::Reply operator_error(const http::Request& request, int status, std::string_view reason);
-  // The stages up to `authenticate` by a head alone; for gRPC, which has it before the message. The path
-  // names the agent; the endpoint has none if there is none of that name.
+  // Runs the stages up to `authenticate` on a request's head, for gRPC, which has the head before the
+  // message. The path names the agent; the endpoint has no agent if none has that name.
   base::Result<Admitted> admit(const http::Request& head) const;
 
   // The answer to a health check; needs no worker and never blocks. Empty for any other request.
@@ -70,8 +72,8 @@ class Pipeline {
     base_url_ = std::move(base_url);
     is_open_.store(true, std::memory_order_release);
   }
-  // Call these before the first request. `with_callers`: the operators' paths are served by `handle`, too.
-  // `options`: those that say which hosts operators may name.
+  // Call these before the first request. `with_callers`: `handle` serves the operators' paths, too.
+  // `options`: the options that list the hosts which operators may name.
   void set_operators(const operate::Routes* routes, const ServerOptions* options, bool with_callers) {
     operators_ = routes;
     operator_options_ = options;
@@ -91,7 +93,7 @@ class Pipeline {
   http::Reply readiness() const;
   http::Reply protocol_error(const http::Request& request, int status, std::string_view reason) const;
 
-  // The stages health and host; null: the request has been answered.
+  // Runs the stages health and host. Returns null if the request has been answered.
   ExchangePtr begin(std::shared_ptr<http::Exchange> way_back, bool for_operators) const;
   void route(const ExchangePtr& exchange) const;
   void serve_root(const ExchangePtr& exchange, const PathMatch& found) const;
@@ -99,7 +101,7 @@ class Pipeline {
   void serve_operators(const ExchangePtr& exchange, const ServerOptions& options) const;
   Target target_of(const http::Request& request) const;
   const agents::Agent* agent_named(std::string_view name) const;
-  // Where a path below an agent leads.
+  // Finds the row of a path below an agent.
   static PathMatch find_below(const Target& target, std::string_view method);
   void serve_agents(const ExchangePtr& exchange) const;
   void serve_tokens(const ExchangePtr& exchange) const;
@@ -112,8 +114,8 @@ class Pipeline {
   void serve_json_rpc(const ExchangePtr& exchange, const Target& target) const;
   void serve_rest(const ExchangePtr& exchange, const Target& target, const a2a::RestTarget& rest) const;
 
-  // The stages origin and authenticate. Empty: the request has been answered, by `refuse(error)` if it was
-  // the caller that may not; with a delay if wrong tokens keep coming from its address.
+  // Runs the stages origin and authenticate. Returns nothing if the request has been answered: by
+  // `refuse(error)` if the caller was refused, with a delay if wrong tokens keep coming from its address.
   template <class Refuse>
   std::optional<Admitted> admitted(const ExchangePtr& exchange, const Target& target, Refuse&& refuse) const;
   void note_refusal(const http::Request& request, std::string_view reason) const;
@@ -128,7 +130,7 @@ class Pipeline {
   const operate::Routes* operators_ = nullptr;
   const ServerOptions* operator_options_ = nullptr;
   bool operators_with_callers_ = false;
-  const Nodes* nodes_ = nullptr;  // null: no others are known of
+  const Nodes* nodes_ = nullptr;  // null: there are no other nodes
   mutable RefusalLog refusals_;
   std::string base_url_;  // read only after `open`
   std::function<http::Counts()> http_counts_;
