@@ -13,7 +13,7 @@
 namespace baton::server::chat {
 namespace {
 
-// ---- AG-UI, and AG-Kit, which shares a path with it; the body decides which it is.
+// AG-UI, and AG-Kit, which shares a path with it; the body decides which it is.
 
 bool has_any(json::Value body, std::initializer_list<std::string_view> names) {
   for (const std::string_view name : names) {
@@ -49,7 +49,7 @@ void ag_ui(const CallPtr& call) {
   run(call, protocol::chat::agui_protocol());
 }
 
-// ---- Agent API: starts a run; stops a session's runs.
+// Agent API: starts a run; stops a session's runs.
 
 // An optional string of the body.
 base::Result<std::string> read_text(const ChatCall& call, const std::string& name) {
@@ -85,7 +85,7 @@ void stop(const CallPtr& call) {
   call->reply(200, std::move(body));
 }
 
-// ---- Agent Server.
+// Agent Server.
 
 void stream(const CallPtr& call) {
   static const auto as_response = protocol::chat::make_agent_server_protocol("response");

@@ -47,7 +47,7 @@ struct Call {
 
   const http::Request& request() const { return exchange->request(); }
 
-  // Reads `place` as a key. Fails with not_found if it has not the form of a key.
+  // Reads `place` as a key. Fails with not_found if it does not have the form of a key.
   template <class Key>
   base::Result<Key> key() const {
     const auto number = key_in(place);

@@ -51,14 +51,14 @@ std::string line_of(const AgentDifference& difference) {
   return text + "\n";
 }
 
-// Without the agents that no caller can name: those are announced for the sake of their tasks alone.
+// Removes the agents that no caller can name. Those are announced only because they have tasks.
 Node shown(Node node) {
   std::erase_if(node.agents,
                 [](const store::NodeAgent& agent) { return !agents::is_agent_name(agent.name.value); });
   return node;
 }
 
-// Of two cards that are as old, all nodes choose the same.
+// The digest decides between cards of the same age, so that all nodes choose the same one.
 bool is_newer(const store::NodeAgent& one, const store::NodeAgent& other) {
   return one.digest != other.digest &&
          std::tie(one.changed, one.digest) > std::tie(other.changed, other.digest);
@@ -79,7 +79,7 @@ NodeState state_of(const Node& node) {
 
 std::vector<AgentDifference> differences(const std::vector<Node>& nodes) {
   std::map<std::string, AgentDifference> by_name;
-  const auto has_said = [](const Node& node) { return !node.agents.empty(); };  // nobody serves without one
+  const auto has_said = [](const Node& node) { return !node.agents.empty(); };  // a node that serves has one
   for (const Node& node : nodes) {
     for (const store::NodeAgent& agent : node.agents) {
       AgentDifference& found = by_name[agent.name.value];
@@ -140,7 +140,7 @@ base::Result<std::vector<Node>> Nodes::read() const {
   return nodes;
 }
 
-// Reads them, unless that was done or tried a moment ago.
+// Reads the nodes, unless that was done or tried a moment ago.
 Nodes::SeenPtr Nodes::look() const {
   const Clock::time_point now = Clock::now();
   const SeenPtr before =
@@ -173,7 +173,8 @@ void Nodes::tell_catalogue(const std::vector<Node>& nodes) const {
   catalogue_.set_on_other_nodes(others, std::move(newer));
 }
 
-// Again and again, one at a time. Neither timers nor the pool run any more once the engine has drained.
+// Reads the nodes after the pause, and then every kPause, one read at a time. Once the engine has drained,
+// neither the timers nor the pool run any more.
 void Nodes::look_after(Millis pause) {
   engine_.after(pause, [this] {
     const bool taken = readers_.try_submit([this] {

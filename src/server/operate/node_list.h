@@ -22,23 +22,23 @@
 
 namespace baton::server {
 
-// joining: it waits until all others know of it. silent: its lease is over, so that others take over.
+// joining: waits until all other nodes know of it. silent: its lease has expired, so that others take over.
 enum class NodeState { joining, serving, draining, silent };
 inline constexpr int kNodeStates = 4;
 std::string_view name_of(NodeState state);
 NodeState state_of(const store::Node& node);
 
-// An agent that is not the same everywhere.
+// An agent that differs between nodes.
 struct AgentDifference {
   task::AgentName agent;
-  std::vector<store::NodeId> missing;  // where it is not served
+  std::vector<store::NodeId> missing;  // the nodes that do not serve it
   struct Card {
     std::string digest;
     std::vector<store::NodeId> nodes;
   };
-  std::vector<Card> cards;  // those that there are, by their first node
+  std::vector<Card> cards;  // all of its cards, in order of their first node
 };
-// Between the nodes that have said what agents they have; by agent.
+// The differences between the nodes that have announced their agents, in order of the agents' names.
 std::vector<AgentDifference> differences(const std::vector<store::Node>& nodes);
 
 class Nodes {
@@ -56,25 +56,25 @@ class Nodes {
 
   bool is_shared() const { return peers_ != nullptr; }
   store::NodeId self() const { return peers_ ? peers_->self() : store::NodeId{1}; }
-  // Whether this one does what only one of them does.
+  // Whether this node does the work that only one node does.
   bool leads() const { return peers_ == nullptr || peers_->leads(); }
 
-  // Announces, and begins to look. Once, before it serves.
+  // Announces this node, and begins to read the others. Once, before it serves.
   void start();
-  // Tells the others which agents this one serves, and from then on what its turns do. When the catalogue has
-  // changed.
+  // Announces to the other nodes which agents this one serves, and from then on reports on its turns. Call it
+  // again when the catalogue has changed.
   void announce();
-  // From now on this one drains.
+  // From now on this node's reports show that it drains.
   void drain() { is_draining_ = true; }
   bool is_draining() const { return is_draining_; }
 
-  // All, by number. This one alone, without a lease, if the store is not shared. Blocks.
+  // All nodes, by number; only this one, without a lease, if the store is not shared. Blocks.
   base::Result<std::vector<store::Node>> read() const;
 
-  // For probes, a line each: what differs between the nodes, by their numbers, or that the database says
-  // nothing of them. Never blocks.
+  // Remarks for probes, one per line: the differences between the nodes, which are named by number, or that
+  // the database does not answer. Never blocks.
   std::string remarks() const;
-  // Nothing if the store is not shared. Blocks.
+  // Adds nothing if the store is not shared. Blocks.
   void add_to(base::MetricsText& out) const;
 
  private:
@@ -82,7 +82,7 @@ class Nodes {
   struct Seen {
     std::vector<store::Node> nodes;
     Clock::time_point at{};
-    bool is_old = false;  // they could not be read since
+    bool is_old = false;  // the last read failed
   };
   using SeenPtr = std::shared_ptr<const Seen>;
   struct Last {

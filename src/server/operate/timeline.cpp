@@ -65,7 +65,7 @@ base::Result<std::int64_t> read_start(const http::Request& request) {
   return fail(ErrorCode::invalid_argument, "Last-Event-ID: must be a whole number from 0");
 }
 
-// A slow reader costs nothing but its place in the log.
+// The stream keeps only its place in the log, so a slow reader costs nothing else.
 void stream(const CallPtr& call, const task::TaskHead& head) {
   const auto after = read_start(call->request());
   if (!after) return call->exchange->reply(error_reply(after.error()));

@@ -13,7 +13,7 @@ namespace baton::server {
 // when to retry.
 http::Reply plain_error(int status, std::string_view reason);
 
-// How an error is answered outside A2A, whose statuses protocol/a2a/errors.h has.
+// The answer to an error outside A2A. A2A's statuses are in protocol/a2a/errors.h.
 struct ErrorRow {
   base::ErrorCode code;
   int chat;               // the status in the chat protocols and for conversations

@@ -15,13 +15,13 @@ namespace baton::server {
 
 struct Call {
   const Services& services;
-  RequestNotePtr note = {};           // null: nobody wants to know of requests
+  RequestNotePtr note = {};           // null: requests are not recorded
   CallerShares::Hold hold = {};       // for this call's stream or waiting reply
   AnswerBudget::SharePtr share = {};  // the answer's part of the budget of large answers; null: it takes none
 };
 
 // Takes a share of the budget of large answers for the call, and calls `done` with whether there was room: on
-// this thread, or later on the budget's pool. `account`: whose answers the share counts among.
+// this thread, or later on the budget's pool. `account`: the account that the share counts for.
 template <class AnyCall>
 void take_share(const std::shared_ptr<AnyCall>& call, const std::string& account, std::size_t bytes,
                 std::function<void(bool)> done) {
