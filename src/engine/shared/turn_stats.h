@@ -35,9 +35,8 @@ class TurnStats {
     base::Histogram turn_time{base::kTurnBounds};  // from a turn's beginning to its end
     States statuses{};                             // tasks' statuses by their state
     States turns{};                                // turns that left their task in this state
-    std::atomic<std::int64_t> turns_going_on{
-        0};                               // turns after which the task waits for children or has another turn
-    std::atomic<std::int64_t> tokens{0};  // of models, as reported by agents
+    std::atomic<std::int64_t> turns_going_on{0};   // turns after which the task waits or has another turn
+    std::atomic<std::int64_t> tokens{0};           // of models, as reported by agents
   };
   Agent& of(const task::AgentName& agent);
 

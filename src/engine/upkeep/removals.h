@@ -28,7 +28,7 @@ class Removals {
   // retried.
   enum class Noted { first, last };
   void run(store::Removal removal, Inbox::Also also, Done done, Noted noted = Noted::first);
-  // Makes the store free pages, in steps, until at most `spare_pages` are left to free.
+  // Calls RetentionStore::tidy in steps until it has nothing left to do; `spare_pages` free pages may stay.
   void tidy(std::int64_t spare_pages, std::function<void()> done);
 
  private:
