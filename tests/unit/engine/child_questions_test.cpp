@@ -1,4 +1,4 @@
-// What children ask goes up to their parents' caller, and the answers go down.
+// Children's questions go up to the caller of their parents, and the answers go down.
 #include "engine/decide/rules/child_questions.h"
 
 #include <doctest/doctest.h>

@@ -83,7 +83,7 @@ TEST_CASE("Delegation: the parent's log shows a child as a subagent, from its st
   CHECK(subagents_in(
             bench.log(bench.engine().reader().head({task::kAnonymous, {"helper"}, child->turn.task})->key))
             .empty());
-  // The reply goes on around it: a subagent is no content of the parent's.
+  // The parent's reply continues around the subagent, which is no part of its content.
   const auto task = bench.engine().reader().read(accepted->key, {});
   REQUIRE(task->artifacts.size() == 1);
   CHECK(task->artifacts[0].parts.at(0).content == "I ask. It says yes.");

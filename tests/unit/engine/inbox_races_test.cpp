@@ -12,7 +12,8 @@ using store::GroupFaults;
 
 namespace {
 
-// The commits of groups for which `loses` returns true call `meanwhile` and then fail with `raced`.
+// A plan in which each group that `loses` selects calls `meanwhile` at its commit and then fails with
+// `raced`.
 FaultPlan racing(std::function<bool(int group)> loses, std::function<void()> meanwhile) {
   FaultPlan plan;
   plan.group = [=](int group) {

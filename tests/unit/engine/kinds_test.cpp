@@ -166,7 +166,7 @@ TEST_CASE("Kinds: a task that waits shows its child's question, and withdraws on
   CHECK(refusal(show, elsewhere(row(TurnState::waiting))) == "not_found");
 }
 
-TEST_CASE("Kinds: a cancel ends a task at once, or tells its running turn") {
+TEST_CASE("Kinds: a cancel ends a task at once, or is requested from its running turn") {
   Bench bench;
   const engine::CancelRequest request{{7}, "why", nullptr, kSelf, bench.catalogue, bench.clock};
   engine::CancelRequest ends = request;
@@ -231,7 +231,7 @@ TEST_CASE("Kinds: an operator requeues a turn that runs or waits for a time") {
   CHECK(refusal(requeue, timed) == "conflict");
 }
 
-TEST_CASE("Kinds: what an operator does joins the change") {
+TEST_CASE("Kinds: an operator's action is logged in the change that it makes") {
   task::AuditEntry entry;
   entry.actor = "ann";
   entry.action = "resend";

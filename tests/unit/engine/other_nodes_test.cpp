@@ -33,7 +33,7 @@ struct Bench {
     REQUIRE(running);
     return accepted->key;
   }
-  // Makes the task look as another node has changed it.
+  // Reports a change of the task by another node, which becomes the owner of its turn.
   void change(task::TaskKey key, store::NodeId owner, bool cancels, std::int64_t version = 1'000) {
     peers.set_ends({{key, {100}, {version}, owner, cancels}});
     peers.say({{key, {100}}});

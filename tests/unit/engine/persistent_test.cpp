@@ -47,7 +47,7 @@ struct PersistentBench : InboxBench {
 
 }  // namespace
 
-TEST_CASE("Persistent: a decision comes through though it is refused for the moment") {
+TEST_CASE("Persistent: a decision that is refused temporarily is posted again until it is stored") {
   PersistentBench bench;
   const Keys keys = bench.make_tasks(1);
   int times = 0;
@@ -61,7 +61,7 @@ TEST_CASE("Persistent: a decision comes through though it is refused for the mom
   CHECK(times == 3);
 }
 
-TEST_CASE("Persistent: it ends when nothing is left to do, or the task is gone") {
+TEST_CASE("Persistent: posting ends when the decision has nothing left to do, or its task is gone") {
   PersistentBench bench;
   const Keys keys = bench.make_tasks(1);
   const auto errors = std::make_shared<std::vector<ErrorCode>>(2, ErrorCode::unavailable);
@@ -70,7 +70,7 @@ TEST_CASE("Persistent: it ends when nothing is left to do, or the task is gone")
   CHECK(bench.post(Decision(Refuses{{99}, errors})) == "task_not_found");
 }
 
-TEST_CASE("Persistent: what is needless is not posted, nor posted again after a conflict") {
+TEST_CASE("Persistent: a needless decision is not posted, nor posted again after a conflict") {
   PersistentBench bench;
   const Keys keys = bench.make_tasks(1);
   Persistent persistent(*bench.inbox, bench.background);

@@ -1,4 +1,4 @@
-// Turns that the program dies of, over an engine with scripted agents.
+// Turns that crash the program, on an engine with scripted agents.
 #include "engine/scheduling/quarantine.h"
 
 #include <doctest/doctest.h>
