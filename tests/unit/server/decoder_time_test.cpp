@@ -79,7 +79,7 @@ void decode_line(const std::string& text) {
   REQUIRE_MESSAGE(line, (line ? "" : line.error().for_caller));
 }
 
-// ---- The lists of each decoder.
+// The lists of each decoder.
 
 std::vector<Case> ag_ui() {
   const std::string run = R"({"threadId":"t","runId":"r",)",
