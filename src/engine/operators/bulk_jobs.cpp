@@ -22,10 +22,9 @@ constexpr int kKeyTriesMax = 16;       // attempts to find a free key
 constexpr int kJobsKeptMax = 100'000;  // that are looked through at start
 constexpr int kJobsLookedAt = 64;      // the newest, after the start
 constexpr int kFindPage = 1'000;
-constexpr std::chrono::seconds kFindTime{10};  // for one page
-constexpr std::chrono::milliseconds kCountTime{
-    2'000};                                // for one page while counting, where others wait for the thread
-constexpr std::size_t kItemsAtOnce = 500;  // in one write
+constexpr std::chrono::seconds kFindTime{10};           // for one page
+constexpr std::chrono::milliseconds kCountTime{2'000};  // for one page; others wait for the thread
+constexpr std::size_t kItemsAtOnce = 500;               // in one write
 constexpr int kReadAtOnce = 256;
 constexpr std::chrono::milliseconds kBulkRetry{250};
 
@@ -310,7 +309,7 @@ void BulkJobs::run(task::BulkJobKey key, BulkAction action, std::string actor, s
 
 // Acts on the items that were read, reads more, or ends the job.
 void BulkJobs::go_on(const JobPtr& job) {
-  const bool ends = stopping_ || !is_runner();  // if not the runner: another node continues the job
+  const bool ends = stopping_ || !is_runner();  // another node then continues the job
   bool reads = false, is_over = false, is_left = false;
   std::vector<task::TaskKey> next;
   job->state.with([&](Job::State& state) {
