@@ -128,7 +128,7 @@ base::Result<std::string> whole_task(const CallPtr& call) {
   if (!key) return fail(key.error());
   const auto line = call->facts.store.line(*key);
   if (!line) return fail(line.error());
-  // Reads only the log's first event, with which the task was created.
+  // Reads only the log's first event: the task as it was created.
   auto made = call->facts.services.engine.reader().read(*key, {0, false}, task::EventNumber{1});
   if (!made) return fail(made.error());
   std::string text;

@@ -73,7 +73,7 @@ class Pipeline {
     is_open_.store(true, std::memory_order_release);
   }
   // Call these before the first request. `with_callers`: `handle` serves the operators' paths, too.
-  // `options`: the options that list the hosts which operators may name.
+  // `options`: the options with the hosts that operators may name.
   void set_operators(const operate::Routes* routes, const ServerOptions* options, bool with_callers) {
     operators_ = routes;
     operator_options_ = options;
