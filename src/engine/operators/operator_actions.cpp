@@ -209,6 +209,12 @@ base::Result<task::Event> OperatorActions::find_request(const task::TaskHead& he
   }
 }
 
+base::Result<task::EventNumber> OperatorActions::request_event(const task::TaskHead& head) const {
+  const auto request = find_request(head);
+  if (!request) return fail(request.error());
+  return request->number;
+}
+
 // Records the new task in the log of the task that was retried. The new task's log names the old one in any
 // case.
 void OperatorActions::note_retry(const ActPtr& act, task::TaskKey made) {
