@@ -12,9 +12,8 @@
 //   decode        the binding reads a request value (a2a/json_rpc.h, a2a/rest.h, chat/routes.h, grpc/).
 //   call          the operation (a2a/operations.h, chat/routes.cpp).
 //   encode        the binding writes the operation's answer value, or each item of its stream.
-//   respond       the connection layer's Exchange, wrapped so that every answer gets the headers that
-//   browsers
-//                 need, and is counted and noted (observed_exchange.h).
+//   respond       the connection layer's Exchange, wrapped so that every answer gets browsers' headers, and
+//                 is counted and noted (observed_exchange.h).
 //
 // The paths of every stage and binding are rows of a table (server/shared/path_table.h, pipeline/paths.cpp).
 // A path without /agents/<name> means the default agent; if there is none, the answer is 404. A gRPC call has
