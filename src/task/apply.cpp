@@ -56,8 +56,6 @@ class Steps {
     }
     if (is_terminal(head.state)) may_reopen_ = false;
     if (event.status.at == base::Timestamp{}) event.status.at = now_;
-    // The clock may have been set back, or another node's may be behind: a task's times never fall.
-    event.status.at = std::max(event.status.at, head.status_at);
     if (is_terminal(to)) event.status.taken = {head.tokens, head.children};
     head.state = to;
     head.status_at = event.status.at;

@@ -89,7 +89,12 @@ base::Result<void> TaskTree::read_log(std::size_t at, const task::TaskHead& head
     const auto events = services_.engine.reader().events(head.key, position, kLogPage);
     if (!events) return base::fail(events.error());
     if (events->empty()) break;
-    if (position.value == 0) nodes_[at].begun = events->front().at;
+    if (position.value == 0) {
+      Node& node = nodes_[at];
+      node.begun = events->front().at;
+      // The clock may have been set back meanwhile.
+      if (node.ended != base::Timestamp{}) node.ended = std::max(node.ended, node.begun);
+    }
     position = events->back().number;
     for (const task::Event& event : *events) {
       if (const auto* child = std::get_if<task::Subagent>(&event.body)) take(at, *child);
