@@ -67,7 +67,7 @@ struct Connection : std::enable_shared_from_this<Connection> {
   bool surplus = false;       // above a connection limit: gets 503 and is closed
   bool half_closed = false;   // the client has closed its sending side
   bool broken = false;        // error or hang-up seen
-  bool queued_again = false;  // in the loop's `queued_`
+  bool queued_again = false;  // a step of it is posted to the loop
   bool handling = false;      // the request's handler is running within `advance`
   RequestParser parser;
   std::unique_ptr<EventStream> stream;

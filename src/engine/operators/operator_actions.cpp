@@ -334,9 +334,6 @@ void OperatorActions::order(const ActPtr& act, task::DeliveryOrder what) {
 
 namespace {
 
-using base::ErrorCode;
-using base::fail;
-
 base::Result<void> check_scale(const OperatorActions::Scale& scale) {
   if (!scale.workers && !scale.concurrency)
     return fail(ErrorCode::invalid_argument, "workers or concurrency is needed");

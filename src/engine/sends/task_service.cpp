@@ -246,8 +246,6 @@ void TaskService::refuse(const SendingPtr& sending, base::Error error) {
 
 namespace {
 
-using base::fail;
-
 constexpr int kBeginningMax = 100;  // events of a run up to its message
 
 }  // namespace

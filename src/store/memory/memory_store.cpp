@@ -377,9 +377,6 @@ Result<std::vector<task::TaskHead>> MemoryStore::open_tasks(Open which, task::Ta
 
 // ---- DeliveryStore
 
-using base::Result;
-using memory::MemoryTask;
-
 // Returns a copy of the task's deliveries with the open group applied.
 memory::DeliveryTable MemoryStore::open_deliveries(task::TaskKey task) const {
   auto open = state_.with([&](const State& state) { return state.tables.deliveries().part_of(task); });
@@ -451,9 +448,6 @@ Result<DeliveryStore::Counts> MemoryStore::delivery_counts() const {
 }
 
 // ---- RetentionStore
-
-using base::Result;
-using memory::MemoryTask;
 
 Result<std::vector<task::TaskHead>> MemoryStore::all_tasks(task::TaskKey after, int limit) const {
   return state_.with([&](const State& state) { return state.tables.all_tasks(after, limit); });
