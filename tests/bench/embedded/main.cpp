@@ -48,7 +48,10 @@ void raise_descriptor_limit() {
 int serve_until(const sigset_t& signals, engine::Engine& engine, server::Pipeline& pipeline,
                 notify::Notifier& notifier) {
   const auto handle = [&](std::shared_ptr<http::Exchange> exchange) { pipeline.handle(std::move(exchange)); };
-  http::HttpServer http(http::Limits{}, handle, server::Pipeline::connection_error, pipeline.hooks());
+  const auto on_error = [&pipeline](const http::Request& request, int status, std::string_view reason) {
+    return pipeline.connection_error(request, status, reason);
+  };
+  http::HttpServer http(http::Limits{}, handle, on_error, pipeline.hooks());
   pipeline.set_http_counts([&http] { return http.counts(); });
   if (const auto recovered = engine.start(); !recovered) return cannot_start(recovered.error());
   const auto port = http.start("127.0.0.1", 0);
