@@ -39,8 +39,9 @@ class FunctionTurn {
   void hush();
 
   // Masks secrets in streamed text, reasoning and errors from now on, even if a secret is split between
-  // pieces. `mask` is called when a text begins and for errors at the turn's end; it may return null. For
-  // agents elsewhere, whose other answers are masked as they are read.
+  // pieces. `mask` is called when a text begins and for errors at the turn's end, which is after the
+  // function has returned: it must own all that it uses. It may return null. For agents elsewhere, whose
+  // other answers are masked as they are read.
   using Mask = std::function<std::shared_ptr<const base::SecretMask>()>;
   void hide(Mask mask) { mask_ = std::move(mask); }
 

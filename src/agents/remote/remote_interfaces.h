@@ -37,8 +37,9 @@ class RemoteInterfaces {
   bool begin_refresh() const;
   Remotes refresh(int stop_fd, bool despite_breaker = false) const;
 
-  // Masks the credentials that were sent; null if none were.
-  std::shared_ptr<const base::SecretMask> mask() const { return credentials_->mask(); }
+  // The credentials that are sent, which mask themselves in answers. Shared with turns, whose last answer
+  // may be masked after this object is gone.
+  const std::shared_ptr<Credentials>& credentials() const { return credentials_; }
   // False if a secret is required and missing.
   bool has_secret() const;
   // The memory budget for the answers of all agents; may be null.

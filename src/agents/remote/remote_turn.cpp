@@ -413,7 +413,7 @@ class RemoteTurn {
 }  // namespace
 
 void run_remote_turn(const RemoteInterfaces& interfaces, const AgentSettings& settings, FunctionTurn& turn) {
-  turn.hide([&interfaces] { return interfaces.mask(); });
+  turn.hide([credentials = interfaces.credentials()] { return credentials->mask(); });
   RemoteTurn(interfaces, settings, turn).run();
 }
 
