@@ -9,7 +9,7 @@ PARTS = (("text", "mirror"), ("text", "线"), ("file", "a.txt", "text/plain", ba
 NOWHERE = "https://93.184.216.34/hook"
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 BATON = "urn:baton:a2a:1"
-# What a step of the table keeps: the task's id, and its context's.
+# The names under which a step keeps the task's id and its context's.
 TASK = {"t": "id", "c": "contextId"}
 
 # (scene, (operation, arguments)...). {g} is the generation's name.
@@ -97,7 +97,7 @@ TABLE = (
 )
 # Scenes whose sends want no history.
 SHORT = ("webhook configurations", "webhooks", "the same again", "lists")
-# What a version has no words for.
+# The operations that a version lacks.
 LACKS = {"0.1": ("list_push", "delete_push", "list", "card"), "0.2": ("list", "card"), "0.3": ("list",), "1.0": ()}
 
 

@@ -1,4 +1,5 @@
-"""Requests over the chat protocols. The agent is tests/e2e/agents/chat, but for what it writes at once."""
+"""Requests over the chat protocols. The agent is tests/e2e/agents/chat, changed to write each
+burst of events at once."""
 import json
 
 from recorded.steps import gate, http

@@ -3,7 +3,7 @@ numbers in order of creation."""
 from recorded.steps import answer_with, delivered, gate, http, rpc, wait
 
 API = "/operate/v1"
-# What follows in the row of a task that goes on while it is shown.
+# The rest of a task's row varies while the task runs.
 SOON = {"varies": {'"state":"[a-z-]+","turnState".*': '"state":<some>}}'}}
 
 

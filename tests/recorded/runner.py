@@ -13,9 +13,9 @@ import harness
 from recorded import steps, texts
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# Of no matter, or held against the body here.
+# Headers that do not matter, or that are checked against the body here.
 LEFT_OUT = ("date", "content-length", "transfer-encoding", "keep-alive")
-# Words for what comes often.
+# Abbreviations of frequent headers.
 SHORT = {"Content-Type: application/json": "JSON", "Content-Type: application/a2a+json": "A2A+JSON",
          "Content-Type: text/event-stream | Cache-Control: no-cache, no-transform | X-Accel-Buffering: no": "EVENTS",
          "Access-Control-Expose-Headers: WWW-Authenticate, Retry-After, ETag, A2A-Extensions, X-A2A-Extensions":

@@ -43,17 +43,17 @@ def wait(task, *states, agent="player", **how):
 
 
 def gate(agent, name):
-    """Lets a test agent go on."""
+    """Opens the gate at which a test agent waits."""
     return {"do": "gate", "agent": agent, "gate": name}
 
 
 def delivered(path, last):
-    """What a webhook's receiver has been sent to this path, up to a body with the text `last`, which is awaited."""
+    """Waits for a webhook with the text `last` at this path, and records all webhooks there up to it."""
     return {"do": "delivered", "path": path, "last": last}
 
 
 def answer_with(path, *statuses):
-    """What the receiver answers at this path, the last of them from then on."""
+    """Sets the statuses with which the receiver answers at this path; the last one is repeated."""
     return {"do": "answer_with", "path": path, "statuses": statuses}
 
 

@@ -6,7 +6,7 @@ import re
 WIDTH = 118
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]|[,:] *|[^\s{}\[\],:"]+')
 ID = re.compile(r"(?<![0-9a-f])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![0-9a-f])")
-# What is no id and differs all the same, with the name that takes its place.
+# Varying texts other than ids, each with the placeholder that replaces it.
 PLAIN = (
     (re.compile(r'"connections":\d+,"streams":\d+'), '"connections":<number>,"streams":<number>'),
     (re.compile(r'"turnSeconds":{[^{}]*}'), '"turnSeconds":<numbers>'),

@@ -24,8 +24,8 @@ base::Result<std::unique_ptr<Connection>> open_newest(const std::string& databas
 // returns its size. Fails with already_exists, not_found, unavailable; then there is no new file.
 base::Result<std::int64_t> back_up(const std::string& database, const std::string& copy);
 
-// What is wrong with the database: SQLite's own check, and the promises of schema/TABLES.md. Empty: nothing.
-// Fails as open_newest does, and if it cannot be read.
+// Returns the database's faults, by SQLite's own check and by the promises of schema/TABLES.md; empty if it
+// has none. Fails as open_newest does, and if the database cannot be read.
 base::Result<std::vector<std::string>> check(const std::string& database);
 
 // Names and values of measurements, for people and programs.
