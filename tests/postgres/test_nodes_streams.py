@@ -43,19 +43,26 @@ class Streams(nodes.SharedNodesCase):
         blocks = list(blocks)
         while not (blocks and blocks[-1].final):
             after = blocks[-1].number if blocks else 0
-            blocks += self.nodes[index].resubscribe(task, after, agent="player").rest()
+            blocks += self.followed_on(index, task, after).rest()
         return blocks
 
-    def begun_on(self, index, task):
-        """Begins a task and returns its stream. Asks again if the node has no database at the moment."""
-        def begin():
+    @staticmethod
+    def patiently(open_stream):
+        """Returns the stream that `open_stream` opens. Asks again while the node has no database."""
+        def opened():
             try:
-                return self.nodes[index].stream(f"count {STEPS}", task, agent="player")
+                return open_stream()
             except client.RpcError as refused:
                 if refused.code != 503:
                     raise
                 return None
-        return harness.wait_for(begin, what="a node to begin the task")
+        return harness.wait_for(opened, what="a node to open the stream")
+
+    def begun_on(self, index, task):
+        return self.patiently(lambda: self.nodes[index].stream(f"count {STEPS}", task, agent="player"))
+
+    def followed_on(self, index, task, after=0):
+        return self.patiently(lambda: self.nodes[index].resubscribe(task, after, agent="player"))
 
     def follow_many(self, tasks):
         """Begins tasks and follows each while it runs: on the node where it began, and on both others. Returns all
@@ -64,7 +71,7 @@ class Streams(nodes.SharedNodesCase):
             task, here = client.new_id(), number % 3
             stream = self.begun_on(here, task)
             next(iter(stream))
-            others = [self.nodes[(number + more) % 3].resubscribe(task, 0, agent="player") for more in (1, 2)]
+            others = [self.followed_on((number + more) % 3, task) for more in (1, 2)]
             return [self.to_the_end(here, task, stream.rest()),
                     *(self.to_the_end(here, task, other.rest()) for other in others)]
         with concurrent.futures.ThreadPoolExecutor(8) as threads:

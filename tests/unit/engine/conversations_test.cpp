@@ -25,7 +25,8 @@ class Bench : public EngineBench {
 
   task::TaskHead begun(const std::string& text, const std::string& context,
                        const std::string& caller = "ann") {
-    task::Submission submission = message(text);
+    // Ids ascend, so that tasks of the same millisecond are listed in the order of their beginning.
+    task::Submission submission = message(text, "task-" + std::to_string(++tasks_));
     submission.caller = {caller};
     submission.context = {context};
     const auto accepted = submit(std::move(submission));
@@ -57,6 +58,9 @@ class Bench : public EngineBench {
     return erased.get_future().get();
   }
   static task::ContextRef ref(const std::string& context) { return {{"ann"}, kAgent, {context}}; }
+
+ private:
+  int tasks_ = 100;
 };
 
 std::vector<std::string> ids_of(const engine::Conversations::Page& page) {
