@@ -2,9 +2,6 @@
 # Outside of a Git checkout the commit is "unknown", or the value of BATON_COMMIT, an option or environment variable.
 set(BATON_COMMIT "$ENV{BATON_COMMIT}" CACHE STRING "The commit that this is built from; empty: as git says")
 set(libraries "SQLite ${SQLite3_VERSION}, OpenSSL ${OPENSSL_VERSION}, cpp-httplib ${httplib_VERSION}, spdlog ${spdlog_VERSION}")
-if(libpq_VERSION)
-  string(APPEND libraries ", libpq ${libpq_VERSION}")
-endif()
 if(BATON_WITH_GRPC)
   string(APPEND libraries ", gRPC ${grpcpp_grpc++_VERSION}")
 endif()

@@ -12,7 +12,11 @@ endif()
 message(STATUS "PostgreSQL: ${BATON_WITH_POSTGRES}")
 
 if(BATON_WITH_POSTGRES)
-  set(BATON_POSTGRES_LIBRARIES PkgConfig::libpq)
+  # Only the headers: the program loads the library when it uses PostgreSQL (src/store/postgres/lane/libpq.h).
+  add_library(baton_libpq INTERFACE)
+  target_include_directories(baton_libpq SYSTEM INTERFACE ${libpq_INCLUDE_DIRS})
+  target_link_libraries(baton_libpq INTERFACE ${CMAKE_DL_LIBS})
+  set(BATON_POSTGRES_LIBRARIES baton_libpq)
   set(BATON_POSTGRES_WITHOUT "postgres/absent.cpp")
 else()
   set(BATON_POSTGRES_LIBRARIES)

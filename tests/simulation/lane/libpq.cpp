@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "server.h"
+#include "store/postgres/lane/libpq.h"
 
 using baton::simulation::Answer;
 using baton::simulation::BackendPtr;
@@ -56,6 +57,10 @@ int send(PGconn* connection, std::string sql, int count, const char* const* valu
 }
 
 }  // namespace
+
+baton::base::Result<void> baton::store::postgres::load_libpq() {
+  return {};
+}
 
 extern "C" {
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "store/postgres/lane/libpq.h"
 #include "store/postgres/lane/link.h"
 
 namespace baton::store::postgres {
@@ -15,6 +16,7 @@ struct FreeOptions {
 }  // namespace
 
 base::Result<Address> Address::read(const std::string& url) {
+  if (auto loaded = load_libpq(); !loaded) return base::fail(loaded.error());
   char* wrong = nullptr;
   const std::unique_ptr<PQconninfoOption, FreeOptions> options(PQconninfoParse(url.c_str(), &wrong));
   PQfreemem(wrong);  // it quotes the URL
