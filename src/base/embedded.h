@@ -1,5 +1,6 @@
 // Embedded files: files compiled into the program. They are those of schema/, such as SQL migrations and JSON
-// Schemas, the pages of src/server/console/, and the templates that `baton init` writes.
+// Schemas, the pages of src/server/console/, the templates that `baton init` writes, and the files that are
+// unpacked (base/unpacked.h).
 #pragma once
 
 #include <string_view>
@@ -8,8 +9,8 @@
 namespace baton::base {
 
 struct EmbeddedFile {
-  std::string_view
-      name;  // relative to schema/, "sqlite/0001_initial.sql"; "console/index.html", "templates/bash/ask.sh"
+  std::string_view name;  // relative to schema/, "sqlite/0001_initial.sql"; "console/index.html",
+                          // "templates/bash/ask.sh", "share/lib/python/baton/__init__.py"
   std::string_view text;
 };
 

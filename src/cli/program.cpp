@@ -18,6 +18,7 @@
 #include "cli/client_options.h"
 #include "cli/commands.h"
 #include "cli/db_commands.h"
+#include "cli/dev_folder.h"
 #include "cli/exit_code.h"
 #include "cli/ops_commands.h"
 #include "cli/shell_words.h"
@@ -39,6 +40,7 @@ constexpr const char* kServeHelp =
 struct ServeOptions {
   std::vector<std::pair<std::string, std::string>> defaults;  // those that differ from `serve`'s
   std::string folder;                                         // of agents; empty: as the settings say
+  bool finds_folder = false;                                  // without a folder and a setting, looks for one
   std::string config_file;
   std::map<std::string, std::string> given;  // by path; entries whose flag was not given are ignored
   bool print_schema = false;
@@ -63,6 +65,8 @@ int serve_command(const CLI::App& command, const ServeOptions& options) {
   app::Sources sources;
   sources.defaults = options.defaults;
   if (!options.folder.empty()) sources.flags.emplace_back("agents", options.folder);
+  const DevFolder found = options.finds_folder && options.folder.empty() ? find_dev_folder() : DevFolder{};
+  if (!found.folder.empty()) sources.defaults.emplace_back("agents", found.folder);
   sources.environment = app::process_environment();
   for (const app::Setting& setting : app::settings()) {
     if (command.count(app::flag_of(setting)) == 0) continue;
@@ -81,6 +85,8 @@ int serve_command(const CLI::App& command, const ServeOptions& options) {
   for (const std::string& warning : loaded.warnings)
     std::fprintf(stderr, "baton: warning: %s\n", warning.c_str());
   for (const std::string& problem : loaded.problems) std::fprintf(stderr, "baton: %s\n", problem.c_str());
+  if (!found.about.empty() && (found.folder.empty() || loaded.config.agents_folder == found.folder))
+    std::fprintf(stderr, "%s\n", found.about.c_str());
   return loaded.problems.empty() ? app::serve(loaded.config, load) : kExitUsage;
 }
 
@@ -182,7 +188,11 @@ class Program {
   void add_dev() {
     CLI::App* command = app_.add_subcommand(
         "dev", "Serve agents while you write them: changes are taken up, and all that happens is shown");
-    command->add_option("folder", dev_.folder, "Folder with one folder for each agent (agent-cards)");
+    command->add_option(
+        "folder", dev_.folder,
+        "Folder with one folder for each agent (agent-cards or agents, or else the agents that "
+        "come with Baton)");
+    dev_.finds_folder = true;
     dev_.defaults = {{"dev", "true"}, {"db", ":memory:"}, {"log.format", "terminal"}};
     add_settings(command, dev_);
     command->footer(

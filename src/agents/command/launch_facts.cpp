@@ -1,9 +1,15 @@
 #include "agents/command/launch_facts.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <array>
 #include <cstdlib>
 #include <system_error>
 #include <utility>
+
+#include "base/log.h"
+#include "base/unpacked.h"
 
 namespace baton::agents {
 namespace {
@@ -12,25 +18,41 @@ namespace fs = std::filesystem;
 
 constexpr std::array<const char*, 5> kPassedOn{"PATH", "HOME", "LANG", "TZ", "TMPDIR"};
 
-// The folder of Baton's program. The libraries are installed beside it, as in /usr/bin and /usr/share, or
-// are in the source tree that it was built from.
-const fs::path& program_folder() {
+// The libraries of an installed program, as /usr/share/baton/lib is for /usr/bin/baton; empty if there are
+// none. Only in a folder to which no other user can add: "share" could be theirs if the program is in
+// /tmp/bin.
+fs::path installed_libraries() {
+  std::error_code ignored;
+  const fs::path prefix = fs::read_symlink("/proc/self/exe", ignored).parent_path().parent_path();
+  struct stat facts {};
+  const bool is_safe = ::stat(prefix.c_str(), &facts) == 0 &&
+                       (facts.st_uid == 0 || facts.st_uid == ::geteuid()) && (facts.st_mode & 022) == 0;
+  return is_safe ? prefix / "share/baton/lib" : fs::path();
+}
+
+// The libraries that the program carries; empty if they cannot be unpacked.
+const fs::path& own_libraries() {
   static const fs::path folder = [] {
-    std::error_code ignored;
-    return fs::read_symlink("/proc/self/exe", ignored).parent_path();
+    const auto& unpacked = base::unpacked();
+    if (!unpacked) {
+      base::log_warn({}, "agents cannot import the libraries that come with Baton: {}",
+                     unpacked.error().for_caller);
+      return fs::path();
+    }
+    if (!unpacked->note.empty()) base::log_warn({}, "{}", unpacked->note);
+    return unpacked->folder / "lib";
   }();
   return folder;
 }
 
 // The folder that makes `baton` a module of a language, "python" or "node"; empty if there is none.
 std::string library_for(const char* language, const fs::path& agent_folder) {
-  for (const fs::path& libraries :
-       {agent_folder.parent_path() / "lib", program_folder().parent_path() / "share/baton/lib",
-        program_folder().parent_path().parent_path() / "agent-cards/lib"}) {
-    std::error_code ignored;
-    if (fs::is_directory(libraries / language / "baton", ignored)) return (libraries / language).string();
+  std::error_code ignored;
+  for (const fs::path& libraries : {agent_folder.parent_path() / "lib", installed_libraries()}) {
+    if (!libraries.empty() && fs::is_directory(libraries / language / "baton", ignored))
+      return (libraries / language).string();
   }
-  return {};
+  return own_libraries().empty() ? std::string() : (own_libraries() / language).string();
 }
 
 void append_path(std::string& paths, const std::string& folder) {

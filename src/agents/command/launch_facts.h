@@ -23,7 +23,7 @@ struct LaunchFacts {
 // The command of an agent, run in its folder. Its environment has PATH, HOME, LANG, TZ and TMPDIR from
 // Baton's, the variables that the card wants passed on, and the card's own, which win. PYTHONPATH and
 // NODE_PATH end with the helper libraries for agents: those in lib/ beside the agent's folder, or else
-// those installed with Baton's program.
+// those installed with Baton's program, or else those that the program carries (base/unpacked.h).
 Command command_of(const AgentSettings& settings, const std::filesystem::path& folder);
 
 // The agent's command for a turn that has a process of its own: with the turn's trace as TRACEPARENT, unless

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "base/unpacked.h"
 #include "support/temp_folder.h"
 
 namespace launch_facts_test {
@@ -52,11 +53,15 @@ TEST_CASE("command_of: search paths that the card sets or passes on come before 
   unsetenv("NODE_PATH");
 }
 
-TEST_CASE("command_of: a lib folder without the libraries is not on a search path") {
+TEST_CASE(
+    "command_of: without libraries beside the agents, those that the program carries are on the paths") {
   Bench bench;
   bench.agents.write("lib/python/shared.py", "");
-  CHECK_FALSE(bench.variable("PYTHONPATH").starts_with(bench.agents.path().string()));
-  CHECK_FALSE(bench.variable("NODE_PATH").starts_with(bench.agents.path().string()));
+  const auto& unpacked = base::unpacked();
+  REQUIRE(unpacked);
+  CHECK(bench.variable("PYTHONPATH") == (unpacked->folder / "lib/python").string());
+  CHECK(bench.variable("NODE_PATH") == (unpacked->folder / "lib/node").string());
+  CHECK(std::filesystem::exists(unpacked->folder / "lib/python/baton/__init__.py"));
 }
 
 }  // namespace launch_facts_test
