@@ -22,6 +22,9 @@ class Releases(unittest.TestCase):
         self.script("scripts/check", 'echo "check $*" >>build/called')
         self.script("scripts/package/build", """mkdir -p "$1"; v=$(sed -nE 's/^project.baton VERSION ([0-9.]+) .*/\\1/p' CMakeLists.txt)
 touch "$1/baton_${v}_amd64.deb" "$1/baton-agents_${v}_all.deb\"""")
+        self.script("scripts/package/tarball", """v=$(sed -nE 's/^project.baton VERSION ([0-9.]+) .*/\\1/p' CMakeLists.txt)
+touch "$1/baton-$v-linux-$(uname -m).tar.gz\"""")
+        self.script("scripts/package/libraries", 'touch "$1/baton.whl"')
         self.script("scripts/package/sbom", "echo '{}'")
         (self.folder / "build").mkdir()
         self.git("init", "--quiet")
@@ -65,7 +68,8 @@ touch "$1/baton_${v}_amd64.deb" "$1/baton-agents_${v}_all.deb\"""")
         self.assertNotIn("Nothing has been released yet", changes)
         folder = self.folder / "build/releases/7.0.0"
         self.assertEqual(sorted(path.name for path in folder.iterdir()),
-                         ["SHA256SUMS", "baton-7.0.0.cdx.json", "baton-7.0.0.tar.gz", "baton-agents_7.0.0_all.deb", "baton_7.0.0_amd64.deb"])
+                         ["SHA256SUMS", f"baton-7.0.0-linux-{os.uname().machine}.tar.gz", "baton-7.0.0.cdx.json",
+                          "baton-7.0.0.tar.gz", "baton-agents_7.0.0_all.deb", "baton.whl", "baton_7.0.0_amd64.deb"])
         checked = subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=folder, check=False)
         self.assertEqual(checked.returncode, 0)
         inside = subprocess.run(["tar", "-xOzf", "baton-7.0.0.tar.gz", "baton-7.0.0/CMakeLists.txt"], cwd=folder,
