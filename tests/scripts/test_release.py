@@ -68,7 +68,8 @@ touch "$1/baton-$v-linux-$(uname -m).tar.gz\"""")
         self.assertNotIn("Nothing has been released yet", changes)
         folder = self.folder / "build/releases/7.0.0"
         self.assertEqual(sorted(path.name for path in folder.iterdir()),
-                         ["SHA256SUMS", f"baton-7.0.0-linux-{os.uname().machine}.tar.gz", "baton-7.0.0.cdx.json",
+                         ["SHA256SUMS", f"baton-7.0.0-linux-{os.uname().machine}.cdx.json",
+                          f"baton-7.0.0-linux-{os.uname().machine}.tar.gz", "baton-7.0.0.cdx.json",
                           "baton-7.0.0.tar.gz", "baton-agents_7.0.0_all.deb", "baton.whl", "baton_7.0.0_amd64.deb"])
         checked = subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=folder, check=False)
         self.assertEqual(checked.returncode, 0)
