@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <sstream>
 
 #include "agents/cards/files_digest.h"
@@ -142,7 +143,9 @@ class Loader {
     }
     card.document = std::move(*document);
     const json::Value root = card.document->root();
-    std::vector<SchemaProblem> problems = protocol::check_card(card.text);
+    std::vector<SchemaProblem> problems;
+    add_repeated(root, "", problems);
+    if (problems.empty()) problems = protocol::check_card(card.text);
     if (problems.empty()) {
       agent.card = protocol::read_card(root);
       agent.settings = read_settings(root["baton"], agent.folder, problems);
@@ -186,6 +189,22 @@ class Loader {
     std::ostringstream text;
     if (!stream || !(text << stream.rdbuf())) return base::fail(ErrorCode::not_found, {}, "cannot be read");
     return std::string(base::without_mark(text.view()));
+  }
+
+  // Finds members that an object has more than once: only the last one would count.
+  static void add_repeated(json::Value value, const std::string& pointer,
+                           std::vector<SchemaProblem>& problems) {
+    std::size_t index = 0;
+    std::set<std::string_view> seen;
+    for (const json::Value child : value) {
+      const bool is_member = value.is_object();
+      std::string at = pointer + "/" + (is_member ? std::string() : std::to_string(index++));
+      for (const char c : is_member ? child.key() : std::string_view())
+        at += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
+      if (is_member && !seen.insert(child.key()).second)
+        problems.push_back({at, "is in the card twice; keep one of the two"});
+      add_repeated(child, at, problems);
+    }
   }
 
   static void check_skills(const std::vector<task::Skill>& skills, const std::string& place,
