@@ -40,8 +40,8 @@ struct ChatOptions {
 int chat_command(const ChatOptions& options);
 
 struct TestOptions {
-  std::string folder;  // of one agent
-  std::string file;    // with conversations; empty: conversations.json in the folder
+  std::string folder;  // of agents, or of one agent
+  std::string file;    // of one agent, with conversations; empty: conversations.json in the folder
   std::string junit;   // the file for a JUnit report; empty: none
 };
 // Returns 0 if all conversations went as expected, 1 if one did not.

@@ -1,11 +1,16 @@
 // `run`: serves a program without a card as an agent for a conversation in the terminal.
+#include <unistd.h>
+
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <sstream>
 #include <utility>
 #include <variant>
 
+#include "app/check_cards.h"
 #include "base/id.h"
 #include "cli/agent_commands.h"
 #include "cli/exit_code.h"
@@ -37,6 +42,18 @@ bool is_executable(const fs::path& file) {
   return (fs::status(file).permissions() & fs::perms::owner_exec) != fs::perms::none;
 }
 
+// Looks where a shell would: at the path, or for a name without a slash in the folders of PATH.
+bool can_be_found(const std::string& program) {
+  if (program.find('/') != std::string::npos) return fs::exists(program);
+  const char* const path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "/usr/bin:/bin" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const fs::path file = fs::path(folder.empty() ? "." : folder) / program;
+    if (::access(file.c_str(), X_OK) == 0 && fs::is_regular_file(file)) return true;
+  }
+  return false;
+}
+
 struct Script {
   std::vector<std::string> command;  // its source is named relative to the agent's folder
   fs::path file;                     // its source; empty: no word of the command is a file
@@ -51,7 +68,11 @@ Result<Script> read_program(const std::vector<std::string>& words) {
     word = program.file.filename().string();
     break;
   }
-  if (program.file.empty() || program.command.front() != program.file.filename()) return program;
+  if (program.file.empty() || program.command.front() != program.file.filename()) {
+    if (can_be_found(words.front())) return program;
+    return fail(ErrorCode::invalid_argument,
+                words.front() + ": there is no such file, and no program of this name on PATH");
+  }
   if (is_executable(program.file)) {
     program.command.front() = "./" + program.command.front();
     return program;
@@ -77,15 +98,18 @@ std::string name_of(const Script& program) {
 }
 
 std::string card_of(const Script& program, const std::string& name, const std::string& io) {
+  std::string description = "Runs";
+  for (const std::string& word : program.command) description += " " + shell_word(word);
+  description += '.';
   std::string card;
   json::Writer out(card);
   out.object([&] {
-    out.member("name", name).member("description", "What " + name + " does.").member("version", "0.1.0");
+    out.member("name", name).member("description", description).member("version", "0.1.0");
     out.key("defaultInputModes").strings({"text/plain"});
     out.key("defaultOutputModes").strings({"text/plain"});
     out.key("skills").array([&] {
       out.object([&] {
-        out.member("id", name).member("name", name).member("description", "What " + name + " does.");
+        out.member("id", name).member("name", name).member("description", description);
         out.key("tags").strings({name});
       });
     });
@@ -161,7 +185,9 @@ int run_command(const RunOptions& options) {
   };
   const int exit_code = chat_command(chat);
   if (options.save.empty()) return exit_code;
-  if (const auto saved = make_folder(options.save, *program, card_of(*program, name, spoken), true); !saved)
+  const std::string own_name = fs::path(options.save).filename().string();
+  const std::string card = card_of(*program, app::is_agent_name(own_name) ? own_name : name, spoken);
+  if (const auto saved = make_folder(options.save, *program, card, true); !saved)
     return failed(saved.error(), kExitNotSaved);
   std::fprintf(stderr, "%s: saved with \"io\": \"%s\"; baton check %s says what is wrong with it\n",
                options.save.c_str(), spoken.c_str(), shell_word(options.save).c_str());

@@ -30,6 +30,13 @@ struct Outcome {
   std::chrono::duration<double> time{};
 };
 
+// An agent, what it is told, and what came of it.
+struct Suite {
+  std::string agent;
+  std::vector<Conversation> conversations;
+  std::vector<Outcome> outcomes;
+};
+
 // Runs conversations against a server.
 class Runner {
  public:
@@ -92,14 +99,15 @@ std::string xml_escaped(std::string_view text) {
   return all;
 }
 
-bool write_junit(const std::string& file, const std::string& agent, const std::vector<Outcome>& outcomes) {
-  std::ofstream out(file);
-  const auto failures =
-      std::ranges::count_if(outcomes, [](const Outcome& one) { return !one.failure.empty(); });
-  out << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"" << xml_escaped(agent)
-      << "\" tests=\"" << outcomes.size() << "\" failures=\"" << failures << "\">\n";
-  for (const Outcome& one : outcomes) {
-    out << "  <testcase classname=\"" << xml_escaped(agent) << "\" name=\"" << xml_escaped(one.name)
+std::ptrdiff_t failures_in(const std::vector<Outcome>& outcomes) {
+  return std::ranges::count_if(outcomes, [](const Outcome& one) { return !one.failure.empty(); });
+}
+
+void write_suite(std::ostream& out, const Suite& suite) {
+  out << "<testsuite name=\"" << xml_escaped(suite.agent) << "\" tests=\"" << suite.outcomes.size()
+      << "\" failures=\"" << failures_in(suite.outcomes) << "\">\n";
+  for (const Outcome& one : suite.outcomes) {
+    out << "  <testcase classname=\"" << xml_escaped(suite.agent) << "\" name=\"" << xml_escaped(one.name)
         << "\" time=\"" << one.time.count() << "\"";
     if (one.failure.empty()) {
       out << "/>\n";
@@ -110,7 +118,51 @@ bool write_junit(const std::string& file, const std::string& agent, const std::v
     out << "</failure>\n  </testcase>\n";
   }
   out << "</testsuite>\n";
+}
+
+bool write_junit(const std::string& file, const std::vector<Suite>& suites) {
+  std::ofstream out(file);
+  out << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n";
+  for (const Suite& suite : suites) write_suite(out, suite);
+  out << "</testsuites>\n";
   return static_cast<bool>(out.flush());
+}
+
+base::Result<std::vector<Conversation>> conversations_in(const std::string& file) {
+  const auto text = app::read_text_file(file, kFileMax);
+  if (!text) return base::fail(text.error());
+  auto conversations = read_conversations(*text);
+  if (!conversations)
+    return base::fail(base::ErrorCode::invalid_argument, file + ":" + conversations.error().for_caller);
+  return conversations;
+}
+
+// Finds the conversations of the agent, or of every agent of the folder that has some.
+base::Result<std::vector<Suite>> suites_in(const TestOptions& options, const app::AgentFolder& place) {
+  std::vector<Suite> suites;
+  if (!place.name.empty()) {
+    auto conversations =
+        conversations_in(options.file.empty() ? (fs::path(options.folder) / kFile).string() : options.file);
+    if (!conversations) return base::fail(conversations.error());
+    suites.push_back({place.name, std::move(*conversations), {}});
+    return suites;
+  }
+  if (!options.file.empty())
+    return base::fail(base::ErrorCode::invalid_argument,
+                      options.folder + ": has no card.json; --conversations is for one agent's folder");
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(place.agents, error)) {
+    if (!fs::exists(entry.path() / "card.json") || !fs::exists(entry.path() / kFile)) continue;
+    auto conversations = conversations_in((entry.path() / kFile).string());
+    if (!conversations) return base::fail(conversations.error());
+    suites.push_back({entry.path().filename().string(), std::move(*conversations), {}});
+  }
+  if (suites.empty())
+    return base::fail(base::ErrorCode::invalid_argument,
+                      options.folder + ": no agent here has a " + std::string(kFile) +
+                          "; it may be an agent's folder or one with agents");
+  std::ranges::sort(suites, {}, &Suite::agent);
+  return suites;
 }
 
 int wrong(const std::string& what) {
@@ -121,25 +173,24 @@ int wrong(const std::string& what) {
 }  // namespace
 
 int test_command(const TestOptions& options) {
-  const auto [agents, agent] = app::agent_folder(options.folder);
-  const std::string file = options.file.empty() ? (fs::path(options.folder) / kFile).string() : options.file;
-  if (agent.empty()) return wrong(options.folder + ": has no card.json");
-  const auto text = app::read_text_file(file, kFileMax);
-  if (!text) return wrong(text.error().for_caller);
-  const auto conversations = read_conversations(*text);
-  if (!conversations) return wrong(file + ":" + conversations.error().for_caller);
-  const auto server = LocalServer::start(agents);
+  const auto place = app::agent_folder(options.folder);
+  const auto found = suites_in(options, place);
+  if (!found) return wrong(found.error().for_caller);
+  const auto server = LocalServer::start(place.agents);
   if (!server) return wrong(server.error().for_caller);
-  Runner runner(**server, agent);
-  std::vector<Outcome> outcomes;
-  for (const Conversation& conversation : *conversations) {
-    outcomes.push_back(runner.run(conversation));
-    print(agent, outcomes.back());
+  std::vector<Suite> suites = *found;
+  std::ptrdiff_t failed = 0, all = 0;
+  for (Suite& suite : suites) {
+    Runner runner(**server, suite.agent);
+    for (const Conversation& conversation : suite.conversations) {
+      suite.outcomes.push_back(runner.run(conversation));
+      print(suite.agent, suite.outcomes.back());
+    }
+    failed += failures_in(suite.outcomes);
+    all += std::ssize(suite.outcomes);
   }
-  const auto failed =
-      std::ranges::count_if(outcomes, [](const Outcome& one) { return !one.failure.empty(); });
-  std::printf("%zu passed, %td failed\n", outcomes.size() - static_cast<std::size_t>(failed), failed);
-  if (!options.junit.empty() && !write_junit(options.junit, agent, outcomes)) {
+  std::printf("%td passed, %td failed\n", all - failed, failed);
+  if (!options.junit.empty() && !write_junit(options.junit, suites)) {
     std::fprintf(stderr, "baton: %s: cannot be written\n", options.junit.c_str());
     return kExitNotSaved;
   }
