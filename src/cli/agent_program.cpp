@@ -61,8 +61,8 @@ class AgentProgram {
   }
 
   void add_test() {
-    CLI::App* command = app_.add_subcommand("test", "Try an agent by conversations in a file");
-    command->add_option("folder", options_->test.folder, "An agent's own folder")->required();
+    CLI::App* command = app_.add_subcommand("test", "Try agents by the conversations in their folders");
+    command->add_option("folder", options_->test.folder, "A folder of agents, or an agent's own")->required();
     command->add_option("--conversations", options_->test.file,
                         "The file; without it, conversations.json in the folder");
     command->add_option("--junit", options_->test.junit, "Write the outcome as JUnit XML, too");
@@ -92,7 +92,7 @@ class AgentProgram {
         ->add_option("--db", replay.database, "The SQLite database, which a server may be using (baton.db)")
         ->envname("BATON_DB");
     command->add_option("--agents", replay.agents, "Folder with one folder for each agent (agent-cards)");
-    command->add_flag("--json", replay.json, "JSON lines, also on a terminal");
+    command->add_flag("--json", replay.json, "JSON lines in place of text");
     command->footer(
         "Children that it delegates to are made anew, and webhooks are not called. What a client sent "
         "along of its\nown history is not there any more: the turn gets Baton's record.\n" +
@@ -111,7 +111,7 @@ class AgentProgram {
         ->check(CLI::IsMember({"text", "lines"}));
     command->add_option("--save", options_->run.save,
                         "New folder for the agent with a card, to serve it later");
-    command->add_flag("--json", options_->run.json, "JSON lines, also on a terminal");
+    command->add_flag("--json", options_->run.json, "JSON lines in place of text");
     command->footer("Nothing is kept. " + std::string(kExitCodes));
     on_run(command, [](const Options& options) { return run_command(options.run); });
   }

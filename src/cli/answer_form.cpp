@@ -49,6 +49,7 @@ Field field_of(std::string name, json::Value schema) {
     for (const json::Value one : schema["enum"]) field.choices.emplace_back(one.raw());
   }
   if (!schema["default"].missing()) field.normal = schema["default"].raw();
+  field.schema = schema.raw();
   return field;
 }
 
@@ -81,6 +82,27 @@ base::Result<std::string> as_json(FieldKind kind, std::string_view line) {
   if (kind == FieldKind::json) return base::fail(base::ErrorCode::invalid_argument, "is JSON");
   return base::fail(base::ErrorCode::invalid_argument,
                     kind == FieldKind::number ? "is a number" : "is a whole number");
+}
+
+base::Result<std::string> read_value(const Field& field, std::string_view line) {
+  const std::string_view word = without_spaces(line);
+  if (word.empty() && !field.normal.empty()) return field.normal;
+  if (word.empty() && field.is_required && field.kind != FieldKind::text)
+    return base::fail(base::ErrorCode::invalid_argument, "is needed");
+  if (word.empty()) return field.is_required ? json::string_of(line) : std::string();
+  switch (field.kind) {
+    case FieldKind::text:
+      return json::string_of(line);
+    case FieldKind::choice:
+      return chosen(field, word);
+    case FieldKind::yes_or_no:
+      return yes_or_no(word);
+    case FieldKind::whole_number:
+    case FieldKind::number:
+    case FieldKind::json:
+      break;
+  }
+  return as_json(field.kind, word);
 }
 
 }  // namespace
@@ -119,6 +141,22 @@ std::string AnswerForm::example(const task::Message& question) {
   return {};
 }
 
+std::string AnswerForm::summary(const Field& field) {
+  std::string kind = field.kind == FieldKind::choice         ? "one of "
+                     : field.kind == FieldKind::yes_or_no    ? "yes or no"
+                     : field.kind == FieldKind::whole_number ? "a whole number"
+                     : field.kind == FieldKind::number       ? "a number"
+                     : field.kind == FieldKind::json         ? "JSON"
+                                                             : "text";
+  for (const std::string& choice : field.choices) {
+    if (&choice != &field.choices.front()) kind += ", ";
+    kind += shown(choice);
+  }
+  if (!field.normal.empty()) kind += ", otherwise " + shown(field.normal);
+  if (field.normal.empty() && !field.is_required) kind += ", optional";
+  return field.title + ": " + kind + (field.about.empty() ? "" : " (" + field.about + ")");
+}
+
 std::string AnswerForm::prompt(const Field& field) {
   std::string text = field.title;
   if (!field.about.empty()) text += " (" + field.about + ")";
@@ -133,24 +171,13 @@ std::string AnswerForm::prompt(const Field& field) {
 }
 
 base::Result<std::string> AnswerForm::value(const Field& field, std::string_view line) {
-  const std::string_view word = without_spaces(line);
-  if (word.empty() && !field.normal.empty()) return field.normal;
-  if (word.empty() && field.is_required && field.kind != FieldKind::text)
-    return base::fail(base::ErrorCode::invalid_argument, "must be said");
-  if (word.empty()) return field.is_required ? json::string_of(line) : std::string();
-  switch (field.kind) {
-    case FieldKind::text:
-      return json::string_of(line);
-    case FieldKind::choice:
-      return chosen(field, word);
-    case FieldKind::yes_or_no:
-      return yes_or_no(word);
-    case FieldKind::whole_number:
-    case FieldKind::number:
-    case FieldKind::json:
-      break;
-  }
-  return as_json(field.kind, word);
+  auto value = read_value(field, line);
+  if (!value || value->empty()) return value;
+  // A schema that refers to another part of the question's is not whole: the server checks it alone.
+  const auto schema = json::BoundedSchema::parse(field.schema);
+  const auto problem = schema ? schema->check_text(*value) : std::nullopt;
+  if (problem) return base::fail(base::ErrorCode::invalid_argument, problem->reason);
+  return value;
 }
 
 std::string AnswerForm::answer(const std::vector<std::string>& values) const {

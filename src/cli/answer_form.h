@@ -24,6 +24,7 @@ class AnswerForm {
     std::vector<std::string> choices;  // as JSON
     std::string normal;                // the default, for an empty line, as JSON; empty: there is none
     bool is_required = false;
+    std::string schema;  // of its value, as JSON
   };
 
   // Returns the form of a question whose last part is data {"schema": ...}, the convention for questions of
@@ -35,9 +36,12 @@ class AnswerForm {
   static std::string example(const task::Message& question);
 
   const std::vector<Field>& fields() const { return fields_; }
+  // Returns a line about a field for a question that is only shown, such as "size: small or large, optional".
+  static std::string summary(const Field& field);
   // Returns the prompt for a field, such as "approved, yes or no: ".
   static std::string prompt(const Field& field);
-  // Returns a line's value as JSON; empty if the field is left out. The error says why the line is invalid.
+  // Returns a line's value as JSON; empty if the field is left out. The error says why the line is no value
+  // that the field's schema allows.
   static base::Result<std::string> value(const Field& field, std::string_view line);
   // Returns the answer as JSON. `values` has the value of each field, in order.
   std::string answer(const std::vector<std::string>& values) const;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -15,11 +16,13 @@
 #include "cli/printable.h"
 #include "cli/session.h"
 #include "json/document.h"
+#include "protocol/card/remote_card.h"
 
 namespace baton::cli {
 namespace {
 
 constexpr std::string_view kChatHelp =
+    "/1           sends the agent's first example, /2 its second\n"
     "/file NAME   sends a file with your next message\n"
     "/new         begins another conversation\n"
     "/task        says which task was the last\n"
@@ -72,7 +75,7 @@ class Chat {
     int exit_code = kExitDone;
     remotes_ = session_.find(exit_code);
     if (remotes_.empty()) return exit_code;
-    if (prompts_) session_.console().note("type a message; /help for more");
+    if (prompts_) greet();
     while (!is_over_) {
       if (prompts_ && form_) {
         if (!fill_in(exit_code)) break;
@@ -81,7 +84,9 @@ class Chat {
       if (prompts_) session_.console().text(waiting_.empty() ? "> " : "answer> ");
       const auto line = lines_.next();
       if (!line) break;
-      if (line->starts_with('/')) {
+      if (const std::string* example = example_of(*line)) {
+        exit_code = say({.text = {*example}});
+      } else if (line->starts_with('/')) {
         command(*line);
       } else if (line->find_first_not_of(" \t\r") != std::string::npos) {
         exit_code = say(parts_of(*line));
@@ -97,6 +102,33 @@ class Chat {
   static bool is_command(const std::string& line) {
     constexpr std::array<std::string_view, 5> kWords{"/file", "/new", "/task", "/quit", "/help"};
     return std::ranges::find(kWords, line.substr(0, line.find(' '))) != kWords.end();
+  }
+
+  // Says whom one is talking with, and offers the examples of the agent's card.
+  void greet() {
+    constexpr std::size_t kExamplesMax = 4, kLead = 6;
+    Console& console = session_.console();
+    const auto read = protocol::read_remote_card(session_.card());
+    if (read && !read->card.name.empty() && !server_ends_)
+      console.note(read->card.name + (read->card.description.empty() ? "" : ": " + read->card.description));
+    if (read) {
+      for (const task::Skill& skill : read->card.skills)
+        std::ranges::copy(skill.examples, std::back_inserter(examples_));
+    }
+    if (examples_.size() > kExamplesMax) examples_.resize(kExamplesMax);
+    for (std::size_t i = 0; i < examples_.size(); ++i)
+      console.text("  /" + std::to_string(i + 1) + "  " +
+                   shortened(printable_line(examples_[i]), console.columns() - kLead) + "\n");
+    console.note(examples_.empty() ? "Type a message, or /help."
+                                   : "Type a message, /1 for an example, or /help.");
+  }
+
+  // The example that "/1" and the like mean; null: the line is something else.
+  const std::string* example_of(const std::string& line) const {
+    for (std::size_t i = 0; i < examples_.size(); ++i) {
+      if (line == "/" + std::to_string(i + 1)) return &examples_[i];
+    }
+    return nullptr;
   }
 
   void command(const std::string& line) {
@@ -195,7 +227,7 @@ class Chat {
   task::ContextId context_;
   task::TaskId waiting_, last_;     // `waiting_` waits for an answer; empty: no task does
   std::optional<AnswerForm> form_;  // of the question of `waiting_`
-  std::vector<std::string> files_;
+  std::vector<std::string> files_, examples_;
   const bool server_ends_, prompts_;
   bool is_over_ = false;
 };

@@ -22,40 +22,51 @@ std::string url_problem(const std::string& url) {
 
 // Checks the URL itself instead of with a CLI11 validator: later versions of CLI11 silently drop an
 // environment variable's value that fails validation.
-void add_url(CLI::App& command, std::string& url, const std::string& what) {
+CLI::Option* add_url(CLI::App& command, std::string& url, const std::string& what) {
   const auto take = [&url](const std::string& given) {
     const std::string problem = url_problem(given);
     if (!problem.empty()) throw CLI::ValidationError("--url", problem);
     url = given;
   };
-  command.add_option_function<std::string>("--url", take, what + " (" + url + ")")->envname("BATON_URL");
+  return command.add_option_function<std::string>("--url", take, what + " (" + url + ")")
+      ->envname("BATON_URL");
 }
 
 void add_client(CLI::App& command, ClientOptions& client) {
-  add_url(command, client.url, "The server, or an agent anywhere");
+  constexpr const char* kWhere = "Server and agent";
+  add_url(command, client.url, "The server, or an agent anywhere")->group(kWhere);
   command.add_option("--agent", client.agent, "Which of the server's agents; without it, its default one")
-      ->envname("BATON_AGENT");
+      ->envname("BATON_AGENT")
+      ->group(kWhere);
   command.add_option("--token", client.access.token, "Bearer token; better given as BATON_TOKEN")
-      ->envname("BATON_TOKEN");
+      ->envname("BATON_TOKEN")
+      ->group(kWhere);
   command
       .add_option(
           "--a2a", client.a2a,
           "A2A version to speak: 0.1, 0.2, 0.3 or 1.0; without it, the best that the agent's card offers")
-      ->check(CLI::IsMember({"0.1", "0.2", "0.3", "1.0"}));
+      ->check(CLI::IsMember({"0.1", "0.2", "0.3", "1.0"}))
+      ->group(kWhere);
   command
       .add_option("--transport", client.transport,
                   "jsonrpc, rest or grpc; without it, the first of these that the agent's card offers")
-      ->check(CLI::IsMember({"jsonrpc", "rest", "grpc"}));
-  command.add_flag("--grpc-text-files", client.grpc_text_files,
-                   "Over gRPC of 0.3, exchange files as base64 text in place of bytes, as servers made with "
-                   "the SDKs for Python, Go and Java do");
+      ->check(CLI::IsMember({"jsonrpc", "rest", "grpc"}))
+      ->group(kWhere);
+  command
+      .add_flag("--grpc-text-files", client.grpc_text_files,
+                "Over gRPC of 0.3, exchange files as base64 text in place of bytes, as servers made with "
+                "the SDKs for Python, Go and Java do")
+      ->group(kWhere);
   command
       .add_option("--endpoint", client.endpoint,
                   "Where the agent is spoken to, for a card that names another address")
-      ->check(url_problem);
-  command.add_flag("--trust-card", client.trust_card,
-                   "Send the token also to another origin that the card names; without it, only to --url's");
-  command.add_flag("--json", client.json, "JSON lines, also on a terminal");
+      ->check(url_problem)
+      ->group(kWhere);
+  command
+      .add_flag("--trust-card", client.trust_card,
+                "Send the token also to another origin that the card names; without it, only to --url's")
+      ->group(kWhere);
+  command.add_flag("--json", client.json, "JSON lines in place of text");
   command.footer(kExitCodes);
 }
 

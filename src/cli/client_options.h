@@ -18,7 +18,7 @@ inline constexpr const char* kExitCodes =
 std::string url_problem(const std::string& url);
 
 // Adds --url, which defaults to BATON_URL. `what` names the thing at that address, for the help text.
-void add_url(CLI::App& command, std::string& url, const std::string& what);
+CLI::Option* add_url(CLI::App& command, std::string& url, const std::string& what);
 // Adds the options that select the agent, and the list of exit codes.
 void add_client(CLI::App& command, ClientOptions& client);
 void add_save(CLI::App& command, SaveOptions& save);

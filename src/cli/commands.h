@@ -1,7 +1,7 @@
 // The client commands. Each prints its results and returns an exit code (exit_code.h).
 //
-// On a terminal they write for people. Otherwise, or with `json`, they write JSON lines to standard output
-// (one for each event or task, as the server sent it) and everything else to standard error.
+// They write text for people, or with `json` JSON lines to standard output (one for each event or task, as
+// the server sent it) and everything else to standard error.
 #pragma once
 
 #include <cstdint>

@@ -20,8 +20,9 @@ constexpr int kExitPipe = 141;
 
 constexpr std::chrono::milliseconds kSlow{250};
 
-std::size_t terminal_columns() {
-  constexpr std::size_t kUsual = 80, kLeast = 40;
+std::size_t output_columns() {
+  constexpr std::size_t kUsual = 80, kLeast = 40, kNoTerminal = 1000;
+  if (isatty(STDOUT_FILENO) == 0) return kNoTerminal;
   winsize size{};
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kUsual;
   return std::max<std::size_t>(size.ws_col, kLeast);
@@ -39,10 +40,11 @@ SlowNotice::SlowNotice(std::string text)
       }) {}
 
 Console::Console(bool json)
-    : for_people_(!json && isatty(STDOUT_FILENO) == 1),
-      columns_(terminal_columns()),
+    : for_people_(!json),
+      on_terminal_(isatty(STDOUT_FILENO) == 1),
+      columns_(output_columns()),
       colours_(app::shows_colours(STDOUT_FILENO)),
-      view_(colours_, columns_) {}
+      view_(colours_, columns_, on_terminal_) {}
 
 std::size_t Console::rows() const {
   winsize size{};

@@ -1,5 +1,5 @@
-// Console: the output of a client command. People see a TerminalView; programs get JSON lines on standard
-// output and notes on standard error.
+// Console: the output of a client command: text for people, with or without a terminal, or JSON lines on
+// standard output and notes on standard error.
 #pragma once
 
 #include <cstddef>
@@ -22,11 +22,11 @@ class SlowNotice {
 
 class Console {
  public:
-  // `json`: writes for programs even on a terminal.
   explicit Console(bool json);
 
   bool for_people() const { return for_people_; }
-  // The width of the terminal; 80 if unknown.
+  bool on_terminal() const { return on_terminal_; }
+  // The width of the terminal, 80 if unknown; without a terminal, so many that little is cut.
   std::size_t columns() const { return columns_; }
   // The current height of the terminal; 0 if unknown.
   std::size_t rows() const;
@@ -47,6 +47,7 @@ class Console {
   void put(std::string_view text);
 
   const bool for_people_;
+  const bool on_terminal_;
   const std::size_t columns_;
   const bool colours_;
   TerminalView view_;

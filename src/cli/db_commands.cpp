@@ -163,7 +163,7 @@ int db_copy_command(const DbCopyOptions& options) {
     std::fprintf(stderr, "baton: say which database to copy and where to: baton db copy FROM TO\n");
     return kExitUsage;
   }
-  const bool for_people = !options.json && ::isatty(STDOUT_FILENO) == 1;
+  const bool for_people = !options.json;
   bool is_equal = true;
   const auto copied = app::copy_database(copy, [&](const app::CopiedTable& table) {
     is_equal = is_equal && table.is_equal;

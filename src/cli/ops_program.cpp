@@ -72,7 +72,7 @@ class OpsProgram {
         ->add_option("--token", target.access.token,
                      "An operator's or a viewer's; better given as BATON_TOKEN")
         ->envname("BATON_TOKEN");
-    command->add_flag("--json", target.json, "JSON lines, also on a terminal");
+    command->add_flag("--json", target.json, "JSON lines in place of text");
     return command;
   }
   // `run` is called once the command line has been read.

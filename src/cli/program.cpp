@@ -1,6 +1,8 @@
 #include "cli/program.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -28,6 +30,11 @@ namespace {
 
 constexpr std::size_t kConfigFileMax = 4 << 20;
 
+// The settings that the short help of `serve` and `dev` shows. The long help has all of them.
+constexpr std::array<std::string_view, 7> kMainSettings{"host",       "port",      "db",       "agents",
+                                                        "public_url", "grpc.port", "log.level"};
+constexpr const char* kAllSettings = "Show every setting of the server, too";
+
 constexpr const char* kServeHelp =
     "Every setting may stand in the configuration file (JSON with comments, sections as objects), in the\n"
     "environment and on the command line; the later of these wins. Sizes may have KiB, MiB or GiB behind "
@@ -35,7 +42,55 @@ constexpr const char* kServeHelp =
     "Tokens of callers stand in the file, or the same as JSON in BATON_TOKENS:\n"
     "  {\"tokens\": [{\"caller\": \"ann\", \"token_file\": \"ann.token\", \"agents\": [\"echo\"]}]}\n"
     "A token_file without a leading slash is beside the configuration file; in BATON_TOKENS, in the folder\n"
-    "the program was started in. A flag that is yes or no may have a value: --strict, --strict=false.\n";
+    "the program was started in. A flag that is yes or no may have a value: --strict, --strict=false.\n"
+    "baton serve --help-all shows every setting.\n";
+
+// What `baton` alone shows.
+constexpr const char* kOverview =
+    "Baton puts any agent behind standard protocols, and keeps its tasks on disk.\n"
+    "\n"
+    "Write an agent\n"
+    "  init FOLDER         make an agent's folder, with a card, a program and a test\n"
+    "  dev [FOLDER]        serve agents while you write them\n"
+    "  test FOLDER         try agents by the conversations in their folders\n"
+    "  check [FOLDER]      find mistakes in cards, plans and programs\n"
+    "  run PROGRAM         talk with a program that has no card yet\n"
+    "\n"
+    "Use agents\n"
+    "  chat                talk with an agent\n"
+    "  send TEXT           send a message, and follow the answer\n"
+    "  list                list your tasks\n"
+    "  logs TASK           show what happened in a task\n"
+    "\n"
+    "Run a server\n"
+    "  serve               serve agents, with their tasks in a database\n"
+    "\n"
+    "baton COMMAND --help explains a command, and baton --help lists all of them.\n";
+
+// Help that leaves out the server's settings, except the main ones, unless all help was asked for.
+class HelpFormatter final : public CLI::Formatter {
+ public:
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
+    shows_all_ = mode == CLI::AppFormatMode::All;
+    std::string text = CLI::Formatter::make_help(app, std::move(name), mode);
+    // Groups that were left out leave their empty lines.
+    for (std::size_t at = 0; (at = text.find("\n\n\n", at)) != std::string::npos;) text.erase(at, 1);
+    return text;
+  }
+  std::string make_group(std::string group, bool is_positional,
+                         std::vector<const CLI::Option*> options) const override {
+    const bool is_section = group.starts_with(kSection);
+    if (is_section && !shows_all_) return {};
+    if (is_section) group = "Settings: " + group.substr(kSection.size());
+    return CLI::Formatter::make_group(std::move(group), is_positional, std::move(options));
+  }
+
+  // Marks the group of a section of settings.
+  static constexpr std::string_view kSection = "section ";
+
+ private:
+  mutable bool shows_all_ = false;
+};
 
 struct ServeOptions {
   std::vector<std::pair<std::string, std::string>> defaults;  // those that differ from `serve`'s
@@ -49,11 +104,13 @@ struct ServeOptions {
 // Adds the flag for a setting of `serve`.
 void add_setting(CLI::App& command, const app::Setting& setting, std::string& value) {
   const std::size_t dot = setting.path.find('.');
-  const std::string section(dot == std::string_view::npos ? "settings" : setting.path.substr(0, dot));
+  const std::string section(dot == std::string_view::npos ? "general" : setting.path.substr(0, dot));
+  const bool is_main = std::ranges::count(kMainSettings, setting.path) > 0;
   std::string help(setting.help);
   const std::string normal = app::default_text(setting);
   help += (normal.empty() ? " (" : " (" + normal + "; ") + app::variable_of(setting.path) + ")";
-  CLI::Option* option = command.add_option(app::flag_of(setting), value, help)->group(section);
+  CLI::Option* option = command.add_option(app::flag_of(setting), value, help);
+  if (!is_main) option->group(std::string(HelpFormatter::kSection) + section);
   if (app::is_switch(setting)) option->expected(0, 1)->default_str("true")->type_name("[true|false]");
 }
 
@@ -108,7 +165,8 @@ void add_give_up(CLI::App& command, std::optional<int>& seconds) {
 // All commands with their options. The command that was run sets `exit_code_`.
 class Program {
  public:
-  Program() : app_("Baton: a durable front door for agents.", "baton") {
+  Program() : app_("Baton puts any agent behind standard protocols, and keeps its tasks on disk.", "baton") {
+    app_.formatter(std::make_shared<HelpFormatter>());
     app_.require_subcommand(1);
     app_.set_version_flag("--version", app::version_text());
     add_serve();
@@ -128,12 +186,14 @@ class Program {
   }
 
   int run(int argc, char** argv) {
+    if (argc < 2) return print(kOverview);
     try {
       app_.parse(argc, argv);
     } catch (const CLI::ExtrasError&) {
       return report_unknown();
     } catch (const CLI::RequiredError& error) {
-      const bool no_command = chosen().get_subcommands().empty() && !app_.remaining(true).empty();
+      const bool no_command = chosen().get_subcommands().empty();
+      if (no_command && app_.remaining(true).empty()) return print(app_.help());
       return no_command ? report_unknown() : (app_.exit(error), kExitUsage);
     } catch (const CLI::ParseError& error) {
       return app_.exit(error) == 0 ? kExitDone : kExitUsage;
@@ -197,11 +257,13 @@ class Program {
     add_settings(command, dev_);
     command->footer(
         "As `serve --dev --db :memory: --log-format terminal`; with --db FILE tasks outlive the program.\n"
-        "An agent is read again when a file of its folder changes; its running turns finish as they "
-        "began.\n");
+        "An agent is read again when a file of its folder changes; its running turns finish as they began.\n"
+        "Webhooks and models may be at addresses of this machine.\n"
+        "baton dev --help-all shows every setting of the server.\n");
   }
 
   void add_settings(CLI::App* command, ServeOptions& options) {
+    command->set_help_all_flag("--help-all", kAllSettings);
     command->add_option("--config", options.config_file, "Configuration file (BATON_CONFIG)")
         ->envname("BATON_CONFIG");
     for (const app::Setting& setting : app::settings())
@@ -378,7 +440,7 @@ class Program {
         ->allow_extra_args(false)
         ->envname("BATON_POSTGRES_ALLOW");
     command->footer("In the end each table is compared: 0 all are equal, 1 they are not.");
-    command->add_flag("--json", db_copy_.json, "JSON lines, also on a terminal");
+    command->add_flag("--json", db_copy_.json, "JSON lines in place of text");
     on_run(command, [this] { return db_copy_command(db_copy_); });
   }
 

@@ -44,7 +44,7 @@ std::vector<Remote> Session::find(int& exit_code) {
   const SlowNotice notice("waiting for " + url);
   const auto begun = Clock::now();
   for (milliseconds delay = kRetryFirst;; delay = std::min(delay * 2, kRetryMax)) {
-    auto remotes = client::find_remotes(client_, client::Purpose::tasks, interrupt_.fd());
+    auto remotes = client::find_remotes(client_, client::Purpose::tasks, interrupt_.fd(), &card_);
     if (remotes) {
       const std::string note = token_note(remotes->front());
       if (!note.empty()) console_.error(note);

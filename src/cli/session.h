@@ -28,6 +28,9 @@ class Session {
   // The options must outlive the session.
   Session(const ClientOptions& client, const SaveOptions& save, std::optional<int> give_up_after_s);
 
+  // The card's text that `find` has read; empty: it needed none.
+  std::string_view card() const { return card_ ? std::string_view(card_->text) : std::string_view(); }
+
   // Returns the agent's interfaces, the best first. Empty after Ctrl-C or an error, which has been printed;
   // then `exit_code` is set.
   std::vector<client::Remote> find(int& exit_code);
@@ -74,6 +77,7 @@ class Session {
   task::ContextId context_;
   std::optional<task::Message> said_;
   Watcher watcher_, companion_;
+  std::optional<client::Fetched> card_;
 };
 
 }  // namespace baton::cli

@@ -19,10 +19,13 @@ namespace {
 
 constexpr std::chrono::seconds kCallTimeout{30};
 
-// Requests a task and shows it. Returns its state, or the exit code of an error. `write` builds the request
-// in the given dialect.
+enum class Shown { task, state };
+
+// Requests a task and shows it, or to people only its state. Returns the state, or the exit code of an error.
+// `write` builds the request in the given dialect.
 template <class F>
-tl::expected<task::State, int> ask_for_task(const TaskOptions& options, F&& write, Console& console) {
+tl::expected<task::State, int> ask_for_task(const TaskOptions& options, F&& write, Console& console,
+                                            Shown shown = Shown::task) {
   const std::string url = client::endpoint_url(options.client.card_url(), options.client.agent);
   std::optional<SlowNotice> notice("waiting for " + url);
   const auto remotes = client::find_remotes(options.client, client::Purpose::tasks);
@@ -45,7 +48,12 @@ tl::expected<task::State, int> ask_for_task(const TaskOptions& options, F&& writ
     console.error("the server's answer makes no sense: " + printable_line(task.error().for_caller));
     return tl::unexpected<int>(kExitNoAnswer);
   }
-  console.event(result->text, *task);
+  if (shown == Shown::state) {
+    console.event(result->text,
+                  protocol::a2a::StatusUpdate{task->id, task->context, task->status, false, {}});
+  } else {
+    console.event(result->text, *task);
+  }
   console.end();
   return task->status.state;
 }
@@ -83,7 +91,7 @@ int cancel_command(TaskOptions options) {
   const auto write = [&](const protocol::a2a::ClientDialect& dialect) {
     return dialect.write_cancel({options.task});
   };
-  const auto state = ask_for_task(options, write, console);
+  const auto state = ask_for_task(options, write, console, Shown::state);
   if (!state) return state.error();
   if (*state == task::State::canceled) return kExitDone;
   return task::is_terminal(*state) ? kExitNoAnswer : kExitRunning;

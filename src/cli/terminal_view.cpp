@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "cli/answer_form.h"
 #include "cli/printable.h"
 #include "json/document.h"
 #include "json/pretty_json.h"
@@ -84,7 +85,7 @@ void TerminalView::show_status(const protocol::a2a::StatusUpdate& update) {
   const bool changed = state_ != state;
   state_ = state;
   const auto progress = progress_in(update.metadata);
-  if (progress && state == task::State::working) return bar(*progress, printable_line(said));
+  if (progress && state == task::State::working) return this->progress(*progress, printable_line(said));
   if (!changed && said == last_said_) return;
   last_said_ = said;
   line(task::name_of(state), style_of(state));
@@ -122,10 +123,14 @@ void TerminalView::show_task(const task::Task& task) {
 }
 
 void TerminalView::show_message(const task::Message& message) {
+  const auto form = AnswerForm::of(message);
   for (const task::Part& part : message.parts) {
+    if (form && &part == &message.parts.back()) continue;
     show_part(part);
     fresh_line();
   }
+  if (!form) return;
+  for (const AnswerForm::Field& field : form->fields()) line("  " + AnswerForm::summary(field), kDim);
 }
 
 void TerminalView::show_part(const task::Part& part) {
@@ -134,13 +139,14 @@ void TerminalView::show_part(const task::Part& part) {
   line(file_line(part));
 }
 
-void TerminalView::bar(double progress, const std::string& text) {
+void TerminalView::progress(double share, const std::string& text) {
+  const std::string percent = std::to_string(std::lround(share * 100)) + "%";
+  if (!rewrites_) return line(text.empty() ? percent : percent + " " + text);
   if (!bar_shown_) fresh_line();
-  const int full = static_cast<int>(std::lround(progress * kBarWidth));
+  const int full = static_cast<int>(std::lround(share * kBarWidth));
   out_ += kWipe;
   std::string line = "[" + std::string(static_cast<std::size_t>(full), '#') +
-                     std::string(static_cast<std::size_t>(kBarWidth - full), '-') + "] " +
-                     std::to_string(std::lround(progress * 100)) + "%";
+                     std::string(static_cast<std::size_t>(kBarWidth - full), '-') + "] " + percent;
   // A bar that is longer than the line, or fills its last column, would wrap and could not be erased.
   if (!text.empty()) line += " " + shortened(text, columns_ - std::min(columns_, line.size() + 2));
   out_ += line;

@@ -1,4 +1,5 @@
-// TerminalView: shows a task's events to a person: text as it streams, states in colour, progress as a bar.
+// TerminalView: shows a task's events to a person: text as it streams, states in colour, progress as a bar,
+// the fields of a question.
 //
 // Pure: returns what to write, and writes nothing. Text from the agent is made harmless (printable.h).
 #pragma once
@@ -20,7 +21,9 @@ std::string_view style_of(task::State state);
 
 class TerminalView {
  public:
-  explicit TerminalView(bool colour, std::size_t columns = 80) : colour_(colour), columns_(columns) {}
+  // `rewrites`: a line may be erased and written again, as on a terminal.
+  explicit TerminalView(bool colour, std::size_t columns = 80, bool rewrites = true)
+      : colour_(colour), columns_(columns), rewrites_(rewrites) {}
 
   std::string show(const protocol::a2a::Update& update);
 
@@ -37,13 +40,14 @@ class TerminalView {
   void show_message(const task::Message& message);
   void show_part(const task::Part& part);
 
-  void bar(double progress, const std::string& text);
+  void progress(double share, const std::string& text);
   void line(std::string_view text, std::string_view style = {});
   void text(const std::string& text);
   void fresh_line();
 
   const bool colour_;
   const std::size_t columns_;
+  const bool rewrites_;
   std::string out_;         // the output of the current call
   bool bar_shown_ = false;  // the cursor is after a bar that will be erased
   bool mid_line_ = false;   // the cursor is after streamed text

@@ -47,6 +47,13 @@ class TreeFollower {
     }
     const std::size_t rows = follow_ && console.rows() > 1 ? console.rows() - 1 : 0;
     const std::string lines = show_tree(tree, {console.columns(), rows, console.colours()});
+    if (!console.on_terminal()) {
+      // A followed tree is printed again where it has changed, apart from its times.
+      const std::string now(tree["root"].raw());
+      if (now != shown_) console.text((shown_.empty() ? "" : "\n") + lines);
+      shown_ = now;
+      return;
+    }
     const std::string back = lines_ > 0 ? "\x1b[" + std::to_string(lines_) + "A\r\x1b[J" : "";
     console.text(back + lines);
     lines_ = static_cast<std::size_t>(std::ranges::count(lines, '\n'));
@@ -59,7 +66,7 @@ class TreeFollower {
 
   const bool follow_;
   TaskViews views_;
-  std::string shown_;      // the last tree that was printed as JSON
+  std::string shown_;      // the last tree that was printed, as JSON
   std::size_t lines_ = 0;  // of the last tree that was drawn
 };
 
