@@ -49,6 +49,7 @@ struct Turn {
   task::State state = task::State::working;
   task::Json task_metadata;
   task::Message message;                  // what this turn is about
+  std::optional<task::Message> request;   // the task's first message, if `message` is a later one
   std::vector<task::Message> history;     // earlier messages of this context, oldest first
   std::vector<task::Artifact> artifacts;  // what this task has made so far
   std::vector<task::Task> references;     // other tasks that the message refers to

@@ -78,7 +78,13 @@ class LibraryCase:
         self.agent.send({"type": "delegate-result", "turn": turn_id, "id": name, **members})
 
     def assert_failed(self, lines: list[dict], error: str = "The agent failed; the log has more about task k1.") -> None:
-        self.assertEqual(lines[-1], {"type": "fail", "error": error})
+        self.assertEqual({**lines[-1], "detail": ""}, {"type": "fail", "error": error, "detail": ""})
+
+    def line_with(self, mark: str) -> str:
+        """Returns the test agent's file and the number of its line with this comment."""
+        file = self.command[-1]
+        lines = (FOLDER / file).read_text("utf-8").splitlines()
+        return f"{file}:{next(number for number, line in enumerate(lines, start=1) if line.endswith(mark))}"
 
     # Return values of the agent's function.
 
@@ -100,8 +106,24 @@ class LibraryCase:
     def test_nothing_completes(self):
         self.assertEqual(self.answer("nothing"), [{"type": "done"}])
 
-    def test_a_number_is_a_mistake(self):
-        self.assert_failed(self.answer("number"))
+    def test_what_a_generator_returns_is_said_after_what_it_yields(self):
+        for prompt in ("both", "both-in-a-list"):
+            lines = self.answer(prompt)
+            self.assertEqual([line["type"] for line in lines], ["text", "artifact", "done"])
+            self.assertEqual(lines[1]["artifact"]["parts"], [{"data": {"days": 3}}])
+
+    def test_a_wrong_value_is_told_with_its_line_and_with_what_may_be_returned(self):
+        for prompt, shown, mark in (("number", "5", "returns"), ("numbers", "7", "yields 7"), ("async-numbers", "8", "yields 8")):
+            with self.subTest(prompt):
+                lines = self.answer(prompt, prompt)
+                self.assert_failed(lines)
+                self.assertRegex(lines[-1]["detail"], f"^TypeError: an agent cannot return or yield {shown} .*; it may be a str.* (None|null), or something to iterate")
+                self.assertTrue(lines[-1]["detail"].endswith(f"({self.line_with(mark)})"), lines[-1])
+                self.assertIn(self.line_with(mark) if mark == "returns" else "TypeError", self.agent.log())
+
+    def test_a_generator_may_catch_the_mistake_at_its_yield_and_still_fails(self):
+        self.assert_failed(self.answer("catches"))
+        self.agent.wait_for_log("caught at the yield")
 
     # The agent's input and output.
 
@@ -124,6 +146,34 @@ class LibraryCase:
         self.assertEqual([told[name] for name in ("references", "tools", "metadata", "extensions", "results", "toolResults")],
                          [[], [], {}, [], {}, []])
         self.assertEqual([told[name] for name in ("state", "traceparent", "answers")], [None, None, None])
+
+    def test_a_message_is_read_by_its_text_data_and_files(self):
+        parts = [text("one"), {"data": {"n": 1}}, text("two"), {"data": 2}, {"raw": "77u/YSxiCg==", "filename": "a.csv", "mediaType": "text/csv"},
+                 {"url": "https://example.com/b", "filename": "b.pdf"}]
+        self.agent.send(turn(text("read"), *parts))
+        read = {"text": "read\none\ntwo", "data": {"n": 1}, "files": [["a.csv", "text/csv", None], ["b.pdf", "", "https://example.com/b"]]}
+        self.assertEqual(self.data_of(self.rest_of()), {**read, "prompt": read["text"], "answer": None, "request": read})
+
+    def test_an_answer_is_its_data_or_else_its_text_and_has_the_request_beside(self):
+        request = {"messageId": "m1", "role": "ROLE_USER", "parts": [text("the request"), {"data": 0}]}
+        for parts, answer in (([{"data": {"approved": False}}], {"approved": False}), ([text("yes")], "read\nyes"), ([{"data": False}], False)):
+            self.agent.send(turn(text("read"), *parts, resume={"ask": "q1"}, request=request))
+            told = self.data_of(self.rest_of())
+            self.assertEqual((told["answer"], told["request"]), (answer, {"text": "the request", "data": 0, "files": []}))
+
+    def test_a_file_is_read_as_bytes_text_or_json_and_refused_if_it_is_none(self):
+        for raw, how, found in (("AP8=", "bytes", [0, 255]), ("77u/w6k=", "text", "é"), ("eyJhIjpbMV19", "json", {"a": [1]})):
+            self.agent.send(turn(text(f"file {how}"), {"raw": raw}))
+            self.assertEqual(self.data_of(self.rest_of()), {"found": found})
+        for part, how, reason in (({"raw": "/w==", "filename": "a.txt"}, "text", "a.txt is not text in UTF-8."),
+                                  ({"raw": "e30p"}, "json", "The file is not JSON"),
+                                  ({"url": "https://example.com/b", "filename": "b"}, "bytes", "b came as a URL. Send the file itself.")):
+            self.agent.send(turn(text(f"file {how}"), part))
+            line = self.rest_of()[-1]
+            self.assertEqual((line["type"], line["reason"][:len(reason)]), ("reject", reason))
+
+    def data_of(self, lines: list[dict]) -> object:
+        return of_type(lines, "artifact")[0]["artifact"]["parts"][0]["data"]
 
     def test_everything_of_the_protocol_can_be_said(self):
         def artifact(own_id, parts, **members):
@@ -165,7 +215,7 @@ class LibraryCase:
         import jsonschema
         schema = json.loads(SCHEMA.read_text("utf-8"))
         validator = jsonschema.Draft4Validator({**schema, "anyOf": [{"$ref": "#/definitions/fromAgent"}]})
-        for prompt in ("everything", "mixed", "ask", "auth", "done", "fail", "reject", "crash", "raise-fail"):
+        for prompt in ("everything", "mixed", "ask", "auth", "done", "fail", "reject", "crash", "number", "raise-fail"):
             for line in self.answer(prompt):
                 validator.validate({**line, "turn": "t1"})
 
@@ -187,10 +237,13 @@ class LibraryCase:
             with self.subTest(prompt):
                 self.assertEqual(self.answer(prompt, prompt), [line])
 
-    def test_a_mistake_fails_the_turn_and_tells_the_log_alone(self):
-        self.assert_failed(self.answer("crash"))
+    def test_a_mistake_fails_the_turn_and_tells_the_log_and_the_author(self):
+        lines = self.answer("crash")
+        self.assert_failed(lines)
+        self.assertEqual(lines[-1]["detail"], f"{self.failure_in_log} ({self.line_with('crashes')})")
         self.assertIn("turn t1 of task k1 failed", self.agent.log())
         self.assertIn(self.failure_in_log, self.agent.log())
+        self.assertNotIn("agent-cards/lib", self.agent.log(), "frames of the library")
 
     def test_what_is_no_json_or_too_long_fails_the_turn_and_is_not_written(self):
         for prompt in ("nan", "huge", "deep", "long-fail", f"long {LINE_MAX}"):

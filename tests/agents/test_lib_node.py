@@ -15,6 +15,11 @@ class NodeLibrary(LibraryCase, unittest.TestCase):
         self.agent.send({"type": "cancel", "turn": "t1"})
         self.assert_failed(self.rest_of(), "The turn was canceled.")
 
+    def test_the_former_text_method_fails_with_the_name_of_its_successor(self):
+        lines = self.answer("former")
+        self.assert_failed(lines)
+        self.assertIn("turn.say(delta)", lines[-1]["detail"])
+
     def test_a_module_gets_the_library_as_its_page_says(self):
         example, imports = blocks_of(self.page)[:2]
         self.assert_plans(["node", "agent.mjs"], imports + example.partition("\n")[2])

@@ -24,6 +24,15 @@ class PythonLibrary(LibraryCase, unittest.TestCase):
     def test_a_dataclass_is_the_data_of_an_artifact(self):
         self.assertEqual(self.answer("dataclass"), self.answer("facts"))
 
+    def test_the_text_of_a_turn_is_a_str_and_the_older_name_of_say(self):
+        program = ("import json, pickle\nfrom baton import Turn\n"
+                   "class Lines:\n    write = staticmethod(print)\n"
+                   "turn = Turn({'turn': 't1', 'message': {'parts': [{'text': 'hi'}]}}, Lines())\n"
+                   "turn.text('a')\nturn.say('a')\n"
+                   "print(turn.text == 'hi', json.dumps(turn.text), pickle.loads(pickle.dumps(turn.text)), turn.text.upper())\n")
+        ran = subprocess.run(["/usr/bin/python3", "-c", program], env=LIBRARIES, capture_output=True, text=True, check=True)
+        self.assertEqual(ran.stdout, "{'type': 'text', 'turn': 't1', 'delta': 'a'}\n" * 2 + 'True "hi" hi HI\n')
+
     def test_exit_fails_its_turn_and_no_other(self):
         self.assert_failed(self.answer("exit"))
         self.assertEqual(reply(self.answer("hello you")), "Hello, you")

@@ -82,6 +82,7 @@ void write_turn(json::Writer& out, const Turn& turn, std::string_view resume_ask
   out.member("attempt", turn.attempt).member("agent", turn.agent.value);
   write_task(out.key("task"), turn);
   protocol::v1::write_message(out.key("message"), turn.message, turn.task, turn.context);
+  if (turn.request) protocol::v1::write_message(out.key("request"), *turn.request, turn.task, turn.context);
   write_history(out, turn.history);
   write_artifacts(out, turn.artifacts);
   write_references(out, turn.references);

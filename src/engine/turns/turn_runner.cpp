@@ -68,6 +68,16 @@ bool is_plan(const agents::Agent& agent) {
   return agent.settings.executor == agents::AgentSettings::Kind::workflow;
 }
 
+// Returns the task's first message for a turn about a later one; nothing for agents that do not use it.
+base::Result<std::optional<task::Message>> request_of(const TaskReader& reader, const task::TaskHead& head,
+                                                      const agents::Agent& agent) {
+  if (is_plan(agent) || agent.settings.acts_outside() || head.turn_message <= task::kFirstMessage)
+    return std::nullopt;
+  auto first = reader.turn_input(head.key, task::kFirstMessage);
+  if (!first) return base::fail(std::move(first.error()));
+  return std::move(first->message);
+}
+
 }  // namespace
 
 std::string TurnRunner::facts_of(const task::TaskHead& head) {
@@ -209,6 +219,8 @@ base::Result<agents::Turn> TurnRunner::describe(RunningTurn& run, const agents::
     taken->add(earlier.call_ids);
   }
   if (sent) earlier.said = std::move(*sent);
+  auto request = request_of(reader_, head, agent);
+  if (!request) return base::fail(std::move(request.error()));
   auto artifacts = artifacts_of(reader_, head);
   if (!artifacts) return base::fail(std::move(artifacts.error()));
   auto references = referenced_tasks(reader_, head, input->message,
@@ -237,6 +249,7 @@ base::Result<agents::Turn> TurnRunner::describe(RunningTurn& run, const agents::
   turn.account = task::account_of(head.caller);
   turn.task_metadata = std::move(input->task_metadata);
   turn.message = std::move(input->message);
+  turn.request = std::move(*request);
   turn.history = std::move(earlier.said);
   turn.artifacts = std::move(*artifacts);
   turn.references = std::move(*references);

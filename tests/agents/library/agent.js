@@ -44,7 +44,7 @@ async function everything(turn) {
   turn.callTool('look', {}, { id: 'own-call' }).result(null);
   turn.setState({ days: 3 });
   turn.patchState([{ op: 'replace', path: '/days', value: 4 }]);
-  await turn.step('pack', () => turn.text('packing '));
+  await turn.step('pack', () => turn.say('packing '));
   turn.activity('plan', 'PLAN', { steps: [] });
   turn.activity('plan', 'PLAN', undefined, { patch: [{ op: 'add', path: '/steps/-', value: 1 }] });
   turn.custom('confetti', { pieces: 100 });
@@ -60,8 +60,41 @@ function clientTool(turn) {
 }
 
 function crash(turn) {
-  turn.text('so far ');
-  throw new TypeError('the secret path');
+  turn.say('so far ');
+  throw new TypeError('the secret path'); // crashes
+}
+
+function* both() {
+  yield 'one ';
+  return { days: 3 };
+}
+
+function* numbers() {
+  yield 7; // yields 7
+}
+
+async function* asyncNumbers() {
+  yield 8; // yields 8
+}
+
+function* catches() {
+  try {
+    yield 7;
+  } catch {
+    console.log('caught at the yield');
+    yield 'not said';
+  }
+}
+
+function read(turn) {
+  const of = ({ text, data, files }) => (
+    { text, data, files: files.map((file) => [file.name, file.mediaType, file.url ?? null]) });
+  return { ...of(turn), prompt: turn.prompt, answer: turn.answer ?? null, request: of(turn.request) };
+}
+
+function file(turn) {
+  const found = turn.files[0][turn.text.split(' ')[1]]();
+  return { found: Buffer.isBuffer(found) ? [...found] : found };
 }
 
 function deep() {
@@ -82,7 +115,7 @@ function swallow(turn) {
 function late(turn) {
   setImmediate(() => {
     try {
-      turn.text('too late');
+      turn.say('too late');
     } catch (problem) {
       console.log(`late: ${problem.name}`);
     }
@@ -151,11 +184,11 @@ async function hurry(turn) {
 }
 
 async function sleep(turn) {
-  turn.text('sleeping ');
+  turn.say('sleeping ');
   try {
     await turn.sleep(3_600_000);
   } catch (problem) {
-    if (problem instanceof Canceled) turn.text('woken up');
+    if (problem instanceof Canceled) turn.say('woken up');
     throw problem;
   }
 }
@@ -177,7 +210,7 @@ async function* endless(turn) {
 }
 
 async function allTheSame(turn) {
-  turn.text('begun ');
+  turn.say('begun ');
   await new Promise((resolve) => {
     turn.signal.addEventListener('abort', resolve);
   });
@@ -185,7 +218,7 @@ async function allTheSame(turn) {
 }
 
 async function aborted(turn) {
-  turn.text('begun ');
+  turn.say('begun ');
   await new Promise((resolve, reject) => {
     turn.signal.addEventListener('abort', () => reject(new DOMException('as fetch says it', 'AbortError')));
   });
@@ -193,7 +226,9 @@ async function aborted(turn) {
 
 const actions = {
   'hello': (turn) => `Hello, ${rest(turn)}`, words, 'facts': () => ({ days: 3 }),
-  'mixed': () => ['one ', { days: 3 }, null, 'two'], 'nothing': () => undefined, 'number': () => 5, tell, everything,
+  'mixed': () => ['one ', { days: 3 }, null, 'two'], 'nothing': () => undefined, 'number': () => 5, numbers,
+  'async-numbers': asyncNumbers, catches, both, 'both-in-a-list': () => [both()], read, file, tell, everything,
+  'former': (turn) => turn.text('so far '),
   'client-tool': clientTool, 'ask': (turn) => turn.ask('Delete?', { schema: { type: 'object' }, id: 'q1' }),
   'auth': (turn) => turn.auth('Sign in.', { url: 'https://example.com/login' }), 'done': (turn) => turn.done('That is all.'),
   'fail': (turn) => turn.fail('no'), 'reject': (turn) => turn.reject('not this'),
@@ -205,4 +240,4 @@ const actions = {
   'uncaught': async (turn) => (await turn.delegate('weather', 'Atlantis').result()).text,
 };
 
-agent((turn) => actions[turn.prompt.split(' ')[0]](turn));
+agent((turn) => actions[turn.text.split(/\s/)[0]](turn)); // returns

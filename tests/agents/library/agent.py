@@ -5,6 +5,7 @@ import subprocess
 import threading
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from baton import Canceled, ChildFailed, Fail, Reject, Turn, agent
 
@@ -51,7 +52,7 @@ def everything(turn: Turn) -> None:
     turn.set_state({"days": 3})
     turn.patch_state([{"op": "replace", "path": "/days", "value": 4}])
     with turn.step("pack"):
-        turn.text("packing ")
+        turn.say("packing ")
     turn.activity("plan", "PLAN", {"steps": []})
     turn.activity("plan", "PLAN", patch=[{"op": "add", "path": "/steps/-", "value": 1}])
     turn.custom("confetti", {"pieces": 100})
@@ -74,8 +75,42 @@ def raise_reject(turn: Turn) -> None:
 
 
 def crash(turn: Turn) -> None:
-    turn.text("so far ")
-    raise ValueError("the secret path")
+    turn.text("so far ")  # the older name of say
+    raise ValueError("the secret path")  # crashes
+
+
+def both(turn: Turn) -> Iterator[str]:
+    yield "one "
+    return {"days": 3}
+
+
+def numbers(turn: Turn) -> Iterator[int]:
+    yield 7  # yields 7
+
+
+async def async_numbers(turn: Turn) -> AsyncIterator[int]:
+    yield 8  # yields 8
+
+
+def catches(turn: Turn) -> Iterator[object]:
+    try:
+        yield 7
+    except TypeError:
+        print("caught at the yield")
+        yield "not said"
+
+
+def read(turn: Turn) -> dict[str, object]:
+    def of(message: Any) -> dict[str, object]:
+        files = [[file.name, file.media_type, file.url] for file in message.files]
+        return {"text": message.text, "data": message.data, "files": files}
+
+    return {**of(turn), "prompt": turn.prompt, "answer": turn.answer, "request": of(turn.request)}
+
+
+def file(turn: Turn) -> dict[str, object]:
+    found = getattr(turn.files[0], turn.text.split()[1])()
+    return {"found": list(found) if isinstance(found, bytes) else found}
 
 
 def deep(turn: Turn) -> object:
@@ -97,7 +132,7 @@ def late(turn: Turn) -> None:
     def speak() -> None:
         ended.wait()
         try:
-            turn.text("too late")
+            turn.say("too late")
         except BaseException as problem:
             print(f"late: {type(problem).__name__}")
 
@@ -169,11 +204,11 @@ def hurry(turn: Turn) -> str:
 
 
 def sleep(turn: Turn) -> None:
-    turn.text("sleeping ")
+    turn.say("sleeping ")
     try:
         turn.sleep(3600)
     except Canceled:
-        turn.text("woken up")
+        turn.say("woken up")
         raise
 
 
@@ -192,7 +227,7 @@ def endless(turn: Turn) -> Iterator[str]:
 
 
 def all_the_same(turn: Turn) -> str:
-    turn.text("begun ")
+    turn.say("begun ")
     while not turn.canceled:
         try:
             turn.sleep(3600)
@@ -214,7 +249,7 @@ async def pieces(turn: Turn) -> AsyncIterator[str]:
 async def async_sleep(turn: Turn) -> None:
     import asyncio
 
-    turn.text("sleeping ")
+    turn.say("sleeping ")
     try:
         await asyncio.sleep(3600)
     finally:
@@ -228,7 +263,9 @@ async def async_ask(turn: Turn) -> None:
 ACTIONS = {
     "hello": lambda turn: "Hello, " + rest(turn), "words": words, "facts": lambda turn: {"days": 3},
     "dataclass": lambda turn: Facts(3), "mixed": lambda turn: ["one ", {"days": 3}, None, "two"], "nothing": lambda turn: None,
-    "number": lambda turn: 5, "tell": tell, "everything": everything, "client-tool": client_tool,
+    "number": lambda turn: 5, "numbers": numbers, "async-numbers": async_numbers, "catches": catches, "both": both,
+    "both-in-a-list": lambda turn: [both(turn)], "read": read, "file": file,
+    "tell": tell, "everything": everything, "client-tool": client_tool,
     "ask": lambda turn: turn.ask("Delete?", schema={"type": "object"}, id="q1"),
     "auth": lambda turn: turn.auth("Sign in.", url="https://example.com/login"),
     "done": lambda turn: turn.done("That is all."), "fail": lambda turn: turn.fail("no"),
@@ -246,7 +283,7 @@ ACTIONS = {
 
 @agent
 def answer(turn: Turn) -> object:
-    return ACTIONS[turn.prompt.partition(" ")[0]](turn)
+    return ACTIONS[turn.text.split(maxsplit=1)[0]](turn)  # returns
 
 
 if __name__ == "__main__":

@@ -57,6 +57,26 @@ EngineBench::Options elsewhere() {
 
 }  // namespace
 
+TEST_CASE("Answers: the turn of an answer has the request that began the task, not the conversation") {
+  EngineBench bench;
+  const auto before = bench.submit(EngineBench::message("before", "t0"));
+  REQUIRE(before);
+  const auto first = bench.scripted().next();
+  CHECK_FALSE(first->turn.request);
+  first->sink->finish(agents::Done{});
+  REQUIRE(bench.wait(before->key));
+  auto submission = EngineBench::message("go", "t1");
+  submission.context = before->context;
+  const auto asks = bench.submit(submission);
+  REQUIRE(asks);
+  bench.scripted().next()->sink->finish(question("well?"));
+  REQUIRE(bench.wait(asks->key));
+  REQUIRE(bench.submit(saying(Part::of_text("yes"))));
+  const auto turn = bench.scripted().next();
+  REQUIRE(turn->turn.request);
+  CHECK(task::text_of(*turn->turn.request) == "go");
+}
+
 TEST_CASE("Answers: data that does not fit is refused, and the task keeps waiting") {
   EngineBench bench;
   const auto key = ask(bench, kDeploy);

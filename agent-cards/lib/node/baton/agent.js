@@ -62,10 +62,12 @@ class Loop {
       if (text.trim()) this._take(JSON.parse(text));
     } catch (problem) {
       // Whatever it is: the agent goes on, and the turn gets its end.
-      console.error(`a line was not understood: ${problem}`.slice(0, 500));
+      const detail = `a line was not understood: ${problem}`.slice(0, 500);
+      console.error(detail);
       const found = TURN.exec(line.toString('latin1', 0, 1024));
       if (found) {
-        this._output.write({ type: 'fail', turn: JSON.parse(found[1]), error: 'This agent cannot read the message.' });
+        const error = 'This agent cannot read the message.';
+        this._output.write({ type: 'fail', turn: JSON.parse(found[1]), error, detail });
       }
     }
   }
@@ -88,16 +90,19 @@ class Loop {
     try {
       await this._answerAndEnd(turn);
     } catch (problem) {
-      if (!(problem instanceof Ended)) report(turn, problem);
-    }
-    if (!turn._ended) {
-      const error = `The agent failed; the log has more about task ${turn.task.id ?? ''}.`;
-      this._output.write({ type: 'fail', turn: turn.id, error });
-      turn._ended = true;
+      if (!turn._ended || !(problem instanceof Ended)) this._fail(turn, problem);
     }
     // Baton may have begun the turn again by now, under the same name.
     if (this._turns.get(turn.id) === turn) this._turns.delete(turn.id);
     this._exitIfOver();
+  }
+
+  _fail(turn, problem) {
+    const task = turn.task.id ?? '';
+    const detail = report(`turn ${turn.id} of task ${task} failed:`, problem, this._answer);
+    if (turn._ended) return;
+    this._output.write({ type: 'fail', turn: turn.id, error: `The agent failed; the log has more about task ${task}.`, detail });
+    turn._ended = true;
   }
 
   async _answerAndEnd(turn) {
@@ -117,25 +122,55 @@ class Loop {
   }
 }
 
-function report(turn, problem) {
-  console.error(`turn ${turn.id} of task ${turn.task.id ?? ''} failed:\n${problem?.stack ?? problem}`);
+// What went wrong, for the log and for the agent's author.
+function report(heading, problem, answer) {
+  try {
+    return require('./failure.js').report(heading, problem, answer);
+  } catch (another) {
+    return `the report of a failure failed: ${another}`; // the turn gets its end
+  }
 }
 
 // Says what the function returned: see ../README.md.
 async function give(turn, answer) {
   if (answer === undefined || answer === null) return;
   if (typeof answer === 'string') {
-    turn.text(answer);
+    turn.say(answer);
+  } else if (typeof answer !== 'object' || ArrayBuffer.isView(answer) || answer instanceof Error) {
+    const { inspect } = require('node:util');
+    const value = inspect(answer, { depth: 0, maxArrayLength: 3, maxStringLength: 50 }).split('\n')[0];
+    throw new TypeError(`an agent cannot return or yield ${value} (${answer?.constructor?.name ?? typeof answer}); `
+      + 'it may be a string, an object, undefined, null, or something to iterate over with these in it');
   } else if (answer[Symbol.asyncIterator] || answer[Symbol.iterator]) {
-    for await (const piece of answer) {
-      turn.check();
-      await give(turn, piece);
-    }
-  } else if (typeof answer === 'object') {
-    turn.artifact('result', answer);
+    await givePieces(turn, answer[Symbol.asyncIterator]?.() ?? answer[Symbol.iterator]());
   } else {
-    throw new TypeError(`an agent cannot return a ${typeof answer}`);
+    turn.artifact('result', answer);
   }
+}
+
+// Says each piece, and what a generator returns. A piece that cannot be said is a mistake at its `yield`.
+async function givePieces(turn, pieces) {
+  try {
+    for (;;) {
+      const { done, value } = await pieces.next();
+      const piece = await value;
+      if (done) return await give(turn, piece);
+      turn.check();
+      try {
+        await give(turn, piece);
+      } catch (problem) {
+        if (!(problem instanceof Ended || problem instanceof Canceled)) await throwInto(pieces, problem);
+        throw problem;
+      }
+    }
+  } finally {
+    await pieces.return?.(); // a generator cleans up before the turn ends
+  }
+}
+
+async function throwInto(pieces, problem) {
+  require('./failure.js').note(problem, pieces);
+  await pieces.throw?.(problem);
 }
 
 module.exports = { agent, LINE_MAX_BYTES };

@@ -2,6 +2,7 @@
 'use strict';
 
 const { Fail } = require('./ends.js');
+const { dataOf, filesOf, textOf } = require('./message.js');
 
 const ASKS = ['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED'];
 
@@ -28,6 +29,14 @@ class Result {
     const replies = this.artifacts.map((artifact) => artifact.parts.map((part) => part.text ?? '').join(''));
     const said = replies.filter((reply) => reply).join('\n');
     return said || textOf(this.task?.status.message);
+  }
+
+  get data() {
+    return dataOf(this.artifacts.flatMap((artifact) => artifact.parts));
+  }
+
+  get files() {
+    return filesOf(this.artifacts.flatMap((artifact) => artifact.parts));
   }
 }
 
@@ -75,9 +84,4 @@ class Child {
   }
 }
 
-function textOf(message) {
-  const texts = (message?.parts ?? []).filter((part) => typeof part.text === 'string');
-  return texts.map((part) => part.text).join('\n');
-}
-
-module.exports = { Child, ChildFailed, Result, textOf };
+module.exports = { Child, ChildFailed, Result };

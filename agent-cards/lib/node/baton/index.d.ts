@@ -64,8 +64,28 @@ export interface ChildTask {
 // RFC 6902.
 export type JsonPatch = { op: string; path: string; from?: string; value?: unknown }[];
 
+// A file of a message. One that cannot be read as asked throws Reject, whose words are for the caller.
+export class File {
+  // Empty if the caller named none.
+  readonly name: string;
+  readonly mediaType: string;
+  // Where the file is, if the caller sent no bytes. The library does not fetch it.
+  readonly url?: string;
+  bytes(): Buffer;
+  text(): string;
+  json(): any;
+}
+
+// The message that began the task.
+export class Request {
+  readonly message: Message;
+  readonly text: string;
+  readonly data: any;
+  readonly files: File[];
+}
+
 // What of a function's answer is said: a string is text, another object the data of an artifact, and of what can be
-// iterated over each piece. Iteration stops when the turn is canceled.
+// iterated over each piece, and what a generator returns. Iteration stops when the turn is canceled.
 export type Answer = void | undefined | null | string | object;
 
 // Answers turns until Baton closes the agent's input. Takes standard input and output for the protocol: what is
@@ -104,7 +124,15 @@ export class Turn {
   readonly answers?: string;
   // What children have answered that were delegated to about this message, by the delegations' ids.
   readonly results: Map<string, Result>;
-  // The message's texts, joined by line ends.
+  // What the message holds: its texts, joined by line ends; its first data, any JSON; its files.
+  readonly text: string;
+  readonly data: any;
+  readonly files: File[];
+  // The answer to this agent's question: its data, or else its text. Undefined if the message answers nothing.
+  readonly answer: any;
+  // The message that began the task: `message` itself, unless that is an answer or another later one.
+  readonly request: Request;
+  // The older name of `text`.
   readonly prompt: string;
   // What the client's tool gave back that an earlier turn has called.
   readonly toolResults: { id: string; content?: unknown; error?: string }[];
@@ -118,7 +146,7 @@ export class Turn {
   sleep(ms: number): Promise<void>;
 
   // A piece of the reply; a piece of what the agent thinks aloud, which is no part of the reply.
-  text(delta: string): void;
+  say(delta: string): void;
   reasoning(delta: string): void;
   // A number from 0 to 1, words, or both.
   progress(fraction?: number, message?: Words): void;
@@ -194,8 +222,10 @@ export class Result {
   readonly artifacts: Artifact[];
   // What the child asks this agent.
   readonly question?: Message;
-  // The child's reply, or else the text of its last message.
+  // The child's reply, or else the text of its last message; the first data and the files of its artifacts.
   readonly text: string;
+  readonly data: any;
+  readonly files: File[];
 }
 
 // A child did not complete. Uncaught, it fails the turn with the agent's name and the child's own words.

@@ -2,8 +2,9 @@
 'use strict';
 
 const { createHash } = require('node:crypto');
-const { Child, Result, textOf } = require('./children.js');
+const { Child, Result } = require('./children.js');
 const { Canceled, Ended } = require('./ends.js');
+const { dataOf, filesOf, Request, textOf } = require('./message.js');
 
 class Turn {
   constructor(order, output) {
@@ -12,6 +13,7 @@ class Turn {
     this.agent = order.agent ?? '';
     this.task = order.task ?? {};
     this.message = order.message;
+    this.request = new Request(order.request ?? order.message);
     this.history = order.history ?? [];
     this.artifacts = order.artifacts ?? [];
     this.references = order.references ?? [];
@@ -34,8 +36,26 @@ class Turn {
 
   // What came.
 
-  get prompt() {
+  get text() {
     return textOf(this.message);
+  }
+
+  // The older name of `text`.
+  get prompt() {
+    return this.text;
+  }
+
+  get data() {
+    return dataOf(this.message.parts);
+  }
+
+  get files() {
+    return filesOf(this.message.parts);
+  }
+
+  get answer() {
+    if (this.answers === undefined) return undefined;
+    return this.data === undefined ? this.text : this.data;
   }
 
   get toolResults() {
@@ -63,7 +83,7 @@ class Turn {
 
   // What the agent says.
 
-  text(delta) {
+  say(delta) {
     this._say('text', { delta });
   }
 

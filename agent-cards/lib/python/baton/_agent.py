@@ -70,8 +70,9 @@ class _Loop:
             try:
                 self._take(line)
             except Exception as problem:  # whatever it is: the agent goes on, and the turn gets its end
-                print(f"a line was not understood: {problem!r}"[:500], file=sys.stderr, flush=True)
-                self._refuse(line)
+                detail = f"a line was not understood: {problem!r}"[:500]
+                print(detail, file=sys.stderr, flush=True)
+                self._refuse(line, detail)
         for turn in list(self._turns.values()):
             turn._hear_no_more()
 
@@ -95,30 +96,39 @@ class _Loop:
             del self._turns[turn.id]
             raise
 
-    def _refuse(self, line: bytes) -> None:
+    def _refuse(self, line: bytes, detail: str) -> None:
         """Fails the turn of a line that was not understood: Baton waits for an end of every turn.
 
         What a caller wrote may be JSON and yet too much for Python, such as an integer of 5,000 digits.
         """
         found = _TURN.match(line)
         if found is not None:
-            self._output.write({"type": "fail", "turn": json.loads(found[1]), "error": "This agent cannot read the message."})
+            self._output.write({"type": "fail", "turn": json.loads(found[1]), "error": "This agent cannot read the message.",
+                                "detail": detail})
 
     def _perform(self, turn: Turn) -> None:
         try:
             self._answer_and_end(turn)
         except Ended:
             pass
-        except BaseException:
-            _report(turn)
-        if not turn._ended:
-            try:
-                turn.fail(f"The agent failed; the log has more about task {turn.task.get('id', '')}.")
-            except Ended:
-                pass
+        except BaseException as problem:
+            self._fail(turn, problem)
         # Baton may have begun the turn again by now, under the same name.
         if self._turns.get(turn.id) is turn:
             del self._turns[turn.id]
+
+    def _fail(self, turn: Turn, problem: BaseException) -> None:
+        from baton._failure import report
+
+        task = turn.task.get("id", "")
+        try:
+            detail = report(f"turn {turn.id} of task {task} failed:", problem, self._answer)
+        except Exception as another:  # such as a second MemoryError: the turn gets its end
+            detail = f"{type(problem).__name__}; its report failed, too: {type(another).__name__}"
+        try:
+            turn._end("fail", error=f"The agent failed; the log has more about task {task}.", detail=detail)
+        except Ended:
+            pass
 
     def _answer_and_end(self, turn: Turn) -> NoReturn:
         try:
@@ -132,22 +142,15 @@ class _Loop:
         turn.done()
 
 
-def _report(turn: Turn) -> None:
-    import traceback
-
-    task = turn.task.get("id", "")
-    print(f"turn {turn.id} of task {task} failed:\n{traceback.format_exc()}", end="", file=sys.stderr, flush=True)
-
-
 def give(turn: Turn, answer: Any) -> None:
     """Says what the function returned: see README.md."""
     if answer is None:
         return
     if isinstance(answer, str):
-        turn.text(answer)
+        turn.say(answer)
     elif isinstance(answer, dict):
         turn.artifact("result", answer)
-    elif hasattr(answer, "__dataclass_fields__"):
+    elif hasattr(answer, "__dataclass_fields__") and not isinstance(answer, type):
         from dataclasses import asdict
 
         turn.artifact("result", asdict(answer))
@@ -155,11 +158,30 @@ def give(turn: Turn, answer: Any) -> None:
         from baton._async import give_async
 
         give_async(turn, answer)
+    elif hasattr(answer, "__iter__") and not isinstance(answer, (bytes, bytearray, memoryview, type)):
+        _give_pieces(turn, iter(answer))
     else:
-        try:
-            for piece in answer:
-                turn.check()
+        import reprlib
+
+        raise TypeError(f"an agent cannot return or yield {reprlib.repr(answer)} ({type(answer).__name__}); it may be a str, a "
+                        "dict, a dataclass, None, or something to iterate over with these in it")
+
+
+def _give_pieces(turn: Turn, pieces: Any) -> None:
+    """Says each piece, and what a generator returns. A piece that cannot be said is a mistake at its `yield`."""
+    try:
+        while True:
+            try:
+                piece = next(pieces)
+            except StopIteration as end:
+                return give(turn, end.value)
+            turn.check()
+            try:
                 give(turn, piece)
-        finally:
-            if hasattr(answer, "close"):  # a generator: it cleans up before the turn ends
-                answer.close()
+            except Exception as problem:
+                if hasattr(pieces, "throw"):
+                    pieces.throw(problem)
+                raise
+    finally:
+        if hasattr(pieces, "close"):  # a generator: it cleans up before the turn ends
+            pieces.close()

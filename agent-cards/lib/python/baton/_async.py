@@ -38,7 +38,12 @@ async def _give(turn: Turn, answer: Any) -> None:
         else:
             async for piece in answer:
                 turn.check()
-                give(turn, piece)
+                try:
+                    give(turn, piece)
+                except Exception as problem:  # a mistake at the `yield`
+                    if hasattr(answer, "athrow"):
+                        await answer.athrow(problem)
+                    raise
     except asyncio.CancelledError:
         turn.check()
         raise

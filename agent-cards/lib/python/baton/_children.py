@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from baton._ends import Canceled, Fail
+from baton._message import File, data_of, files_of, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Generator
     from typing import Any
 
-    from baton._shapes import Artifact, ChildTask, Message, Words
+    from baton._shapes import Artifact, ChildTask, Message, Part, Words
     from baton._turn import Turn
 
 ASKS = ("TASK_STATE_INPUT_REQUIRED", "TASK_STATE_AUTH_REQUIRED")
@@ -42,10 +43,19 @@ class Result:
         """The child's reply, or else the text of its last message."""
         replies = ("".join(part.get("text", "") for part in artifact["parts"]) for artifact in self.artifacts)
         said = "\n".join(reply for reply in replies if reply)
-        message = self.task["status"].get("message") if self.task else None
-        if said or message is None:
-            return said
-        return "\n".join(part["text"] for part in message["parts"] if "text" in part)
+        return said or text_of(self.task["status"].get("message") if self.task else None)
+
+    @property
+    def data(self) -> Any:
+        """The first data of the child's artifacts, or None."""
+        return data_of(self._parts())
+
+    @property
+    def files(self) -> list[File]:
+        return files_of(self._parts())
+
+    def _parts(self) -> list[Part]:
+        return [part for artifact in self.artifacts for part in artifact["parts"]]
 
 
 class ChildFailed(Fail):

@@ -6,6 +6,7 @@ import threading
 
 from baton._children import Child, Result
 from baton._ends import Canceled, Ended
+from baton._message import File, Request, data_of, files_of, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +18,18 @@ if TYPE_CHECKING:
     from baton._shapes import Artifact, Message, Part, Reference, Task, Words
 
 
+class Text(str):
+    """The message's text. A call, `turn.text(delta)`, is the older name of `turn.say(delta)` and works as well."""
+
+    _say: Callable[[str], None]
+
+    def __call__(self, delta: str) -> None:
+        self._say(delta)
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        return str, (str(self),)
+
+
 class Turn:
     """One run of the agent. Its methods may be called from any thread until the turn is over; then they raise Ended."""
 
@@ -26,6 +39,8 @@ class Turn:
         self.agent: str = order.get("agent", "")
         self.task: Task = order.get("task", {})
         self.message: Message = order["message"]
+        # The message that began the task: `message` itself, unless that is an answer or another later one.
+        self.request = Request(order.get("request") or order["message"])
         self.history: list[Message] = order.get("history", [])
         self.artifacts: list[Artifact] = order.get("artifacts", [])
         self.references: list[Reference] = order.get("references", [])
@@ -53,9 +68,33 @@ class Turn:
     # What came.
 
     @property
-    def prompt(self) -> str:
+    def text(self) -> Text:
         """The message's texts, joined by line ends."""
-        return "\n".join(part["text"] for part in self.message["parts"] if "text" in part)
+        text = Text(text_of(self.message))
+        text._say = self.say
+        return text
+
+    @property
+    def prompt(self) -> str:
+        """The older name of `text`."""
+        return text_of(self.message)
+
+    @property
+    def data(self) -> Any:
+        """The message's first data, any JSON, or None."""
+        return data_of(self.message["parts"])
+
+    @property
+    def files(self) -> list[File]:
+        """The message's files."""
+        return files_of(self.message["parts"])
+
+    @property
+    def answer(self) -> Any:
+        """The answer to this agent's question: its data, or else its text. None if the message answers nothing."""
+        if self.answers is None:
+            return None
+        return self.data if any("data" in part for part in self.message["parts"]) else text_of(self.message)
 
     @property
     def tool_results(self) -> list[ToolResult]:
@@ -82,7 +121,7 @@ class Turn:
 
     # What the agent says.
 
-    def text(self, delta: str) -> None:
+    def say(self, delta: str) -> None:
         """A piece of the reply."""
         self._say("text", delta=delta)
 

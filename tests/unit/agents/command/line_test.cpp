@@ -50,6 +50,7 @@ TEST_CASE("line: a turn is one line with everything in the A2A 1.0 shape") {
   told.task = {"t"};
   told.context = {"c"};
   told.message = message;
+  told.request = message;
   told.history = {message};
   told.artifacts = {artifact};
   told.references = {reference};
@@ -75,6 +76,7 @@ TEST_CASE("line: a turn is one line with everything in the A2A 1.0 shape") {
   CHECK(turn["task"]["metadata"]["k"].string() == "v\n");
   CHECK(turn["message"]["messageId"].string() == "m");
   CHECK((*turn["message"]["parts"].begin())["text"].string() == "two\nlines");
+  CHECK(turn["request"]["messageId"].string() == "m");
   CHECK(turn["history"].size() == 1);
   CHECK((*turn["artifacts"].begin())["artifactId"].string() == "a");
   const json::Value other = *turn["references"].begin();

@@ -142,6 +142,7 @@ TEST_CASE("Line protocol schema: lines that the code writes are valid") {
   turn.message = message;
   check_to_agent(line::encode_turn(turn, {}));
   turn.attempt = 2;
+  turn.request = message;
   turn.history = {message};
   turn.artifacts = {artifact};
   turn.references = {child};
