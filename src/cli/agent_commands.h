@@ -14,8 +14,10 @@ namespace baton::cli {
 struct InitOptions {
   std::string folder;  // new; its name is the agent's
   std::string language = "python", kind = "echo";
+  std::string description;  // for the card; empty: asked for at a terminal, or else the kind's
 };
-// Creates an agent's folder: a card, a program if the kind has one, and conversations for `test_command`.
+// Creates an agent's folder: a card, a program if the kind has one, and conversations for `test_command`. A
+// plan's agents get folders beside it.
 int init_command(const InitOptions& options);
 std::vector<std::string> init_languages();
 std::vector<std::string> init_kinds();

@@ -43,6 +43,8 @@ class AgentProgram {
         ->check(CLI::IsMember(init_languages()));
     command->add_option("--kind", options_->init.kind, base::comma_separated(init_kinds()) + " (echo)")
         ->check(CLI::IsMember(init_kinds()));
+    command->add_option("--description", options_->init.description,
+                        "What the agent does, for its card; without it, you are asked at a terminal");
     on_run(command, [](const Options& options) { return init_command(options.init); });
   }
 

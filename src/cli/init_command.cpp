@@ -1,9 +1,12 @@
 // `init`: a folder with an agent that works, and a test of it.
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <utility>
 
 #include "app/check_cards.h"
@@ -37,29 +40,49 @@ const std::array<Language, 4>& languages() {
 }
 
 struct Kind {
-  std::string_view name, description;
+  std::string_view name, description, example;
   bool has_program = true;
 };
 constexpr std::array<Kind, 7> kKinds{{
-    {"echo", "Returns what it is told."},
-    {"ask", "Asks before it acts."},
-    {"tools", "Adds the numbers of a message with a tool."},
-    {"delegate", "Has each line of a message done by a child task."},
-    {"worker", "Numbers the words of a message, many messages at a time."},
-    {"workflow", "Asks where to and how long, by a plan.", false},
-    {"openai", "Answers by a language model.", false},
+    {"echo", "Repeats the message.", "Hello"},
+    {"ask", "Asks before it acts.", "delete the old backups"},
+    {"tools", "Adds the numbers of a message with a tool, and makes a file of them.", "What is 2 and 40?"},
+    {"delegate", "Has each line of a message upper-cased by a child task.", "one\ntwo"},
+    {"worker", "Numbers the words of a message.", "ready steady go"},
+    {"workflow", "Adds the numbers of a message and numbers its words, by two agents.", "2 and 40", false},
+    {"openai", "Answers with a language model.", "What can you do?", false},
 }};
 
-constexpr std::string_view kPlan = R"({"sequence": [
-  {"id": "where", "ask": "Where to?"},
-  {"id": "long", "ask": "How long in {{/steps/where/text}}?"}]})";
+const Kind& kind_named(std::string_view name) {
+  return *std::ranges::find(kKinds, name, &Kind::name);
+}
+
+// The agents of kind "workflow", which get folders beside the plan's.
+struct Helper {
+  std::string_view ending, kind;  // its name is the plan's with the ending
+};
+constexpr std::array<Helper, 2> kHelpers{{{"-sum", "tools"}, {"-words", "worker"}}};
+
+void write_plan(json::Writer& out, const std::string& name) {
+  out.object([&] {
+    out.key("parallel").array([&] {
+      for (const Helper& helper : kHelpers) {
+        out.object([&] {
+          out.member("id", helper.ending.substr(1)).member("agent", name + std::string(helper.ending));
+        });
+      }
+    });
+    out.member("output", "{{/steps/sum/text}}\n{{/steps/words/text}}");
+  });
+}
+
 constexpr std::string_view kAuth = R"({"type": "bearer", "secret_env": "MODEL_KEY", "optional": true})";
 constexpr std::string_view kModel =
     R"({"name": "default", "name_env": "MODEL_NAME", "system_file": "system.md"})";
 
-void write_work(json::Writer& out, const Kind& kind, const Language& language) {
+void write_work(json::Writer& out, const std::string& name, const Kind& kind, const Language& language) {
   if (kind.name == "workflow") {
-    out.member("executor", "workflow").key("plan").raw(kPlan);
+    write_plan(out.member("executor", "workflow").key("plan"), name);
   } else if (kind.name == "openai") {
     out.member("executor", "openai").member("url_env", "MODEL_URL");
     out.key("auth").raw(kAuth).key("model").raw(kModel);
@@ -71,10 +94,10 @@ void write_work(json::Writer& out, const Kind& kind, const Language& language) {
   }
 }
 
-std::string card_of(const std::string& name, const Kind& kind, const Language& language) {
+std::string card_of(const std::string& name, const std::string& description, const Kind& kind,
+                    const Language& language) {
   std::string card;
   json::Writer out(card);
-  const std::string description(kind.description);
   out.object([&] {
     out.member("name", name).member("description", description).member("version", "0.1.0");
     out.key("defaultInputModes").strings({"text/plain"});
@@ -83,18 +106,27 @@ std::string card_of(const std::string& name, const Kind& kind, const Language& l
       out.object([&] {
         out.member("id", name).member("name", name).member("description", description);
         out.key("tags").strings({name});
+        out.key("examples").strings({std::string(kind.example)});
       });
     });
-    out.key("baton").object([&] { write_work(out, kind, language); });
+    out.key("baton").object([&] { write_work(out, name, kind, language); });
   });
   const auto document = json::Document::parse(std::move(card));
   return json::pretty_json(document->root()) + "\n";
 }
 
+// An agent to be made.
+struct NewAgent {
+  fs::path folder;
+  std::string description;
+  const Kind& kind;
+};
+
 // Returns the names and contents of the folder's files.
-std::vector<std::pair<std::string, std::string>> files_of(const std::string& name, const Kind& kind,
-                                                          const Language& language) {
-  std::vector<std::pair<std::string, std::string>> files{{"card.json", card_of(name, kind, language)}};
+std::vector<std::pair<std::string, std::string>> files_of(const NewAgent& agent, const Language& language) {
+  const Kind& kind = agent.kind;
+  std::vector<std::pair<std::string, std::string>> files{
+      {"card.json", card_of(agent.folder.filename().string(), agent.description, kind, language)}};
   const auto add = [&](const std::string& file, const std::string& from) {
     const std::string_view text = base::embedded_file("templates/" + from);
     if (!text.empty()) files.emplace_back(file, text);
@@ -109,6 +141,42 @@ std::vector<std::pair<std::string, std::string>> files_of(const std::string& nam
     add("run.sh", folder + "/run.sh");
   }
   return files;
+}
+
+// Returns the agent, and for a plan the agents that it uses.
+std::vector<NewAgent> agents_of(const fs::path& folder, const std::string& description, const Kind& kind) {
+  std::vector<NewAgent> agents{{folder, description, kind}};
+  if (kind.name != "workflow") return agents;
+  for (const Helper& helper : kHelpers) {
+    const Kind& its = kind_named(helper.kind);
+    agents.push_back({folder.string() + std::string(helper.ending), std::string(its.description), its});
+  }
+  return agents;
+}
+
+// Asks at a terminal what the agent does. Returns the kind's description otherwise, and for an empty line.
+std::string description_for(const std::string& name, const Kind& kind) {
+  std::string line;
+  if (::isatty(STDIN_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1) {
+    std::fprintf(stderr, "What does %s do? One sentence for its card (%s) ", name.c_str(),
+                 std::string(kind.description).c_str());
+    std::getline(std::cin, line);
+  }
+  const std::size_t begin = line.find_first_not_of(" \t\r");
+  if (begin == std::string::npos) return std::string(kind.description);
+  return line.substr(begin, line.find_last_not_of(" \t\r") + 1 - begin);
+}
+
+// Creates the folder with its files. Returns false after an error message.
+bool make(const NewAgent& agent, const Language& language) {
+  std::error_code error;
+  fs::create_directories(agent.folder, error);
+  for (const auto& [file, text] : files_of(agent, language)) {
+    if (std::ofstream out(agent.folder / file, std::ios::binary); out << text && out.flush()) continue;
+    std::fprintf(stderr, "baton: %s: cannot be written\n", printable((agent.folder / file).string()).c_str());
+    return false;
+  }
+  return true;
 }
 
 int not_made(const std::string& what) {
@@ -132,28 +200,30 @@ std::vector<std::string> init_kinds() {
 
 int init_command(const InitOptions& options) {
   const auto language = std::ranges::find(languages(), options.language, &Language::name);
-  const auto kind = std::ranges::find(kKinds, options.kind, &Kind::name);
-  const fs::path folder = options.folder;
+  const Kind& kind = kind_named(options.kind);
+  const fs::path given = options.folder, folder = given.has_filename() ? given : given.parent_path();
   const std::string name = folder.filename().string();
   if (!app::is_agent_name(name))
     return not_made(options.folder +
                     ": an agent's name is of a-z 0-9 - _ . and begins with a letter or digit");
-  std::error_code error;
-  if (fs::exists(folder)) return not_made(options.folder + " is there already");
-  fs::create_directories(folder, error);
-  for (const auto& [file, text] : files_of(name, *kind, *language)) {
-    if (std::ofstream out(folder / file, std::ios::binary); out << text && out.flush()) continue;
-    std::fprintf(stderr, "baton: %s: cannot be written\n", (folder / file).c_str());
-    return kExitNotSaved;
+  auto agents = agents_of(folder, options.description, kind);
+  for (const NewAgent& agent : agents) {
+    if (fs::exists(agent.folder)) return not_made(agent.folder.string() + " is there already");
+  }
+  if (options.description.empty()) agents.front().description = description_for(name, kind);
+  std::string made;
+  for (const NewAgent& agent : agents) {
+    if (!make(agent, *language)) return kExitNotSaved;
+    made += (made.empty() ? "" : ", ") + agent.folder.string();
   }
   const std::string shown = shell_word(options.folder);
-  const std::string agents = shell_word(folder.has_parent_path() ? folder.parent_path().string() : ".");
-  std::printf("%s: made. Next:\n", printable(options.folder).c_str());
-  if (kind->name != "openai") std::printf("  baton test %s\n", shown.c_str());
-  if (kind->name == "openai")
+  const std::string parent = shell_word(folder.has_parent_path() ? folder.parent_path().string() : ".");
+  std::printf("%s: made. Next:\n", printable(made).c_str());
+  if (kind.name != "openai") std::printf("  baton test %s\n", shown.c_str());
+  if (kind.name == "openai")
     std::printf("  MODEL_URL=http://127.0.0.1:11434/v1 MODEL_NAME=... baton check %s --turn Hello\n",
                 shown.c_str());
-  std::printf("  baton dev %s\n", agents.c_str());
+  std::printf("  baton dev %s\n", parent.c_str());
   return kExitDone;
 }
 

@@ -1,10 +1,15 @@
 #!/usr/bin/env bash
 # Asks before it acts. The answer begins the next turn, perhaps days later and in another process. Needs jq.
 set -euo pipefail
+# What an answer must be. Chat pages make a form of it; Baton refuses an answer that does not fit.
+approval='{"type": "object", "required": ["approved"], "properties": {
+  "approved": {"type": "boolean", "title": "Approve?"}, "reason": {"type": "string", "title": "Why, or why not"}}}'
 IFS= read -r turn
-jq --compact-output '([.message.parts[].text // empty] | join("\n")) as $said |
-  if .resume.ask == null then {type: "ask", message: "Shall I \($said)?"}
-  elif ($said | ascii_downcase | gsub("\\s"; "")) != "yes" then {type: "reject", reason: "Nothing was done."}
+jq --compact-output --argjson approval "$approval" '
+  def said: [.parts[].text // empty] | join("\n");
+  ([.message.parts[].data // empty] | first // {}) as $answer |
+  if .resume.ask == null then {type: "ask", message: "Shall I \(.message | said)?", schema: $approval}
+  elif $answer.approved != true then {type: "reject", reason: ($answer.reason // "Nothing was done.")}
   else {type: "artifact", artifact: {name: "record.txt", parts: [{
-          text: "Done: \(.history[0].parts[0].text)\n", filename: "record.txt"}]}},
+          raw: ("Done: \(.request | said)\n" | @base64), filename: "record.txt"}]}},
        {type: "text", delta: "Done."}, {type: "done"} end' <<<"$turn"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Returns what it is told. Each turn has a process of its own: one line in, lines out. Needs jq.
+# Repeats the message. Each turn has a process of its own: one line in, lines out. Needs jq.
 set -euo pipefail
 IFS= read -r turn
 jq --compact-output '[.message.parts[].text // empty] | join("\n") |

@@ -1,14 +1,27 @@
 // Asks before it acts. The answer begins the next turn, perhaps days later and in another process.
 #include "lines.h"
 
+namespace {
+
+// What an answer must be. Chat pages make a form of it; Baton refuses an answer that does not fit.
+constexpr char kApproval[] = R"({"type": "object", "required": ["approved"], "properties": {
+  "approved": {"type": "boolean", "title": "Approve?"}, "reason": {"type": "string", "title": "Why, or why not"}}})";
+
+}  // namespace
+
 int main() {
   return lines::serve([](const lines::Turn& turn) {
-    if (!turn.answers_question()) return turn.say("ask", {{"message", "Shall I " + turn.text() + "?"}});
-    if (turn.text() != "yes") return turn.say("reject", {{"reason", "Nothing was done."}});
-    const std::string task = lines::text_of(turn.line()["history"][0]);
-    turn.say("artifact", {},
-             {{"artifact", R"({"name": "record.txt", "parts": [{"filename": "record.txt", "text": )" +
-                               lines::quoted("Done: " + task + "\n") + "}]}"}});
+    if (!turn.answers_question()) {
+      return turn.say("ask", {{"message", "Shall I " + turn.text() + "?"}},
+                      {{"schema", lines::one_line(kApproval)}});
+    }
+    const lines::Value& answer = turn.data();
+    if (!answer.IsObject() || !answer.HasMember("approved") || !answer["approved"].IsTrue()) {
+      const bool says_why = answer.IsObject() && answer.HasMember("reason");
+      return turn.say("reject", {{"reason", says_why ? answer["reason"].GetString() : "Nothing was done."}});
+    }
+    const std::string record = "Done: " + lines::text_of(turn.request()) + "\n";
+    turn.say("artifact", {}, {{"artifact", lines::file("record.txt", "text/plain", record)}});
     turn.say("text", {{"delta", "Done."}});
     turn.say("done");
   });

@@ -1,4 +1,4 @@
-// Returns what it is told.
+// Repeats the message.
 #include "lines.h"
 
 int main() {

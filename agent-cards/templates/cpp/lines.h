@@ -30,6 +30,15 @@ inline std::string text_of(const Value& holder) {
   return text;
 }
 
+// The first data of the parts; null if there is none.
+inline const Value& data_of(const Value& holder) {
+  static const Value none;
+  for (const Value& part : holder["parts"].GetArray()) {
+    if (part.HasMember("data")) return part["data"];
+  }
+  return none;
+}
+
 // One run of the agent. Any thread may write its lines.
 class Turn {
  public:
@@ -38,6 +47,9 @@ class Turn {
   const Value& line() const { return line_; }
   std::string id() const { return line_["turn"].GetString(); }
   std::string text() const { return text_of(line_["message"]); }
+  const Value& data() const { return data_of(line_["message"]); }
+  // The message that began the task: the turn's own, unless that is an answer or another later one.
+  const Value& request() const { return line_.HasMember("request") ? line_["request"] : line_["message"]; }
   bool answers_question() const { return line_.HasMember("resume") && line_["resume"].HasMember("ask"); }
 
   // A line of this type with these members; `json`: members that are JSON already.
@@ -73,6 +85,20 @@ inline std::string quoted(const std::string& text) {
   rapidjson::Writer<rapidjson::StringBuffer> out(buffer);
   out.String(text.c_str(), static_cast<unsigned>(text.size()));
   return buffer.GetString();
+}
+
+// A text as a file: the JSON of an artifact.
+inline std::string file(const std::string& name, const std::string& media_type, const std::string& text) {
+  return "{\"name\": " + quoted(name) + ", \"parts\": [{\"filename\": " + quoted(name) +
+         ", \"mediaType\": " + quoted(media_type) + ", \"text\": " + quoted(text) + "}]}";
+}
+
+// JSON without its line ends, so that it fits into a line.
+inline std::string one_line(std::string json) {
+  for (char& c : json) {
+    if (c == '\n') c = ' ';
+  }
+  return json;
 }
 
 // Answers turns, each on a thread of its own, until there are no more. A turn that cannot be read ends the

@@ -3,10 +3,19 @@
 // Asks before it acts. The answer begins the next turn, perhaps days later and in another process.
 const { agent } = require('baton');
 
+// What an answer must be. Chat pages make a form of it; Baton refuses an answer that does not fit.
+const APPROVAL = {
+  type: 'object',
+  required: ['approved'],
+  properties: {
+    approved: { type: 'boolean', title: 'Approve?' },
+    reason: { type: 'string', title: 'Why, or why not' },
+  },
+};
+
 agent((turn) => {
-  if (turn.answers === undefined) turn.ask(`Shall I ${turn.prompt}?`); // ends the turn
-  if (turn.prompt.trim().toLowerCase() !== 'yes') turn.reject('Nothing was done.');
-  const task = turn.history[0].parts[0].text;
-  turn.artifact('record.txt', `Done: ${task}\n`);
+  if (turn.answer === undefined) turn.ask(`Shall I ${turn.text}?`, { schema: APPROVAL }); // ends the turn
+  if (!turn.answer.approved) turn.reject(turn.answer.reason || 'Nothing was done.'); // ends the turn and the task
+  turn.artifact('record.txt', Buffer.from(`Done: ${turn.request.text}\n`));
   return 'Done.';
 });

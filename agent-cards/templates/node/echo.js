@@ -1,8 +1,8 @@
 'use strict';
 
-// Returns what it is told, word by word.
+// Repeats the message, word by word.
 const { agent } = require('baton');
 
 agent(function* (turn) {
-  yield* turn.prompt.match(/\s*\S+|\s+$/g) ?? [];
+  yield* turn.text.match(/\s*\S+|\s+$/g) ?? [];
 });

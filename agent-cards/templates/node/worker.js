@@ -6,7 +6,7 @@ const { agent } = require('baton');
 const PAUSE_MS = 100;
 
 agent(async function* (turn) {
-  const words = turn.prompt.split(/\s+/).filter(Boolean);
+  const words = turn.text.split(/\s+/).filter(Boolean);
   for (const [index, word] of words.entries()) {
     await turn.sleep(PAUSE_MS); // ends the turn if it is canceled
     turn.progress((index + 1) / words.length);

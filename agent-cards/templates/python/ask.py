@@ -1,15 +1,24 @@
 """Asks before it acts. The answer begins the next turn, perhaps days later and in another process."""
 from baton import Turn, agent
 
+# What an answer must be. Chat pages make a form of it; Baton refuses an answer that does not fit.
+APPROVAL = {
+    "type": "object",
+    "required": ["approved"],
+    "properties": {
+        "approved": {"type": "boolean", "title": "Approve?"},
+        "reason": {"type": "string", "title": "Why, or why not"},
+    },
+}
+
 
 @agent
 def answer(turn: Turn) -> str:
-    if turn.answers is None:
-        turn.ask(f"Shall I {turn.prompt}?")  # ends the turn
-    if turn.prompt.strip().lower() != "yes":
-        turn.reject("Nothing was done.")
-    task = turn.history[0]["parts"][0]["text"]
-    turn.artifact("record.txt", f"Done: {task}\n")
+    if turn.answer is None:
+        turn.ask(f"Shall I {turn.text}?", schema=APPROVAL)  # ends the turn
+    if not turn.answer.get("approved"):
+        turn.reject(turn.answer.get("reason") or "Nothing was done.")  # ends the turn and the task
+    turn.artifact("record.txt", f"Done: {turn.request.text}\n".encode())
     return "Done."
 
 

@@ -4,9 +4,9 @@ from baton import Turn, agent
 
 @agent
 def answer(turn: Turn) -> str:
-    lines = turn.prompt.splitlines()
+    lines = turn.text.splitlines()
     if len(lines) < 2:
-        return turn.prompt.upper()
+        return turn.text.upper()
     children = [turn.delegate(turn.agent, line, id=f"line-{number}") for number, line in enumerate(lines)]
     return "\n".join(child.result().text for child in children)
 

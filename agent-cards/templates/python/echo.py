@@ -1,4 +1,4 @@
-"""Returns what it is told, word by word."""
+"""Repeats the message, word by word."""
 import re
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ from baton import Turn, agent
 
 @agent
 def answer(turn: Turn) -> Iterator[str]:
-    yield from re.findall(r"\s*\S+|\s+$", turn.prompt)
+    yield from re.findall(r"\s*\S+|\s+$", turn.text)
 
 
 if __name__ == "__main__":

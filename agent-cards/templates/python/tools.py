@@ -1,4 +1,4 @@
-"""Adds the numbers of a message with a tool of its own, which callers see at work."""
+"""Adds the numbers of a message and of its files with a tool, which callers see at work, and gives a file back."""
 import re
 
 from baton import Turn, agent
@@ -6,10 +6,13 @@ from baton import Turn, agent
 
 @agent
 def answer(turn: Turn) -> str:
-    numbers = [int(number) for number in re.findall(r"-?\d{1,15}", turn.prompt)]
+    texts = [turn.text, *(file.text() for file in turn.files)]
+    numbers = [int(number) for text in texts for number in re.findall(r"-?\d{1,15}", text)]
     call = turn.call_tool("add", {"numbers": numbers})
     total = sum(numbers)
     call.result({"sum": total})
+    rows = "".join(f"{number}\n" for number in [*numbers, total])
+    turn.artifact("sum.csv", rows.encode(), media_type="text/csv")
     return f"The sum is {total}."
 
 

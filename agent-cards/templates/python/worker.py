@@ -8,7 +8,7 @@ PAUSE_S = 0.1
 
 @agent
 def answer(turn: Turn) -> Iterator[str]:
-    words = turn.prompt.split()
+    words = turn.text.split()
     for number, word in enumerate(words, start=1):
         turn.sleep(PAUSE_S)  # ends the turn if it is canceled
         turn.progress(number / len(words))
