@@ -75,20 +75,20 @@ async function tell(page, text) {
 }
 
 export const copilotInterrupt = {
-  name: "CopilotKit: useInterrupt, approved and refused in one thread",
+  name: "CopilotKit: useInterrupt, approved and rejected in one thread",
   everything: "interop/chat plays it with the @ag-ui/client below CopilotKit",
   page: "copilot.html",
   agent: "approval",
   async run(page, { server }) {
     await tell(page, "Delete the logs");
-    await sees(page, ".approval.card", 'Shall I do this: "Delete the logs"?');
+    await sees(page, "main", 'Shall I do this: "Delete the logs"?');
     await page.click("text=Approve");
     await sees(page, "main", "Done: Delete the logs");
-    await page.locator(".approval.card").waitFor({ state: "detached" });
+    await page.locator(".approval.question").waitFor({ state: "detached" });
     await tell(page, "Delete the backups");
-    await sees(page, ".approval.card", "Delete the backups");
-    await page.click("text=Refuse");
-    await page.locator(".approval.card").waitFor({ state: "detached" });
+    await sees(page, "main", "Delete the backups");
+    await page.click("text=Reject");
+    await page.locator(".approval.question").waitFor({ state: "detached" });
     const newest = async () => {
       const answer = await fetch(`${server.base("approval")}tasks?pageSize=1`, { headers: { "A2A-Version": "1.0" } });
       return (await answer.json()).tasks[0].status.state;
@@ -106,10 +106,10 @@ export const copilotTwice = {
   agent: "twice",
   async run(page) {
     await tell(page, "Go");
-    await sees(page, ".approval.card", "First?");
+    await sees(page, "main", "First?");
     await page.click("text=Approve");
-    await sees(page, ".approval.card", "Second?");
-    await page.click("text=Refuse");
+    await sees(page, "main", "Second?");
+    await page.click("text=Reject");
     await sees(page, "main", "yes, no");
   },
 };
@@ -150,7 +150,7 @@ export const readme = {
     await page.click("text=Approve");
     await sees(page, "p.assistant", "Done: Delete the logs");
     await say(page, "Delete the backups");
-    await page.click("text=Refuse");
+    await page.click("text=Reject");
     await sees(page, "p.error", "not approved");
   },
 };

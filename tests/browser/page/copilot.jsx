@@ -17,11 +17,10 @@ function Chat() {
   const [color, setColor] = useState("white");
   useInterrupt({
     agentId: "default",
-    render: ({ interrupt, resolve }) => (
-      <section className="approval card">
-        <b>{interrupt?.message}</b>
-        <button onClick={() => resolve({ approved: true })}>Approve</button>
-        <button onClick={() => resolve({ approved: false })}>Refuse</button>
+    render: ({ resolve }) => (
+      <section className="approval question">
+        <button className="main" onClick={() => resolve({ approved: true })}>Approve</button>
+        <button onClick={() => resolve({ approved: false })}>Reject</button>
       </section>
     ),
   });
