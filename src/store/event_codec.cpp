@@ -153,7 +153,7 @@ void write(json::Writer& out, const task::Usage& event) {
 }
 
 void write(json::Writer& out, const task::ExecutorState& event) {
-  out.optional("v", event.state).optional("t", event.taken);
+  out.optional("v", event.state).optional("t", event.taken).optional("err", event.errors);
 }
 
 void write(json::Writer& out, const task::Intervention& event) {
@@ -314,6 +314,7 @@ Result<EventBody> read_subagent(json::Value root) {
 Result<EventBody> read_executor_state(json::Value root) {
   task::ExecutorState event{root["v"].json()};
   for (const json::Value call : root["t"]) event.taken.push_back(call.str());
+  event.errors = root["err"].str();
   return event;
 }
 

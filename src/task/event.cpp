@@ -28,7 +28,9 @@ struct Weigh {
     return event.name.size() + event.error.size() + event.call.size();
   }
   std::size_t operator()(const Usage& event) const { return event.used.text.size(); }
-  std::size_t operator()(const ExecutorState& event) const { return event.state.text.size(); }
+  std::size_t operator()(const ExecutorState& event) const {
+    return event.state.text.size() + event.errors.size();
+  }
   std::size_t operator()(const Intervention& event) const {
     return event.actor.size() + event.action.size() + event.reason.size() + event.detail.size();
   }

@@ -170,6 +170,9 @@ struct ExecutorState {
   std::vector<std::string> taken = {};
   // The usage of the remote work since the previous ExecutorState; counted like Usage::tokens.
   Taken used = {};
+  // What the agent's process wrote to standard error in an attempt that failed; only with the end of that
+  // attempt. Shown to operators only.
+  std::string errors = {};
 };
 
 // An operator of this server has acted on the task. Private: no protocol's view shows it, and webhooks do not

@@ -52,11 +52,14 @@ void AgentOutput::finish(Outcome outcome) {
   const bool stopped = std::holds_alternative<Failed>(outcome) || std::holds_alternative<Rejected>(outcome) ||
                        std::holds_alternative<BrokenOff>(outcome) || std::holds_alternative<Waits>(outcome);
   if (canceling_ && stopped) outcome = Canceled{};
+  task::ExecutorState kept;
+  if (errors_ && std::holds_alternative<Failed>(outcome)) kept.errors = errors_();
   gate_.use([&](TurnSink& sink) {
     for (task::EventBody& end : open_.close()) {
       if (auto* result = std::get_if<task::ToolResult>(&end)) result->id = call_ids_.given(result->id);
       sink.emit(std::move(end));
     }
+    if (!kept.errors.empty()) sink.emit(std::move(kept));
     sink.finish(std::move(outcome));
   });
 }

@@ -5,8 +5,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "agents/call_ids.h"
 #include "agents/command/from_agent.h"
@@ -33,6 +35,9 @@ class AgentOutput {
   // outcome but Done and Asked becomes Canceled.
   void finish(Outcome outcome);
   void canceling() { canceling_ = true; }
+  // `errors` returns what the agent has written to standard error in this turn. It is logged if the turn
+  // fails.
+  void set_errors(std::function<std::string()> errors) { errors_ = std::move(errors); }
 
   bool ended() const { return ended_; }
   // Whether the agent has sent any output.
@@ -58,6 +63,7 @@ class AgentOutput {
   std::set<std::string, std::less<>> client_tools_;
   UnfinishedSteps open_;
   CallIds call_ids_;
+  std::function<std::string()> errors_;
   std::uint64_t printed_ = 0;
   bool canceling_ = false;
   bool ended_ = false;

@@ -29,6 +29,7 @@ std::vector<std::string> RecentLines::all() const {
 void ErrorOutput::take(std::string_view bytes) {
   tail_ += bytes.substr(bytes.size() - std::min(bytes.size(), kTailMax));
   if (tail_.size() > kTailMax) tail_.erase(0, tail_.size() - kTailMax);
+  if (keeps_) keep(bytes);
   while (!bytes.empty()) {
     const std::size_t end = bytes.find('\n');
     const std::string_view piece = bytes.substr(0, end);
@@ -78,6 +79,26 @@ std::string ErrorOutput::last_line() const {
   const std::size_t begin = tail_.rfind('\n', last);
   const std::size_t first = begin == std::string::npos ? 0 : begin + 1;
   return escaped(std::string_view(tail_).substr(first, last + 1 - first), kShownMax);
+}
+
+void ErrorOutput::keep(std::string_view bytes) {
+  kept_ += bytes.substr(bytes.size() - std::min(bytes.size(), kKeptMax));
+  if (kept_.size() > 2 * kKeptMax) kept_.erase(0, kept_.size() - kKeptMax);
+}
+
+std::string ErrorOutput::text() const {
+  std::string_view kept = kept_;
+  if (kept.size() > kKeptMax) {
+    kept.remove_prefix(kept.size() - kKeptMax);
+    const std::size_t line = kept.find('\n');
+    if (line != std::string_view::npos) kept.remove_prefix(line + 1);
+  }
+  Utf8Stream utf8;
+  std::string text = utf8.take(kept);
+  text += utf8.finish();
+  const std::size_t end = text.find_last_not_of(" \t\r\n");
+  text.erase(end == std::string::npos ? 0 : end + 1);
+  return text;
 }
 
 }  // namespace baton::agents

@@ -1,5 +1,5 @@
 // ErrorOutput: a process's standard error. Logs its lines, with bounds on their length and rate, and keeps
-// the end to explain why the process failed.
+// the end to explain why the process failed: its last line for callers, 64 KiB for operators.
 #pragma once
 
 #include <chrono>
@@ -50,7 +50,17 @@ class ErrorOutput {
   // The last line that is not blank, shortened and escaped for display; empty if there is none.
   std::string last_line() const;
 
+  // The last kKeptMax bytes since `forget`, as UTF-8 text that begins with a whole line.
+  std::string text() const;
+  // Forgets what was written so far. `keeps`: whether `text` has what is written from now on.
+  void forget(bool keeps) {
+    kept_.clear();
+    keeps_ = keeps;
+  }
+  static constexpr std::size_t kKeptMax = std::size_t{64} << 10;
+
  private:
+  void keep(std::string_view bytes);
   void log_line();
   void log_left_out();
   bool may_log();
@@ -61,6 +71,8 @@ class ErrorOutput {
   std::string line_;                           // not ended yet
   bool cut_ = false;                           // line_ is only the beginning of a longer line
   std::string tail_;
+  std::string kept_;  // up to twice kKeptMax bytes
+  bool keeps_ = true;
   std::chrono::steady_clock::time_point window_{};  // the start of the second that logged_ counts
   int logged_ = 0;
   std::size_t left_out_ = 0;

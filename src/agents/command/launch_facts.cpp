@@ -3,12 +3,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstdlib>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "base/log.h"
+#include "base/secret_mask.h"
 #include "base/unpacked.h"
 
 namespace baton::agents {
@@ -17,6 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array<const char*, 5> kPassedOn{"PATH", "HOME", "LANG", "TZ", "TMPDIR"};
+constexpr std::array<const char*, 6> kSecretWords{"KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL", "AUTH"};
 
 // The libraries of an installed program, as /usr/share/baton/lib is for /usr/bin/baton; empty if there are
 // none. Only in a folder to which no other user can add: "share" could be theirs if the program is in
@@ -58,6 +63,12 @@ std::string library_for(const char* language, const fs::path& agent_folder) {
 void append_path(std::string& paths, const std::string& folder) {
   if (!paths.empty()) paths += ':';
   paths += folder;
+}
+
+bool names_secret(std::string name) {
+  for (char& letter : name) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+  return std::ranges::any_of(kSecretWords,
+                             [&](const char* word) { return name.find(word) != std::string::npos; });
 }
 
 }  // namespace
@@ -108,6 +119,20 @@ std::string failure(const LaunchFacts& facts, const std::string& what, const Pro
     text.erase(at, folder.size());
   }
   return text;
+}
+
+std::string masked_errors(const AgentSettings& settings, const std::string& errors) {
+  if (errors.empty()) return {};
+  std::vector<std::string> secrets;
+  for (const auto& [name, value] : settings.env) {
+    if (names_secret(name)) secrets.push_back(value);
+  }
+  for (const std::string& name : settings.env_from) {
+    const char* value = std::getenv(name.c_str());
+    // A path, as in PYTHONPATH, is no secret, and tracebacks are full of them.
+    if (value != nullptr && value[0] != '/') secrets.emplace_back(value);
+  }
+  return base::SecretMask(secrets).masked(errors);
 }
 
 }  // namespace baton::agents

@@ -90,7 +90,7 @@ void LineTurn::on_output_end() {
 }
 
 void LineTurn::on_exit(const ProcessExit& exit) {
-  process_ = nullptr;
+  ended(exit);
   output_.fail(failure(*facts_, "the agent ended without an answer", exit, task_));
 }
 

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -154,9 +155,23 @@ void Process::end_output() {
 }
 
 void Process::on_errors_ready() {
-  const ssize_t count = ::read(child_.errors.get(), host_.buffer_.data(), host_.buffer_.size());
-  if (count > 0) errors_.take({host_.buffer_.data(), static_cast<std::size_t>(count)});
+  read_errors();
+}
+
+// Returns whether there may be more right now. Not in host_.buffer_, which may hold output that is being
+// taken.
+bool Process::read_errors() {
+  std::array<char, 16 << 10> buffer;
+  const ssize_t count = ::read(child_.errors.get(), buffer.data(), buffer.size());
+  if (count > 0) errors_.take({buffer.data(), static_cast<std::size_t>(count)});
   if (count == 0) end_errors();
+  return count > 0;
+}
+
+std::string Process::errors() {
+  for (int i = 0; i < kLastReadsMax && child_.errors.valid() && read_errors(); ++i) {
+  }
+  return errors_.text();
 }
 
 void Process::end_errors() {
@@ -181,7 +196,7 @@ void Process::on_ended() {
   host_.loop_.forget(child_.pidfd.get(), ended_ready_);
   child_.pidfd.reset();
   drop_input();
-  for (int i = 0; i < kLastReadsMax && child_.errors.valid(); ++i) on_errors_ready();
+  for (int i = 0; i < kLastReadsMax && child_.errors.valid(); ++i) read_errors();
   end_errors();
   if (child_.output.valid() && !paused_) on_output_ready();
   finish_if_over();
@@ -191,6 +206,7 @@ void Process::finish_if_over() {
   if (!ended_ || child_.output.valid() || handler_ == nullptr) return;
   if (ignored_ > 0) base::log_warn(log_members_, "agent-output ignored_bytes={}", ignored_);
   exit_.last_words = errors_.last_line();
+  exit_.errors = errors_.text();
   const auto handler = std::move(handler_);
   handler_ = nullptr;
   handler->on_exit(exit_);

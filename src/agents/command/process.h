@@ -23,6 +23,7 @@ struct ProcessExit {
   int code = 0;
   int signal = 0;          // not 0: it died of this signal
   std::string last_words;  // the last line of its standard error, escaped for display
+  std::string errors;      // ErrorOutput::text
 
   // "exit code 3", "signal SEGV".
   std::string text() const;
@@ -59,6 +60,10 @@ class Process : public std::enable_shared_from_this<Process> {
 
   // Sets the turn that further lines on standard error belong to: see ErrorOutput.
   void set_turn(const base::LogMembers& turn) { errors_.set_turn(turn); }
+  // See ErrorOutput::forget.
+  void forget_errors(bool keeps) { errors_.forget(keeps); }
+  // Reads what it has written to standard error so far, and returns ErrorOutput::text.
+  std::string errors();
 
   // While paused, output waits in the pipe, and the process blocks when the pipe is full.
   void pause_output();
@@ -81,6 +86,7 @@ class Process : public std::enable_shared_from_this<Process> {
   void on_ended();
   bool read_output();
   void end_output();
+  bool read_errors();
   void end_errors();
   void drop_input();
   void finish_if_over();

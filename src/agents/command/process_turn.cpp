@@ -11,7 +11,15 @@ ProcessTurn::ProcessTurn(std::shared_ptr<const LaunchFacts> facts, const Turn& t
       log_members_(log_members(facts_->agent, turn)),
       task_(turn.task),
       command_(command_for(*facts_, turn)),
-      output_(turn, facts_->settings, this->gate()) {}
+      output_(turn, facts_->settings, this->gate()) {
+  output_.set_errors(
+      [this] { return masked_errors(facts_->settings, process_ ? process_->errors() : errors_); });
+}
+
+void ProcessTurn::ended(const ProcessExit& exit) {
+  errors_ = exit.errors;
+  process_ = nullptr;
+}
 
 void ProcessTurn::begin() {
   if (abandoned_ || output_.ended()) return;

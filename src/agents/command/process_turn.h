@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "agents/command/agent_output.h"
 #include "agents/command/command_turn.h"
@@ -27,6 +28,8 @@ class ProcessTurn : public CommandTurn,
   virtual void on_launch() = 0;
   // Called by `adopt`. The process has already got the input of a turn of another kind.
   virtual void on_adoption() {}
+  // Call first in `on_exit`.
+  void ended(const ProcessExit& exit);
 
   const std::shared_ptr<const LaunchFacts> facts_;  // shared with the executor and its other turns
   const base::LogMembers log_members_;
@@ -40,6 +43,7 @@ class ProcessTurn : public CommandTurn,
   void expect_output();
 
   std::weak_ptr<ProcessHandler> handler_;  // empty: this turn
+  std::string errors_;                     // of the process that has ended
 };
 
 }  // namespace baton::agents

@@ -84,7 +84,7 @@ void TextTurn::on_output(std::string_view bytes) {
 }
 
 void TextTurn::on_exit(const ProcessExit& exit) {
-  process_ = nullptr;
+  ended(exit);
   if (output_.ended()) return;
   if (std::string rest = text_.finish(); !rest.empty()) output_.take(line::Text{std::move(rest)});
   if (canceling_) return output_.finish(Canceled{});

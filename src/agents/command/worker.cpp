@@ -25,7 +25,12 @@ WorkerTurn::WorkerTurn(const std::shared_ptr<WorkerGroup>& group, const Turn& tu
       log_members_(log_members(turn)),
       lines_(turn_lines(turn)),
       output_(turn, group->facts()->settings, this->gate()),
-      begins_again_(turn.again) {}
+      begins_again_(turn.again) {
+  output_.set_errors([this] {
+    const auto worker = worker_.lock();
+    return worker != nullptr ? worker->errors_of(*this) : errors_;
+  });
+}
 
 void WorkerTurn::begin() {
   const auto group = group_.lock();
@@ -66,11 +71,25 @@ base::Result<void> Worker::launch() {
 void Worker::give(std::shared_ptr<WorkerTurn> turn) {
   turn->worker_ = weak_from_this();
   turns_[turn->id_] = turn;
-  // With several turns, nobody can tell which one a line on standard error belongs to.
-  if (process_ != nullptr) process_->set_turn(turns_.size() == 1 ? turn->log_members_ : base::LogMembers());
+  attribute_errors(*turn);
   write(*turn, turn->lines_);
   turn->taken_at_ = process_ != nullptr ? process_->bytes_queued() : 0;
   if (facts_->settings.first_output.count() > 0) expect_output(turn);
+}
+
+// With several turns, nobody can tell which one a line on standard error belongs to.
+void Worker::attribute_errors(const WorkerTurn& turn) {
+  const bool is_alone = turns_.size() == 1;
+  alone_ = is_alone ? &turn : nullptr;
+  if (process_ == nullptr) return;
+  process_->set_turn(is_alone ? turn.log_members_ : base::LogMembers());
+  process_->errors();  // an earlier turn's
+  process_->forget_errors(is_alone);
+}
+
+std::string Worker::errors_of(const WorkerTurn& turn) {
+  if (alone_ != &turn || process_ == nullptr) return {};
+  return masked_errors(facts_->settings, process_->errors());
 }
 
 // Fails the turn if the agent has sent no output for it within `first_output`.
@@ -277,6 +296,7 @@ void Worker::end_turn(const std::string& id) {
   touched_.erase(turn);
   not_ready_.erase(turn);
   turn->worker_.reset();
+  if (alone_ == turn.get()) alone_ = nullptr;
   turn->lines_.clear();
   ended_.push_back(id);
   if (ended_.size() > kEndedKept) ended_.pop_front();
@@ -317,6 +337,7 @@ void Worker::on_exit(const ProcessExit& exit) {
   std::vector<std::shared_ptr<WorkerTurn>> not_taken;
   for (const auto& [id, turn] : turns) {
     turn->worker_.reset();
+    if (alone_ == turn.get()) turn->errors_ = masked_errors(facts_->settings, exit.errors);
     if (turn->output_.ended() || turn->abandoned_) continue;
     const bool canceled = turn->cancelled_at_ != std::chrono::steady_clock::time_point{};
     if (!turn->lines_.empty() && taken < turn->taken_at_ && !canceled) {

@@ -55,6 +55,7 @@ class WorkerTurn final : public CommandTurn, public std::enable_shared_from_this
   const bool begins_again_;                              // see Turn::again
   int lost_ = 0;                                         // workers that died before they had all of `lines_`
   bool abandoned_ = false;
+  std::string errors_;  // of the worker that has ended
   std::chrono::steady_clock::time_point cancelled_at_{};
 };
 
@@ -82,6 +83,8 @@ class Worker final : public ProcessHandler, public std::enable_shared_from_this<
   // Call when the result of this turn no longer counts. Cancels the turn; if it does not end within the
   // grace time, the worker is retired.
   void let_go(const std::shared_ptr<WorkerTurn>& turn);
+  // What the process has written to standard error for this turn; empty if it has had other turns meanwhile.
+  std::string errors_of(const WorkerTurn& turn);
   // Breaks off the turn that has waited longest for its children, if it has waited for `wait_keep`.
   // Returns when it will have waited that long; empty if no turn has to leave, or one is leaving.
   std::optional<std::chrono::steady_clock::time_point> make_room();
@@ -106,6 +109,7 @@ class Worker final : public ProcessHandler, public std::enable_shared_from_this<
   // for its end.
   bool blameless() const { return for_one_ || retired_; }
   void lose(WorkerTurn& turn, std::string why);
+  void attribute_errors(const WorkerTurn& turn);
   void release_touched();
   void ask_ready(const std::shared_ptr<WorkerTurn>& turn);
   void end_turn(const std::string& id);
@@ -125,6 +129,7 @@ class Worker final : public ProcessHandler, public std::enable_shared_from_this<
   std::set<std::shared_ptr<WorkerTurn>> not_ready_;  // their sinks have no room: output is paused
   std::string why_;                                  // why it is being killed
   int canceling_ = 0;                                // how many of turns_ were asked to stop
+  const WorkerTurn* alone_ = nullptr;  // the turn that all text on standard error belongs to; not owned
   bool dying_ = false;
   bool retired_ = false;
   bool for_one_ = false;  // only one of its turns is to blame for its end

@@ -111,7 +111,12 @@ class EventWriter {
     out_.member("type", "usage");
     json("used", event.used);
   }
+  // The text of standard error is not shown here: only operators may read it, and viewers read the log, too.
   void operator()(const task::ExecutorState& event) {
+    if (!event.errors.empty()) {
+      out_.member("type", "stderr").member("bytes", static_cast<std::int64_t>(event.errors.size()));
+      return;
+    }
     out_.member("type", "executor-state");
     json("state", event.state);
     out_.optional("taken", event.taken);
