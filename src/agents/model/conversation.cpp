@@ -1,6 +1,7 @@
 #include "agents/model/conversation.h"
 
 #include <algorithm>
+#include <fstream>
 #include <set>
 #include <string_view>
 #include <unordered_set>
@@ -20,6 +21,7 @@ using protocol::openai::ChatMessage;
 using Role = ChatMessage::Role;
 using Messages = std::vector<ChatMessage>;
 
+constexpr std::size_t kSystemMax = std::size_t{1} << 20;
 constexpr std::size_t kBytesOfToken = 4;
 constexpr std::size_t kTokensOfFile = 1'000;                // an image or a PDF file, whatever its size
 constexpr std::size_t kResultMax = std::size_t{256} << 10;  // of a child's result, in bytes
@@ -171,6 +173,16 @@ void append(std::string& text, const std::string& more) {
 }
 
 }  // namespace
+
+std::optional<std::string> system_of(const ModelSettings& settings) {
+  if (settings.system_file.empty()) return settings.system;
+  std::ifstream file(settings.system_file, std::ios::binary);
+  std::string text(kSystemMax + 1, '\0');
+  if (!file.read(text.data(), std::ssize(text)) && !file.eof()) return std::nullopt;
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.size() > kSystemMax || !base::is_utf8(text)) return std::nullopt;
+  return std::string(base::without_mark(text));
+}
 
 Messages conversation_of(const Turn& turn, const ModelSettings& settings, const std::string& system) {
   Messages history, now;

@@ -1,8 +1,9 @@
 // The messages that a turn sends to a language model: the system prompt, the history, the turn's message.
 //
-// Threads: pure functions.
+// Threads: pure functions, but for `system_of`, which may read a file.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,9 @@
 #include "protocol/openai/request.h"
 
 namespace baton::agents {
+
+// The system prompt; nullopt if its file cannot be read.
+std::optional<std::string> system_of(const ModelSettings& settings);
 
 // Includes the last messages of the history that fit the bounds of `settings`. Calls of client tools and
 // their results are restored from the messages. Servers refuse a call without a result and a result

@@ -1,7 +1,6 @@
 #include "agents/model/model_turn.h"
 
 #include <algorithm>
-#include <fstream>
 #include <optional>
 #include <utility>
 
@@ -35,19 +34,7 @@ constexpr milliseconds kRetryFirst{500}, kRetryMax{30'000};
 // How long an unreachable server is retried. It is most likely absent; one that restarts comes back
 // sooner.
 constexpr std::chrono::seconds kReachMax{30};
-constexpr std::size_t kSystemMax = std::size_t{1} << 20;
 constexpr std::size_t kCallIdMax = 64;  // bytes of an id that the model's server has given
-
-// Empty if the file cannot be read.
-std::optional<std::string> system_of(const ModelSettings& settings) {
-  if (settings.system_file.empty()) return settings.system;
-  std::ifstream file(settings.system_file, std::ios::binary);
-  std::string text(kSystemMax + 1, '\0');
-  if (!file.read(text.data(), std::ssize(text)) && !file.eof()) return std::nullopt;
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  if (text.size() > kSystemMax || !base::is_utf8(text)) return std::nullopt;
-  return std::string(base::without_mark(text));
-}
 
 class ModelTurn {
  public:

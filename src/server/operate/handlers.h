@@ -14,10 +14,11 @@ void show_overview(const CallPtr& call);
 void list_agents(const CallPtr& call);
 void list_schedules(const CallPtr& call);
 
-// Tasks (tasks.cpp, timeline.cpp).
+// Tasks (tasks.cpp, timeline.cpp, trace.cpp).
 void list_tasks(const CallPtr& call);
 void show_task(const CallPtr& call);
 void show_events(const CallPtr& call);
+void show_trace(const CallPtr& call);
 void show_tree(const CallPtr& call);
 void show_run_picture(const CallPtr& call);
 void show_plan_picture(const CallPtr& call);

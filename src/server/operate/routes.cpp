@@ -28,6 +28,7 @@ constexpr std::array kOperatorPaths{
     for_operators("DELETE", "/operate/v1/contexts", erase_context),
     for_operators("DELETE", "/operate/v1/callers/{name}", erase_caller),
     for_viewers("GET", "/operate/v1/tasks/{key}/events", show_events),
+    for_viewers("GET", "/operate/v1/tasks/{key}/trace", show_trace),
     for_viewers("GET", "/operate/v1/tasks/{key}/tree", show_tree),
     for_viewers("GET", "/operate/v1/tasks/{key}/plan.svg", show_run_picture),
     for_operators("POST", "/operate/v1/tasks/{key}/cancel", cancel_task),

@@ -71,7 +71,7 @@ base::Result<store::TaskCount> counted_one_by_one(const store::OperatorStore& st
 
 }  // namespace
 
-void write_task_row(json::Writer& out, const store::TaskLine& line) {
+void write_task_row(json::Writer& out, const store::TaskLine& line, const RowWords* words) {
   const task::TaskHead& head = line.head;
   out.object([&] {
     write_key(out, "key", head.key.value);
@@ -94,6 +94,9 @@ void write_task_row(json::Writer& out, const store::TaskLine& line) {
     if (line.undelivered > 0) out.member("undelivered", line.undelivered);
     if (line.retried_as) write_key(out, "retriedAs", line.retried_as.value);
     out.optional("text", first_characters(line.text));
+    if (words == nullptr) return;
+    out.optional("request", first_characters(words->request));
+    if (line.text.empty()) out.optional("result", first_characters(words->result));
   });
 }
 

@@ -10,11 +10,13 @@
 #include "engine/operators/operator_actions.h"
 #include "json/writer.h"
 #include "server/admission/access.h"
+#include "server/operate/row_words.h"
 #include "task/task.h"
 
 namespace baton::server::operate {
 
-void write_task_row(json::Writer& out, const store::TaskLine& line);
+// `words`: what else the row says; null: nothing.
+void write_task_row(json::Writer& out, const store::TaskLine& line, const RowWords* words = nullptr);
 // How many tasks the filter finds, if need be by looking at all of them. `exact` is false if that takes too
 // long. Fails with overloaded while another thread counts: the API has two threads, and a count may keep one
 // for two seconds.

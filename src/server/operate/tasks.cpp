@@ -1,5 +1,6 @@
 // Tasks of all callers: pages of them, and one as a whole.
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "base/text.h"
@@ -19,6 +20,8 @@ using base::fail;
 using json::Writer;
 
 constexpr int kShown = 100;  // children and deliveries of one task
+constexpr std::chrono::milliseconds kWordsTime{300};
+constexpr int kErrorsWithin = 50;  // events before the end of a task
 
 // "<time>.<key>", read by `place_in` only.
 std::string cursor_of(const store::TaskPlace& place) {
@@ -39,13 +42,14 @@ store::TaskCount counted_on(const store::TaskQuery& query, const store::TaskPage
 }
 
 base::Result<store::TaskQuery> read_query(const http::Request& request, base::Timestamp now,
-                                          bool& wants_exact) {
+                                          bool& wants_exact, bool& has_words) {
   Query given(request.query);
   store::TaskQuery query;
   query.filter = read_filter(given, now);
   query.oldest_first = given.choice("order", {"newest", "oldest"}) == "oldest";
   query.limit = static_cast<int>(given.number("limit", 1, 200).value_or(50));
   wants_exact = given.choice("count", {"quick", "exact"}) == "exact";
+  has_words = given.choice("words", {"status", "all"}) == "all";
   if (const std::string cursor = given.text("cursor"); !cursor.empty()) {
     query.after = place_in(cursor);
     if (!query.after) given.wrong("cursor", "must be the next of a page");
@@ -54,8 +58,34 @@ base::Result<store::TaskQuery> read_query(const http::Request& request, base::Ti
   return query;
 }
 
-void write_lines(Writer& out, const std::vector<store::TaskLine>& lines) {
-  out.each(lines, [&](const store::TaskLine& line) { write_task_row(out, line); });
+// With the words of the tasks, as far as they are read in kWordsTime.
+void write_lines(Writer& out, const Facts& facts, const std::vector<store::TaskLine>& lines) {
+  const auto end = base::SteadyTime::now() + kWordsTime;
+  out.each(lines, [&](const store::TaskLine& line) {
+    if (base::SteadyTime::now() > end) return write_task_row(out, line);
+    const RowWords words = words_of(facts.services.engine.reader(), line.head);
+    write_task_row(out, line, &words);
+  });
+}
+
+// What the agent wrote to standard error before the task failed. For operators only, because it may have
+// anything.
+base::Result<void> write_errors(Writer& out, const CallPtr& call, const task::TaskHead& head) {
+  if (!call->who.may_act || head.state != task::State::failed) return {};
+  task::EventNumber after{std::max<std::int64_t>(head.status_event.value - kErrorsWithin, 0)};
+  std::string errors;
+  while (after < head.status_event) {
+    const auto events = call->facts.services.engine.reader().events(head.key, after, kErrorsWithin);
+    if (!events) return fail(events.error());
+    if (events->empty()) break;
+    for (const task::Event& event : *events) {
+      const auto* kept = std::get_if<task::ExecutorState>(&event.body);
+      if (kept != nullptr && !kept->errors.empty()) errors = kept->errors;
+    }
+    after = events->back().number;
+  }
+  out.optional("stderr", errors);
+  return {};
 }
 
 // The JSON Schema of the answer, which asking agents send as a part of its own; absent if there is none.
@@ -104,7 +134,7 @@ base::Result<void> write_relatives(Writer& out, const Facts& facts, const task::
   const auto page = facts.store.page(children);
   if (!page) return fail(page.error());
   out.key("children");
-  write_lines(out, page->lines);
+  write_lines(out, facts, page->lines);
   return {};
 }
 
@@ -136,10 +166,12 @@ base::Result<std::string> whole_task(const CallPtr& call) {
   base::Result<void> good;
   out.object([&] {
     out.member("at", base::to_rfc3339(base::SystemClock().now())).key("task");
-    write_task_row(out, *line);
+    const RowWords words = words_of(call->facts.services.engine.reader(), line->head);
+    write_task_row(out, *line, &words);
     out.optional("metadata", made->metadata);
     if (const auto request = call->facts.actions.request_event(line->head))
       out.member("requestEvent", request->value);
+    good = write_errors(out, call, line->head);
     if (good) good = write_question(out, call->facts, line->head);
     if (good) good = write_relatives(out, call->facts, line->head);
     if (good) good = write_webhooks(out, call, *key);
@@ -176,8 +208,8 @@ base::Result<std::string> picture_of_run(const CallPtr& call) {
 
 void list_tasks(const CallPtr& call) {
   const base::Timestamp now = base::SystemClock().now();
-  bool wants_exact = false;
-  const auto query = read_query(call->request(), now, wants_exact);
+  bool wants_exact = false, has_words = false;
+  const auto query = read_query(call->request(), now, wants_exact, has_words);
   if (!query) return answer(call, fail(query.error()));
   const auto page = call->facts.store.page(*query);
   if (!page) return answer(call, fail(page.error()));
@@ -191,7 +223,11 @@ void list_tasks(const CallPtr& call) {
   Writer out(text);
   out.object([&] {
     out.member("at", base::to_rfc3339(now)).key("tasks");
-    write_lines(out, page->lines);
+    if (has_words) {
+      write_lines(out, call->facts, page->lines);
+    } else {
+      out.each(page->lines, [&](const store::TaskLine& line) { write_task_row(out, line); });
+    }
     if (page->next) out.member("next", cursor_of(*page->next));
     if (page->is_cut && page->next) out.member("scannedUntil", base::to_rfc3339(page->next->status_at));
     out.key("count");
