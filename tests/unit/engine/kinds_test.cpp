@@ -1,6 +1,10 @@
 // Each kind of decision with a row and no threads: what it changes, and what it refuses.
 #include <doctest/doctest.h>
 
+#include <set>
+#include <string>
+#include <utility>
+
 #include "base/error_names.h"
 
 #include "engine/decide/kinds/begin_schedule.h"
@@ -309,6 +313,31 @@ TEST_CASE(
   CHECK(change->turn->waits.open_max > 1'000'000);
   CHECK(change->events.size() == 2);
   CHECK(childless.empty());
+}
+
+TEST_CASE("Kinds: a canceled wait that is decided again logs each end once") {
+  engine::PendingOutput pending("t", 2, 1000);
+  task::Subagent open{"open", "helper", task::Subagent::Phase::started, {}};
+  pending.add(open, {});
+  std::vector<task::Subagent> childless(1);
+  childless[0].id = "t-d2.1";
+  childless[0].error = "no";
+  const agents::Outcome waits = agents::Waits{};
+  engine::TurnOutput output{{7}, {2}, 1, pending, childless, &waits};
+  output.cancel_requested = true;
+  const auto subagents = [&] {
+    const auto change = output.decide(row(TurnState::running));
+    REQUIRE(change);
+    std::multiset<std::pair<std::string, task::Subagent::Phase>> found;
+    for (const task::EventBody& body : change->events) {
+      if (const auto* one = std::get_if<task::Subagent>(&body)) found.emplace(one->id, one->phase);
+    }
+    return found;
+  };
+  const auto first = subagents();
+  CHECK(first.size() == 4);
+  pending.put_back();
+  CHECK(subagents() == first);
 }
 
 TEST_CASE("Kinds: a send takes a slot or a place in the queue, and gives it back if it is decided again") {

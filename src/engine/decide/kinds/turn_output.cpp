@@ -43,8 +43,9 @@ task::Change TurnOutput::ending(const store::TaskRow& now) {
   const auto* waits = std::get_if<agents::Waits>(outcome);
   const bool canceled = cancel_requested || now.head.cancel_requested;
   const bool ends = (canceled && !(undoes && waits != nullptr)) || !runs_on(*outcome);
-  ends ? output.close_all() : output.close_stream();
+  output.close_stream();
   if (waits != nullptr) log_childless();
+  if (ends) output.close_all();
   task::Change change;
   const bool asks = task::is_waiting(now.head.state);
   // The agent's own question takes the place of a child's.

@@ -36,7 +36,8 @@ class PendingOutput {
   void add_reasoning(std::string delta);
   // Ends the open reply or span.
   void close_stream();
-  // Ends the open reply or span, and the open subagents.
+  // Ends the open reply or span, and the open subagents. Add nothing more before `take`: `put_back` drops the
+  // last events that were taken.
   void close_all();
 
   bool empty() const { return waiting_.empty(); }
