@@ -149,7 +149,7 @@ class View final : public chat::RunView {
     messages_.begin_event(event.number, out);
     now_ = seconds(event.at);
     if (!begun_) begin(event);
-    std::visit([&](const auto& body) { on(body); }, event.body);
+    std::visit([&](const auto& body) { show_one(body); }, event.body);
   }
 
  private:
@@ -168,21 +168,21 @@ class View final : public chat::RunView {
     return messages_.begin(std::move(kind));
   }
 
-  void on(const task::StatusChanged& changed) {
+  void show_one(const task::StatusChanged& changed) {
     if (changed.status.state == State::working) go_on();
     if (task::is_stopped(changed.status.state)) finish(changed);
   }
 
   // The caller already has its own messages.
-  void on(const task::MessageAdded& added) {
+  void show_one(const task::MessageAdded& added) {
     if (added.message.role == task::Role::agent) show_said(added.message);
   }
 
-  void on(const task::TextDelta& piece) { show_piece(piece, MessageKind{}); }
+  void show_one(const task::TextDelta& piece) { show_piece(piece, MessageKind{}); }
 
-  void on(const task::ReasoningDelta& piece) { show_piece(piece, MessageKind{"reasoning"}); }
+  void show_one(const task::ReasoningDelta& piece) { show_piece(piece, MessageKind{"reasoning"}); }
 
-  void on(const task::ArtifactChunk& chunk) {
+  void show_one(const task::ArtifactChunk& chunk) {
     const std::vector<task::Part>& parts = chunk.artifact.parts;
     const std::string source = of_reply(chunk.artifact.id);
     if (!chunk.append) messages_.forget(source);
@@ -203,7 +203,7 @@ class View final : public chat::RunView {
     if (chunk.last_chunk) messages_.complete(*message);
   }
 
-  void on(const task::ToolCall& call) {
+  void show_one(const task::ToolCall& call) {
     calls_[call.id] = call.name;
     task::Json data;
     json::Writer out(data.text);
@@ -214,7 +214,7 @@ class View final : public chat::RunView {
     show_data(MessageKind{call.by_client ? "function_call" : "plugin_call"}, std::move(data));
   }
 
-  void on(const task::ToolResult& result) {
+  void show_one(const task::ToolResult& result) {
     const auto name = calls_.find(result.id);
     task::Json data;
     json::Writer out(data.text);
@@ -227,15 +227,15 @@ class View final : public chat::RunView {
     show_data(MessageKind{"plugin_call_output", "tool"}, std::move(data));
   }
 
-  void on(const task::Withdrawn& withdrawn) {
+  void show_one(const task::Withdrawn& withdrawn) {
     messages_.give_up_all();
     for (const task::ArtifactId& id : withdrawn.artifacts) messages_.forget(of_reply(id));
   }
 
-  void on(const task::Usage& usage) { used_.push_back(usage.used); }
+  void show_one(const task::Usage& usage) { used_.push_back(usage.used); }
 
   template <class Other>
-  void on(const Other&) {}
+  void show_one(const Other&) {}
 
   template <class Delta>
   void show_piece(const Delta& piece, MessageKind kind) {

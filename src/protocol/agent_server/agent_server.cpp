@@ -101,21 +101,7 @@ class View final : public chat::RunView {
     if (over_) return;
     now_ = event.number;
     if (response_id_.empty()) begin(event, out);
-    if (const auto* changed = task::status_in(event)) {
-      show_status(*changed, out);
-    } else if (const auto* delta = std::get_if<task::TextDelta>(&event.body)) {
-      show_delta(*delta, out);
-    } else if (const auto* chunk = std::get_if<task::ArtifactChunk>(&event.body)) {
-      show_chunk(*chunk, out);
-    } else if (const auto* call = std::get_if<task::ToolCall>(&event.body)) {
-      show_call(*call, out);
-    } else if (const auto* result = std::get_if<task::ToolResult>(&event.body)) {
-      show_result(*result, out);
-    } else if (const auto* added = std::get_if<task::MessageAdded>(&event.body)) {
-      if (added->message.role == task::Role::agent) say(added->message.parts, out);
-    } else if (const auto* withdrawn = std::get_if<task::Withdrawn>(&event.body)) {
-      show_withdrawn(*withdrawn, out);
-    }
+    std::visit([&](const auto& body) { show_one(body, out); }, event.body);
   }
 
  private:
@@ -137,7 +123,7 @@ class View final : public chat::RunView {
     std::string message;
   };
 
-  void show_status(const task::StatusChanged& changed, chat::Frames& out) {
+  void show_one(const task::StatusChanged& changed, chat::Frames& out) {
     const task::State state = changed.status.state;
     if (state == task::State::working) go_to_work(out);
     if (!task::is_stopped(state)) return;
@@ -156,13 +142,13 @@ class View final : public chat::RunView {
     respond(name, out, &failure);
   }
 
-  void show_delta(const task::TextDelta& delta, chat::Frames& out) {
+  void show_one(const task::TextDelta& delta, chat::Frames& out) {
     const std::string& id = delta.reply.value;
     add_text(message_for(id, id, delta.first, out), delta.text, out);
     if (delta.last) end(id, kCompleted, out);
   }
 
-  void show_chunk(const task::ArtifactChunk& chunk, chat::Frames& out) {
+  void show_one(const task::ArtifactChunk& chunk, chat::Frames& out) {
     const std::string& id = chunk.artifact.id.value;
     const std::string wish = chat::is_unique(id, facts_.task) ? id : own_id();
     Message& message = message_for(id, wish, !chunk.append, out);
@@ -178,7 +164,7 @@ class View final : public chat::RunView {
     if (chunk.last_chunk) end(id, kCompleted, out);
   }
 
-  void show_call(const task::ToolCall& call, chat::Frames& out) {
+  void show_one(const task::ToolCall& call, chat::Frames& out) {
     if (call.by_client) return say({Part::of_text(request_for(call))}, out);
     calls_.emplace_back(call.id, call.name);
     std::string data;
@@ -190,7 +176,7 @@ class View final : public chat::RunView {
     add_tool_use("plugin_call", data, out);
   }
 
-  void show_result(const task::ToolResult& result, chat::Frames& out) {
+  void show_one(const task::ToolResult& result, chat::Frames& out) {
     const auto call = std::find_if(calls_.rbegin(), calls_.rend(),
                                    [&](const auto& earlier) { return earlier.first == result.id; });
     std::string data;
@@ -205,10 +191,17 @@ class View final : public chat::RunView {
     add_tool_use("plugin_call_output", data, out);
   }
 
-  void show_withdrawn(const task::Withdrawn& withdrawn, chat::Frames& out) {
+  void show_one(const task::MessageAdded& added, chat::Frames& out) {
+    if (added.message.role == task::Role::agent) say(added.message.parts, out);
+  }
+
+  void show_one(const task::Withdrawn& withdrawn, chat::Frames& out) {
     end_all(kIncomplete, out);
     for (const task::ArtifactId& id : withdrawn.artifacts) forget(id.value);
   }
+
+  template <class Other>
+  void show_one(const Other&, chat::Frames&) {}
 
   void ask(const chat::Question& question, chat::Frames& out) {
     if (question.for_tool) return;

@@ -208,26 +208,12 @@ class View final : public chat::RunView {
 
   void show(const task::Event& event, chat::Frames& out) override {
     if (over_) return;
-    if (const auto* changed = task::status_in(event)) {
-      show_status(*changed, out);
-    } else if (const auto* delta = std::get_if<task::TextDelta>(&event.body)) {
-      show_delta(*delta, out);
-    } else if (const auto* chunk = std::get_if<task::ArtifactChunk>(&event.body)) {
-      show_chunk(*chunk, out);
-    } else if (const auto* call = std::get_if<task::ToolCall>(&event.body)) {
-      show_call(*call, event.number, out);
-    } else if (const auto* result = std::get_if<task::ToolResult>(&event.body)) {
-      show_result(*result, out);
-    } else if (const auto* added = std::get_if<task::MessageAdded>(&event.body)) {
-      if (added->message.role == task::Role::agent) show_message(added->message, out);
-    } else if (std::holds_alternative<task::Withdrawn>(event.body)) {
-      close_calls(out);
-      unit_.clear();
-    }
+    number_ = event.number;
+    std::visit([&](const auto& body) { show_one(body, out); }, event.body);
   }
 
  private:
-  void show_status(const task::StatusChanged& changed, chat::Frames& out) {
+  void show_one(const task::StatusChanged& changed, chat::Frames& out) {
     const task::State state = changed.status.state;
     if (!task::is_stopped(state)) return;
     close_calls(out);
@@ -245,12 +231,12 @@ class View final : public chat::RunView {
     over_ = true;
   }
 
-  void show_delta(const task::TextDelta& delta, chat::Frames& out) {
+  void show_one(const task::TextDelta& delta, chat::Frames& out) {
     if (delta.first) unit_.clear();
     say(delta.reply.value, delta.text, out);
   }
 
-  void show_chunk(const task::ArtifactChunk& chunk, chat::Frames& out) {
+  void show_one(const task::ArtifactChunk& chunk, chat::Frames& out) {
     bool continues = chunk.append;
     for (const task::Part& part : chunk.artifact.parts) {
       const bool is_text = part.kind == task::Part::Kind::text;
@@ -261,6 +247,18 @@ class View final : public chat::RunView {
     }
   }
 
+  void show_one(const task::MessageAdded& added, chat::Frames& out) {
+    if (added.message.role == task::Role::agent) show_message(added.message, out);
+  }
+
+  void show_one(const task::Withdrawn&, chat::Frames& out) {
+    close_calls(out);
+    unit_.clear();
+  }
+
+  template <class Other>
+  void show_one(const Other&, chat::Frames&) {}
+
   void show_message(const task::Message& message, chat::Frames& out) {
     unit_.clear();
     say({}, task::text_of(message), out);
@@ -270,16 +268,16 @@ class View final : public chat::RunView {
     }
   }
 
-  void show_call(const task::ToolCall& call, task::EventNumber number, chat::Frames& out) {
+  void show_one(const task::ToolCall& call, chat::Frames& out) {
     std::string shown = call.id;
     const bool repeats = call_ids_.contains(call.id);
-    if (repeats && !call.by_client) shown += "-" + std::to_string(number.value);
+    if (repeats && !call.by_client) shown += "-" + std::to_string(number_.value);
     call_ids_.insert(shown);
     add_call(out, shown, call.name, call.arguments.empty() ? "{}" : call.arguments.text);
     if (!call.by_client) open_calls_.push_back({call.id, std::move(shown)});
   }
 
-  void show_result(const task::ToolResult& result, chat::Frames& out) {
+  void show_one(const task::ToolResult& result, chat::Frames& out) {
     const auto call = std::find_if(open_calls_.begin(), open_calls_.end(),
                                    [&](const OpenCall& open) { return open.id == result.id; });
     if (call == open_calls_.end()) return;
@@ -322,8 +320,9 @@ class View final : public chat::RunView {
   const chat::RunFacts facts_;
   std::vector<OpenCall> open_calls_;  // calls of server tools without a result
   std::unordered_set<std::string> call_ids_;
-  std::string unit_;         // the unit of the last text
-  bool after_text_ = false;  // the client would append further text to the last
+  task::EventNumber number_{};  // of the event that is shown
+  std::string unit_;            // the unit of the last text
+  bool after_text_ = false;     // the client would append further text to the last
   bool over_ = false;
 };
 
