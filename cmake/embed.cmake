@@ -1,12 +1,14 @@
-# cmake -DSCHEMA=<schema folder> -DCONSOLE=<console folder> -DTEMPLATES=<templates folder> -DAGENTS=<agents folder>
-#   -DOUTPUT=<file.cpp> -P embed.cmake
-# Writes the files of schema/, those of the console as "console/<name>", of `baton init` as "templates/<name>", the
-# shipped agents as "share/agent-cards/<name>" and the libraries for agents as "share/lib/<name>" as a C++ source (see
-# src/base/embedded.h). Raw string literals are limited in length by compilers, so each file is a list of
+# cmake -DSCHEMA=<schema folder> -DCONSOLE=<console folder> -DMODULES=<modules folder> -DTEMPLATES=<templates folder>
+#   -DAGENTS=<agents folder> -DOUTPUT=<file.cpp> -P embed.cmake
+# Writes the files of schema/, those of the console and the modules (cmake/modules.cmake) as "console/<name>", those of
+# `baton init` as "templates/<name>", the shipped agents as "share/agent-cards/<name>" and the libraries for agents as
+# "share/lib/<name>" as a C++ source (see src/base/embedded.h). Raw string literals are limited in length by compilers,
+# so each file is a list of
 # literals of a bounded size.
 file(GLOB_RECURSE schema_files RELATIVE ${SCHEMA} ${SCHEMA}/*.sql ${SCHEMA}/*.json ${SCHEMA}/*.proto)
 file(GLOB console_files RELATIVE ${CONSOLE} ${CONSOLE}/*.html ${CONSOLE}/*.js ${CONSOLE}/*.css ${CONSOLE}/*.svg)
 list(TRANSFORM console_files PREPEND console/)
+set(module_files console/highlight.js console/marked.js)
 file(GLOB_RECURSE template_files RELATIVE ${TEMPLATES} ${TEMPLATES}/*)
 list(TRANSFORM template_files PREPEND templates/)
 # Each shipped agent is a folder with a card; lib/ is beside them.
@@ -14,11 +16,14 @@ file(GLOB_RECURSE shared_files RELATIVE ${AGENTS} ${AGENTS}/lib/* ${AGENTS}/*/*)
 list(FILTER shared_files EXCLUDE REGEX "^templates/|__pycache__|node_modules|[.]egg-info|^lib/[a-z]+/(build|dist)/")
 list(TRANSFORM shared_files PREPEND share/agent-cards/)
 list(TRANSFORM shared_files REPLACE "^share/agent-cards/lib/" "share/lib/")
-set(files ${shared_files} ${schema_files} ${console_files} ${template_files})
+set(files ${shared_files} ${schema_files} ${console_files} ${module_files} ${template_files})
 list(SORT files)
 set(text "#include \"base/embedded.h\"\n\nnamespace baton::base {\n\nconst std::vector<EmbeddedFile>& embedded_files() {\n  static const std::vector<EmbeddedFile> files{\n")
 foreach(name ${files})
   string(REGEX REPLACE "^console/" "${CONSOLE}/" path "${name}")
+  if(name IN_LIST module_files)
+    string(REGEX REPLACE "^console/" "${MODULES}/" path "${name}")
+  endif()
   string(REGEX REPLACE "^templates/" "${TEMPLATES}/" path "${path}")
   string(REGEX REPLACE "^share/lib/" "${AGENTS}/lib/" path "${path}")
   string(REGEX REPLACE "^share/agent-cards/" "${AGENTS}/" path "${path}")

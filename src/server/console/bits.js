@@ -1,5 +1,5 @@
 // Small pieces that many pages show: states, ids, numbers, empty lists.
-import { h } from "./dom.js";
+import { h, say } from "./dom.js";
 import { url } from "./router.js";
 
 /** @type {Record<string, string>} */
@@ -57,6 +57,26 @@ export function copied(id, shown) {
     await copy(id);
     button.classList.add("was-copied");
     setTimeout(() => button.classList.remove("was-copied"), 900);
+  });
+  return button;
+}
+
+/**
+ * A button that copies a text.
+ * @param {string} shown
+ * @param {string} name for screen readers
+ * @param {() => string} textOf
+ */
+export function copyButton(shown, name, textOf) {
+  const button = h("button", { type: "button", class: "link copy", "aria-label": name }, shown);
+  button.addEventListener("click", async () => {
+    await copy(textOf());
+    say(button, "Copied");
+    button.setAttribute("aria-label", "Copied");
+    setTimeout(() => {
+      say(button, shown);
+      button.setAttribute("aria-label", name);
+    }, 1500);
   });
   return button;
 }

@@ -3,7 +3,8 @@
 import { bytes } from "./bits.js";
 import { call, told } from "./chat-api.js";
 import { data } from "./chat-data.js";
-import { link, prose } from "./chat-markdown.js";
+import { prose } from "./chat-markdown.js";
+import { link } from "./chat-nodes.js";
 import { words } from "./content.js";
 import { fill, h } from "./dom.js";
 
