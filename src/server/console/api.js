@@ -7,7 +7,7 @@ import { tokenInAddress, useLink } from "./token-link.js";
  *   key: string, id: string, agent: string, caller: string, context: string, parent?: string, schedule?: string,
  *   state: string, turnState: string, attempt: number, waitsUntil?: string, createdAt: string, statusAt: string,
  *   cancelRequested?: boolean, hidden?: boolean, tokens?: number, children?: number, bytes: number, lastEvent: number, protocol: string,
- *   undelivered?: number, retriedAs?: string, text?: string
+ *   undelivered?: number, retriedAs?: string, text?: string, request?: string, result?: string
  * }} TaskRow
  * @typedef {{tasks: number, exact: boolean}} Count
  * @typedef {{at: string, tasks: TaskRow[], next?: string, scannedUntil?: string, count: Count}} TaskPage
@@ -28,9 +28,21 @@ import { tokenInAddress, useLink } from "./token-link.js";
  * @typedef {{at: string, deliveries: Delivery[], next?: string}} DeliveryPage
  * @typedef {{id: string, url: string, lastError?: string, hasToken?: boolean, hasCredentials?: boolean}} Config
  * @typedef {{
- *   at: string, task: TaskRow, metadata?: unknown, requestEvent?: number, question?: Question, parent?: TaskRow,
+ *   at: string, task: TaskRow, metadata?: unknown, stderr?: string, requestEvent?: number, question?: Question, parent?: TaskRow,
  *   children: TaskRow[], deliveries: Delivery[], configs: Config[]
  * }} TaskView
+ * @typedef {{text: string, bytes: number}} TraceWords
+ * @typedef {{
+ *   kind: string, name?: string, begunAt: string, firstAt?: string, endedAt?: string, depth?: number, byClient?: boolean,
+ *   given?: TraceWords, thought?: TraceWords, answer?: TraceWords, calls?: string[], error?: string, usage?: unknown,
+ *   tokens?: number, children?: number, task?: string
+ * }} TraceStep
+ * @typedef {{role: string, text: string, bytes: number, files?: number, calls?: string[]}} ToldMessage
+ * @typedef {{
+ *   event: number, lastEvent: number, sentAt: string, begunAt?: string, endedAt?: string, state: string,
+ *   request?: TraceWords, reason?: string, tokens?: number, steps: TraceStep[], leftOut?: number,
+ *   told?: {messages: ToldMessage[], leftOut?: number, tools?: string[]}
+ * }} TraceTurn
  * @typedef {{number: number, at: string, type: string, cutBytes?: number, [member: string]: any}} TaskEvent
  * @typedef {{events: TaskEvent[], first: number, last: number}} EventPage
  * @typedef {{completed: number, failed: number, canceled: number, rejected: number}} Ended
@@ -192,6 +204,8 @@ export const bulk = (job, query, signal) => get(`/bulk/${encodeURIComponent(job)
 export const tasks = (query, signal) => get("/tasks", query, signal);
 /** @type {(key: string, signal?: AbortSignal) => Promise<TaskView>} */
 export const task = (key, signal) => get(`/tasks/${encodeURIComponent(key)}`, {}, signal);
+/** @type {(key: string, signal?: AbortSignal) => Promise<{turns: TraceTurn[], isCut?: boolean}>} */
+export const trace = (key, signal) => get(`/tasks/${encodeURIComponent(key)}/trace`, {}, signal);
 /** @type {(key: string, query: Query, signal?: AbortSignal) => Promise<EventPage>} */
 export const events = (key, query, signal) => get(`/tasks/${encodeURIComponent(key)}/events`, query, signal);
 

@@ -34,13 +34,40 @@ export const askingQuery = { state: "input-required,auth-required", turn: "none"
 /** The list's query for stuck tasks. A turn that waits for a time, people or children is not stuck. */
 export const stuckQuery = { turn: "queued,running", age_min_s: "600", order: "oldest" };
 
+/** @type {Record<string, string>} a state of a task, how it is named here */
+const stateNames = {
+  submitted: "Queued",
+  working: "Running",
+  "input-required": "Needs input",
+  "auth-required": "Needs access",
+  completed: "Completed",
+  failed: "Failed",
+  rejected: "Rejected",
+  canceled: "Canceled",
+};
+/** @param {string} name */
+export const stateName = (name) => stateNames[name] ?? name;
+
 /**
- * A state with its colour; an unknown state has none.
+ * A state with its colour; an unknown state has none. Its internal name is its title.
  * @param {string} name
  * @param {string} [shown] its name here
  */
-export function state(name, shown = name) {
-  return h("span", { class: `state ${tones[name] ?? "odd"}` }, shown);
+export function state(name, shown = stateName(name)) {
+  const title = shown === name ? undefined : name;
+  return h("span", { class: `state ${tones[name] ?? "odd"}`, title }, shown);
+}
+
+/**
+ * Words without the signs of Markdown, for a line that has no room for its layout.
+ * @param {string} text
+ */
+export function plain(text) {
+  return text
+    .replace(/^\s*(?:#{1,6}|>|[-*+])\s+/gm, "")
+    .replace(/(\*\*|__|~~|`+)/g, "")
+    .replace(/\s+/g, " ")
+    .trim();
 }
 
 /**

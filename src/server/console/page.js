@@ -34,11 +34,11 @@ export class Page extends HTMLElement {
 
   /**
    * A page's head: its title, the elements beside it, and the place for errors.
-   * @param {string} title
+   * @param {string | HTMLElement} title
    * @param {...import("./dom.js").Child} beside
    */
   heading(title, ...beside) {
-    document.title = `${title} · Baton`;
+    document.title = `${typeof title === "string" ? title : title.textContent} · Baton`;
     return h("header", { class: "head" }, h("h1", null, title), h("div", { class: "beside" }, ...beside));
   }
 

@@ -1,16 +1,17 @@
 // The page of one task: its facts, the reason of its wait, its actions, and its log as a timeline.
 import { agents, events, post, task } from "./api.js";
 import { question } from "./answer.js";
-import { copied, endStates, facts, newId, state } from "./bits.js";
+import { endStates, facts, newId, plain, state, stateName } from "./bits.js";
 import { json } from "./content.js";
 import { deliveryList, showDeliveries } from "./delivery-list.js";
 import { confirmed, toast } from "./dialog.js";
-import { fill, h } from "./dom.js";
+import { fill, h, say } from "./dom.js";
 import { mayAct, Page } from "./page.js";
 import { go, url } from "./router.js";
-import { factsOf, showTasks, taskList } from "./task-list.js";
+import { factsOf, internalsOf, showTasks, taskList } from "./task-list.js";
 import { PlanPicture } from "./plan-picture.js";
 import { Timeline } from "./timeline.js";
+import { Trace } from "./trace.js";
 
 class Task extends Page {
   constructor() {
@@ -23,7 +24,12 @@ class Task extends Page {
     );
     this.state = h("span");
     this.actions = h("div", { class: "buttons" });
+    this.titled = h("span", { dir: "auto" }, `Task ${this.key}`);
+    this.failure = h("section", { class: "panel failure", hidden: true });
     this.facts = h("div", { class: "panel" });
+    this.internals = h("details", { class: "panel" });
+    this.trace = new Trace(this.key);
+    this.log = h("details", { class: "fold" }, h("summary", null, "Log"), this.timeline);
     this.question = h("section", { class: "panel asks", hidden: true });
     this.below = h("section", { hidden: true });
     this.childList = taskList("Children");
@@ -47,13 +53,23 @@ class Task extends Page {
     fill(this.deliveries, h("h2", null, "Open deliveries"), this.deliveryList);
     fill(
       this,
-      this.heading(`Task ${this.key}`, this.state, this.why, this.actions),
+      this.heading(this.titled, this.state, this.why, this.actions),
+      this.failure,
       this.problem,
       h(
         "div",
         { class: "task" },
-        h("div", { class: "side" }, this.facts, this.metadata, this.configs),
-        h("div", { class: "log" }, this.question, this.picture, this.below, this.deliveries, this.timeline),
+        h("div", { class: "side" }, this.facts, this.metadata, this.configs, this.internals),
+        h(
+          "div",
+          { class: "log" },
+          this.question,
+          this.picture,
+          this.trace,
+          this.below,
+          this.deliveries,
+          this.log,
+        ),
       ),
     );
     this.every(5000, () => this.refresh());
@@ -70,6 +86,7 @@ class Task extends Page {
     try {
       const view = await task(this.key, this.signal);
       this.show(view);
+      await this.trace.refresh(view.task.lastEvent, this.signal);
       await this.timeline.open(view.task.lastEvent, endStates.includes(view.task.state));
     } finally {
       this.refreshing = false;
@@ -79,9 +96,13 @@ class Task extends Page {
   /** @param {import("./api.js").TaskView} view */
   show(view) {
     const { task: row } = view;
-    document.title = `${row.key} ${row.state} · Baton`;
-    fill(this.state, state(row.state), row.cancelRequested ? h("span", { class: "mark" }, "cancel asked") : null);
-    fill(this.facts, facts([["Key", copied(row.key)], ...factsOf(row)]));
+    const asked = plain(row.request ?? "").slice(0, 120) || `Task ${row.key}`;
+    document.title = `${stateName(row.state)}: ${asked} · Baton`;
+    say(this.titled, asked);
+    fill(this.state, state(row.state), row.cancelRequested ? h("span", { class: "mark" }, "canceling") : null);
+    fill(this.facts, facts(factsOf(row)));
+    this.tellFailure(view);
+    this.showInternals(row);
     this.ask(view);
     this.act(row);
     showTasks(this.childList, view.children);
@@ -91,6 +112,35 @@ class Task extends Page {
     this.detail(this.metadata, "Metadata", view.metadata);
     this.detail(this.configs, "Webhooks", view.configs.length > 0 ? view.configs : undefined);
     this.draw(row);
+  }
+
+  // Why the task failed, with the agent's standard error.
+  /** @param {import("./api.js").TaskView} view */
+  tellFailure({ task: row, stderr = "" }) {
+    const isBad = row.state === "failed" || row.state === "rejected";
+    this.failure.hidden = !isBad;
+    const told = `${row.text} ${stderr}`;
+    if (!isBad || this.failure.dataset.said === told) return;
+    this.failure.dataset.said = told;
+    fill(
+      this.failure,
+      h("p", { class: "words", dir: "auto" }, row.text || "The agent gave no reason."),
+      stderr
+        ? h(
+            "details",
+            { open: true },
+            h("summary", null, "Standard error of the agent"),
+            h("div", { class: "code stderr", tabIndex: 0, role: "group", "aria-label": "Standard error" }, stderr),
+          )
+        : null,
+    );
+  }
+
+  /** @param {import("./api.js").TaskRow} row */
+  showInternals(row) {
+    const isOpen = this.internals.open;
+    fill(this.internals, h("summary", null, "Ids and internals"), facts(internalsOf(row)));
+    this.internals.open = isOpen;
   }
 
   // Reads facts that only the list of agents has: whether there is a plan to draw, and whether the agent begins turns.
@@ -130,7 +180,7 @@ class Task extends Page {
     if (asked < 0) return fill(this.question);
     fill(
       this.question,
-      h("h2", null, "Waits for an answer"),
+      h("h2", null, "Needs an answer"),
       question(view, mayAct(), () => this.attempt(() => this.refresh())),
     );
   }

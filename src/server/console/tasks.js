@@ -1,6 +1,6 @@
 // Tasks by filters, which are the URL; a page at a time by cursors; actions on all that a filter finds.
 import { post, tasks } from "./api.js";
-import { counted, nothing, states, stuckQuery } from "./bits.js";
+import { counted, nothing, stateName, states, stuckQuery } from "./bits.js";
 import { confirmed, toast } from "./dialog.js";
 import { fill, h, say } from "./dom.js";
 import { mayAct, Page, told } from "./page.js";
@@ -114,7 +114,7 @@ class Tasks extends Page {
       "select",
       { name: "state", "data-find": "" },
       h("option", { value: "" }, "any"),
-      ...[...offered, ...(known ? [] : [state])].map((one) => h("option", { value: one, selected: one === state }, one)),
+      ...[...offered, ...(known ? [] : [state])].map((one) => h("option", { value: one, selected: one === state }, stateName(one))),
     );
     const inputs = (/** @type {boolean} */ common) =>
       filters
@@ -197,7 +197,7 @@ class Tasks extends Page {
 
   // Further pages are not refreshed: only the first page is kept up to date.
   async refresh() {
-    const first = await tasks(this.query, this.signal);
+    const first = await tasks({ ...this.query, words: "all" }, this.signal);
     this.pages[0] =
       this.pages.length > 1
         ? { ...this.pages[0], tasks: merged(this.pages[0].tasks, first.tasks), count: first.count }
@@ -207,7 +207,7 @@ class Tasks extends Page {
 
   async another() {
     const cursor = this.pages.at(-1)?.next;
-    if (cursor) this.pages.push(await tasks({ ...this.query, cursor }, this.signal));
+    if (cursor) this.pages.push(await tasks({ ...this.query, words: "all", cursor }, this.signal));
     this.show();
   }
 
