@@ -15,7 +15,7 @@ endfunction()
 
 file(READ ${MARKED} text)
 write_module(marked.js libjs-marked
-  "const exports = {}, module = {};\n${text}\nexport const { Lexer, getDefaults } = exports;\n")
+  "const exports = {}, module = {};\n${text}\nexport const { Lexer, Tokenizer, getDefaults } = exports;\n")
 
 file(READ ${HIGHLIGHT}/highlight.js text)
 set(text "const hljs = (() => {\nconst exports = {}, module = {};\n${text}\nreturn module.exports;\n})();\n")

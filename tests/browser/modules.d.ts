@@ -29,6 +29,9 @@ declare module "*/marked.js" {
     lex(text: string): Token[];
     static lexInline(text: string): Token[];
   }
+  export class Tokenizer {
+    emStrong(text: string, masked: string, before: string): Token | undefined;
+  }
   export function getDefaults(): object;
 }
 

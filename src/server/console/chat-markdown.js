@@ -3,7 +3,7 @@
 import { Code } from "./chat-code.js";
 import { block, grown, tableRows } from "./chat-nodes.js";
 import { h } from "./dom.js";
-import { Lexer, getDefaults } from "./marked.js";
+import { Lexer, Tokenizer, getDefaults } from "./marked.js";
 
 /** @typedef {import("./marked.js").Token} Token */
 /** @typedef {{token: Token, node: HTMLElement}} Shown */
@@ -12,9 +12,25 @@ import { Lexer, getDefaults } from "./marked.js";
 // The most of a text that is parsed at once. A longer block is split, because the lexer's time may grow with the square
 // of the length.
 const parsedMost = 4096;
+// The characters that all searches for the ends of emphasis in one text may pass.
+const searchedMost = 100_000;
 const blocksOfPart = 30;
 const fence = /^( {0,3})(`{3,}(?=[^`]*$)|~{3,})(.*)$/;
-const options = { ...getDefaults(), mangle: false, extensions: { block: [definition], childTokens: {} } };
+
+/** Looks for the ends of emphasis as long as that does not take too much time for one text. */
+class Bounded extends Tokenizer {
+  left = 0;
+
+  /** @type {Tokenizer["emStrong"]} */
+  emStrong(text, masked, before) {
+    if (!/^[*_]/.test(text) || this.left < 0) return undefined;
+    this.left -= text.length;
+    return super.emStrong(text, masked, before);
+  }
+}
+
+const tokenizer = new Bounded();
+const options = { ...getDefaults(), mangle: false, tokenizer, extensions: { block: [definition], childTokens: {} } };
 
 /**
  * A link's definition as a token: the lexer's own rule leaves none.
@@ -67,6 +83,7 @@ const dedented = (line, indent) => line.replace(new RegExp(`^ {0,${indent}}`), "
  */
 function lexed(source, links) {
   const lexer = new Lexer(options);
+  tokenizer.left = searchedMost;
   Object.assign(lexer.tokens.links, links);
   /** @type {Token[]} */
   let tokens;

@@ -60,6 +60,25 @@ function linked({ href = "", title }, ...shown) {
   return element;
 }
 
+// Deeper ones stay text: recursion has a limit.
+const deepest = 30;
+let depth = 0;
+
+/**
+ * @param {Token} token
+ * @param {() => Child} make
+ * @returns {Child[]}
+ */
+function deeper(token, make) {
+  if (depth >= deepest) return [token.raw];
+  ++depth;
+  try {
+    return [make()];
+  } finally {
+    --depth;
+  }
+}
+
 /** @param {Token[]} [tokens]
  * @returns {boolean} */
 const hasLink = (tokens = []) => tokens.some(({ type, tokens: inner }) => type === "link" || hasLink(inner));
@@ -77,7 +96,7 @@ function inline(token) {
     case "strong":
     case "em":
     case "del":
-      return [h(token.type, null, ...inlines(token.tokens))];
+      return deeper(token, () => h(token.type === "del" ? "del" : token.type === "em" ? "em" : "strong", null, ...inlines(token.tokens)));
     case "codespan":
       return [h("code", { dir: "ltr" }, unescaped(token.text ?? ""))];
     case "br":
@@ -178,7 +197,7 @@ export function grown(before, now) {
  */
 function blocks(tokens, isLoose = false) {
   return tokens.flatMap((token, index) => {
-    if (token.type !== "text" || isLoose) return [block(token)];
+    if (token.type !== "text" || isLoose) return deeper(token, () => block(token));
     const isSecond = tokens[index - 1]?.type === "text";
     return [...(isSecond ? ["\n"] : []), ...inline(token)];
   });
