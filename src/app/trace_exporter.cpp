@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "http/outbound/http_client.h"
+#include "http/outbound/outcome.h"
 
 namespace baton::app {
 namespace {
@@ -21,10 +22,6 @@ std::string_view trimmed(std::string_view text) {
   const std::size_t first = std::min(text.find_first_not_of(" \t\r"), text.size());
   text.remove_prefix(first);
   return text.substr(0, text.find_last_not_of(" \t\r") + 1);
-}
-
-bool is_for_later(int status) {
-  return status == 429 || (status >= 502 && status <= 504);
 }
 
 }  // namespace
@@ -121,7 +118,7 @@ TraceExporter::Sent TraceExporter::send(const std::string& body, milliseconds ti
   }
   tell(false, "it answers with HTTP status " + std::to_string(answer->status));
   pause = http::outbound::retry_after(*answer);
-  return is_for_later(answer->status) ? Sent::later : Sent::refused;
+  return http::outbound::may_pass(answer->status) ? Sent::later : Sent::refused;
 }
 
 // Logs one line when exporting starts to fail, and one when it works again.

@@ -120,6 +120,16 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
+std::string replaced_utf8(std::string_view text) {
+  std::string replaced;
+  while (!text.empty()) {
+    const std::size_t bytes = first_code_point(text).bytes;
+    replaced.append(bytes > 0 ? text.substr(0, bytes) : std::string_view("\xEF\xBF\xBD"));
+    text.remove_prefix(std::max<std::size_t>(bytes, 1));
+  }
+  return replaced;
+}
+
 std::string_view beginning_of(std::string_view text, std::size_t bytes_max) {
   if (text.size() <= bytes_max) return text;
   std::size_t end = bytes_max;

@@ -57,6 +57,9 @@ CodePoint first_code_point(std::string_view text);
 
 bool is_utf8(std::string_view text);
 
+// Returns the text with U+FFFD in place of each byte that is not UTF-8.
+std::string replaced_utf8(std::string_view text);
+
 // Returns the longest prefix of a UTF-8 text that has at most `bytes_max` bytes and ends between two
 // characters.
 std::string_view beginning_of(std::string_view text, std::size_t bytes_max);

@@ -12,6 +12,7 @@
 #include "client/freshness.h"
 #include "client/remote.h"
 #include "http/http_text.h"
+#include "http/outbound/outcome.h"
 #include "json/document.h"
 #include "protocol/sse/sse_reader.h"
 
@@ -42,8 +43,11 @@ CallError from_net(const base::Error& error, const Progress& progress) {
   return {error.for_caller, 0, lost, 0, !progress.sent, progress.held, held};
 }
 
-bool is_busy(int status) {
-  return status == 429 || status == 502 || status == 503 || status == 504;
+using http::outbound::may_pass;
+
+// Codes of the protocol that are HTTP statuses. The protocol's own "internal error" is the agent's answer.
+bool is_busy_code(std::int64_t code) {
+  return code == 429 || (code >= 502 && code <= 504);
 }
 
 std::string lower(std::string text) {
@@ -68,18 +72,18 @@ CallError from_answer(const protocol::a2a::ClientDialect* dialect, int status, s
     if (answer && answer->error) {
       CallError error = from_remote(*answer->error);
       // The server is only busy, so another try may succeed.
-      error.lost = is_busy(error.rpc_code == 0 ? status : static_cast<int>(error.rpc_code));
+      error.lost = error.rpc_code == 0 ? may_pass(status) : is_busy_code(error.rpc_code);
       error.status = status;
       return error;
     }
     // An error from a layer of the server below the protocol.
     const json::Value reason = document->root()["error"];
-    if (reason.is_string()) return {reason.str(), 0, is_busy(status), status};
+    if (reason.is_string()) return {reason.str(), 0, may_pass(status), status};
     const std::string text = reason["message"].str() + " (HTTP status " + std::to_string(status) + ")";
-    if (!good && reason["message"].is_string()) return {text, 0, is_busy(status), status};
+    if (!good && reason["message"].is_string()) return {text, 0, may_pass(status), status};
   }
   if (!good)
-    return {"the server answered with HTTP status " + std::to_string(status), 0, is_busy(status), status};
+    return {"the server answered with HTTP status " + std::to_string(status), 0, may_pass(status), status};
   // Does not quote the bytes: they may contain anything.
   return {"the server's answer is not of the protocol (HTTP status " + std::to_string(status) + ", " +
               std::to_string(body.size()) + " bytes)",
@@ -88,7 +92,7 @@ CallError from_answer(const protocol::a2a::ClientDialect* dialect, int status, s
 
 // Adds the information in the status and headers of an HTTP response.
 void add_headers(const http::outbound::HttpAnswer& answer, CallError& error) {
-  error.unsent = answer.status == 429 || answer.status == 503;
+  error.unsent = http::outbound::outcome_of(answer.status) == http::outbound::Outcome::busy;
   error.retry_after = http::outbound::retry_after(answer);
 }
 

@@ -135,7 +135,7 @@ class AguiFailures(harness.ServerCase):
         self.there.script(*[drop] * 3, plain({}, 502), drop, run(*text("hi")))
         self.assertEqual(self.reply(self.run_task()), "hi")
         self.assertEqual(len(self.there.requests), 6)
-        self.there.script(plain({"message": "oh"}, 500))
+        self.there.script(*[plain({"message": "oh"}, 500)] * 5)
         self.assertEqual(self.failed(), "the remote agent answered with HTTP status 500: oh")
 
     def test_a_run_is_not_made_twice_where_the_card_says_so(self):

@@ -72,7 +72,7 @@ class Trouble(ModelCase):
                                          "model": {"name": "tiny"}})
 
     def test_a_busy_server_is_asked_again_after_the_time_it_says(self):
-        for status in (429, 503):
+        for status in (425, 429, 503, 529):
             with self.subTest(status):
                 busy = plain({"error": {"message": "slow down"}}, status, Retry_After="1")
                 self.model.script(busy, said("now"))

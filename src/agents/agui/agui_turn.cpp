@@ -1,7 +1,6 @@
 #include "agents/agui/agui_turn.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "agents/outbound/post.h"
 #include "base/log.h"
 #include "client/decode.h"
+#include "http/outbound/outcome.h"
 #include "json/document.h"
 #include "json/writer.h"
 #include "protocol/sse/sse_reader.h"
@@ -29,8 +29,6 @@ constexpr milliseconds kRunRetryFirst{200}, kRetryMax{5'000};
 // back sooner.
 constexpr std::chrono::seconds kRunFirstContact{30};
 constexpr int kRunBreaksMax = 5;  // runs of a turn whose stream may break off
-constexpr std::array kRunBusy{429, 503};
-constexpr std::array kRunTrouble{408, 502, 504};  // the run may have begun
 
 // How many runs of this turn were broken off.
 int breaks_in(const task::Json& kept) {
@@ -175,8 +173,15 @@ class AguiTurn {
     // An error about keys may show parts of them.
     const std::string reason = status == 401 || status == 403 ? "" : reason_in(posted.answer.body);
     if (!reason.empty()) why_ += ": " + shown_error(reason, posted.token);
-    if (std::ranges::count(kRunBusy, status) > 0) return RunSpoke::unsent;
-    return std::ranges::count(kRunTrouble, status) > 0 ? RunSpoke::lost : RunSpoke::refused;
+    switch (http::outbound::outcome_of(status)) {
+      case http::outbound::Outcome::busy:
+        return RunSpoke::unsent;
+      case http::outbound::Outcome::lost:
+        has_begun_ = true;  // counts as a run that broke off: a server that is broken ends the turn
+        return RunSpoke::lost;
+      default:
+        return RunSpoke::refused;
+    }
   }
 
   bool take(std::string_view piece) {

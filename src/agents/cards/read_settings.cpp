@@ -197,6 +197,8 @@ void read_model(Value baton, const std::filesystem::path& folder, AgentSettings&
   read_parameters(from["parameters"], model, problems);
   model.history_messages = integer_or(from["history"]["messages"], model.history_messages);
   model.history_tokens = integer_or(from["history"]["tokens"], model.history_tokens);
+  model.takes_system_messages = from["system_messages"].string() == "system";
+  if (!from["page"].absent()) model.tells_page = from["page"].boolean();
   model.tool_rounds = integer_or(from["tool_rounds"], model.tool_rounds);
   read_tools(from["tools"], model, problems);
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <fstream>
+#include <functional>
+#include <map>
 #include <set>
 #include <string_view>
 #include <unordered_set>
@@ -11,6 +13,7 @@
 #include "http/outbound/address.h"
 #include "http/outbound/http_client.h"
 #include "json/document.h"
+#include "json/writer.h"
 #include "protocol/chat/tools.h"
 
 namespace baton::agents {
@@ -24,6 +27,7 @@ using Messages = std::vector<ChatMessage>;
 constexpr std::size_t kSystemMax = std::size_t{1} << 20;
 constexpr std::size_t kBytesOfToken = 4;
 constexpr std::size_t kTokensOfFile = 1'000;                // an image or a PDF file, whatever its size
+constexpr const char* kKept = "model";                      // a member beside "toolCall" (keep_with_call)
 constexpr std::size_t kResultMax = std::size_t{256} << 10;  // of a child's result, in bytes
 
 std::string words_of(const task::Part& part) {
@@ -51,7 +55,25 @@ CalledTool call_in(const task::Part& part) {
   const json::Value call = document.root()["toolCall"];
   const json::Value arguments = call["arguments"];
   std::string text = arguments.is_string() ? arguments.str() : std::string(arguments.raw());
-  return {call["id"].str(), call["name"].str(), text.empty() ? "{}" : std::move(text)};
+  CalledTool called{call["id"].str(), call["name"].str(), text.empty() ? "{}" : std::move(text)};
+  const json::Value kept = document.root()[kKept];
+  if (kept["others"].is_object()) called.others = kept["others"].json();
+  if (kept["function"].is_object()) called.function_others = kept["function"].json();
+  return called;
+}
+
+// What the model's server wants back with a message (keep_with_call).
+struct KeptWithCall {
+  std::string client_id, id;  // of the call, as the client and as the server know it
+  task::Json others;          // of the message
+};
+
+KeptWithCall kept_in(const task::Part& part) {
+  const auto document = json::Document::view_of(part.content);
+  const json::Value kept = document.root()[kKept];
+  KeptWithCall read{document.root()["toolCall"]["id"].str(), kept["id"].str(), {}};
+  if (kept["message"].is_object()) read.others = kept["message"].json();
+  return read;
 }
 
 void add_agent(const task::Message& message, Messages& out) {
@@ -63,6 +85,7 @@ void add_agent(const task::Message& message, Messages& out) {
       continue;
     }
     said.calls.push_back(call_in(part));
+    if (task::Json others = kept_in(part).others; !others.empty()) said.others = std::move(others);
     const bool has_words = !said.parts.empty() &&
                            said.parts.back() == task::Part::of_text(words_for_call(said.calls.back().name));
     if (has_words) said.parts.pop_back();
@@ -85,10 +108,42 @@ void add_user(const task::Message& message, Messages& out) {
 }
 
 // Leaves out reasoning that a client keeps: it is not for the model.
-void add(const task::Message& message, Messages& out) {
+void add(const task::Message& message, const ModelSettings& settings, Messages& out) {
   const auto metadata = json::Document::view_of(message.metadata.text);
-  if (metadata.root()["role"].string() == "reasoning") return;
-  message.role == task::Role::agent ? add_agent(message, out) : add_user(message, out);
+  const std::string_view role = metadata.root()["role"].string();
+  if (role == "reasoning") return;
+  if (message.role == task::Role::agent) return add_agent(message, out);
+  const std::size_t before = out.size();
+  add_user(message, out);
+  const bool is_page_s = role == "system" || role == "developer";
+  if (!is_page_s || !settings.takes_system_messages) return;
+  for (std::size_t at = before; at < out.size(); ++at) {
+    if (out[at].role == Role::user) out[at].role = Role::system;
+  }
+}
+
+std::string cut(std::string text) {
+  if (text.size() <= kResultMax) return text;
+  text.resize(base::beginning_of(text, kResultMax).size());
+  return text + "\n[cut off]";
+}
+
+// What the page shows the agent beside the message: AG-UI's context and shared state.
+std::string page_words(const Turn& turn) {
+  std::string text;
+  const auto metadata = json::Document::view_of(turn.metadata.text);
+  for (const json::Value entry : metadata.root()["agui"]["context"]) {
+    const json::Value value = entry["value"];
+    const std::string_view words = value.is_string() ? value.string() : value.raw();
+    if (entry.is_object() && !words.empty())
+      text.append("\n- ").append(entry["description"].string()).append(": ").append(words);
+  }
+  if (!text.empty()) text = "Context from the page:" + text;
+  const auto state = json::Document::view_of(turn.client_state.text);
+  const bool has_state = !state.root().absent() && !(state.root().is_object() && state.root().size() == 0);
+  if (has_state)
+    text.append(text.empty() ? "" : "\n\n").append("State of the page, as JSON: ").append(state.root().raw());
+  return cut(std::move(text));
 }
 
 bool is_shown_file(const task::Part& part) {
@@ -130,7 +185,15 @@ std::size_t call_of(const Messages& history, const Messages& answers) {
   return at;
 }
 
-// Puts every result after its call.
+// Moves parts and calls to the message before.
+void join(ChatMessage& message, ChatMessage&& next) {
+  for (task::Part& part : next.parts) message.parts.push_back(std::move(part));
+  for (CalledTool& call : next.calls) message.calls.push_back(std::move(call));
+  if (!next.others.empty()) message.others = std::move(next.others);
+}
+
+// Puts every result after its call, and tells consecutive messages of one role as one: many models' templates
+// take only turns of user and assistant. After the system prompt a user's message comes first.
 class Pairing {
  public:
   void add(ChatMessage message) {
@@ -139,7 +202,11 @@ class Pairing {
       return;
     }
     close();
+    if (message.role == Role::system) return add_system(std::move(message));
+    const bool is_first = paired_.empty() || paired_.back().role == Role::system;
+    if (is_first && message.role == Role::assistant && message.calls.empty()) return;
     for (const CalledTool& call : message.calls) open_.insert(call.id);
+    if (!is_first && paired_.back().role == message.role) return join(paired_.back(), std::move(message));
     paired_.push_back(std::move(message));
   }
 
@@ -157,19 +224,40 @@ class Pairing {
     open_.clear();
   }
 
+  // Templates take one system message, at the beginning.
+  void add_system(ChatMessage message) {
+    const bool has_system = !paired_.empty() && paired_.front().role == Role::system;
+    if (has_system) return join(paired_.front(), std::move(message));
+    paired_.insert(paired_.begin(), std::move(message));
+  }
+
   std::set<std::string> open_;
   Messages paired_;
 };
 
-std::string cut(std::string text) {
-  if (text.size() <= kResultMax) return text;
-  text.resize(base::beginning_of(text, kResultMax).size());
-  return text + "\n[cut off]";
-}
-
 // Skips a repeated text: many agents give their result both as a message and as an artifact.
 void append(std::string& text, const std::string& more) {
   if (!more.empty() && more != text) text += (text.empty() ? "" : "\n") + more;
+}
+
+// Gives calls and their results the ids that the model's server knows.
+void restore_ids(const std::vector<task::Message>& history, Messages& conversation) {
+  std::map<std::string, std::string, std::less<>> ids;  // by the client's
+  for (const task::Message& message : history) {
+    for (const task::Part& part : message.parts) {
+      if (message.role != task::Role::agent || !is_data_with(part, "toolCall")) continue;
+      KeptWithCall kept = kept_in(part);
+      if (!kept.id.empty()) ids[kept.client_id] = std::move(kept.id);
+    }
+  }
+  if (ids.empty()) return;
+  const auto restore = [&](std::string& id) {
+    if (const auto found = ids.find(id); found != ids.end()) id = found->second;
+  };
+  for (ChatMessage& message : conversation) {
+    for (CalledTool& call : message.calls) restore(call.id);
+    restore(message.call_id);
+  }
 }
 
 }  // namespace
@@ -186,14 +274,49 @@ std::optional<std::string> system_of(const ModelSettings& settings) {
 
 Messages conversation_of(const Turn& turn, const ModelSettings& settings, const std::string& system) {
   Messages history, now;
-  for (const task::Message& message : turn.history) add(message, history);
-  add(turn.message, now);
+  for (const task::Message& message : turn.history) add(message, settings, history);
+  add(turn.message, settings, now);
+  if (std::string words = settings.tells_page ? page_words(turn) : std::string(); !words.empty()) {
+    const auto said = std::ranges::find(now, Role::user, &ChatMessage::role);
+    const task::Part part = task::Part::of_text(std::move(words));
+    if (said != now.end()) said->parts.insert(said->parts.begin(), part);
+    if (said == now.end()) now.push_back({Role::user, {part}, {}, {}, {}});
+  }
   Pairing pairing;
   if (!system.empty()) pairing.add(ChatMessage::of_text(Role::system, system));
-  const std::size_t first = std::min(first_that_fits(history, settings), call_of(history, now));
+  const std::size_t call = call_of(history, now);
+  std::size_t first = std::min(first_that_fits(history, settings), call);
+  // Begins with a user's message: never with an answer, or with half of a tool call.
+  const auto is_user_s = [&](std::size_t place) { return history[place].role == Role::user; };
+  if (first == call && call < history.size()) {
+    while (first > 0 && !is_user_s(first)) --first;
+  } else {
+    while (first < history.size() && !is_user_s(first)) ++first;
+  }
   for (std::size_t place = first; place < history.size(); ++place) pairing.add(std::move(history[place]));
   for (ChatMessage& message : now) pairing.add(std::move(message));
-  return pairing.take();
+  Messages conversation = pairing.take();
+  restore_ids(turn.history, conversation);
+  return conversation;
+}
+
+void keep_with_call(task::Message& message, const CalledTool& call, const task::Json& others) {
+  const bool keeps = !call.others.empty() || !call.function_others.empty() || !others.empty();
+  for (task::Part& part : message.parts) {
+    if (!is_data_with(part, "toolCall")) continue;
+    const KeptWithCall shown = kept_in(part);
+    if (!keeps && shown.client_id == call.id) return;
+    std::string text = std::move(part.content);
+    text.pop_back();
+    text.append(",").append(json::string_of(kKept)).append(":");
+    json::Writer out(text);
+    out.object([&] {
+      out.member("id", call.id).optional("others", call.others);
+      out.optional("function", call.function_others).optional("message", others);
+    });
+    part.content = std::move(text) + "}";
+    return;
+  }
 }
 
 std::string words_of(const DelegateResult& result) {

@@ -23,6 +23,11 @@ std::optional<std::string> system_of(const ModelSettings& settings);
 std::vector<protocol::openai::ChatMessage> conversation_of(const Turn& turn, const ModelSettings& settings,
                                                            const std::string& system);
 
+// Adds to a client tool's call, as a message for the caller (client_call.h), what the model's server wants
+// back with it: its own id, and the members that Baton does not know. conversation_of restores them.
+void keep_with_call(task::Message& message, const protocol::openai::CalledTool& call,
+                    const task::Json& others);
+
 // The result of a child task as text, for the model that called the agent.
 std::string words_of(const DelegateResult& result);
 

@@ -17,9 +17,11 @@ constexpr std::size_t kKeptMax = std::size_t{256} << 10;
 std::size_t bytes_of(const std::vector<ModelRound>& rounds) {
   std::size_t bytes = 0;
   for (const ModelRound& round : rounds) {
-    bytes += round.text.size();
-    for (const CalledTool& call : round.calls)
-      bytes += call.id.size() + call.name.size() + call.arguments.size();
+    bytes += round.text.size() + round.others.text.size();
+    for (const CalledTool& call : round.calls) {
+      bytes += call.id.size() + call.name.size() + call.arguments.size() + call.others.text.size() +
+               call.function_others.text.size();
+    }
   }
   return bytes;
 }
@@ -27,10 +29,17 @@ std::size_t bytes_of(const std::vector<ModelRound>& rounds) {
 void write_round(json::Writer& out, const ModelRound& round) {
   out.object([&] {
     out.member("text", round.text).key("calls").each(round.calls, [&](const CalledTool& call) {
-      out.object(
-          [&] { out.member("id", call.id).member("name", call.name).member("arguments", call.arguments); });
+      out.object([&] {
+        out.member("id", call.id).member("name", call.name).member("arguments", call.arguments);
+        out.optional("others", call.others).optional("function", call.function_others);
+      });
     });
+    out.optional("others", round.others);
   });
+}
+
+task::Json object_in(json::Value value) {
+  return value.is_object() ? value.json() : task::Json{};
 }
 
 }  // namespace
@@ -55,8 +64,10 @@ KeptRounds read_kept_rounds(const task::Json& state) {
   for (const json::Value from : document.root()["rounds"]) {
     ModelRound& round = kept.rounds.emplace_back();
     round.text = from["text"].str();
+    round.others = object_in(from["others"]);
     for (const json::Value call : from["calls"]) {
-      round.calls.push_back({call["id"].str(), call["name"].str(), call["arguments"].str()});
+      round.calls.push_back({call["id"].str(), call["name"].str(), call["arguments"].str(),
+                             object_in(call["others"]), object_in(call["function"])});
     }
   }
   return kept;

@@ -17,6 +17,7 @@ namespace baton::agents {
 struct ModelRound {
   std::string text;
   std::vector<protocol::openai::CalledTool> calls;
+  task::Json others = {};  // see ChatMessage
 };
 
 struct KeptRounds {

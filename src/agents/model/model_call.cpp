@@ -1,11 +1,11 @@
 #include "agents/model/model_call.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 
 #include "agents/outbound/post.h"
 #include "client/decode.h"
+#include "http/outbound/outcome.h"
 #include "protocol/sse/sse_reader.h"
 
 namespace baton::agents {
@@ -17,9 +17,7 @@ using protocol::openai::AnswerReader;
 using std::chrono::milliseconds;
 using Kind = ModelCallEnd::Kind;
 
-// Statuses that ask to try later, and statuses of trouble that may be over in a moment.
-constexpr std::array kBusy{429, 503, 529};
-constexpr std::array kTrouble{408, 500, 502, 504};
+constexpr milliseconds kUsageWait{2'000};
 
 // Reads the bytes of one answer: a stream of events, or a single JSON document.
 class ModelAnswerReading {
@@ -40,7 +38,7 @@ class ModelAnswerReading {
     const auto goes_on = events_.feed(piece, [this](const protocol::SseEvent& event) {
       is_stream_ = true;
       plain_.clear();
-      return take_event(event.data);
+      return take_event(event);
     });
     if (!goes_on) return refuse("a line of the model's answer is longer than the card allows");
     if (intake_ != nullptr) intake_->keep(events_.unfinished() + plain_.size() + answer_.held());
@@ -51,19 +49,33 @@ class ModelAnswerReading {
   ModelCallEnd end(const std::string& lost) {
     // Some servers leave out the empty line after the last event.
     if (lost.empty() && !end_ && !done_) take("\n\n");
-    if (!is_stream_ && !end_ && !plain_.empty()) take_json(plain_);
+    const bool is_whole = !is_stream_ && !end_ && !plain_.empty();
+    if (is_whole) take_json(plain_);
     if (end_) return *end_;
-    if (answer_.finished() || done_) return {};
+    if (answer_.end() == AnswerReader::End::broken_off)
+      return {Kind::broken_off, "its server broke the answer off (" + answer_.finish_reason() + ")"};
+    if (answer_.end() != AnswerReader::End::none || done_) return {};
+    if (is_whole) return {Kind::broken_off, "the model's answer makes no sense: it has no \"choices\""};
     return {Kind::broken_off, lost.empty() ? "the model's answer stopped in the middle" : lost};
   }
 
+  // The longest wait for more of the answer; zero: no limit. A server that has said the end may still send
+  // the usage, but some keep the connection open instead.
+  milliseconds patience() const {
+    return answer_.end() == AnswerReader::End::none ? milliseconds(0) : kUsageWait;
+  }
+
  private:
-  bool take_event(const std::string& data) {
-    if (data == "[DONE]") {
+  bool take_event(const protocol::SseEvent& event) {
+    if (event.data.starts_with("[DONE]")) {
       done_ = true;
       return false;
     }
-    return take_json(data);
+    if (event.type == "error") return take_error(protocol::openai::read_error(event.data));
+    // Names are not of this protocol: such events are keep-alives.
+    const bool is_named = event.type != "message";
+    if (is_named && !json::Document::view_of(event.data).root().is_object()) return true;
+    return take_json(event.data);
   }
 
   bool take_json(const std::string& json) {
@@ -108,18 +120,37 @@ class ModelAnswerReading {
   std::optional<ModelCallEnd> end_;
 };
 
+// Replaces words that may be keys or parts of them: servers quote the key that they refuse.
+std::string without_keys(const std::string& text) {
+  std::string shown;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    const std::string_view word = std::string_view(text).substr(at, end - at);
+    const bool has_digit = std::ranges::any_of(word, [](char c) { return c >= '0' && c <= '9'; });
+    const bool may_be_key =
+        word.find('*') != word.npos || (word.size() >= 8 && has_digit && word.find("://") == word.npos);
+    shown.append(may_be_key ? "***" : word);
+    if (end < text.size()) shown.push_back(' ');
+    at = end + 1;
+  }
+  return shown;
+}
+
 // The end of a call that was refused with an HTTP status.
 ModelCallEnd refusal_in(const HttpAnswer& answer) {
   const AnswerError error = protocol::openai::read_error(answer.body);
   std::string text = "it answered with HTTP status " + std::to_string(answer.status);
   // An error about keys may show parts of them.
   const bool is_about_keys = answer.status == 401 || answer.status == 403;
-  if (!error.message.empty() && !is_about_keys) text += ": " + error.message;
-  Kind kind = Kind::refused;
-  if (std::ranges::count(kTrouble, answer.status) > 0) kind = Kind::unreachable;
+  const std::string reason = is_about_keys ? without_keys(error.message) : error.message;
+  if (!reason.empty()) text += ": " + reason;
   // Waiting does not help when the account is used up.
-  const bool is_later = error.code != "insufficient_quota";
-  if (is_later && std::ranges::count(kBusy, answer.status) > 0) kind = Kind::busy;
+  if (error.code == "insufficient_quota") return {Kind::refused, std::move(text)};
+  const auto outcome = http::outbound::outcome_of(answer.status);
+  const Kind kind = outcome == http::outbound::Outcome::busy   ? Kind::busy
+                    : outcome == http::outbound::Outcome::lost ? Kind::unreachable
+                                                               : Kind::refused;
   return {kind, std::move(text), http::outbound::retry_after(answer)};
 }
 
@@ -148,15 +179,16 @@ ModelCallEnd end_of(const Posted& posted, ModelAnswerReading& reading) {
 ModelCallEnd call_model(const AgentSettings& settings, const OutboundRules& rules, Credentials& credentials,
                         const ModelCall& call, AnswerReader& answer, const OnAnswerPiece& on_piece) {
   base::SpanTimer timer(rules.spans, call.trace);
-  const Post post{protocol::openai::completions_url(settings.endpoint.url),
-                  call.body,
-                  "text/event-stream, application/json",
-                  call.time_max,
-                  call.stop_fd,
-                  call.despite_breaker,
-                  timer.trace(),
-                  call.intake};
+  Post post{protocol::openai::completions_url(settings.endpoint.url),
+            call.body,
+            "text/event-stream, application/json",
+            call.time_max,
+            call.stop_fd,
+            call.despite_breaker,
+            timer.trace(),
+            call.intake};
   ModelAnswerReading reading(settings, call.intake, answer, on_piece);
+  post.patience = [&] { return reading.patience(); };
   const Posted posted = send_post(settings.endpoint, rules, credentials, post,
                                   [&](std::string_view piece) { return reading.take(piece); });
   ModelCallEnd end = end_of(posted, reading);

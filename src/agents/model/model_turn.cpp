@@ -34,7 +34,7 @@ constexpr milliseconds kRetryFirst{500}, kRetryMax{30'000};
 // How long an unreachable server is retried. It is most likely absent; one that restarts comes back
 // sooner.
 constexpr std::chrono::seconds kReachMax{30};
-constexpr std::size_t kCallIdMax = 64;  // bytes of an id that the model's server has given
+constexpr std::size_t kCallIdMax = 256;  // bytes of an id that clients can be given
 
 class ModelTurn {
  public:
@@ -64,6 +64,7 @@ class ModelTurn {
     request_.model = settings_.model.name;
     request_.parameters = settings_.model.parameters;
     request_.messages = conversation_of(input_, settings_.model, *system);
+    tools_.rename(request_.messages);
     request_.tools = tools_.functions();
     for (const ModelRound& earlier : kept_.rounds) {
       ++round_;
@@ -80,7 +81,13 @@ class ModelTurn {
         return fail(used_up);
       const auto answer = ask();
       if (!answer) return;
-      ModelRound round{answer->text(), answer->calls()};
+      ModelRound round{answer->text(), answer->calls(), answer->others()};
+      const bool says_nothing = round.calls.empty() && round.text.empty() && !answer->has_ended_early();
+      if (says_nothing && !std::exchange(has_been_silent_, true)) {
+        base::log_warn(log_members(), "the model answered without a word; asks it once more");
+        continue;
+      }
+      if (says_nothing) return fail("it answered without a word, twice");
       if (round.calls.empty()) return conclude(*answer);
       if (++round_ > rounds_max_) {
         return fail("it called tools more than " + std::to_string(rounds_max_) + " times (max_rounds)");
@@ -160,12 +167,24 @@ class ModelTurn {
   }
 
   void conclude(const AnswerReader& answer) {
-    if (answer.finish_reason() == "content_filter" && answer.text().empty()) {
-      return fail("its server's filter held the answer back");
+    const bool is_cut = answer.end() == AnswerReader::End::cut;
+    if (answer.text().empty() && answer.has_ended_early()) {
+      return fail(is_cut ? "it had no room for an answer" : "its server's filter held the answer back");
     }
-    if (answer.text().empty() && answer.finish_reason() == "length")
-      return fail("it had no room for an answer");
-    turn_.finish(Done{});
+    if (!answer.has_ended_early()) return turn_.finish(Done{});
+    const std::string note =
+        is_cut ? "The answer is cut off: the model had no room for more (" + answer.finish_reason() + ")."
+               : "The answer is cut off: the filter of the model's server stopped it (" +
+                     answer.finish_reason() + ").";
+    // Elsewhere than in an artifact, the status's message is the reply.
+    if (settings_.reply_as != AgentSettings::ReplyAs::artifact) {
+      turn_.text("\n\n[" + note + "]");
+      return turn_.finish(Done{});
+    }
+    task::Message said;
+    said.role = task::Role::agent;
+    said.parts.push_back(task::Part::of_text(note));
+    turn_.finish(Done{std::move(said)});
   }
 
   // A call of a client tool ends the turn, and the next turn begins with its result alone. The other calls
@@ -174,7 +193,7 @@ class ModelTurn {
     for (const CalledTool& call : round.calls) {
       ModelToolUse use = tools_.use_of(call);
       if (use.kind != ToolKind::client) continue;
-      call_client(call, std::move(use));
+      call_client(round, call, std::move(use));
       return true;
     }
     return false;
@@ -185,6 +204,7 @@ class ModelTurn {
     ChatMessage said = ChatMessage::of_text(ChatMessage::Role::assistant, round.text);
     if (round.text.empty()) said.parts.clear();
     said.calls = round.calls;
+    said.others = round.others;
     std::vector<ModelToolUse> uses;
     for (CalledTool& call : said.calls) {
       uses.push_back(tools_.use_of(call));
@@ -195,13 +215,13 @@ class ModelTurn {
     return add_results(round, uses);
   }
 
-  // Replaces ids that the server has left out, made too long or used twice.
+  // Replaces ids that the server has left out or used twice.
   void give_ids(std::vector<CalledTool>& calls) const {
     for (auto call = calls.begin(); call != calls.end(); ++call) {
       const bool is_taken = std::find_if(calls.begin(), call, [&](const CalledTool& other) {
                               return other.id == call->id;
                             }) != call;
-      if (!call->id.empty() && call->id.size() <= kCallIdMax && !is_taken) continue;
+      if (!call->id.empty() && !is_taken) continue;
       call->id = "call-" + std::to_string(round_) + "-" + std::to_string(call - calls.begin());
     }
   }
@@ -251,9 +271,10 @@ class ModelTurn {
     turn_.begin_delegate(std::move(request));
   }
 
-  void call_client(const CalledTool& called, ModelToolUse use) {
-    task::ToolCall call{free_id(called.id), called.name, std::move(use.arguments), true};
+  void call_client(const ModelRound& round, const CalledTool& called, ModelToolUse use) {
+    task::ToolCall call{free_id(called.id), std::move(use.tool), std::move(use.arguments), true};
     task::Message message = message_of(call);
+    keep_with_call(message, called, round.others);
     std::string id = call.id;
     turn_.emit(std::move(call));
     turn_.finish(Asked{std::move(id), false, std::move(message)});
@@ -269,6 +290,9 @@ class ModelTurn {
 
   void log_usage(const AnswerReader& answer) {
     task::Json used = answer.usage(settings_.model.provider, settings_.model.name);
+    if (used.empty() && input_.budget.tokens && !std::exchange(has_warned_, true))
+      base::log_warn(log_members(),
+                     "the model's server reports no usage, so the budget of tokens counts none");
     if (used.empty()) return;
     task::Usage usage = usage_of(std::move(used));
     taken_.tokens += usage.tokens;
@@ -296,7 +320,9 @@ class ModelTurn {
   const ModelTools tools_;
   http::outbound::Intake intake_;
   protocol::openai::ChatRequest request_;
-  int round_ = 0;  // answers with calls so far
+  int round_ = 0;                 // answers with calls so far
+  bool has_been_silent_ = false;  // an answer had neither text nor calls
+  bool has_warned_ = false;       // about usage that is not reported
   KeptRounds kept_;
   std::optional<Clock::time_point> unreachable_since_;
 };

@@ -18,21 +18,28 @@ struct ModelToolUse {
   Kind kind = Kind::wrong;
   std::string text;      // of an agent: the message for it; wrong: why, for the model
   std::string agent;     // the name of the agent
+  std::string tool;      // the client's name of its tool
   task::Json arguments;  // of the client's tool: an object
 };
 
 class ModelTools {
  public:
-  // `client_tools`: Turn::tools. A tool that has the name of an agent's function is not offered.
+  // `client_tools`: Turn::tools. A tool that has the name of an agent's function is not offered. Functions
+  // get names and parameters that strict servers take: 1 to 64 letters, digits, "_" and "-", and an object's
+  // schema.
   ModelTools(const ModelSettings& settings, const task::Json& client_tools);
 
   const std::vector<protocol::openai::ToolFunction>& functions() const { return functions_; }
+
+  // Changes the names of the calls in `messages` from those of the client's tools to those of the functions.
+  void rename(std::vector<protocol::openai::ChatMessage>& messages) const;
 
   // Nothing in the call is trusted.
   ModelToolUse use_of(const protocol::openai::CalledTool& call) const;
 
  private:
-  std::vector<std::string> agents_;  // functions_ begins with these, in this order
+  std::vector<std::string> agents_;        // functions_ begins with these, in this order
+  std::vector<std::string> client_tools_;  // the clients' names of the functions that follow
   std::vector<protocol::openai::ToolFunction> functions_;
 };
 

@@ -10,6 +10,7 @@
 #include "base/base64.h"
 #include "base/text.h"
 #include "http/outbound/http_client.h"
+#include "http/outbound/outcome.h"
 #include "json/document.h"
 
 namespace baton::agents {
@@ -202,7 +203,7 @@ tl::expected<Credentials::Kept, CallError> Credentials::fetch(int stop_fd, bool 
   }
   if (answer->status != 200) {
     auto error = refused("its token endpoint refuses: " + words_for(*answer)).value();
-    error.lost = answer->status == 429 || answer->status >= 500;
+    error.lost = http::outbound::may_pass(answer->status);
     error.retry_after = http::outbound::retry_after(*answer);
     return tl::unexpected(std::move(error));
   }

@@ -53,6 +53,7 @@ Posted post_once(const Endpoint& endpoint, const OutboundRules& rules, const Cre
   request.mask = credentials.mask();
   request.stop_fd = post.stop_fd;
   request.intake = post.intake;
+  request.patience = post.patience;
   bool was_connected = false;
   Posted posted;
   request.on_connected = [&] { was_connected = true; };

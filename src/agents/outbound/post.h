@@ -22,8 +22,9 @@ struct Post {
   std::chrono::milliseconds time_max{};  // for all of it
   int stop_fd = -1;                      // these two: see http::outbound::HttpRequest
   bool despite_breaker = false;
-  std::string trace = {};                    // the header `traceparent`; empty: none
-  http::outbound::Intake* intake = nullptr;  // see http::outbound::http_stream
+  std::string trace = {};                                    // the header `traceparent`; empty: none
+  http::outbound::Intake* intake = nullptr;                  // see http::outbound::http_stream
+  std::function<std::chrono::milliseconds()> patience = {};  // see http::outbound::HttpRequest
 };
 
 // The result of a Post.

@@ -6,6 +6,8 @@
 #include <httplib.h>
 
 #include <array>
+#include <chrono>
+#include <functional>
 #include <optional>
 
 #include "http/outbound/byte_budget.h"
@@ -16,8 +18,10 @@ namespace baton::http::outbound {
 class AnswerStream final : public httplib::Stream {
  public:
   // `intake` counts the bytes; null: they are not counted. `limits` are those of a wait for the budget.
-  AnswerStream(Channel& channel, Intake* intake, const WaitLimits& limits)
-      : channel_(channel), intake_(intake), limits_(limits) {}
+  // `patience`: as HttpRequest has it. All must outlive this.
+  AnswerStream(Channel& channel, Intake* intake, const WaitLimits& limits,
+               const std::function<std::chrono::milliseconds()>& patience)
+      : channel_(channel), intake_(intake), limits_(limits), patience_(patience) {}
 
   // Call when the head of the answer is complete: the limit on the head no longer applies.
   void end_head() { in_head_ = false; }
@@ -35,16 +39,23 @@ class AnswerStream final : public httplib::Stream {
  private:
   // Counts these bytes. Returns true if the answer is still within its limits.
   bool within_bounds(const char* bytes, std::size_t size);
-  // Fills the buffer.
+  // Reads more bytes to the end of the buffer's content.
   base::Result<void> fill();
+  // Fills the empty buffer. Leaves out interim answers (RFC 9110, 15.2): the library would take one for the
+  // answer.
+  base::Result<void> refill();
 
   Channel& channel_;
   Intake* const intake_;
   const WaitLimits& limits_;
-  bool waits_are_bound_ = false;
+  const std::function<std::chrono::milliseconds()>& patience_;
+  std::chrono::milliseconds longest_wait_{0};  // of the channel
   std::array<char, 16 * 1024> buffer_;
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
+  bool may_be_interim_ = true;  // the next bytes begin an answer
+  int interims_ = 0;
+  bool is_over_ = false;  // the other side has ended the stream
   bool in_head_ = true;
   std::size_t head_size_ = 0;
   std::size_t lines_ = 0;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/id.h"
+#include "http/outbound/outcome.h"
 
 namespace baton::http::outbound {
 namespace {
@@ -126,9 +127,10 @@ void Breakers::add_to(base::MetricsText& out) const {
 }
 
 Breakers::Went Breakers::went(int status, bool has_retry_after) {
-  if (status == 503 && has_retry_after) return Went::unknown;
-  const bool is_in_trouble = status == 500 || (status >= 502 && status <= 504);
-  return is_in_trouble ? Went::failed : Went::answered;
+  // 503 without a time may be the server's or a proxy's word for a server that is down.
+  if (status == 503) return has_retry_after ? Went::unknown : Went::failed;
+  // 408 says that the request came too slowly.
+  return outcome_of(status) == Outcome::lost && status != 408 ? Went::failed : Went::answered;
 }
 
 }  // namespace baton::http::outbound

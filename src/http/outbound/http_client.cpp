@@ -165,7 +165,7 @@ base::Result<HttpAnswer> converse(const HttpRequest& request, const Url& url, Ch
                                   const WaitLimits& limits, HttpAnswer& answer, const BodySink& sink,
                                   BreakerReport& report) {
   if (request.intake != nullptr) request.intake->keep(0);
-  AnswerStream stream(channel, request.intake, limits);
+  AnswerStream stream(channel, request.intake, limits, request.patience);
   base::SecretMask::Pieces shown(request.mask);
   bool over = false;  // we stopped reading on purpose
   httplib::Request out = to_library(request, url);

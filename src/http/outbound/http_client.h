@@ -48,6 +48,8 @@ struct HttpRequest {
   AddressPolicy policy;
   // Only the status matters: once the head is read, failures in the body are ignored.
   bool head_suffices = false;
+  // Asked before each wait for more of the answer: its longest time. Zero: no limit of its own. May be empty.
+  std::function<std::chrono::milliseconds()> patience;
   // When this descriptor becomes readable, the call ends with `unavailable`; -1 means none.
   int stop_fd = -1;
   // Called when the connection is established; before that, no data has been sent. May be empty.

@@ -4,13 +4,16 @@
 #include <array>
 #include <utility>
 
+#include "base/one_line.h"
+#include "base/text.h"
 #include "json/writer.h"
 
 namespace baton::protocol::openai {
 namespace {
 
 constexpr std::size_t kCallsMax = 64;
-constexpr std::size_t kModelMax = 200;  // bytes of a model's name
+constexpr std::size_t kModelMax = 200;     // bytes of a model's name
+constexpr std::size_t kReasonMax = 1'000;  // bytes of an error's words, about
 
 // Returns a text, or the joined texts of a list of content parts.
 std::string text_in(json::Value content) {
@@ -18,6 +21,23 @@ std::string text_in(json::Value content) {
   std::string text;
   for (const json::Value part : content) text += part.is_string() ? part.string() : part["text"].string();
   return text;
+}
+
+// Servers name their reasoning differently, and some send several fields of which one says something.
+std::string reasoning_in(json::Value said) {
+  for (const char* member : {"reasoning_content", "reasoning", "thinking", "reasoning_text"}) {
+    std::string text = text_in(said[member]);
+    if (!text.empty()) return text;
+  }
+  std::string text;
+  for (const json::Value detail : said["reasoning_details"]) {
+    text += detail["text"].is_string() ? detail["text"].string() : detail["summary"].string();
+  }
+  return text;
+}
+
+bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
+  return std::ranges::any_of(words, [&](std::string_view one) { return base::same_word(word, one); });
 }
 
 // Some servers give the code as a number, like an HTTP status.
@@ -30,22 +50,43 @@ std::string code_in(json::Value error) {
 }
 
 bool is_busy_code(std::string_view code) {
-  constexpr std::array<std::string_view, 9> kBusy{"429",
-                                                  "502",
-                                                  "503",
-                                                  "504",
-                                                  "529",
-                                                  "rate_limit_exceeded",
-                                                  "server_error",
-                                                  "overloaded_error",
-                                                  "service_unavailable"};
-  return std::ranges::count(kBusy, code) > 0;
+  constexpr std::array<std::string_view, 9> kBusy{
+      "rate_limit_exceeded", "rate_limit_error", "server_error", "internal_server_error", "api_error",
+      "overloaded_error",    "overloaded",       "timeout",      "service_unavailable"};
+  if (std::ranges::count(kBusy, code) > 0) return true;
+  const int status = base::number_in<int>(code).value_or(0);
+  return status == 408 || status == 425 || status == 429 || (status >= 500 && status <= 599);
+}
+
+// Returns the words of an error: a text, the members that servers use for it, or those of a list's elements.
+// FastAPI's servers say {"detail": [{"loc": ["body", "model"], "msg": "Field required"}]}.
+std::string words_in(json::Value error) {
+  if (error.is_string()) return error.str();
+  std::string words;
+  if (error.is_array()) {
+    for (const json::Value one : error) {
+      const std::string more = words_in(one);
+      if (!more.empty() && words.size() < kReasonMax) words += (words.empty() ? "" : "; ") + more;
+    }
+    return words;
+  }
+  for (const char* member : {"message", "msg", "error", "detail", "error_description", "errors"}) {
+    words = words_in(error[member]);
+    if (!words.empty()) break;
+  }
+  if (const json::Value place = error["loc"]; place.is_array() && !words.empty()) {
+    std::string path;
+    for (const json::Value step : place)
+      path += (path.empty() ? "" : ".") + std::string(step.is_string() ? step.string() : step.raw());
+    return path + ": " + words;
+  }
+  return words;
 }
 
 AnswerError error_in(json::Value error) {
   AnswerError read;
   if (error.is_string()) return {error.str(), {}, false};
-  read.message = error["message"].str();
+  read.message = words_in(error);
   read.code = code_in(error);
   read.busy = is_busy_code(read.code) || is_busy_code(error["type"].string());
   return read;
@@ -76,9 +117,7 @@ base::Result<AnswerPiece> AnswerReader::take(std::string_view text) {
   AnswerPiece piece;
   error_ = error_of(answer);
   if (error_) return piece;
-  if (!answer.is_object() || (answer["choices"].missing() && answer["usage"].missing())) {
-    return base::fail(base::ErrorCode::invalid_argument, "an answer without \"choices\"");
-  }
+  if (!answer.is_object()) return base::fail(base::ErrorCode::invalid_argument, "it is not an object");
   if (answer["model"].string().size() <= kModelMax && answer["model"].is_string())
     model_ = answer["model"].str();
   take_usage(answer["usage"]);
@@ -88,6 +127,7 @@ base::Result<AnswerPiece> AnswerReader::take(std::string_view text) {
     const json::Value said = choice["delta"].is_object() ? choice["delta"] : choice["message"];
     take_choice(said, piece);
     if (const auto taken = take_calls(said["tool_calls"]); !taken) return base::fail(taken.error());
+    if (const auto room = check_room(); !room) return base::fail(room.error());
     if (!choice["finish_reason"].string().empty()) finish_reason_ = choice["finish_reason"].str();
     const bool is_whole = choice["message"].is_object() && !choice["delta"].is_object();
     if (is_whole && finish_reason_.empty()) finish_reason_ = "stop";
@@ -98,10 +138,53 @@ base::Result<AnswerPiece> AnswerReader::take(std::string_view text) {
 }
 
 void AnswerReader::take_choice(json::Value said, AnswerPiece& piece) {
-  piece.text = text_in(said["content"]);
+  take_content(said["content"], piece);
   if (piece.text.empty()) piece.text = said["refusal"].str();
-  const bool is_deepseek = !said["reasoning_content"].absent();
-  piece.reasoning = text_in(is_deepseek ? said["reasoning_content"] : said["reasoning"]);
+  if (piece.reasoning.empty()) piece.reasoning = reasoning_in(said);
+  others_.add(said, {"role", "content", "refusal", "tool_calls", "function_call"});
+}
+
+// Parts that are neither texts nor thoughts are given back only.
+void AnswerReader::take_content(json::Value content, AnswerPiece& piece) {
+  if (!content.is_array()) {
+    piece.text = content.str();
+    return;
+  }
+  for (const json::Value part : content) {
+    const bool is_text = part.is_string() || part["text"].is_string();
+    if (is_text) {
+      piece.text += part.is_string() ? part.string() : part["text"].string();
+      continue;
+    }
+    if (part["type"].string() == "thinking") piece.reasoning += text_in(part["thinking"]);
+    others_.add_element(kContentParts, part);
+  }
+}
+
+AnswerReader::End AnswerReader::end() const {
+  if (finish_reason_.empty()) return End::none;
+  if (is_one_of(finish_reason_, {"stop", "tool_calls", "function_call", "tool_use", "eos", "eos_token",
+                                 "stop_sequence", "end_turn", "complete", "completed", "done"}))
+    return End::whole;
+  if (is_one_of(finish_reason_, {"length", "max_tokens", "model_length", "max_output_tokens"}))
+    return End::cut;
+  if (is_one_of(finish_reason_, {"content_filter", "safety", "recitation", "sensitive", "guardrails",
+                                 "prohibited_content", "refusal"}))
+    return End::filtered;
+  return End::broken_off;
+}
+
+std::size_t AnswerReader::others_bytes() const {
+  std::size_t bytes = others_.bytes();
+  for (const Call& call : calls_) bytes += call.others.bytes() + call.function_others.bytes();
+  return bytes;
+}
+
+base::Result<void> AnswerReader::check_room() const {
+  if (call_bytes_ + others_bytes() <= arguments_max_) return {};
+  return base::fail(base::ErrorCode::too_large, "its tool calls and what belongs to them have more than " +
+                                                    std::to_string(arguments_max_) +
+                                                    " bytes (outbound.tool_arguments_max)");
 }
 
 base::Result<void> AnswerReader::take_calls(json::Value calls) {
@@ -127,11 +210,9 @@ base::Result<void> AnswerReader::take_calls(json::Value calls) {
       call.brackets.add(text);
     }
     call_bytes_ += bytes();
-    if (call_bytes_ > arguments_max_) {
-      return base::fail(base::ErrorCode::too_large, "its tool calls have arguments of more than " +
-                                                        std::to_string(arguments_max_) +
-                                                        " bytes (outbound.tool_arguments_max)");
-    }
+    call.others.add(piece, {"index", "id", "type", "function"});
+    call.function_others.add(function, {"name", "arguments"});
+    if (call_bytes_ > arguments_max_) return check_room();
   }
   return {};
 }
@@ -180,7 +261,11 @@ AnswerReader::Call& AnswerReader::call_of(json::Value piece) {
 
 std::vector<CalledTool> AnswerReader::calls() const {
   std::vector<CalledTool> called;
-  for (const Call& call : calls_) called.push_back(call.tool);
+  for (const Call& call : calls_) {
+    called.push_back(call.tool);
+    called.back().others = call.others.json();
+    called.back().function_others = call.function_others.json();
+  }
   return called;
 }
 
@@ -213,8 +298,15 @@ task::Json AnswerReader::usage(std::string_view provider, std::string_view model
 
 AnswerError read_error(std::string_view body) {
   const auto document = json::Document::view_of(body);
-  if (document.root().missing()) return {};
-  return error_of(document.root()).value_or(error_in(document.root()));
+  json::Value root = document.root();
+  // Plain words. A page is for people in front of a browser.
+  if (root.missing()) {
+    const std::size_t first = body.find_first_not_of(" \t\r\n");
+    const bool is_page = first == body.npos || body[first] == '<' || !base::is_utf8(body);
+    return is_page ? AnswerError{} : AnswerError{base::one_line(body), {}, false};
+  }
+  if (root.is_array() && root.size() > 0) root = *root.begin();
+  return error_of(root).value_or(error_in(root));
 }
 
 }  // namespace baton::protocol::openai

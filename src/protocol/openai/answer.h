@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "json/document.h"
+#include "protocol/openai/given_back.h"
 #include "protocol/openai/request.h"
 
 namespace baton::protocol::openai {
@@ -33,15 +34,20 @@ struct AnswerError {
 
 class AnswerReader {
  public:
-  // `arguments_max`: bytes of the arguments, ids and names of all calls.
+  // `arguments_max`: bytes of the arguments, ids and names of all calls, and of what is given back.
   explicit AnswerReader(std::size_t arguments_max = std::size_t{8} << 20) : arguments_max_(arguments_max) {}
 
-  // Reads one chunk, or a whole completion. Fails with parse_error if it is not JSON, with invalid_argument
+  // Reads one chunk, or a whole completion. An object that is neither adds nothing: relays before servers
+  // send such in order to keep a connection. Fails with parse_error if it is not JSON, with invalid_argument
   // if it does not follow the protocol, and with too_large.
   base::Result<AnswerPiece> take(std::string_view json);
 
-  // Whether the server has marked the answer as complete.
-  bool finished() const { return !finish_reason_.empty(); }
+  // How the server says that the answer ended. none: it has not said so. whole: by itself, or with calls.
+  // cut: it had no room for more. filtered: a filter held back all or a part of it. broken_off: by the
+  // server's own trouble, or for a reason that is not known, which is never taken for a good one.
+  enum class End { none, whole, cut, filtered, broken_off };
+  End end() const;
+  bool has_ended_early() const { return end() == End::cut || end() == End::filtered; }
   const std::string& finish_reason() const { return finish_reason_; }
   const std::optional<AnswerError>& error() const { return error_; }
 
@@ -49,8 +55,12 @@ class AnswerReader {
   const std::string& text() const { return text_; }
   std::vector<CalledTool> calls() const;
 
+  // The members of the message that Baton does not know, for ChatMessage::others.
+  task::Json others() const { return others_.json(); }
+
   // The bytes of the answer that are kept.
-  std::size_t held() const { return text_.size() + call_bytes_; }
+  std::size_t held() const { return text_.size() + call_bytes_ + others_bytes(); }
+  bool has_usage() const { return has_usage_; }
 
   // Returns the usage in the form of task::Usage; absent if the server sent none. `model` is used unless the
   // server names one.
@@ -75,14 +85,19 @@ class AnswerReader {
     std::optional<std::int64_t> index;
     CalledTool tool;
     Brackets brackets = {};
+    GivenBack others = {}, function_others = {};
   };
 
+  void take_content(json::Value content, AnswerPiece& piece);
   void take_choice(json::Value choice, AnswerPiece& piece);
+  std::size_t others_bytes() const;
+  base::Result<void> check_room() const;
   base::Result<void> take_calls(json::Value calls);
   Call& call_of(json::Value piece);
   void take_usage(json::Value usage);
 
   std::string text_;
+  GivenBack others_;
   std::vector<Call> calls_;
   std::size_t arguments_max_;
   std::size_t call_bytes_ = 0;

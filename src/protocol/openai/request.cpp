@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "json/document.h"
 #include "json/writer.h"
+#include "protocol/openai/given_back.h"
 
 namespace baton::protocol::openai {
 namespace {
@@ -98,20 +99,39 @@ void write_content(json::Writer& out, const ChatMessage& message) {
   }
   std::string text;
   for (const task::Part& part : message.parts) text += (text.empty() ? "" : "\n") + words_of(part);
+  const auto others = json::Document::view_of(message.others.text);
+  if (const json::Value parts = others.root()[kContentParts]; parts.is_array()) {
+    out.array([&] {
+      for (const json::Value part : parts) out.raw(part.raw());
+      if (!text.empty()) out.object([&] { out.member("type", "text").member("text", text); });
+    });
+    return;
+  }
   text.empty() && !message.calls.empty() ? out.null() : out.string(text);
+}
+
+// Writes the members of an object that the server has sent, except for its parts of the content.
+void write_others(json::Writer& out, const task::Json& others) {
+  const auto document = json::Document::view_of(others.text);
+  for (const json::Value other : document.root()) {
+    if (other.key() != kContentParts) out.key(other.key()).raw(other.raw());
+  }
 }
 
 void write_message(json::Writer& out, const ChatMessage& message) {
   out.object([&] {
     out.member("role", name_of(message.role));
     write_content(out, message);
+    write_others(out, message.others);
     out.optional("tool_call_id", message.call_id);
     if (message.calls.empty()) return;
     out.key("tool_calls").each(message.calls, [&](const CalledTool& call) {
       out.object([&] {
         out.member("id", call.id).member("type", "function").key("function").object([&] {
           out.member("name", call.name).member("arguments", call.arguments);
+          write_others(out, call.function_others);
         });
+        write_others(out, call.others);
       });
     });
   });

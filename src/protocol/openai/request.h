@@ -18,6 +18,9 @@ struct CalledTool {
   std::string id;
   std::string name;
   std::string arguments;
+  // Members of the call and of its function that Baton does not know (GivenBack); absent: none.
+  task::Json others = {};
+  task::Json function_others = {};
 
   friend bool operator==(const CalledTool&, const CalledTool&) = default;
 };
@@ -29,9 +32,10 @@ struct ChatMessage {
   std::vector<task::Part> parts;
   std::vector<CalledTool> calls;  // of an assistant's message
   std::string call_id;            // of a tool's message: the call that it answers
+  task::Json others = {};         // of an assistant's message: as in CalledTool
 
   static ChatMessage of_text(Role role, std::string text) {
-    return {role, {task::Part::of_text(std::move(text))}, {}, {}};
+    return {role, {task::Part::of_text(std::move(text))}, {}, {}, {}};
   }
   friend bool operator==(const ChatMessage&, const ChatMessage&) = default;
 };

@@ -81,10 +81,11 @@ void SseReader::take_field(std::string_view name, std::string_view value) {
 }
 
 bool SseReader::finish_block(const OnEvent& on_event) {
-  const SseEvent event = std::exchange(event_, SseEvent{});
+  SseEvent event = std::exchange(event_, SseEvent{});
   block_bytes_ = 0;
   if (event.numbered) last_id_ = id_;
-  if (!std::exchange(has_data_, false)) return true;
+  if (!std::exchange(has_data_, false) || event.data.empty()) return true;
+  if (!base::is_utf8(event.data)) event.data = base::replaced_utf8(event.data);
   return on_event(event);
 }
 

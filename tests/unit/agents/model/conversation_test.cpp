@@ -65,14 +65,14 @@ TEST_CASE("conversation_of: history is bounded in messages and in tokens of four
       turn_with({said(kUser, "aaaaa"), said(kAgent, "bbbb"), said(kUser, "cccc")}, said(kUser, "d"));
   ModelSettings settings;
   settings.history_messages = 1;
-  CHECK(told(turn, settings) == "u:cccc\nu:d\n");
+  CHECK(told(turn, settings) == "u:cccc\nd\n");
   settings.history_messages = 0;
   CHECK(told(turn, settings) == "u:d\n");
   settings.history_messages = 10;
   settings.history_tokens = 3;
-  CHECK(told(turn, settings) == "a:bbbb\nu:cccc\nu:d\n");
+  CHECK(told(turn, settings) == "u:cccc\nd\n");
   settings.history_tokens = 4;
-  CHECK(told(turn, settings) == "u:aaaaa\na:bbbb\nu:cccc\nu:d\n");
+  CHECK(told(turn, settings) == "u:aaaaa\na:bbbb\nu:cccc\nd\n");
 }
 
 TEST_CASE("conversation_of: an image counts as a thousand tokens, whatever its size") {
@@ -81,9 +81,9 @@ TEST_CASE("conversation_of: an image counts as a thousand tokens, whatever its s
   const Turn turn = turn_with({said(kUser, "a"), std::move(image), said(kAgent, "b")}, said(kUser, "c"));
   ModelSettings settings;
   settings.history_tokens = 1'100;
-  CHECK(conversation_of(turn, settings, {}).size() == 4);
+  CHECK(told(turn, settings) == "u:a\nlook\na:b\nu:c\n");
   settings.history_tokens = 900;
-  CHECK(conversation_of(turn, settings, {}).size() == 2);
+  CHECK(told(turn, settings) == "u:c\n");
 }
 
 TEST_CASE("conversation_of: only URLs with public addresses are passed to the model's server to fetch") {
@@ -109,15 +109,60 @@ TEST_CASE("conversation_of: the call that a message answers is included regardle
   ModelSettings settings;
   settings.history_messages = 0;
   const Turn turn = turn_with({said(kUser, "a"), called("c1")}, result("c1", "seen"));
-  CHECK(told(turn, settings) == "a:<c1 look{\"x\":1}>\nt:seen=c1\n");
+  CHECK(told(turn, settings) == "u:a\na:<c1 look{\"x\":1}>\nt:seen=c1\n");
 }
 
 TEST_CASE("conversation_of: a call without a result gets one, and a result without its call is dropped") {
-  CHECK(told(turn_with({called("c1")}, said(kUser, "never mind"))) ==
-        "a:<c1 look{\"x\":1}>\nt:There is no result.=c1\nu:never mind\n");
-  CHECK(told(turn_with({result("c0", "old"), said(kAgent, "b")}, said(kUser, "c"))) == "a:b\nu:c\n");
-  CHECK(told(turn_with({called("c1"), result("c1", "x"), result("c1", "again")}, said(kUser, "c"))) ==
-        "a:<c1 look{\"x\":1}>\nt:x=c1\nu:c\n");
+  CHECK(told(turn_with({said(kUser, "a"), called("c1")}, said(kUser, "never mind"))) ==
+        "u:a\na:<c1 look{\"x\":1}>\nt:There is no result.=c1\nu:never mind\n");
+  CHECK(told(turn_with({said(kUser, "a"), result("c0", "old"), said(kAgent, "b")}, said(kUser, "c"))) ==
+        "u:a\na:b\nu:c\n");
+  CHECK(told(turn_with({said(kUser, "a"), called("c1"), result("c1", "x"), result("c1", "again")},
+                       said(kUser, "c"))) == "u:a\na:<c1 look{\"x\":1}>\nt:x=c1\nu:c\n");
+}
+
+TEST_CASE("conversation_of: consecutive messages of one role are told as one, and a user's comes first") {
+  CHECK(told(turn_with({said(kAgent, "welcome"), said(kUser, "a"), said(kUser, "b"), said(kAgent, "c"),
+                        said(kAgent, "d")},
+                       said(kUser, "e"))) == "u:a\nb\na:c\nd\nu:e\n");
+}
+
+TEST_CASE("conversation_of: a page's system message is the caller's, or joins the system prompt") {
+  task::Message system = said(kUser, "be brief");
+  system.metadata.text = R"({"role":"system"})";
+  const Turn turn = turn_with({std::move(system)}, said(kUser, "hello"));
+  CHECK(told(turn, {}, "be kind") == "s:be kind\nu:be brief\nhello\n");
+  ModelSettings settings;
+  settings.takes_system_messages = true;
+  CHECK(told(turn, settings, "be kind") == "s:be kind\nbe brief\nu:hello\n");
+}
+
+TEST_CASE("conversation_of: a page's context and state are told before the message, unless the card says no") {
+  Turn turn = turn_with({}, said(kUser, "hello"));
+  turn.metadata.text = R"({"agui":{"context":[{"description":"cart","value":"3 pears"}]}})";
+  turn.client_state.text = R"({"page":2})";
+  CHECK(told(turn) ==
+        "u:Context from the page:\n- cart: 3 pears\n\nState of the page, as JSON: {\"page\":2}\nhello\n");
+  turn.client_state.text = "{}";
+  turn.metadata.text.clear();
+  CHECK(told(turn) == "u:hello\n");
+  turn.client_state.text = "[1]";
+  ModelSettings settings;
+  settings.tells_page = false;
+  CHECK(told(turn, settings) == "u:hello\n");
+}
+
+TEST_CASE("conversation_of: what a server wants back with a client tool's call comes back, with its own id") {
+  task::Message message = called("call-1");
+  keep_with_call(message, {"an id of the server's", "look", "{}", {R"({"signature":"s"})"}, {}},
+                 {R"({"reasoning":"r"})"});
+  const Turn turn = turn_with({said(kUser, "a"), std::move(message)}, result("call-1", "seen"));
+  const std::vector<ChatMessage> conversation = conversation_of(turn, {}, {});
+  REQUIRE(conversation.size() == 3);
+  CHECK(conversation[1].others.text == R"({"reasoning":"r"})");
+  CHECK(conversation[1].calls.front().id == "an id of the server's");
+  CHECK(conversation[1].calls.front().others.text == R"({"signature":"s"})");
+  CHECK(conversation[2].call_id == "an id of the server's");
 }
 
 TEST_CASE("words_of: a child's outcome becomes its text and file names, cut to a bound, or an error") {

@@ -7,12 +7,14 @@
 namespace baton::agents::kept_rounds_test {
 
 TEST_CASE("KeptRounds: state that was written is read back unchanged") {
-  const KeptRounds kept{2, {{"a", {{"c1", "f", "{\"x\""}, {"c2", "g", ""}}}, {"", {{"c3", "f", "{}"}}}}};
+  const KeptRounds kept{2, {{"a", {{"c1", "f", "{\"x\"", {"{\"y\":1}"}, {"{\"z\":2}"}}, {"c2", "g", ""}}, {"{\"w\":3}"}},
+                           {"", {{"c3", "f", "{}"}}}}};
   const KeptRounds read = read_kept_rounds(state_of(kept).state);
   CHECK(read.breaks == 2);
   REQUIRE(read.rounds.size() == 2);
   CHECK(read.rounds[0].text == "a");
   CHECK(read.rounds[0].calls == kept.rounds[0].calls);
+  CHECK(read.rounds[0].others.text == "{\"w\":3}");
   CHECK(read.rounds[1].calls == kept.rounds[1].calls);
 }
 

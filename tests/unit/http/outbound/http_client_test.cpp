@@ -299,6 +299,10 @@ TEST_CASE("http_request: chunked bodies, bodies up to the connection's end and i
         "abcde");
   CHECK(ask("HTTP/1.1 200 OK\r\n\r\nabc")->body == "abc");
   CHECK(ask("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx")->body == "x");
+  CHECK(ask("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n"
+            "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx")
+            ->body == "x");
+  CHECK(ask("HTTP/1.1 101 Switching Protocols\r\n\r\n")->status == 101);
   CHECK(ask("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")->body.empty());
   CHECK(ask("HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n")->status == 304);
   CHECK(ask("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc", 3)->body == "abc");

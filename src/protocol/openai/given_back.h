@@ -1,0 +1,54 @@
+// GivenBack: the members of a model's message that Baton does not know, to be sent back with the message.
+//
+// Servers refuse a conversation without them: the reasoning of DeepSeek (reasoning_content), the thought
+// signatures of Gemini (extra_content), OpenRouter's reasoning_details. A stream brings them in pieces: texts
+// of reasoning are joined, elements of lists with the same `index` too, and of everything else the last value
+// counts. Threads: one at a time.
+#pragma once
+
+#include <cstddef>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "json/document.h"
+#include "task/json.h"
+
+namespace baton::protocol::openai {
+
+// The name, in a message's `others`, of the parts of its content that are not texts. No server has it.
+constexpr std::string_view kContentParts = "content parts";
+
+class GivenBack {
+ public:
+  // Adds the members of the object `piece`, except for those with a name in `known` and those without a
+  // value.
+  void add(json::Value piece, std::initializer_list<std::string_view> known);
+  // Adds the elements of a list that is no member, under `name`.
+  void add_element(std::string_view name, json::Value element);
+
+  bool empty() const { return members_.empty(); }
+  std::size_t bytes() const { return bytes_; }
+  // Returns the members as an object; absent if there are none.
+  task::Json json() const;
+
+ private:
+  // A value that is put together from pieces.
+  struct Node {
+    enum class Kind { text, list, object, other };
+    Kind kind = Kind::other;
+    std::string name = {};            // of a member
+    std::string text = {};            // of a text, decoded; of `other`, the JSON
+    std::vector<Node> children = {};  // elements or members
+  };
+  static Node& member(std::vector<Node>& members, std::string_view name);
+  static void put(Node& to, json::Value from, bool joins);
+  static void put_element(Node& list, json::Value element);
+  static void write(const Node& node, std::string& out);
+
+  std::vector<Node> members_;
+  std::size_t bytes_ = 0;  // read, an upper bound of those kept
+};
+
+}  // namespace baton::protocol::openai
