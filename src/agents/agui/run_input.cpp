@@ -11,6 +11,7 @@
 #include "json/document.h"
 #include "json/writer.h"
 #include "protocol/a2a/baton_extension.h"
+#include "protocol/agui/run_reader.h"
 #include "protocol/chat/run_request.h"
 #include "protocol/chat/tools.h"
 
@@ -97,6 +98,20 @@ void add(const task::Message& message, const CallIds& ids, std::vector<task::Mes
   if (!told.parts.empty()) out.push_back(std::move(told));
 }
 
+// Adds the answer to a question of LangGraph's adapter: {"command": {"resume": ...}}.
+task::Json with_resume(const task::Json& props, const task::Json& payload) {
+  const auto document = json::Document::view_of(props.text);
+  task::Json added;
+  json::Writer out(added.text);
+  out.object([&] {
+    for (const json::Value member : document.root()) {
+      if (member.key() != "command") out.key(member.key()).raw(member.raw());
+    }
+    out.key("command").object([&] { out.key("resume").raw(payload.empty() ? "null" : payload.text); });
+  });
+  return added;
+}
+
 // Forwards the context and forwardedProps of a Baton client that speaks AG-UI. For other clients the
 // metadata of their request is forwarded as forwardedProps.
 void add_metadata(const Turn& turn, ClientRun& run) {
@@ -154,6 +169,11 @@ std::optional<ClientRun> run_input(const Turn& turn) {
   if (!again.empty() && !has_it) return std::nullopt;
   if (again.empty() && run.answers.empty()) add(turn.message, ids, run.messages);
   add_metadata(turn, run);
+  const auto resumes = [](const Answer& answer) { return answer.ask == protocol::agui::kOnInterrupt; };
+  if (const auto answer = std::ranges::find_if(run.answers, resumes); answer != run.answers.end()) {
+    run.forwarded_props = with_resume(run.forwarded_props, answer->payload);
+    std::erase_if(run.answers, resumes);
+  }
   return run;
 }
 

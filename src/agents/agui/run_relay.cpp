@@ -6,6 +6,7 @@
 #include "agents/agui/run_input.h"
 #include "agents/client_call.h"
 #include "agents/outbound/post.h"
+#include "base/text.h"
 #include "json/document.h"
 #include "json/writer.h"
 
@@ -20,6 +21,7 @@ using protocol::agui::RunText;
 constexpr std::size_t kRunArtifactsMax = 10'000;
 constexpr std::size_t kIdMax = 256;          // bytes of an id of a call or an artifact
 constexpr std::size_t kStepNameMax = 1'024;  // bytes
+constexpr std::size_t kAboutMax = 16'384;    // bytes of what a question is about, in words
 
 std::set<std::string> names_in(const task::Json& tools) {
   std::set<std::string> names;
@@ -34,6 +36,39 @@ task::Part data_of(const char* member, const task::Json& value) {
   json::Writer out(data.text);
   out.object([&] { out.member(member, value); });
   return task::Part::of_data(std::move(data));
+}
+
+// Appends a line for each text and number of a value, after its place in the value.
+void add_lines(json::Value value, const std::string& place, std::string& lines) {
+  if (lines.size() > kAboutMax) return;
+  if (value.is_object() || value.is_array()) {
+    std::size_t number = 0;
+    for (const json::Value child : value) {
+      const std::string name = value.is_object() ? std::string(child.key()) : std::to_string(++number);
+      add_lines(child, place.empty() ? name : place + " / " + name, lines);
+    }
+    return;
+  }
+  const std::string_view text = value.is_string() ? value.string() : value.raw();
+  if (text.empty() || value.is_null()) return;
+  lines.append(lines.empty() ? "" : "\n").append(place).append(place.empty() ? "" : ": ");
+  lines.append(base::beginning_of(text, kAboutMax));
+}
+
+// What a question is about, in words for people; without the question itself.
+std::string words_about(const Interrupt& interrupt) {
+  std::string lines;
+  const auto about = json::Document::view_of(interrupt.about.text);
+  const json::Value root = about.root();
+  if (!root.is_object()) {
+    add_lines(root, "", lines);
+    return lines == interrupt.message ? std::string() : lines;
+  }
+  for (const json::Value member : root) {
+    if (member.string() != interrupt.message || interrupt.message.empty())
+      add_lines(member, std::string(member.key()), lines);
+  }
+  return lines;
 }
 
 std::size_t bytes_of_call(const task::ToolCall& call) {
@@ -161,12 +196,17 @@ Outcome RunRelay::ask(const std::vector<Interrupt>& interrupts) const {
   if (asked.id.empty()) return Failed{"the remote agent asks too many questions at once"};
   std::string words;
   for (const Interrupt& interrupt : interrupts) {
-    if (!interrupt.message.empty()) words += (words.empty() ? "" : "\n") + interrupt.message;
+    for (const std::string& more : {interrupt.message, words_about(interrupt)}) {
+      if (!more.empty()) words += (words.empty() ? "" : "\n") + more;
+    }
     asked.for_auth = asked.for_auth || interrupt.for_auth;
   }
   if (words.empty()) words = "the remote agent waits for an answer";
   asked.message.role = task::Role::agent;
   asked.message.parts.push_back(task::Part::of_text(std::move(words)));
+  for (const Interrupt& interrupt : interrupts) {
+    if (!interrupt.about.empty()) asked.message.parts.push_back(data_of("about", interrupt.about));
+  }
   const Interrupt& first = interrupts.front();
   if (interrupts.size() > 1) return asked;
   if (!first.schema.empty()) asked.message.parts.push_back(data_of("schema", first.schema));

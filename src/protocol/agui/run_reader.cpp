@@ -45,6 +45,22 @@ std::string last_words(Value messages) {
   return words;
 }
 
+// Returns what an interrupt's metadata shows of its subject: all of it, but LangGraph's adapter wraps it. The URL
+// for authorisation is shown by itself.
+task::Json about_in(Value metadata) {
+  const Value raw = metadata["langgraph"]["raw"];
+  if (!raw.absent()) return raw.json();
+  task::Json about;
+  if (!metadata.is_object()) return about;
+  json::Writer out(about.text);
+  out.object([&] {
+    for (const Value member : metadata) {
+      if (member.key() != "url" && !member.is_null()) out.key(member.key()).raw(member.raw());
+    }
+  });
+  return about.text == "{}" ? task::Json{} : about;
+}
+
 // Reads a progress note in the form of Baton's own servers: {message?, and other members}.
 EventBody note_in(Value value) {
   task::StatusChanged note;
@@ -75,7 +91,7 @@ base::Result<std::vector<RunPiece>> RunReader::take(std::string_view json) {
   }
   Pieces out;
   if (!end_) take_event(event["type"].string(), event, out);
-  if (arguments_bytes_ <= arguments_max_) return out;
+  if (arguments_bytes_ + asked_bytes_ <= arguments_max_) return out;
   return base::fail(base::ErrorCode::too_large, "its tool calls have arguments of more than " +
                                                     std::to_string(arguments_max_) +
                                                     " bytes (outbound.tool_arguments_max)");
@@ -207,7 +223,22 @@ void RunReader::take_custom(Value event, Pieces& out) {
     }
   }
   if (name == "status" && value.is_object()) return out.push_back(note_in(value));
+  if (name == kOnInterrupt) return take_on_interrupt(value);
   if (!name.empty()) out.push_back(EventBody{task::Custom{name, json_of(value)}});
+}
+
+// The value is the argument of LangGraph's interrupt(), as JSON or as a text that holds JSON.
+void RunReader::take_on_interrupt(Value value) {
+  const auto inner = json::Document::view_of(value.string());
+  const Value asked = inner.root().is_object() || inner.root().is_array() ? inner.root() : value;
+  Interrupt interrupt{std::string(kOnInterrupt), {}, {}};
+  if (asked.is_string()) interrupt.message = asked.str();
+  for (const char* member : {"question", "message", "prompt", "description"}) {
+    if (interrupt.message.empty()) interrupt.message = asked[member].str();
+  }
+  if (asked.is_object() || asked.is_array()) interrupt.about = asked.json();
+  asked_bytes_ += value.raw().size();
+  asked_.push_back(std::move(interrupt));
 }
 
 void RunReader::take_usage(Value list, Pieces& out) {
@@ -246,9 +277,14 @@ void RunReader::take_end(Value event, Pieces& out) {
       if (one["responseSchema"].is_object()) interrupt.schema = one["responseSchema"].json();
       if (one["metadata"]["url"].is_string()) interrupt.url = one["metadata"]["url"].json();
       interrupt.for_auth = one["reason"].string() == "baton:auth";
+      interrupt.about = about_in(one["metadata"]);
       end.interrupts.push_back(std::move(interrupt));
     }
     if (!end.interrupts.empty()) end.kind = RunEnd::Kind::interrupted;
+  }
+  if (end.kind == RunEnd::Kind::finished && !asked_.empty()) {
+    end.kind = RunEnd::Kind::interrupted;
+    end.interrupts = std::move(asked_);
   }
   if (!event["result"].absent()) end.result = event["result"].json();
   end_ = std::move(end);

@@ -36,7 +36,12 @@ struct Interrupt {
   task::Json schema;      // of the answer, or absent
   task::Json url = {};    // a string with the URL for authorisation, or absent
   bool for_auth = false;  // set by Baton's own servers
+  task::Json about = {};  // what the question is about: the payload that the server shows with it, or absent
 };
+
+// The id of questions that come as custom events of this name, which have none: LangGraph's adapter asks so. The
+// answer goes back as forwardedProps.command.resume.
+inline constexpr std::string_view kOnInterrupt = "on_interrupt";
 
 // How the run ended.
 struct RunEnd {
@@ -49,7 +54,7 @@ struct RunEnd {
 
 class RunReader {
  public:
-  // `arguments_max`: the most bytes of the arguments, ids and names of all open calls.
+  // `arguments_max`: the most bytes of the arguments, ids and names of all open calls, and of questions.
   explicit RunReader(std::size_t arguments_max = std::size_t{8} << 20) : arguments_max_(arguments_max) {}
 
   // Reads one event. Fails with parse_error or invalid_argument if it is not an event, and with too_large.
@@ -57,7 +62,7 @@ class RunReader {
   base::Result<std::vector<RunPiece>> take(std::string_view json);
 
   // The bytes kept between events.
-  std::size_t held() const { return arguments_bytes_ + snapshot_.size(); }
+  std::size_t held() const { return arguments_bytes_ + snapshot_.size() + asked_bytes_; }
 
   const std::optional<RunEnd>& end() const { return end_; }
 
@@ -74,6 +79,7 @@ class RunReader {
   bool take_shown(std::string_view type, json::Value event, Pieces& out);
   void take_call_chunk(json::Value event, Pieces& out);
   void take_custom(json::Value event, Pieces& out);
+  void take_on_interrupt(json::Value value);
   void begin_call(const std::string& id, json::Value event);
   void add_arguments(const std::string& id, json::Value event);
   void end_call(const std::string& id, Pieces& out);
@@ -89,6 +95,8 @@ class RunReader {
   std::set<std::string> not_said_;     // messages of others than the agent
   bool has_said_ = false;
   std::string snapshot_;  // the agent's last text in a snapshot of the messages
+  std::vector<Interrupt> asked_;  // by custom events
+  std::size_t asked_bytes_ = 0;
   std::optional<RunEnd> end_;
 };
 
