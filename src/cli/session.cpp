@@ -91,6 +91,7 @@ FollowEnd Session::send_to(const Remote& remote, protocol::a2a::SendRequest send
   plan.task = task;
   plan.first_request = request;
   plan.may_send_again = is_new;
+  plan.sends_once = !remote.repeats_safely;
   plan.until_waiting = true;
   return follow_stream(remote, std::move(plan));
 }
@@ -110,6 +111,7 @@ FollowEnd Session::send_plain(const Remote& remote, const ClientRequest& request
   plan.dialect = &endpoint.dialect();
   plan.task = task;
   plan.first_request = request;
+  plan.sends_once = !remote.repeats_safely;
   plan.give_up_after = patience_.value_or(kGiveUpAfter);
   return client::send_plain(plan, world_of(endpoint));
 }

@@ -22,7 +22,6 @@ namespace {
 using std::chrono::milliseconds;
 
 // Bytes kept of a response that may turn out to be a plain answer instead of a stream.
-constexpr std::size_t kPlainMax = 1 << 20;
 constexpr std::size_t kEventMax = 64 << 20;  // of one event of a stream
 
 // The progress of a call.
@@ -100,6 +99,7 @@ void add_headers(const http::outbound::HttpAnswer& answer, CallError& error) {
 CallError from_http(const protocol::a2a::ClientDialect* dialect, const http::outbound::HttpAnswer& answer,
                     std::string_view body) {
   CallError error = from_answer(dialect, answer.status, body);
+  if (!answer.moved_to.empty()) error.text += ": it has moved to " + answer.moved_to;
   add_headers(answer, error);
   return error;
 }
@@ -116,11 +116,12 @@ class StreamReading {
 
   bool take(std::string_view piece) {
     opened_ = true;
-    if (!seen_ && plain_.size() < kPlainMax) plain_.append(piece.substr(0, kPlainMax - plain_.size()));
+    if (!seen_ && plain_.size() < kEventMax) plain_.append(piece.substr(0, kEventMax - plain_.size()));
     const auto going =
         reader_.feed(piece, [&](const protocol::SseEvent& event) { return take_event(event); });
     if (!going) error_ = CallError{going.error().for_caller, 0, false};
-    if (intake_ != nullptr) intake_->keep(reader_.unfinished());
+    if (seen_) plain_ = {};
+    if (intake_ != nullptr) intake_->keep(reader_.unfinished() + plain_.size());
     return going.value_or(false);
   }
 
@@ -128,13 +129,25 @@ class StreamReading {
     if (!error_ && !answer) error_ = from_net(answer.error(), progress);
     if (!error_ && (answer->status < 200 || answer->status > 299))
       error_ = from_http(&dialect_, *answer, answer->body);
-    // The response is one JSON answer instead of a stream: an error before the first event.
+    // The response is one JSON answer instead of a stream: a whole task or message, which counts as one
+    // event, or an error.
     const bool plain = answer && answer->content_type.find("event-stream") == std::string::npos;
-    if (!error_ && plain && !seen_) error_ = from_http(&dialect_, *answer, plain_);
+    if (!error_ && plain && !seen_ && !take_whole()) error_ = from_http(&dialect_, *answer, plain_);
     return {error_, number_of(reader_.last_id()), opened_};
   }
 
  private:
+  bool take_whole() {
+    const auto right = may_decode(plain_, intake_);
+    if (!right) return false;
+    const auto document = json::Document::parse_view(plain_);
+    const auto result = document ? dialect_.read_answer(document->root(), true)
+                                 : base::Result<protocol::a2a::ClientAnswer>(base::fail(document.error()));
+    if (!result || result->error) return false;
+    (void)on_event_(0, result->result.raw());
+    return true;
+  }
+
   bool take_event(const protocol::SseEvent& event) {
     seen_ = true;
     const auto right = may_decode(event.data, intake_);
@@ -311,6 +324,11 @@ Result with_token(const Access& access, int stop_fd, Make make) {
 }
 
 }  // namespace
+
+bool is_final(const CallError& error) {
+  return error.rpc_code == protocol::a2a::kTaskNotFound || error.status == 401 || error.status == 403 ||
+         error.rpc_code == 401 || error.rpc_code == 403;
+}
 
 std::shared_ptr<const GrpcChannel> open_channel(const Remote& remote) {
   if (!remote.over_grpc || remote.channel) return remote.channel;

@@ -39,6 +39,9 @@ struct CallError {
   std::optional<OtherAgents> other_agents = {};
 };
 
+// Returns whether the answer to reading a task decides about it: there is no such task, or no access to it.
+bool is_final(const CallError& error);
+
 // A source of tokens that expire. The functions may be called from any thread.
 struct TokenSource {
   // Returns a valid token; may block. For the arguments see http::outbound::HttpRequest.

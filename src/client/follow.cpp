@@ -42,10 +42,21 @@ class Following {
       }
       if (over_ || is_over(end, world_.now() - opened)) return finish({});
       if (stopped(milliseconds(0))) return finish({});
-      if (const auto error = hopeless(end)) {
-        if (shows_its_end(*error)) return finish({});
-        if (!std::exchange(alive_, false)) return finish(error);
-        silent_since_ = world_.now();  // the task still works but has no stream, so it is polled
+      const auto error = hopeless(end);
+      // The server has answered something else than a stream: the task itself tells how it is.
+      const bool is_refused = end.error && end.error->status != 0;
+      if (error || is_refused) {
+        switch (look(error ? *error : *end.error)) {
+          case Seen::its_end:
+            return finish({});
+          case Seen::alive:
+            silent_since_ = world_.now();  // the task still works but has no stream, so it is polled
+            break;
+          case Seen::no_answer:
+            break;
+          case Seen::nothing:
+            if (error) return finish(final_ ? final_ : error);
+        }
       }
       // A quiet stream that stayed open for a while counts as contact; one that closed immediately does not.
       if (progress_ || (end.opened && world_.now() - opened > kAtOnce)) {
@@ -163,26 +174,36 @@ class Following {
     return std::nullopt;
   }
 
-  // A task that has ended may have no stream (in 1.0, and on some servers before). Then reads the task and
-  // shows it.
-  bool shows_its_end(const CallError& error) {
+  // its_end: the task is over, and was shown. alive: it still works. no_answer: the task could not be read
+  // now. nothing: it was not read, or there is no such task (final_).
+  enum class Seen { its_end, alive, no_answer, nothing };
+
+  // Reads the task after a subscription was refused with `error`. A task that has ended may have no stream
+  // (in 1.0, and on some servers before); servers without subscriptions, and proxies, answer anything. Once
+  // the task's id is known, only the answer to reading it is final.
+  Seen look(const CallError& error) {
     // Some servers answer "not found" to a subscription although the task exists.
-    const bool no_stream = error.rpc_code == protocol::a2a::kUnsupportedOperation ||
+    const bool no_stream = plan_.until_waiting || error.rpc_code == protocol::a2a::kUnsupportedOperation ||
                            error.rpc_code == protocol::a2a::kTaskNotFound ||
                            (error.rpc_code == protocol::a2a::kInvalidParams && !after_);
-    if (sending_ || !no_stream || !world_.read_task || end_.task.empty()) return false;
+    if (sending_ || !no_stream || !world_.read_task || end_.task.empty() || broken_) return Seen::nothing;
     const auto result = world_.read_task(end_.task);
-    if (!result) return false;
+    if (!result) {
+      const CallError& why = result.error();
+      if (!is_final(why) && plan_.until_waiting) return Seen::no_answer;
+      if (is_final(why)) final_ = why;
+      return Seen::nothing;
+    }
     const auto right = may_decode(result->text, plan_.intake);
-    if (!right) return false;
+    if (!right) return Seen::nothing;
     const auto document = json::Document::parse_view(result->text);
     auto task = document ? plan_.dialect->read_task(document->root()) : base::fail(document.error());
-    if (!task) return false;
+    if (!task) return Seen::nothing;
     end_.state = task->status.state;
     const bool is_over = plan_.until_waiting ? task::is_stopped(*end_.state) : task::is_terminal(*end_.state);
     if (is_over || plan_.until_waiting) world_.on_event(result->text, std::move(*task));
-    alive_ = !is_over && plan_.until_waiting;
-    return is_over;
+    if (is_over) return Seen::its_end;
+    return plan_.until_waiting ? Seen::alive : Seen::nothing;
   }
 
   bool gave_up() const {
@@ -218,7 +239,7 @@ class Following {
   bool over_ = false;
   bool first_on_connection_ = true;
   bool first_event_ = true;
-  bool alive_ = false;  // shows_its_end found that the task still works
+  std::optional<CallError> final_;  // the answer to reading the task
   std::optional<CallError> broken_;
   std::chrono::steady_clock::time_point silent_since_;
   milliseconds delay_ = kDelayFirst;

@@ -60,6 +60,7 @@ http::outbound::HttpRequest webhook_request(const store::Delivery& delivery, con
   request.body = std::move(body.bytes);
   request.content_type = std::move(body.content_type);
   request.answer_max = 64 * 1024;
+  request.follows_redirects = false;  // the receiver's address is the caller's to change
   // A receiver that answered 2xx has the delivery, however slow the rest of its answer is.
   request.head_suffices = true;
   if (!delivery.config.token.empty()) {

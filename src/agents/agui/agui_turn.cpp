@@ -173,6 +173,8 @@ class AguiTurn {
     // An error about keys may show parts of them.
     const std::string reason = status == 401 || status == 403 ? "" : reason_in(posted.answer.body);
     if (!reason.empty()) why_ += ": " + shown_error(reason, posted.token);
+    if (!posted.answer.moved_to.empty())
+      why_ += ": it has moved to " + shown_error(posted.answer.moved_to, posted.token);
     switch (http::outbound::outcome_of(status)) {
       case http::outbound::Outcome::busy:
         return RunSpoke::unsent;

@@ -145,6 +145,7 @@ ModelCallEnd refusal_in(const HttpAnswer& answer) {
   const bool is_about_keys = answer.status == 401 || answer.status == 403;
   const std::string reason = is_about_keys ? without_keys(error.message) : error.message;
   if (!reason.empty()) text += ": " + reason;
+  if (!answer.moved_to.empty()) text += ": it has moved to " + answer.moved_to;
   // Waiting does not help when the account is used up.
   if (error.code == "insufficient_quota") return {Kind::refused, std::move(text)};
   const auto outcome = http::outbound::outcome_of(answer.status);

@@ -177,11 +177,21 @@ class RemoteTurn {
     }
     const client::RemoteEndpoint endpoint(remote, turn_.stop_fd());
     speaks_ = remote;
-    const client::FollowEnd end =
+    client::FollowEnd end =
         remote.streams ? follow(endpoint, send->submission.task, endpoint.dialect().write_send(*send, true))
                        : send_and_look(endpoint, *send);
+    if (remote.streams && refuses_streams(end)) end = send_and_look(endpoint, *send);
     const bool knows_no_method = end.error && end.error->rpc_code == protocol::a2a::kMethodNotFound;
     return knows_no_method && there_.empty() ? Spoke::no_method : conclude(end);
+  }
+
+  // Whether the server does not stream although its card says so. Nothing was done there yet.
+  bool refuses_streams(const client::FollowEnd& end) const {
+    if (!end.error || !there_.empty() || relay_.outcome()) return false;
+    const std::int64_t code = end.error->rpc_code;
+    const int status = end.error->status;
+    const bool is_http = code == 0 && (status == 404 || status == 405 || status == 501);
+    return is_http || code == protocol::a2a::kMethodNotFound || code == protocol::a2a::kUnsupportedOperation;
   }
 
   Spoke take_up(const Remote& remote, const task::TaskId& task) {
@@ -260,7 +270,7 @@ class RemoteTurn {
       const auto result = get(endpoint, there_);
       if (result) hear(endpoint, *result);
       if (!result) end.error = result.error();
-      if (end.error && !end.error->lost) return end;
+      if (end.error && client::is_final(*end.error)) return end;
       end.stopped = turn_.wait_cancelled(std::max(pause, end.error ? end.error->retry_after : pause));
       if (end.stopped) return end;
     }

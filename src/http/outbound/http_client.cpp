@@ -192,30 +192,58 @@ base::Result<HttpAnswer> converse(const HttpRequest& request, const Url& url, Ch
   return fail(ErrorCode::unavailable, "the other side gave no usable answer");
 }
 
-base::Result<HttpAnswer> perform(const HttpRequest& request, const WaitLimits& limits, HttpAnswer& answer,
-                                 const BodySink& sink) {
-  const auto url = parse_url(request.url);
-  if (!url) return fail(url.error());
-  if (const auto checked = check(request); !checked) return fail(checked.error());
-  BreakerReport report(request.breakers, *url);
+// Makes one request, to `url`, without following redirects.
+base::Result<HttpAnswer> perform_one(const HttpRequest& request, const Url& url, const WaitLimits& limits,
+                                     const BodySink& sink) {
+  HttpAnswer answer;
+  BreakerReport report(request.breakers, url);
   if (const milliseconds held = report.admit(request.despite_breaker); held.count() > 0) {
     if (request.on_held) request.on_held(held);
     return fail(ErrorCode::unavailable,
                 "the server has not answered several times and is not called for now");
   }
   try {
-    const auto channel = dial(request, *url, limits);
+    const auto channel = dial(request, url, limits);
     if (!channel) {
       report.lost(channel.error(), false, request.stop_fd);
       return fail(channel.error());
     }
     if (request.on_connected) request.on_connected();
-    auto result = converse(request, *url, **channel, limits, answer, sink, report);
+    auto result = converse(request, url, **channel, limits, answer, sink, report);
     if (!result) report.lost(result.error(), true, request.stop_fd);
     if (result) report.answered(*result);
     return result;
   } catch (const std::exception& error) {
     return fail(ErrorCode::unavailable, "the request failed", error.what());
+  }
+}
+
+// Returns whether a request with this method may go to the place that an answer with this status names.
+bool is_redirect(const std::string& method, int status) {
+  if (status == 307 || status == 308) return true;
+  return method == "GET" && (status == 301 || status == 302 || status == 303);
+}
+
+// `body`: the answer's, as far as it is kept; emptied before each request.
+base::Result<HttpAnswer> perform(const HttpRequest& request, const WaitLimits& limits, std::string& body,
+                                 const BodySink& sink) {
+  constexpr int kHopsMax = 5;
+  auto url = parse_url(request.url);
+  if (!url) return fail(url.error());
+  if (const auto checked = check(request); !checked) return fail(checked.error());
+  for (int hop = 0;; ++hop) {
+    body.clear();
+    auto answer = perform_one(request, *url, limits, sink);
+    if (!answer) return answer;
+    answer->body = std::move(body);
+    if (answer->status < 300 || answer->status > 399) return answer;
+    answer->moved_to = header_of(*answer, "Location");
+    const bool may_follow = request.follows_redirects && is_redirect(request.method, answer->status);
+    if (!may_follow || answer->moved_to.empty() || hop == kHopsMax) return answer;
+    auto next = resolved(*url, answer->moved_to);
+    // Credentials and the body go to this origin only.
+    if (!next || origin_of(*next) != origin_of(*url)) return answer;
+    url = std::move(next);
   }
 }
 
@@ -249,9 +277,9 @@ base::Result<HttpAnswer> http_request(const HttpRequest& request) {
   WaitLimits limits;
   limits.deadline = std::chrono::steady_clock::now() + request.total_timeout;
   limits.stop_fd = request.stop_fd;
-  HttpAnswer answer;
-  return perform(request, limits, answer,
-                 [&](int, std::string_view piece) { return keep(answer.body, piece, request.answer_max); });
+  std::string body;
+  return perform(request, limits, body,
+                 [&](int, std::string_view piece) { return keep(body, piece, request.answer_max); });
 }
 
 base::Result<HttpAnswer> http_stream(const HttpRequest& request, milliseconds idle_timeout,
@@ -261,10 +289,10 @@ base::Result<HttpAnswer> http_stream(const HttpRequest& request, milliseconds id
     limits.deadline = std::chrono::steady_clock::now() + request.total_timeout;
   limits.idle = idle_timeout;
   limits.stop_fd = request.stop_fd;
-  HttpAnswer answer;
-  return perform(request, limits, answer, [&](int status, std::string_view piece) {
+  std::string body;
+  return perform(request, limits, body, [&](int status, std::string_view piece) {
     if (status >= 200 && status < 300) return on_data(piece);
-    return keep(answer.body, piece, request.answer_max);
+    return keep(body, piece, request.answer_max);
   });
 }
 

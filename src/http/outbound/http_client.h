@@ -34,6 +34,9 @@ std::string origin_of(const Url& url);
 // Parses an absolute http or https URL without a user name; fails with invalid_argument for others. Drops the
 // fragment.
 base::Result<Url> parse_url(std::string_view text);
+// Resolves a reference, such as a Location, against `base`: an absolute URL, "//host/...", "/path" or a
+// relative path. Fails like parse_url.
+base::Result<Url> resolved(const Url& base, std::string_view reference);
 
 struct HttpRequest {
   std::string method = "POST";  // GET, POST or DELETE
@@ -52,6 +55,9 @@ struct HttpRequest {
   std::function<std::chrono::milliseconds()> patience;
   // When this descriptor becomes readable, the call ends with `unavailable`; -1 means none.
   int stop_fd = -1;
+  // Follows redirects within the URL's origin: of GET, and 307 and 308 of any method. Each hop is checked
+  // like the first. false: the redirect is the answer.
+  bool follows_redirects = true;
   // Called when the connection is established; before that, no data has been sent. May be empty.
   std::function<void()> on_connected;
   // The breakers that admit the call and get its outcome; null: none. Must outlive the call.
@@ -72,6 +78,7 @@ struct HttpAnswer {
   std::string content_type;
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
+  std::string moved_to;  // of a redirect that was not followed: the new place; empty: it says none
 };
 
 // Returns the first header with this name; empty if there is none.

@@ -109,4 +109,22 @@ base::Result<Url> parse_url(std::string_view text) {
   return url;
 }
 
+base::Result<Url> resolved(const Url& base, std::string_view reference) {
+  reference = reference.substr(0, reference.find('#'));
+  const std::size_t scheme = reference.find("://");
+  if (scheme != std::string_view::npos && scheme < reference.find_first_of("/?")) return parse_url(reference);
+  if (reference.starts_with("//")) return parse_url(base.scheme + ":" + std::string(reference));
+  const std::string_view path = std::string_view(base.target).substr(0, base.target.find('?'));
+  std::string target(path);
+  if (reference.starts_with('/')) {
+    target.clear();
+  } else if (!reference.starts_with('?')) {
+    target.resize(path.rfind('/') + 1);
+  }
+  const bool has_colons = base.host.find(':') != std::string::npos;
+  const std::string host = has_colons ? "[" + base.host + "]" : base.host;
+  return parse_url(base.scheme + "://" + host + ":" + std::to_string(base.port) + target +
+                   std::string(reference));
+}
+
 }  // namespace baton::http::outbound

@@ -45,8 +45,8 @@ std::string last_words(Value messages) {
   return words;
 }
 
-// Returns what an interrupt's metadata shows of its subject: all of it, but LangGraph's adapter wraps it. The URL
-// for authorisation is shown by itself.
+// Returns what an interrupt's metadata shows of its subject: all of it, but LangGraph's adapter wraps it. The
+// URL for authorisation is shown by itself.
 task::Json about_in(Value metadata) {
   const Value raw = metadata["langgraph"]["raw"];
   if (!raw.absent()) return raw.json();

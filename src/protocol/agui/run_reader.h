@@ -39,8 +39,8 @@ struct Interrupt {
   task::Json about = {};  // what the question is about: the payload that the server shows with it, or absent
 };
 
-// The id of questions that come as custom events of this name, which have none: LangGraph's adapter asks so. The
-// answer goes back as forwardedProps.command.resume.
+// The id of questions that come as custom events of this name, which have none: LangGraph's adapter asks so.
+// The answer goes back as forwardedProps.command.resume.
 inline constexpr std::string_view kOnInterrupt = "on_interrupt";
 
 // How the run ended.
@@ -94,7 +94,7 @@ class RunReader {
   std::string chunk_text_;             // the message that chunks continue
   std::set<std::string> not_said_;     // messages of others than the agent
   bool has_said_ = false;
-  std::string snapshot_;  // the agent's last text in a snapshot of the messages
+  std::string snapshot_;          // the agent's last text in a snapshot of the messages
   std::vector<Interrupt> asked_;  // by custom events
   std::size_t asked_bytes_ = 0;
   std::optional<RunEnd> end_;

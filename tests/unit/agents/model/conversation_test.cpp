@@ -137,7 +137,8 @@ TEST_CASE("conversation_of: a page's system message is the caller's, or joins th
   CHECK(told(turn, settings, "be kind") == "s:be kind\nbe brief\nu:hello\n");
 }
 
-TEST_CASE("conversation_of: a page's context and state are told before the message, unless the card says no") {
+TEST_CASE(
+    "conversation_of: a page's context and state are told before the message, unless the card says no") {
   Turn turn = turn_with({}, said(kUser, "hello"));
   turn.metadata.text = R"({"agui":{"context":[{"description":"cart","value":"3 pears"}]}})";
   turn.client_state.text = R"({"page":2})";

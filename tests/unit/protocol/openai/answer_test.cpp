@@ -93,7 +93,8 @@ TEST_CASE("AnswerReader: a finish reason that is not known is never taken for a 
   const auto end_of = [](const std::string& reason) {
     return Read({R"({"choices":[{"delta":{},"finish_reason":")" + reason + R"("}]})"}).reader.end();
   };
-  for (const char* good : {"stop", "STOP", "tool_calls", "eos_token", "end_turn"}) CHECK(end_of(good) == End::whole);
+  for (const char* good : {"stop", "STOP", "tool_calls", "eos_token", "end_turn"})
+    CHECK(end_of(good) == End::whole);
   CHECK(end_of("length") == End::cut);
   CHECK(end_of("max_tokens") == End::cut);
   CHECK(end_of("content_filter") == End::filtered);
@@ -102,14 +103,17 @@ TEST_CASE("AnswerReader: a finish reason that is not known is never taken for a 
 }
 
 TEST_CASE("AnswerReader: members that are not known are joined from the pieces of a stream") {
-  const Read read({delta(R"("role":"assistant","content":"","reasoning_content":"I ","audio":null,"tag":"t")"),
-                   delta(R"("reasoning_content":"think.","reasoning_details":[{"type":"reasoning.text","text":"a","index":0}])"),
-                   delta(R"("tag":"t","reasoning_details":[{"type":"reasoning.text","text":"b","signature":"s","index":0},
+  const Read read(
+      {delta(R"("role":"assistant","content":"","reasoning_content":"I ","audio":null,"tag":"t")"),
+       delta(
+           R"("reasoning_content":"think.","reasoning_details":[{"type":"reasoning.text","text":"a","index":0}])"),
+       delta(R"("tag":"t","reasoning_details":[{"type":"reasoning.text","text":"b","signature":"s","index":0},
                             {"type":"reasoning.encrypted","data":"d","index":1}])"),
-                   calls(R"({"index":0,"id":"c","function":{"name":"f","arguments":"{}","strict":true},
+       calls(R"({"index":0,"id":"c","function":{"name":"f","arguments":"{}","strict":true},
                             "extra_content":{"google":{"thought_signature":"c2ln"}}})")});
-  CHECK(read.reader.others().text ==
-        R"({"reasoning_content":"I think.","tag":"t","reasoning_details":[{"type":"reasoning.text","text":"ab","index":0,"signature":"s"},{"type":"reasoning.encrypted","data":"d","index":1}]})");
+  CHECK(
+      read.reader.others().text ==
+      R"({"reasoning_content":"I think.","tag":"t","reasoning_details":[{"type":"reasoning.text","text":"ab","index":0,"signature":"s"},{"type":"reasoning.encrypted","data":"d","index":1}]})");
   const CalledTool call = read.reader.calls().front();
   CHECK(call.others.text == R"({"extra_content":{"google":{"thought_signature":"c2ln"}}})");
   CHECK(call.function_others.text == R"({"strict":true})");
@@ -123,8 +127,10 @@ TEST_CASE("AnswerReader: parts of the content that are no texts are given back i
   ChatMessage said = ChatMessage::of_text(ChatMessage::Role::assistant, read.reader.text());
   said.others = read.reader.others();
   const std::string body = write_request({"m", {}, {said}, {}});
-  CHECK(body.find(R"("content":[{"type":"thinking","thinking":[{"type":"text","text":"ab"}]},{"type":"text","text":"so"}])") !=
-        std::string::npos);
+  CHECK(
+      body.find(
+          R"("content":[{"type":"thinking","thinking":[{"type":"text","text":"ab"}]},{"type":"text","text":"so"}])") !=
+      std::string::npos);
 }
 
 TEST_CASE("AnswerReader: more to give back than is allowed is refused") {

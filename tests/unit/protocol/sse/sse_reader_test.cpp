@@ -31,8 +31,10 @@ const std::vector<Case>& cases() {
       {"an empty id resets it", "id: 4\n\nid\ndata: a\n\n", {"a"}, ""},
       {"unknown fields are ignored", "datum: x\ndata: a\nfoo\n\n", {"a"}, ""},
       {"an event without words is a keep-alive", "data\n\ndata:\n\nid: 7\ndata: \n\ndata: a\n\n", {"a"}, "7"},
-      {"bytes that are not UTF-8 are replaced", "data: a\xC3\n\ndata: \xE2\x82 \xC3\xA9\n\n",
-       {"a\xEF\xBF\xBD", "\xEF\xBF\xBD\xEF\xBF\xBD \xC3\xA9"}, ""},
+      {"bytes that are not UTF-8 are replaced",
+       "data: a\xC3\n\ndata: \xE2\x82 \xC3\xA9\n\n",
+       {"a\xEF\xBF\xBD", "\xEF\xBF\xBD\xEF\xBF\xBD \xC3\xA9"},
+       ""},
       {"an event name alone is none", "event: x\n\ndata: a\n\n", {"a"}, ""},
       {"a byte order mark is dropped",
        "\xEF\xBB\xBF"
