@@ -28,8 +28,9 @@ def calls(*called):
 
 
 def frames(chunks, done=True):
-    texts = [json.dumps(one) for one in chunks] + (["[DONE]"] if done else [])
-    return "".join(f"data: {text}\n\n" for text in texts).encode()
+    """Returns the chunks as events; a text is sent as it is."""
+    events = [one if isinstance(one, str) else f"data: {json.dumps(one)}\n\n" for one in chunks]
+    return "".join(events + (["data: [DONE]\n\n"] if done else [])).encode()
 
 
 def streamed(*chunks, done=True):

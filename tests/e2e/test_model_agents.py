@@ -164,10 +164,44 @@ class Trouble(ModelCase):
         self.stopped(task, "once", "failed")
         self.assertEqual(len(self.model.requests), 1)
 
-    def test_a_redirect_is_not_followed(self):
-        self.model.script(plain({}, 307, Location=self.model.url + "elsewhere"))
-        self.assertIn("307", self.reason(self.run_task(state="failed")))
-        self.assertEqual(self.model.paths, ["/v1/chat/completions"])
+    def test_a_redirect_is_followed_within_its_origin_only(self):
+        self.model.script(plain({}, 307, Location="/elsewhere"), said("there"))
+        self.assertEqual(self.reply(self.run_task()), "there")
+        self.assertEqual(self.model.paths, ["/v1/chat/completions", "/elsewhere"])
+        other = f"http://localhost:{self.model.port}/elsewhere"
+        self.model.script(plain({}, 307, Location=other))
+        self.assertIn(f"307: it has moved to {other}", self.reason(self.run_task(state="failed")))
+        self.assertEqual(len(self.model.requests), 1)
+
+    def test_keep_alives_of_relays_are_passed_over(self):
+        for piece in ("data: \n\n", "event: ping\ndata: {\"type\":\"ping\"}\n\n", "data: {\"id\":\"c\"}\n\n"):
+            with self.subTest(piece):
+                self.model.script(streamed(chunk({"content": "a"}), piece, *words("b")))
+                self.assertEqual(self.reply(self.run_task()), "ab")
+
+    def test_a_server_that_keeps_the_connection_after_its_end_does_not_hold_the_turn(self):
+        answer, ended = self.model.silent_after(*words("enough"))
+        self.model.script(answer)
+        self.assertEqual(self.reply(self.run_task()), "enough")
+        harness.wait_for(ended.is_set, what="the end of the connection")
+
+    def test_an_end_that_is_not_known_is_asked_again(self):
+        for reason in ("abort", "insufficient_system_resource"):
+            self.model.script(streamed(chunk({"content": "wrong"}, reason)), said("right"))
+            self.assertEqual(self.reply(self.run_task()), "right")
+
+    def test_an_answer_that_is_cut_off_says_so(self):
+        self.model.script(streamed(chunk({"content": "half"}, "length")))
+        task = self.run_task()
+        self.assertEqual(self.reply(task), "half")
+        self.assertIn("no room for more (length)", self.reason(task))
+
+    def test_an_answer_without_a_word_is_asked_for_once_more_and_then_an_error(self):
+        self.model.script(said(""), said("now"))
+        self.assertEqual(self.reply(self.run_task()), "now")
+        self.model.script(said(""))
+        self.assertIn("without a word, twice", self.reason(self.run_task(state="failed")))
+        self.assertEqual(len(self.model.requests), 2)
 
     def test_a_missing_key_fails_the_task_and_nothing_is_sent(self):
         self.model.script(said("hi"))

@@ -290,5 +290,22 @@ TEST_CASE("Follow: if an ended task has no stream, the task itself is shown") {
   CHECK(running.run(plan).error->rpc_code == protocol::a2a::kUnsupportedOperation);
 }
 
+TEST_CASE("Follow: any refusal of a subscription is followed by a look at the task until it has stopped") {
+  const CallError html{"HTTP status 404", 0, false, 404}, proxy{"HTTP status 524", 0, true, 524},
+      internal{"Internal error", -32603, false};
+  for (const CallError& refused : {html, proxy, internal}) {
+    CAPTURE(refused.text);
+    FollowPlan plan = watch_plan();
+    plan.dialect = &dialect(task::ProtocolVersion::v1_0);
+    plan.until_waiting = true;
+    Script script;
+    script.connections = {{{}, refused}};
+    script.task_now = R"({"id":"t","status":{"state":"TASK_STATE_COMPLETED"}})";
+    const FollowEnd end = script.run(plan);
+    CHECK(end.state == task::State::completed);
+    CHECK_FALSE(end.error.has_value());
+  }
+}
+
 }  // namespace
 }  // namespace baton::client::follow_test

@@ -103,6 +103,15 @@ TEST_CASE("run_input: the answer to several interrupts names each of them and is
   CHECK(ask_for("t0", {{std::string(300, 'x'), "", {}}}).empty());
 }
 
+TEST_CASE("run_input: the answer to a question of LangGraph's adapter goes back as its command") {
+  Turn turn = turn_of(said(task::Role::user, "m", {task::Part::of_text("yes")}));
+  turn.resume_ask = ask_for("t0", {{"on_interrupt", "Delete?", {}}});
+  const auto run = run_input(turn);
+  CHECK(run->answers.empty());
+  CHECK(run->messages.empty());
+  CHECK(json::Document::view_of(run->forwarded_props.text).root()["command"]["resume"].string() == "yes");
+}
+
 TEST_CASE("run_input: the answer to our own question sends the first message again, in the same run") {
   Turn turn = turn_of(user("m1", "hi"));
   const auto first = run_input(turn);

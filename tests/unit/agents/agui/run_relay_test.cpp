@@ -71,4 +71,18 @@ TEST_CASE("RunRelay: the turn asks for the first open client call, and a repeate
   CHECK(std::get<task::ToolCall>(sink->events().back()).id == "b");
 }
 
+TEST_CASE("RunRelay: a question says in words what it is about") {
+  const auto sink = relayed(1'000, [](RunRelay& relay) {
+    protocol::agui::RunEnd end{protocol::agui::RunEnd::Kind::interrupted};
+    end.interrupts.push_back({"i", "Approve?", {}});
+    end.interrupts.back().about.text =
+        R"({"question":"Approve?","action":"transfer","to":[{"iban":"X","sum":900}]})";
+    relay.finish(end);
+  });
+  const auto* asked = sink->outcome_as<agents::Asked>();
+  REQUIRE(asked != nullptr);
+  CHECK(task::text_of(asked->message) == "Approve?\naction: transfer\nto / 1 / iban: X\nto / 1 / sum: 900");
+  CHECK(asked->message.parts.back().content.find(R"({"about":{"question")") == 0);
+}
+
 }  // namespace run_relay_test

@@ -122,14 +122,40 @@ TEST_CASE("http_request: a secret that the answer echoes is masked in head and b
   CHECK(baton::http::outbound::header_of(*answer, "X-Echo") == "Bearer ***");
 }
 
-TEST_CASE("http_request: a redirect is returned and not followed") {
+TEST_CASE("http_request: a redirect to another origin is returned with its place, and not followed") {
   WebhookReceiver target;
   WebhookReceiver receiver;
-  receiver.answer_with({{302, {{"Location", target.url()}}}});
+  receiver.answer_with({{308, {{"Location", target.url()}}}});
   const auto answer = http_request(request_to(receiver.url()));
   REQUIRE(answer.has_value());
-  CHECK(answer->status == 302);
+  CHECK(answer->status == 308);
+  CHECK(answer->moved_to == target.url());
   CHECK(target.received().empty());
+}
+
+TEST_CASE(
+    "http_request: 307 and 308 within the origin are followed with the same request, 302 only for GET") {
+  WebhookReceiver receiver;
+  receiver.answer_with({{307, {{"Location", "/there"}}}, {308, {{"Location", receiver.url()}}}, {200, {}}});
+  const auto answer = http_request(request_to(receiver.url()));
+  REQUIRE(answer.has_value());
+  CHECK(answer->status == 200);
+  REQUIRE(receiver.received().size() == 3);
+  CHECK(receiver.received()[2].body == receiver.received()[0].body);
+  receiver.answer_with({{302, {{"Location", "/there"}}}});
+  CHECK(http_request(request_to(receiver.url()))->status == 302);
+}
+
+TEST_CASE("http_request: redirects are followed five times, and not at all if the request says so") {
+  WebhookReceiver receiver;
+  receiver.answer_with({{307, {{"Location", "/round"}}}});
+  HttpRequest request = request_to(receiver.url());
+  CHECK(http_request(request)->status == 307);
+  const std::size_t asked = receiver.received().size();
+  CHECK(asked == 6);
+  request.follows_redirects = false;
+  CHECK(http_request(request)->status == 307);
+  CHECK(receiver.received().size() == asked + 1);
 }
 
 TEST_CASE("http_request: a private target is refused without a connection unless it is allowed") {

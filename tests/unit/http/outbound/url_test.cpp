@@ -89,4 +89,19 @@ TEST_CASE("parse_url: anything but an absolute http or https URL is refused") {
   }
 }
 
+TEST_CASE("resolved: a reference is resolved against the URL it came from") {
+  const auto base = *parse_url("http://example.com:81/a/b?c");
+  const auto place = [&](std::string_view reference) {
+    const auto url = resolved(base, reference);
+    return url ? origin_of(*url) + url->target : std::string();
+  };
+  CHECK(place("/x") == "http://example.com:81/x");
+  CHECK(place("x") == "http://example.com:81/a/x");
+  CHECK(place("?y") == "http://example.com:81/a/b?y");
+  CHECK(place("//other/x") == "http://other:80/x");
+  CHECK(place("https://other/x?next=http://a/#f") == "https://other:443/x?next=http://a/");
+  CHECK(place("x?next=http://a/") == "http://example.com:81/a/x?next=http://a/");
+  CHECK(place("ftp://other/x").empty());
+}
+
 }  // namespace url_test

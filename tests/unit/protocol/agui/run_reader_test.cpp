@@ -183,6 +183,26 @@ TEST_CASE("RunReader: a run ends with interrupts, cancelled, or with an error") 
   CHECK(failed.reader.end()->error == "m");
 }
 
+TEST_CASE("RunReader: an interrupt shows what it is about, and custom events of LangGraph ask too") {
+  Bench wrapped, plain, asked;
+  const auto about = [](const Bench& bench) { return bench.reader.end()->interrupts.front().about.text; };
+  wrapped.take({R"({"type":"RUN_FINISHED","outcome":{"type":"interrupt","interrupts":[
+      {"id":"i","metadata":{"langgraph":{"raw":{"amount":900}}}}]}})"});
+  CHECK(about(wrapped) == R"({"amount":900})");
+  plain.take({R"({"type":"RUN_FINISHED","outcome":{"type":"interrupt","interrupts":[
+      {"id":"i","metadata":{"url":"https://x","tool":"rm"}}]}})"});
+  CHECK(about(plain) == R"({"tool":"rm"})");
+  asked.take({R"({"type":"CUSTOM","name":"on_interrupt","value":"{\"question\":\"Delete?\",\"files\":20}"})",
+              R"({"type":"CUSTOM","name":"on_interrupt","value":"And these?"})",
+              R"({"type":"RUN_FINISHED"})"});
+  REQUIRE(asked.reader.end()->kind == RunEnd::Kind::interrupted);
+  REQUIRE(asked.reader.end()->interrupts.size() == 2);
+  CHECK(asked.reader.end()->interrupts[0].id == "on_interrupt");
+  CHECK(asked.reader.end()->interrupts[0].message == "Delete?");
+  CHECK(about(asked) == R"({"question":"Delete?","files":20})");
+  CHECK(asked.reader.end()->interrupts[1].message == "And these?");
+}
+
 TEST_CASE("RunReader: anything but an event is refused") {
   for (const char* text : {"", "{", "[]", "7", "{}", R"({"type":7})"}) {
     RunReader reader;
