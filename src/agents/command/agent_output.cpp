@@ -33,6 +33,7 @@ std::string mebibytes(std::uint64_t bytes) {
 AgentOutput::AgentOutput(const Turn& turn, const AgentSettings& settings, SinkGate& gate)
     : gate_(gate),
       output_max_(settings.output_max),
+      verbose_(settings.verbose_errors),
       client_tools_(names_of(turn.tools)),
       call_ids_(turn.used_ids) {}
 
@@ -126,7 +127,8 @@ bool AgentOutput::take_one(line::Finish done) {
   return end(Done{std::move(done.message)});
 }
 bool AgentOutput::take_one(line::Fail failure) {
-  return end(Failed{std::move(failure.error)});
+  const bool shows_detail = verbose_ && !failure.detail.empty();
+  return end(Failed{std::move(shows_detail ? failure.detail : failure.error)});
 }
 bool AgentOutput::take_one(line::Reject reject) {
   return end(Rejected{std::move(reject.reason)});

@@ -60,6 +60,7 @@ class AgentOutput {
 
   SinkGate& gate_;
   const std::uint64_t output_max_;
+  const bool verbose_;
   std::set<std::string, std::less<>> client_tools_;
   UnfinishedSteps open_;
   CallIds call_ids_;

@@ -10,6 +10,40 @@ constexpr std::size_t kTailMax = 4000;
 constexpr std::size_t kShownMax = 300;
 constexpr int kLinesPerSecond = 100;
 
+// The lines that are not blank.
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::size_t last = text.substr(0, end).find_last_not_of(" \t\r");
+    if (last != std::string_view::npos) lines.push_back(text.substr(0, last + 1));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+// The place in a line of a traceback, as "agent.py:14"; empty if the line names none. In Python a line is
+//   File "/agents/mine/agent.py", line 14, in answer
+std::string python_place(std::string_view line) {
+  constexpr std::string_view kFile = "  File \"", kLine = "\", line ";
+  const std::size_t number = line.find(kLine);
+  if (!line.starts_with(kFile) || number == std::string_view::npos || line[kFile.size()] == '<') return {};
+  const std::string_view rest = line.substr(number + kLine.size());
+  const std::string_view digits = rest.substr(0, rest.find_first_not_of("0123456789"));
+  return std::string(line.substr(kFile.size(), number - kFile.size())) + ":" + std::string(digits);
+}
+
+// In Node, lines are "    at answer (/agents/mine/agent.js:14:9)" or without the name and parentheses.
+std::string node_place(std::string_view line) {
+  const std::size_t begin = line.find_last_of("( ");
+  std::string_view place = line.substr(begin + 1);
+  if (place.ends_with(')')) place.remove_suffix(1);
+  if (place.starts_with("file://")) place.remove_prefix(7);
+  const std::size_t column = place.rfind(':');
+  if (!place.starts_with('/') || column == std::string_view::npos) return {};
+  return std::string(place.substr(0, column));
+}
+
 }  // namespace
 
 void RecentLines::add(std::string_view line) {
@@ -73,12 +107,29 @@ bool ErrorOutput::may_log() {
   return false;
 }
 
-std::string ErrorOutput::last_line() const {
-  const std::size_t last = tail_.find_last_not_of(" \t\r\n");
-  if (last == std::string::npos) return {};
-  const std::size_t begin = tail_.rfind('\n', last);
-  const std::size_t first = begin == std::string::npos ? 0 : begin + 1;
-  return escaped(std::string_view(tail_).substr(first, last + 1 - first), kShownMax);
+std::string ErrorOutput::last_words() const {
+  std::vector<std::string_view> lines = lines_of(tail_);
+  const bool is_node = !lines.empty() && lines.back().starts_with("Node.js v");
+  if (is_node) lines.pop_back();
+  if (lines.empty()) return {};
+  std::string_view words = lines.back();
+  std::string place;
+  if (is_node) {
+    // The error's line is the one before its stack.
+    std::size_t at = lines.size();
+    while (at > 1 && lines[at - 1].starts_with("    at ")) --at;
+    words = lines[at - 1];
+    for (; at < lines.size() && place.empty(); ++at) place = node_place(lines[at]);
+  } else {
+    for (const std::string_view line : lines) {
+      std::string found = python_place(line);
+      const bool is_own = !found.starts_with("/usr/");  // and not a library's of the system
+      if (!found.empty() && (is_own || place.empty())) place = std::move(found);
+    }
+    const bool is_raised = lines.size() > 1 && words.front() != ' ';
+    if (!is_raised) place.clear();
+  }
+  return escaped(std::string(words) + (place.empty() ? "" : " (" + place + ")"), kShownMax);
 }
 
 void ErrorOutput::keep(std::string_view bytes) {

@@ -47,8 +47,10 @@ class ErrorOutput {
   // The stream has ended: logs an unfinished line.
   void finish();
 
-  // The last line that is not blank, shortened and escaped for display; empty if there is none.
-  std::string last_line() const;
+  // The line that says why the program failed: the last one that is not blank, or for a program in Node that
+  // of its error. After an exception the place in the source follows, as in "KeyError: 'city' (agent.py:14)".
+  // Shortened and escaped for display; empty if there is none.
+  std::string last_words() const;
 
   // The last kKeptMax bytes since `forget`, as UTF-8 text that begins with a whole line.
   std::string text() const;

@@ -264,7 +264,7 @@ AgentMessage read_done(LineMembers& line) {
   return Finish{line.optional_message("message")};
 }
 AgentMessage read_fail(LineMembers& line) {
-  return Fail{line.needed_string("error")};
+  return Fail{line.needed_string("error"), line.optional_string("detail")};
 }
 AgentMessage read_reject(LineMembers& line) {
   return Reject{line.optional_string("reason")};

@@ -58,6 +58,7 @@ struct Finish {
 };
 struct Fail {
   std::string error;
+  std::string detail;  // for the agent's author: shown in place of `error` with verbose errors; may be empty
 };
 struct Reject {
   std::string reason;

@@ -91,7 +91,11 @@ void LineTurn::on_output_end() {
 
 void LineTurn::on_exit(const ProcessExit& exit) {
   ended(exit);
-  output_.fail(failure(*facts_, "the agent ended without an answer", exit, task_));
+  const bool went_well = exit.signal == 0 && exit.code == 0;
+  output_.fail(failure(
+      *facts_,
+      went_well ? "the agent ended without a line of type \"done\"" : "the agent ended without an answer",
+      exit, task_));
 }
 
 }  // namespace baton::agents

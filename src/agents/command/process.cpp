@@ -205,7 +205,7 @@ void Process::on_ended() {
 void Process::finish_if_over() {
   if (!ended_ || child_.output.valid() || handler_ == nullptr) return;
   if (ignored_ > 0) base::log_warn(log_members_, "agent-output ignored_bytes={}", ignored_);
-  exit_.last_words = errors_.last_line();
+  exit_.last_words = errors_.last_words();
   exit_.errors = errors_.text();
   const auto handler = std::move(handler_);
   handler_ = nullptr;

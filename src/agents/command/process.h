@@ -22,7 +22,7 @@ class ProcessHost;
 struct ProcessExit {
   int code = 0;
   int signal = 0;          // not 0: it died of this signal
-  std::string last_words;  // the last line of its standard error, escaped for display
+  std::string last_words;  // ErrorOutput::last_words
   std::string errors;      // ErrorOutput::text
 
   // "exit code 3", "signal SEGV".

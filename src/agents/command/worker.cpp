@@ -332,8 +332,10 @@ void Worker::on_exit(const ProcessExit& exit) {
   const auto turns = std::exchange(turns_, {});
   touched_.clear();
   not_ready_.clear();
+  // With verbose errors, each turn's end says so.
   if (!turns.empty())
-    base::log_warn(members(), "lost turns={}: {}", turns.size(), killed ? why_ : exit.text());
+    base::log(facts_->settings.verbose_errors ? spdlog::level::debug : spdlog::level::warn, members(),
+              "lost turns={}: {}", turns.size(), killed ? why_ : exit.text());
   std::vector<std::shared_ptr<WorkerTurn>> not_taken;
   for (const auto& [id, turn] : turns) {
     turn->worker_.reset();

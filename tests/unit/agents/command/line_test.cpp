@@ -172,6 +172,7 @@ TEST_CASE("line: each type of an agent's line is read") {
   CHECK_FALSE(decoded_as<line::Finish>(R"({"type":"done"})").message);
   CHECK(task::text_of(*decoded_as<line::Finish>(R"({"type":"done","message":"m"})").message) == "m");
   CHECK(decoded_as<line::Fail>(R"({"type":"fail","error":"e"})").error == "e");
+  CHECK(decoded_as<line::Fail>(R"({"type":"fail","error":"e","detail":"why"})").detail == "why");
   CHECK(decoded_as<line::Reject>(R"({"type":"reject","reason":"r"})").reason == "r");
 }
 

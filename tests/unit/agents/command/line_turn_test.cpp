@@ -224,7 +224,7 @@ TEST_CASE("LineTurn: a turn that ends without an answer fails with the reason") 
   };
   const Case cases[] = {
       {"echo oops >&2; exit 3", "the agent ended without an answer (exit code 3: oops)"},
-      {"exit 0", "the agent ended without an answer (exit code 0)"},
+      {"exit 0", "the agent ended without a line of type \"done\" (exit code 0)"},
       {"kill -SEGV $$", "the agent ended without an answer (signal SEGV)"},
       {"exec >&-; read a; exit 4", "the agent ended without an answer (exit code 4)"},
       {"echo $PWD/agent.py is bad >&2; exit 1",

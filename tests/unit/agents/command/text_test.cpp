@@ -74,13 +74,29 @@ TEST_CASE("LineSplitter: a line over the limit is refused, complete or not") {
 
 TEST_CASE("ErrorOutput: the last line with text is kept") {
   ErrorOutput output({});
-  CHECK(output.last_line().empty());
+  CHECK(output.last_words().empty());
   output.take("first\nlast");
   output.take(" line\n\n");
   output.finish();
-  CHECK(output.last_line() == "last line");
+  CHECK(output.last_words() == "last line");
   output.take(std::string(100000, 'x'));
-  CHECK(output.last_line().size() < 400);
+  CHECK(output.last_words().size() < 400);
+}
+
+TEST_CASE("ErrorOutput: an exception's words name the place in the agent's own source") {
+  const auto words = [](std::string_view text) {
+    ErrorOutput output({});
+    output.take(text);
+    output.finish();
+    return output.last_words();
+  };
+  CHECK(words("Traceback (most recent call last):\n  File \"/a/agent.py\", line 14, in answer\n    return "
+              "cities[0]\n"
+              "  File \"/usr/lib/python3.11/json/x.py\", line 3, in loads\n    raise KeyError\nKeyError: "
+              "'city'\n") == "KeyError: 'city' (/a/agent.py:14)");
+  CHECK(words("/a/agent.js:3\n  throw new Error(\"x\");\n  ^\n\nError: x\n    at answer (/a/agent.js:3:9)\n"
+              "    at node:internal/main/run:1:2\n\nNode.js v18.19.0\n") == "Error: x (/a/agent.js:3)");
+  CHECK(words("  File \"\", line \n") == "  File \"\", line");
 }
 
 }  // namespace command_text_test
