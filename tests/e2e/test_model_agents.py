@@ -81,6 +81,13 @@ class Trouble(ModelCase):
                 self.assertGreaterEqual(time.monotonic() - begun, 1)
                 self.assertEqual(len(self.model.requests), 2)
 
+    def test_a_server_that_does_not_answer_is_told_of_while_it_is_asked_again(self):
+        self.model.script(lambda handler: None, said("now"))
+        task = self.run_task()
+        log = json.dumps(self.server.http("GET", f"/agents/plain/tasks/{task['id']}/log").body)
+        self.assertEqual(log.count("The model does not answer. Trying again."), 1)
+        self.assertNotIn(f":{self.model.port}", log)
+
     def test_a_busy_server_is_not_waited_for_past_the_deadline(self):
         self.model.script(plain({"error": {"message": "slow down"}}, 429, Retry_After="60"))
         self.assertIn("429: slow down", self.reason(self.run_task(agent="hasty", state="failed")))

@@ -137,13 +137,13 @@ std::string without_keys(const std::string& text) {
   return shown;
 }
 
-// The end of a call that was refused with an HTTP status.
-ModelCallEnd refusal_in(const HttpAnswer& answer) {
+// The end of a call that was refused with an HTTP status. `is_verbose`: the agent's author sees it.
+ModelCallEnd refusal_in(const HttpAnswer& answer, bool is_verbose) {
   const AnswerError error = protocol::openai::read_error(answer.body);
   std::string text = "it answered with HTTP status " + std::to_string(answer.status);
   // An error about keys may show parts of them.
   const bool is_about_keys = answer.status == 401 || answer.status == 403;
-  const std::string reason = is_about_keys ? without_keys(error.message) : error.message;
+  const std::string reason = is_about_keys && !is_verbose ? without_keys(error.message) : error.message;
   if (!reason.empty()) text += ": " + reason;
   if (!answer.moved_to.empty()) text += ": it has moved to " + answer.moved_to;
   // Waiting does not help when the account is used up.
@@ -156,7 +156,7 @@ ModelCallEnd refusal_in(const HttpAnswer& answer) {
 }
 
 // The end of a call whose request got no answer or only a part of one.
-ModelCallEnd end_of(const Posted& posted, ModelAnswerReading& reading) {
+ModelCallEnd end_of(const Posted& posted, ModelAnswerReading& reading, bool is_verbose) {
   using Came = Posted::Kind;
   switch (posted.kind) {
     case Came::no_token:
@@ -166,7 +166,7 @@ ModelCallEnd end_of(const Posted& posted, ModelAnswerReading& reading) {
     case Came::forbidden:
       return {Kind::refused, posted.text};
     case Came::refused:
-      return refusal_in(posted.answer);
+      return refusal_in(posted.answer, is_verbose);
     case Came::lost:
       return posted.has_begun ? reading.end(posted.text) : ModelCallEnd{Kind::broken_off, posted.text};
     case Came::answered:
@@ -192,7 +192,7 @@ ModelCallEnd call_model(const AgentSettings& settings, const OutboundRules& rule
   post.patience = [&] { return reading.patience(); };
   const Posted posted = send_post(settings.endpoint, rules, credentials, post,
                                   [&](std::string_view piece) { return reading.take(piece); });
-  ModelCallEnd end = end_of(posted, reading);
+  ModelCallEnd end = end_of(posted, reading, settings.verbose_errors);
   if (call.intake != nullptr) call.intake->keep(0);
   end.held = posted.held;
   if (end.held || end.kind == Kind::busy || posted.kind == Posted::Kind::no_token)

@@ -108,6 +108,7 @@ class ModelTurn {
     call.trace = turn_.input().trace;
     call.intake = &intake_;
     unreachable_since_.reset();
+    has_told_ = false;
     for (milliseconds pause = kRetryFirst;;) {
       AnswerReader answer(rules_.limits.arguments_max);
       bool shown = false;
@@ -126,10 +127,10 @@ class ModelTurn {
       call.despite_breaker = end.held && !may;
       if (call.despite_breaker) delay = std::min(delay, patience_left());
       if (!may && !end.held) {
-        fail(end.text);
+        fail(settings_.verbose_errors ? url() + ": " + end.text : end.text);
         return std::nullopt;
       }
-      base::log_warn(log_members(), "asks the model again in {} ms: {}", delay.count(), end.text);
+      tell_of(end, shown);
       if (turn_.wait_cancelled(delay)) return std::nullopt;
       if (!end.held) pause = std::min(pause * 2, kRetryMax);
       if (!shown) continue;
@@ -139,6 +140,25 @@ class ModelTurn {
       return std::nullopt;
     }
   }
+
+  // Says once for each request that the model's server is in trouble and that it is asked again. `shown`: the
+  // answer had begun, and the caller sees that it begins again.
+  void tell_of(const ModelCallEnd& end, bool shown) {
+    if (std::exchange(has_told_, true)) return;
+    base::log_warn(log_members(), "the model at {} is asked again: {}", url(), end.text);
+    if (shown) return;
+    task::StatusChanged changed;
+    changed.status.state = task::State::working;
+    changed.status.message.emplace();
+    changed.status.message->role = task::Role::agent;
+    changed.status.message->parts.push_back(task::Part::of_text(
+        settings_.verbose_errors
+            ? "The model at " + url() + " does not answer: " + end.text + ". Trying again."
+            : "The model does not answer. Trying again."));
+    turn_.emit(std::move(changed));
+  }
+
+  std::string url() const { return protocol::openai::completions_url(settings_.endpoint.url); }
 
   bool show(AnswerPiece piece, bool& shown) {
     shown = shown || !piece.text.empty() || !piece.reasoning.empty();
@@ -325,6 +345,7 @@ class ModelTurn {
   bool has_warned_ = false;       // about usage that is not reported
   KeptRounds kept_;
   std::optional<Clock::time_point> unreachable_since_;
+  bool has_told_ = false;  // of trouble with the request that is being made
 };
 
 // A URL from the environment is the operator's word, as outbound.origins are.

@@ -22,13 +22,20 @@ http::outbound::AddressPolicy OutboundRules::policy_for(std::string_view url,
   const bool is_named = !origin.empty() && std::ranges::any_of(named, [&](std::string_view own) {
     return client::origin_of(own) == origin;
   });
-  return is_named ? policy_for(url) : policy;
+  if (is_named) return policy_for(url);
+  http::outbound::AddressPolicy for_strangers = policy;
+  for_strangers.allow_loopback = false;
+  return for_strangers;
 }
 
 std::string OutboundRules::refusal_of(std::string_view url) const {
   const auto parsed = http::outbound::parse_url(url);
   if (!parsed || http::outbound::check_target(*parsed, policy_for(url))) return {};
-  return "the setting outbound.origins does not allow " + client::origin_of(url);
+  http::outbound::AddressPolicy in_development = policy_for(url);
+  in_development.allow_loopback = true;
+  const bool is_here = http::outbound::check_target(*parsed, in_development).has_value();
+  return "the setting outbound.origins does not allow " + client::origin_of(url) +
+         (is_here ? "; baton dev does" : "");
 }
 
 std::vector<std::string> missing_outside(bool has_secret, const std::string& secret,

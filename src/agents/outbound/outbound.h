@@ -36,7 +36,8 @@ struct OutboundRules {
   http::outbound::AddressPolicy policy_for(std::string_view url) const;
   // The policy for a URL that an agent elsewhere has named, such as an interface in its card. `named`: the
   // URLs that the operator named for this agent. Only their origins may be in `origins`; others must be
-  // public, so that one agent cannot lead Baton to an address that was opened for another.
+  // public, so that one agent cannot lead Baton to an address that was opened for another or to one of this
+  // machine.
   http::outbound::AddressPolicy policy_for(std::string_view url,
                                            std::initializer_list<std::string_view> named) const;
 

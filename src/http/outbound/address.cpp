@@ -143,6 +143,13 @@ bool is_allowed_port(int port, const AddressPolicy& policy) {
   return policy.allow_low_ports || port >= 1024 || port == 80 || port == 443;
 }
 
+bool is_loopback_address(const std::string& address) {
+  in_addr four{};
+  if (inet_pton(AF_INET, address.c_str(), &four) == 1) return ntohl(four.s_addr) >> 24 == 127;
+  in6_addr six{};
+  return inet_pton(AF_INET6, address.c_str(), &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six) != 0;
+}
+
 // RFC 6761, 6.3: always loopback.
 bool is_localhost(std::string_view host) {
   if (host.ends_with('.')) host.remove_suffix(1);
@@ -162,7 +169,8 @@ bool is_public_address(const std::string& address) {
 bool is_allowed_address(const std::string& address, const AddressPolicy& policy) {
   const Reach reach = reach_of(address);
   if (reach == Reach::metadata) return policy.allow_metadata;
-  return reach == Reach::open || policy.allow_private;
+  return reach == Reach::open || policy.allow_private ||
+         (policy.allow_loopback && is_loopback_address(address));
 }
 
 base::Result<void> check_target(const Url& url, const AddressPolicy& policy) {
@@ -170,7 +178,7 @@ base::Result<void> check_target(const Url& url, const AddressPolicy& policy) {
     return fail(ErrorCode::permission_denied,
                 "port " + std::to_string(url.port) + " is not allowed: 80, 443 and those from 1024 on are");
   }
-  if (is_localhost(url.host) && !policy.allow_private) return forbidden_address();
+  if (is_localhost(url.host) && !policy.allow_private && !policy.allow_loopback) return forbidden_address();
   const auto literal = literal_address(url.host);
   if (literal && !is_allowed_address(*literal, policy)) return forbidden_address();
   return {};

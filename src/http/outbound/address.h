@@ -23,6 +23,8 @@ struct AddressPolicy {
   bool allow_metadata = false;
   // Ports below 1024 other than 80 and 443, which receivers of webhooks seldom use.
   bool allow_low_ports = false;
+  // Loopback addresses of this machine, for servers in development. `allow_private` opens them, too.
+  bool allow_loopback = false;
 
   // For targets chosen by the operator or by the user of the command line.
   static constexpr AddressPolicy any() { return {true, true, true}; }
