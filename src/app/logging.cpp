@@ -25,8 +25,9 @@ namespace {
 constexpr std::array<std::string_view, 10> kFacts{"task",   "context", "agent", "worker", "attempt",
                                                   "caller", "config",  "event", "trace",  "address"};
 
-// Writes the members at the beginning of a text, and removes them from the text.
-void write_leading_facts(json::Writer& out, std::string_view& text) {
+// Passes on the members at the beginning of a text, and removes them from the text.
+template <class OnFact>
+void take_leading_facts(std::string_view& text, OnFact&& on_fact) {
   while (true) {
     const std::size_t end = std::min(text.find(' '), text.size());
     const std::string_view word = text.substr(0, end);
@@ -34,7 +35,7 @@ void write_leading_facts(json::Writer& out, std::string_view& text) {
     if (equals == std::string_view::npos) return;
     const std::string_view name = word.substr(0, equals);
     if (std::find(kFacts.begin(), kFacts.end(), name) == kFacts.end()) return;
-    out.member(name, word.substr(equals + 1));
+    on_fact(name, word.substr(equals + 1));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
 }
@@ -50,7 +51,9 @@ class JsonFormatter final : public spdlog::formatter {
     out.object([&] {
       out.member("time", base::to_rfc3339(at)).member("level", std::string_view(level.data(), level.size()));
       for (const base::LogMember& member : base::current_log_members()) out.member(member.name, member.value);
-      if (base::current_log_members().empty()) write_leading_facts(out, text);
+      if (base::current_log_members().empty())
+        take_leading_facts(text,
+                           [&](std::string_view name, std::string_view value) { out.member(name, value); });
       out.member("message", text);
     });
     line += '\n';
@@ -66,16 +69,14 @@ class TerminalFormatter final : public spdlog::formatter {
   explicit TerminalFormatter(bool in_colour) : in_colour_(in_colour) {}
 
   void format(const spdlog::details::log_msg& entry, spdlog::memory_buf_t& to) override {
-    std::string agent = "baton", task, others;
-    for (const base::LogMember& member : base::current_log_members()) {
-      if (member.name == "agent") {
-        agent = member.value;
-      } else if (member.name == "task") {
-        task = task::short_id(member.value);
-      } else {
-        others.append(member.name).append("=").append(member.value).append(" ");
-      }
-    }
+    std::string agent = "baton", task;
+    const auto take = [&](std::string_view name, std::string_view value) {
+      if (name == "agent") agent = value;
+      if (name == "task") task = task::short_id(value);
+    };
+    std::string_view text(entry.payload.data(), entry.payload.size());
+    for (const base::LogMember& member : base::current_log_members()) take(member.name, member.value);
+    if (base::current_log_members().empty()) take_leading_facts(text, take);
     const bool is_bad = entry.level >= spdlog::level::warn;
     const std::string time =
         base::to_rfc3339(std::chrono::time_point_cast<base::Duration>(entry.time)).substr(11, 8);
@@ -83,12 +84,15 @@ class TerminalFormatter final : public spdlog::formatter {
     if (!task.empty()) line += ' ';
     if (is_bad) {
       line += styled(entry.level == spdlog::level::warn ? kYellow : kRed,
-                     entry.level == spdlog::level::warn ? "warning: " : "error: ") +
-              others;
+                     entry.level == spdlog::level::warn ? "warning: " : "error: ");
     }
-    std::string_view text(entry.payload.data(), entry.payload.size());
     constexpr std::string_view kFromAgent = "agent-stderr ";
     if (text.starts_with(kFromAgent)) text.remove_prefix(kFromAgent.size());
+    for (const std::string_view bad : {"failed", "rejected"}) {
+      if (is_bad || !text.starts_with(bad)) continue;
+      line += styled(kRed, bad);
+      text.remove_prefix(bad.size());
+    }
     line.append(text).append("\n");
     to.append(line.data(), line.data() + line.size());
   }

@@ -101,13 +101,14 @@ void end_without_store(const std::string& why) {
   std::_Exit(EXIT_FAILURE);
 }
 
-base::Result<OpenStore> open_store(const StoreOptions& options, const base::Clock& clock) {
+base::Result<OpenStore> open_store(const StoreOptions& options, const base::Clock& clock, bool is_dev) {
   const auto on_upgrade = [&](int from, int to) {
     spdlog::info("upgrading {} from schema {} to {}: a large database takes a while",
                  shown_database(options.database), from, to);
   };
   if (is_in_memory(options)) {
-    spdlog::warn("the database is in memory: what it holds ends with this program");
+    spdlog::log(is_dev ? spdlog::level::debug : spdlog::level::warn,
+                "the database is in memory: what it holds ends with this program");
     return faces_of(std::make_unique<store::MemoryStore>(
         clock, store::MemoryOptions{.send_retention = options.send_retention}));
   }
@@ -133,7 +134,7 @@ std::string place_of(const StoreOptions& options) {
   return std::filesystem::absolute(options.database, ignored).string();
 }
 
-void log_agents(const agents::Catalogue& catalogue) {
+void log_agents(const agents::Catalogue& catalogue, bool is_dev) {
   const agents::Agent* const main = catalogue.default_agent();
   std::string names;
   for (const agents::Agent* agent : catalogue.all()) {
@@ -148,7 +149,7 @@ void log_agents(const agents::Catalogue& catalogue) {
     for (std::string line; std::getline(lines, line);)
       base::log_error({{"agent", one.folder}}, "left out, its card is wrong: {}", line);
   }
-  if (!main) {
+  if (!main && !is_dev) {
     spdlog::warn(
         "no card says \"default\": true, so nothing is served at the root URLs; "
         "each agent is at /agents/<name>/");
@@ -167,9 +168,11 @@ std::string callers_of(const Config& config) {
 }
 
 void log_start(const Config& config, const agents::Catalogue& catalogue) {
-  spdlog::info("baton {}, database {}", kVersion, place_of(config.store));
-  log_agents(catalogue);
-  spdlog::info("callers: {}", callers_of(config));
+  // An author has neither chosen the one nor the other.
+  const auto level = config.cards.dev ? spdlog::level::debug : spdlog::level::info;
+  spdlog::log(level, "baton {}, database {}", kVersion, place_of(config.store));
+  log_agents(catalogue, config.cards.dev);
+  spdlog::log(level, "callers: {}", callers_of(config));
 }
 
 // Returns the number of descriptors that connections must leave free. Without them the server cannot start
@@ -219,7 +222,8 @@ http::Limits http_limits(const Config& config, const agents::Catalogue& catalogu
   // gRPC may have as many connections as HTTP, at two descriptors each.
   if (config.grpc_port != Config::kGrpcOff) most /= 3;
   if (static_cast<std::size_t>(limits.connections_max) > most) {
-    spdlog::warn(
+    spdlog::log(
+        config.cards.dev ? spdlog::level::debug : spdlog::level::warn,
         "connections_max is lowered from {} to {}: the system allows {} open files, and {} are kept for "
         "agents, the database and webhooks",
         limits.connections_max, most, descriptors, reserve);
@@ -259,7 +263,10 @@ TraceHeaders trace_headers(const TraceOptions& options) {
 
 }  // namespace
 
-int serve(const Config& config, const std::function<LoadedConfig()>& read_again) {
+int serve(const Config& configured, const std::function<LoadedConfig()>& read_again) {
+  Config config = configured;
+  // An author's webhook receivers and model servers are on the same machine.
+  if (config.cards.dev) config.webhooks.policy.allow_loopback = true;
   set_up_logging(config.log);
   const sigset_t signals = block_service_signals();
   const std::size_t descriptors = raise_descriptor_limit();
@@ -270,12 +277,13 @@ int serve(const Config& config, const std::function<LoadedConfig()>& read_again)
   const base::SystemClock clock;
   // A steady clock keeps retries, retention and the order of a log intact when the system clock is set.
   const base::SteadyClock steady(clock);
-  const auto store = open_store(config.store, steady);
+  const auto store = open_store(config.store, steady, config.cards.dev);
   if (!store && config.store.postgres_standby && is_asked_to_stop()) return 0;
   if (!store) return cannot_start(store.error());
   agents::ProcessHost processes(true);
   if (config.cards.dev)
-    spdlog::warn("--dev: callers see what agents write to standard error; not for production");
+    spdlog::log(config.on_loopback() ? spdlog::level::debug : spdlog::level::warn,
+                "--dev: callers see what agents write to standard error; not for production");
   http::outbound::Breakers breakers;
   http::outbound::ByteBudget answers(config.outbound_budget);
   std::optional<base::SpanQueue> spans;

@@ -43,7 +43,10 @@ engine::EngineOptions engine_options(const Config& config, const Dependencies& d
     spdlog::critical("{}; ending, as nothing more can be promised", error.for_log);
     spdlog::shutdown();
   };
-  if (config.cards.dev) options.on_stored = log_task;
+  if (config.cards.dev)
+    options.on_stored = [log = std::make_shared<TaskLog>()](const store::Committed& stored) {
+      log->take(stored);
+    };
   options.push_enabled = config.webhooks.enabled;
   options.check_push = [policy = config.webhooks.policy](const task::PushConfig& push) {
     return notify::check_webhook(push, policy);
@@ -75,6 +78,12 @@ std::vector<server::Token> tokens_of(const Config& config) {
 
 server::Nodes::Self node_self(const Config& config, base::Timestamp started) {
   return {config.store.name_of_node(), std::string(kVersion), started};
+}
+
+std::set<std::string> names_of(std::initializer_list<const std::vector<std::string>*> lists) {
+  std::set<std::string> names;
+  for (const std::vector<std::string>* list : lists) names.insert(list->begin(), list->end());
+  return names;
 }
 
 bool has_own_listener(const Config& config) {
@@ -266,8 +275,14 @@ void Service::print_addresses(const std::string& url, const std::string& grpc,
   if (!grpc.empty()) std::cout << "grpc listening on " << grpc << std::endl;
   if (!operators.empty()) std::cout << "operate listening on " << operators << std::endl;
   if (dev_token_.empty()) return;
+  std::string send = R"(baton send "Hello")";
+  if (url != "http://127.0.0.1:8080") send += " --url " + url;
+  if (dependencies_.catalogue.default_agent() == nullptr && !dependencies_.catalogue.all().empty())
+    send += " --agent " + dependencies_.catalogue.all().front()->name.value;
+  if (config_.server.chat.page) std::cout << "chat " << url << "/chat" << std::endl;
   std::cout << "console " << (operators.empty() ? url : operators) << "/console#token=" << dev_token_
             << std::endl;
+  std::cout << "send " << send << std::endl;
 }
 
 // Returns the URL of the operators' own listener; empty if they share the callers'.
@@ -340,18 +355,30 @@ void Service::reload(const LoadedConfig& loaded) {
     return spdlog::error("reload: nothing was changed");
   }
   for (const agents::Catalogue::CardReport& wrong : cards->wrong) {
-    spdlog::error("reload: a card is wrong, and its agent as it was: {}", wrong.text());
+    for (const agents::Catalogue::Finding& found : wrong.findings)
+      base::log_error({{"agent", wrong.folder}}, "its card is wrong, and the agent stays as it was: {}",
+                      found.text());
   }
-  for (const agents::Catalogue::CardReport& odd : dependencies_.catalogue.warnings())
-    base::log_warn({{"agent", odd.folder}}, "reload: {}", odd.text());
+  const std::set<std::string> changed = names_of({&cards->added, &cards->changed});
+  for (const agents::Catalogue::CardReport& odd : dependencies_.catalogue.warnings()) {
+    if (config_.cards.dev && !changed.contains(odd.folder)) continue;  // the author has read it
+    base::log_warn({{"agent", odd.folder}}, "{}", odd.text());
+  }
   if (const auto taken = engine_.catalogue_changed(); !taken) {
     spdlog::error("reload: the schedules stay as they were: {}", taken.error().for_log);
   }
   nodes_.announce();
   look_at_cards();
   admit(loaded.config);
+  if (config_.cards.dev) {
+    for (const std::string& agent : cards->added) base::log_info({{"agent", agent}}, "added");
+    for (const std::string& agent : cards->changed) base::log_info({{"agent", agent}}, "reloaded");
+    for (const std::string& agent : cards->removed) base::log_info({{"agent", agent}}, "removed");
+    return;
+  }
   spdlog::info("reload: {} tokens are good now; of the agents {} are new, {} changed, {} gone",
-               loaded.config.tokens.size(), cards->added, cards->changed, cards->removed);
+               loaded.config.tokens.size(), cards->added.size(), cards->changed.size(),
+               cards->removed.size());
 }
 
 // Serves open requests while the turns drain, and refuses new ones. A second signal ends the grace.

@@ -86,9 +86,9 @@ constexpr Setting kSettings[] = {
      "Whether files with tokens may be readable by every user of the machine"},
     {"dev", &to<&Config::cards, &CommonRules::dev>,
      "While agents are written: read them again when their files change, log what tasks come to, show "
-     "callers the last line of a failed agent's standard error, and print a link to the console with an "
-     "operator's "
-     "token"},
+     "callers why an agent failed, allow webhooks and models at this machine's loopback addresses, and print "
+     "a "
+     "link to the console with an operator's token"},
 
     {"cors.enabled", server<&ServerOptions::cors>, "Whether pages of other origins may call"},
     {"cors.origins", server<&ServerOptions::cors_origins>,

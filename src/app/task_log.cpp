@@ -1,74 +1,92 @@
 #include "app/task_log.h"
 
-#include <algorithm>
-#include <string>
+#include <cstdio>
+#include <string_view>
 #include <variant>
 
 #include "base/log.h"
 #include "base/loggable.h"
+#include "base/text.h"
 
 namespace baton::app {
 namespace {
 
-std::string on_one_line(std::string text) {
-  std::ranges::replace(text, '\n', ' ');
-  return base::loggable(text);
+constexpr std::size_t kAskedMax = 80, kSaidMax = 200;  // bytes
+
+void append(std::string& words, std::string_view more, std::size_t size_max) {
+  if (!words.empty() && !more.empty() && words.back() != ' ' && more.front() != ' ') words += ' ';
+  words += base::beginning_of(more, size_max + 1);
+  // One byte more than is shown, so that the cut shows.
+  if (words.size() > size_max + 1) words.resize(base::beginning_of(words, size_max + 1).size());
 }
 
-// Describes an event; empty for an event that is not logged.
-struct Words {
-  std::string operator()(const task::StatusChanged& changed) const {
-    std::string words(task::name_of(changed.status.state));
-    const auto own = task::own_message(changed.status);
-    if (own) words += ": " + on_one_line(task::text_of(*own));
-    return words;
+template <class Parts>
+void append_parts(std::string& words, const Parts& parts, std::size_t size_max) {
+  using Kind = task::Part::Kind;
+  for (const task::Part& part : parts) {
+    const bool is_shown = part.kind == Kind::text || part.kind == Kind::data;
+    append(words, is_shown ? part.content : "[" + (part.filename.empty() ? "file" : part.filename) + "]",
+           size_max);
   }
-  std::string operator()(const task::MessageAdded& added) const {
-    return added.message.role == task::Role::user ? "< " + on_one_line(task::text_of(added.message)) : "";
+}
+
+std::string shown(std::string_view words, std::size_t size_max) {
+  std::string line;
+  for (const char c : words.substr(0, base::beginning_of(words, size_max).size())) {
+    const bool is_space = c == '\n' || c == '\r' || c == '\t' || c == ' ';
+    if (!is_space) line += c;
+    if (is_space && !line.empty() && line.back() != ' ') line += ' ';
   }
-  std::string operator()(const task::TextDelta& piece) const {
-    return piece.text.empty() ? "" : "> " + on_one_line(piece.text);
-  }
-  std::string operator()(const task::ReasoningDelta& piece) const {
-    return piece.text.empty() ? "" : "thinks: " + on_one_line(piece.text);
-  }
-  std::string operator()(const task::ArtifactChunk& chunk) const {
-    if (chunk.append) return {};
-    const std::string& name = chunk.artifact.name.empty() ? chunk.artifact.id.value : chunk.artifact.name;
-    return "artifact " + base::loggable_word(name);
-  }
-  std::string operator()(const task::ToolCall& call) const {
-    return "calls the tool " + base::loggable_word(call.name) + " " + on_one_line(call.arguments.text);
-  }
-  std::string operator()(const task::ToolResult& result) const {
-    return "the tool returns " + on_one_line(result.error.empty() ? result.content.text : result.error);
-  }
-  std::string operator()(const task::Step& step) const {
-    return step.phase == task::Step::Phase::start ? "step " + on_one_line(step.name) : "";
-  }
-  std::string operator()(const task::Subagent& child) const {
-    using Phase = task::Subagent::Phase;
-    const std::string name = base::loggable_word(child.name);
-    if (child.phase == Phase::started) return "delegates to " + name;
-    if (child.phase == Phase::finished) return name + " is done";
-    if (child.phase == Phase::failed) return name + " has failed: " + on_one_line(child.error);
-    return child.phase == Phase::asks ? name + " asks" : "";
-  }
-  std::string operator()(const task::Usage& usage) const { return "usage " + on_one_line(usage.used.text); }
-  std::string operator()(const task::Withdrawn&) const { return "begins again"; }
-  template <class Other>
-  std::string operator()(const Other&) const {
-    return {};
-  }
-};
+  while (line.ends_with(' ')) line.pop_back();
+  return base::loggable(line) + (words.size() > size_max ? "..." : "");
+}
+
+// Returns how the turn ended; empty for a state in which it goes on.
+std::string_view ending(task::State state) {
+  if (state == task::State::submitted || state == task::State::working) return {};
+  if (state == task::State::input_required) return "needs input";
+  return state == task::State::auth_required ? "needs authorization" : task::name_of(state);
+}
 
 }  // namespace
 
-void log_task(const store::Committed& committed) {
+void TaskLog::take(const store::Committed& committed) {
   for (const task::EventPtr& event : committed.events) {
-    const std::string words = std::visit(Words{}, event->body);
-    if (words.empty()) continue;
-    base::log_info({{"agent", committed.head.agent.value}, {"task", committed.head.id.value}}, "{}", words);
+    Turn& turn = turns_[committed.head.key.value];
+    add(turn, *event);
+    const auto* changed = task::status_in(*event);
+    const std::string_view end = changed == nullptr ? std::string_view() : ending(changed->status.state);
+    if (end.empty()) continue;
+    const bool was_asked = turn.begun != base::Timestamp{};
+    char time[32] = "";
+    if (was_asked) {
+      const std::chrono::duration<double> took = event->at - turn.begun;
+      std::snprintf(time, sizeof time, " in %.1f s", took.count());
+    }
+    const std::string asked = shown(turn.asked, kAskedMax), said = shown(turn.said, kSaidMax);
+    base::log_info({{"agent", committed.head.agent.value}, {"task", committed.head.id.value}}, "{}{}: {}{}{}",
+                   end, time, asked, asked.empty() || said.empty() ? "" : " -> ", said);
+    turns_.erase(committed.head.key.value);
+  }
+}
+
+void TaskLog::add(Turn& turn, const task::Event& event) {
+  if (const auto* added = std::get_if<task::MessageAdded>(&event.body)) {
+    if (added->message.role != task::Role::user || added->for_child) return;
+    if (turn.begun == base::Timestamp{}) turn.begun = event.at;
+    append_parts(turn.asked, added->message.parts, kAskedMax);
+  } else if (const auto* piece = std::get_if<task::TextDelta>(&event.body)) {
+    const bool is_again = piece->first && turn.reply == piece->reply.value;
+    if (is_again) turn.said.clear();
+    turn.reply = piece->reply.value;
+    if (turn.said.size() <= kSaidMax) turn.said += base::beginning_of(piece->text, kSaidMax + 1);
+  } else if (const auto* chunk = std::get_if<task::ArtifactChunk>(&event.body)) {
+    append_parts(turn.said, chunk->artifact.parts, kSaidMax);
+  } else if (std::holds_alternative<task::Withdrawn>(event.body)) {
+    turn.said.clear();
+  } else if (const auto* changed = task::status_in(event); changed != nullptr) {
+    const auto own = task::own_message(changed->status);
+    if (own && !ending(changed->status.state).empty()) append_parts(turn.said, own->parts, kSaidMax);
   }
 }
 

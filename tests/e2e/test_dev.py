@@ -48,7 +48,7 @@ class Dev(unittest.TestCase):
         (self.server.agents_folder / agent / name).write_text(text, encoding="utf-8")
 
     def await_log(self, pattern):
-        return harness.wait_for(lambda: re.search(pattern, self.server.log_text()), 20, f"{pattern} in the log")
+        return harness.wait_for(lambda: re.search(pattern, self.server.log_text(), re.MULTILINE), 20, f"{pattern} in the log")
 
     def said(self, task):
         return "".join(part["text"] for artifact in task["artifacts"] for part in artifact["parts"])
@@ -62,7 +62,7 @@ class Dev(unittest.TestCase):
         self.addCleanup(gate.touch)
         self.await_log(r"waiter \w+ \| asked: /")
         self.write("agent.py", AGENT.replace("FIRST", "SECOND"))
-        self.await_log(r"baton reload: .* 1 changed")
+        self.await_log(r"waiter reloaded$")
         self.assertEqual(self.said(self.server.send("now")), "SECOND")
         self.assertEqual(old, [])
         gate.touch()
@@ -71,25 +71,52 @@ class Dev(unittest.TestCase):
 
     def test_a_card_that_is_wrong_leaves_the_agent_as_it_was_and_says_where(self):
         self.write("card.json", '{\n  "name": 5}')
-        self.await_log(r"error: reload: .*card\.json:2:\d+: /name")
+        self.await_log(r"waiter error: its card is wrong, and the agent stays as it was: .*card\.json:2:\d+: /name")
         self.assertEqual(self.said(self.server.send("now")), "FIRST")
 
     def test_an_agent_that_is_added_is_served(self):
         self.write("card.json", json.dumps(CARD | {"baton": CARD["baton"] | {"default": False}}), "second")
         self.write("agent.py", AGENT, "second")
-        self.await_log(r"1 are new")
+        self.await_log(r"second added$")
         self.assertEqual(self.said(self.server.send("now", agent="second")), "FIRST")
 
     def test_what_agents_write_and_what_tasks_come_to_is_shown_beside_the_task(self):
         task = client.new_id()
         self.server.send("hello\nthere", task)
-        self.await_log(rf"(?m)^\d\d:\d\d:\d\d waiter {task[-12:]} completed$")
+        self.await_log(rf"^\d\d:\d\d:\d\d waiter {task[-12:]} completed in \d+\.\d s: hello there -> FIRST$")
         lines = [line[9:] for line in self.server.log_text().splitlines() if task[-12:] in line]
-        self.assertEqual([line.removeprefix(f"waiter {task[-12:]} ") for line in lines if "|" not in line],
-                         ["submitted", "< hello there", "working", "> FIRST", "completed"])
+        self.assertEqual(len([line for line in lines if "|" not in line]), 1, lines)
         self.assertIn(f"waiter {task[-12:]} | asked: hello", lines)
 
-    def test_the_console_is_offered_and_nothing_is_kept(self):
+    def test_nothing_is_logged_at_start_but_the_agents(self):
+        self.assertEqual([line[9:] for line in self.server.log_text().splitlines()], ["baton agents: waiter (default)"])
+
+    def test_an_exception_is_shown_with_its_place_and_once(self):
+        self.write("agent.py", "import json, sys\nsys.stdin.readline()\n" + "raise ValueError('no city')\n", "raw")
+        self.write("card.json", json.dumps(CARD | {"baton": {"executor": "command", "command": ["python3", "agent.py"]}}), "raw")
+        self.await_log(r"raw added$")
+        task = client.new_id()
+        answer = self.server.send("hello", task, agent="raw")
+        reason = "the agent ended without an answer (exit code 1: ValueError: no city (agent.py:3))"
+        self.assertIn(reason, json.dumps(answer))
+        self.await_log(rf"raw {task[-12:]} failed in \d+\.\d s: hello -> {re.escape(reason)}$")
+        lines = [line for line in self.server.log_text().splitlines() if task[-12:] in line and "|" not in line]
+        self.assertEqual(len(lines), 1, lines)
+        self.assertIn(f"raw {task[-12:]} | Traceback (most recent call last):", self.server.log_text())
+
+    def test_an_authors_own_words_about_a_failure_are_shown_in_place_of_the_callers(self):
+        self.write("agent.sh", """read -r turn; echo '{"type": "fail", "error": "It failed.", "detail": "KeyError (agent.sh:1)"}'""", "raw")
+        self.write("card.json", json.dumps(CARD | {"baton": {"executor": "command", "command": ["bash", "agent.sh"]}}), "raw")
+        self.await_log(r"raw added$")
+        answer = json.dumps(self.server.send("hello", agent="raw"))
+        self.assertIn("KeyError (agent.sh:1)", answer)
+        self.assertNotIn("It failed.", answer)
+
+    def test_chat_console_and_a_first_send_are_offered_and_nothing_is_kept(self):
+        url = f"http://127.0.0.1:{self.server.port}"
+        harness.wait_for(lambda: any(line.startswith("send ") for line in self.server.lines), 20, "the last line")
+        self.assertIn(f"chat {url}/chat", self.server.lines)
+        self.assertIn(f'send baton send "Hello" --url {url}', self.server.lines)
         harness.wait_for(lambda: any(line.startswith("console http://127.0.0.1:") for line in self.server.lines), 20,
                          "a link to the console")
         self.assertEqual([file.name for file in self.server.folder.iterdir() if "db" in file.name], [])
@@ -99,7 +126,7 @@ class Agents(harness.ServerCase):
     AGENTS = ["chat"]
 
     def test_they_are_listed_with_what_they_do(self):
-        done = subprocess.run([harness.PROGRAM, "agents", "--url", f"http://127.0.0.1:{self.server.port}"],
+        done = subprocess.run([harness.PROGRAM, "agents", "--json", "--url", f"http://127.0.0.1:{self.server.port}"],
                               capture_output=True, text=True, check=True, env=harness.program_environment())
         self.assertEqual([json.loads(line)["name"] for line in done.stdout.splitlines()], ["chat"])
 

@@ -315,7 +315,7 @@ base::Result<Catalogue::Reloaded> Catalogue::reload(const fs::path& folder, cons
   for (Agent& agent : loader.agents) {
     const Agent* old = find(agent.name);
     const bool is_same = old != nullptr && old->card_text == agent.card_text && old->files == agent.files;
-    if (!is_same) ++(old != nullptr ? reloaded.changed : reloaded.added);
+    if (!is_same) (old != nullptr ? reloaded.changed : reloaded.added).push_back(agent.name.value);
     now.agents.push_back(is_same ? old : keep(std::move(agent)));
   }
   for (CardReport& wrong : loader.left_out) {
@@ -328,7 +328,10 @@ base::Result<Catalogue::Reloaded> Catalogue::reload(const fs::path& folder, cons
   std::ranges::copy_if(all(), std::back_inserter(gone), [&](const Agent* agent) {
     return std::ranges::find(now.agents, agent) == now.agents.end();
   });
-  reloaded.removed = static_cast<int>(gone.size()) - reloaded.changed;
+  for (const Agent* agent : gone) {
+    const bool is_replaced = std::ranges::count(reloaded.changed, agent->name.value) > 0;
+    if (!is_replaced) reloaded.removed.push_back(agent->name.value);
+  }
   show(std::move(now));
   for (const Agent* agent : gone) agent->executor->retire();
   return reloaded;

@@ -102,8 +102,8 @@ class Catalogue {
   // changed, or is now wrong. The running turns of a changed agent finish with their old executor. Fails
   // and changes nothing if no card is right.
   struct Reloaded {
-    int added = 0, changed = 0, removed = 0;
-    std::vector<CardReport> wrong;  // the cards that are wrong now
+    std::vector<std::string> added, changed, removed;  // the agents' names
+    std::vector<CardReport> wrong;                     // the cards that are wrong now
   };
   base::Result<Reloaded> reload(const std::filesystem::path& folder, const Make& make,
                                 const Builtins& builtins = {}, const CommonRules& rules = {});

@@ -351,7 +351,11 @@ void TurnRunner::over(const std::shared_ptr<RunningTurn>& run, bool slot_held) {
   const bool goes_on = head.turn_state != task::TurnState::none;
   const bool went_well = goes_on || head.state == task::State::completed || task::is_waiting(head.state);
   const bool failed = head.state == task::State::failed || head.state == task::State::rejected;
-  const auto level = failed ? spdlog::level::warn : went_well ? spdlog::level::debug : spdlog::level::info;
+  // Whoever is told of each change (on_stored) has this already.
+  const bool is_told = static_cast<bool>(options_.on_stored);
+  const auto level = failed && !is_told     ? spdlog::level::warn
+                     : went_well || is_told ? spdlog::level::debug
+                                            : spdlog::level::info;
   if (spdlog::should_log(level)) {
     const std::string reason = failed ? base::loggable(run->failure()) : std::string();
     spdlog::log(level, "{} turn {} is over, the task is {}{}{}", facts_of(head), head.turn.value,

@@ -200,6 +200,20 @@ TEST_CASE("Catalogue: problems and warnings are reported with line and column") 
   CHECK(catalogue->left_out()[0].text().starts_with(b + ":3:3: "));
 }
 
+TEST_CASE("Catalogue: a member that is in a card twice is reported once") {
+  Bench bench;
+  bench.folder.write("a/card.json", R"({"name":"N","description":"D","version":"1","name":5,
+    "baton":{"executor":"command","command":["x"],"mode":"turn","mode":"turn"}})");
+  bench.folder.write("b/card.json", card(R"({"executor":"command","command":["x"]})"));
+  const auto catalogue = bench.load();
+  REQUIRE(catalogue.has_value());
+  REQUIRE(catalogue->left_out().size() == 1);
+  const std::string a = (bench.folder.path() / "a/card.json").string();
+  CHECK(catalogue->left_out()[0].text() ==
+        a + ":1:52: /name: is in the card twice; keep one of the two\n" + a +
+            ":2:72: /baton/mode: is in the card twice; keep one of the two");
+}
+
 TEST_CASE("Catalogue: one report has the problems of all cards") {
   Bench bench;
   bench.folder.write("a/card.json", "{\"name\": }");
@@ -338,9 +352,9 @@ TEST_CASE("Catalogue: a reload reports what changed and keeps unchanged agents")
   bench.folder.write("other/card.json", card(R"({"executor":"command","command":["x"],"concurrency":7})"));
   const auto reloaded = catalogue->reload(bench.folder.path(), agents::command_executors(bench.host));
   REQUIRE(reloaded);
-  CHECK(reloaded->added == 1);
-  CHECK(reloaded->changed == 1);
-  CHECK(reloaded->removed == 1);
+  CHECK(reloaded->added.size() == 1);
+  CHECK(reloaded->changed.size() == 1);
+  CHECK(reloaded->removed.size() == 1);
   CHECK(reloaded->wrong.empty());
   CHECK(catalogue->find({"same"}) == same);
   CHECK(catalogue->find({"other"}) != other);
@@ -361,7 +375,9 @@ TEST_CASE("Catalogue: a new file changes its agent in development mode only") {
   for (const bool dev : {true, false}) {
     auto loaded = Catalogue::load(bench.folder.path(), make, {}, {{}, dev});
     REQUIRE(loaded.has_value());
-    const auto changed = [&] { return loaded->reload(bench.folder.path(), make, {}, {{}, dev})->changed; };
+    const auto changed = [&] {
+      return loaded->reload(bench.folder.path(), make, {}, {{}, dev})->changed.size();
+    };
     CHECK(changed() == 0);
     bench.folder.write("a/agent.log", "left out");
     bench.folder.write("a/.agent.py.swp", "left out");
@@ -385,8 +401,8 @@ TEST_CASE("Catalogue: an agent whose card is wrong at a reload stays unchanged")
   const auto reloaded = catalogue->reload(bench.folder.path(), agents::command_executors(bench.host));
   REQUIRE(reloaded);
   CHECK(reloaded->wrong.size() == 2);
-  CHECK(reloaded->added == 1);
-  CHECK(reloaded->removed == 0);
+  CHECK(reloaded->added.size() == 1);
+  CHECK(reloaded->removed.size() == 0);
   CHECK(catalogue->find({"one"}) == one);
   CHECK(catalogue->find({"two"}) != nullptr);
   CHECK_FALSE(catalogue->is_left_out({"one"}));

@@ -62,7 +62,9 @@ TEST_CASE("Log line: for a terminal, time, agent and the short form of the task'
   CHECK(line_of("terminal", {{"agent", "echo"}, {"task", "mine"}}, "hi") == "22:13:20 echo mine hi\n");
   CHECK(line_of("terminal", {}, "listening") == "22:13:20 baton listening\n");
   CHECK(line_of("terminal", {{"agent", "echo"}, {"worker", 1}}, "killed", spdlog::level::warn) ==
-        "22:13:20 echo warning: worker=1 killed\n");
+        "22:13:20 echo warning: killed\n");
+  CHECK(line_of("terminal", {}, "task=t1 agent=echo attempt=2 lost", spdlog::level::warn) ==
+        "22:13:20 echo t1 warning: lost\n");
   CHECK(line_of("terminal", {}, "lost", spdlog::level::err) == "22:13:20 baton error: lost\n");
 }
 

@@ -40,7 +40,7 @@ TEST_CASE("AnswerForm: each kind of field reads its own lines and refuses others
   CHECK(value(made, 0, "Yes") == "true");
   CHECK(value(made, 0, " n ") == "false");
   CHECK(value(made, 0, "perhaps") == "! is yes or no");
-  CHECK(value(made, 0, "") == "! must be said");
+  CHECK(value(made, 0, "") == "! is needed");
   CHECK(value(made, 1, "42") == "42");
   CHECK(value(made, 1, "4.5") == "! is a whole number");
   CHECK(value(made, 1, "\"4\"") == "! is a whole number");
@@ -68,6 +68,26 @@ TEST_CASE("AnswerForm: optional fields may be left out of the answer") {
   CHECK(AnswerForm::prompt(made.fields()[1]) == "Why^[[2J (in a word) [none]: ");
   CHECK(made.answer({"1", value(made, 1, "")}) == R"({"a":1})");
   CHECK(made.answer({"1", value(made, 1, "so")}) == R"({"a":1,"b":"so"})");
+}
+
+TEST_CASE("AnswerForm: a value that its field's schema does not allow is refused") {
+  const AnswerForm made = form(R"({"properties":{"mail":{"type":"string","format":"email"},
+    "day":{"type":"string","format":"date"},"count":{"type":"integer","maximum":10},
+    "elsewhere":{"$ref":"#/$defs/x"}},"$defs":{"x":{"type":"string"}}})");
+  CHECK(value(made, 0, "a@b.example") == R"("a@b.example")");
+  CHECK(value(made, 0, "notmail").starts_with("! must be "));
+  CHECK(value(made, 1, "2026-02-30").starts_with("! must be "));
+  CHECK(value(made, 2, "11").starts_with("! must "));
+  CHECK(value(made, 3, "1") == "1");
+}
+
+TEST_CASE("AnswerForm: a field is summed up in a line") {
+  const AnswerForm made =
+      form(R"({"required":["size"],"properties":{"size":{"enum":["small","large"],"title":"Size"},
+    "sure":{"type":"boolean","default":true},"why":{"type":"string","description":"in a word"}}})");
+  CHECK(AnswerForm::summary(made.fields()[0]) == "Size: one of small, large");
+  CHECK(AnswerForm::summary(made.fields()[1]) == "sure: yes or no, otherwise true");
+  CHECK(AnswerForm::summary(made.fields()[2]) == "why: text, optional (in a word)");
 }
 
 TEST_CASE("AnswerForm: a schema other than an object's is one field, the whole answer") {

@@ -70,6 +70,20 @@ TEST_CASE("TerminalView: progress is a bar that later output erases") {
   CHECK(view.show(update(status("working", "", R"({"progress":"x"})"))) == "working\n");
 }
 
+TEST_CASE("TerminalView: without a terminal, progress is a line for each text") {
+  TerminalView view(false, 1000, false);
+  CHECK(view.show(update(status("working", "reading", R"({"progress":0.5})"))) == "50% reading\n");
+  CHECK(view.show(update(status("completed"))) == "completed\n");
+}
+
+TEST_CASE("TerminalView: a question's schema is shown as its fields") {
+  TerminalView view(false);
+  CHECK(view.show(update(R"({"id":"t","status":{"state":"input-required","message":{"role":"agent","parts":[
+      {"type":"text","text":"Shall I?"},
+      {"type":"data","data":{"schema":{"required":["go"],"properties":{"go":{"type":"boolean"}}}}}]}}})")) ==
+        "input-required\nShall I?\n  go: yes or no\n");
+}
+
 TEST_CASE("TerminalView: a note that is too long for the bar's line is cut at a word") {
   TerminalView view(false, 60);
   const std::string shown =
