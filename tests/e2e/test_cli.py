@@ -1,7 +1,7 @@
 """The program's client commands, as used by a script: JSON lines and exit codes. Their output here is A2A 0.1;
 test_cli_a2a.py has the other versions."""
 import json
-import pathlib
+import re
 import signal
 import subprocess
 import threading
@@ -21,14 +21,14 @@ class Cli(harness.ServerCase):
     def run_baton(self, *words, url=None, stdin=None, seconds=60):
         """Runs a command. Returns its exit code, the JSON of each line it printed, and its error output."""
         done = subprocess.run(
-            [harness.PROGRAM, *words, "--url", url or f"http://127.0.0.1:{self.server.port}", *self.A2A],
+            [harness.PROGRAM, *words, "--json", "--url", url or f"http://127.0.0.1:{self.server.port}", *self.A2A],
             input=stdin, capture_output=True, text=True, check=False, timeout=client.scaled(seconds),
             env=harness.program_environment(), cwd=self.folder)
         return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr
 
     def background(self, *words):
         return subprocess.Popen(
-            [harness.PROGRAM, *words, "--url", f"http://127.0.0.1:{self.server.port}", *self.A2A],
+            [harness.PROGRAM, *words, "--json", "--url", f"http://127.0.0.1:{self.server.port}", *self.A2A],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=harness.program_environment(), cwd=self.folder)
 
     @staticmethod
@@ -168,9 +168,29 @@ class Cli(harness.ServerCase):
                 self.assertEqual(self.run_baton(*words)[0], USAGE)
 
     def test_help_and_version(self):
-        for words in (["--help"], ["serve", "--help"], ["send", "--help"], ["--version"]):
+        for words in (["--help"], ["send", "--help"], ["--version"]):
             done = subprocess.run([harness.PROGRAM, *words], capture_output=True, text=True, check=True)
             self.assertTrue(done.stdout)
+
+    def shown(self, *words):
+        return subprocess.run([harness.PROGRAM, *words], capture_output=True, text=True, check=True).stdout
+
+    def test_the_program_alone_shows_the_commands_that_people_use(self):
+        shown = self.shown()
+        self.assertEqual(re.findall(r"^  (\w+)", shown, re.MULTILINE),
+                         ["init", "dev", "test", "check", "run", "chat", "send", "list", "logs", "serve"])
+
+    def test_help_of_the_server_has_its_own_options_and_all_of_them_on_request(self):
+        for command in ("dev", "serve"):
+            short, long = self.shown(command, "--help"), self.shown(command, "--help-all")
+            self.assertLess(len(short.splitlines()), 40)
+            self.assertIn("--port", short)
+            self.assertNotIn("--engine-slots", short)
+            self.assertIn("--engine-slots", long)
+
+    def test_without_a_terminal_and_without_json_text_is_printed(self):
+        shown = self.shown("send", "Hello", "--url", f"http://127.0.0.1:{self.server.port}")
+        self.assertRegex(shown, r"\Atask [0-9a-f-]{36}\nsubmitted\nworking\nHello\ncompleted\n\Z")
 
 
 class Tokens(harness.ServerCase):
@@ -184,15 +204,3 @@ class Tokens(harness.ServerCase):
                                   env={**harness.program_environment(), "BATON_TOKEN": token})
             self.assertEqual(done.returncode, code, done.stderr)
 
-
-class Up(harness.unittest.TestCase):
-    def test_the_curl_line_of_up_works_as_printed(self):
-        """scripts/up prints a line to paste; it must return a finished task with an artifact."""
-        script = (pathlib.Path(harness.ROOT) / "scripts/up").read_text(encoding="utf-8")
-        with harness.Server() as server:
-            line = next(line for line in script.splitlines() if line.strip().startswith("curl "))
-            line = line.strip().replace("\\$", "$").replace("$url", f"http://127.0.0.1:{server.port}")
-            done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=True)
-            task = json.loads(done.stdout)["result"]
-            self.assertEqual(task["status"]["state"], "completed")
-            self.assertTrue(task["artifacts"])
