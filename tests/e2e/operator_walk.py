@@ -260,7 +260,7 @@ class OpsWalk:
         server = self.office.server
         environment = {**harness.program_environment(), "BATON_TOKEN": OPERATOR,
                        "BATON_URL": f"http://127.0.0.1:{server.port}"}
-        done = subprocess.run([harness.PROGRAM, "ops", *words], capture_output=True, text=True, check=False,
+        done = subprocess.run([harness.PROGRAM, "ops", *words, "--json"], capture_output=True, text=True, check=False,
                               timeout=client.scaled(60), env=environment, cwd=server.folder)
         if done.returncode != 0:
             raise AssertionError(f"ops {' '.join(words)}: {done.stderr}")

@@ -162,26 +162,26 @@ class Init(FolderCase):
 
 class Run(FolderCase):
     def test_a_command_answers_each_line_of_input(self):
-        code, out, said = self.run_baton("run", "--io", "text", "--", "tr", "a-z", "A-Z", stdin="one\ntwo\n")
+        code, out, said = self.run_baton("run", "--json", "--io", "text", "--", "tr", "a-z", "A-Z", stdin="one\ntwo\n")
         self.assertEqual((code, "".join(self.texts(out)).split()), (DONE, ["ONE", "TWO"]), said)
 
     def test_a_program_whose_first_line_is_one_of_the_line_protocol_speaks_it(self):
         (self.folder / "agent.py").write_text(LINES_AGENT, encoding="utf-8")
-        code, out, said = self.run_baton("run", "./agent.py", stdin="this\nyes\n")
+        code, out, said = self.run_baton("run", "--json", "./agent.py", stdin="this\nyes\n")
         self.assertEqual((code, self.texts(out)), (DONE, ["Is this right?", "so yes; said before: 2"]), said)
         self.assertEqual(said.count("taken to speak the line protocol, by its first line of output; --io text if that is wrong"), 1, said)
 
     def test_a_program_whose_first_line_is_another_reads_and_writes_text(self):
         (self.folder / "agent.sh").write_text("read -r name; cat data.txt; echo \"$name\"\n", encoding="utf-8")
         (self.folder / "data.txt").write_text("beside it: ", encoding="utf-8")
-        code, out, said = self.run_baton("run", "agent.sh", stdin="me\n")
+        code, out, said = self.run_baton("run", "--json", "agent.sh", stdin="me\n")
         self.assertEqual((code, "".join(self.texts(out))), (DONE, "beside it: me\n"), said)
         self.assertEqual(said.count("taken to read and write plain text, by its first line of output; --io lines if that is wrong"), 1, said)
 
     def test_json_that_is_no_line_of_the_protocol_is_a_plain_answer(self):
         answer = '{"answer": 42, "type": "number"}\n'
         (self.folder / "agent.sh").write_text(f"cat >/dev/null; printf '%s' '{answer}'\n", encoding="utf-8")
-        code, out, said = self.run_baton("run", "agent.sh", stdin="what\n")
+        code, out, said = self.run_baton("run", "--json", "agent.sh", stdin="what\n")
         self.assertEqual((code, "".join(self.texts(out))), (DONE, answer), said)
         self.assertIn("plain text", said)
 
@@ -196,41 +196,47 @@ class Run(FolderCase):
                 folder = self.folder / name
                 folder.mkdir()
                 (folder / "agent.sh").write_text(source.replace("RUNS", f"'{folder}/runs'"), encoding="utf-8")
-                code, out, said = self.run_baton("run", f"{name}/agent.sh", "--save", f"saved/{name}", stdin="one\ntwo\n")
+                code, out, said = self.run_baton("run", "--json", f"{name}/agent.sh", "--save", f"saved/{name}", stdin="one\ntwo\n")
                 self.assertEqual((code, "".join(self.texts(out))), (DONE, first + second), said)
                 self.assertEqual((folder / "runs").read_text(encoding="utf-8"), "run\nrun\n")
                 card = json.loads((self.folder / f"saved/{name}/card.json").read_text(encoding="utf-8"))
                 self.assertEqual(card["baton"]["io"], "text" if name == "plain" else "lines")
 
     def test_io_that_is_given_is_not_guessed(self):
-        code, out, said = self.run_baton("run", "--io", "text", "--save", "mine", "--", "echo", '{"type": "done"}', stdin="x\n")
+        code, out, said = self.run_baton("run", "--json", "--io", "text", "--save", "mine", "--", "echo", '{"type": "done"}', stdin="x\n")
         self.assertEqual((code, "".join(self.texts(out))), (DONE, '{"type": "done"}\n'), said)
         self.assertNotIn("taken to", said)
         self.assertIn('"io": "text"', (self.folder / "mine/card.json").read_text(encoding="utf-8"))
 
     def test_a_turn_that_fails_is_the_exit_code_and_says_what_the_program_said(self):
         (self.folder / "agent.py").write_text(LINES_AGENT, encoding="utf-8")
-        code, out, _ = self.run_baton("run", "agent.py", stdin="crash\n")
+        code, out, _ = self.run_baton("run", "--json", "agent.py", stdin="crash\n")
         self.assertEqual(code, FAILED)
         self.assertIn("what it says of itself", "".join(self.texts(out)))
 
     def test_save_makes_a_folder_that_is_right_and_serves(self):
         (self.folder / "agent.py").write_text(LINES_AGENT, encoding="utf-8")
-        self.run_baton("run", "agent.py", "--save", "agent-cards/mine")
+        self.run_baton("run", "--json", "agent.py", "--save", "agent-cards/mine")
         self.assertEqual(self.run_baton("check", "agent-cards/mine")[1], "1 agent: 0 errors, 0 warnings\n")
         code, out, _ = self.run_baton("check", "agent-cards/mine", "--turn", "that", "--json")
         self.assertEqual((code, self.texts(out)), (WAITS, ["Is that right?"]))
-        self.assertEqual(self.run_baton("run", "agent.py", "--save", "agent-cards/mine")[0], USAGE)
+        self.assertEqual(self.run_baton("run", "--json", "agent.py", "--save", "agent-cards/mine")[0], USAGE)
+
+    def test_a_program_that_is_not_there_is_refused_at_once(self):
+        for program in ("nothere.py", "./nothere", "no-such-program"):
+            code, out, said = self.run_baton("run", "--", program, stdin="x\n")
+            self.assertEqual((code, out), (USAGE, ""))
+            self.assertIn(f"{program}: there is no such file", said)
 
     def test_a_file_that_nothing_runs_is_refused_with_what_to_do(self):
         (self.folder / "agent.txt").write_text("no", encoding="utf-8")
-        code, _, said = self.run_baton("run", "agent.txt")
+        code, _, said = self.run_baton("run", "--json", "agent.txt")
         self.assertEqual(code, USAGE)
         self.assertIn("make it executable", said)
 
     def test_a_setting_of_a_server_in_the_environment_says_nothing_to_the_program_that_is_tried(self):
         environment = harness.program_environment() | {"BATON_PORT": "1", "BATON_DB": "/nowhere/baton.db"}
-        done = subprocess.run([harness.PROGRAM, "run", "--io", "text", "--", "cat"], input="x\n", capture_output=True,
+        done = subprocess.run([harness.PROGRAM, "run", "--json", "--io", "text", "--", "cat"], input="x\n", capture_output=True,
                               text=True, check=False, timeout=client.scaled(60), env=environment, cwd=self.folder)
         self.assertEqual((done.returncode, "".join(self.texts(done.stdout)).strip()), (DONE, "x"), done.stderr)
 
@@ -240,7 +246,7 @@ class RunAlone(FolderCase):
 
     def setUp(self):
         super().setUp()
-        self.process = subprocess.Popen([harness.PROGRAM, "run", "--io", "text", "--", "cat"], stdin=subprocess.PIPE,
+        self.process = subprocess.Popen([harness.PROGRAM, "run", "--json", "--io", "text", "--", "cat"], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True, env=harness.program_environment(), cwd=self.folder)
         self.addCleanup(self.end)
         self.process.stdin.write("hello\n")
@@ -316,7 +322,7 @@ class Test(FolderCase):
         self.assertEqual(code, FAILED)
         self.assertIn('turn 1, to "this":\n       text: expected "Is that right?"\n'
                       '             but got  "Is this right?"\n', out)
-        suite = xml.etree.ElementTree.parse(self.folder / "out.xml").getroot()
+        suite, = xml.etree.ElementTree.parse(self.folder / "out.xml").getroot()
         self.assertEqual((suite.get("tests"), suite.get("failures")), ("1", "1"))
         case = suite.find("testcase")
         self.assertEqual((case.get("name"), case.get("classname")), ("about <this>", "asker"))
@@ -332,11 +338,16 @@ class Test(FolderCase):
         self.assertEqual(code, USAGE)
         self.assertRegex(said, r"conversations.json:1:\d+: /conversations/0/turns/0/says: is unknown; did you mean")
 
-    def test_shipped_agents_pass_theirs(self):
-        for file in sorted(harness.SHIPPED.glob("*/conversations.json")):
-            with self.subTest(file.parent.name):
-                code, out, said = self.run_baton("test", str(file.parent))
-                self.assertEqual(code, DONE, out + said)
+    def test_every_agent_of_a_folder_is_tested_as_the_shipped_ones(self):
+        code, out, said = self.run_baton("test", str(harness.SHIPPED))
+        self.assertEqual(code, DONE, out + said)
+        for file in harness.SHIPPED.glob("*/conversations.json"):
+            self.assertIn(f"ok     {file.parent.name}: ", out)
+
+    def test_a_folder_without_conversations_is_said(self):
+        code, _, said = self.run_baton("test", "agent-cards")
+        self.assertEqual(code, USAGE)
+        self.assertIn("agent-cards: no agent here has a conversations.json", said)
 
 
 class ShellWords(FolderCase):
@@ -373,7 +384,7 @@ class Chat(Commands, harness.ServerCase):
         self.folder = self.server.folder
 
     def chat(self, stdin, *words):
-        return self.run_baton("chat", "--url", f"http://127.0.0.1:{self.server.port}", *words, stdin=stdin)
+        return self.run_baton("chat", "--json", "--url", f"http://127.0.0.1:{self.server.port}", *words, stdin=stdin)
 
     def test_messages_are_one_conversation_and_new_begins_another(self):
         code, out, said = self.chat("say one\nsay two\n/new\nsay three\n")

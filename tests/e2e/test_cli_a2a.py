@@ -25,7 +25,7 @@ class CliCase(harness.ServerCase):
 
     def run_baton(self, *words, url=None, a2a=None):
         forced = ["--a2a", a2a] if a2a else []
-        return self.run_line([*words, "--url", url or f"http://127.0.0.1:{self.server.port}", *forced])
+        return self.run_line([*words, "--json", "--url", url or f"http://127.0.0.1:{self.server.port}", *forced])
 
     @staticmethod
     def bare(line):

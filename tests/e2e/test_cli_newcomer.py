@@ -14,6 +14,7 @@ import rings
 from relay import Elsewhere, card_for
 
 DONE, FAILED, USAGE, WAITS, NO_ANSWER = 0, 1, 2, 3, 4
+JSON = {"send", "watch", "get", "cancel", "list", "card", "logs", "tree"}  # the commands that print it on request
 
 
 def on_terminal(words, columns=80, env=None, cwd=None):
@@ -42,6 +43,8 @@ class NewcomerCase(harness.ServerCase):
 
     def run_baton(self, *words, env=None, at_server=True):
         line = self.words(*words) if at_server else list(words)
+        if words[0] in JSON:
+            line.append("--json")
         done = subprocess.run([harness.PROGRAM, *line], capture_output=True, text=True, check=False,
                               timeout=client.scaled(60), env={**harness.program_environment(), **(env or {})},
                               cwd=self.server.folder)

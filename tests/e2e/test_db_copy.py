@@ -24,7 +24,7 @@ OWN_TABLES = {"migrations", "send_slices", "send_slice_pages"}
 
 
 def command(*words):
-    return [harness.PROGRAM, "db", "copy", *map(str, words)]
+    return [harness.PROGRAM, "db", "copy", "--json", *map(str, words)]
 
 
 def copy(*words, **variables):

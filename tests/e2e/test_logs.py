@@ -21,7 +21,7 @@ class Logs(plan_case.PlanCase):
         return [harness.PROGRAM, "logs", task, "--agent", agent, "--url", f"http://127.0.0.1:{self.server.port}", *more]
 
     def logs(self, task, agent, *more):
-        done = subprocess.run(self.words(task, agent, *more), capture_output=True, text=True, check=False,
+        done = subprocess.run(self.words(task, agent, "--json", *more), capture_output=True, text=True, check=False,
                               timeout=client.scaled(60), env=harness.program_environment())
         return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr
 
@@ -69,7 +69,7 @@ class Logs(plan_case.PlanCase):
 
     def test_follow_goes_on_to_the_end_and_exits_as_the_task_did(self):
         task = self.begin("chat", "wait")
-        process = subprocess.Popen(self.words(task, "chat", "--follow"), stdout=subprocess.PIPE, text=True,
+        process = subprocess.Popen(self.words(task, "chat", "--json", "--follow"), stdout=subprocess.PIPE, text=True,
                                    env=harness.program_environment())
         self.addCleanup(process.stdout.close)
         self.assertEqual(json.loads(process.stdout.readline())["state"], "submitted")

@@ -17,7 +17,7 @@ class Ops(operate_case.OperateCase):
         """Runs a command. Returns its exit code, the JSON of each line it printed, and its error output."""
         environment = {**harness.program_environment(), "BATON_TOKEN": token,
                        "BATON_URL": f"http://127.0.0.1:{self.server.port}"}
-        done = subprocess.run([harness.PROGRAM, "ops", *words], capture_output=True, text=True, check=False,
+        done = subprocess.run([harness.PROGRAM, "ops", *words, "--json"], capture_output=True, text=True, check=False,
                               timeout=client.scaled(60), env=environment, cwd=self.server.folder)
         return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr
 

@@ -133,7 +133,7 @@ class Views(PlanCase):
         self.assertNotIn("children", tree["root"])
 
     def run_tree(self, *words):
-        done = subprocess.run([harness.PROGRAM, "tree", *words, "--url", f"http://127.0.0.1:{self.server.port}"],
+        done = subprocess.run([harness.PROGRAM, "tree", *words, "--json", "--url", f"http://127.0.0.1:{self.server.port}"],
                               capture_output=True, text=True, check=False, timeout=client.scaled(60), env=harness.program_environment())
         return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr
 
@@ -163,7 +163,7 @@ class Views(PlanCase):
     def test_the_command_follows_a_task_to_its_end(self):
         task = self.begin("two", "hold follow held")
         self.wait_calls("hold follow held")
-        process = subprocess.Popen([harness.PROGRAM, "tree", task, "--follow", "--agent", "two", "--url",
+        process = subprocess.Popen([harness.PROGRAM, "tree", task, "--json", "--follow", "--agent", "two", "--url",
                                     f"http://127.0.0.1:{self.server.port}"],
                                    stdout=subprocess.PIPE, text=True, env=harness.program_environment())
         first = json.loads(process.stdout.readline())
