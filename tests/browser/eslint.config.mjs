@@ -11,7 +11,7 @@ const browser = Object.fromEntries(
     ..."document fetch history localStorage location navigator requestAnimationFrame scrollTo sessionStorage".split(
       " ",
     ),
-    ..."setInterval setTimeout ResizeObserver Text cancelAnimationFrame".split(" "),
+    ..."setInterval setTimeout IntersectionObserver ResizeObserver Text cancelAnimationFrame".split(" "),
   ].map((name) => [name, "readonly"]),
 );
 

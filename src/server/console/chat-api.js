@@ -6,7 +6,8 @@ import { tokenInAddress, useLink } from "./token-link.js";
 
 /**
  * @typedef {import("./api.js").Part} Part
- * @typedef {{name: string, title: string, description: string, path: string, origin: string, default: boolean}} Agent
+ * @typedef {{name: string, title: string, description: string, path: string, origin: string, default: boolean, card: string}} Agent
+ * @typedef {{skills?: {examples?: string[]}[], defaultInputModes?: string[]}} Card
  * @typedef {{
  *   messageId: string, role: string, parts: Part[], contextId?: string, taskId?: string, metadata?: Record<string, any>
  * }} Message
@@ -133,10 +134,17 @@ export async function agents(signal) {
   const { agents: all } = await (await call("/agents", { signal })).json();
   return all.map((/** @type {any} */ one) => {
     const url = new URL(one.url, location.href);
-    // The page sends requests to its own origin only, even if the server has another name elsewhere.
     return { ...one, title: one.title || one.name, path: url.pathname, origin: url.origin };
   });
 }
+
+/**
+ * The agent's card. The page sends requests to its own origin only, even if the server has another name elsewhere.
+ * @param {Agent} agent
+ * @param {AbortSignal} signal
+ * @returns {Promise<Card>}
+ */
+export const cardOf = async (agent, signal) => (await call(new URL(agent.card, location.href).pathname, { signal })).json();
 
 /**
  * @param {Agent} agent

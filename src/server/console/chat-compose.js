@@ -1,16 +1,17 @@
-// The form for the user's messages: a text and files, by keyboard, button, pasting or dragging.
+// The form for the user's messages: a text and files, by keyboard, button, pasting or dragging. Pictures have a preview.
 import { bytes } from "./bits.js";
 import { told } from "./chat-api.js";
 import { fill, h, say } from "./dom.js";
 
 /**
  * @typedef {import("./api.js").Part} Part
- * @typedef {{file: File, part: Promise<Part>}} Attached
+ * @typedef {{name: string, size: number, url: string, part: Promise<Part>}} Attached `url`: of a picture's preview
  */
 
 // Limits in bytes: of one part, the server's default; of all parts, the most that fits into one request as base64.
 const partMost = 4 * 1024 * 1024;
 const allMost = 5.5 * 1024 * 1024;
+const pictures = /^image\/(png|jpeg|gif|webp|avif|bmp|svg\+xml)$/;
 
 /** @param {File} file
  * @returns {Promise<Part>} */
@@ -63,9 +64,9 @@ export class Compose {
       event.preventDefault();
       this.form.requestSubmit();
     });
-    this.words.addEventListener("paste", (event) => {
+    document.addEventListener("paste", (event) => {
       const files = event.clipboardData?.files;
-      if (!files?.length) return;
+      if (!files?.length || document.querySelector("dialog[open]")) return;
       event.preventDefault();
       this.add(files);
     });
@@ -100,10 +101,10 @@ export class Compose {
   add(files) {
     this.tell("");
     for (const file of files) {
-      const sum = this.files.reduce((all, one) => all + one.file.size, file.size);
+      const sum = this.files.reduce((all, one) => all + one.size, file.size);
       if (file.size > partMost) this.tell(`${file.name} has ${bytes(file.size)}. A file may have ${bytes(partMost)} at most.`);
       else if (sum > allMost) this.tell(`The files have more than ${bytes(allMost)} together. Send them one after another.`);
-      else this.files.push({ file, part: partOf(file) });
+      else this.files.push({ name: file.name, size: file.size, url: pictures.test(file.type) ? URL.createObjectURL(file) : "", part: partOf(file) });
     }
     this.showFiles();
     this.words.focus();
@@ -111,12 +112,16 @@ export class Compose {
 
   showFiles() {
     const chips = this.files.map((each) => {
-      const away = h("button", { type: "button", class: "link", "aria-label": `Remove ${each.file.name}` }, "×");
+      const { name, size, url } = each;
+      const away = h("button", { type: "button", class: "link", "aria-label": `Remove ${name}` }, "×");
       away.addEventListener("click", () => {
         this.files = this.files.filter((one) => one !== each);
+        URL.revokeObjectURL(url);
         this.showFiles();
+        this.words.focus();
       });
-      return h("li", { class: "chip" }, h("span", { class: "file-name" }, each.file.name), h("small", null, bytes(each.file.size)), away);
+      const sight = url ? h("img", { class: "sight", src: url, alt: "" }) : null;
+      return h("li", { class: "chip" }, sight, h("span", { class: "file-name" }, name), h("small", null, size ? bytes(size) : ""), away);
     });
     fill(this.chips, ...chips);
   }
@@ -133,12 +138,28 @@ export class Compose {
     try {
       const parts = await Promise.all(files.map(({ part }) => part));
       await this.send([...(text.trim() === "" ? [] : [{ text }]), ...parts]);
+      for (const { url } of files) URL.revokeObjectURL(url);
     } catch (error) {
       this.tell(told(error));
       this.words.value ||= text;
       this.files = [...files, ...this.files];
       this.showFiles();
     }
+  }
+
+  /**
+   * Puts a message into the form, to be changed and sent again.
+   * @param {Part[]} parts
+   */
+  take(parts) {
+    this.clear();
+    const isText = (/** @type {Part} */ part) => typeof part.text === "string" && !part.filename;
+    this.words.value = parts.filter(isText).map(({ text }) => text).join("\n");
+    this.files = parts
+      .filter((part) => !isText(part))
+      .map((part) => ({ name: part.filename || part.mediaType || "Data", size: Math.floor((part.raw ?? "").length * 0.75), url: "", part: Promise.resolve(part) }));
+    this.showFiles();
+    this.words.focus();
   }
 
   /** @param {string} text */
@@ -165,6 +186,7 @@ export class Compose {
   clear() {
     this.tell("");
     this.words.value = "";
+    for (const { url } of this.files) URL.revokeObjectURL(url);
     this.files = [];
     this.showFiles();
   }

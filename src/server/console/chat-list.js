@@ -25,6 +25,8 @@ export class Conversations extends EventTarget {
     /** @type {import("./chat-api.js").Agent | null} */
     this.agent = null;
     this.current = "";
+    /** The open conversation's state, which this page knows before the list. */
+    this.now = "";
     this.renamed = "";
     this.next = "";
     this.asked = 0; // number of requests for changes
@@ -97,6 +99,14 @@ export class Conversations extends EventTarget {
   /** @param {string} context the conversation that is open */
   select(context) {
     this.current = context;
+    this.now = "";
+    this.draw();
+  }
+
+  /** @param {string} state of the open conversation */
+  note(state) {
+    if (this.now === state) return;
+    this.now = state;
     this.draw();
   }
 
@@ -158,7 +168,8 @@ export class Conversations extends EventTarget {
     const shown = this.sorted().map(({ id, title, state, updatedAt }) => {
       // An open field must not change while the list is redrawn.
       if (id === this.renamed) return { id, title: "", state: "", at: "", isCurrent: false, isRenamed: true };
-      return { id, title, state, at: updatedAt, isCurrent: id === this.current, isRenamed: false };
+      const isCurrent = id === this.current;
+      return { id, title, state: (isCurrent && this.now) || state, at: updatedAt, isCurrent, isRenamed: false };
     });
     keyed(this.rows, shown, ({ id }) => id, (row) => this.row(row));
     this.rows.hidden = shown.length === 0;

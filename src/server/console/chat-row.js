@@ -14,12 +14,13 @@ const titleMost = 200;
 /** The name of a conversation's state; a normal state has no mark.
  * @type {Record<string, string>} */
 const stateWords = {
-  submitted: "waits",
-  working: "at work",
-  "input-required": "asks you",
-  "auth-required": "needs access",
-  canceled: "stopped",
-  rejected: "declined",
+  submitted: "Waiting",
+  working: "Running",
+  "input-required": "Needs input",
+  "auth-required": "Needs access",
+  canceled: "Stopped",
+  rejected: "Declined",
+  failed: "Failed",
 };
 
 /**

@@ -1,5 +1,5 @@
 // One task in a conversation: the user's messages, and the agent's answers, tools, artifacts and questions.
-import { extension, getTask, stateName, told } from "./chat-api.js";
+import { cancelTask, extension, getTask, stateName, told } from "./chat-api.js";
 import { questionForm, wordsOf } from "./chat-ask.js";
 import { Follower, hasEnded, isAsking } from "./chat-follow.js";
 import { Markdown } from "./chat-markdown.js";
@@ -7,7 +7,7 @@ import { ownParts, partView } from "./chat-parts.js";
 import { Problem } from "./chat-problem.js";
 import { Thoughts } from "./chat-thoughts.js";
 import { Tools } from "./chat-tools.js";
-import { newId } from "./bits.js";
+import { copyButton, newId } from "./bits.js";
 import { fill, h, say } from "./dom.js";
 
 /**
@@ -16,7 +16,7 @@ import { fill, h, say } from "./dom.js";
  * @typedef {{place: HTMLElement, text: Markdown | null, isDone: boolean}} Shown an artifact's place and its growing text
  */
 
-/** Events: `changed` when its state or its height has changed. */
+/** Events: `changed` when its state has changed; `again` and `edit` with a message to send or to write anew. */
 export class Run extends EventTarget {
   /**
    * @param {import("./chat-api.js").Agent} agent
@@ -32,10 +32,14 @@ export class Run extends EventTarget {
     this.notice = h("p", { class: "faint", role: "status", hidden: true });
     this.thoughts = new Thoughts(agent, () => ({ id: this.follower.task, contextId: this.context }));
     this.thoughts.element.hidden = true;
-    this.element = h("section", { class: "run" }, this.body, this.progress, this.notice, this.thoughts.element);
+    this.acts = h("div", { class: "acts" });
+    this.element = h("section", { class: "run" }, this.body, this.progress, this.notice, this.acts);
     /** @type {Map<string, Shown>} */
     this.artifacts = new Map();
     this.tools = new Tools(this.body);
+    /** The texts of the answer.
+     * @type {Markdown[]} */
+    this.texts = [];
     /** @type {Message[]} */
     this.unshown = [];
     /** @type {Set<string>} */
@@ -49,6 +53,7 @@ export class Run extends EventTarget {
     this.state = "";
     this.isPast = false;
     this.isFollowed = false;
+    this.isUnwanted = false;
     /** The message that began the task. Answers to its questions are not part of it.
      * @type {Message | null} */
     this.request = null;
@@ -105,6 +110,13 @@ export class Run extends EventTarget {
     return this.send(message);
   }
 
+  /** Stops the task, or as soon as the server has told its id. */
+  async halt() {
+    this.showProgress("Stopping…", undefined);
+    this.isUnwanted = this.follower.task === "";
+    if (!this.isUnwanted) await cancelTask(this.agent, this.follower.task);
+  }
+
   /** @param {Message} message
    * @returns {Promise<void>} */
   async send(message) {
@@ -157,6 +169,16 @@ export class Run extends EventTarget {
     this.enter(stateName(task.status.state));
     this.isPast = hasEnded(this.state);
     await this.goOn();
+    if (this.isPast) this.thinkWhenSeen();
+  }
+
+  /** Fetches the thoughts of an old task once someone sees where they would be. */
+  thinkWhenSeen() {
+    new IntersectionObserver((entries, observer) => {
+      if (!entries.some((entry) => entry.isIntersecting)) return;
+      observer.disconnect();
+      this.thoughts.watch();
+    }).observe(this.element);
   }
 
   /**
@@ -191,6 +213,7 @@ export class Run extends EventTarget {
 
   /** @param {import("./chat-api.js").StatusUpdate} update */
   status({ status, metadata }) {
+    if (this.isUnwanted && this.follower.task) this.halt().catch((error) => this.trouble(told(error), () => this.halt()));
     const before = this.state;
     const state = stateName(status.state);
     this.answered?.querySelector("form")?.remove();
@@ -233,7 +256,9 @@ export class Run extends EventTarget {
   enter(state) {
     this.state = state;
     this.element.dataset.state = state;
-    this.thoughts.element.hidden = this.follower.task === "";
+    if (this.follower.task && this.isFollowed && !this.isPast) this.thoughts.watch();
+    if (hasEnded(state)) this.thoughts.end();
+    this.showActs();
     if (!this.isBusy) this.progress.hidden = true;
     else if (this.progress.hidden) this.showProgress("", undefined);
     this.changed();
@@ -243,11 +268,34 @@ export class Run extends EventTarget {
   mine(message) {
     if (this.said.has(message.messageId)) return null;
     this.said.add(message.messageId);
-    this.request ??= message;
     const bubble = h("div", { class: "bubble mine" }, ...ownParts(message.parts, this.agent));
-    this.body.append(bubble);
+    const said = h("div", { class: "said" }, bubble);
+    this.body.append(said);
+    if (!this.request) {
+      this.request = message;
+      const edit = h("button", { type: "button", class: "link edit", "aria-label": "Edit and send again" }, "Edit");
+      edit.addEventListener("click", () => this.dispatchEvent(new CustomEvent("edit", { detail: message.parts })));
+      said.append(edit);
+      this.body.append(this.thoughts.element);
+    }
     this.changed();
-    return bubble;
+    return said;
+  }
+
+  /** Offers to copy the answer, and to send the request again after it was stopped. */
+  showActs() {
+    if (!hasEnded(this.state)) return fill(this.acts);
+    const texts = () => this.texts.map(({ source }) => source).filter(Boolean).join("\n\n");
+    const copy = this.texts.length > 0 ? copyButton("Copy", "Copy the answer", texts) : null;
+    const again = this.state === "canceled" ? h("button", { type: "button", class: "link" }, "Try again") : null;
+    again?.addEventListener("click", () => this.repeat());
+    fill(this.acts, copy, again);
+  }
+
+  /** Sends the whole request again, as a new task. */
+  repeat() {
+    const { parts = [], metadata } = this.request ?? {};
+    this.dispatchEvent(new CustomEvent("again", { detail: { parts, metadata } }));
   }
 
   /** Shows the user's message that is next in the log; fetches it if this page does not know it. */
@@ -284,6 +332,7 @@ export class Run extends EventTarget {
     }
     if (!shown.text) {
       shown.text = new Markdown();
+      this.texts.push(shown.text);
       shown.place.append(shown.text.element);
     }
     shown.text.add(part.text ?? "");
@@ -292,7 +341,11 @@ export class Run extends EventTarget {
   /** @param {Part[]} parts */
   speak(parts) {
     if (parts.length === 0) return;
-    this.body.append(h("div", { class: "theirs" }, ...parts.map((part) => partView(part, this.agent))));
+    /** @type {Shown} */
+    const shown = { place: h("div", { class: "theirs" }), text: null, isDone: true };
+    for (const part of parts) this.addPart(shown, part);
+    shown.text?.end();
+    this.body.append(shown.place);
   }
 
   /**
@@ -361,9 +414,13 @@ export class Run extends EventTarget {
       return;
     }
     const silent = state === "rejected" ? "The agent declines this." : "The agent failed, and does not say why.";
-    this.trouble(text || silent, async () => {
-      this.dispatchEvent(new CustomEvent("again", { detail: this.request ?? { parts: [] } }));
+    const again = h("button", { type: "button" }, "Try again");
+    again.addEventListener("click", () => {
+      again.remove();
+      this.repeat();
     });
+    this.body.append(h("div", { class: "problem run-problem" }, h("span", { dir: "auto" }, text || silent), again));
+    this.notice.hidden = true;
   }
 
   /**

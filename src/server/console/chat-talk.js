@@ -1,5 +1,5 @@
 // The open conversation: its tasks one below the other, the newest last.
-import { cancelTask, isAbort, listTasks, stateName, told } from "./chat-api.js";
+import { cardOf, isAbort, listTasks, stateName, told } from "./chat-api.js";
 import { hasEnded } from "./chat-follow.js";
 import { Problem } from "./chat-problem.js";
 import { Run } from "./chat-run.js";
@@ -12,8 +12,10 @@ const pageSize = 10;
 // The most streams that stay open: a browser has six connections to a server.
 const followedMost = 2;
 const nearEndPx = 80;
+const examplesMost = 4;
+const exampleMost = 200;
 
-/** Events: `changed` when it becomes busy or idle, or asks a question. */
+/** Events: `changed` when it becomes busy or idle, or asks a question; `edit` with the parts of a message to write anew. */
 export class Talk extends EventTarget {
   constructor() {
     super();
@@ -21,7 +23,8 @@ export class Talk extends EventTarget {
     this.older = h("button", { type: "button", hidden: true }, "Earlier messages");
     this.problem = new Problem("alert");
     this.welcome = h("div", { class: "welcome" });
-    this.element = h(
+    this.toEnd = h("button", { type: "button", class: "to-end", hidden: true }, "↓ Latest");
+    this.log = h(
       "div",
       { class: "talk", role: "log", "aria-label": "Conversation", tabIndex: 0 },
       this.older,
@@ -29,6 +32,7 @@ export class Talk extends EventTarget {
       this.welcome,
       this.runs,
     );
+    this.element = h("div", { class: "talk-place" }, this.log, this.toEnd);
     /** @type {Run[]} */
     this.all = [];
     /** @type {import("./chat-api.js").Agent | null} */
@@ -36,9 +40,19 @@ export class Talk extends EventTarget {
     this.context = "";
     this.next = "";
     this.ended = new AbortController();
+    /** Whether the view follows what comes: until someone scrolls up. */
     this.isAtEnd = true;
-    this.drawing = 0;
-    this.element.addEventListener("scroll", () => this.noteScroll(), { passive: true });
+    this.top = 0;
+    this.log.addEventListener("scroll", () => this.noteScroll(), { passive: true });
+    this.log.addEventListener("click", (event) => this.noteClick(event));
+    this.toEnd.addEventListener("click", () => {
+      this.isAtEnd = true;
+      this.follow();
+      this.log.focus();
+    });
+    // Also when a picture has loaded, or the window has changed.
+    const watcher = new ResizeObserver(() => this.follow());
+    for (const watched of [this.log, this.runs]) watcher.observe(watched);
     this.older.addEventListener("click", () => this.showOlder());
     document.addEventListener("visibilitychange", () => {
       for (const run of this.all) run.see(!document.hidden);
@@ -52,6 +66,11 @@ export class Talk extends EventTarget {
   /** The id of the newest task; empty until the server has given it one. */
   get newest() {
     return this.all.at(-1)?.follower.task ?? "";
+  }
+
+  /** The state of the newest task; empty if there is none. */
+  get state() {
+    return this.all.at(-1)?.state ?? "";
   }
 
   get asking() {
@@ -84,9 +103,24 @@ export class Talk extends EventTarget {
     fill(this.welcome);
   }
 
-  /** @param {import("./chat-api.js").Agent} agent */
-  greet(agent) {
-    fill(this.welcome, h("h2", null, agent.title), h("p", { class: "faint", dir: "auto" }, agent.description));
+  /** Shows what the agent is, and its card's examples as buttons.
+   * @param {import("./chat-api.js").Agent} agent */
+  async greet(agent) {
+    const place = h("div", { class: "examples" });
+    const hint = h("p", { class: "faint", hidden: true }, "Files can be dropped or pasted here, too.");
+    const icon = h("img", { src: "/chat/icon.svg", alt: "", width: 44, height: 44 });
+    const about = h("p", { class: "faint", dir: "auto" }, agent.description);
+    fill(this.welcome, icon, h("h2", { dir: "auto" }, agent.title), about, place, hint);
+    const { signal } = this.ended;
+    const card = await cardOf(agent, signal).catch(() => null);
+    if (!card || signal.aborted) return;
+    const examples = (card.skills ?? []).flatMap((skill) => skill.examples ?? []).filter((text) => text.length <= exampleMost);
+    for (const text of [...new Set(examples)].slice(0, examplesMost)) {
+      const button = h("button", { type: "button", class: "example", dir: "auto" }, text);
+      button.addEventListener("click", () => this.say([{ text }]));
+      place.append(button);
+    }
+    hint.hidden = !(card.defaultInputModes ?? []).some((mode) => !/^(text\/plain|application\/json)$/.test(mode));
   }
 
   /**
@@ -116,10 +150,8 @@ export class Talk extends EventTarget {
 
   /** Stops the task under way. */
   async halt() {
-    const { agent } = this;
-    if (!agent) return;
-    for (const run of this.all.filter((one) => one.isBusy && one.follower.task)) {
-      await cancelTask(agent, run.follower.task).catch((error) => this.problem.tell(told(error)));
+    for (const run of this.all.filter((one) => one.isBusy)) {
+      await run.halt().catch((error) => this.problem.tell(told(error)));
     }
   }
 
@@ -129,22 +161,42 @@ export class Talk extends EventTarget {
     const run = new Run(agent, this.context);
     run.addEventListener("changed", () => this.changed());
     run.addEventListener("again", (event) => this.begin(agent, /** @type {CustomEvent} */ (event).detail));
+    run.addEventListener("edit", (event) => {
+      this.dispatchEvent(new CustomEvent("edit", { detail: /** @type {CustomEvent} */ (event).detail }));
+    });
     this.all.splice(at, 0, run);
     return run;
   }
 
   changed() {
     this.dispatchEvent(new Event("changed"));
-    if (this.drawing) return;
-    this.drawing = requestAnimationFrame(() => {
-      this.drawing = 0;
-      if (this.isAtEnd) this.element.scrollTop = this.element.scrollHeight;
-    });
   }
 
+  follow() {
+    if (this.isAtEnd) this.log.scrollTop = this.log.scrollHeight;
+    this.noteScroll();
+  }
+
+  get isNearEnd() {
+    const { scrollTop, scrollHeight, clientHeight } = this.log;
+    return scrollHeight - scrollTop - clientHeight < nearEndPx;
+  }
+
+  /** What has grown does not end the following, only someone who scrolls up. */
   noteScroll() {
-    const { scrollTop, scrollHeight, clientHeight } = this.element;
-    this.isAtEnd = scrollHeight - scrollTop - clientHeight < nearEndPx;
+    const isUp = this.log.scrollTop < this.top;
+    this.top = this.log.scrollTop;
+    if (this.isNearEnd) this.isAtEnd = true;
+    else if (isUp) this.isAtEnd = false;
+    this.toEnd.hidden = this.isAtEnd || this.isNearEnd;
+  }
+
+  /** Who opens something looks at it.
+   * @param {Event} event */
+  noteClick(event) {
+    if (!(/** @type {Element} */ (event.target).closest("summary"))) return;
+    this.isAtEnd = false;
+    requestAnimationFrame(() => this.noteScroll());
   }
 
   async load() {
@@ -168,10 +220,11 @@ export class Talk extends EventTarget {
   }
 
   async showOlder() {
-    const before = this.element.scrollHeight - this.element.scrollTop;
+    const before = this.log.scrollHeight - this.log.scrollTop;
+    this.isAtEnd = false;
     this.older.hidden = true;
     await this.load();
-    this.element.scrollTop = this.element.scrollHeight - before;
+    this.log.scrollTop = this.log.scrollHeight - before;
   }
 
   /**

@@ -1,8 +1,8 @@
-// An agent's reasoning and actions beside its answer: collapsed, and fetched when the user opens them.
+// An agent's reasoning and actions beside its answer, collapsed. Shown only if there are some.
 import { asides, isAbort, told } from "./chat-api.js";
 import { data } from "./chat-data.js";
 import { Markdown } from "./chat-markdown.js";
-import { append, fill, h } from "./dom.js";
+import { append, fill, h, say } from "./dom.js";
 
 /** @typedef {{op: string, path: string, value?: unknown}} Operation of RFC 6902; the rarer ones are left out */
 
@@ -43,56 +43,62 @@ export class Thoughts {
     this.agent = agent;
     this.taskOf = taskOf;
     this.inside = h("div", { class: "thoughts" });
-    this.element = h("details", { class: "thinking" }, h("summary", null, "Thinking and steps"), this.inside);
-    this.element.addEventListener("toggle", () => this.toggled());
-    /** @type {AbortController | null} */
-    this.reading = null;
+    this.label = h("summary");
+    this.element = h("details", { class: "thinking", hidden: true }, this.label, this.inside);
+    this.last = "";
+    this.isReading = false;
+    this.reading = new AbortController();
     /** @type {Markdown | null} */
     this.thought = null;
+    /** When the open thought began, and how long the others took, in ms. */
+    this.since = 0;
+    this.spent = 0;
     /** @type {Map<string, {content: any, place: HTMLElement}>} */
     this.activities = new Map();
     /** @type {Map<string, HTMLElement>} */
     this.steps = new Map();
+    this.step = "";
   }
 
   stop() {
-    this.reading?.abort();
+    this.reading.abort();
   }
 
-  toggled() {
-    if (!this.element.open) return this.stop();
-    this.load();
+  /** Call when the task has ended: what has begun ends, too. */
+  end() {
+    this.step = "";
+    this.endThought(Date.now());
   }
 
-  async load() {
-    this.stop();
-    const { signal } = (this.reading = new AbortController());
-    this.activities.clear();
-    this.steps.clear();
-    this.thought = null;
-    fill(this.inside);
+  /** Reads what is new, until the turn ends: a task that has asked questions has several turns. */
+  async watch() {
+    const { signal } = this.reading;
+    if (this.isReading || signal.aborted) return;
+    this.isReading = true;
     try {
-      await this.read(signal);
-      this.endThought();
-      if (!this.inside.childElementCount) fill(this.inside, h("p", { class: "faint" }, "The agent tells of none."));
+      const task = this.taskOf();
+      for (let isMore = true; isMore && !signal.aborted; ) {
+        isMore = false;
+        for await (const { id, event } of asides(this.agent, task, this.last || `${task.id}:0`, signal)) {
+          if (id && id !== this.last) isMore = true;
+          this.last = id || this.last;
+          this.take(event);
+        }
+      }
     } catch (error) {
-      if (!signal.aborted && !isAbort(error)) append(this.inside, [h("p", { class: "problem", role: "alert" }, told(error))]);
+      if (!signal.aborted && !isAbort(error)) append(this.inside, [h("p", { class: "problem" }, told(error))]);
     }
+    this.isReading = false;
   }
 
-  /** Reads all turns, one after the other: a task that has asked questions has several.
-   * @param {AbortSignal} signal */
-  async read(signal) {
-    const task = this.taskOf();
-    let last = `${task.id}:0`;
-    for (let isMore = true; isMore && !signal.aborted; ) {
-      isMore = false;
-      for await (const { id, event } of asides(this.agent, task, last, signal)) {
-        if (id && id !== last) isMore = true;
-        last = id || last;
-        this.take(event);
-      }
-    }
+  /** Says in a few words what there is. */
+  name() {
+    const seconds = Math.max(1, Math.round(this.spent / 1000));
+    const count = this.steps.size;
+    const done = [this.spent > 0 ? `Thought for ${seconds} s` : "", count > 0 ? `${count} ${count === 1 ? "step" : "steps"}` : ""];
+    const now = this.thought ? "Thinking…" : this.step && `${this.step}…`;
+    say(this.label, now || done.filter(Boolean).join(" · ") || "Activity");
+    this.element.hidden = this.inside.childElementCount === 0;
   }
 
   /** @param {any} event */
@@ -100,10 +106,10 @@ export class Thoughts {
     switch (event.type) {
       case "REASONING_MESSAGE_CONTENT":
       case "THINKING_TEXT_MESSAGE_CONTENT":
-        return this.think(event.delta);
+        return this.think(event.delta, event.timestamp ?? Date.now());
       case "REASONING_MESSAGE_END":
       case "THINKING_TEXT_MESSAGE_END":
-        return this.endThought();
+        return this.endThought(event.timestamp ?? Date.now());
       case "STEP_STARTED":
         return this.begin(event.stepName);
       case "STEP_FINISHED":
@@ -115,31 +121,41 @@ export class Thoughts {
     }
   }
 
-  endThought() {
+  /** @param {number} at */
+  endThought(at) {
+    if (this.thought) this.spent += Math.max(1, at - this.since);
     this.thought?.end();
     this.thought = null;
+    this.name();
   }
 
-  /** @param {string} delta */
-  think(delta) {
+  /** @param {string} delta
+   * @param {number} at */
+  think(delta, at) {
     if (!this.thought) {
+      this.since = at;
       this.thought = new Markdown();
       this.inside.append(this.thought.element);
+      this.name();
     }
     this.thought.add(delta);
   }
 
   /** @param {string} name */
   begin(name) {
-    const mark = h("span", { class: "mark" }, "begun");
+    const mark = h("span", { class: "mark" }, "running");
     this.steps.set(name, mark);
+    this.step = name;
     this.inside.append(h("div", { class: "step" }, "Step ", h("b", null, name), " ", mark));
+    this.name();
   }
 
   /** @param {string} name */
   finish(name) {
     const mark = this.steps.get(name);
     if (mark) fill(mark, "done");
+    if (this.step === name) this.step = "";
+    this.name();
   }
 
   /**
@@ -153,6 +169,7 @@ export class Thoughts {
     if (!known) this.inside.append(place);
     this.activities.set(id, { content, place });
     fill(place, h("div", { class: "name" }, String(type).toLowerCase()), data(content, type));
+    this.name();
   }
 
   /**

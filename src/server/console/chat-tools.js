@@ -24,7 +24,7 @@ export class Tools {
 
   /** @param {{id: string, name: string, arguments: unknown}} call */
   begin(call) {
-    const mark = h("span", { class: "mark" }, "at work");
+    const mark = h("span", { class: "mark" }, "running");
     const asked = [h("div", { class: "name" }, "Asked"), data(call.arguments, "Asked")];
     const place = h("div", { class: "inside" }, ...asked);
     const head = h("summary", null, "Uses ", h("b", null, call.name), " ", mark);

@@ -17,6 +17,9 @@ function addressOf(agent, context) {
   return `#${query}`;
 }
 
+// The agent that was used last. It comes first the next time.
+const lastPlace = "baton-chat-agent";
+
 class Chat extends HTMLElement {
   constructor() {
     super();
@@ -86,6 +89,7 @@ class Chat extends HTMLElement {
       this.list.select(this.talk.context);
     });
     this.talk.addEventListener("changed", () => this.reflect());
+    this.talk.addEventListener("edit", (event) => this.compose.take(/** @type {CustomEvent} */ (event).detail));
     this.list.addEventListener("changed", () => this.entitle());
     this.list.addEventListener("gone", () => this.go(addressOf(this.choice.value)));
   }
@@ -94,7 +98,9 @@ class Chat extends HTMLElement {
   async begin() {
     this.problem.tell("");
     try {
-      this.agents = await agents();
+      const rank = (/** @type {import("./chat-api.js").Agent} */ one) =>
+        one.name === localStorage.getItem(lastPlace) ? 0 : one.default ? 1 : 2;
+      this.agents = (await agents()).sort((one, other) => rank(one) - rank(other));
       this.leave.hidden = token.get() === "";
       fill(this.choice, ...this.agents.map(({ name, title }) => h("option", { value: name }, title)));
       if (this.agents.length === 0) return this.problem.tell("There is no agent that you may use.");
@@ -114,13 +120,13 @@ class Chat extends HTMLElement {
   show() {
     const query = new URLSearchParams(location.hash.slice(1));
     const wanted = query.get("agent");
-    const usual = this.agents.find((one) => one.default) ?? this.agents[0];
-    const agent = wanted ? this.agents.find(({ name }) => name === wanted) : usual;
+    const agent = wanted ? this.agents.find(({ name }) => name === wanted) : this.agents[0];
     if (!agent) {
       this.talk.close();
       return this.problem.tell(`There is no agent “${wanted}”, or you may not use it.`);
     }
     this.problem.tell("");
+    localStorage.setItem(lastPlace, agent.name);
     const context = query.get("context") ?? "";
     this.choice.value = agent.name;
     this.list.open(agent);
@@ -135,6 +141,7 @@ class Chat extends HTMLElement {
   reflect() {
     const { isBusy, asking } = this.talk;
     this.compose.reflect({ isBusy, isAsking: asking !== undefined });
+    this.list.note(this.talk.state);
     // The list changes when the server has accepted a message, and when it has answered.
     const now = `${isBusy} ${this.talk.newest}`;
     if (this.known !== now) this.list.renew();
