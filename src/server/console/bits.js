@@ -109,7 +109,7 @@ export function copyButton(shown, name, textOf) {
 }
 
 /** @param {string} text */
-async function copy(text) {
+export async function copy(text) {
   // Pages loaded over plain HTTP from another host have no clipboard.
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   const field = h("textarea", { value: text, class: "unseen" });

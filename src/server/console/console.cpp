@@ -5,6 +5,8 @@
 #include <string>
 
 #include "base/embedded.h"
+#include "http/http_text.h"
+#include "json/writer.h"
 #include "server/shared/answers.h"
 #include "server/show/conditional.h"
 
@@ -12,7 +14,8 @@ namespace baton::server::console {
 namespace {
 
 constexpr std::string_view kConsole = "/console", kChat = "/chat";
-constexpr const char *kConsolePage = "console/index.html", *kChatPage = "console/chat.html";
+constexpr const char *kConsolePage = "console/index.html", *kChatPage = "console/chat.html",
+                     *kStartPage = "console/start.html";
 
 // Pictures of plans and of agents come with a token, so they are shown from blobs.
 constexpr const char* kPolicy =
@@ -73,6 +76,41 @@ http::Reply with_protection(http::Reply reply) {
   return reply;
 }
 
+http::Reply page_reply(const http::Request& request, const std::string& name) {
+  const std::string_view text = base::embedded_file(name);
+  if (text.empty()) return with_protection(plain_error(404, "no such file"));
+  http::Reply reply = conditional_reply(request, std::string(text), {});
+  if (reply.status == 200) reply.content_type = type_of(name);
+  reply.headers.emplace_back("Cache-Control", "no-cache");
+  return with_protection(std::move(reply));
+}
+
+// RFC 8631 has these relations.
+constexpr const char* kStartLinks = R"(</agents>; rel="service-meta"; type="application/json", )"
+                                    R"(</health>; rel="status"; type="application/json")";
+
+http::Reply start_json(const Served& served) {
+  http::Reply reply;
+  json::Writer out(reply.body);
+  out.object([&] {
+    out.member("name", "Baton");
+    out.member(
+        "description",
+        "Serves agents over A2A and AG-UI, and stores every task before it answers. GET agents for the "
+        "agents that you may use; each has its own card and URL.");
+    out.key("links").object([&] {
+      out.member("agents", served.root + "/agents");
+      if (served.chat) out.member("chat", served.root + std::string(kChat));
+      if (served.console) out.member("console", served.root + std::string(kConsole));
+      out.member("health", served.root + "/health");
+      out.member("ready", served.root + "/readyz");
+    });
+  });
+  reply.body += '\n';
+  reply.headers.emplace_back("Cache-Control", "no-cache");
+  return reply;
+}
+
 }  // namespace
 
 std::span<const PathRow> paths() {
@@ -85,13 +123,18 @@ http::Reply reply_to(const http::Request& request) {
     reply.headers.emplace_back("Allow", "GET");
     return with_protection(std::move(reply));
   }
-  const std::string name = file_of(request.path);
-  const std::string_view text = base::embedded_file(name);
-  if (text.empty()) return with_protection(plain_error(404, "no such file"));
-  http::Reply reply = conditional_reply(request, std::string(text), {});
-  if (reply.status == 200) reply.content_type = type_of(name);
-  reply.headers.emplace_back("Cache-Control", "no-cache");
-  return with_protection(std::move(reply));
+  return page_reply(request, file_of(request.path));
+}
+
+http::Reply start_reply(const http::Request& request, const Served& served) {
+  const std::string_view accepts = request.header("Accept");
+  const bool is_browser =
+      http::list_has(accepts, "text/html") && !http::list_has(accepts, "application/json");
+  // The page's files are the chat page's, so it is not served without that.
+  http::Reply reply = is_browser && served.chat ? page_reply(request, kStartPage) : start_json(served);
+  reply.headers.emplace_back("Vary", "Accept");
+  reply.headers.emplace_back("Link", kStartLinks);
+  return reply;
 }
 
 }  // namespace baton::server::console

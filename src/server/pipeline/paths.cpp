@@ -20,6 +20,8 @@ constexpr std::array kOwnPaths{
     PathRow{Place::agent, "GET", "/agent/authenticatedExtendedCard", Stage::extended_card},  // of A2A 0.2
     PathRow{Place::agent, "GET", "/plan.svg", Stage::plan},
 
+    // The other methods of this path are the default agent's.
+    PathRow{Place::root, "GET", "/", Stage::start_page, Head::served_and_allowed},
     PathRow{Place::root, "GET", "/healthz", Stage::is_alive},
     PathRow{Place::root, "GET", "/health", Stage::is_healthy},
     PathRow{Place::root, "GET", "/readyz", Stage::is_ready},

@@ -155,6 +155,10 @@ void Pipeline::route(const ExchangePtr& exchange) const {
   const http::Request& request = exchange->request();
   PathMatch found = find_path(paths_at(Place::root), request.method, request.path);
   if (found.is(Stage::chat_page) && !services_.options.chat.page) found = {};
+  // Other methods of the start page's path are the default agent's.
+  const std::string start_allows =
+      found.is(Stage::start_page) && !found.allowed ? found.allow : std::string();
+  if (!start_allows.empty()) found = {};
   const bool is_for_probes = found.is(Stage::is_alive) || found.is(Stage::is_healthy) ||
                              found.is(Stage::is_ready) || found.is(Stage::metrics);
   if (!is_for_probes && !is_open_.load(std::memory_order_acquire))
@@ -167,6 +171,7 @@ void Pipeline::route(const ExchangePtr& exchange) const {
     target.is_default = target.agent && target.agent == services_.catalogue.default_agent();
   } else if (target.agent) {
     found = find_below(target, request.method);
+    if (!found.allowed && !start_allows.empty()) found.allow = start_allows + ", " + found.allow;
   }
   if (!target.agent) {
     return exchange->reply(plain_error(404, target.at_root ? kNoDefault : "no such agent"));
@@ -185,6 +190,8 @@ void Pipeline::serve_root(const ExchangePtr& exchange, const PathMatch& found) c
       return exchange->block([this, exchange] { serve_agents(exchange); });
     case Stage::tokens:
       return serve_tokens(exchange);
+    case Stage::start_page:
+      return serve_start(exchange);
     case Stage::chat_page:
       exchange->leave_headers();
       return exchange->reply(console::reply_to(exchange->request()));
@@ -326,6 +333,15 @@ std::optional<Admitted> Pipeline::admitted(const ExchangePtr& exchange, const Ta
   }
   refuse_caller(request, caller.error(), [refuse, error = caller.error()] { refuse(error); });
   return std::nullopt;
+}
+
+void Pipeline::serve_start(const ExchangePtr& exchange) const {
+  const http::Request& request = exchange->request();
+  console::Served served;
+  served.root = card_urls(services_.options, request, {nullptr, true, base_url_}).rest;
+  served.chat = services_.options.chat.page;
+  served.console = operators_ != nullptr && operators_with_callers_;
+  exchange->reply(console::start_reply(request, served));
 }
 
 void Pipeline::serve_agents(const ExchangePtr& exchange) const {

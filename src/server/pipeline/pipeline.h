@@ -102,6 +102,7 @@ class Pipeline {
   const agents::Agent* agent_named(std::string_view name) const;
   // Finds the row of a path below an agent.
   static PathMatch find_below(const Target& target, std::string_view method);
+  void serve_start(const ExchangePtr& exchange) const;
   void serve_agents(const ExchangePtr& exchange) const;
   void serve_tokens(const ExchangePtr& exchange) const;
   void serve_card(const ExchangePtr& exchange, const Target& target) const;

@@ -48,6 +48,7 @@ enum class Stage {
   metrics,
   agents,
   tokens,
+  start_page,
   chat_page,
   console,
   operator_api,

@@ -82,6 +82,24 @@ TEST_CASE("Console: all replies forbid inline scripts, frames and other origins"
   }
 }
 
+TEST_CASE(
+    "Console: the start page has the same policy, names no agent, and links only pages that are served") {
+  http::Request request = asking("/");
+  const auto reply_for = [&](bool chat, bool console) {
+    return server::console::start_reply(request, {"http://h", chat, console});
+  };
+  const http::Reply links = reply_for(true, true);
+  CHECK(links.body.find(R"("console":"http://h/console")") != std::string::npos);
+  CHECK(reply_for(true, false).body.find("console") == std::string::npos);
+  CHECK(header_of(links, "Link").find(R"(</health>; rel="status")") != std::string::npos);
+  request.headers.emplace_back("Accept", "text/html");
+  const http::Reply page = reply_for(true, true);
+  CHECK(page.body.find("/chat/start.js") != std::string::npos);
+  CHECK(header_of(page, "Vary") == "Accept");
+  CHECK(header_of(page, "Content-Security-Policy") ==
+        header_of(reply_to(asking("/chat")), "Content-Security-Policy"));
+}
+
 TEST_CASE("Console: a cached file is not sent again") {
   http::Request request = asking("/console/app.js");
   const http::Reply first = reply_to(request);

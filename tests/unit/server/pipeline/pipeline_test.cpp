@@ -140,4 +140,38 @@ TEST_CASE("Pipeline: without operators, or for another host, the operator API's 
   CHECK(refused.body.starts_with(R"({"error":{"code":"permission_denied",)"));
 }
 
+TEST_CASE(
+    "Pipeline: GET of the root is the start page for browsers and links for others, and POST stays A2A's") {
+  Bench bench;
+  bench.options.anonymous = false;  // the answer is the same for every visitor
+  bench.pipeline.open("http://127.0.0.1:80");
+  const Reply links = bench.ask("GET", "/");
+  CHECK(links.status == 200);
+  CHECK(links.body.find(R"("agents":"http://127.0.0.1:80/agents")") != std::string::npos);
+  CHECK(links.body.find(R"("chat":"http://127.0.0.1:80/chat")") != std::string::npos);
+  CHECK(links.body.find("console") == std::string::npos);  // this listener does not serve it
+  CHECK(bench.ask("HEAD", "/").status == 200);
+
+  const auto browser = [&](const char* accepts) {
+    Request request;
+    request.method = "GET";
+    request.path = request.raw_path = "/";
+    request.headers.emplace_back("Accept", accepts);
+    const auto asked = std::make_shared<Asked>(std::move(request));
+    bench.pipeline.handle(asked);
+    return asked->answer;
+  };
+  const Reply page = browser("text/html,application/xhtml+xml,*/*;q=0.8");
+  CHECK(page.content_type == "text/html; charset=utf-8");
+  CHECK(page.body.starts_with("<!doctype html>"));
+  CHECK(browser("application/json, text/html").body == links.body);
+  bench.options.chat.page = false;  // the start page needs its files
+  CHECK(browser("text/html").body.find("chat") == std::string::npos);
+
+  CHECK(bench.ask("POST", "/").body.starts_with(R"({"jsonrpc":"2.0")"));
+  const Reply put = bench.ask("PUT", "/");
+  CHECK(put.status == 405);
+  CHECK(put.body.find("GET, HEAD, POST") != std::string::npos);
+}
+
 }  // namespace pipeline_test
