@@ -1,14 +1,13 @@
 // Talking to an agent over a chosen protocol, with the raw traffic beside the conversation.
 import { agents, authorization, me } from "./api.js";
 import { state } from "./bits.js";
-import { json } from "./content.js";
 import { append, fill, h, say, visible } from "./dom.js";
+import { fieldsOf } from "./form.js";
 import { Page, told } from "./page.js";
 import { grpc, protocols as ofBrowsers } from "./protocols.js";
 import { go, url } from "./router.js";
 import { frames } from "./sse.js";
-
-const trafficMax = 400;
+import { Traffic } from "./traffic.js";
 
 class Playground extends Page {
   constructor() {
@@ -17,8 +16,15 @@ class Playground extends Page {
     this.protocols = ofBrowsers;
     this.protocol = h("select", { name: "protocol" });
     this.talked = h("div", { class: "talked", role: "log", "aria-label": "Conversation", tabIndex: 0 });
-    this.traffic = h("ol", { class: "traffic", "aria-label": "Raw traffic", tabIndex: 0 });
-    this.words = h("textarea", { rows: 2, required: true, "aria-label": "Message", placeholder: "Say something" });
+    this.traffic = new Traffic((request) => this.attempt(() => this.exchange(request, this.spoken)));
+    this.headers = h("textarea", {
+      rows: 2,
+      class: "code",
+      spellcheck: false,
+      "aria-label": "Headers to add",
+      placeholder: "X-Name: value",
+    });
+    this.words = h("textarea", { rows: 2, required: true, "aria-label": "Message", placeholder: "Write a message" });
     this.send = h("button", { type: "submit", class: "primary" }, "Send");
     this.stop = h("button", { type: "button", hidden: true }, "Stop reading");
     /** @type {AbortController | null} */
@@ -54,6 +60,7 @@ class Playground extends Page {
         h("label", null, h("span", null, "Agent"), this.agent),
         h("label", null, h("span", null, "Protocol"), this.protocol),
       ),
+      h("details", { class: "extra" }, h("summary", null, "Headers"), this.headers),
       this.problem,
       h(
         "div",
@@ -62,7 +69,7 @@ class Playground extends Page {
         h(
           "section",
           null,
-          h("h2", null, "Traffic", h("small", null, "as sent and received; the token is left out")),
+          h("h2", null, "Traffic", h("small", null, "the token is left out")),
           this.traffic,
         ),
       ),
@@ -94,40 +101,67 @@ class Playground extends Page {
     this.reading?.abort();
     this.talk = fresh();
     fill(this.talked);
-    fill(this.traffic);
+    this.traffic.clear();
     this.words.focus();
   }
 
-  async saySomething() {
-    const text = this.words.value;
-    const protocol = this.protocols[this.protocol.selectedIndex];
-    const { path, headers, body, relayed } = protocol.send(text, this.talk);
+  get spoken() {
+    return this.protocols[this.protocol.selectedIndex];
+  }
+
+  /** @param {unknown} [data] the answer by a question's schema, instead of a text */
+  async saySomething(data) {
+    const text = data === undefined ? this.words.value : JSON.stringify(data);
+    const { path, headers, body, relayed } = this.spoken.send(text, this.talk, data);
     const to = relayed ? path : `/agents/${encodeURIComponent(this.agent.value)}${path}`;
     if (relayed) body.agent = this.agent.value;
-    this.words.value = "";
+    const all = { "Content-Type": "application/json", Accept: "text/event-stream", ...headers, ...this.added() };
+    if (data === undefined) this.words.value = "";
+    for (const form of this.talked.querySelectorAll("form")) form.remove();
     this.bubble("mine", text);
+    await this.exchange({ to, headers: all, body, relayed }, this.spoken);
+  }
+
+  /** The headers to add. @returns {Record<string, string>} */
+  added() {
+    const given = this.headers.value.split("\n").filter((line) => line.trim() !== "");
+    return Object.fromEntries(
+      given.map((line) => {
+        const at = line.indexOf(":");
+        if (at < 1) throw new Error(`"${line}" is not a header. Write it as Name: value.`);
+        const name = line.slice(0, at).trim();
+        if (name.toLowerCase() === "authorization") throw new Error("The console's own token is sent. Remove this header.");
+        return [name, line.slice(at + 1).trim()];
+      }),
+    );
+  }
+
+  /**
+   * @param {import("./traffic.js").Request} request
+   * @param {import("./protocols.js").Protocol} protocol
+   */
+  async exchange(request, protocol) {
     const answer = this.bubble("theirs", "");
     const mine = (this.reading = new AbortController());
     this.stop.hidden = false;
     this.send.disabled = true;
     try {
-      const all = { "Content-Type": "application/json", Accept: "text/event-stream", ...headers };
-      this.log("sent", `POST ${to}\n${lines(all)}`, body);
-      const response = await fetch(to, {
+      this.traffic.sent(request);
+      const response = await fetch(request.to, {
         method: "POST",
-        headers: { ...all, ...authorization() },
-        body: JSON.stringify(body),
+        headers: { ...request.headers, ...authorization() },
+        body: JSON.stringify(request.body),
         credentials: "omit",
         signal: mine.signal,
       });
-      this.log("received", `HTTP ${response.status}\n${lines(Object.fromEntries(response.headers))}`);
+      this.traffic.answered(response);
       await this.read(response, protocol, answer);
     } catch (error) {
       if (!mine.signal.aborted) answer.note(told(error));
     } finally {
       this.stop.hidden = true;
       this.send.disabled = false;
-      this.words.focus();
+      if (!answer.asks()) this.words.focus();
     }
     this.talk.turns.push({ id: String(this.talk.turns.length), role: "assistant", content: answer.said() });
   }
@@ -141,14 +175,12 @@ class Playground extends Page {
     const streams = response.headers.get("Content-Type")?.startsWith("text/event-stream");
     if (!streams || !response.body) {
       const text = await response.text();
-      this.log("received", text);
       if (response.status === 404)
         return answer.note("Not served at this address: the agents may have another one than the console.");
       if (!response.ok) answer.note(`HTTP ${response.status}`);
       return this.hear(text, protocol, answer);
     }
     for await (const frame of frames(response.body)) {
-      this.log("received", frame.raw);
       this.hear(frame.data, protocol, answer);
     }
   }
@@ -163,11 +195,32 @@ class Playground extends Page {
     try {
       body = JSON.parse(text);
     } catch {
-      return; // Such as [DONE]; the traffic shows it.
+      return this.traffic.received(text.slice(0, 40) || "nothing", text, undefined); // Such as [DONE].
     }
+    this.traffic.received(protocol.called(body) || "event", text, body);
     const heard = protocol.hear(body, this.talk);
     if (heard.text) answer.add(heard.text);
     if (heard.note) answer.note(heard.note);
+    if (heard.schema) answer.ask(heard.schema);
+  }
+
+  /** The form for an answer. @param {import("./api.js").Schema} schema */
+  form(schema) {
+    const fields = fieldsOf(schema);
+    const problem = h("p", { class: "problem", role: "alert", hidden: true });
+    const send = h("button", { type: "submit", class: "primary" }, "Answer");
+    const form = h("form", { class: "answer" }, fields.element, problem, h("div", { class: "buttons" }, send));
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      try {
+        const data = fields.value();
+        this.attempt(() => this.saySomething(data));
+      } catch (error) {
+        say(problem, `This is not JSON: ${error instanceof Error ? error.message : error}`);
+        problem.hidden = false;
+      }
+    });
+    return form;
   }
 
   /**
@@ -177,12 +230,23 @@ class Playground extends Page {
   bubble(whose, text) {
     const place = h("div", { class: "words", dir: "auto" }, text);
     const notes = h("div", { class: "bubble-notes" });
-    this.talked.append(h("div", { class: `bubble ${whose}` }, place, notes));
+    const whole = h("div", { class: `bubble ${whose}` }, place, notes);
+    this.talked.append(whole);
     let all = text;
+    let asks = false;
     const down = () => this.talked.scrollTo(0, this.talked.scrollHeight);
     down();
     return {
       said: () => all,
+      asks: () => asks,
+      ask: (/** @type {import("./api.js").Schema} */ schema) => {
+        if (asks) return;
+        asks = true;
+        const form = this.form(schema);
+        whole.append(form);
+        down();
+        /** @type {HTMLElement | null} */ (form.querySelector("input, select, textarea"))?.focus();
+      },
       add: (/** @type {string} */ more) => {
         all += all === "" ? more.replace(/^\n+/, "") : more;
         say(place, all);
@@ -194,37 +258,10 @@ class Playground extends Page {
       },
     };
   }
-
-  /**
-   * @param {string} way
-   * @param {string} head
-   * @param {unknown} [body]
-   */
-  log(way, head, body) {
-    const at = new Date().toLocaleTimeString();
-    this.traffic.append(
-      h(
-        "li",
-        { class: way },
-        h("small", null, `${way} ${at}`),
-        h("div", { class: "code" }, head),
-        body === undefined ? null : json(body),
-      ),
-    );
-    if (this.traffic.childElementCount > trafficMax) this.traffic.firstElementChild?.remove();
-    this.traffic.scrollTo(0, this.traffic.scrollHeight);
-  }
 }
 customElements.define("baton-playground", Playground);
 
 /** @returns {import("./protocols.js").Talk} */
 function fresh() {
   return { context: "", task: "", ask: "", turns: [] };
-}
-
-/** @param {Record<string, string>} headers */
-function lines(headers) {
-  return Object.entries(headers)
-    .map(([name, value]) => `${name}: ${value}`)
-    .join("\n");
 }
