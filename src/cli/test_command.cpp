@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kFileMax = 16 << 20;
+constexpr std::size_t kConversationsMax = 16 << 20;
 constexpr char kFile[] = "conversations.json";
 
 struct Outcome {
@@ -129,7 +129,7 @@ bool write_junit(const std::string& file, const std::vector<Suite>& suites) {
 }
 
 base::Result<std::vector<Conversation>> conversations_in(const std::string& file) {
-  const auto text = app::read_text_file(file, kFileMax);
+  const auto text = app::read_text_file(file, kConversationsMax);
   if (!text) return base::fail(text.error());
   auto conversations = read_conversations(*text);
   if (!conversations)
@@ -165,7 +165,7 @@ base::Result<std::vector<Suite>> suites_in(const TestOptions& options, const app
   return suites;
 }
 
-int wrong(const std::string& what) {
+int refuse(const std::string& what) {
   std::fprintf(stderr, "baton: %s\n", printable(what).c_str());
   return kExitUsage;
 }
@@ -175,9 +175,9 @@ int wrong(const std::string& what) {
 int test_command(const TestOptions& options) {
   const auto place = app::agent_folder(options.folder);
   const auto found = suites_in(options, place);
-  if (!found) return wrong(found.error().for_caller);
+  if (!found) return refuse(found.error().for_caller);
   const auto server = LocalServer::start(place.agents);
-  if (!server) return wrong(server.error().for_caller);
+  if (!server) return refuse(server.error().for_caller);
   std::vector<Suite> suites = *found;
   std::ptrdiff_t failed = 0, all = 0;
   for (Suite& suite : suites) {
