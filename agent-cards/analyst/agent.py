@@ -83,7 +83,7 @@ def page(message: Message) -> str:
 
 @agent
 def answer(turn: Turn) -> str | None:
-    words = turn.prompt.split()
+    words = turn.text.split()
     wish = words[0] if words else ""
     if wish in ("compare", "outliers"):
         text, facts = compare(turn.message) if wish == "compare" else outliers(turn.message)

@@ -101,7 +101,7 @@ def answer_weather(turn: Turn, city: str, chinese: bool) -> str:
 
 @agent
 def answer(turn: Turn) -> str | None:
-    text = turn.prompt
+    text = turn.text
     offered = tool_names(turn.tools)
     named = next((name for name in offered if names_it(text, name)), None)
     city = city_in(text)

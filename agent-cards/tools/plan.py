@@ -35,6 +35,6 @@ def show_plan(turn: Turn, city: str, facts: dict[str, Any]) -> None:
     turn.activity(plan, "PLAN", patch=[{"op": "replace", "path": "/steps/1/status", "value": "done"}])
 
     answer = f"{city} has {facts['condition']} and {facts['temperature_c']} °C. Pack: {', '.join(things)}."
-    turn.text(answer)
+    turn.say(answer)
     # No model is asked here; an agent that asks one says what that used.
     turn.usage(provider="none", model="weather.json", output_tokens=len(answer.split()))

@@ -3,6 +3,7 @@ import contextlib
 import json
 import os
 import pathlib
+import pty
 import re
 import subprocess
 import tempfile
@@ -149,6 +150,40 @@ class Init(FolderCase):
             self.assertEqual(self.run_baton("check", f"agent-cards/{kind}")[0], DONE)
         code, out, said = self.run_baton("test", "agent-cards/workflow")
         self.assertEqual(code, DONE, out + said)
+
+    def test_a_plan_gets_its_two_agents_in_the_language_that_is_asked_for(self):
+        code, out, _ = self.run_baton("init", "mine", "--kind", "workflow", "--lang", "bash", "--description", "Reads numbers.")
+        self.assertEqual((code, out.splitlines()[0]), (DONE, "mine, mine-sum, mine-words: made. Next:"))
+        self.assertTrue((self.folder / "mine-words/agent.sh").exists())
+        self.assertEqual(self.description("mine"), "Reads numbers.")
+        self.assertNotEqual(self.description("mine-sum"), "Reads numbers.")
+
+    def test_a_plan_is_not_made_where_one_of_its_agents_is(self):
+        self.run_baton("init", "mine-words")
+        code, _, said = self.run_baton("init", "mine", "--kind", "workflow")
+        self.assertEqual((code, (self.folder / "mine").exists()), (USAGE, False))
+        self.assertIn("mine-words is there already", said)
+
+    def test_the_description_is_in_the_card_and_its_skill(self):
+        self.run_baton("init", "agent-cards/mine/", "--description", 'Says "no".')
+        card = json.loads((self.folder / "agent-cards/mine/card.json").read_text(encoding="utf-8"))
+        self.assertEqual([card["description"], card["skills"][0]["description"]], ['Says "no".'] * 2)
+
+    def test_the_description_is_asked_for_at_a_terminal(self):
+        for typed, kept in (("  Greets people. ", "Greets people."), ("", "Repeats the message.")):
+            terminal, its = pty.openpty()
+            self.addCleanup(os.close, terminal)
+            name = "greeter" if typed else "other"
+            with subprocess.Popen([harness.PROGRAM, "init", name], stdin=its, stdout=its, stderr=its,
+                                  env=harness.program_environment(), cwd=self.folder) as process:
+                os.close(its)
+                os.write(terminal, typed.encode() + b"\n")
+                self.assertEqual(process.wait(client.scaled(60)), DONE)
+            self.assertIn(f"What does {name} do?", os.read(terminal, 4096).decode())
+            self.assertEqual(self.description(name), kept)
+
+    def description(self, folder):
+        return json.loads((self.folder / folder / "card.json").read_text(encoding="utf-8"))["description"]
 
     def test_nothing_that_is_there_is_written_over(self):
         self.run_baton("init", "agent-cards/mine")

@@ -1,4 +1,4 @@
-// The graph of the guides (agent-cards/GUIDES.md) as an agent, with the released LangGraph.
+// The graph of the guide (agent-cards/GUIDE-LANGGRAPH.md) as an agent, with the released LangGraph.
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -39,7 +39,7 @@ class Served extends Server {
   start() {
     const folder = join(this.agents, "graph");
     mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, "agent.mjs"), blockOf("agent-cards/GUIDES.md", "Make `my-agents/graph/agent.mjs`"));
+    writeFileSync(join(folder, "agent.mjs"), blockOf("agent-cards/GUIDE-LANGGRAPH.md", "Make `my-agents/graph/agent.mjs`"));
     symlinkSync(packages, join(folder, "node_modules"));
     return super.start();
   }
