@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import { waitFor } from "../interop/lib/bounds.mjs";
 import { Proxy } from "../interop/lib/proxy.mjs";
 import { faultsOf } from "./lib/axe.mjs";
+import { examples, missed, treeOf } from "./lib/commonmark.mjs";
 import { tokens } from "./lib/console.mjs";
 
 const phone = { viewport: { width: 360, height: 640 }, isMobile: true, hasTouch: true, deviceScaleFactor: 3 };
@@ -415,7 +416,7 @@ export const chatHostile = {
     const script = [`say ${hostile}`, line({ type: "artifact", artifact, lastChunk: true }), line(call), line({ type: "fail", error: hostile })];
     await says(page, script.join("\n"));
     await sees(page, ".run-problem", "<img src=x");
-    await sees(page, ".theirs", "[press](javascript:document.title=2)");
+    assert.equal(await page.locator(".theirs .address").getAttribute("data-address"), "javascript:document.title=2");
     await sees(page, ".theirs strong", "<b onclick=x>bold</b>");
     assert.equal(await page.locator("main img, main b[onclick], a[href^='javascript:']").count(), 0);
     assert.ok(!["1", "2"].includes(await page.title()));
@@ -424,6 +425,129 @@ export const chatHostile = {
     assert.equal(await link.getAttribute("href"), "https://example.org/a");
     assert.match(await link.getAttribute("rel"), /noopener/);
     await sees(page, ".theirs code", "code");
+  },
+};
+
+export const chatCommonMark = {
+  name: "Chat: the examples of CommonMark are shown as it says, whole and letter by letter",
+  chat: "stage",
+  async run(page) {
+    await page.evaluate(`window.treeOf = ${treeOf}`);
+    const [whole, streamed] = await page.evaluate(async (texts) => {
+      const { Markdown, prose } = await import("/chat/chat-markdown.js");
+      const letterByLetter = (text) => {
+        const markdown = new Markdown();
+        for (const letter of text) {
+          markdown.add(letter);
+          markdown.draw(false);
+        }
+        markdown.end();
+        return markdown.element;
+      };
+      const trees = (make) => texts.map((text) => window.treeOf(make(text), false));
+      return [trees(prose), trees(letterByLetter)];
+    }, examples.map(({ markdown }) => markdown));
+    assert.deepEqual(streamed, whole);
+    // The page's policy forbids to parse HTML.
+    const other = await page.context().newPage();
+    await other.evaluate(`window.treeOf = ${treeOf}`);
+    const wanted = await other.evaluate(
+      (texts) => texts.map((text) => window.treeOf(new DOMParser().parseFromString(text, "text/html").body, true)),
+      examples.map(({ html }) => html),
+    );
+    const different = examples.filter((each, index) => whole[index] !== wanted[index]);
+    assert.deepEqual(different.map(({ number }) => number), missed);
+  },
+};
+
+export const chatMarkdown = {
+  name: "Chat: a table has its alignment, code its colours, and each paragraph its direction",
+  chat: "stage",
+  async run(page) {
+    const text = [
+      "| a | b |\n|:--|--:|\n| x | 12 |\n",
+      "```python\ndef f():\n\treturn 1 # one\n```\n",
+      "An English paragraph.\n",
+      "שלום English\n",
+      "- [x] done\n",
+      "> quoted ~~struck~~\n",
+    ].join("\n");
+    // In pieces, so that blocks grow.
+    const pieces = text.match(/[^]{1,7}/g).map((delta) => line({ type: "text", delta }));
+    await says(page, pieces.join("\n"));
+    await ready(page);
+    const align = (selector) => page.locator(selector).last().evaluate((cell) => getComputedStyle(cell).textAlign);
+    assert.deepEqual([await align(".theirs td.left"), await align(".theirs td.right")], ["left", "right"]);
+    await sees(page, ".theirs .hljs-keyword", "def");
+    await sees(page, ".theirs .hljs-comment", "# one");
+    const directions = await page.locator(".theirs p").evaluateAll((all) => all.map((one) => getComputedStyle(one).direction));
+    assert.deepEqual(directions.slice(0, 2), ["ltr", "rtl"]);
+    assert.ok(await page.locator(".theirs .task-item input").isChecked());
+    await sees(page, ".theirs blockquote del", "struck");
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
+    await page.getByRole("button", { name: "Copy the code" }).click();
+    await waitFor("the code to be copied", async () => (await clipboard()) === "def f():\n\treturn 1 # one\n");
+    await page.getByRole("button", { name: "Copy the answer" }).click();
+    await waitFor("the answer to be copied", async () => (await clipboard()) === text.trimEnd());
+    assert.deepEqual(await faultsOf(page), []);
+  },
+};
+
+export const chatFollowed = {
+  name: "Chat: the view follows the answer and its pictures, until someone scrolls up",
+  chat: "stage",
+  async run(page, { server }) {
+    const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="420"><rect width="300" height="420"/></svg>';
+    const part = { raw: Buffer.from(svg).toString("base64"), mediaType: "image/svg+xml", filename: "tall.svg" };
+    const picture = line({ type: "artifact", artifact: { artifactId: "tall", parts: [part] }, lastChunk: true });
+    const gap = () => page.locator(".talk").evaluate((log) => log.scrollHeight - log.scrollTop - log.clientHeight);
+    const words = (count) => line({ type: "text", delta: "Words.\n\n".repeat(count) });
+    await says(page, words(40));
+    await ready(page);
+    await says(page, `${picture}\n${words(3)}`);
+    await page.waitForFunction(() => document.querySelector(".artifact-parts img, .theirs img")?.naturalHeight > 0);
+    await ready(page);
+    await waitFor("the view to be at the end", async () => (await gap()) < 2);
+    assert.equal(await page.locator(".thinking:visible").count(), 0, "there was no thinking");
+    const gate = randomUUID();
+    await says(page, `say one\nhold ${gate}\n${words(30)}`);
+    await page.locator(".theirs", { hasText: "one" }).last().waitFor();
+    await page.locator(".talk").hover();
+    await page.mouse.wheel(0, -400);
+    await page.locator(".to-end").waitFor();
+    server.open(gate, "stage");
+    await ready(page);
+    assert.ok((await gap()) > 400, "the view stays where someone reads");
+    await page.click(".to-end");
+    await waitFor("the view to be at the end again", async () => (await gap()) < 2);
+  },
+};
+
+export const chatRequest = {
+  name: "Chat: an example begins, a request is edited and sent again, and the list says at once what happens",
+  chat: "approval",
+  async run(page) {
+    await page.click(".example");
+    await page.locator(".question-box form").waitFor();
+    await sees(page, ".conversations a[aria-current] .state", "Needs input");
+    const example = (await textsOf(page, ".mine"))[0];
+    // The server's list may be late; the page knows its own conversation.
+    await page.route(/\/conversations\?/, () => {});
+    await page.getByRole("button", { name: "Yes" }).click();
+    await page.locator(".conversations a[aria-current] .state", { hasText: "Needs input" }).waitFor({ state: "detached" });
+    await ready(page);
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    await page.locator(".said").first().hover();
+    await page.locator(".edit").first().click();
+    assert.equal(await page.inputValue("[name=message]"), example);
+    await page.keyboard.press("End");
+    await page.keyboard.type(" today");
+    await page.keyboard.press("Enter");
+    await page.locator(".mine", { hasText: "today" }).waitFor();
+    // Without an agent in the address, the page opens the last one.
+    await page.goto(`${new URL(page.url()).origin}/chat?again`);
+    await sees(page, "h1", "Approval");
   },
 };
 
