@@ -34,6 +34,23 @@ class Lists(operate_case.OperateCase):
         context = self.read(f"/tasks/{self.joke}")["task"]["context"]
         self.assertEqual(self.keys(f"context={context}"), [self.joke])
 
+    def test_rows_have_words_where_they_are_asked_for(self):
+        rows = {row["key"]: row for row in self.read("/tasks?words=all")["tasks"]}
+        self.assertEqual(rows[self.joke]["request"], "x")
+        self.assertNotIn("result", rows[self.failed])
+        self.assertNotIn("request", self.read("/tasks")["tasks"][0])
+
+    def test_standard_error_of_a_failed_task_is_for_operators(self):
+        key = self.failed
+        failed = self.wait_row(key, "failed")
+        self.assertEqual(self.ask("GET", f"/tasks/{key}").body["stderr"], "no such table: accounts")
+        self.assertNotIn("stderr", self.read(f"/tasks/{key}"))
+        shown = self.read(f"/tasks/{key}/events")["events"]
+        self.assertEqual([event["bytes"] for event in shown if event["type"] == "stderr"], [23])
+        turn = self.read(f"/tasks/{key}/trace")["turns"][0]
+        self.assertEqual((turn["state"], turn["request"]["text"]), ("failed", "complain"))
+        self.assertIn(turn["reason"][:8], failed["text"])
+
     @rings.everything("contract/operator_store_test.cpp")
     def test_pages_follow_each_other_in_both_orders(self):
         for order in ("newest", "oldest"):

@@ -1,7 +1,7 @@
 // Talking to an agent over a chosen protocol, with the raw traffic beside the conversation.
 import { agents, authorization, me } from "./api.js";
-import { state } from "./bits.js";
-import { append, fill, h, say, visible } from "./dom.js";
+import { state, states } from "./bits.js";
+import { append, fill, h, say } from "./dom.js";
 import { fieldsOf } from "./form.js";
 import { Page, told } from "./page.js";
 import { grpc, protocols as ofBrowsers } from "./protocols.js";
@@ -253,13 +253,21 @@ class Playground extends Page {
         down();
       },
       note: (/** @type {string} */ note) => {
-        if (notes.lastElementChild?.textContent !== visible(note)) append(notes, [state(note)]);
+        // A task's state replaces the one before.
+        const last = notes.lastElementChild;
+        const made = state(note);
+        if (last?.textContent === made.textContent) return;
+        if (isState(note) && isState(/** @type {HTMLElement} */ (last)?.title ?? "")) last?.replaceWith(made);
+        else append(notes, [made]);
         down();
       },
     };
   }
 }
 customElements.define("baton-playground", Playground);
+
+/** @param {string} name */
+const isState = (name) => states.includes(name);
 
 /** @returns {import("./protocols.js").Talk} */
 function fresh() {

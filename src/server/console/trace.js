@@ -1,6 +1,6 @@
 // What each turn of a task did: models, tools, other agents and servers, each folded, with times, tokens and bytes.
 import { trace } from "./api.js";
-import { bytes, number, state, taskLink } from "./bits.js";
+import { bytes, number, plain, state, taskLink } from "./bits.js";
 import { json, words } from "./content.js";
 import { fill, h, keyed } from "./dom.js";
 import { exact, short } from "./when.js";
@@ -22,6 +22,10 @@ const names = {
   artifact: "Artifact",
   note: "Note",
 };
+/** @type {Record<string, string>} kind, how its answer is named */
+const answerNames = { tool: "Result", reply: "Text", artifact: "Content", note: "Text" };
+/** @type {Record<string, string>} role, how it is named */
+const roles = { system: "System prompt", user: "User", assistant: "Model", tool: "Tool result" };
 /** @type {Record<string, string>} kind, its colour */
 const tones = { model: "busy", tool: "odd", agent: "ask", remote: "ask", reply: "good", artifact: "good" };
 
@@ -107,7 +111,7 @@ function folded(kind, tone, figures, glimpse, inside, { name = "", depth = 0, ti
     h("span", { class: `t-kind ${tone}` }, kind),
     h("span", { class: "t-name", dir: "auto" }, name ? h("b", null, name, " ") : null, h("span", { class: error ? "bad" : "faint" }, error || firstLine(glimpse?.text ?? ""))),
     h("span", { class: "t-facts" }, figures),
-    time ?? h("span", { class: "t-bar" }),
+    time ?? h("span"),
   ];
   const kept = inside.filter(Boolean);
   const element =
@@ -120,7 +124,7 @@ function folded(kind, tone, figures, glimpse, inside, { name = "", depth = 0, ti
 
 /** @param {string} text */
 function firstLine(text) {
-  return text.trim().split("\n", 1)[0].slice(0, 200);
+  return plain(text.trim().split("\n", 1)[0]).slice(0, 200);
 }
 
 /**
@@ -165,7 +169,7 @@ function told({ messages, tools, leftOut }) {
         h(
           "div",
           { class: "t-said" },
-          h("h4", null, message.role, " ", h("small", null, facts([bytes(message.bytes), message.files ? `${message.files} files` : ""]))),
+          h("h4", null, roles[message.role] ?? message.role, " ", h("small", null, facts([bytes(message.bytes), message.files ? `${message.files} ${message.files === 1 ? "file" : "files"}` : ""]))),
           words(message.text),
           ...(message.calls ?? []).map((call) => h("div", { class: "code" }, call)),
         ),
@@ -184,6 +188,8 @@ function stepOf(step, from, to) {
   const begun = Date.parse(step.begunAt);
   const ended = step.endedAt ? Date.parse(step.endedAt) : to;
   const isMoment = step.kind === "note" || step.kind === "artifact";
+  // A short note is whole in its line.
+  const isWhole = step.kind === "note" && (step.answer?.bytes ?? 0) < 100 && !step.answer?.text.includes("\n");
   const first = step.firstAt ? (Date.parse(step.firstAt) - begun) / 1000 : 0;
   const size = (step.given?.bytes ?? 0) + (step.answer?.bytes ?? 0);
   const inside = [
@@ -191,7 +197,7 @@ function stepOf(step, from, to) {
     step.error ? h("div", { class: "bad words" }, step.error) : null,
     said(step.kind === "agent" ? "Asked" : "Arguments", step.given, step.kind === "agent" ? "words" : "code"),
     said("Thought", step.thought, "words thought"),
-    said(step.kind === "tool" ? "Result" : "Answer", step.answer, step.kind === "tool" ? "code" : "words"),
+    isWhole ? null : said(answerNames[step.kind] ?? "Answer", step.answer, step.kind === "tool" ? "code" : "words"),
     step.calls?.length ? h("div", { class: "t-said" }, h("h4", null, "Called"), ...step.calls.map((call) => h("div", { class: "code" }, call))) : null,
     step.usage ? h("div", { class: "t-said" }, h("h4", null, "Usage"), json(step.usage)) : null,
   ];
@@ -203,12 +209,12 @@ function stepOf(step, from, to) {
       isMoment ? "" : `${short((ended - begun) / 1000)}${step.endedAt ? "" : "…"}`,
       first >= 0.001 && step.kind === "model" ? `first after ${short(first)}` : "",
       step.tokens ? `${number(step.tokens)} ${step.tokens === 1 ? "token" : "tokens"}` : "",
-      size ? bytes(size) : "",
+      size && step.kind !== "note" ? bytes(size) : "",
       step.byClient ? "by the client" : "",
     ]),
     glimpse,
     inside,
-    { name: step.name, depth: step.depth, time: bar(begun, ended, from, to, step), error: step.error },
+    { name: step.name, depth: step.depth, time: isMoment ? undefined : bar(begun, ended, from, to, step), error: step.error },
   );
 }
 

@@ -303,8 +303,10 @@ void TurnTrace::step(const task::ExecutorState& event) {
   const bool is_known = !steps.empty() && steps.back().kind == Kind::model;
   Step* made = is_known ? &steps.back() : open(Kind::model, {});
   if (made == nullptr) return;
-  if (!is_known) made->begun = std::exchange(mark_, at_);
-  made->ended = at_;
+  if (!is_known) {
+    made->begun = std::exchange(mark_, at_);
+    made->ended = at_;
+  }
   json::Value last;
   for (const json::Value round : rounds) last = round;
   for (const json::Value call : last["calls"])

@@ -29,6 +29,13 @@ TEST_CASE("EventJson: an event has its number, its time and its type") {
       R"("reason":"it hangs","detail":"4"})");
 }
 
+TEST_CASE("EventJson: only the size of standard error is shown, because viewers read the log") {
+  const auto event = shown(task::ExecutorState{{}, {}, {}, "secret"});
+  CHECK(event.root()["type"].str() == "stderr");
+  CHECK(event.root()["bytes"].integer() == 6);
+  CHECK(event.root().raw().find("secret") == std::string_view::npos);
+}
+
 TEST_CASE("EventJson: a long text is cut between two characters, and the length of the rest is shown") {
   const std::string text = "x" + [] {
     std::string all;

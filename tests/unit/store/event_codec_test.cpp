@@ -223,6 +223,7 @@ TEST_CASE("Event codec: the owner of a question and the mark of an answer to a c
 TEST_CASE("Event codec: usage is read back byte for byte") {
   CHECK(through(task::Usage{kOddJson}).used == kOddJson);
   CHECK(through(task::ExecutorState{kOddJson}).state == kOddJson);
+  CHECK(through(task::ExecutorState{{}, {}, {}, "a\nb"}).errors == "a\nb");
 }
 
 TEST_CASE("Event codec: the stored numbers of kinds never change") {

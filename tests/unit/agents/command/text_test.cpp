@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "agents/command/error_output.h"
+#include "agents/command/launch_facts.h"
 #include "agents/command/line_splitter.h"
 
 namespace command_text_test {
@@ -97,6 +98,32 @@ TEST_CASE("ErrorOutput: an exception's words name the place in the agent's own s
   CHECK(words("/a/agent.js:3\n  throw new Error(\"x\");\n  ^\n\nError: x\n    at answer (/a/agent.js:3:9)\n"
               "    at node:internal/main/run:1:2\n\nNode.js v18.19.0\n") == "Error: x (/a/agent.js:3)");
   CHECK(words("  File \"\", line \n") == "  File \"\", line");
+}
+
+TEST_CASE("ErrorOutput: the last 64 KiB are kept from a whole line on, until they are forgotten") {
+  ErrorOutput output({});
+  output.take("first\n" + std::string(ErrorOutput::kKeptMax, 'x') + "\nlast \xff line\n\n");
+  CHECK(output.text() == "last \xef\xbf\xbd line");
+  output.forget(true);
+  output.take("another");
+  CHECK(output.text() == "another");
+  output.forget(false);
+  output.take("of nobody");
+  CHECK(output.text().empty());
+  for (int i = 0; i < 10; ++i) output.take(std::string(100'000, 'y'));
+  output.forget(true);
+  for (int i = 0; i < 10; ++i) output.take("\n" + std::string(30'000, 'z'));
+  CHECK(output.text().size() == 60'001);
+}
+
+TEST_CASE("masked_errors: values of secret variables are hidden, paths and other values are not") {
+  ::setenv("BATON_TEST_PASSED_ON", "passed-on-value", 1);
+  ::setenv("BATON_TEST_PATH", "/usr/lib/python", 1);
+  AgentSettings settings;
+  settings.env = {{"API_KEY", "key-of-card"}, {"MODE", "production"}};
+  settings.env_from = {"BATON_TEST_PASSED_ON", "BATON_TEST_PATH", "BATON_TEST_UNSET"};
+  CHECK(masked_errors(settings, "key-of-card passed-on-value production /usr/lib/python") ==
+        "*** *** production /usr/lib/python");
 }
 
 }  // namespace command_text_test
