@@ -25,13 +25,22 @@ async function confirms(page, verb) {
   await page.locator("dialog").waitFor({ state: "detached" });
 }
 
+// The log of a task is folded.
+async function opensLog(page) {
+  await page.locator(".fold > summary").click();
+}
+
 async function visitsAll(page, server, look) {
   const question = await server.made("form", "input-required");
   const failed = await server.made("fail It broke.", "failed");
   for (const path of [...views, `/tasks/${question}`, `/tasks/${failed}`, "/nowhere"]) {
     await goes(page, server, path);
     if (path === "/tasks") await sees(page, ".row");
-    if (path.startsWith("/tasks/")) await sees(page, ".event");
+    if (path.startsWith("/tasks/")) {
+      await sees(page, ".turn");
+      for (const fold of await page.locator(".turn details > summary, .fold > summary").all()) await fold.click();
+      await sees(page, ".event");
+    }
     assert.equal(await page.locator(".problem:visible").count(), 0, `${path}: a problem`);
     await look(path);
   }
@@ -139,6 +148,7 @@ export const answer = {
     await card.locator("button:has-text('Answer')").click();
     await card.waitFor({ state: "detached" });
     await goes(page, server, `/tasks/${key}`);
+    await opensLog(page);
     await sees(page, ".event", /The answer was .*"decision":"reject"/);
     await sees(page, ".is-intervention", "otto: answer");
     const { task } = await server.api("GET", `/tasks/${key}`);
@@ -154,6 +164,7 @@ export const cancel = {
     await page.click("button:has-text('Cancel…')");
     await confirms(page, "Cancel it");
     await sees(page, ".head .state", "canceled");
+    await opensLog(page);
     await sees(page, ".is-intervention", "a test");
     await goes(page, server, `/audit?task=${key}`);
     await sees(page, ".row", "cancel");
@@ -169,6 +180,7 @@ export const retry = {
     await page.fill("dialog #message", "echo better");
     await confirms(page, "Retry");
     await sees(page, ".head .state", "completed");
+    await opensLog(page);
     await sees(page, ".event .words", "better");
     assert.ok(!page.url().endsWith(`/${key}`), page.url());
   },
@@ -241,6 +253,7 @@ export const longLog = {
       document.body.append(link);
       link.click();
     }, `/console/tasks/${key}`);
+    await opensLog(page);
     await sees(page, ".event .state", "completed");
     const took = Date.now() - began;
     const bodies = await Promise.all(answers.map((answer) => answer.body()));
@@ -267,6 +280,7 @@ export const live = {
   async run(page, { server }) {
     const key = await server.made("form", "input-required");
     await goes(page, server, `/tasks/${key}`);
+    await opensLog(page);
     await sees(page, ".live");
     await server.api("POST", `/tasks/${key}/answer`, { reason: "a test", text: "approve" });
     await sees(page, ".event .words", 'The answer was {"decision":"approve"}.');
@@ -315,7 +329,7 @@ export const tenant = {
     }
     await page.fill("[name=id]", key);
     await page.keyboard.press("Enter");
-    await sees(page, "h1", `Task ${key}`);
+    await page.waitForURL((to) => to.pathname.endsWith(`/tasks/${key}`));
   },
 };
 
@@ -349,7 +363,7 @@ export const viewer = {
     for (const path of ["/tasks", `/tasks/${key}`, "/waiting", "/agents", "/deliveries"]) {
       await goes(page, server, path);
       await sees(page, ".who", "vera · viewer");
-      if (path.startsWith("/tasks")) await sees(page, ".row, .event");
+      if (path.startsWith("/tasks")) await sees(page, ".row, .turn");
       const acts = page.locator("main button:visible", { hasText: /…$|Answer/ });
       assert.equal(await acts.count(), 0, path);
     }
@@ -426,7 +440,7 @@ export const keyboard = {
     await page.keyboard.press("Escape");
     await page.keyboard.press("j");
     await page.keyboard.press("Enter");
-    await sees(page, "h1", /^Task \d+$/);
+    await sees(page, "baton-task h1", "echo keys");
     await page.keyboard.press("?");
     await sees(page, "dialog", "to the filters");
     await page.keyboard.press("Escape");
@@ -461,8 +475,52 @@ export const talks = {
       assert.ok((await page.locator(".traffic .received").count()) >= 2, protocol);
       assert.ok(!(await page.locator(".traffic").innerText()).includes("otto-secret"), protocol);
       await says(page, "form", 1, "May this be paid?");
-      await says(page, '{"decision":"approve"}', 2, 'The answer was {"decision":"approve"}.');
+      // The two protocols without questions take the answer as a text.
+      const form = page.locator(".talked form.answer");
+      if ((await form.count()) > 0) {
+        await form.locator("select").selectOption({ label: "approve" });
+        await form.locator("button:has-text('Answer')").click();
+        await page.locator(".theirs").nth(2).filter({ hasText: '"decision":"approve"' }).waitFor();
+        await page.locator(".say button.primary:enabled").waitFor();
+      } else await says(page, '{"decision":"approve"}', 2, 'The answer was {"decision":"approve"}.');
     }
+  },
+};
+
+export const sentAgain = {
+  name: "Console: a request of the playground is copied as a curl line, edited and sent again, with further headers",
+  async run(page, { server }) {
+    await goes(page, server, "/playground?agent=lab");
+    await page.locator("[name=agent] option", { hasText: "lab" }).waitFor({ state: "attached" });
+    await page.click("summary:has-text('Headers')");
+    await page.fill("[aria-label='Headers to add']", "X-Test: it's");
+    await says(page, "echo one", 0, "one");
+    const sent = page.locator(".traffic .sent").first();
+    await sent.locator("summary").click();
+    const curl = await sent.locator("button:has-text('Copy as curl')").getAttribute("title");
+    assert.match(curl, /^curl -sN 'http:\/\/127\.0\.0\.1:\d+\/agents\/lab\/'/);
+    assert.ok(curl.includes(String.raw`-H 'X-Test: it'\''s'`), curl);
+    assert.ok(curl.includes("Bearer $BATON_TOKEN") && !curl.includes("otto-secret"), curl);
+    await sent.locator("button:has-text('Edit and send again')").click();
+    const field = sent.locator("textarea");
+    const body = JSON.parse(await field.inputValue());
+    Object.assign(body.params.message, { messageId: "another", parts: [{ text: "echo two" }] });
+    await field.fill(JSON.stringify(body));
+    await sent.locator(".edit button:has-text('Send')").click();
+    await page.locator(".theirs").nth(1).filter({ hasText: "two" }).waitFor();
+  },
+};
+
+export const failure = {
+  name: "Console: a failed task says why under its title, and its trace has the turn",
+  async run(page, { server }) {
+    const key = await server.made("fail The disk is full.", "failed");
+    await goes(page, server, "/tasks");
+    await sees(page, ".row .c-outcome.bad", "The disk is full.");
+    await page.click(`.row a.key[href="/console/tasks/${key}"]`);
+    await sees(page, ".failure", "The disk is full.");
+    await sees(page, ".turn .state", "Failed");
+    assert.equal(await page.locator(".event:visible").count(), 0);
   },
 };
 
@@ -472,11 +530,13 @@ export const bars = {
     const key = await server.made("hold", "working");
     await server.api("POST", `/tasks/${key}/requeue`, { reason: "a test" });
     await goes(page, server, `/tasks/${key}`);
+    await opensLog(page);
     await sees(page, ".bar.odd", "turn 1, broken off");
     await sees(page, ".bar.open", "turn 1, attempt 2");
     await server.api("POST", `/tasks/${key}/cancel`, { reason: "the test is over" });
     const question = await server.made("form", "input-required");
     await goes(page, server, `/tasks/${question}`);
+    await opensLog(page);
     await sees(page, ".bar.ask", "for an answer");
     await server.api("POST", `/tasks/${question}/answer`, { reason: "a test", text: "reject" });
     await sees(page, ".bar.good", "turn 2");
