@@ -15,7 +15,7 @@
 namespace baton::cli {
 namespace {
 
-constexpr std::size_t kFileMax = std::size_t{256} << 20;
+constexpr std::size_t kSentFileMax = std::size_t{256} << 20;
 
 struct MediaType {
   std::string_view extension;
@@ -64,12 +64,12 @@ std::string base_name(std::string_view path) {
   return std::string(path.substr(path.rfind('/') + 1));
 }
 
-auto wrong(const std::string& what) {
+auto wrong_message(const std::string& what) {
   return base::fail(base::ErrorCode::invalid_argument, what);
 }
 
 base::Result<std::string> message_text(const std::vector<std::string>& words) {
-  if (words.size() == 1 && words[0] == "-") return app::read_file("/dev/stdin", kFileMax);
+  if (words.size() == 1 && words[0] == "-") return app::read_file("/dev/stdin", kSentFileMax);
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
   return text;
@@ -116,13 +116,13 @@ base::Result<task::Message> make_message(const OutgoingParts& parts) {
   using Kind = task::Part::Kind;
   task::Message message;
   const auto text = message_text(parts.text);
-  if (!text) return wrong(text.error().for_caller);
-  if (!base::is_utf8(*text)) return wrong("the text is not UTF-8; send it as a file");
+  if (!text) return wrong_message(text.error().for_caller);
+  if (!base::is_utf8(*text)) return wrong_message("the text is not UTF-8; send it as a file");
   if (!text->empty()) message.parts.push_back(task::Part::of_text(*text));
   for (const std::string& name : parts.files) {
     const NamedFile file = named_file(name);
-    const auto bytes = app::read_file(file.path, kFileMax);
-    if (!bytes) return wrong(bytes.error().for_caller);
+    const auto bytes = app::read_file(file.path, kSentFileMax);
+    if (!bytes) return wrong_message(bytes.error().for_caller);
     message.parts.push_back(
         {Kind::raw, base::encode_base64(*bytes), base_name(file.path), file.media_type, {}});
   }
@@ -131,11 +131,11 @@ base::Result<task::Message> make_message(const OutgoingParts& parts) {
   }
   for (const std::string& json : parts.data) {
     const auto document = json::Document::parse_view(json);
-    if (!document) return wrong("--data is not JSON: " + document.error().for_caller);
+    if (!document) return wrong_message("--data is not JSON: " + document.error().for_caller);
     message.parts.push_back(task::Part::of_data(document->root().json()));
   }
   if (message.parts.empty())
-    return wrong("there is nothing to send: give a text, --file, --file-uri or --data");
+    return wrong_message("there is nothing to send: give a text, --file, --file-uri or --data");
   return message;
 }
 
