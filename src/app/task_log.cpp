@@ -61,7 +61,7 @@ void TaskLog::take(const store::Committed& committed) {
     char time[32] = "";
     if (was_asked) {
       const std::chrono::duration<double> took = event->at - turn.begun;
-      std::snprintf(time, sizeof time, " in %.1f s", took.count());
+      std::snprintf(time, sizeof time, " %s %.1f s", end == "completed" ? "in" : "after", took.count());
     }
     const std::string asked = shown(turn.asked, kAskedMax), said = shown(turn.said, kSaidMax);
     base::log_info({{"agent", committed.head.agent.value}, {"task", committed.head.id.value}}, "{}{}: {}{}{}",
@@ -86,7 +86,11 @@ void TaskLog::add(Turn& turn, const task::Event& event) {
     turn.said.clear();
   } else if (const auto* changed = task::status_in(event); changed != nullptr) {
     const auto own = task::own_message(changed->status);
-    if (own && !ending(changed->status.state).empty()) append_parts(turn.said, own->parts, kSaidMax);
+    if (!own || ending(changed->status.state).empty()) return;
+    // The schema of a question goes without saying.
+    const std::string text = task::text_of(*own);
+    if (!text.empty()) append(turn.said, text, kSaidMax);
+    if (text.empty()) append_parts(turn.said, own->parts, kSaidMax);
   }
 }
 

@@ -7,6 +7,7 @@
 #include "cli/printable.h"
 #include "json/bounded_schema.h"
 #include "json/document.h"
+#include "json/formats.h"
 #include "json/writer.h"
 
 namespace baton::cli {
@@ -49,6 +50,8 @@ Field field_of(std::string name, json::Value schema) {
     for (const json::Value one : schema["enum"]) field.choices.emplace_back(one.raw());
   }
   if (!schema["default"].missing()) field.normal = schema["default"].raw();
+  if (field.kind == FieldKind::text)
+    field.format = json::words_for(json::format_named(schema["format"].string()));
   field.schema = schema.raw();
   return field;
 }
@@ -147,7 +150,8 @@ std::string AnswerForm::summary(const Field& field) {
                      : field.kind == FieldKind::whole_number ? "a whole number"
                      : field.kind == FieldKind::number       ? "a number"
                      : field.kind == FieldKind::json         ? "JSON"
-                                                             : "text";
+                     : field.format.empty()                  ? "text"
+                                                             : field.format;
   for (const std::string& choice : field.choices) {
     if (&choice != &field.choices.front()) kind += ", ";
     kind += shown(choice);
@@ -160,6 +164,7 @@ std::string AnswerForm::summary(const Field& field) {
 std::string AnswerForm::prompt(const Field& field) {
   std::string text = field.title;
   if (!field.about.empty()) text += " (" + field.about + ")";
+  if (!field.format.empty()) text += ", " + field.format;
   if (field.kind == FieldKind::yes_or_no) text += ", yes or no";
   if (field.kind == FieldKind::json) text += ", as JSON";
   for (std::size_t i = 0; i < field.choices.size(); ++i)

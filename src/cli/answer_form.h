@@ -24,6 +24,7 @@ class AnswerForm {
     std::vector<std::string> choices;  // as JSON
     std::string normal;                // the default, for an empty line, as JSON; empty: there is none
     bool is_required = false;
+    std::string format;  // what a text must be, such as "an email address"; empty: any
     std::string schema;  // of its value, as JSON
   };
 

@@ -147,7 +147,7 @@ class Chat {
     } else if (word == "/file" && space != std::string::npos) {
       files_.push_back(line.substr(space + 1));
     } else {
-      console.note(kChatHelp);
+      console.text(std::string(kChatHelp) + "\n");
     }
   }
 

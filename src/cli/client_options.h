@@ -10,7 +10,7 @@ namespace baton::cli {
 
 inline constexpr const char* kExitCodes =
     "Exit codes: 0 completed, 1 failed or rejected, 2 wrong command line, 3 waits for input,\n"
-    "4 no answer or an error of the protocol, 5 cancelled, 6 a file could not be saved,\n"
+    "4 no answer or an error of the protocol, 5 canceled, 6 a file could not be saved,\n"
     "7 still running, 130 interrupted.\n";
 
 // Returns why a URL on the command line is invalid, with the right URL if it can be guessed; empty if it is

@@ -79,6 +79,7 @@ TEST_CASE("AnswerForm: a value that its field's schema does not allow is refused
   CHECK(value(made, 1, "2026-02-30").starts_with("! must be "));
   CHECK(value(made, 2, "11").starts_with("! must "));
   CHECK(value(made, 3, "1") == "1");
+  CHECK(AnswerForm::prompt(made.fields()[0]) == "mail, an email address [none]: ");
 }
 
 TEST_CASE("AnswerForm: a field is summed up in a line") {
