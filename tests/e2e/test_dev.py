@@ -71,7 +71,7 @@ class Dev(unittest.TestCase):
 
     def test_a_card_that_is_wrong_leaves_the_agent_as_it_was_and_says_where(self):
         self.write("card.json", '{\n  "name": 5}')
-        self.await_log(r"waiter error: its card is wrong, and the agent stays as it was: .*card\.json:2:\d+: /name")
+        self.await_log(r"error: .*card\.json:2:\d+: /name")
         self.assertEqual(self.said(self.server.send("now")), "FIRST")
 
     def test_an_agent_that_is_added_is_served(self):
