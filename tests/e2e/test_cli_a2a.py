@@ -99,7 +99,7 @@ class EachVersion(CliCase):
                 words = shlex.split(told.removeprefix("to answer: baton "))
                 # The printed example fits the question's schema.
                 self.assertEqual(words[words.index("--data") + 1], '{"approved":true}')
-                code, lines, complaints = self.run_line(words)
+                code, lines, complaints = self.run_line([*words, "--json"])
                 self.assertEqual((code, self.last_state(lines)), (DONE, "completed"), complaints)
 
     def test_cancel(self):
