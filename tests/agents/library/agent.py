@@ -3,7 +3,7 @@ action, the rest is its argument."""
 
 import subprocess
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -260,7 +260,7 @@ async def async_ask(turn: Turn) -> None:
     turn.ask("Really?")
 
 
-ACTIONS = {
+ACTIONS: dict[str, Callable[[Turn], object]] = {
     "hello": lambda turn: "Hello, " + rest(turn), "words": words, "facts": lambda turn: {"days": 3},
     "dataclass": lambda turn: Facts(3), "mixed": lambda turn: ["one ", {"days": 3}, None, "two"], "nothing": lambda turn: None,
     "number": lambda turn: 5, "numbers": numbers, "async-numbers": async_numbers, "catches": catches, "both": both,
