@@ -177,7 +177,7 @@ export class Run extends EventTarget {
     new IntersectionObserver((entries, observer) => {
       if (!entries.some((entry) => entry.isIntersecting)) return;
       observer.disconnect();
-      this.thoughts.watch();
+      this.thoughts.watch(true);
     }).observe(this.element);
   }
 
@@ -256,7 +256,7 @@ export class Run extends EventTarget {
   enter(state) {
     this.state = state;
     this.element.dataset.state = state;
-    if (this.follower.task && this.isFollowed && !this.isPast) this.thoughts.watch();
+    if (this.follower.task && this.isFollowed && this.isBusy) this.thoughts.watch();
     if (hasEnded(state)) this.thoughts.end();
     this.showActs();
     if (!this.isBusy) this.progress.hidden = true;

@@ -47,6 +47,7 @@ export class Thoughts {
     this.element = h("details", { class: "thinking", hidden: true }, this.label, this.inside);
     this.last = "";
     this.isReading = false;
+    this.isWanted = false;
     this.reading = new AbortController();
     /** @type {Markdown | null} */
     this.thought = null;
@@ -70,25 +71,35 @@ export class Thoughts {
     this.endThought(Date.now());
   }
 
-  /** Reads what is new, until the turn ends: a task that has asked questions has several turns. */
-  async watch() {
+  /** Reads what is new, to the end of the turn. Call again for each turn: a task that has asked has several.
+   * @param {boolean} [isPast] whether all turns are over, so that they are read one after another */
+  async watch(isPast = false) {
     const { signal } = this.reading;
+    this.isWanted = true;
     if (this.isReading || signal.aborted) return;
     this.isReading = true;
     try {
-      const task = this.taskOf();
-      for (let isMore = true; isMore && !signal.aborted; ) {
-        isMore = false;
-        for await (const { id, event } of asides(this.agent, task, this.last || `${task.id}:0`, signal)) {
-          if (id && id !== this.last) isMore = true;
-          this.last = id || this.last;
-          this.take(event);
-        }
+      while (this.isWanted && !signal.aborted) {
+        this.isWanted = false;
+        const isMore = await this.read(signal);
+        this.isWanted ||= isMore && isPast;
       }
     } catch (error) {
       if (!signal.aborted && !isAbort(error)) append(this.inside, [h("p", { class: "problem" }, told(error))]);
     }
     this.isReading = false;
+  }
+
+  /** Returns whether there was anything new.
+   * @param {AbortSignal} signal */
+  async read(signal) {
+    const task = this.taskOf();
+    const before = this.last;
+    for await (const { id, event } of asides(this.agent, task, before || `${task.id}:0`, signal)) {
+      this.last = id || this.last;
+      this.take(event);
+    }
+    return this.last !== before;
   }
 
   /** Says in a few words what there is. */
