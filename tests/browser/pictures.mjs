@@ -1,13 +1,21 @@
-// Takes pictures of the console with a thousand tasks: node pictures.mjs [FOLDER]. Without FOLDER, those of the
-// documentation; with it, every view at both widths and in both themes, for review.
-import { mkdirSync } from "node:fs";
+// Takes pictures of the pages: node pictures.mjs [readme | FOLDER]. Without an argument, those of the documentation, of
+// which `readme` takes only README's: the chat, a terminal, and a plan in the console. With FOLDER, every view of a
+// console with a thousand tasks at both widths and in both themes, for review.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
+import { waitFor } from "../interop/lib/bounds.mjs";
+import { Server } from "../interop/lib/server.mjs";
+import { tokens } from "./lib/console.mjs";
 import { Office } from "./lib/office.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const [folder] = process.argv.slice(2);
+const [wanted] = process.argv.slice(2);
+const folder = wanted === "readme" ? undefined : wanted;
 const shipped = join(here, "../../src/server/console/pictures");
 
 // Returns the views, with the keys of tasks of each kind.
@@ -69,23 +77,168 @@ async function works(office) {
   }
 }
 
-// Takes the pictures of the documentation. The shown task has a child that asks.
-async function forReadme(browser, office) {
+// Takes the pictures of the operators' pages. The shown task has a child that asks.
+async function ofOffice(browser, office) {
   const { child } = await views(office);
   const device = { viewport: { width: 1280, height: 800 }, colorScheme: "light" };
   await picture(browser, office, "", device, join(shipped, "overview.png"), ".row", () => works(office));
   await picture(browser, office, child, device, join(shipped, "task.png"), ".event");
 }
 
+const sales = (last) => `month,north,south\nJan,120,80\nFeb,132,91\nMar,151,87\nApr,149,103\nMay,172,${last}\n`;
+const device = { viewport: { width: 1180, height: 760 }, colorScheme: "light" };
+const file = (name, text) => ({ name, mimeType: "text/csv", buffer: Buffer.from(text) });
+
+async function ofChat(browser, server) {
+  const page = await browser.newPage(device);
+  await page.goto(`http://${server.address}/chat#agent=table-report`);
+  await page.locator(".compose button.primary:enabled").waitFor();
+  await page.setInputFiles("input[type=file]", [file("sales.csv", sales(118))]);
+  await page.fill("[name=message]", "What does this table say?");
+  await page.press("[name=message]", "Enter");
+  await page.locator("img.picture").first().waitFor();
+  await page.locator(".compose button.primary:enabled").waitFor();
+  await page.screenshot({ path: join(shipped, "chat.png") });
+  await page.close();
+}
+
+// Sends a plan two tables, and approves the report that it offers.
+async function ofPlan(browser, server) {
+  const call = async (path, body) => {
+    const headers = { "Content-Type": "application/json", "A2A-Version": "1.0", Authorization: `Bearer ${tokens.caller}` };
+    const answer = await fetch(`http://${server.address}/agents/quarterly/${path}`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify(body),
+    });
+    if (!answer.ok) throw new Error(`${path}: HTTP ${answer.status} ${await answer.text()}`);
+    return (await answer.json()).task;
+  };
+  const message = (parts, more) => ({ message: { messageId: crypto.randomUUID(), role: "ROLE_USER", parts, ...more } });
+  const raw = (text) => Buffer.from(text).toString("base64");
+  const tables = [118, 311].map((last, n) => ({
+    raw: raw(sales(last)),
+    filename: `region-${n + 1}.csv`,
+    mediaType: "text/csv",
+  }));
+  const asks = await call("message:send", message([{ text: "The first half of the year" }, ...tables]));
+  await call("message:send", message([{ text: "yes" }], { taskId: asks.id }));
+  const operator = { headers: { Authorization: `Bearer ${tokens.operator}` } };
+  const { tasks } = await (await fetch(`http://${server.address}/operate/v1/tasks?agent=quarterly`, operator)).json();
+  const page = await browser.newPage(device);
+  await page.goto(`http://${server.address}/console/tasks/${tasks[0].key}#token=${tokens.operator}`);
+  await page.locator("baton-plan-picture img").waitFor();
+  await page.waitForLoadState("networkidle", { timeout: 1500 }).catch(() => {});
+  await page.screenshot({ path: join(shipped, "console.png") });
+  await page.close();
+}
+
+const program = process.env.BATON_PROGRAM ?? join(here, "../../build/release/baton");
+const slow = `import time
+from baton import agent
+
+@agent
+def answer(turn):
+    for word in "Baton keeps what an agent has said on disk, before anyone sees it.".split():
+        yield word + " "
+        time.sleep(0.25)
+
+answer.run()
+`;
+
+// Kills the server in the middle of an answer and starts it again, and draws what the client prints.
+async function ofTerminal(browser) {
+  const place = join(tmpdir(), `baton-pictures-${process.pid}`);
+  const port = "18480";
+  mkdirSync(join(place, "agents/writer"), { recursive: true });
+  writeFileSync(join(place, "agents/writer/agent.py"), slow);
+  const card = { name: "Writer", description: "Writes.", version: "1", skills: [], defaultInputModes: ["text/plain"] };
+  const baton = { executor: "command", command: ["python3", "agent.py"], default: true };
+  const whole = { ...card, defaultOutputModes: ["text/plain"], baton };
+  writeFileSync(join(place, "agents/writer/card.json"), JSON.stringify(whole));
+  const env = { ...process.env, BATON_URL: `http://127.0.0.1:${port}`, TERM: "xterm", NO_COLOR: "1" };
+  env.PYTHONPATH = join(here, "../../agent-cards/lib/python");
+  const serve = async () => {
+    const server = spawn(program, ["serve", "--agents", "agents", "--port", port, "--db", "tasks.db"], { cwd: place, env });
+    const lines = [];
+    for (const output of [server.stdout, server.stderr]) output.on("data", (data) => lines.push(data));
+    await waitFor("the server to listen", () => lines.join("").includes("listening on"), 20);
+    return server;
+  };
+  const said = [];
+  try {
+    const first = await serve();
+    const client = spawn("script", ["-qec", `"${program}" send 'What does Baton do?'`, "/dev/null"], { cwd: place, env });
+    const ended = once(client, "exit");
+    client.stdout.on("data", (data) => said.push(data));
+    await waitFor("half of the answer", () => said.join("").includes("on disk"), 20);
+    first.kill("SIGKILL");
+    await once(first, "exit");
+    const again = await serve();
+    await ended;
+    again.kill();
+    await once(again, "exit");
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
+  await drawTerminal(browser, `$ baton send "What does Baton do?"\n${shownBy(said.join(""))}$ `);
+}
+
+// The text that a terminal shows: without colours and erased lines.
+const shownBy = (raw) =>
+  raw
+    .replaceAll("\r\n", "\n")
+    .replace(/[^\n]*\r\x1b\[K/g, "")
+    .replace(/\x1b\[[0-9;?]*[A-Za-z]/g, "");
+
+async function drawTerminal(browser, text) {
+  const page = await browser.newPage({ viewport: { width: 760, height: 300 } });
+  await page.setContent(`<body style="margin:0"><pre style="margin:0;padding:18px 22px;background:#13161b;color:#e2e6ed;
+    font:15px/1.55 'DejaVu Sans Mono',monospace;white-space:pre-wrap"></pre>`);
+  await page.locator("pre").evaluate((pre, shown) => (pre.textContent = shown), text);
+  await page.locator("pre").screenshot({ path: join(shipped, "terminal.png") });
+  await page.close();
+}
+
+async function ofReadme(browser) {
+  const open = new Server({}, ["table-report"]);
+  const operated = new Server(
+    {
+      tokens: [
+        { caller: "ann", token: tokens.caller },
+        { caller: "otto", token: tokens.operator, role: "operator" },
+      ],
+    },
+    ["table-report", "analyst", "quarterly"],
+  );
+  try {
+    await Promise.all([open.start(), operated.start()]);
+    await ofChat(browser, open);
+    await ofPlan(browser, operated);
+    await ofTerminal(browser);
+  } finally {
+    await open.stop();
+    await operated.stop();
+  }
+}
+
+async function withOffice(browser) {
+  const office = await new Office().start(930, 5);
+  try {
+    await (folder ? all : ofOffice)(browser, office);
+  } finally {
+    await office.stop();
+  }
+}
+
 mkdirSync(folder ?? shipped, { recursive: true });
-const office = await new Office().start(930, 5);
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
   args: ["--no-sandbox"],
 });
 try {
-  await (folder ? all : forReadme)(browser, office);
+  if (!folder) await ofReadme(browser);
+  if (wanted !== "readme") await withOffice(browser);
 } finally {
   await browser.close();
-  await office.stop();
 }

@@ -16,7 +16,7 @@ const pathOf = (url) => new URL(url, location.href).pathname;
 
 /** A word for a POSIX shell.
  * @param {string} text */
-const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
+const quoted = (text) => /^[\w.:/@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
 /** @param {Agent} agent */
 function curlFor(agent) {
@@ -58,6 +58,10 @@ function command(title, write) {
   return h("div", { class: "command" }, h("div", { class: "command-head" }, title, right), h("pre", null, code));
 }
 
+/** The default agent, if there is one, before the others.
+ * @param {Agent[]} all */
+const first = (all) => [...all.filter((one) => one.default), ...all.filter((one) => !one.default)];
+
 /** @param {Agent} agent */
 function cardOf(agent) {
   const talk = `/chat#${new URLSearchParams({ agent: agent.name })}`;
@@ -65,7 +69,7 @@ function cardOf(agent) {
     "li",
     { class: "card" },
     h("h3", { dir: "auto" }, agent.title),
-    h("span", { class: "id" }, agent.name, agent.default && h("span", { class: "mark" }, "default")),
+    h("span", { class: "id" }, agent.name, agent.default && h("span", { class: "mark" }, "default agent")),
     h("p", { class: "about", dir: "auto" }, agent.description),
     h(
       "div",
@@ -81,7 +85,7 @@ class Start extends HTMLElement {
     super();
     this.place = h("section", { "aria-label": "Agents" });
     this.first = h("section", { "aria-label": "From a terminal", hidden: true });
-    this.ways = h("nav", { class: "ways", "aria-label": "Pages" });
+    this.ways = h("div", { class: "ways" });
     this.paths = h("dl", { class: "paths" });
     this.leave = h("button", { type: "button", class: "link", hidden: true }, "Sign out");
     this.shown = "";
@@ -174,8 +178,8 @@ class Start extends HTMLElement {
       this.first.hidden = true;
       return;
     }
-    fill(this.place, heading, h("ol", { class: "agents" }, ...all.map(cardOf)));
-    const agent = all.find((one) => one.default) ?? all[0];
+    fill(this.place, heading, h("ol", { class: "agents" }, ...first(all).map(cardOf)));
+    const [agent] = first(all);
     fill(
       this.first,
       h("h2", null, "From a terminal"),
