@@ -3,7 +3,7 @@
 // console with a thousand tasks at both widths and in both themes, for review.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -86,7 +86,7 @@ async function ofOffice(browser, office) {
 }
 
 const sales = (last) => `month,north,south\nJan,120,80\nFeb,132,91\nMar,151,87\nApr,149,103\nMay,172,${last}\n`;
-const device = { viewport: { width: 1180, height: 760 }, colorScheme: "light" };
+const device = { viewport: { width: 1180, height: 1000 }, colorScheme: "light" };
 const file = (name, text) => ({ name, mimeType: "text/csv", buffer: Buffer.from(text) });
 
 async function ofChat(browser, server) {
@@ -157,9 +157,11 @@ async function ofTerminal(browser) {
   const whole = { ...card, defaultOutputModes: ["text/plain"], baton };
   writeFileSync(join(place, "agents/writer/card.json"), JSON.stringify(whole));
   const env = { ...process.env, BATON_URL: `http://127.0.0.1:${port}`, TERM: "xterm", NO_COLOR: "1" };
-  env.PYTHONPATH = join(here, "../../agent-cards/lib/python");
+  symlinkSync(join(here, "../../agent-cards/lib"), join(place, "agents/lib"));
+  const started = [];
   const serve = async () => {
     const server = spawn(program, ["serve", "--agents", "agents", "--port", port, "--db", "tasks.db"], { cwd: place, env });
+    started.push(server);
     const lines = [];
     for (const output of [server.stdout, server.stderr]) output.on("data", (data) => lines.push(data));
     await waitFor("the server to listen", () => lines.join("").includes("listening on"), 20);
@@ -171,14 +173,13 @@ async function ofTerminal(browser) {
     const client = spawn("script", ["-qec", `"${program}" send 'What does Baton do?'`, "/dev/null"], { cwd: place, env });
     const ended = once(client, "exit");
     client.stdout.on("data", (data) => said.push(data));
-    await waitFor("half of the answer", () => said.join("").includes("on disk"), 20);
+    await waitFor("half of the answer", () => said.join("").includes("on disk"), 40);
     first.kill("SIGKILL");
     await once(first, "exit");
-    const again = await serve();
+    await serve();
     await ended;
-    again.kill();
-    await once(again, "exit");
   } finally {
+    for (const server of started) server.kill("SIGKILL");
     rmSync(place, { recursive: true, force: true });
   }
   await drawTerminal(browser, `$ baton send "What does Baton do?"\n${shownBy(said.join(""))}$ `);
