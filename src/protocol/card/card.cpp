@@ -50,8 +50,7 @@ std::vector<task::Extension> read_extensions(json::Value extensions) {
 
 // Members of the card itself, in any version of A2A, that the schema does not name: Baton fills them in when
 // it serves the card, or leaves them out.
-constexpr std::array<std::string_view, 14> kOtherMembers{"$schema",
-                                                         "url",
+constexpr std::array<std::string_view, 13> kOtherMembers{"url",
                                                          "preferredTransport",
                                                          "additionalInterfaces",
                                                          "interfaces",

@@ -1,4 +1,4 @@
-// The SDK's executor that the page of comparisons ports to Baton (scripts/COMPARISON.md), served as the SDK's users do
+// The SDK's executor that the page about SDKs ports to Baton (scripts/MOVING.md), served as the SDK's users do
 // it.
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -16,7 +16,7 @@ import { blockOf } from "./tools.mjs";
 
 // The first block of JavaScript on the page is for the SDK, the second for Baton.
 async function executorOfPage() {
-  const source = blockOf("scripts/COMPARISON.md", "");
+  const source = blockOf("scripts/MOVING.md", "");
   const folder = mkdtempSync(join(tmpdir(), "baton-interop-page-"));
   const file = join(folder, "slowly.mjs");
   try {
@@ -83,4 +83,4 @@ const cases = [
 
 // No SDK version, because no client of the SDK calls Baton here: the table of versions does not count these cases.
 const { sdk } = v03[0];
-export const executor = { ...v03[0], sdk: "", api: `of ${sdk} on the page of comparisons`, chain: new Served(), cases };
+export const executor = { ...v03[0], sdk: "", api: `of ${sdk} on the page about SDKs`, chain: new Served(), cases };
