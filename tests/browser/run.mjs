@@ -14,6 +14,7 @@ import * as consoleCases from "./console_cases.mjs";
 import { ConsoleServer } from "./lib/console.mjs";
 import { pages } from "./lib/pages.mjs";
 import { Site } from "./lib/site.mjs";
+import * as startCases from "./start_cases.mjs";
 
 const wanted = process.argv[2] ?? "";
 const isWhole = process.env.BATON_RING === "whole";
@@ -36,14 +37,17 @@ function watch(page, complaints) {
 }
 
 // Returns the program for a case: one without tokens, or one with tokens and operators.
-const serverOf = (each) => (each.page || (each.chat && !each.withTokens) ? server : operated);
+const serverOf = (each) =>
+  each.page || ((each.chat || each.start !== undefined) && !each.withTokens) ? server : operated;
 
-// Returns the start of a case: a page of the site that uses an agent, the chat page with an agent, or a console view.
+// Returns the start of a case: a page of the site that uses an agent, the chat page with an agent, the start page, or a
+// console view.
 function placeOf(each, site) {
   if (each.chat) {
     const opened = new URLSearchParams({ ...(each.token && { token: each.token }), agent: each.chat });
     return `http://${serverOf(each).address}/chat#${opened}`;
   }
+  if (each.start !== undefined) return `http://${serverOf(each).address}/${each.start}`;
   if (each.page) return site.url(each.page, `${server.base(each.agent)}${each.door ?? "send-message"}`);
   return operated.view(each.path ?? "", each.role);
 }
@@ -76,7 +80,7 @@ let passed = 0;
 let failed = 0;
 
 async function runThose(of, among) {
-  for (const [name, each] of Object.entries({ ...cases, ...chatCases, ...consoleCases })) {
+  for (const [name, each] of Object.entries({ ...cases, ...chatCases, ...consoleCases, ...startCases })) {
     if (serverOf(each) !== of || !each.name.includes(wanted) || (isWhole && each.everything)) continue;
     const began = Date.now();
     try {
