@@ -25,7 +25,7 @@ class Walk {
   async keys(count) {
     const rows = this.page.locator(".rows.tasks .row .key");
     await waitFor(`${count} rows`, async () => (await rows.count()) === count, 20);
-    return rows.allInnerTexts();
+    return rows.evaluateAll((links) => links.map(({ pathname }) => pathname.split("/").at(-1)));
   }
 
   // Acts on all tasks that match the list's filter, with a bulk job.
