@@ -85,6 +85,8 @@ TEST_CASE("TextTurn: an exit code other than 0 fails the turn with the end of st
   const auto sink = bench.run("x");
   CHECK(sink->all_text() == "part\n");
   CHECK(sink->ending() == "the agent failed (exit code 2: no such table)");
+  REQUIRE(sink->events().size() == 1);
+  CHECK(std::get<task::ExecutorState>(sink->events().front()).errors == "first\nno such table");
 }
 
 TEST_CASE("TextTurn: death by a signal fails the turn") {

@@ -38,6 +38,9 @@ for line in sys.stdin:
     elif text == "die":
         print("worker says no", file=sys.stderr)
         os._exit(7)
+    elif text == "moan":
+        print("moans", file=sys.stderr, flush=True)
+        say(turn, type="fail", error="moaned")
     elif text == "garbage":
         print("not json")
     elif text == "unknown":

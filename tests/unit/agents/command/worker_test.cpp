@@ -82,6 +82,25 @@ TEST_CASE("Worker: when a worker dies its turns fail with the reason, and the ne
   CHECK(second != first);
 }
 
+TEST_CASE("Worker: standard error is kept for a failed turn that was alone, and for no turn beside others") {
+  const auto errors_of = [](const test::RecordingSink& sink) {
+    std::string errors;
+    for (const task::EventBody& body : sink.events()) {
+      if (const auto* kept = std::get_if<task::ExecutorState>(&body)) errors += kept->errors;
+    }
+    return errors;
+  };
+  WorkerBench bench;
+  CHECK(errors_of(*bench.work("moan")) == "moans");
+  CHECK(errors_of(*bench.work("moan")) == "moans");
+  CHECK(errors_of(*bench.work("die")) == "worker says no");
+  auto held = bench.hold();
+  CHECK(errors_of(*bench.work("moan")).empty());
+  CHECK(errors_of(*bench.work("die")).empty());
+  REQUIRE(held.sink->wait_finished());
+  CHECK(errors_of(*held.sink).empty());
+}
+
 TEST_CASE("Worker: workers that die at their start fail turns in the end and are not restarted in a loop") {
   WorkerBench bench;
   bench.python("import sys; print('no licence', file=sys.stderr); sys.exit(2)");
