@@ -4,10 +4,13 @@ import json
 
 import client
 import harness
+import model_server
 import operate_case
 import rings
 import webhooks
+from model_server import call, calls, said, streamed
 from operate_case import CALLER, VIEWER
+from test_remote_agents import Front
 
 
 class Lists(operate_case.OperateCase):
@@ -228,3 +231,37 @@ class Live(operate_case.OperateCase):
         stream = operate_case.Timeline(self.server, key, last_id="x")
         self.assertEqual(stream.response.status, 400)
         stream.close()
+
+
+class ModelTraces(operate_case.OperateCase):
+    """The trace of a turn of a language model that calls an agent."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.model = model_server.ModelServer().__enter__()
+        cls.addClassCleanup(cls.model.__exit__, None, None, None)
+        origin = cls.model.url.rstrip("/")
+        cls.server = Front({}, [origin], ["joke", "bad"], more_config={"tokens": operate_case.TOKENS})
+        cls.server.write_card("brain", {"executor": "openai", "url": f"{origin}/v1", "model": {
+            "name": "tiny", "system": "Be careful.", "tools": ["joke"]}})
+        cls.server.start()
+
+    def test_what_a_model_was_told_and_did_is_kept_over_a_restart(self):
+        self.model.script(streamed(*calls(call("joke", {"message": "ping"}, index=0, id="c1"))), said("it said ping"))
+        key = self.key_of(self.send("What is it?", "brain"))
+        bad = self.key_of(self.send("complain", "bad"))
+        self.wait_row(key, "completed")
+        self.wait_row(bad, "failed")
+        self.server.stop()
+        self.server.start()
+        turn = self.ask("GET", f"/tasks/{key}/trace").body["turns"][0]
+        self.assertEqual([(one["role"], one["text"]) for one in turn["told"]["messages"]],
+                         [("system", "Be careful."), ("user", "What is it?")])
+        self.assertEqual(turn["told"]["tools"], ["joke"])
+        models = [step for step in turn["steps"] if step["kind"] == "model"]
+        self.assertEqual([model.get("calls", []) for model in models], [['joke {"message": "ping"}'], []])
+        self.assertEqual(models[1]["answer"]["text"], "it said ping")
+        child = next(step for step in turn["steps"] if step["kind"] == "agent")
+        self.assertEqual((child["name"], child["given"]["text"]), ("joke", "ping"))
+        self.assertNotIn("told", self.read(f"/tasks/{key}/trace")["turns"][0])
+        self.assertEqual(self.ask("GET", f"/tasks/{bad}").body["stderr"], "no such table: accounts")

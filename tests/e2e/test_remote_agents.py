@@ -27,8 +27,9 @@ def free_port():
 class Front(harness.Server):
     """A Baton whose agents are elsewhere: `far` is where. `agents` are its own agents."""
 
-    def __init__(self, cards, origins, agents=(), **more):
-        super().__init__(agents=list(agents), config={"outbound": {"origins": origins}}, **more)
+    def __init__(self, cards, origins, agents=(), more_config=None, **more):
+        config = {"outbound": {"origins": origins}, **(more_config or {})}
+        super().__init__(agents=list(agents), config=config, **more)
         for name, baton in cards.items():
             self.write_card(name, baton)
 
