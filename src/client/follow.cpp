@@ -186,7 +186,8 @@ class Following {
     const bool no_stream = plan_.until_waiting || error.rpc_code == protocol::a2a::kUnsupportedOperation ||
                            error.rpc_code == protocol::a2a::kTaskNotFound ||
                            (error.rpc_code == protocol::a2a::kInvalidParams && !after_);
-    if (sending_ || !no_stream || !world_.read_task || end_.task.empty() || broken_) return Seen::nothing;
+    if (sending_ || !no_stream || !world_.read_task || end_.task.empty() || broken_ || end_.unknown)
+      return Seen::nothing;
     const auto result = world_.read_task(end_.task);
     if (!result) {
       const CallError& why = result.error();

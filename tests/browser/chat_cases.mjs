@@ -151,15 +151,16 @@ export const chatApproval = {
     await says(page, "Delete the logs");
     await sees(page, ".question-box", 'Shall I do this: "Delete the logs"?');
     assert.deepEqual(await faultsOf(page), []);
-    await page.getByRole("button", { name: "Yes" }).click();
+    await page.getByRole("button", { name: "Approve" }).click();
     await sees(page, ".theirs", "Done: Delete the logs");
     await sees(page, ".artifact", "What was approved and done");
     assert.equal(await page.locator(".question-box form").count(), 0);
     await says(page, "Delete the backups");
     await sees(page, ".question-box", "Delete the backups");
     await page.reload();
-    await sees(page, ".question-box form", "No");
+    await sees(page, ".question-box form", "Reject");
     await sees(page, ".theirs", "Done: Delete the logs");
+    await page.getByRole("button", { name: "answer in words" }).click();
     await says(page, "no");
     await sees(page, ".run-problem", "not approved");
     await ready(page);
@@ -169,7 +170,7 @@ export const chatApproval = {
     const said = await textsOf(page, ".mine");
     assert.equal(said.length, 4);
     assert.deepEqual([said[0], said[2]], ["Delete the logs", "Delete the backups"]);
-    assert.match(said[3], /approved\s*no$/, "the word has become data");
+    assert.equal(said[3], "Reject", "the word has become data");
     assert.equal(await page.locator(".question-box form").count(), 0);
     // The retry repeats the request, not the answer.
     await page.click(".run-problem >> text=Try again");
@@ -190,8 +191,7 @@ export const chatForm = {
     await page.click(".question-box >> text=Answer");
     await sees(page, ".theirs", 'The answer was [{"size": 42, "color": "green"}]');
     await says(page, line({ type: "ask", message: "And your name?" }));
-    await page.getByLabel("Your answer").fill("Ada");
-    await page.press("[aria-label='Your answer']", "Enter");
+    await says(page, "Ada");
     await sees(page, ".theirs", 'The answer was ["Ada"]');
   },
 };

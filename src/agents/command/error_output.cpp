@@ -133,7 +133,7 @@ std::string ErrorOutput::last_words() const {
 }
 
 void ErrorOutput::keep(std::string_view bytes) {
-  kept_ += bytes.substr(bytes.size() - std::min(bytes.size(), kKeptMax));
+  kept_ += bytes.substr(bytes.size() - std::min(bytes.size(), kKeptMax + 1));
   if (kept_.size() > 2 * kKeptMax) kept_.erase(0, kept_.size() - kKeptMax);
 }
 

@@ -287,12 +287,14 @@ Messages conversation_of(const Turn& turn, const ModelSettings& settings, const 
   const std::size_t call = call_of(history, now);
   std::size_t first = std::min(first_that_fits(history, settings), call);
   // Begins with a user's message: never with an answer, or with half of a tool call.
-  const auto is_user_s = [&](std::size_t place) { return history[place].role == Role::user; };
-  if (first == call && call < history.size()) {
-    while (first > 0 && !is_user_s(first)) --first;
-  } else {
-    while (first < history.size() && !is_user_s(first)) ++first;
-  }
+  const auto may_begin = [&](std::size_t place) {
+    return history[place].role == Role::user || history[place].role == Role::system;
+  };
+  std::size_t begin = first;
+  while (begin < call && !may_begin(begin)) ++begin;
+  const bool is_lost = begin == call && call < history.size();
+  while (is_lost && begin > 0 && !may_begin(begin)) --begin;
+  if (begin == history.size() || may_begin(begin)) first = begin;
   for (std::size_t place = first; place < history.size(); ++place) pairing.add(std::move(history[place]));
   for (ChatMessage& message : now) pairing.add(std::move(message));
   Messages conversation = pairing.take();

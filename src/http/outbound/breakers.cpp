@@ -129,8 +129,9 @@ void Breakers::add_to(base::MetricsText& out) const {
 Breakers::Went Breakers::went(int status, bool has_retry_after) {
   // 503 without a time may be the server's or a proxy's word for a server that is down.
   if (status == 503) return has_retry_after ? Went::unknown : Went::failed;
-  // 408 says that the request came too slowly.
-  return outcome_of(status) == Outcome::lost && status != 408 ? Went::failed : Went::answered;
+  // 408 says that the request came too slowly, 501 what the server cannot do.
+  const bool is_well = status == 408 || status == 501;
+  return outcome_of(status) == Outcome::lost && !is_well ? Went::failed : Went::answered;
 }
 
 }  // namespace baton::http::outbound

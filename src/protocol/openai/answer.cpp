@@ -70,6 +70,7 @@ std::string words_in(json::Value error) {
     }
     return words;
   }
+  if (!error.is_object()) return words;
   for (const char* member : {"message", "msg", "error", "detail", "error_description", "errors"}) {
     words = words_in(error[member]);
     if (!words.empty()) break;

@@ -148,6 +148,7 @@ http::Reply agents_reply(const Services& services, const http::Request& request,
       out.member("name", agent.name.value).member("default", &agent == main);
       const auto card = agent.shown_card();
       out.member("title", card->name).member("description", card->description);
+      if (agent.settings.plan) out.member("plan", true);
       out.member("url", urls.json_rpc).member("card", urls.rest + "/.well-known/agent-card.json");
       if (named == nullptr) return;
       out.key("tasks").array([&] {

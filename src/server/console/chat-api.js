@@ -6,7 +6,8 @@ import { tokenInAddress, useLink } from "./token-link.js";
 
 /**
  * @typedef {import("./api.js").Part} Part
- * @typedef {{name: string, title: string, description: string, path: string, origin: string, default: boolean, card: string}} Agent
+ * @typedef {{name: string, title: string, description: string, path: string, origin: string, default: boolean, card: string,
+ *   plan?: boolean}} Agent
  * @typedef {{skills?: {examples?: string[]}[], defaultInputModes?: string[]}} Card
  * @typedef {{
  *   messageId: string, role: string, parts: Part[], contextId?: string, taskId?: string, metadata?: Record<string, any>

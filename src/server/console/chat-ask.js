@@ -1,12 +1,13 @@
-// An agent's question: a form for its schema, buttons for yes or no, or a text field.
+// An agent's question: a form for its schema, buttons for a decision, or the words that the user writes below.
 import { told } from "./chat-api.js";
 import { h, say } from "./dom.js";
-import { fieldsOf } from "./form.js";
+import { areFew, fieldsOf, wordOf } from "./form.js";
 
 /**
  * @typedef {import("./api.js").Part} Part
  * @typedef {import("./api.js").Schema} Schema
  * @typedef {(parts: Part[]) => Promise<unknown>} Answer sends the answer; rejects if it was not accepted
+ * @typedef {{text: string, kind: string, part: Part}} Choice a button that answers
  */
 
 /** The schema of a question, which has a part of its own.
@@ -26,56 +27,69 @@ function isSchema(data) {
  * @param {Part[]} parts */
 export const wordsOf = (parts) => parts.filter(({ data }) => data === undefined);
 
-/** The only member of the schema, if it is a yes or no.
+/** The only member of the schema.
  * @param {Schema | null} schema
  * @returns {[string, Schema] | null} */
-function yesOrNo(schema) {
+function onlyMember(schema) {
   const members = Object.entries(schema?.properties ?? {});
-  return members.length === 1 && members[0][1].type === "boolean" ? members[0] : null;
+  return members.length === 1 ? members[0] : null;
 }
 
-/** @param {[string, Schema]} member */
-function yesNoFields([name, schema]) {
-  const give = (/** @type {string} */ text, /** @type {boolean} */ value) =>
-    h("button", { type: "submit", class: value ? "primary" : "", value: String(value), name: "answer" }, text);
-  const about = schema.title ?? schema.description;
-  return {
-    element: h("div", { class: "field" }, about ? h("small", null, about) : null),
-    buttons: [give("Yes", true), give("No", false)],
-    value: (/** @type {SubmitEvent} */ event) => ({
-      data: { [name]: /** @type {HTMLButtonElement | null} */ (event.submitter)?.value === "true" },
-    }),
-  };
-}
+const decisions = [
+  { text: "Approve", value: true },
+  { text: "Reject", value: false },
+];
 
-/**
+/** The answers that the question offers, if they are few: a decision, a short list, or "(yes or no)" in its text.
+ * @param {Part[]} parts
  * @param {Schema | null} schema
- * @returns {{element: HTMLElement, buttons: HTMLButtonElement[], value: (event: SubmitEvent) => Part}}
- */
-function inputsFor(schema) {
-  const single = yesOrNo(schema);
-  if (single) return yesNoFields(single);
-  const buttons = [h("button", { type: "submit", class: "primary" }, "Answer")];
-  if (schema) {
-    const fields = fieldsOf(schema);
-    return { element: fields.element, buttons, value: () => ({ data: fields.value() }) };
+ * @returns {Choice[]} */
+function choicesIn(parts, schema) {
+  const only = onlyMember(schema);
+  if (only?.[1].type === "boolean") {
+    return decisions.map(({ text, value }) => ({ text, kind: value ? "primary" : "", part: { data: { [only[0]]: value } } }));
   }
-  const words = h("textarea", { rows: 2, required: true, "aria-label": "Your answer", placeholder: "Your answer" });
-  words.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
-    event.preventDefault();
-    words.form?.requestSubmit();
-  });
-  return { element: words, buttons, value: () => ({ text: words.value }) };
+  if (only && areFew(only[1].enum)) {
+    return (only[1].enum ?? []).map((value) => ({ text: wordOf(value), kind: "", part: { data: { [only[0]]: value } } }));
+  }
+  const isYesOrNo = !schema && parts.some(({ text }) => /\(\s*y(es)?\s*(or|\/)\s*n(o)?\s*\)/i.test(text ?? ""));
+  if (!isYesOrNo) return [];
+  return ["Yes", "No"].map((text) => ({ text, kind: text === "Yes" ? "primary" : "", part: { text: text.toLowerCase() } }));
 }
 
 /**
- * The form for the answer. Once the answer is accepted, the page shows it in the conversation and removes the form.
+ * @param {Part[]} parts
+ * @returns {{element: HTMLElement | null, buttons: HTMLButtonElement[], value: (event: SubmitEvent) => Part} | null}
+ */
+function inputsFor(parts) {
+  const schema = schemaIn(parts);
+  const choices = choicesIn(parts, schema);
+  if (choices.length > 0) {
+    const only = onlyMember(schema)?.[1];
+    const about = [only?.title, only?.description].filter((text) => text).join(". ");
+    const buttons = choices.map(({ text, kind }) => h("button", { type: "submit", class: kind }, text));
+    return {
+      element: about ? h("small", null, about) : null,
+      buttons,
+      value: ({ submitter }) => choices[Math.max(0, buttons.indexOf(/** @type {any} */ (submitter)))].part,
+    };
+  }
+  if (!schema) return null;
+  const fields = fieldsOf(schema);
+  const send = h("button", { type: "submit", class: "primary" }, "Answer");
+  return { element: fields.element, buttons: [send], value: () => ({ data: fields.value() }) };
+}
+
+/**
+ * The form for the answer, or null for a question that is answered in words. Once the answer is accepted, the page
+ * shows it in the conversation and removes the form.
  * @param {Part[]} parts
  * @param {Answer} answer
  */
 export function questionForm(parts, answer) {
-  const { element, buttons, value } = inputsFor(schemaIn(parts));
+  const inputs = inputsFor(parts);
+  if (!inputs) return null;
+  const { element, buttons, value } = inputs;
   const problem = h("p", { class: "problem", role: "alert", hidden: true });
   const form = h("form", { class: "answer" }, element, problem, h("div", { class: "buttons" }, ...buttons));
   form.addEventListener("submit", async (event) => {
@@ -91,4 +105,48 @@ export function questionForm(parts, answer) {
     for (const button of buttons) button.disabled = false;
   });
   return form;
+}
+
+/**
+ * An answer in the words of the question: members by their titles, without those that were left empty. Null if the
+ * part is no answer to this schema.
+ * @param {Part} part
+ * @param {Schema | null} schema
+ */
+export function answerView({ data }, schema) {
+  if (typeof data !== "object" || data === null || Array.isArray(data) || !schema) return null;
+  const only = onlyMember(schema);
+  const members = Object.entries(data);
+  if (only?.[1].type === "boolean" && members.length === 1 && members[0][0] === only[0]) {
+    return h("div", { class: "words" }, decisions.find(({ value }) => value === members[0][1])?.text ?? wordOf(members[0][1]));
+  }
+  if (only && members.length === 1 && areFew(only[1].enum)) return h("div", { class: "words", dir: "auto" }, wordOf(members[0][1]));
+  if (members.length === 0) return h("div", { class: "faint" }, "Nothing filled in.");
+  return facts(/** @type {Record<string, unknown>} */ (data), schema);
+}
+
+/**
+ * @param {Record<string, unknown>} value
+ * @param {Schema | undefined} schema
+ * @returns {HTMLElement}
+ */
+function facts(value, schema) {
+  const known = schema?.properties ?? {};
+  const rows = Object.entries(value).flatMap(([name, inner]) => [
+    h("dt", { dir: "auto" }, known[name]?.title ?? name),
+    h("dd", { class: "words", dir: "auto" }, ...inWords(inner, known[name])),
+  ]);
+  return h("dl", { class: "facts" }, ...rows);
+}
+
+/**
+ * @param {unknown} value
+ * @param {Schema | undefined} schema
+ * @returns {import("./dom.js").Child[]}
+ */
+function inWords(value, schema) {
+  if (typeof value === "boolean") return [value ? "Yes" : "No"];
+  if (Array.isArray(value)) return [value.length === 0 ? "None" : value.map(wordOf).join(", ")];
+  if (typeof value === "object" && value !== null) return [facts(/** @type {Record<string, unknown>} */ (value), schema)];
+  return [wordOf(value)];
 }

@@ -49,8 +49,15 @@ export class Compose {
     const attach = h("button", { type: "button", title: "Add files", "aria-label": "Add files" }, "+");
     attach.addEventListener("click", () => this.picker.click());
     this.halt.addEventListener("click", stop);
-    const row = h("div", { class: "compose-row" }, attach, this.picker, this.words, this.halt, this.button);
-    this.form = h("form", { class: "compose" }, this.problem, this.chips, row);
+    this.row = h("div", { class: "compose-row" }, attach, this.picker, this.words, this.halt, this.button);
+    // While a form is open, words are an answer only on purpose.
+    const inWords = h("button", { type: "button", class: "link" }, "answer in words");
+    inWords.addEventListener("click", () => {
+      this.openRow(true);
+      this.words.focus();
+    });
+    this.instead = h("p", { class: "instead faint", hidden: true }, "Answer above, or ", inWords);
+    this.form = h("form", { class: "compose" }, this.problem, this.chips, this.instead, this.row);
     this.listen();
   }
 
@@ -169,18 +176,25 @@ export class Compose {
   }
 
   /**
-   * @param {{isBusy: boolean, isAsking: boolean}} now whether an answer is under way, which may be stopped, or a
-   *   question is open, which the next message answers
+   * @param {{isBusy: boolean, isAsking: boolean, hasForm: boolean}} now whether an answer is under way, which may be
+   *   stopped, or a question is open, which the next message answers, and has a form of its own
    */
-  reflect({ isBusy, isAsking }) {
-    const now = `${isBusy} ${isAsking}`;
+  reflect({ isBusy, isAsking, hasForm }) {
+    const now = `${isBusy} ${isAsking} ${hasForm}`;
     if (now === this.shown) return; // This is called for every piece of an answer.
     this.shown = now;
+    this.openRow(!hasForm || this.words.value !== "");
     this.isBusy = isBusy;
     this.halt.hidden = !isBusy;
     this.button.hidden = isBusy;
     this.button.disabled = false;
     this.words.placeholder = isAsking ? "Your answer" : "Write a message";
+  }
+
+  /** @param {boolean} isOpen */
+  openRow(isOpen) {
+    this.row.hidden = !isOpen;
+    this.instead.hidden = isOpen;
   }
 
   clear() {

@@ -1,10 +1,11 @@
 // One task in a conversation: the user's messages, and the agent's answers, tools, artifacts and questions.
 import { cancelTask, extension, getTask, stateName, told } from "./chat-api.js";
-import { questionForm, wordsOf } from "./chat-ask.js";
+import { answerView, questionForm, schemaIn, wordsOf } from "./chat-ask.js";
 import { Follower, hasEnded, isAsking } from "./chat-follow.js";
 import { Markdown } from "./chat-markdown.js";
 import { ownParts, partView } from "./chat-parts.js";
 import { Problem } from "./chat-problem.js";
+import { Steps } from "./chat-steps.js";
 import { Thoughts } from "./chat-thoughts.js";
 import { Tools } from "./chat-tools.js";
 import { copyButton, newId } from "./bits.js";
@@ -16,7 +17,10 @@ import { fill, h, say } from "./dom.js";
  * @typedef {{place: HTMLElement, text: Markdown | null, isDone: boolean}} Shown an artifact's place and its growing text
  */
 
-/** Events: `changed` when its state has changed; `again` and `edit` with a message to send or to write anew. */
+/**
+ * Events: `changed` when its state or its height has changed; `again` and `edit` with a message to send or to write anew;
+ * `asks` when it shows a question; `answered`.
+ */
 export class Run extends EventTarget {
   /**
    * @param {import("./chat-api.js").Agent} agent
@@ -33,7 +37,8 @@ export class Run extends EventTarget {
     this.thoughts = new Thoughts(agent, () => ({ id: this.follower.task, contextId: this.context }));
     this.thoughts.element.hidden = true;
     this.acts = h("div", { class: "acts" });
-    this.element = h("section", { class: "run" }, this.body, this.progress, this.notice, this.acts);
+    this.steps = agent.plan ? new Steps(agent, () => this.follower.task) : null;
+    this.element = h("section", { class: "run" }, this.body, this.steps?.element, this.progress, this.notice, this.acts);
     /** @type {Map<string, Shown>} */
     this.artifacts = new Map();
     this.tools = new Tools(this.body);
@@ -50,6 +55,9 @@ export class Run extends EventTarget {
     this.answered = null;
     this.asked = "";
     this.ask = "";
+    /** The schema of the newest question.
+     * @type {import("./api.js").Schema | null} */
+    this.schema = null;
     this.state = "";
     this.isPast = false;
     this.isFollowed = false;
@@ -67,9 +75,15 @@ export class Run extends EventTarget {
     return isAsking(this.state) && this.question !== null;
   }
 
+  /** Whether the question is answered with a form or buttons. */
+  get hasForm() {
+    return this.isAsking && this.question?.querySelector("form") !== null;
+  }
+
   stop() {
     this.follower.stop();
     this.thoughts.stop();
+    this.steps?.stop();
   }
 
   /** A task that waits for its user is not followed in a hidden page: a browser has few connections to a server.
@@ -142,6 +156,7 @@ export class Run extends EventTarget {
     this.isFollowed = true;
     this.answered = this.question;
     this.question = null;
+    this.dispatchEvent(new Event("answered"));
     this.answered?.classList.add("is-answered");
     const bubble = this.mine(message);
     this.enter("submitted");
@@ -188,7 +203,10 @@ export class Run extends EventTarget {
   async look(task) {
     try {
       const whole = await getTask(this.agent, task.id);
-      for (const message of whole.history ?? []) if (message.role === "ROLE_USER") this.mine(message);
+      for (const message of whole.history ?? []) {
+        if (message.role === "ROLE_USER") this.mine(message);
+        else this.schema = schemaIn(message.parts);
+      }
       this.follower.take(0, { task: whole });
     } catch (error) {
       this.trouble(told(error), () => this.look(task));
@@ -226,6 +244,7 @@ export class Run extends EventTarget {
     if (isAsking(state)) this.asks(state, status.message);
     else if (hasEnded(state)) this.ends(state, parts);
     else this.note(parts, metadata);
+    this.steps?.renew(hasEnded(state));
     if (state !== before || hasEnded(state)) this.enter(state);
   }
 
@@ -256,8 +275,9 @@ export class Run extends EventTarget {
   enter(state) {
     this.state = state;
     this.element.dataset.state = state;
-    if (this.follower.task && this.isFollowed && this.isBusy) this.thoughts.watch();
-    if (hasEnded(state)) this.thoughts.end();
+    if (this.steps) this.thoughts.element.hidden = true;
+    else if (this.follower.task && this.isFollowed && this.isBusy) this.thoughts.watch();
+    if (hasEnded(state) && !this.steps) this.thoughts.end();
     this.showActs();
     if (!this.isBusy) this.progress.hidden = true;
     else if (this.progress.hidden) this.showProgress("", undefined);
@@ -268,7 +288,9 @@ export class Run extends EventTarget {
   mine(message) {
     if (this.said.has(message.messageId)) return null;
     this.said.add(message.messageId);
-    const bubble = h("div", { class: "bubble mine" }, ...ownParts(message.parts, this.agent));
+    const schema = this.request ? this.schema : null;
+    const views = message.parts.map((part) => answerView(part, schema) ?? ownParts([part], this.agent)[0]);
+    const bubble = h("div", { class: "bubble mine" }, ...views);
     const said = h("div", { class: "said" }, bubble);
     this.body.append(said);
     if (!this.request) {
@@ -276,7 +298,7 @@ export class Run extends EventTarget {
       const edit = h("button", { type: "button", class: "link edit", "aria-label": "Edit and send again" }, "Edit");
       edit.addEventListener("click", () => this.dispatchEvent(new CustomEvent("edit", { detail: message.parts })));
       said.append(edit);
-      this.body.append(this.thoughts.element);
+      if (!this.steps) this.body.append(this.thoughts.element);
     }
     this.changed();
     return said;
@@ -354,7 +376,8 @@ export class Run extends EventTarget {
    * @param {Record<string, any>} [metadata]
    */
   note(parts, metadata) {
-    const rest = parts.filter((part) => !this.tools.take(part.data));
+    // What a plan tells of its steps is in their list.
+    const rest = this.steps ? [] : parts.filter((part) => !this.tools.take(part.data));
     const text = rest.map((part) => part.text ?? "").join("");
     const part = typeof metadata?.progress === "number" ? metadata.progress : undefined;
     if (!this.isPast && (text || part !== undefined)) this.showProgress(text, part);
@@ -384,11 +407,13 @@ export class Run extends EventTarget {
     this.asked = id;
     const parts = message?.parts ?? [];
     this.ask = message?.metadata?.[extension]?.ask ?? "";
+    this.schema = schemaIn(parts);
     const words = wordsOf(parts).map((part) => partView(part, this.agent));
     const asked = state === "auth-required" ? "Access is needed" : "The agent asks";
     const form = questionForm(parts, (answer) => this.answer(answer));
-    this.question = h("div", { class: "question-box" }, h("div", { class: "name" }, asked), ...words, form);
+    this.question = h("div", { class: "question-box", tabIndex: -1 }, h("div", { class: "name" }, asked), ...words, form);
     this.body.append(this.question);
+    this.dispatchEvent(new Event("asks"));
   }
 
   /** Keeps the question's text in the conversation and removes its form. */

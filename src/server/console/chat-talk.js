@@ -160,6 +160,8 @@ export class Talk extends EventTarget {
   add(agent, at = this.all.length) {
     const run = new Run(agent, this.context);
     run.addEventListener("changed", () => this.changed());
+    run.addEventListener("asks", () => this.showQuestion(run));
+    run.addEventListener("answered", () => (this.isAtEnd = true));
     run.addEventListener("again", (event) => this.begin(agent, /** @type {CustomEvent} */ (event).detail));
     run.addEventListener("edit", (event) => {
       this.dispatchEvent(new CustomEvent("edit", { detail: /** @type {CustomEvent} */ (event).detail }));
@@ -172,8 +174,31 @@ export class Talk extends EventTarget {
     this.dispatchEvent(new Event("changed"));
   }
 
+  /** Whether only the beginning of a question is in view if that is shown. @param {HTMLElement | null} [question] */
+  isTall(question) {
+    return (question?.offsetHeight ?? 0) > this.log.clientHeight - nearEndPx;
+  }
+
+  /** Shows a question from its beginning, ready to be answered, unless the user reads or writes something else.
+   * @param {Run} run */
+  showQuestion(run) {
+    if (!this.isAtEnd) return;
+    requestAnimationFrame(() => {
+      const { question } = run;
+      if (!question?.isConnected) return;
+      question.scrollIntoView({ block: this.isTall(question) ? "start" : "nearest" });
+      const now = document.activeElement;
+      const writes = now?.matches("textarea") && /** @type {HTMLTextAreaElement} */ (now).value !== "";
+      const hasKeys = matchMedia("(pointer: fine)").matches;
+      /** @type {HTMLElement | null} */
+      const field = question.querySelector("form :is(input, select, textarea)");
+      // Not a button: a key that is still down must not decide.
+      if (hasKeys && !writes && run.hasForm) (field ?? question).focus({ preventScroll: true });
+    });
+  }
+
   follow() {
-    if (this.isAtEnd) this.log.scrollTop = this.log.scrollHeight;
+    if (this.isAtEnd && !this.isTall(this.asking?.question)) this.log.scrollTop = this.log.scrollHeight;
     this.noteScroll();
   }
 

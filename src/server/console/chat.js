@@ -140,7 +140,7 @@ class Chat extends HTMLElement {
 
   reflect() {
     const { isBusy, asking } = this.talk;
-    this.compose.reflect({ isBusy, isAsking: asking !== undefined });
+    this.compose.reflect({ isBusy, isAsking: asking !== undefined, hasForm: asking?.hasForm ?? false });
     this.list.note(this.talk.state);
     // The list changes when the server has accepted a message, and when it has answered.
     const now = `${isBusy} ${this.talk.newest}`;

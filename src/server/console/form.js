@@ -27,17 +27,52 @@ function labelled(name, schema, required, input) {
   return h("div", { class: "field" }, h("label", { for: input.id }, title, required ? " *" : null), input, about);
 }
 
+const fewest = 4;
+const shortest = 24;
+
+/** A value of an enum in words.
+ * @param {unknown} value */
+export const wordOf = (value) => (typeof value === "string" ? value : JSON.stringify(value));
+
+/** Whether the values are few and short enough to be buttons.
+ * @param {unknown[] | undefined} values */
+export function areFew(values) {
+  return values !== undefined && values.length > 1 && values.length <= fewest && values.every((one) => wordOf(one).length <= shortest);
+}
+
 /** @type {(name: string, schema: Schema, required: boolean) => Field} */
 function choice(name, schema, required) {
+  if (required && areFew(schema.enum)) return buttons(name, schema);
   const values = schema.enum ?? [];
-  const select = h("select", null, ...(required ? [] : [h("option", { value: "" }, "–")]));
+  const select = h("select", null, h("option", { value: "" }, required ? "Choose…" : "No choice"));
   values.forEach((value, index) => {
-    const text = typeof value === "string" ? value : JSON.stringify(value);
-    select.append(h("option", { value: String(index), selected: value === schema.default }, text));
+    select.append(h("option", { value: String(index), selected: value === schema.default }, wordOf(value)));
   });
   return {
     element: labelled(name, schema, required, select),
     value: () => (select.value === "" ? undefined : values[Number(select.value)]),
+  };
+}
+
+/** A required choice between few values: buttons of which one is pressed.
+ * @type {(name: string, schema: Schema) => Field} */
+function buttons(name, schema) {
+  const values = schema.enum ?? [];
+  const together = `field-${++fields}`;
+  const about = schema.description ? h("small", null, schema.description) : null;
+  const radios = values.map((value) =>
+    h("input", { type: "radio", name: together, required: true, checked: value === schema.default }),
+  );
+  const labels = values.map((value, index) => h("label", null, radios[index], h("span", null, wordOf(value))));
+  return {
+    element: h(
+      "fieldset",
+      { class: "field choice" },
+      h("legend", null, schema.title ?? name, " *"),
+      h("div", { class: "choices" }, ...labels),
+      about,
+    ),
+    value: () => values[radios.findIndex(({ checked }) => checked)],
   };
 }
 
@@ -66,20 +101,28 @@ function figure(name, schema, required) {
 
 /** @type {Record<string, string>} */
 const inputTypes = { date: "date", "date-time": "datetime-local", email: "email", uri: "url", time: "time" };
+const longFormats = ["multiline", "textarea", "markdown"];
+const lineMost = 200;
+
+/** Whether a text is likely to have more than one line.
+ * @param {Schema} schema */
+function isLong({ format, minLength, maxLength, default: usual }) {
+  const size = Math.max(minLength ?? 0, maxLength ?? 0, String(usual ?? "").length);
+  return longFormats.includes(format ?? "") || size > lineMost || String(usual ?? "").includes("\n");
+}
 
 /** @type {(name: string, schema: Schema, required: boolean) => Field} */
 function words(name, schema, required) {
   const type = inputTypes[schema.format ?? ""];
-  const long = !type && (schema.maxLength ?? 1000) > 120;
   const value = schema.default === undefined ? "" : String(schema.default);
-  const input = long ? h("textarea", { rows: 3, value }) : h("input", { type: type ?? "text", value });
+  const input = !type && isLong(schema) ? h("textarea", { rows: 4, value }) : h("input", { type: type ?? "text", value });
   if (schema.maxLength) input.maxLength = schema.maxLength;
   if (schema.minLength) input.minLength = schema.minLength;
   if (schema.pattern && input instanceof HTMLInputElement) input.pattern = schema.pattern;
   return {
     element: labelled(name, schema, required, input),
     value: () => {
-      if (input.value === "" && !required) return undefined;
+      if (input.value === "" && (!required || type)) return undefined;
       return type === "datetime-local" ? new Date(input.value).toISOString() : input.value;
     },
   };

@@ -3,10 +3,13 @@ import { picture } from "./api.js";
 import { fill, h } from "./dom.js";
 
 export class PlanPicture extends HTMLElement {
-  /** @param {string} [path] of the API */
-  constructor(path = "") {
+  /**
+   * @param {string} [path] of the API
+   * @param {() => Promise<Blob | null>} [load] loads the picture
+   */
+  constructor(path = "", load = () => picture(path)) {
     super();
-    this.path = path;
+    this.load = load;
     this.image = h("img", { alt: "The plan and how far it is" });
     this.shown = -1;
     this.url = "";
@@ -29,7 +32,7 @@ export class PlanPicture extends HTMLElement {
   async refresh(version) {
     if (version === this.shown || this.missing) return;
     this.shown = version;
-    const blob = await picture(this.path).catch(() => null);
+    const blob = await this.load().catch(() => null);
     if (!blob) {
       this.missing = this.url === "";
       return;

@@ -148,7 +148,7 @@ TEST_CASE(
 
 TEST_CASE("http_request: redirects are followed five times, and not at all if the request says so") {
   WebhookReceiver receiver;
-  receiver.answer_with({{307, {{"Location", "/round"}}}});
+  receiver.answer_with(std::vector<WebhookReceiver::Answer>(7, {307, {{"Location", "/round"}}}));
   HttpRequest request = request_to(receiver.url());
   CHECK(http_request(request)->status == 307);
   const std::size_t asked = receiver.received().size();
