@@ -135,6 +135,14 @@ TEST_CASE("resolve_allowed: a dot at the end of a name does not bypass the check
   CHECK_FALSE(resolve_allowed("localhost.", AddressPolicy{}).has_value());
 }
 
+TEST_CASE("resolve_allowed: loopback alone can be opened") {
+  const AddressPolicy policy{.allow_loopback = true};
+  for (const char* host : {"127.0.0.1", "localhost", "::1", "127.1"})
+    CHECK(resolve_allowed(host, policy).has_value());
+  for (const char* host : {"10.0.0.1", "192.168.1.1", "169.254.169.254", "::ffff:127.0.0.1", "0"})
+    CHECK_FALSE(resolve_allowed(host, policy).has_value());
+}
+
 TEST_CASE("resolve_allowed: a public address passes and is returned once") {
   const auto allowed = resolve_allowed("8.8.8.8", AddressPolicy{});
   REQUIRE(allowed.has_value());
