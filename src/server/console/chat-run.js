@@ -184,7 +184,7 @@ export class Run extends EventTarget {
     this.enter(stateName(task.status.state));
     this.isPast = hasEnded(this.state);
     await this.goOn();
-    if (this.isPast) this.thinkWhenSeen();
+    if (this.isPast && !this.steps) this.thinkWhenSeen();
   }
 
   /** Fetches the thoughts of an old task once someone sees where they would be. */
