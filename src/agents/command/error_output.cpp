@@ -133,8 +133,9 @@ std::string ErrorOutput::last_words() const {
 }
 
 void ErrorOutput::keep(std::string_view bytes) {
+  // With one byte more than `text` returns, it knows that something was cut off.
   kept_ += bytes.substr(bytes.size() - std::min(bytes.size(), kKeptMax + 1));
-  if (kept_.size() > 2 * kKeptMax) kept_.erase(0, kept_.size() - kKeptMax);
+  if (kept_.size() > 2 * kKeptMax) kept_.erase(0, kept_.size() - kKeptMax - 1);
 }
 
 std::string ErrorOutput::text() const {
