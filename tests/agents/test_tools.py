@@ -146,7 +146,9 @@ class Tools(AgentTest):
             line = turn()
             line["message"]["parts"] = parts
             failure = {"type": "fail", "turn": "t1", "error": "The agent failed; the log has more about task k1."}
-            self.assertEqual(self.run_turn(line), [failure])
+            [said] = self.run_turn(line)
+            self.assertRegex(said.pop("detail"), r"Error: .* \(agent\.py:\d+\)$")
+            self.assertEqual(said, failure)
 
 
 if __name__ == "__main__":
