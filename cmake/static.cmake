@@ -9,7 +9,8 @@ endif()
 set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
 set(OPENSSL_USE_STATIC_LIBS ON)
 set(PKG_CONFIG_ARGN --static)
-add_link_options(-static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL -Wl,--as-needed)
+# The archives' symbols stay visible to the C library: realpath() and others must allocate with our malloc().
+add_link_options(-static-libstdc++ -static-libgcc -Wl,--as-needed)
 
 pkg_check_modules(spdlog REQUIRED spdlog)
 add_library(spdlog::spdlog INTERFACE IMPORTED)
