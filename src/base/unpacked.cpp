@@ -90,12 +90,13 @@ bool has_content(const fs::path& file, std::string_view text) {
   return in.good() && found == text;
 }
 
-// True if the folder has the files and nothing else, all of it this user's.
+// True if the folder has the files and nothing else, all of it this user's. Modes do not matter in a folder
+// that no other user can enter: with a umask of 002, Python makes __pycache__ writable for the group.
 bool has_files(const fs::path& folder, const FileTexts& files) {
   const auto is_own = [](const fs::path& path, mode_t kind) {
     struct stat facts {};
     return ::lstat(path.c_str(), &facts) == 0 && facts.st_uid == ::geteuid() &&
-           (facts.st_mode & S_IFMT) == kind && (facts.st_mode & kForOthersToWrite) == 0;
+           (facts.st_mode & S_IFMT) == kind;
   };
   if (!is_own(folder, S_IFDIR)) return false;
   std::size_t found = 0;

@@ -61,6 +61,7 @@ TEST_CASE("unpack: files that are there are left alone, and what Python caches b
   const fs::path folder = bench.unpack().value().folder;
   const auto before = facts_of(folder).st_ino;
   fs::create_directory(folder / "lib/python/baton/__pycache__");
+  REQUIRE(::chmod((folder / "lib/python/baton/__pycache__").c_str(), 0775) == 0);
   std::ofstream(folder / "lib/python/baton/__pycache__/__init__.pyc") << "bytes";
   CHECK(bench.unpack().value().folder == folder);
   CHECK(facts_of(folder).st_ino == before);
