@@ -91,7 +91,8 @@ FollowEnd Session::send_to(const Remote& remote, protocol::a2a::SendRequest send
   plan.task = task;
   plan.first_request = request;
   plan.may_send_again = is_new;
-  plan.sends_once = !remote.repeats_safely;
+  // In 0.1 it asks for the task, whose id it has chosen, before it sends again.
+  plan.sends_once = !remote.repeats_safely && !remote.dialect->names_tasks();
   plan.until_waiting = true;
   return follow_stream(remote, std::move(plan));
 }

@@ -5,6 +5,8 @@ import http.server
 import json
 import threading
 
+import client
+
 
 def card_for(url, interfaces=(("JSONRPC", "1.0"),), name="Elsewhere", streaming=False):
     """Returns a card whose interfaces, pairs of binding and version, are all at `url`."""
@@ -110,6 +112,11 @@ class Relay(Site):
 
         super().__init__(Passing)
         self.card = card_for(self.url, interfaces, "Relay", streaming)
+
+    def repeat_safely(self):
+        """Declares that a repeated message is recognised."""
+        self.card["capabilities"]["extensions"] = [{"uri": client.EXTENSION, "params": {"idempotentSend": True}}]
+        return self
 
     def card_text(self):
         return json.dumps(self.card).encode()

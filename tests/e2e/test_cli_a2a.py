@@ -257,7 +257,7 @@ class LostConnection(CliCase):
                 if version == "0.1" and how:
                     continue  # without an id of its own the message is not sent twice
                 with self.subTest((binding, version, how)), \
-                        relay.Relay(self.server, [(binding, version)], lose=2) as between:
+                        relay.Relay(self.server, [(binding, version)], lose=2).repeat_safely() as between:
                     before = self.count()
                     code, lines, complaints = self.run_baton("send", *how, "one two", url=between.url)
                     self.assertEqual((code, self.last_state(lines)), (DONE, "completed"), complaints)
@@ -271,7 +271,7 @@ class LostConnection(CliCase):
     def test_an_answer_to_a_question_is_given_once(self):
         for binding, version in self.INTERFACES[1:]:
             with self.subTest((binding, version)), \
-                    relay.Relay(self.server, [(binding, version)], agent="approval") as between:
+                    relay.Relay(self.server, [(binding, version)], agent="approval").repeat_safely() as between:
                 _, lines, _ = self.run_baton("send", "Delete it", url=between.url)
                 task = self.task_in(lines)
                 between.lose = 1
@@ -281,6 +281,14 @@ class LostConnection(CliCase):
                 mine = [message for message in lines[0]["history"] if message["role"] == "ROLE_USER"]
                 said = [part.get("text") or part["data"] for message in mine for part in message["parts"]]
                 self.assertEqual(said, ["Delete it", {"approved": True}])
+
+    def test_a_send_is_not_repeated_to_a_server_that_does_not_recognise_it(self):
+        for how in ([], ["--no-stream"]):
+            with self.subTest(how), relay.Relay(self.server, [("JSONRPC", "1.0")], lose=1) as between:
+                before = self.count()
+                code, _, complaints = self.run_baton("send", *how, "one two", url=between.url)
+                self.assertEqual((code, "not known whether" in complaints), (NO_ANSWER, True), complaints)
+                self.assertEqual(self.count(), before + 1)
 
     def test_without_ids_an_answer_that_may_have_arrived_is_not_repeated(self):
         with relay.Relay(self.server, [("JSONRPC", "0.1")], agent="approval") as between:

@@ -63,7 +63,7 @@ class Quarantine(operate_case.OperateCase):
         self.assertEqual(self.read("/overview")["turns"]["quarantined"], 1)
         self.assertEqual(self.server.metric("baton_turns_quarantined"), 1)
         shown = subprocess.run(
-            [harness.PROGRAM, "ops", "overview"], capture_output=True, text=True, check=True,
+            [harness.PROGRAM, "ops", "overview", "--json"], capture_output=True, text=True, check=True,
             env={**harness.program_environment(), "BATON_TOKEN": operate_case.OPERATOR,
                  "BATON_URL": f"http://127.0.0.1:{self.server.port}"})
         self.assertIn('"quarantined":1', shown.stdout)

@@ -31,9 +31,9 @@ class SseReader {
   // `event_max`: bytes of one event, all its lines together.
   explicit SseReader(std::size_t event_max = std::size_t{64} << 20) : event_max_(event_max) {}
 
-  // Calls `on_event` for each block that `piece` completes and that has data other than an empty text: an empty
-  // `data:` is a keep-alive of relays. Bytes that are not UTF-8 become U+FFFD. Returns false once `on_event` has;
-  // fails with too_large for an event over the bound. After either, further input is ignored.
+  // Calls `on_event` for each block that `piece` completes and that has data other than an empty text: an
+  // empty `data:` is a keep-alive of relays. Bytes that are not UTF-8 become U+FFFD. Returns false once
+  // `on_event` has; fails with too_large for an event over the bound. After either, further input is ignored.
   base::Result<bool> feed(std::string_view piece, const OnEvent& on_event);
 
   // The bytes kept of an unfinished event.

@@ -28,9 +28,9 @@ struct Served {
   bool console = false;
 };
 
-// The answer to a GET of the root: the start page if Accept lists text/html but not application/json, otherwise
-// what this program is and where its parts are, as JSON. Neither depends on the caller or names an agent: the
-// page gets the agents from GET /agents, with the visitor's token.
+// The answer to a GET of the root: the start page if Accept lists text/html but not application/json,
+// otherwise what this program is and where its parts are, as JSON. Neither depends on the caller or names an
+// agent: the page gets the agents from GET /agents, with the visitor's token.
 http::Reply start_reply(const http::Request& request, const Served& served);
 
 }  // namespace baton::server::console

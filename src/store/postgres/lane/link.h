@@ -30,8 +30,8 @@ using Rows = std::unique_ptr<PGresult, ClearResult>;
 // The URL of a database, and the secrets in it that no message may contain.
 class Address {
  public:
-  // Fails with invalid_argument, and with unsupported if there is no libpq (libpq.h). The error does not quote
-  // the URL, because any part of it may be the password.
+  // Fails with invalid_argument, and with unsupported if there is no libpq (libpq.h). The error does not
+  // quote the URL, because any part of it may be the password.
   static base::Result<Address> read(const std::string& url);
 
   const std::string& url() const { return url_; }

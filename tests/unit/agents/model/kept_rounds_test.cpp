@@ -7,8 +7,10 @@
 namespace baton::agents::kept_rounds_test {
 
 TEST_CASE("KeptRounds: state that was written is read back unchanged") {
-  const KeptRounds kept{2, {{"a", {{"c1", "f", "{\"x\"", {"{\"y\":1}"}, {"{\"z\":2}"}}, {"c2", "g", ""}}, {"{\"w\":3}"}},
-                           {"", {{"c3", "f", "{}"}}}}};
+  const KeptRounds kept{
+      2,
+      {{"a", {{"c1", "f", "{\"x\"", {"{\"y\":1}"}, {"{\"z\":2}"}}, {"c2", "g", ""}}, {"{\"w\":3}"}},
+       {"", {{"c3", "f", "{}"}}}}};
   const KeptRounds read = read_kept_rounds(state_of(kept).state);
   CHECK(read.breaks == 2);
   REQUIRE(read.rounds.size() == 2);
