@@ -16,6 +16,7 @@ constexpr milliseconds kDelayFirst{100}, kDelayMax{5'000};
 // A short limit for a server that has never answered, because it most likely does not exist.
 constexpr milliseconds kFirstContact{5'000};
 constexpr milliseconds kAtOnce{2'000};
+constexpr char kNotKnown[] = "; it is not known whether the message arrived";
 
 class Following {
  public:
@@ -166,9 +167,7 @@ class Following {
     if (heard_ && !end_.task.empty()) return std::nullopt;
     if (heard_ || plan_.sends_once || !plan_.may_send_again) {
       end_.unknown = true;
-      return CallError{(end.error ? end.error->text : "the connection was lost") +
-                           std::string("; it is not known whether the message arrived"),
-                       0, true};
+      return CallError{(end.error ? end.error->text : "the connection was lost") + kNotKnown, 0, true};
     }
     if (!plan_.answers && !plan_.ends_at_gap) after_ = 0;
     return std::nullopt;
@@ -295,6 +294,7 @@ FollowEnd send_plain(const FollowPlan& plan, const FollowWorld& world) {
     if (!result.error().lost || plan.dialect->names_tasks() || !patient) return end;
     if (plan.sends_once && !result.error().unsent) {
       end.unknown = true;
+      end.error->text += kNotKnown;
       return end;
     }
     if (world.on_trouble && delay == kDelayFirst) world.on_trouble(result.error().text);
