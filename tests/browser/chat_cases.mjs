@@ -534,7 +534,7 @@ export const chatRequest = {
     const example = (await textsOf(page, ".mine"))[0];
     // The server's list may be late; the page knows its own conversation.
     await page.route(/\/conversations\?/, () => {});
-    await page.getByRole("button", { name: "Yes" }).click();
+    await page.getByRole("button", { name: "Approve" }).click();
     await page.locator(".conversations a[aria-current] .state", { hasText: "Needs input" }).waitFor({ state: "detached" });
     await ready(page);
     await page.unrouteAll({ behavior: "ignoreErrors" });

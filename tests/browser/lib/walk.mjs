@@ -82,8 +82,8 @@ const ways = {
       await walk.ended(await walk.made(), "completed");
     },
   ],
-  question: [(walk, count) => questions(walk, "office", "bill", count), answers],
-  "child's question": [(walk, count) => questions(walk, "head", "order", count), answers],
+  question: [(walk, count) => questions(walk, "bill", count), answers],
+  "child's question": [(walk, count) => questions(walk, "order", count), answers],
   "stuck turn": [
     async (walk, count) => {
       await walk.goes("/tasks?agent=office&turn=running&attempts_min=2");
@@ -160,19 +160,22 @@ const ways = {
   ],
 };
 
-async function questions(walk, agent, words, count) {
+// Returns the tasks with these questions. A child's question is listed once, for the child, with a link to its parent.
+async function questions(walk, words, count) {
   await walk.page.click("nav >> text=Waiting");
-  const cards = walk.page.locator(".card", { has: walk.page.locator(`.card-head a:text-is("${agent}")`), hasText: words });
-  // A child's question is also shown for its parent, which has no parent itself.
-  const own = cards.filter({ hasNotText: "child of" });
-  await waitFor(`${count} questions`, async () => (await own.count()) === count, 20);
-  return (await own.locator(".card-head .key:first-child").allInnerTexts()).map((text) => text.replace("task ", ""));
+  const cards = walk.page.locator(".card", { hasText: words });
+  await waitFor(`${count} questions`, async () => (await cards.count()) === count, 20);
+  return cards.evaluateAll((all) =>
+    all.map((card) => [...card.querySelectorAll(".card-head .key")].at(-1).pathname.split("/").at(-1)),
+  );
 }
 
 async function answers(walk, keys) {
   for (const key of keys) {
-    const card = walk.page.locator(".card", { has: walk.page.locator(`.card-head .key:text-is("task ${key}")`) });
+    const link = walk.page.locator(`.card-head .key[href="/console/tasks/${key}"]`);
+    const card = walk.page.locator(".card", { has: link });
     await card.locator("summary").click();
+    await card.locator(".choices label", { hasText: "yes" }).click();
     await card.locator("button:has-text('Answer')").click();
     await card.waitFor({ state: "detached" });
   }
