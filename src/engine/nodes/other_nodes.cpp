@@ -108,7 +108,9 @@ void OtherNodes::look() {
   if (stopped_) return;
   hooks_.look();
   const bool is_alone = peers_.is_alone();
-  if (was_alone_.exchange(is_alone) && is_alone) return;
+  const bool was_alone = was_alone_.exchange(is_alone);
+  if (was_alone && is_alone) return;
+  if (is_alone) live_.forget_logs();
   look_at_tasks();
   take_turns();
 }
@@ -175,7 +177,10 @@ void OtherNodes::recover(const std::vector<task::TaskKey>& tasks) {
   for (const task::TaskKey task : tasks) {
     auto row = store_.row(task);
     if (!row && row.error().code != base::ErrorCode::task_not_found) again.push_back(task);
-    if (row && row->owner == peers_.self()) heads.push_back(std::move(row->head));
+    if (!row || row->owner != peers_.self()) continue;
+    // The other node may have changed it without telling: a log in memory from before must not be read.
+    reader_.changed_elsewhere(task, row->head.last_event);
+    heads.push_back(std::move(row->head));
   }
   if (!heads.empty()) spdlog::info("another node is gone: {} of its tasks go on here", heads.size());
   // Also without tasks: the node may have ended tasks without canceling their children.
