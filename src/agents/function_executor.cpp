@@ -3,6 +3,7 @@
 #include <sys/eventfd.h>
 
 #include <map>
+#include <utility>
 
 #include "agents/sink_gate.h"
 #include "base/log.h"
@@ -214,6 +215,7 @@ DelegateResult FunctionTurn::result_of(const std::string& id) {
 }
 
 void FunctionTurn::finish(Outcome outcome) {
+  if (std::exchange(is_over_, true)) return;
   end_stream();
   // An error may be assembled from parts that were masked separately, and only as a whole contain a
   // secret.

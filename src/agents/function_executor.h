@@ -72,6 +72,7 @@ class FunctionTurn {
   Mask mask_;
   std::optional<base::SecretMask::Pieces> pieces_;  // of the open text
   Streamed streamed_ = Streamed::text;
+  bool is_over_ = false;
 };
 
 class FunctionExecutor final : public Executor {
