@@ -45,7 +45,8 @@ void add_lines(json::Value value, const std::string& place, std::string& lines) 
     std::size_t number = 0;
     for (const json::Value child : value) {
       const std::string name = value.is_object() ? std::string(child.key()) : std::to_string(++number);
-      add_lines(child, place.empty() ? name : place + " / " + name, lines);
+      const std::string within = place.empty() ? name : place + " / " + name;
+      add_lines(child, std::string(base::beginning_of(within, kAboutMax)), lines);
     }
     return;
   }

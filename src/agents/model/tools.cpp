@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 #include <string_view>
-#include <unordered_set>
 
 #include "json/document.h"
 #include "json/writer.h"
@@ -20,15 +19,13 @@ constexpr std::string_view kMessageOnly =
 
 constexpr std::size_t kNameMax = 64;
 
-// Returns a name that no other function has.
-std::string function_name(std::string_view wanted, const std::unordered_set<std::string>& names) {
+// Returns the name with "_" in place of the characters that strict servers refuse.
+std::string accepted_name(std::string_view wanted) {
   std::string name(wanted.substr(0, kNameMax));
   const auto is_good = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
   };
   std::ranges::replace_if(name, std::not_fn(is_good), '_');
-  const std::string begin = name.substr(0, kNameMax - 4);
-  for (int number = 2; names.contains(name); ++number) name = begin + "_" + std::to_string(number);
   return name;
 }
 
@@ -56,40 +53,47 @@ ModelToolUse wrong(std::string reason) {
 
 ModelTools::ModelTools(const ModelSettings& settings, const task::Json& client_tools)
     : agents_(settings.tools) {
-  std::unordered_set<std::string> names;
   for (const std::string& agent : agents_) {
-    functions_.push_back({function_name(agent, names),
-                          "Gives a task to the agent \"" + agent + "\" and returns its answer.",
-                          {std::string(kMessageOnly)}});
-    names.insert(functions_.back().name);
+    add({agent,
+         "Gives a task to the agent \"" + agent + "\" and returns its answer.",
+         {std::string(kMessageOnly)}});
   }
   const auto document = json::Document::view_of(client_tools.text);
   if (!document.root().is_array()) return;
   for (const json::Value tool : document.root()) {
     const std::string name = tool["name"].str();
-    const bool is_known = std::ranges::count(client_tools_, name) > 0 || names.contains(name);
-    if (name.empty() || is_known) continue;
-    functions_.push_back(
-        {function_name(name, names), tool["description"].str(), completed(tool["parameters"])});
-    names.insert(functions_.back().name);
+    const auto function = places_.find(name);
+    const bool is_agent_s = function != places_.end() && function->second < agents_.size();
+    if (name.empty() || is_agent_s || !client_places_.try_emplace(name, functions_.size()).second) continue;
     client_tools_.push_back(name);
+    add({name, tool["description"].str(), completed(tool["parameters"])});
   }
+}
+
+// Adds the function under its name, as servers accept it, with a number if another function has that name.
+void ModelTools::add(ToolFunction function) {
+  const std::string wanted = accepted_name(function.name);
+  function.name = wanted;
+  while (!places_.try_emplace(function.name, functions_.size()).second) {
+    const std::string number = "_" + std::to_string(++repeats_[wanted] + 1);
+    function.name = wanted.substr(0, kNameMax - number.size()) + number;
+  }
+  functions_.push_back(std::move(function));
 }
 
 void ModelTools::rename(std::vector<ChatMessage>& messages) const {
   for (ChatMessage& message : messages) {
     for (CalledTool& call : message.calls) {
-      const auto tool = std::ranges::find(client_tools_, call.name);
-      if (tool != client_tools_.end())
-        call.name = functions_[agents_.size() + static_cast<std::size_t>(tool - client_tools_.begin())].name;
+      const auto place = client_places_.find(call.name);
+      if (place != client_places_.end()) call.name = functions_[place->second].name;
     }
   }
 }
 
 ModelToolUse ModelTools::use_of(const CalledTool& call) const {
-  const auto function = std::ranges::find(functions_, call.name, &ToolFunction::name);
-  if (function == functions_.end()) return wrong("there is no such tool");
-  const auto place = static_cast<std::size_t>(function - functions_.begin());
+  const auto function = places_.find(call.name);
+  if (function == places_.end()) return wrong("there is no such tool");
+  const std::size_t place = function->second;
   // A function without parameters may be called without arguments.
   const std::string_view text = call.arguments.empty() ? std::string_view("{}") : call.arguments;
   const auto document = json::Document::parse_view(text);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "agents/settings.h"
@@ -38,9 +39,14 @@ class ModelTools {
   ModelToolUse use_of(const protocol::openai::CalledTool& call) const;
 
  private:
+  void add(protocol::openai::ToolFunction function);
+
   std::vector<std::string> agents_;        // functions_ begins with these, in this order
-  std::vector<std::string> client_tools_;  // the clients' names of the functions that follow
+  std::vector<std::string> client_tools_;  // the client's names of the functions that follow
   std::vector<protocol::openai::ToolFunction> functions_;
+  // The place in functions_, by the function's name and by the client's name of its tool.
+  std::unordered_map<std::string, std::size_t> places_, client_places_;
+  std::unordered_map<std::string, int> repeats_;  // how often each accepted name was wanted again
 };
 
 }  // namespace baton::agents

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "json/writer.h"
-
 namespace baton::protocol::openai {
 namespace {
 
@@ -23,31 +21,35 @@ bool are_one(json::Value piece, std::string_view index, std::string_view type) {
 
 }  // namespace
 
-GivenBack::Node& GivenBack::member(std::vector<Node>& members, std::string_view name) {
-  const auto found = std::ranges::find(members, name, &Node::name);
-  if (found != members.end()) return *found;
-  members.push_back({Node::Kind::other, std::string(name)});
-  return members.back();
+GivenBack::Node& GivenBack::member(Node& object, std::string_view name) {
+  const auto found = object.places.find(name);
+  if (found != object.places.end()) return object.children[found->second];
+  object.places.emplace(name, object.children.size());
+  object.children.push_back({Node::Kind::other, std::string(name)});
+  return object.children.back();
+}
+
+// Empties a node that has held another kind of value.
+void GivenBack::clear_for(Node& to, Node::Kind kind) {
+  if (to.kind != kind) to = Node{kind, std::move(to.name)};
 }
 
 // `joins`: texts are pieces, and are joined.
 void GivenBack::put(Node& to, json::Value from, bool joins) {
   if (from.is_string()) {
-    if (to.kind != Node::Kind::text || !joins) to.text.clear();
-    to.kind = Node::Kind::text;
+    clear_for(to, Node::Kind::text);
+    if (!joins) to.text.clear();
     to.text.append(from.string());
   } else if (from.is_array()) {
-    if (to.kind != Node::Kind::list) to.children.clear();
-    to.kind = Node::Kind::list;
+    clear_for(to, Node::Kind::list);
     for (const json::Value element : from) put_element(to, element);
   } else if (from.is_object()) {
-    if (to.kind != Node::Kind::object) to.children.clear();
-    to.kind = Node::Kind::object;
+    clear_for(to, Node::Kind::object);
     for (const json::Value value : from) {
-      if (!value.is_null()) put(member(to.children, value.key()), value, joins && is_in_pieces(value.key()));
+      if (!value.is_null()) put(member(to, value.key()), value, joins && is_in_pieces(value.key()));
     }
   } else {
-    to.kind = Node::Kind::other;
+    clear_for(to, Node::Kind::other);
     to.text = from.raw();
   }
 }
@@ -56,8 +58,9 @@ void GivenBack::put_element(Node& list, json::Value element) {
   if (element.is_object() && !list.children.empty() && list.children.back().kind == Node::Kind::object) {
     Node& last = list.children.back();
     const auto of_last = [&](std::string_view name) {
-      const auto found = std::ranges::find(last.children, name, &Node::name);
-      return found == last.children.end() ? std::string_view() : std::string_view(found->text);
+      const auto found = last.places.find(name);
+      return found == last.places.end() ? std::string_view()
+                                        : std::string_view(last.children[found->second].text);
     };
     if (are_one(element, of_last("index"), of_last("type"))) return put(last, element, true);
   }
@@ -71,53 +74,42 @@ void GivenBack::add(json::Value piece, std::initializer_list<std::string_view> k
     const bool is_known = std::ranges::count(known, name) > 0;
     const bool says_nothing = value.is_null() || value.raw() == "[]" || value.raw() == "\"\"";
     if (is_known || says_nothing) continue;
-    put(member(members_, name), value, is_in_pieces(name));
+    put(member(all_, name), value, is_in_pieces(name));
     bytes_ += name.size() + value.raw().size();
   }
 }
 
 void GivenBack::add_element(std::string_view name, json::Value element) {
-  Node& list = member(members_, name);
-  list.kind = Node::Kind::list;
+  Node& list = member(all_, name);
+  clear_for(list, Node::Kind::list);
   put_element(list, element);
   bytes_ += element.raw().size();
 }
 
-void GivenBack::write(const Node& node, std::string& out) {
-  json::Writer writer(out);
+void GivenBack::write(const Node& node, json::Writer& out) {
   switch (node.kind) {
     case Node::Kind::text:
-      writer.string(node.text);
+      out.string(node.text);
       return;
     case Node::Kind::list:
-      writer.each(node.children, [&](const Node& child) {
-        std::string text;
-        write(child, text);
-        writer.raw(text);
-      });
+      out.each(node.children, [&](const Node& child) { write(child, out); });
       return;
     case Node::Kind::object:
-      writer.object([&] {
-        for (const Node& child : node.children) {
-          std::string text;
-          write(child, text);
-          writer.key(child.name).raw(text);
-        }
+      out.object([&] {
+        for (const Node& child : node.children) write(child, out.key(child.name));
       });
       return;
     case Node::Kind::other:
-      writer.raw(node.text);
+      out.raw(node.text);
       return;
   }
 }
 
 task::Json GivenBack::json() const {
   task::Json object;
-  if (members_.empty()) return object;
-  Node all;
-  all.kind = Node::Kind::object;
-  all.children = members_;
-  write(all, object.text);
+  if (all_.children.empty()) return object;
+  json::Writer out(object.text);
+  write(all_, out);
   return object;
 }
 

@@ -2,17 +2,20 @@
 //
 // Servers refuse a conversation without them: the reasoning of DeepSeek (reasoning_content), the thought
 // signatures of Gemini (extra_content), OpenRouter's reasoning_details. A stream brings them in pieces: texts
-// of reasoning are joined, elements of lists with the same `index` too, and of everything else the last value
-// counts. Threads: one at a time.
+// of reasoning are joined, and so are elements of lists with the same `index`; of any other value the last
+// one counts. Nothing of it is trusted: the caller bounds `bytes`, and the time is proportional to them.
+// Threads: one at a time.
 #pragma once
 
 #include <cstddef>
 #include <initializer_list>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "json/document.h"
+#include "json/writer.h"
 #include "task/json.h"
 
 namespace baton::protocol::openai {
@@ -25,10 +28,9 @@ class GivenBack {
   // Adds the members of the object `piece`, except for those with a name in `known` and those without a
   // value.
   void add(json::Value piece, std::initializer_list<std::string_view> known);
-  // Adds the elements of a list that is no member, under `name`.
+  // Adds an element to the list called `name`.
   void add_element(std::string_view name, json::Value element);
 
-  bool empty() const { return members_.empty(); }
   std::size_t bytes() const { return bytes_; }
   // Returns the members as an object; absent if there are none.
   task::Json json() const;
@@ -38,16 +40,18 @@ class GivenBack {
   struct Node {
     enum class Kind { text, list, object, other };
     Kind kind = Kind::other;
-    std::string name = {};            // of a member
-    std::string text = {};            // of a text, decoded; of `other`, the JSON
-    std::vector<Node> children = {};  // elements or members
+    std::string name = {};                                        // of a member
+    std::string text = {};                                        // of a text, decoded; of `other`, the JSON
+    std::vector<Node> children = {};                              // elements or members
+    std::map<std::string, std::size_t, std::less<>> places = {};  // of the members, by name
   };
-  static Node& member(std::vector<Node>& members, std::string_view name);
+  static Node& member(Node& object, std::string_view name);
+  static void clear_for(Node& to, Node::Kind kind);
   static void put(Node& to, json::Value from, bool joins);
   static void put_element(Node& list, json::Value element);
-  static void write(const Node& node, std::string& out);
+  static void write(const Node& node, json::Writer& out);
 
-  std::vector<Node> members_;
+  Node all_{Node::Kind::object};
   std::size_t bytes_ = 0;  // read, an upper bound of those kept
 };
 

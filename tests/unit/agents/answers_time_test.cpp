@@ -236,10 +236,36 @@ std::vector<Case> models() {
        {{piece + R"("name":"f","arguments":"{"}}]}}]})"},
         {piece + R"("name":"f","arguments":"[#]"}}]}}]})"},
         {}}},
+      {"members that are not known", {{}, {delta + R"("m#":"x"}}]})"}, {}}},
+      {"members that are not known, in one chunk", one(delta, R"("m#":"x")", "}}]}"), true},
+      {"members of one that is not known", one(delta + R"("m":{)", R"("m#":"x")", "}}}]}"), true},
+      {"parts that are not known", {{}, {delta + R"("content":[{"type":"t#"}]}}]})"}, {}}},
+      {"pieces of reasoning",
+       {{}, {delta + R"("reasoning_details":[{"type":"reasoning.text","text":"x","index":#}]}}]})"}, {}}},
       {"pieces in one chunk",
        one(delta + R"("tool_calls":[)", R"({"index":0,"function":{"name":"f","arguments":"[#"}})", "]}}]}"),
        true},
   };
+}
+
+// Offers many tools of a client, each event one, and uses them.
+void feed_tools(agents::FunctionTurn&, const Texts& tools) {
+  std::string list = "[";
+  for (const std::string& tool : tools) list.append(list.size() > 1 ? "," : "").append(tool);
+  const agents::ModelTools offered({}, {list + "]"});
+  std::vector<protocol::openai::ChatMessage> messages(1);
+  for (const std::string& tool : tools) {
+    const auto document = json::Document::view_of(tool);
+    messages.front().calls.push_back({"c", document.root()["name"].str(), "{}"});
+  }
+  offered.rename(messages);
+  REQUIRE(offered.functions().size() == tools.size());
+}
+
+std::vector<Case> tools() {
+  return {{"names", {{}, {R"({"name":"f#"})"}, {}}},
+          {"names that become the same when they are cut",
+           {{}, {R"({"name":")" + std::string(64, 'f') + R"(#"})"}, {}}}};
 }
 
 // Builds a conversation with many calls of a client's tools and their results. Each event is the id of a
@@ -325,6 +351,10 @@ TEST_CASE("Answers: whatever an AG-UI endpoint sends, processing it takes linear
 
 TEST_CASE("Answers: whatever a language model sends, processing it takes linear time") {
   check_all(models(), feed_model);
+}
+
+TEST_CASE("Answers: whatever tools a client offers a model, offering them takes linear time") {
+  check_all(tools(), feed_tools);
 }
 
 TEST_CASE("Answers: a model's conversation is built in time linear in its calls and results") {

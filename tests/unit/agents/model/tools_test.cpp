@@ -1,0 +1,61 @@
+#include "agents/model/tools.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+namespace baton::agents::tools_test {
+namespace {
+
+using Kind = ModelToolUse::Kind;
+
+ModelTools tools_of(const std::string& client_tools, std::vector<std::string> agents = {}) {
+  ModelSettings settings;
+  settings.tools = std::move(agents);
+  return ModelTools(settings, {client_tools});
+}
+
+std::vector<std::string> names_of(const ModelTools& tools) {
+  std::vector<std::string> names;
+  for (const auto& function : tools.functions()) names.push_back(function.name);
+  return names;
+}
+
+using Names = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("ModelTools: functions have names of their own that strict servers accept") {
+  const std::string longest(64, 'x');
+  const ModelTools tools = tools_of(R"([{"name":"a b"},{"name":"a/b"},{"name":"a_b_2"},{"name":")" + longest +
+                                        R"(1"},{"name":")" + longest + R"(2"}])",
+                                    {"team.a"});
+  CHECK(names_of(tools) == Names{"team_a", "a_b", "a_b_2", "a_b_2_2", longest, longest.substr(0, 62) + "_2"});
+}
+
+TEST_CASE("ModelTools: a call has the client's own name of its tool, and earlier calls the function's") {
+  const ModelTools tools = tools_of(R"([{"name":"look up"},{"name":"look.up"}])");
+  CHECK(tools.use_of({"c", "look_up_2", "{}"}).tool == "look.up");
+  CHECK(tools.use_of({"c", "look.up", "{}"}).kind == Kind::wrong);
+  std::vector<protocol::openai::ChatMessage> messages(1);
+  messages.front().calls = {{"c", "look.up", "{}"}, {"d", "gone", "{}"}};
+  tools.rename(messages);
+  CHECK(messages.front().calls[0].name == "look_up_2");
+  CHECK(messages.front().calls[1].name == "gone");
+}
+
+TEST_CASE("ModelTools: a client's tool is offered once, and not if an agent has its name") {
+  const ModelTools tools = tools_of(R"([{"name":"echo"},{"name":"f"},{"name":"f"},{"name":""}])", {"echo"});
+  CHECK(names_of(tools) == Names{"echo", "f"});
+  CHECK(tools.use_of({"c", "echo", R"({"message":"hi"})"}).kind == Kind::agent);
+}
+
+TEST_CASE("ModelTools: a tool's schema is completed to that of an object") {
+  const ModelTools tools = tools_of(
+      R"([{"name":"f","parameters":{"$schema":"s","required":["x"],"additionalProperties":null}},{"name":"g"}])");
+  CHECK(tools.functions()[0].parameters.text == R"({"type":"object","properties":{},"required":["x"]})");
+  CHECK(tools.functions()[1].parameters.empty());
+}
+
+}  // namespace baton::agents::tools_test
