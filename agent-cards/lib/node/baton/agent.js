@@ -148,7 +148,7 @@ async function give(turn, answer) {
   }
 }
 
-// Says each piece, and what a generator returns. A piece that cannot be said is a mistake at its `yield`.
+// Sends each piece, and a generator's return value. A piece of a wrong kind is an error at its `yield`.
 async function givePieces(turn, pieces) {
   try {
     for (;;) {

@@ -1,4 +1,4 @@
-// How a mistake of the agent is told to its author. Loaded when there is one.
+// Describes an error in the agent to its author. Loaded only when one occurs.
 'use strict';
 
 const { Session } = require('node:inspector');

@@ -1,4 +1,4 @@
-// What a message holds: text, data and files.
+// The content of a message: text, data and files.
 'use strict';
 
 const { Reject } = require('./ends.js');
@@ -54,7 +54,7 @@ function filesOf(parts) {
   return parts.filter((part) => part.raw !== undefined || part.url !== undefined).map((part) => new File(part));
 }
 
-// The message that began the task.
+// A message, with its content. As `turn.request`, the message that began the task.
 class Request {
   constructor(message) {
     this.message = message;

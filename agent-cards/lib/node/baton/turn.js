@@ -4,15 +4,16 @@
 const { createHash } = require('node:crypto');
 const { Child, Result } = require('./children.js');
 const { Canceled, Ended } = require('./ends.js');
-const { dataOf, filesOf, Request, textOf } = require('./message.js');
+const { Request } = require('./message.js');
 
-class Turn {
+// One run of the agent, about one message.
+class Turn extends Request {
   constructor(order, output) {
+    super(order.message);
     this.id = order.turn;
     this.attempt = order.attempt ?? 1;
     this.agent = order.agent ?? '';
     this.task = order.task ?? {};
-    this.message = order.message;
     this.request = new Request(order.request ?? order.message);
     this.history = order.history ?? [];
     this.artifacts = order.artifacts ?? [];
@@ -34,23 +35,11 @@ class Turn {
     this._names = new Map();
   }
 
-  // What came.
-
-  get text() {
-    return textOf(this.message);
-  }
+  // The message.
 
   // The older name of `text`.
   get prompt() {
     return this.text;
-  }
-
-  get data() {
-    return dataOf(this.message.parts);
-  }
-
-  get files() {
-    return filesOf(this.message.parts);
   }
 
   get answer() {

@@ -168,7 +168,7 @@ def give(turn: Turn, answer: Any) -> None:
 
 
 def _give_pieces(turn: Turn, pieces: Any) -> None:
-    """Says each piece, and what a generator returns. A piece that cannot be said is a mistake at its `yield`."""
+    """Sends each piece, and a generator's return value. A piece of a wrong kind is an error at its `yield`."""
     try:
         while True:
             try:

@@ -1,4 +1,4 @@
-"""How a mistake of the agent is told to its author. Loaded when there is one."""
+"""Describes an error in the agent to its author. Loaded only when one occurs."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _shown(file: str, line: int | None) -> str:
 
 
 def _place_of_return(answer: Callable[..., Any]) -> str:
-    """The lines at which the function returns a value."""
+    """Returns the lines of the function's return statements."""
     import dis
     import inspect
 

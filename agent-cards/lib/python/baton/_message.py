@@ -1,4 +1,4 @@
-"""What a message holds: text, data and files."""
+"""The content of a message: text, data and files."""
 
 from __future__ import annotations
 
@@ -65,19 +65,22 @@ def files_of(parts: Iterable[Part]) -> list[File]:
 
 
 class Request:
-    """The message that began the task."""
+    """A message, with its content. As `turn.request`, the message that began the task."""
 
     def __init__(self, message: Message) -> None:
         self.message = message
 
     @property
     def text(self) -> str:
+        """The message's texts, joined by line ends."""
         return text_of(self.message)
 
     @property
     def data(self) -> Any:
+        """The message's first data, any JSON, or None."""
         return data_of(self.message["parts"])
 
     @property
     def files(self) -> list[File]:
+        """The message's files."""
         return files_of(self.message["parts"])

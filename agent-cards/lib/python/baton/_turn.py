@@ -6,7 +6,7 @@ import threading
 
 from baton._children import Child, Result
 from baton._ends import Canceled, Ended
-from baton._message import File, Request, data_of, files_of, text_of
+from baton._message import Request, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,15 +30,16 @@ class Text(str):
         return str, (str(self),)
 
 
-class Turn:
-    """One run of the agent. Its methods may be called from any thread until the turn is over; then they raise Ended."""
+class Turn(Request):
+    """One run of the agent, about one message. Its methods may be called from any thread until the turn is over; then they
+    raise Ended."""
 
     def __init__(self, order: dict[str, Any], output: Lines) -> None:
+        super().__init__(order["message"])
         self.id: str = order["turn"]
         self.attempt: int = order.get("attempt", 1)
         self.agent: str = order.get("agent", "")
         self.task: Task = order.get("task", {})
-        self.message: Message = order["message"]
         # The message that began the task: `message` itself, unless that is an answer or another later one.
         self.request = Request(order.get("request") or order["message"])
         self.history: list[Message] = order.get("history", [])
@@ -65,7 +66,7 @@ class Turn:
         self._children: dict[str, Child] = {}
         self._names: dict[str, int] = {}
 
-    # What came.
+    # The message.
 
     @property
     def text(self) -> Text:
@@ -78,16 +79,6 @@ class Turn:
     def prompt(self) -> str:
         """The older name of `text`."""
         return text_of(self.message)
-
-    @property
-    def data(self) -> Any:
-        """The message's first data, any JSON, or None."""
-        return data_of(self.message["parts"])
-
-    @property
-    def files(self) -> list[File]:
-        """The message's files."""
-        return files_of(self.message["parts"])
 
     @property
     def answer(self) -> Any:
