@@ -67,10 +67,11 @@ struct ModelSettings {
   // Limits of the history that is sent, in messages and in tokens; a token is assumed to be four bytes.
   std::size_t history_messages = std::numeric_limits<std::size_t>::max();
   std::size_t history_tokens = std::numeric_limits<std::size_t>::max();
-  bool takes_system_messages = false;  // a page's system messages are told as such, not as the caller's
-  bool tells_page = true;              // AG-UI's context and state are told, as the caller's data
-  int tool_rounds = 20;                // answers with tool calls in a turn; one more fails the turn
-  std::vector<std::string> tools;      // agents that the model may call
+  bool takes_system_messages =
+      false;               // a page's system messages join the system prompt; else they are the caller's
+  bool tells_page = true;  // the model gets AG-UI's context and state, as the caller's data
+  int tool_rounds = 20;    // answers with tool calls in a turn; one more fails the turn
+  std::vector<std::string> tools;  // agents that the model may call
 };
 
 // Limits of the files that a turn of a program with "io": "text" gets beside the text.

@@ -55,7 +55,7 @@ class Following {
             break;
           case Seen::no_answer:
             break;
-          case Seen::nothing:
+          case Seen::unread:
             if (error) return finish(final_ ? final_ : error);
         }
       }
@@ -174,8 +174,8 @@ class Following {
   }
 
   // its_end: the task is over, and was shown. alive: it still works. no_answer: the task could not be read
-  // now. nothing: it was not read, or there is no such task (final_).
-  enum class Seen { its_end, alive, no_answer, nothing };
+  // now. unread: it was not read, or there is no such task (final_).
+  enum class Seen { its_end, alive, no_answer, unread };
 
   // Reads the task after a subscription was refused with `error`. A task that has ended may have no stream
   // (in 1.0, and on some servers before); servers without subscriptions, and proxies, answer anything. Once
@@ -186,24 +186,24 @@ class Following {
                            error.rpc_code == protocol::a2a::kTaskNotFound ||
                            (error.rpc_code == protocol::a2a::kInvalidParams && !after_);
     if (sending_ || !no_stream || !world_.read_task || end_.task.empty() || broken_ || end_.unknown)
-      return Seen::nothing;
+      return Seen::unread;
     const auto result = world_.read_task(end_.task);
     if (!result) {
       const CallError& why = result.error();
       if (!is_final(why) && plan_.until_waiting) return Seen::no_answer;
       if (is_final(why)) final_ = why;
-      return Seen::nothing;
+      return Seen::unread;
     }
     const auto right = may_decode(result->text, plan_.intake);
-    if (!right) return Seen::nothing;
+    if (!right) return Seen::unread;
     const auto document = json::Document::parse_view(result->text);
     auto task = document ? plan_.dialect->read_task(document->root()) : base::fail(document.error());
-    if (!task) return Seen::nothing;
+    if (!task) return Seen::unread;
     end_.state = task->status.state;
     const bool is_over = plan_.until_waiting ? task::is_stopped(*end_.state) : task::is_terminal(*end_.state);
     if (is_over || plan_.until_waiting) world_.on_event(result->text, std::move(*task));
     if (is_over) return Seen::its_end;
-    return plan_.until_waiting ? Seen::alive : Seen::nothing;
+    return plan_.until_waiting ? Seen::alive : Seen::unread;
   }
 
   bool gave_up() const {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Asks before it acts. The answer begins the next turn, perhaps days later and in another process. Needs jq.
 set -euo pipefail
-# What an answer must be. Chat pages make a form of it; Baton refuses an answer that does not fit.
+# The schema of an answer. Chat pages show it as a form; Baton refuses an answer that does not match.
 approval='{"type": "object", "required": ["approved"], "properties": {
   "approved": {"type": "boolean", "title": "Approve?"}, "reason": {"type": "string", "title": "Why, or why not"}}}'
 IFS= read -r turn

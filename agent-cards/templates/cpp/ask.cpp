@@ -3,7 +3,7 @@
 
 namespace {
 
-// What an answer must be. Chat pages make a form of it; Baton refuses an answer that does not fit.
+// The schema of an answer. Chat pages show it as a form; Baton refuses an answer that does not match.
 constexpr char kApproval[] = R"({"type": "object", "required": ["approved"], "properties": {
   "approved": {"type": "boolean", "title": "Approve?"}, "reason": {"type": "string", "title": "Why, or why not"}}})";
 

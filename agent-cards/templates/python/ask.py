@@ -1,7 +1,7 @@
 """Asks before it acts. The answer begins the next turn, perhaps days later and in another process."""
 from baton import Turn, agent
 
-# What an answer must be. Chat pages make a form of it; Baton refuses an answer that does not fit.
+# The schema of an answer. Chat pages show it as a form; Baton refuses an answer that does not match.
 APPROVAL = {
     "type": "object",
     "required": ["approved"],

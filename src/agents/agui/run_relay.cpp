@@ -21,7 +21,7 @@ using protocol::agui::RunText;
 constexpr std::size_t kRunArtifactsMax = 10'000;
 constexpr std::size_t kIdMax = 256;          // bytes of an id of a call or an artifact
 constexpr std::size_t kStepNameMax = 1'024;  // bytes
-constexpr std::size_t kAboutMax = 16'384;    // bytes of what a question is about, in words
+constexpr std::size_t kAboutMax = 16'384;    // bytes of a question's subject, as lines
 
 std::set<std::string> names_in(const task::Json& tools) {
   std::set<std::string> names;
@@ -56,7 +56,7 @@ void add_lines(json::Value value, const std::string& place, std::string& lines) 
   lines.append(base::beginning_of(text, kAboutMax));
 }
 
-// What a question is about, in words for people; without the question itself.
+// Returns the subject of a question as lines for people, without the question itself.
 std::string words_about(const Interrupt& interrupt) {
   std::string lines;
   const auto about = json::Document::view_of(interrupt.about.text);

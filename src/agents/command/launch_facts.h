@@ -40,7 +40,7 @@ base::LogMembers log_members(const task::AgentName& agent, const Turn& turn);
 std::string failure(const LaunchFacts& facts, const std::string& what, const ProcessExit& exit,
                     const task::TaskId& task);
 
-// What an agent has written to standard error, with "***" for the values that it may have as secrets:
+// Returns an agent's standard error, with "***" in place of values that may be secrets:
 // variables of the card's `env_from`, and of `env` if their names say so (KEY, TOKEN, SECRET, PASS,
 // CREDENTIAL, AUTH).
 std::string masked_errors(const AgentSettings& settings, const std::string& errors);

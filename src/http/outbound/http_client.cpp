@@ -224,7 +224,7 @@ bool is_redirect(const std::string& method, int status) {
   return method == "GET" && (status == 301 || status == 302 || status == 303);
 }
 
-// `body`: the answer's, as far as it is kept; emptied before each request.
+// `body` receives the part of the answer's body that `sink` keeps; it is emptied before each request.
 base::Result<HttpAnswer> perform(const HttpRequest& request, const WaitLimits& limits, std::string& body,
                                  const BodySink& sink) {
   constexpr int kHopsMax = 5;

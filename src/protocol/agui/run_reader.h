@@ -36,11 +36,11 @@ struct Interrupt {
   task::Json schema;      // of the answer, or absent
   task::Json url = {};    // a string with the URL for authorisation, or absent
   bool for_auth = false;  // set by Baton's own servers
-  task::Json about = {};  // what the question is about: the payload that the server shows with it, or absent
+  task::Json about = {};  // the question's subject: the payload that the server sends with it, or absent
 };
 
-// The id of questions that come as custom events of this name, which have none: LangGraph's adapter asks so.
-// The answer goes back as forwardedProps.command.resume.
+// LangGraph's adapter asks by custom events of this name. They have no id, so this is the id of such a
+// question. The answer goes back as forwardedProps.command.resume.
 inline constexpr std::string_view kOnInterrupt = "on_interrupt";
 
 // How the run ended.

@@ -37,12 +37,12 @@ class AnswerReader {
   // `arguments_max`: bytes of the arguments, ids and names of all calls, and of what is given back.
   explicit AnswerReader(std::size_t arguments_max = std::size_t{8} << 20) : arguments_max_(arguments_max) {}
 
-  // Reads one chunk, or a whole completion. An object that is neither adds nothing: relays before servers
-  // send such in order to keep a connection. Fails with parse_error if it is not JSON, with invalid_argument
+  // Reads one chunk, or a whole completion. Ignores any other object: relays send such objects to keep a
+  // connection open. Fails with parse_error if it is not JSON, with invalid_argument
   // if it does not follow the protocol, and with too_large.
   base::Result<AnswerPiece> take(std::string_view json);
 
-  // How the server says that the answer ended. none: it has not said so. whole: by itself, or with calls.
+  // The end that the server has reported. none: no end yet. whole: the answer is complete, or makes calls.
   // cut: it had no room for more. filtered: a filter held back all or a part of it. broken_off: by the
   // server's own trouble, or for a reason that is not known, which is never taken for a good one.
   enum class End { none, whole, cut, filtered, broken_off };

@@ -376,7 +376,7 @@ export class Run extends EventTarget {
    * @param {Record<string, any>} [metadata]
    */
   note(parts, metadata) {
-    // What a plan tells of its steps is in their list.
+    // The list of a plan's steps has its progress.
     const rest = this.steps ? [] : parts.filter((part) => !this.tools.take(part.data));
     const text = rest.map((part) => part.text ?? "").join("");
     const part = typeof metadata?.progress === "number" ? metadata.progress : undefined;

@@ -236,7 +236,7 @@ export class Talk extends EventTarget {
       this.older.hidden = this.next === "";
       this.problem.tell("");
       if (this.all.length === 0 && page.tasks.length === 0) {
-        return fill(this.welcome, h("p", { class: "faint" }, "Nothing was said here yet."));
+        return fill(this.welcome, h("p", { class: "faint" }, "The conversation is empty."));
       }
       this.restore(agent, page.tasks, signal);
     } catch (error) {

@@ -58,7 +58,7 @@ base::Result<store::TaskQuery> read_query(const http::Request& request, base::Ti
   return query;
 }
 
-// With the words of the tasks, as far as they are read in kWordsTime.
+// Writes the tasks, with the words of those that can be read within kWordsTime.
 void write_lines(Writer& out, const Facts& facts, const std::vector<store::TaskLine>& lines) {
   const auto end = base::SteadyTime::now() + kWordsTime;
   out.each(lines, [&](const store::TaskLine& line) {
