@@ -88,8 +88,8 @@ TEST_CASE("Delegation: the parent shows its child's question, and the answer goe
       REQUIRE(bench.scripted().wait_for([&] { return all.parent->delivered.size() == 1; }));
       CHECK(all.parent->delivered[0].task->status.state == State::completed);
     }
-    end->sink->finish(agents::Done{});
     const auto before = head(bench, all.key).status_event;
+    end->sink->finish(agents::Done{});
     CHECK(bench.wait(all.key, before.value)->state == State::completed);
     CHECK(bench.scripted().waiting() == 0);
   }
