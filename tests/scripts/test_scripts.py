@@ -121,6 +121,11 @@ class Steps(Case):
         self.assertEqual((status, lines[-1]), (0, "1 passed, 0 failed"))
         self.assertIn("(3500 seeds)", lines[0])
 
+    def test_the_list_of_steps_shows_only_those_with_one_of_the_words(self):
+        steps = [self.step(name, "") for name in ("asan unit", "planted faults", "simulation of nodes")]
+        self.assertEqual(self.run_ring(*steps, ring="all", words=("--list", "simulation of", "planted")),
+                         (0, ["planted faults", "simulation of nodes"]))
+
     def test_a_step_waits_for_those_that_it_comes_after(self):
         mark = self.folder / "mark"
         first = self.module.Step("first", ["bash", "-c", f"sleep 0.2; touch {mark}; echo 1 passed, 0 failed"], weight=1)
