@@ -8,6 +8,7 @@
 #include "cli/printable.h"
 #include "json/document.h"
 #include "json/pretty_json.h"
+#include "protocol/a2a/baton_extension.h"
 
 namespace baton::cli {
 namespace {
@@ -89,7 +90,10 @@ void TerminalView::show_status(const protocol::a2a::StatusUpdate& update) {
   if (!changed && said == last_said_) return;
   last_said_ = said;
   line(task::name_of(state), style_of(state));
-  if (update.status.message) show_message(*update.status.message);
+  if (!update.status.message) return;
+  const std::string asker = protocol::asking_agent(update.status.message->metadata);
+  if (!asker.empty()) line(printable_line(asker) + " asks:", kDim);
+  show_message(*update.status.message);
 }
 
 void TerminalView::show_artifact(const protocol::a2a::ArtifactUpdate& update) {

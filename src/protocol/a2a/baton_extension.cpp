@@ -127,6 +127,13 @@ base::Result<std::string> read_ask(json::Value metadata, const std::string& name
               name + "[\"" + std::string(kBatonExtension) + "\"].ask: must be a text");
 }
 
+std::string asking_agent(const task::Json& metadata) {
+  const auto document = json::Document::view_of(metadata.text);
+  std::string agent;
+  for (const json::Value asker : document.root()[kBatonExtension]["askedBy"]) agent = asker["agent"].str();
+  return agent;
+}
+
 base::Result<std::shared_ptr<const task::Budget>> read_budget(json::Value metadata, const std::string& name) {
   const json::Value given = metadata[kBatonExtension]["budget"];
   if (given.absent()) return nullptr;

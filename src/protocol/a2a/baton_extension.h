@@ -44,6 +44,10 @@ struct NumbersWish {
   bool given = false;                         // has the extension's member, even empty, or lastEventId
 };
 
+// Returns the agent that asks a question which came from a child task; empty if the task's own agent asks.
+// `metadata`: that of the question's message.
+std::string asking_agent(const task::Json& metadata);
+
 // Whether a card promises, by the extension, that sends with the same message create one task.
 bool repeats_safely(const task::AgentCard& card);
 // Whether a card declares the extension.

@@ -406,10 +406,12 @@ export class Run extends EventTarget {
     this.question?.remove();
     this.asked = id;
     const parts = message?.parts ?? [];
-    this.ask = message?.metadata?.[extension]?.ask ?? "";
+    const { ask, askedBy } = message?.metadata?.[extension] ?? {};
+    this.ask = ask ?? "";
+    const who = Array.isArray(askedBy) ? String(askedBy.at(-1)?.agent ?? "") : "";
     this.schema = schemaIn(parts);
     const words = wordsOf(parts).map((part) => partView(part, this.agent));
-    const asked = state === "auth-required" ? "Access is needed" : "The agent asks";
+    const asked = state === "auth-required" ? "Access is needed" : `${who || "The agent"} asks`;
     const form = questionForm(parts, (answer) => this.answer(answer));
     this.question = h("div", { class: "question-box", tabIndex: -1 }, h("div", { class: "name" }, asked), ...words, form);
     this.body.append(this.question);

@@ -53,6 +53,15 @@ TEST_CASE("TerminalView: output after unfinished text begins on its own line") {
   CHECK(view.show(update(status("failed", "no luck"))) == "\nfailed\nno luck\n");
 }
 
+TEST_CASE("TerminalView: a question of a child's says which agent asks") {
+  const std::string asked =
+      R"({"id":"t","status":{"state":"input-required","message":{"role":"agent",)"
+      R"("parts":[{"type":"text","text":"Go?"}],"metadata":{"urn:baton:a2a:1":{"ask":"c.3",)"
+      R"("askedBy":[{"agent":"plan","task":"c"},{"agent":"deploy","task":"d"}]}}}}})";
+  TerminalView view(false);
+  CHECK(view.show(update(asked)) == "input-required\ndeploy asks:\nGo?\n");
+}
+
 TEST_CASE("TerminalView: a state is shown once, and again with another text") {
   TerminalView view(false);
   CHECK(view.show(update(status("working", "step 1"))) == "working\nstep 1\n");
