@@ -1,4 +1,4 @@
-// The loop: takes the lines that Baton writes, and has each turn answered.
+// The loop: reads the lines that Baton writes, and runs each turn.
 'use strict';
 
 const { Result } = require('./children.js');
@@ -6,19 +6,19 @@ const { Canceled, Ended, Fail, Reject } = require('./ends.js');
 const { Output } = require('./output.js');
 const { Turn } = require('./turn.js');
 
-const LINE_MAX_BYTES = (8 << 20) + (256 << 10); // as Baton's, unless the card's `line_max_bytes` says otherwise
+const LINE_MAX_BYTES = (8 << 20) + (256 << 10); // Baton's limit, unless the card sets another `line_max_bytes`
 
-// The beginning of every turn line, before anything that a caller wrote.
+// Matches the beginning of a turn line: Baton's own members, which come before all content from callers.
 const TURN = /^\{"type": ?"turn", ?"protocol": ?\d+, ?"turn": ?("[^"\\]*")/;
 
 function agent(answer, { lineMaxBytes = LINE_MAX_BYTES } = {}) {
   new Loop(answer, new Output(takeStandardOutput(), lineMaxBytes)).run(process.stdin);
 }
 
-// What is printed by others goes to standard error, so to Baton's log.
+// Reserves standard output for the protocol: other output goes to standard error, which is Baton's log.
 function takeStandardOutput() {
   const write = process.stdout.write.bind(process.stdout);
-  process.stdout.on('error', () => process.exit(0)); // Baton is gone: end without a word
+  process.stdout.on('error', () => process.exit(0)); // Baton has ended: exit silently
   process.stdout.write = (...printed) => process.stderr.write(...printed);
   return write;
 }
@@ -31,7 +31,7 @@ class Loop {
     this._atEnd = false;
   }
 
-  // Not by node:readline, for which U+2028 ends a line, too.
+  // Splits lines itself, because node:readline also ends a line at U+2028.
   run(source) {
     let begun = [];
     const take = () => {
@@ -61,7 +61,7 @@ class Loop {
       const text = line.toString();
       if (text.trim()) this._take(JSON.parse(text));
     } catch (problem) {
-      // Whatever it is: the agent goes on, and the turn gets its end.
+      // Any error fails this turn, because Baton waits until every turn has ended; the agent keeps serving the others.
       const detail = `a line was not understood: ${problem}`.slice(0, 500);
       console.error(detail);
       const found = TURN.exec(line.toString('latin1', 0, 1024));
@@ -79,7 +79,7 @@ class Loop {
       this._perform(turn);
       return;
     }
-    // The turn's message has what a `tool-result` says.
+    // A `tool-result` needs no action: the turn's message has the same content.
     const turn = this._turns.get(order.turn);
     if (order.type === 'cancel') turn?._cancel();
     if (order.type === 'delegate-result') turn?._hear(new Result(order));
@@ -92,7 +92,7 @@ class Loop {
     } catch (problem) {
       if (!turn._ended || !(problem instanceof Ended)) this._fail(turn, problem);
     }
-    // Baton may have begun the turn again by now, under the same name.
+    // Baton may have started another attempt under the same name in the meantime.
     if (this._turns.get(turn.id) === turn) this._turns.delete(turn.id);
     this._exitIfOver();
   }
@@ -122,16 +122,16 @@ class Loop {
   }
 }
 
-// What went wrong, for the log and for the agent's author.
+// Prints the error to the log. Returns it in a line for the agent's author.
 function report(heading, problem, answer) {
   try {
     return require('./failure.js').report(heading, problem, answer);
   } catch (another) {
-    return `the report of a failure failed: ${another}`; // the turn gets its end
+    return `the report of a failure failed: ${another}`; // the turn must still end
   }
 }
 
-// Says what the function returned: see ../README.md.
+// Sends the value that the function returned, as ../README.md describes.
 async function give(turn, answer) {
   if (answer === undefined || answer === null) return;
   if (typeof answer === 'string') {
@@ -148,7 +148,7 @@ async function give(turn, answer) {
   }
 }
 
-// Sends each piece, and a generator's return value. A piece of a wrong kind is an error at its `yield`.
+// Sends each piece, and a generator's return value. A piece of a wrong type throws at its `yield`.
 async function givePieces(turn, pieces) {
   try {
     for (;;) {
@@ -164,7 +164,7 @@ async function givePieces(turn, pieces) {
       }
     }
   } finally {
-    await pieces.return?.(); // a generator cleans up before the turn ends
+    await pieces.return?.(); // lets a generator clean up before the turn ends
   }
 }
 

@@ -1,4 +1,4 @@
-// What a turn has delegated to other agents.
+// Child tasks that a turn has delegated to other agents.
 'use strict';
 
 const { Fail } = require('./ends.js');

@@ -1,4 +1,4 @@
-// How a turn ends early.
+// Errors that end a turn early.
 'use strict';
 
 class Ended extends Error {

@@ -1,4 +1,4 @@
-// Describes an error in the agent to its author. Loaded only when one occurs.
+// Describes an error in the agent to its author. Loaded only when an error occurs.
 'use strict';
 
 const { Session } = require('node:inspector');
@@ -8,7 +8,7 @@ const { inspect } = require('node:util');
 
 const DETAIL_MAX = 2000;
 const KEY = Symbol.for('baton.failure');
-const places = new WeakMap(); // of errors whose stack does not say where the agent made the mistake
+const places = new WeakMap(); // the author's line, for errors whose stack does not contain it
 
 // Prints the stack to standard error. Returns the error with the author's file and line.
 function report(heading, problem, answer) {
@@ -20,14 +20,14 @@ function report(heading, problem, answer) {
   return last.slice(0, DETAIL_MAX);
 }
 
-// Notes where the generator is that yielded what has led to the error.
+// Stores the line of the `yield` that caused the error, unless the error's stack has a line of the agent.
 function note(problem, generator) {
   if (!(problem instanceof Error) || places.has(problem) || placeIn(framesOf(problem))) return;
   const place = locationOf(generator);
   if (place) places.set(problem, place);
 }
 
-// The lines of the stack that are neither this library's nor Node's own at its end.
+// Returns the lines of the stack, without those of this library and those of Node at its end.
 function framesOf(problem) {
   const lines = String(problem?.stack ?? '').split('\n').filter((line) => /^ {4}at /.test(line));
   const frames = lines.filter((line) => !line.includes(__dirname + path.sep));
@@ -35,7 +35,7 @@ function framesOf(problem) {
   return frames;
 }
 
-// The innermost line in the agent's folder.
+// Returns the innermost line that is neither Node's nor of an installed package; undefined if there is none.
 function placeIn(frames) {
   for (const frame of frames) {
     const found = /\(?((?:file:\/\/)?\/[^()]*):(\d+):\d+\)?$/.exec(frame);
@@ -53,7 +53,7 @@ function shown(file, line) {
   return `${name}:${line}`;
 }
 
-// Where a function begins or a generator stands, as Node's own debugger knows it.
+// Returns the line where a function begins or a generator stands, from Node's debugger; undefined without one.
 function locationOf(value) {
   const session = new Session();
   const files = new Map();

@@ -1,4 +1,4 @@
-// Baton's line protocol for agents in Node: ../README.md is the page about it.
+// Baton's line protocol for agents in Node. ../README.md describes it.
 
 // Exactly one of `text`, `raw` (base64), `url` and `data` (any JSON).
 export interface Part {
@@ -22,7 +22,7 @@ export interface Message {
   referenceTaskIds?: string[];
 }
 
-// What may be said in a question, a note on progress, a last word or to another agent.
+// The content of a question, a progress message, a final message or a message to another agent.
 export type Words = string | Message;
 
 export interface Artifact {
@@ -34,7 +34,7 @@ export interface Artifact {
   extensions?: string[];
 }
 
-// What a turn's message belongs to.
+// The task of a turn's message.
 export interface Task {
   id: string;
   contextId: string;
@@ -64,12 +64,12 @@ export interface ChildTask {
 // RFC 6902.
 export type JsonPatch = { op: string; path: string; from?: string; value?: unknown }[];
 
-// A file of a message. One that cannot be read as asked throws Reject, whose words are for the caller.
+// A file of a message. Its methods throw Reject, with a reason for the caller, if they cannot read the file.
 export class File {
-  // Empty if the caller named none.
+  // The file's name; empty if the caller gave none.
   readonly name: string;
   readonly mediaType: string;
-  // Where the file is, if the caller sent no bytes. The library does not fetch it.
+  // The address of the file, if the caller sent no bytes. The library does not fetch it.
   readonly url?: string;
   bytes(): Buffer;
   text(): string;
@@ -84,28 +84,28 @@ export class Request {
   readonly files: File[];
 }
 
-// What of a function's answer is said: a string is text, another object the data of an artifact, and of what can be
-// iterated over each piece, and what a generator returns. Iteration stops when the turn is canceled.
+// A function's answer. A string is a piece of the reply, an object is the data of an artifact. Of an iterable each piece
+// is sent, and a generator's return value. Iteration stops when the turn is canceled.
 export type Answer = void | undefined | null | string | object;
 
-// Answers turns until Baton closes the agent's input. Takes standard input and output for the protocol: what is
-// printed goes to standard error, so to Baton's log.
+// Answers turns until Baton closes the agent's input. Reserves standard input and output for the protocol: output that
+// the agent prints goes to standard error, which is Baton's log.
 export function agent(answer: (turn: Turn) => Answer | Promise<Answer>, options?: { lineMaxBytes?: number }): void;
 
-// As Baton's own bound, unless the card's `line_max_bytes` says otherwise.
+// Baton's limit, unless the card sets another `line_max_bytes`.
 export const LINE_MAX_BYTES: number;
 
-// Thrown where the turn is over: nothing of it runs any more. Let it pass.
+// The turn is over. Do not catch it.
 export class Ended extends Error {}
-// Thrown where the turn is to stop. What is uncaught ends it.
+// The turn must stop. If uncaught, it ends the turn.
 export class Canceled extends Error {}
-// Throw one of these to fail or reject the turn: the text is shown to the caller. No paths, no stack traces.
+// Throw one of these to fail or reject the task. The caller sees the text, so leave out paths and stack traces.
 export class Fail extends Error {}
 export class Reject extends Error {}
-// What was to be said does not fit into one line. A file this large is sent by its URL.
+// A line of output is longer than the limit. Send a file of that size by its URL.
 export class LineTooLong extends Error {}
 
-// One run of the agent. When it is over, what says something throws Ended.
+// One run of the agent. Once it is over, methods that send output throw Ended.
 export class Turn {
   readonly id: string;
   readonly attempt: number;
@@ -120,69 +120,71 @@ export class Turn {
   readonly metadata: Record<string, unknown>;
   readonly extensions: string[];
   readonly traceparent?: string;
-  // The id of the agent's own question or client's tool call that the message answers.
+  // The id of the question, or of the client's tool call, that the message answers.
   readonly answers?: string;
-  // What children have answered that were delegated to about this message, by the delegations' ids.
+  // The results of the children that were delegated for this message, by the ids of the delegations.
   readonly results: Map<string, Result>;
-  // What the message holds: its texts, joined by line ends; its first data, any JSON; its files.
+  // The message's texts, joined by line ends; its first data, any JSON; its files.
   readonly text: string;
   readonly data: any;
   readonly files: File[];
   // The answer to this agent's question: its data, or else its text. Undefined if the message answers nothing.
   readonly answer: any;
-  // The message that began the task: `message` itself, unless that is an answer or another later one.
+  // The message that began the task. It is `message` itself, unless `message` came later, as an answer does.
   readonly request: Request;
   // The older name of `text`.
   readonly prompt: string;
-  // What the client's tool gave back that an earlier turn has called.
+  // The results of the client's tool that an earlier turn called.
   readonly toolResults: { id: string; content?: unknown; error?: string }[];
 
-  // Aborts when the turn is to stop: for fetch, timers and child processes.
+  // Aborts when the turn must stop. Pass it to fetch, timers and child processes.
   readonly signal: AbortSignal;
   readonly canceled: boolean;
-  // Throws Canceled if the turn is to stop.
+  // Throws Canceled if the turn must stop.
   check(): void;
-  // Rejects with Canceled as soon as the turn is to stop.
+  // Rejects with Canceled as soon as the turn must stop.
   sleep(ms: number): Promise<void>;
 
-  // A piece of the reply; a piece of what the agent thinks aloud, which is no part of the reply.
+  // Send a piece of the reply, and a piece of the agent's reasoning, which is not part of the reply.
   say(delta: string): void;
   reasoning(delta: string): void;
-  // A number from 0 to 1, words, or both.
+  // Reports progress: a number from 0 to 1, a message, or both.
   progress(fraction?: number, message?: Words): void;
-  // A result: `data` as a file (Uint8Array), a text (string) or JSON (anything else); or a file by its URL; or parts.
-  // An artifact of the same id is replaced; `append` adds to it. The id is made of turn and name unless said.
+  // Sends a result: `data` as a file (Uint8Array), a text (string) or JSON (any other type), a file by its URL, or parts.
+  // It replaces an artifact of the same id; with `append` it is added to that. The default id is made of the turn's id
+  // and the name.
   artifact(name?: string, data?: unknown, options?: {
     filename?: string; mediaType?: string; url?: string; parts?: Part[]; id?: string; description?: string;
     metadata?: Record<string, unknown>; append?: boolean; lastChunk?: boolean;
   }): void;
-  // Tells that a tool is called. The agent runs it and says what came of it by the ToolCall. A name in `tools` is the
-  // client's to run: that ends the turn, and the next one has `toolResults`.
+  // Reports a tool call. The agent runs the tool, and reports the result with the returned ToolCall. If the name is in
+  // `tools`, the client runs the tool: the call ends the turn, and the next turn has `toolResults`.
   callTool(name: string, args?: Record<string, unknown>, options?: { id?: string }): ToolCall;
-  // The state shared with the client's page, whole or as a change. `state` stays what came with the turn.
+  // Send the state that is shared with the client's page, whole or as a change. The member `state` does not change.
   setState(value: unknown): void;
   patchState(patch: JsonPatch): void;
-  // A step of the work.
+  // Marks a step of the work, and returns the result of `work`.
   step<T>(name: string, work: () => T | Promise<T>): Promise<T>;
-  // Something to show beside the messages, whole or as a change of it.
+  // Sends something to show beside the messages, whole or as a change of it.
   activity(id: string, kind: string, content?: Record<string, unknown>, options?: { patch?: JsonPatch }): void;
   custom(name: string, value?: unknown): void;
-  // What was used of a model.
+  // Reports the tokens that a model used.
   usage(used: {
     provider?: string; model?: string; inputTokens?: number; outputTokens?: number; totalTokens?: number;
     reasoningTokens?: number; cachedInputTokens?: number;
   }): void;
 
-  // Has another agent do a child task, or go on with a child (`task`) that has asked. `questions: 'mine'`: the child's
-  // questions are results for this agent, and not put to the caller. `detach`: the child is on its own, and the result
-  // is how it begins. A delegation whose result is in `results` already is not made again: a turn that goes on after
-  // `wait`, or begins again, gets that result. The id is made of agent and message unless said, so that it is the same.
+  // Starts a child task at another agent, or continues a child (`task`) that has asked. Returns at once. With
+  // `questions: 'mine'` the child's questions are results for this agent; otherwise the caller answers them. With
+  // `detach` the child is independent of this task, and its result is its first state. A delegation whose result is in
+  // `results` is not repeated; its Child has that result. So a turn after `wait`, or another attempt, does not create
+  // children twice. The default id is made of agent and message, so that it is the same each time.
   delegate(agent: string, message: Words, options?: {
     id?: string; task?: string; questions?: 'mine' | 'caller'; detach?: boolean;
   }): Child;
 
-  // Ends the turn until its children have stopped, unless they all have; those that are detached do not count. The
-  // next turn has the same message: the function runs again from its start and gets the results there.
+  // Ends the turn until its children have stopped. Returns if all have stopped. Detached children do not count. The next
+  // turn has the same message: the function runs again from its start, with the results.
   wait(): void;
   // The answer is the message of the next turn, whose `answers` is the question's id.
   ask(message: Words, options?: { schema?: Record<string, unknown>; id?: string }): never;
@@ -192,7 +194,7 @@ export class Turn {
   reject(reason?: string): never;
 }
 
-// A tool that the agent runs itself. Say what came of it, once.
+// A tool that the agent runs itself. Report its result or its error once.
 export class ToolCall {
   readonly id: string;
   result(content: unknown): void;
@@ -204,23 +206,24 @@ export class Child {
   readonly id: string;
   readonly agent: string;
   readonly detached: boolean;
-  // Whether its result is here, so that `result` does not wait.
+  // True once the result has arrived, so that `result` does not wait.
   readonly done: boolean;
-  // Rejects with ChildFailed, with Canceled if the turn is, and with an Error after `timeout` milliseconds.
+  // Rejects with ChildFailed if the child did not complete, with Canceled if the turn is canceled, and with an Error
+  // after `timeout` milliseconds.
   result(options?: { timeout?: number }): Promise<Result>;
-  // Answers the child's question, once its result is here; its next result is that of the Child returned.
+  // Answers the child's question, once its result has arrived. The returned Child has the child's next result.
   answer(message: Words, options?: { id?: string }): Child;
 }
 
-// What came of a delegation: the child's task, or an `error`, or both.
+// The result of a delegation: the child's task, an `error`, or both.
 export class Result {
   readonly id: string;
   readonly task?: ChildTask;
   readonly error?: string;
-  // Such as TASK_STATE_COMPLETED; empty if there is no child.
+  // The child's state, such as TASK_STATE_COMPLETED. Empty if there is no child.
   readonly state: string;
   readonly artifacts: Artifact[];
-  // What the child asks this agent.
+  // The child's question to this agent.
   readonly question?: Message;
   // The child's reply, or else the text of its last message; the first data and the files of its artifacts.
   readonly text: string;
@@ -228,7 +231,7 @@ export class Result {
   readonly files: File[];
 }
 
-// A child did not complete. Uncaught, it fails the turn with the agent's name and the child's own words.
+// A child did not complete. If uncaught, fails the turn with the agent's name and the child's error.
 export class ChildFailed extends Fail {
   readonly result: Result;
 }

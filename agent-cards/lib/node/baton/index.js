@@ -1,4 +1,4 @@
-// Baton's line protocol for agents in Node: ../README.md is the page about it, index.d.ts the contract.
+// Baton's line protocol for agents in Node. ../README.md describes it; index.d.ts is the contract.
 'use strict';
 
 const { agent, LINE_MAX_BYTES } = require('./agent.js');

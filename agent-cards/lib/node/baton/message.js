@@ -3,7 +3,7 @@
 
 const { Reject } = require('./ends.js');
 
-// A file of a message. One that cannot be read as asked throws Reject, whose words are for the caller.
+// A file of a message. Its methods throw Reject, with a reason for the caller, if they cannot read the file.
 class File {
   constructor(part) {
     this.name = part.filename ?? '';
@@ -45,7 +45,7 @@ function textOf(message) {
   return texts.map((part) => part.text).join('\n');
 }
 
-// The first data, or undefined.
+// Returns the first data, or undefined.
 function dataOf(parts) {
   return parts.find((part) => part.data !== undefined)?.data;
 }
@@ -54,7 +54,7 @@ function filesOf(parts) {
   return parts.filter((part) => part.raw !== undefined || part.url !== undefined).map((part) => new File(part));
 }
 
-// A message, with its content. As `turn.request`, the message that began the task.
+// A message and its content. `turn.request` is the message that began the task.
 class Request {
   constructor(message) {
     this.message = message;

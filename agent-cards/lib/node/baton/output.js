@@ -5,14 +5,14 @@ class LineTooLong extends Error {
   name = 'LineTooLong';
 }
 
-// JSON has no NaN and no Infinity; JSON.stringify would make null of them and not say so.
+// Rejects NaN and Infinity, which JSON does not have: JSON.stringify would silently write null.
 function finite(key, value) {
   if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError(`${key} is ${value}, which JSON does not have`);
   return value;
 }
 
-// Half a surrogate pair, which UTF-8 cannot have, is an escape after JSON.stringify. All escapes are looked at, so that
-// a backslash of the text is not taken for the beginning of one.
+// Half a surrogate pair, which UTF-8 cannot hold, becomes U+FFFD. JSON.stringify writes it as an escape. The pattern
+// matches every escape, so that an escaped backslash is not mistaken for the beginning of another one.
 function encoded(line) {
   const json = JSON.stringify(line, finite);
   if (!json.includes('\\ud')) return json;
@@ -25,7 +25,7 @@ class Output {
     this._lineMaxBytes = lineMaxBytes;
   }
 
-  // Throws, and writes nothing, for what is no JSON or too long.
+  // Writes one line. Throws, and writes nothing, if it is not JSON or is too long.
   write(line) {
     const data = Buffer.from(`${encoded(line)}\n`);
     if (data.length - 1 > this._lineMaxBytes) {

@@ -1,4 +1,4 @@
-// A turn: what the agent is asked, and what it can say.
+// A turn: the message to the agent, and the methods that send its output. index.d.ts describes them.
 'use strict';
 
 const { createHash } = require('node:crypto');
@@ -6,7 +6,7 @@ const { Child, Result } = require('./children.js');
 const { Canceled, Ended } = require('./ends.js');
 const { Request } = require('./message.js');
 
-// One run of the agent, about one message.
+// One run of the agent, for one message.
 class Turn extends Request {
   constructor(order, output) {
     super(order.message);
@@ -28,9 +28,9 @@ class Turn extends Request {
 
     this._output = output;
     this._ended = false;
-    this._isAlone = false; // there will be no news
+    this._isAlone = false; // true once Baton has closed the input, so that no results will come
     this._abort = new AbortController();
-    this._waiting = new Set(); // called when the turn is canceled
+    this._waiting = new Set(); // functions to call when the turn is canceled
     this._children = new Map();
     this._names = new Map();
   }
@@ -49,7 +49,7 @@ class Turn extends Request {
 
   get toolResults() {
     const found = this.message.parts.map((part) => part.data?.toolResult).filter((one) => one && typeof one === 'object');
-    // Callers may know the call by another id than the agent.
+    // Callers may know the call by an id that is not the agent's, so a single result gets the agent's own id.
     const own = found.length === 1 ? this.answers : undefined;
     return found.map((one) => ({ id: own ?? one.id, content: one.content, error: one.error }));
   }
@@ -70,7 +70,7 @@ class Turn extends Request {
     await this._unlessCanceled(new Promise(() => {}), ms);
   }
 
-  // What the agent says.
+  // The agent's output.
 
   say(delta) {
     this._say('text', { delta });
@@ -140,7 +140,7 @@ class Turn extends Request {
     return child;
   }
 
-  // What ends the turn.
+  // Methods that end the turn. They do not return: they throw Ended.
 
   wait() {
     if ([...this._children.values()].some((child) => !child.done && !child.detached)) this._end('wait', {});
@@ -177,14 +177,14 @@ class Turn extends Request {
     throw new Ended();
   }
 
-  // The stem, and for further uses of it in this turn the stem with a number.
+  // Returns the stem; later uses of it in this turn get a number.
   _name(stem) {
     const nth = (this._names.get(stem) ?? 0) + 1;
     this._names.set(stem, nth);
     return nth === 1 ? stem : `${stem}-${nth}`;
   }
 
-  // What the promise resolves to, or undefined after `ms`. Rejects with Canceled as soon as the turn is to stop.
+  // Resolves to the promise's value, or to undefined after `ms`. Rejects with Canceled as soon as the turn must stop.
   async _unlessCanceled(promise, ms) {
     this.check();
     let timer;
@@ -202,7 +202,7 @@ class Turn extends Request {
     }
   }
 
-  // What comes while the turn runs.
+  // Lines that come while the turn runs.
 
   _cancel() {
     this._abort.abort(new Canceled('the turn is to stop'));

@@ -1,4 +1,4 @@
-"""Baton's line protocol for agents in Python: README.md beside this folder is the page about it."""
+"""Baton's line protocol for agents in Python. The README.md beside this folder describes it."""
 
 from baton._agent import LINE_MAX_BYTES, Agent, agent
 from baton._children import Child, ChildFailed, Result

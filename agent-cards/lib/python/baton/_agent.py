@@ -1,4 +1,4 @@
-"""The loop: takes the lines that Baton writes, and gives each turn a thread."""
+"""The loop: reads the lines that Baton writes, and runs each turn in a thread."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, BinaryIO, NoReturn
 
-LINE_MAX_BYTES = (8 << 20) + (256 << 10)  # as Baton's, unless the card's `line_max_bytes` says otherwise
+LINE_MAX_BYTES = (8 << 20) + (256 << 10)  # Baton's limit, unless the card sets another `line_max_bytes`
 
-# The beginning of every turn line, before anything that a caller wrote.
+# Matches the beginning of a turn line: Baton's own members, which come before all content from callers.
 _TURN = re.compile(rb'\{"type": ?"turn", ?"protocol": ?\d+, ?"turn": ?("[^"\\]*")')
 
 
 class Agent:
-    """A function that answers turns. Called, it is that function."""
+    """A function that answers turns. Calling the Agent calls the function."""
 
     def __init__(self, answer: Callable[[Turn], Any]) -> None:
         self.answer = answer
@@ -36,15 +36,15 @@ class Agent:
     def run(self, *, line_max_bytes: int = LINE_MAX_BYTES) -> None:
         """Answers turns until Baton closes the agent's input, each in a thread of its own.
 
-        Takes standard input and output for the protocol: what the agent and its processes print goes to standard
-        error, so to Baton's log, and their input is empty.
+        Reserves standard input and output for the protocol. Output that the agent and its processes print goes to
+        standard error, which is Baton's log. Their standard input is empty.
         """
         source, sink = _standard_streams()
         _Loop(self.answer, Output(sink, line_max_bytes)).run(source)
 
 
 def agent(answer: Callable[[Turn], Any]) -> Agent:
-    """Makes an agent of a function that takes a Turn. See README.md for what it may return."""
+    """Makes an agent of a function that takes a Turn. README.md lists the values that it may return."""
     return Agent(answer)
 
 
@@ -69,7 +69,7 @@ class _Loop:
         for line in source:
             try:
                 self._take(line)
-            except Exception as problem:  # whatever it is: the agent goes on, and the turn gets its end
+            except Exception as problem:  # any error: fail this turn, and keep serving the others
                 detail = f"a line was not understood: {problem!r}"[:500]
                 print(detail, file=sys.stderr, flush=True)
                 self._refuse(line, detail)
@@ -86,7 +86,7 @@ class _Loop:
                 turn._cancel()
             elif kind == "delegate-result":
                 turn._hear(Result(order))
-            # The turn's message has what a `tool-result` says.
+            # A `tool-result` needs no action: the turn's message has the same content.
 
     def _begin(self, turn: Turn) -> None:
         self._turns[turn.id] = turn
@@ -97,9 +97,9 @@ class _Loop:
             raise
 
     def _refuse(self, line: bytes, detail: str) -> None:
-        """Fails the turn of a line that was not understood: Baton waits for an end of every turn.
+        """Fails the turn of a line that cannot be read, because Baton waits until every turn has ended.
 
-        What a caller wrote may be JSON and yet too much for Python, such as an integer of 5,000 digits.
+        JSON from a caller may exceed Python's limits: an integer of 5,000 digits does.
         """
         found = _TURN.match(line)
         if found is not None:
@@ -113,7 +113,7 @@ class _Loop:
             pass
         except BaseException as problem:
             self._fail(turn, problem)
-        # Baton may have begun the turn again by now, under the same name.
+        # Baton may have started another attempt under the same name in the meantime.
         if self._turns.get(turn.id) is turn:
             del self._turns[turn.id]
 
@@ -123,7 +123,7 @@ class _Loop:
         task = turn.task.get("id", "")
         try:
             detail = report(f"turn {turn.id} of task {task} failed:", problem, self._answer)
-        except Exception as another:  # such as a second MemoryError: the turn gets its end
+        except Exception as another:  # such as a second MemoryError; the turn must still end
             detail = f"{type(problem).__name__}; its report failed, too: {type(another).__name__}"
         try:
             turn._end("fail", error=f"The agent failed; the log has more about task {task}.", detail=detail)
@@ -143,7 +143,7 @@ class _Loop:
 
 
 def give(turn: Turn, answer: Any) -> None:
-    """Says what the function returned: see README.md."""
+    """Sends the value that the function returned, as README.md describes."""
     if answer is None:
         return
     if isinstance(answer, str):
@@ -168,7 +168,7 @@ def give(turn: Turn, answer: Any) -> None:
 
 
 def _give_pieces(turn: Turn, pieces: Any) -> None:
-    """Sends each piece, and a generator's return value. A piece of a wrong kind is an error at its `yield`."""
+    """Sends each piece, and a generator's return value. A piece of a wrong type raises at its `yield`."""
     try:
         while True:
             try:
@@ -183,5 +183,5 @@ def _give_pieces(turn: Turn, pieces: Any) -> None:
                     pieces.throw(problem)
                 raise
     finally:
-        if hasattr(pieces, "close"):  # a generator: it cleans up before the turn ends
+        if hasattr(pieces, "close"):  # lets a generator clean up before the turn ends
             pieces.close()

@@ -1,4 +1,4 @@
-"""For agents that are `async def`: each turn has an event loop in its thread. Loaded when it is needed."""
+"""Agents that are `async def`: each turn has an event loop in its thread. Imported only when it is needed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def give_async(turn: Turn, answer: Any) -> None:
-    """Says what is awaited, or iterated over. A cancel cancels what it waits for."""
+    """Sends the awaited value, or each piece of an iterator. A cancel of the turn cancels the pending await."""
     asyncio.run(_give(turn, answer))
 
 
@@ -27,7 +27,7 @@ async def _give(turn: Turn, answer: Any) -> None:
     def cancel() -> None:
         try:
             loop.call_soon_threadsafe(cancel_task)
-        except RuntimeError:  # the turn is over, and its loop closed
+        except RuntimeError:  # the turn is over and its loop is closed
             pass
 
     turn._when_canceled = cancel
@@ -40,7 +40,7 @@ async def _give(turn: Turn, answer: Any) -> None:
                 turn.check()
                 try:
                     give(turn, piece)
-                except Exception as problem:  # a mistake at the `yield`
+                except Exception as problem:  # raise it at the `yield`
                     if hasattr(answer, "athrow"):
                         await answer.athrow(problem)
                     raise

@@ -1,4 +1,4 @@
-"""What a turn has delegated to other agents."""
+"""Child tasks that a turn has delegated to other agents."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ASKS = ("TASK_STATE_INPUT_REQUIRED", "TASK_STATE_AUTH_REQUIRED")
 
 
 class Result:
-    """What came of a delegation: the child's task, or an `error`, or both."""
+    """The result of a delegation: the child's task, an `error`, or both."""
 
     def __init__(self, line: dict[str, Any]) -> None:
         self.id: str = line["id"]
@@ -26,7 +26,7 @@ class Result:
 
     @property
     def state(self) -> str:
-        """Such as TASK_STATE_COMPLETED; empty if there is no child."""
+        """The child's state, such as TASK_STATE_COMPLETED. Empty if there is no child."""
         return self.task["status"]["state"] if self.task else ""
 
     @property
@@ -35,7 +35,7 @@ class Result:
 
     @property
     def question(self) -> Message | None:
-        """What the child asks this agent. See `questions` of Turn.delegate, and Child.answer."""
+        """The child's question to this agent. See `questions` of Turn.delegate, and Child.answer."""
         return self.task["status"].get("message") if self.task and self.state in ASKS else None
 
     @property
@@ -59,7 +59,7 @@ class Result:
 
 
 class ChildFailed(Fail):
-    """A child did not complete. Uncaught, it fails the turn with the agent's name and the child's own words."""
+    """A child did not complete. If uncaught, fails the turn with the agent's name and the child's error."""
 
     def __init__(self, agent: str, result: Result) -> None:
         super().__init__(f"{agent}: {result.error}")
@@ -67,7 +67,7 @@ class ChildFailed(Fail):
 
 
 class Child:
-    """A task that this turn has delegated. From Turn.delegate; in an `async def` it can be awaited."""
+    """A task that this turn has delegated, made by Turn.delegate. In an `async def` it can be awaited."""
 
     def __init__(self, turn: Turn, agent: str, name: str, detached: bool) -> None:
         self.id = name
@@ -78,11 +78,14 @@ class Child:
 
     @property
     def done(self) -> bool:
-        """Whether its result is here, so that `result` does not wait."""
+        """True once the result has arrived, so that `result` does not wait."""
         return self._result is not None
 
     def result(self, timeout: float | None = None) -> Result:
-        """Waits for the result. Raises ChildFailed, Canceled if the turn is, or TimeoutError after so many seconds."""
+        """Waits for the result, at most `timeout` seconds (None: without a limit).
+
+        Raises ChildFailed if the child did not complete, Canceled if the turn is canceled, and TimeoutError.
+        """
         self._turn._await(lambda: self._result is not None, timeout)
         result = self._result
         if result is None:
@@ -94,7 +97,7 @@ class Child:
         return result
 
     def answer(self, message: Words, *, id: str | None = None) -> Child:
-        """Answers the child's question; its next result is that of the Child returned."""
+        """Answers the child's question. The returned Child has the child's next result."""
         task = self.result().task
         if task is None:
             raise ValueError("there is no child to answer")

@@ -1,17 +1,17 @@
-"""How a turn ends early."""
+"""Exceptions that end a turn early."""
 
 
 class Ended(BaseException):
-    """The turn is over: nothing of it runs any more. Not an Exception, so that no `except Exception` keeps it."""
+    """The turn is over. It is not an Exception, so that `except Exception` does not catch it."""
 
 
 class Canceled(BaseException):
-    """The turn is to stop. What is uncaught ends it; a function that catches this to clean up should raise it again."""
+    """The turn must stop. If uncaught, it ends the turn. A function that catches it to clean up should raise it again."""
 
 
 class Fail(Exception):
-    """Fails the turn. Its text is shown to the caller: no paths, no stack traces."""
+    """Fails the turn. The caller sees the text, so leave out paths and stack traces."""
 
 
 class Reject(Exception):
-    """Rejects the turn: the agent does not do such a thing. Its text is shown to the caller."""
+    """Rejects the task, because the agent does not do such work. The caller sees the text."""

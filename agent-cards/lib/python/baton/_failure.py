@@ -1,4 +1,4 @@
-"""Describes an error in the agent to its author. Loaded only when one occurs."""
+"""Describes an error in the agent to its author. Imported only when an error occurs."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ _DETAIL_MAX = 2000
 def report(heading: str, problem: BaseException, answer: Callable[..., Any]) -> str:
     """Prints the traceback to standard error. Returns its last line, with the author's file and line.
 
-    Frames of this library are left out. If no other frame is left, the function has returned something wrong.
+    Frames of this library are left out. If there are no others, the function has returned a wrong value, and the
+    place is that of its return statements.
     """
     shown = traceback.TracebackException.from_exception(problem)
     frames = [frame for frame in shown.stack if not _file(frame).startswith(_LIBRARY)]
-    while frames and _rank(frames[0]) == 0:  # such as asyncio, which calls the agent
+    while frames and _rank(frames[0]) == 0:  # Python's own, such as asyncio, which calls the agent
         frames.pop(0)
     shown.stack = traceback.StackSummary.from_list(frames)
     place = _place(frames) if frames else _place_of_return(answer)
@@ -38,7 +39,7 @@ def _file(frame: traceback.FrameSummary) -> str:
 
 
 def _rank(frame: traceback.FrameSummary) -> int:
-    """2: the agent's folder; 1: what was installed; 0: Python itself."""
+    """Returns 2 for the agent's folder, 1 for installed packages, 0 for Python itself."""
     file = _file(frame)
     if "site-packages" not in file and file.startswith(os.getcwd() + os.sep):
         return 2
@@ -46,7 +47,7 @@ def _rank(frame: traceback.FrameSummary) -> int:
 
 
 def _place(frames: list[traceback.FrameSummary]) -> str:
-    """The innermost line in the agent's folder, or else the innermost that is not Python's own."""
+    """Returns the innermost line in the agent's folder, or else the innermost that is not Python's own."""
     best = max(_rank(frame) for frame in frames)
     frame = [frame for frame in frames if _rank(frame) == best][-1]
     return _shown(_file(frame), frame.lineno)
@@ -79,6 +80,6 @@ def _place_of_return(answer: Callable[..., Any]) -> str:
 
 
 def _line_of(step: Any) -> int | None:
-    """Since Python 3.13 `starts_line` is a bool."""
+    """Returns the line number of an instruction. Since Python 3.13 `starts_line` is a bool."""
     line = getattr(step, "line_number", None) if isinstance(step.starts_line, bool) else step.starts_line
     return int(line) if line is not None else None

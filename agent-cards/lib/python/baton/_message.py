@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 class File:
-    """A file of a message. One that cannot be read as asked raises Reject, whose words are for the caller."""
+    """A file of a message. Its methods raise Reject, with a reason for the caller, if they cannot read the file."""
 
     def __init__(self, part: Part) -> None:
         self.name: str = part.get("filename", "")
         self.media_type: str = part.get("mediaType", "")
-        # Where the file is, if the caller sent no bytes. The library does not fetch it.
+        # The address of the file, if the caller sent no bytes. The library does not fetch it.
         self.url: str | None = part.get("url")
         self._raw = part.get("raw")
 
@@ -51,12 +51,12 @@ class File:
 
 
 def text_of(message: Message | None) -> str:
-    """The message's texts, joined by line ends."""
+    """Returns the message's texts, joined by line ends."""
     return "\n".join(part["text"] for part in message["parts"] if "text" in part) if message else ""
 
 
 def data_of(parts: Iterable[Part]) -> Any:
-    """The first data, or None."""
+    """Returns the first data, or None."""
     return next((part["data"] for part in parts if "data" in part), None)
 
 
@@ -65,7 +65,7 @@ def files_of(parts: Iterable[Part]) -> list[File]:
 
 
 class Request:
-    """A message, with its content. As `turn.request`, the message that began the task."""
+    """A message and its content. `turn.request` is the message that began the task."""
 
     def __init__(self, message: Message) -> None:
         self.message = message

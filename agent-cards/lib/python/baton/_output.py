@@ -11,23 +11,23 @@ if TYPE_CHECKING:
     from typing import BinaryIO, Protocol
 
     class Lines(Protocol):
-        """Takes the lines of turns; a test may have its own."""
+        """Receives the lines of turns. Tests may pass their own."""
 
         def write(self, line: dict[str, object]) -> None: ...
 
-# Not the words Infinity and NaN, which are no JSON: they are a ValueError.
+# JSON has no Infinity and NaN, so these values raise ValueError.
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 
 
 class LineTooLong(ValueError):
-    """What was to be said does not fit into one line. A file this large is sent by its URL."""
+    """A line of output is longer than the limit. Send a file of that size by its URL."""
 
 
 def encoded(line: dict[str, object]) -> bytes:
     text = _encode(line)
     try:
         return text.encode()
-    except UnicodeEncodeError:  # half a surrogate pair, which UTF-8 cannot have; pairs become characters
+    except UnicodeEncodeError:  # UTF-8 cannot hold half a surrogate pair: it becomes U+FFFD, and a pair its character
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
 
 
@@ -40,7 +40,7 @@ class Output:
         self._lock = threading.Lock()
 
     def write(self, line: dict[str, object]) -> None:
-        """Raises ValueError or TypeError, and writes nothing, for what is no JSON or too long."""
+        """Writes one line. Raises ValueError or TypeError, and writes nothing, if it is not JSON or is too long."""
         data = encoded(line)
         if len(data) > self._line_max_bytes:
             raise LineTooLong(f"a line of {len(data):,} bytes ({line.get('type')}); {self._line_max_bytes:,} is the most")
@@ -48,5 +48,5 @@ class Output:
             try:
                 self._stream.write(data + b"\n")
                 self._stream.flush()
-            except BrokenPipeError:  # Baton is gone: end without a word
+            except BrokenPipeError:  # Baton has ended: exit silently
                 os._exit(0)

@@ -1,4 +1,4 @@
-"""The protocol's JSON, for type checkers. At run time these are plain dicts, since `typing` takes long to load."""
+"""The protocol's JSON, for type checkers. At run time these are plain dicts, because importing `typing` is slow."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
         state: str
 
     class Task(_TaskState, total=False):
-        """What a turn's message belongs to."""
+        """The task of a turn's message."""
 
         metadata: dict[str, Any]
 
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
         history: list[Message]
         metadata: dict[str, Any]
 
-    # What may be said in a question, a note on progress, a last word or to another agent.
+    # The content of a question, a progress message, a final message or a message to another agent.
     Words = Union[str, Message]
 else:
     Part = Message = Artifact = Task = Reference = Status = ChildTask = dict

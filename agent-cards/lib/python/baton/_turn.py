@@ -1,4 +1,4 @@
-"""A turn: what the agent is asked, and what it can say."""
+"""A turn: the message to the agent, and the methods that send its output."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Text(str):
-    """The message's text. A call, `turn.text(delta)`, is the older name of `turn.say(delta)` and works as well."""
+    """The message's text. The call `turn.text(delta)` is the older name of `turn.say(delta)` and still works."""
 
     _say: Callable[[str], None]
 
@@ -31,8 +31,10 @@ class Text(str):
 
 
 class Turn(Request):
-    """One run of the agent, about one message. Its methods may be called from any thread until the turn is over; then they
-    raise Ended."""
+    """One run of the agent, for one message.
+
+    Any thread may call its methods. Once the turn is over, those that send output raise Ended.
+    """
 
     def __init__(self, order: dict[str, Any], output: Lines) -> None:
         super().__init__(order["message"])
@@ -40,7 +42,7 @@ class Turn(Request):
         self.attempt: int = order.get("attempt", 1)
         self.agent: str = order.get("agent", "")
         self.task: Task = order.get("task", {})
-        # The message that began the task: `message` itself, unless that is an answer or another later one.
+        # The message that began the task. It is `message` itself, unless `message` came later, as an answer does.
         self.request = Request(order.get("request") or order["message"])
         self.history: list[Message] = order.get("history", [])
         self.artifacts: list[Artifact] = order.get("artifacts", [])
@@ -51,17 +53,17 @@ class Turn(Request):
         self.extensions: list[str] = order.get("extensions", [])
         self.traceparent: str | None = order.get("traceparent")
         resume = order.get("resume", {})
-        # The id of the agent's own question or client's tool call that the message answers.
+        # The id of the question, or of the client's tool call, that the message answers; None if it answers neither.
         self.answers: str | None = resume.get("ask")
-        # What children have answered that were delegated to about this message, by the delegations' ids.
+        # The results of the children that were delegated for this message, by the ids of the delegations.
         self.results: dict[str, Result] = {one["id"]: Result(one) for one in resume.get("results", [])}
 
         self._output = output
-        self._speaking = threading.Lock()  # for what ends the turn
+        self._speaking = threading.Lock()  # guards _ended, _names and the order of lines
         self._ended = False
-        self._news = threading.Condition()  # for what comes to the turn
+        self._news = threading.Condition()  # guards _canceled and the children's results
         self._canceled = False
-        self._is_alone = False  # there will be no news
+        self._is_alone = False  # True once Baton has closed the input, so that no results will come
         self._when_canceled: Callable[[], object] | None = None
         self._children: dict[str, Child] = {}
         self._names: dict[str, int] = {}
@@ -89,10 +91,10 @@ class Turn(Request):
 
     @property
     def tool_results(self) -> list[ToolResult]:
-        """What the client's tool gave back that an earlier turn has called."""
+        """The results of the client's tool that an earlier turn called."""
         datas = (part["data"] for part in self.message["parts"] if "data" in part)
         found = [data["toolResult"] for data in datas if isinstance(data, dict) and isinstance(data.get("toolResult"), dict)]
-        # Callers may know the call by another id than the agent.
+        # Callers may know the call by an id that is not the agent's, so a single result gets the agent's own id.
         name = self.answers if len(found) == 1 else None
         return [ToolResult(name or str(one.get("id")), one.get("content"), one.get("error")) for one in found]
 
@@ -101,36 +103,37 @@ class Turn(Request):
         return self._canceled
 
     def check(self) -> None:
-        """Raises Canceled if the turn is to stop."""
+        """Raises Canceled if the turn must stop."""
         if self._canceled:
             raise Canceled
 
     def sleep(self, seconds: float) -> None:
-        """Sleeps; raises Canceled as soon as the turn is to stop."""
+        """Sleeps. Raises Canceled as soon as the turn must stop."""
         self._await(lambda: False, seconds)
         self.check()
 
-    # What the agent says.
+    # The agent's output.
 
     def say(self, delta: str) -> None:
-        """A piece of the reply."""
+        """Sends a piece of the reply."""
         self._say("text", delta=delta)
 
     def reasoning(self, delta: str) -> None:
-        """A piece of what the agent thinks aloud, which is no part of the reply."""
+        """Sends a piece of the agent's reasoning, which is not part of the reply."""
         self._say("reasoning", delta=delta)
 
     def progress(self, fraction: float | None = None, message: Words | None = None) -> None:
-        """How it is getting on: a number from 0 to 1, words, or both."""
+        """Reports progress: a number from 0 to 1, a message, or both."""
         self._say("status", **_given(progress=fraction, message=message))
 
     def artifact(self, name: str = "", data: object = None, *, filename: str | None = None, media_type: str | None = None,
                  url: str | None = None, parts: Sequence[Part] | None = None, id: str | None = None,
                  description: str | None = None, metadata: dict[str, Any] | None = None, append: bool = False,
                  last_chunk: bool = False) -> None:
-        """A result: `data` as a file (bytes), a text (str) or JSON (anything else); or a file by its URL; or parts.
+        """Sends a result: `data` as a file (bytes), a text (str) or JSON (any other type), a file by its URL, or parts.
 
-        An artifact of the same id is replaced; `append` adds to it. The id is made of turn and name unless said.
+        It replaces an artifact of the same id; with `append` it is added to that. The default id is made of the turn's id
+        and the name.
         """
         if parts is None:
             parts = [_part(filename or name, data, media_type, url)]
@@ -140,9 +143,9 @@ class Turn(Request):
         self._say("artifact", artifact=artifact, **flags)
 
     def call_tool(self, name: str, arguments: dict[str, Any] | None = None, *, id: str | None = None) -> ToolCall:
-        """Tells that a tool is called. The agent runs it and says what came of it by the ToolCall.
+        """Reports a tool call. The agent runs the tool, and reports the result with the returned ToolCall.
 
-        A name in `tools` is the client's to run: that ends the turn, and the next one has `tool_results`.
+        If the name is in `tools`, the client runs the tool: the call ends the turn, and the next turn has `tool_results`.
         """
         call = id or self._name(f"{self.id}-{self.attempt}-call")
         is_clients = any(isinstance(tool, dict) and tool.get("name") == name for tool in self.tools)
@@ -152,20 +155,20 @@ class Turn(Request):
         return ToolCall(self, call)
 
     def set_state(self, value: object) -> None:
-        """The state shared with the client's page, whole. The attribute `state` stays what came with the turn."""
+        """Sends the whole state that is shared with the client's page. The attribute `state` does not change."""
         self._say("state", snapshot=value)
 
     def patch_state(self, patch: Sequence[dict[str, Any]]) -> None:
-        """A change of that state, as JSON Patch (RFC 6902)."""
+        """Sends a change of that state, as JSON Patch (RFC 6902)."""
         self._say("state", delta=list(patch))
 
     def step(self, name: str) -> Step:
-        """A step of the work: `with turn.step("pack"): ...`."""
+        """Marks a step of the work: `with turn.step("pack"): ...`."""
         return Step(self, name)
 
     def activity(self, id: str, kind: str, content: dict[str, Any] | None = None, *,
                  patch: Sequence[dict[str, Any]] | None = None) -> None:
-        """Something to show beside the messages, whole or as a JSON Patch of it."""
+        """Sends something to show beside the messages, whole or as a JSON Patch of it."""
         self._say("activity", id=id, activity=kind, **_given(content=content, patch=patch and list(patch)))
 
     def custom(self, name: str, value: object = None) -> None:
@@ -174,19 +177,21 @@ class Turn(Request):
     def usage(self, *, provider: str | None = None, model: str | None = None, input_tokens: int | None = None,
               output_tokens: int | None = None, total_tokens: int | None = None, reasoning_tokens: int | None = None,
               cached_input_tokens: int | None = None) -> None:
-        """What was used of a model."""
+        """Reports the tokens that a model used."""
         self._say("usage", usage=_given(
             provider=provider, model=model, inputTokens=input_tokens, outputTokens=output_tokens, totalTokens=total_tokens,
             reasoningTokens=reasoning_tokens, cachedInputTokens=cached_input_tokens))
 
     def delegate(self, agent: str, message: Words, *, id: str | None = None, task: str | None = None,
                  questions: str | None = None, detach: bool = False) -> Child:
-        """Has another agent do a child task, or go on with a child (`task`) that has asked.
+        """Starts a child task at another agent, or continues a child (`task`) that has asked. Returns at once.
 
-        `questions="mine"`: the child's questions are results for this agent, and not put to the caller. `detach=True`:
-        the child is on its own, and the result is how it begins. A delegation whose result is in `results` already is
-        not made again: a turn that goes on after `wait`, or begins again, gets that result. The id is made of agent and
-        message unless said, so that it is the same then.
+        With `questions="mine"` the child's questions are results for this agent; otherwise the caller answers them. With
+        `detach=True` the child is independent of this task, and its result is its first state.
+
+        A delegation whose result is in `results` is not repeated; its Child has that result. So a turn after `wait`, or
+        another attempt, does not create children twice. The default id is made of agent and message, so that it is the
+        same each time.
         """
         name = id or self._name(_delegation_name(agent, task, message))
         child = Child(self, agent, name, detach)
@@ -203,12 +208,12 @@ class Turn(Request):
             self._hear_no_more()
         return child
 
-    # What ends the turn.
+    # Methods that end the turn. They do not return: they raise Ended.
 
     def wait(self) -> None:
-        """Ends the turn until its children have stopped, unless they all have. Those that are detached do not count.
+        """Ends the turn until its children have stopped. Returns if all have stopped. Detached children do not count.
 
-        The next turn has the same message: the function runs again from its start and gets the results there.
+        The next turn has the same message: the function runs again from its start, with the results.
         """
         if not all(child.done or child.detached for child in list(self._children.values())):
             self._end("wait")
@@ -218,14 +223,14 @@ class Turn(Request):
         self._end("ask", message=message, **_given(schema=schema, id=id))
 
     def auth(self, message: Words, *, url: str | None = None, id: str | None = None) -> NoReturn:
-        """Asks the caller to sign in somewhere. The next turn is as after `ask`."""
+        """Asks the caller to sign in somewhere. The next turn is like that after `ask`."""
         self._end("auth", message=message, **_given(url=url, id=id))
 
     def done(self, message: Words | None = None) -> NoReturn:
         self._end("done", **_given(message=message))
 
     def fail(self, error: str) -> NoReturn:
-        """`error` is shown to the caller: no paths, no stack traces."""
+        """Fails the task. The caller sees `error`, so leave out paths and stack traces."""
         self._end("fail", error=error)
 
     def reject(self, reason: str = "") -> NoReturn:
@@ -243,12 +248,12 @@ class Turn(Request):
         raise Ended
 
     def _name(self, stem: str, again: bool = False) -> str:
-        """The stem, and for further uses of it in this turn the stem with a number, unless the same is wanted `again`."""
+        """Returns the stem. Later uses of it in this turn get a number, unless `again` asks for the same name."""
         with self._speaking:
             nth = self._names[stem] = self._names.get(stem, 0) + 1
         return stem if nth == 1 or again else f"{stem}-{nth}"
 
-    # What comes while the turn runs, from the thread that reads.
+    # Lines that come while the turn runs. The reading thread calls these.
 
     def _cancel(self) -> None:
         with self._news:
@@ -276,7 +281,7 @@ class Turn(Request):
 
 
 class ToolCall:
-    """A tool that the agent runs itself. Say what came of it, once."""
+    """A tool that the agent runs itself. Report its result or its error once."""
 
     def __init__(self, turn: Turn, name: str) -> None:
         self.id = name
@@ -290,7 +295,7 @@ class ToolCall:
 
 
 class ToolResult:
-    """What a tool of the client's gave back: `content`, any JSON, or an `error`."""
+    """The result of a client's tool: `content`, which is any JSON, or an `error`."""
 
     def __init__(self, name: str, content: Any, error: str | None) -> None:
         self.id = name
@@ -308,7 +313,7 @@ class Step:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None) -> None:
-        if kind is None:  # else the turn's end closes it
+        if kind is None:  # after an exception the end of the turn closes the step
             self._turn._say("step", name=self.name, phase="finish")
 
 
