@@ -1,7 +1,7 @@
-"""Analyst: compares tables, finds outliers and makes a page, from what table-report has said of each table.
+"""Analyst: compares tables, finds outliers and makes a page, from the statistics that table-report makes of each table.
 
-The first word of the message says which; its data part is {"tables": [...]} with the statistics of each table, or for
-a page {"title", "texts": [{"title", "text"}]}, beside the charts as SVG files.
+The first word of the message selects the work. Its data part is {"tables": [...]} with the statistics of each table.
+For a page it is {"title", "texts": [{"title", "text"}]}, and the charts are SVG files.
 """
 
 from html import escape
@@ -73,7 +73,7 @@ def page(message: Message) -> str:
         body += [f"<p>{escape(line)}</p>" for line in str(one.get("text", "")).splitlines() if line]
     if charts:
         body.append("<h2>Charts</h2>")
-    # As images, so that nothing in a chart runs.
+    # Charts are images, so that no script in them runs.
     body += [f'<p><img alt="{escape(str(chart.get("filename", "chart")))}" src="data:image/svg+xml;base64,'
              f'{escape(chart["raw"])}"></p>' for chart in charts]
     return ("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"

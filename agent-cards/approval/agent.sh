@@ -1,10 +1,10 @@
 #!/bin/sh
 # Approval: asks before it acts. The line protocol in a shell script: jq reads the turn and writes the lines.
 #
-# Nothing is kept between the turns. What was asked about is in the question itself, as a data part, and comes
-# back in the history; it carries the task's id, since a history has the other tasks of the context too.
-# All texts go through pipes and never through arguments or the shell's own parsing, so that no character in
-# them means anything here, and no length is too much.
+# The script remembers nothing between turns. The question contains the request as a data part, and comes back in the
+# turn's history. The data part has the task's id, because a history also has the other tasks of the context.
+# Texts go through pipes, and never through arguments or the shell's own parsing: so no character in them has an effect,
+# and their length has no limit.
 set -eu
 cd "$(dirname "$0")"
 
@@ -15,7 +15,7 @@ with_turn() {
   printf '%s\n' "$turn" | jq -c -r -L . "include \"approval\"; $1"
 }
 
-# What the approval is for. Put your own work between the lines: `with_turn pending` prints what is to be done.
+# Does the approved work. Put your own work between the two lines: `with_turn pending` prints the request.
 act() {
   with_turn 'line_status("Approved: working on it."; 0.5)'
   with_turn 'line_text("Done: " + pending), line_record, {type: "done"}'

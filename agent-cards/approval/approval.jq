@@ -6,7 +6,7 @@ def text_of: [.parts[] | select(has("text")) | .text] | join("\n");
 def request: .message | text_of;
 def excerpt: if length > 200 then "\"\(.[:200])…\" (\(length) characters)" else "\"\(.)\"" end;
 
-# What this task last asked about, or null.
+# The request that this task last asked about, or null.
 def pending:
   .task.id as $task
   | [.history[]? | select(.role == "ROLE_AGENT" or .role == "agent") | .parts[]?
@@ -19,8 +19,8 @@ def fillers: ["please", "thanks", "thank", "you", "go", "ahead", "do", "it", "bi
 def no_words: ["no", "n", "nope", "not", "never", "don't", "don’t", "stop", "reject", "rejected", "deny", "false",
   "nein", "nicht", "non", "いいえ"];
 
-# "yes", "no" or "unclear". A yes may hold nothing but yes, since something will be done on it; a no is a no as
-# soon as it begins like one and no yes follows.
+# "yes", "no" or "unclear". A yes must contain only words that mean yes, and fillers, because the agent acts on it. A no
+# only has to begin with a word that means no, and contain none that means yes.
 def answer_in_text:
   [.[:200] | ascii_downcase | splits("[\\s,.;:!。，！、；：]+") | select(. != "")] as $words
   | ($words[0] // "") as $first
@@ -30,9 +30,8 @@ def answer_in_text:
          and ($words - yes_words) == $words then "no"
     else "unclear" end;
 
-# {"approved": true|false} is plainer than any words, and so it decides alone: as data, or as the text that chat
-# pages make of a tool's result. {"cancelled": true} means that nobody would answer, and nothing is done without a
-# yes.
+# {"approved": true|false} takes precedence over words: as data, or as the text that chat pages make of a tool's result.
+# {"cancelled": true} means that the question gets no answer, which counts as a no.
 def answer:
   [.message.parts[] | .data?, (.text? | fromjson?) | objects | select(has("approved") or .cancelled == true)
    | if .cancelled == true then false else .approved end] as $given

@@ -1,8 +1,7 @@
 """Echo: streams the text of the user's message back, word by word.
 
-A worker of Baton's line protocol: one process takes many turns, several at the same time. A turn without a
-pause is answered at once by the reading thread; a turn with `delay_ms` gets a thread of its own, so that its
-waiting holds up nobody else.
+A worker of Baton's line protocol: one process runs many turns, several at the same time. The reading thread answers a
+turn without a pause at once. A turn with `delay_ms` gets a thread of its own, so that it does not block the others.
 """
 
 import json
@@ -12,16 +11,16 @@ import sys
 import threading
 
 DELAY_MS_MAX = 5_000
-WORDS_MAX = 10_000  # a longer text goes out in groups of words: a stream is for people to watch
-PIECE_CHARS_MAX = 16_384  # keeps each line short, also where a "word" has megabytes
+WORDS_MAX = 10_000  # a longer text is sent in groups of words
+PIECE_CHARS_MAX = 16_384  # keeps each line short, even if a "word" has megabytes
 
-# A word with the white space after it. Chinese and Japanese write no spaces: there each character counts.
+# A word with the white space after it. Each Chinese or Japanese character is a word, because these have no spaces.
 WORD = re.compile(r"\s+|[\u3040-\u30ff\u3400-\u9fff]\s*|[^\s\u3040-\u30ff\u3400-\u9fff]+\s*")
 
-# The beginning of every turn line, before anything that a caller wrote.
+# Matches the beginning of a turn line: Baton's own members, which come before all content from callers.
 TURN = re.compile(rb'\{"type": ?"turn", ?"protocol": ?\d+, ?"turn": ?("[^"\\]*")')
 
-# Not the words Infinity and NaN, which are no JSON: a caller's 1e999 fails its turn.
+# JSON has no Infinity and NaN, so these values raise ValueError: a caller's 1e999 fails its turn.
 encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 output_lock = threading.Lock()
 waiting: dict[str, threading.Event] = {}  # set an event to cancel that turn
@@ -35,7 +34,7 @@ def send(lines: list[str]) -> None:
 
 
 def pieces(text: str) -> list[str]:
-    """Cuts the text into what is streamed; joined, the pieces are the text."""
+    """Cuts the text into the pieces to stream. The joined pieces are the text."""
     words = WORD.findall(text)
     if len(words) > WORDS_MAX:
         group = -(-len(words) // WORDS_MAX)
@@ -46,7 +45,7 @@ def pieces(text: str) -> list[str]:
 
 
 def pause_s(turn: dict) -> float:
-    """The pause between words, from the message's metadata or else the request's. What is no number is no pause."""
+    """Returns the pause between words, from the message's metadata or else the request's. 0 if it is no number."""
     for metadata in (turn["message"].get("metadata"), turn.get("metadata")):
         delay = metadata.get("delay_ms") if isinstance(metadata, dict) else None
         if isinstance(delay, (int, float)) and not isinstance(delay, bool):
@@ -55,12 +54,12 @@ def pause_s(turn: dict) -> float:
 
 
 def artifact_lines(turn_id: str, parts: list[dict]) -> list[str]:
-    """Everything that is not text goes back as it came."""
+    """Returns an artifact line for each part that is not text, with the part unchanged."""
     lines = []
     others = (part for part in parts if "text" not in part)
     for number, part in enumerate(others, start=1):
         artifact = {
-            # The turn's id stays the same when Baton runs the turn again, and so does this one.
+            # The turn's id is the same in each attempt, and so is this one.
             "artifactId": f"{turn_id}-{number}",
             "name": part.get("filename") or f"part {number}",
             "parts": [part],
@@ -102,10 +101,9 @@ def take_line(line: bytes) -> None:
 
 
 def fail(line: bytes) -> None:
-    """Fails the turn of a line that was not understood: Baton waits for an end of every turn.
+    """Fails the turn of a line that cannot be read, because Baton waits until every turn has ended.
 
-    What a caller wrote may be JSON and yet too much for Python, such as an integer of 5,000 digits. The members
-    that are Baton's own stand before it in the line.
+    JSON from a caller may exceed Python's limits: an integer of 5,000 digits does. Baton's own members come before it.
     """
     found = TURN.match(line)
     if found is None:
@@ -116,11 +114,11 @@ def fail(line: bytes) -> None:
 
 
 def main() -> None:
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Baton is gone: end without a word
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # exit silently when Baton has ended
     for line in sys.stdin.buffer:
         try:
             take_line(line)
-        except Exception as problem:  # whatever it is: a worker goes on, and the turn gets its end
+        except Exception as problem:  # any error: fail this turn, and keep serving the others
             print(f"echo: a line was not understood: {problem!r}"[:500], file=sys.stderr, flush=True)
             fail(line)
 

@@ -17,12 +17,12 @@ PROGRESS_STEP = 0.1  # at most eleven status lines
 
 
 def allowed_directory() -> Path:
-    """What file: URIs may name: TABLE_REPORT_DIR, relative to this folder."""
+    """Returns the directory that file: URIs may name: TABLE_REPORT_DIR, relative to this folder."""
     return (Path(__file__).parent / (os.environ.get("TABLE_REPORT_DIR") or "data")).resolve()
 
 
 def read_columns(turn: Turn, source: Source) -> tuple[Table, list[Column]]:
-    """Reads the whole table, tells the progress, and stops where Baton says so."""
+    """Reads the whole table and reports the progress. Stops if the turn is canceled."""
     table = Table(source.stream)
     columns = [Column(name, len(table.header)) for name in table.header]
     rows, told = 0, 0.0

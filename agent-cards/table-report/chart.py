@@ -7,7 +7,7 @@ BARS_MAX = 12
 LABEL_CHARS_MAX = 18
 BAR_WIDTH, GAP, PLOT_HEIGHT, MARGIN, TOP, BOTTOM = 60, 30, 240, 40, 70, 50
 
-# What XML 1.0 has no way to write, and line ends and tabs, which a label does not need.
+# Characters that XML 1.0 cannot contain, and line ends and tabs, which a label does not need.
 UNWRITABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
@@ -17,7 +17,7 @@ def label(text: str) -> str:
 
 
 def bar_chart(title: str, values: list[tuple[str, float]]) -> str:
-    """One bar for each of the first values; negative ones hang below the line of zero. The title is our own text."""
+    """Returns a bar for each of the first values; negative bars are below the zero line. The title is not escaped."""
     bars = values[:BARS_MAX]
     high = max(0.0, *(value for _, value in bars))
     low = min(0.0, *(value for _, value in bars))

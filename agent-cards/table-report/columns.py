@@ -1,7 +1,6 @@
 """Statistics of one column, from batches of cells, in bounded memory.
 
-The work on each cell is left to functions written in C (map, min, max, fsum, dist): that is what makes a table
-of 100 MB a matter of seconds.
+Functions written in C (map, min, max, fsum, dist) do the work on each cell, so a table of 100 MB takes seconds.
 """
 
 from array import array
@@ -9,17 +8,17 @@ from collections.abc import Sequence
 from math import dist, fsum, isnan, sqrt
 
 MISSING = frozenset(("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None"))
-DISTINCT_MAX = 10_000  # for one column ...
-DISTINCT_ALL_MAX = 200_000  # ... and for all together
+DISTINCT_MAX = 10_000  # for one column
+DISTINCT_ALL_MAX = 200_000  # for all columns together
 MEDIAN_VALUES_MAX = 100_000
 MEDIAN_VALUES_ALL_MAX = 1_000_000
-NUMBER_MAX = 1e140  # the sum of many squares is still a number
+NUMBER_MAX = 1e140  # so that the sum of many squares is finite
 EXACT_INTEGER_MAX = 2.0**53
 TEXT_SHOWN_MAX = 100
 
 
 def harmless(text: str) -> str:
-    """A text of the table, short, and such that no spreadsheet takes it for a formula when it is pasted there."""
+    """Returns a text of the table, shortened, and with a ' before it if a spreadsheet would run it as a formula."""
     shown = text if len(text) <= TEXT_SHOWN_MAX else text[:TEXT_SHOWN_MAX] + "…"
     return "'" + shown if shown.startswith(("=", "+", "-", "@", "\t", "\r")) else shown
 
@@ -31,8 +30,8 @@ class Column:
         self.missing = 0
         self.numbers: Numbers | None = Numbers(min(MEDIAN_VALUES_MAX, MEDIAN_VALUES_ALL_MAX // columns))
         self._distinct_max = min(DISTINCT_MAX, DISTINCT_ALL_MAX // columns)
-        self._hashes: set[int] | None = set()  # of the cells: a cell may be long, its hash is not
-        self._first: str | None = None  # in the order of the characters
+        self._hashes: set[int] | None = set()  # hashes of cells, because cells may be long
+        self._first: str | None = None  # the least cell, by its characters
         self._last = ""
 
     def add(self, cells: Sequence[str]) -> None:
@@ -77,7 +76,7 @@ class Column:
 
 
 class Numbers:
-    """Mean and deviation by Welford's method, a batch at a time (Chan, Golub and LeVeque's form of it)."""
+    """Mean and deviation by Welford's method, for batches (the form of Chan, Golub and LeVeque)."""
 
     def __init__(self, values_max: int) -> None:
         self.whole = True
@@ -86,18 +85,18 @@ class Numbers:
         self._squares = 0.0  # the sum of the squared distances from the mean
         self._min = float("inf")
         self._max = float("-inf")
-        self._values: array | None = array("d")  # for the median, while they are few
+        self._values: array | None = array("d")  # for the median; None once there are too many
         self._values_max = values_max
 
     def add(self, cells: list[str]) -> bool:
-        """False if one of the cells is no number; then these numbers are good for nothing any more."""
+        """Adds a batch. Returns False if a cell is no number; the object must not be used after that."""
         try:
             values = list(map(float, cells))
             total = fsum(values)
         except (ValueError, OverflowError):
             return False
         low, high = min(values), max(values)
-        # float() also takes "inf", "nan" and "1_000", which in a table are texts.
+        # float() also accepts "inf", "nan" and "1_000", which are texts in a table.
         if low < -NUMBER_MAX or high > NUMBER_MAX or isnan(total) or any("_" in cell for cell in cells):
             return False
         self._merge(values, total / len(values))

@@ -1,7 +1,7 @@
-"""The one kind of failure that the caller is told about."""
+"""The only kind of failure that callers see."""
 
 from baton import Fail
 
 
 class TableProblem(Fail):
-    """Why there is no report, in words for the caller: no path, no stack trace."""
+    """The reason why there is no report, for the caller: without paths and stack traces."""

@@ -1,4 +1,4 @@
-"""Where the table comes from: a message's part becomes a stream of bytes with a size and a name."""
+"""Opens the table: a part of the message becomes a stream of bytes with a size and a name."""
 
 import binascii
 import os
@@ -20,7 +20,7 @@ class Source(NamedTuple):
 
 
 def open_source(parts: list[Part], allowed: Path) -> Source:
-    """The table among the parts: a file by bytes or by URI, else the text."""
+    """Opens the table among the parts: a file by bytes or by URI, or else the text."""
     files = [part for part in parts if "raw" in part or "url" in part]
     if len(files) > 1:
         raise TableProblem(f"One table at a time, please: the message has {len(files)} files.")
@@ -44,7 +44,7 @@ def _from_bytes(part: Part) -> Source:
 def _from_uri(part: Part, allowed: Path) -> Source:
     path = _path_of(part["url"], allowed)
     try:
-        # O_NOFOLLOW: the path is resolved, so a link here was put there since. O_NONBLOCK: no waiting for a pipe.
+        # O_NOFOLLOW: the path is resolved, so a link here was made after that. O_NONBLOCK: do not wait for a pipe.
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError):
         raise TableProblem("There is no readable file of that name.") from None
@@ -65,7 +65,7 @@ def _path_of(uri: str, allowed: Path) -> Path:
     if parsed.netloc not in ("", "localhost") or parsed.query or parsed.fragment:
         raise TableProblem("A file: URI must have a path and nothing else: file:///directory/table.csv.")
     try:
-        # A relative path is one below the allowed directory. Links and `..` are followed before the check.
+        # A relative path is below the allowed directory. resolve() follows links and `..` before the check.
         path = (allowed / unquote(parsed.path, errors="strict")).resolve()
     except (OSError, ValueError, RuntimeError):  # NUL, not UTF-8, a ring of links
         raise TableProblem("The file's URI is not valid.") from None

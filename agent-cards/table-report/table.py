@@ -1,4 +1,4 @@
-"""Reads a CSV table as batches of rows, in bounded memory, and says at which row it is broken."""
+"""Reads a CSV table as batches of rows, in bounded memory. An error names the broken row."""
 
 import csv
 from collections.abc import Iterator
@@ -8,20 +8,20 @@ from typing import BinaryIO
 
 from problem import TableProblem
 
-CHUNK_BYTES = 256 * 1024  # read at a time; a batch of rows is about as much
+CHUNK_BYTES = 256 * 1024  # read at a time; a batch of rows is about as large
 RECORD_BYTES_MAX = 1024 * 1024
 COLUMNS_MAX = 1000
 DELIMITERS = ",;\t|"
 SAMPLE_LINES = 20
 
-# Never reached: a record that long is refused while it is read, with a better message.
+# Never reached: the reader refuses so long a record earlier, with a better message.
 csv.field_size_limit(RECORD_BYTES_MAX + 4 * CHUNK_BYTES)
 
 Row = list[str]
 
 
 class Table:
-    """`header`, then `batches()`. A TableProblem names the row; rows count from 1, which is the header's."""
+    """Has the `header`, then `batches()`. A TableProblem names the row. Row 1 is the header."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self.bytes_read = 0
@@ -34,7 +34,7 @@ class Table:
         self.header = self._read_header()
 
     def batches(self) -> Iterator[list[Row]]:
-        """All rows after the header, about a chunk at a time. Blank lines are skipped."""
+        """Yields all rows after the header, about a chunk at a time. Skips blank lines."""
         width = len(self.header)
         batch: list[Row] = []
         batch_end = self.bytes_read
@@ -70,16 +70,16 @@ class Table:
 
 
 class _Broken(Exception):
-    """Why the bytes are no table; who counts the rows adds the row."""
+    """The reason why the bytes are no table. Table adds the number of the row."""
 
 
 class _Chunks:
-    """The stream as pieces of text that end at a line end. Up to a broken line all lines are handed out first."""
+    """The stream as pieces of text that end at a line end. Raises _Broken after all lines before the broken one."""
 
     def __init__(self, stream: BinaryIO, table: Table) -> None:
         self._stream = stream
         self._table = table
-        self._carry = b""  # the begin of a line whose end is not yet read
+        self._carry = b""  # the beginning of a line whose end is not read yet
         self._broken: _Broken | None = None
         self._rows_before = 0
         self._bytes_since_row = 0
@@ -88,7 +88,7 @@ class _Chunks:
         return self
 
     def first(self) -> str:
-        """The first piece, without a byte order mark; empty if there is none."""
+        """Returns the first piece without its byte order mark. Empty if the stream is empty."""
         text = next(self, "")
         return text.removeprefix("\ufeff")
 
@@ -117,7 +117,7 @@ class _Chunks:
         return rest
 
     def _record_too_long(self, size: int) -> bool:
-        """Finds a record without an end before it fills the memory."""
+        """Returns True for a record that has not ended within its limit, before it fills the memory."""
         self._table.bytes_read += size
         if self._table.rows_read != self._rows_before:
             self._rows_before = self._table.rows_read
@@ -127,7 +127,7 @@ class _Chunks:
 
 
 def decode(lines: bytes) -> tuple[str, _Broken | None]:
-    """The text, or the whole lines before the first byte that cannot be in a table and what is wrong there."""
+    """Returns the text; or the whole lines before the first byte that cannot be in a table, and the reason."""
     bad = lines.find(b"\0")
     try:
         text = lines.decode("utf-8")
@@ -147,7 +147,11 @@ def decode(lines: bytes) -> tuple[str, _Broken | None]:
 
 
 def detect_delimiter(text: str) -> str:
-    """The delimiter by which the first lines have the header's number of cells most often, then most cells."""
+    """Returns the delimiter of the table, found in its first lines.
+
+    Prefers one that splits the header; then one with which most lines have as many cells as the header; then one that
+    gives the most cells.
+    """
     lines = list(islice(StringIO(text, newline=""), SAMPLE_LINES))
 
     def score(delimiter: str) -> tuple[bool, float, int]:

@@ -1,8 +1,8 @@
 """Tools: an agent that calls tools, its own and the client's.
 
-`get_weather` is its own: it runs it and tells Baton call and result. A tool in the turn's `tools` belongs to the
-client: the agent tells Baton the call and ends; Baton asks the client and starts a new turn with the result.
-`plan.py` has what else an agent can show.
+`get_weather` is its own tool: the agent runs it, and reports the call and the result. A tool in the turn's `tools`
+belongs to the client: the agent reports the call, which ends the turn. Baton asks the client, and starts a new turn
+with the result. `plan.py` shows everything else that an agent can send to a page.
 """
 
 import json
@@ -14,11 +14,11 @@ from baton import Turn, agent
 from plan import show_plan
 
 CITIES: dict[str, dict] = json.loads(Path(__file__).with_name("weather.json").read_text("utf-8"))
-ARGUMENT_TRIES_MAX = 100  # of the places in a text where a JSON object may begin
+ARGUMENT_TRIES_MAX = 100  # places in a text where a JSON object may begin
 
 
 def result_text(turn: Turn) -> str:
-    """What the client's tool gave back, whether it came as text, as data, or as {"toolResult": ...} in data."""
+    """Returns the result of the client's tool, which comes as text, as data, or as {"toolResult": ...} in data."""
     contents = []
     for part in turn.message["parts"]:
         if "text" in part:
@@ -40,7 +40,7 @@ def as_text(content: object) -> str:
 
 
 def tool_names(tools: list) -> list[str]:
-    """Names of the offered tools, longest first; {"name"} and {"function": {"name"}} are both in use."""
+    """Returns the names of the offered tools, longest first. Clients send {"name"} or {"function": {"name"}}."""
     names = []
     for tool in tools:
         if isinstance(tool, dict):
@@ -52,12 +52,12 @@ def tool_names(tools: list) -> list[str]:
 
 
 def names_it(text: str, name: str) -> bool:
-    """Whether the text has the name as a whole: `map` is not named by `show_map`."""
+    """Returns True if the text has the name as a whole word: `show_map` does not name `map`."""
     return re.search(rf"(?<![A-Za-z0-9_]){re.escape(name)}(?![A-Za-z0-9_])", text, re.IGNORECASE) is not None
 
 
 def arguments_in(text: str) -> dict:
-    """The first JSON object in the text, or an empty one."""
+    """Returns the first JSON object in the text, or an empty one."""
     start = text.find("{")
     for _ in range(ARGUMENT_TRIES_MAX):
         if start < 0:
@@ -93,7 +93,7 @@ def which_city(chinese: bool) -> str:
 
 
 def answer_weather(turn: Turn, city: str, chinese: bool) -> str:
-    call = turn.call_tool("get_weather", {"city": city})  # where the client has a tool of this name, the turn ends here
+    call = turn.call_tool("get_weather", {"city": city})  # if the client offers a tool of this name, the turn ends here
     content = {key: value for key, value in CITIES[city].items() if key not in ("also", "condition_zh")}
     call.result({"city": city, **content})
     return weather_sentence(city, chinese)

@@ -1,5 +1,8 @@
-"""A small plan, to show what a chat page can draw beside the text: reasoning, steps, a plan as an activity, a tool
-call, state shared with the page, and usage. Everything here is made up from `weather.json`."""
+"""A small plan that shows everything that a chat page can draw beside the text.
+
+That is reasoning, steps, a plan as an activity, a tool call, state shared with the page, and usage. All of it is made up
+from `weather.json`.
+"""
 
 from typing import Any
 
@@ -22,7 +25,7 @@ def show_plan(turn: Turn, city: str, facts: dict[str, Any]) -> None:
     steps = [{"title": "Look at the weather", "status": "running"}, {"title": "Pack", "status": "waiting"}]
     turn.activity(plan, "PLAN", {"title": f"A trip to {city}", "steps": steps})
 
-    # The page's own members of the state stay; a snapshot first, so that what changes has something to change.
+    # Keeps the page's own members of the state. The snapshot comes first, because the changes need it.
     turn.set_state({**(turn.state if isinstance(turn.state, dict) else {}), "trip": {"city": city, "pack": []}})
     with turn.step("weather"):
         turn.call_tool("packing_list", {"city": city}).result(things)
@@ -36,5 +39,5 @@ def show_plan(turn: Turn, city: str, facts: dict[str, Any]) -> None:
 
     answer = f"{city} has {facts['condition']} and {facts['temperature_c']} °C. Pack: {', '.join(things)}."
     turn.say(answer)
-    # No model is asked here; an agent that asks one says what that used.
+    # This agent calls no model. An agent that calls one reports the tokens that the model used.
     turn.usage(provider="none", model="weather.json", output_tokens=len(answer.split()))

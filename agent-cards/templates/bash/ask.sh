@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Asks before it acts. The answer begins the next turn, perhaps days later and in another process. Needs jq.
+# Asks before it acts. The answer starts the next turn, perhaps days later and in another process. Needs jq.
 set -euo pipefail
 # The schema of an answer. Chat pages show it as a form; Baton refuses an answer that does not match.
 approval='{"type": "object", "required": ["approved"], "properties": {

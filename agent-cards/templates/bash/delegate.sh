@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Has each line of a message done by a child task, all at the same time: here by itself, which upper-cases one line.
-# `wait` ends the turn; the next one begins with the results. Needs jq.
+# Delegates each line of a message to a child task, all at the same time. Here the agent delegates to itself, and
+# upper-cases a single line. `wait` ends the turn; the next one starts with the results. Needs jq.
 set -euo pipefail
 IFS= read -r turn
 jq --compact-output '([.message.parts[].text // empty] | join("\n")) as $said | ($said | split("\n")) as $lines |

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Adds the numbers of a message and of its files with a tool, which callers see at work, and gives a file back. Needs jq.
+# Adds the numbers of a message and of its files with a tool that callers see, and returns a file. Needs jq.
 set -euo pipefail
 IFS= read -r turn
 jq --compact-output '[.message.parts[] | .text // (.raw // empty | @base64d)] as $texts |

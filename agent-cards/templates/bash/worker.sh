@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# One process for many turns, one after the other: bash does one thing at a time. Every line names its turn. Needs jq.
+# One process for many turns, one after the other. Every line names its turn. Needs jq.
 set -euo pipefail
 while IFS= read -r line; do
   jq --compact-output 'select(.type == "turn") | .turn as $turn |

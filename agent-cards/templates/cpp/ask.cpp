@@ -1,4 +1,4 @@
-// Asks before it acts. The answer begins the next turn, perhaps days later and in another process.
+// Asks before it acts. The answer starts the next turn, perhaps days later and in another process.
 #include "lines.h"
 
 namespace {

@@ -1,5 +1,5 @@
-// Has each line of a message done by a child task, all at the same time: here by itself, which upper-cases
-// one line. `wait` ends the turn; the next one begins with the results.
+// Delegates each line of a message to a child task, all at the same time. Here the agent delegates to itself, and
+// upper-cases a single line. `wait` ends the turn; the next one starts with the results.
 #include <algorithm>
 #include <cctype>
 #include <map>
@@ -16,7 +16,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return all;
 }
 
-// In the order of the lines: the ids are their numbers.
+// Replies with the results in the order of the lines, whose numbers are the ids.
 void show_results(const lines::Turn& turn) {
   std::map<int, std::string> texts;
   for (const lines::Value& result : turn.line()["resume"]["results"].GetArray()) {

@@ -1,5 +1,4 @@
-// The line protocol of Baton for one agent: reads turns, writes lines. Needs RapidJSON (Debian:
-// rapidjson-dev).
+// Baton's line protocol for one agent: reads turns, writes lines. Needs RapidJSON (Debian: rapidjson-dev).
 #pragma once
 
 #include <cstdlib>
@@ -20,7 +19,7 @@ namespace lines {
 
 using Value = rapidjson::Value;
 
-// All texts of a message's or an artifact's parts, joined by line ends.
+// Returns all texts of the parts of a message or an artifact, joined by line ends.
 inline std::string text_of(const Value& holder) {
   std::string text;
   if (!holder.HasMember("parts")) return text;
@@ -30,7 +29,7 @@ inline std::string text_of(const Value& holder) {
   return text;
 }
 
-// The first data of the parts; null if there is none.
+// Returns the first data of the parts; null if there is none.
 inline const Value& data_of(const Value& holder) {
   static const Value none;
   for (const Value& part : holder["parts"].GetArray()) {
@@ -48,11 +47,11 @@ class Turn {
   std::string id() const { return line_["turn"].GetString(); }
   std::string text() const { return text_of(line_["message"]); }
   const Value& data() const { return data_of(line_["message"]); }
-  // The message that began the task: the turn's own, unless that is an answer or another later one.
+  // The message that began the task. It is the turn's own message, unless that came later, as an answer does.
   const Value& request() const { return line_.HasMember("request") ? line_["request"] : line_["message"]; }
   bool answers_question() const { return line_.HasMember("resume") && line_["resume"].HasMember("ask"); }
 
-  // A line of this type with these members; `json`: members that are JSON already.
+  // Writes a line of this type with these members. The values of `json` are JSON already.
   using Members = std::vector<std::pair<const char*, std::string>>;
   void say(const char* type, const Members& texts = {}, const Members& json = {}) const {
     rapidjson::StringBuffer buffer;
@@ -87,13 +86,13 @@ inline std::string quoted(const std::string& text) {
   return buffer.GetString();
 }
 
-// A text as a file: the JSON of an artifact.
+// Returns the JSON of an artifact that has a text as its file.
 inline std::string file(const std::string& name, const std::string& media_type, const std::string& text) {
   return "{\"name\": " + quoted(name) + ", \"parts\": [{\"filename\": " + quoted(name) +
          ", \"mediaType\": " + quoted(media_type) + ", \"text\": " + quoted(text) + "}]}";
 }
 
-// JSON without its line ends, so that it fits into a line.
+// Returns JSON without its line ends, so that it fits into a line.
 inline std::string one_line(std::string json) {
   for (char& c : json) {
     if (c == '\n') c = ' ';
@@ -101,8 +100,8 @@ inline std::string one_line(std::string json) {
   return json;
 }
 
-// Answers turns, each on a thread of its own, until there are no more. A turn that cannot be read ends the
-// program: Baton runs the others again.
+// Answers turns, each on a thread of its own, until Baton closes the input. A line that cannot be read ends
+// the program, and Baton runs its turns again.
 inline int serve(const std::function<void(const Turn&)>& answer) {
   std::vector<std::thread> threads;
   for (std::string line; std::getline(std::cin, line);) {

@@ -1,6 +1,6 @@
 'use strict';
 
-// Asks before it acts. The answer begins the next turn, perhaps days later and in another process.
+// Asks before it acts. The answer starts the next turn, perhaps days later and in another process.
 const { agent } = require('baton');
 
 // The schema of an answer. Chat pages show it as a form; Baton refuses an answer that does not match.

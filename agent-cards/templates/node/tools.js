@@ -1,6 +1,6 @@
 'use strict';
 
-// Adds the numbers of a message and of its files with a tool, which callers see at work, and gives a file back.
+// Adds the numbers of a message and of its files with a tool that callers see, and returns a file.
 const { agent } = require('baton');
 
 agent((turn) => {

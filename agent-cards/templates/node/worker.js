@@ -1,6 +1,6 @@
 'use strict';
 
-// One process for many turns at the same time. Long work says how far it is, and stops when it is canceled.
+// One process for many turns at the same time. It reports progress, and stops when a turn is canceled.
 const { agent } = require('baton');
 
 const PAUSE_MS = 100;

@@ -1,4 +1,4 @@
-"""Asks before it acts. The answer begins the next turn, perhaps days later and in another process."""
+"""Asks before it acts. The answer starts the next turn, perhaps days later and in another process."""
 from baton import Turn, agent
 
 # The schema of an answer. Chat pages show it as a form; Baton refuses an answer that does not match.

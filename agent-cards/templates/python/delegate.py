@@ -1,4 +1,7 @@
-"""Has each line of a message done by a child task, all at the same time: here by itself, which upper-cases one line."""
+"""Delegates each line of a message to a child task, all at the same time.
+
+Here the agent delegates to itself, and upper-cases a single line.
+"""
 from baton import Turn, agent
 
 

@@ -1,4 +1,4 @@
-"""Adds the numbers of a message and of its files with a tool, which callers see at work, and gives a file back."""
+"""Adds the numbers of a message and of its files with a tool that callers see, and returns a file."""
 import re
 
 from baton import Turn, agent

@@ -1,4 +1,4 @@
-"""One process for many turns at the same time. Long work says how far it is, and stops when it is canceled."""
+"""One process for many turns at the same time. It reports progress, and stops when a turn is canceled."""
 from collections.abc import Iterator
 
 from baton import Turn, agent
