@@ -1,5 +1,5 @@
-// Delegates each line of a message to a child task, all at the same time. Here the agent delegates to itself, and
-// upper-cases a single line. `wait` ends the turn; the next one starts with the results.
+// Delegates each line of a message to a child task, all at the same time. Here the agent delegates to itself,
+// and upper-cases a single line. `wait` ends the turn; the next one starts with the results.
 #include <algorithm>
 #include <cctype>
 #include <map>
