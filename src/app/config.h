@@ -14,7 +14,7 @@
 #include "app/logging.h"
 #include "app/trace_exporter.h"
 #include "base/clock.h"
-#include "engine/shared/options.h"
+#include "engine/shared/settings.h"
 #include "http/http_server.h"
 #include "http/outbound/byte_budget.h"
 #include "notify/notifier.h"
@@ -72,7 +72,7 @@ struct Config {
   server::grpc::GrpcLimits grpc;
   server::ServerOptions server;  // service.cpp adds the tokens and values derived from several settings
   agents::CommonRules cards;
-  engine::EngineOptions engine;
+  engine::EngineSettings engine;
   agents::PlanOptions plans;
   notify::NotifierOptions webhooks;
   StoreOptions store;

@@ -33,25 +33,32 @@ constexpr const char* kDevOperator = "dev";
 
 // The functions below complete the configured options with values derived from several settings.
 
-engine::EngineOptions engine_options(const Config& config, const Dependencies& dependencies) {
-  engine::EngineOptions options = config.engine;
-  if (!dependencies.server_name.empty()) options.node = dependencies.server_name;
-  options.spans = dependencies.spans;
-  options.peers = dependencies.peers;
-  options.on_asked_to_drain = [] { kill(getpid(), SIGTERM); };  // like a service manager
-  options.on_flush_failed = [](const base::Error& error) {
+engine::EngineSettings engine_settings(const Config& config) {
+  engine::EngineSettings settings = config.engine;
+  settings.push_enabled = config.webhooks.enabled;
+  return settings;
+}
+
+engine::EngineWiring engine_wiring(const Config& config, const Dependencies& dependencies,
+                                   std::function<void()> on_deliveries_written) {
+  engine::EngineWiring wiring;
+  if (!dependencies.server_name.empty()) wiring.node = dependencies.server_name;
+  wiring.spans = dependencies.spans;
+  wiring.peers = dependencies.peers;
+  wiring.on_asked_to_drain = [] { kill(getpid(), SIGTERM); };  // like a service manager
+  wiring.on_deliveries_written = std::move(on_deliveries_written);
+  wiring.on_flush_failed = [](const base::Error& error) {
     spdlog::critical("{}; ending, as nothing more can be promised", error.for_log);
     spdlog::shutdown();
   };
   if (config.cards.dev)
-    options.on_stored = [log = std::make_shared<TaskLog>()](const store::Committed& stored) {
+    wiring.on_stored = [log = std::make_shared<TaskLog>()](const store::Committed& stored) {
       log->take(stored);
     };
-  options.push_enabled = config.webhooks.enabled;
-  options.check_push = [policy = config.webhooks.policy](const task::PushConfig& push) {
+  wiring.check_push = [policy = config.webhooks.policy](const task::PushConfig& push) {
     return notify::check_webhook(push, policy);
   };
-  return options;
+  return wiring;
 }
 
 notify::NotifierOptions webhook_options(const Config& config, base::SpanQueue* spans) {
@@ -124,7 +131,8 @@ Service::Service(const Config& config, const Dependencies& dependencies, const h
       limits_(limits),
       links_{config.server.answer_bytes_max, config.server.public_url},
       engine_(dependencies.store, dependencies.deliveries, dependencies.operators, dependencies.catalogue,
-              dependencies.clock, engine_options(config, dependencies), [this] { notifier_.wake(); }),
+              dependencies.clock, engine_settings(config),
+              engine_wiring(config, dependencies, [this] { notifier_.wake(); })),
       notifier_(engine_.deliveries(), dependencies.steady_clock, webhook_options(config, dependencies.spans),
                 [this](const notify::DeliveryQueue& queue, const store::Delivery& delivery) {
                   return notify::render_a2a(queue, delivery, links_);

@@ -12,8 +12,8 @@ using agents::OutboundLimits;
 using agents::PartFileLimits;
 using agents::PlanOptions;
 using agents::QuestionLimits;
-using engine::EngineOptions;
-using engine::RetentionOptions;
+using engine::EngineSettings;
+using engine::RetentionSettings;
 using http::Limits;
 using http::outbound::ByteBudget;
 using notify::Backoff;
@@ -37,9 +37,9 @@ constexpr auto http = &to<&Config::http, Path...>;
 template <auto... Path>
 constexpr auto engine = &to<&Config::engine, Path...>;
 template <auto... Path>
-constexpr auto retention = &to<&Config::engine, &EngineOptions::retention, Path...>;
+constexpr auto retention = &to<&Config::engine, &EngineSettings::retention, Path...>;
 template <auto... Path>
-constexpr auto questions = &to<&Config::engine, &EngineOptions::questions, Path...>;
+constexpr auto questions = &to<&Config::engine, &EngineSettings::questions, Path...>;
 template <auto... Path>
 constexpr auto webhooks = &to<&Config::webhooks, Path...>;
 template <auto... Path>
@@ -101,7 +101,7 @@ constexpr Setting kSettings[] = {
      "What /send-message speaks: as each request's body says, or always one protocol", 1, 16, kSendMessage},
     {"chat.response_event", chat<&ChatOptions::response_event>,
      "Event name of the Agent Server's response objects", 1, 16, kResponseEvents},
-    {"chat.hang_up_grace_s", engine<&EngineOptions::hang_up_grace>,
+    {"chat.hang_up_grace_s", engine<&EngineSettings::hang_up_grace>,
      "Seconds after which a run is canceled whose client has hung up, unless somebody follows it; 0 is never",
      0, kDay},
     {"chat.answers_max", chat<&ChatOptions::answers_max>, "Answers to an agent's questions in one request", 1,
@@ -146,11 +146,11 @@ constexpr Setting kSettings[] = {
      {},
      true},
 
-    {"limits.part_max", engine<&EngineOptions::part_bytes_max>, "Bytes of the content of one part", kKib,
+    {"limits.part_max", engine<&EngineSettings::part_bytes_max>, "Bytes of the content of one part", kKib,
      kGib},
-    {"limits.artifact_max", engine<&EngineOptions::artifact_bytes_max>, "Bytes of one artifact", kKib,
+    {"limits.artifact_max", engine<&EngineSettings::artifact_bytes_max>, "Bytes of one artifact", kKib,
      16 * kGib},
-    {"limits.task_max", engine<&EngineOptions::task_bytes_max>, "Bytes of all that one task holds", kKib,
+    {"limits.task_max", engine<&EngineSettings::task_bytes_max>, "Bytes of all that one task holds", kKib,
      16 * kGib},
     {"limits.plan_fill_max", &to<&Config::plans, &PlanOptions::fill_max>,
      "Bytes that a plan may fill into the input of one step", kKib, kGib},
@@ -160,48 +160,48 @@ constexpr Setting kSettings[] = {
      "Bytes of one answer; past it the largest parts are shown as links", 64 * kKib, 16 * kGib},
     {"limits.answers_max", &to<&Config::answers_bytes_max>,
      "Bytes of all large answers of this program under way; past it further ones wait", kMib, 1024 * kGib},
-    {"limits.history_max", engine<&EngineOptions::history_max>, "Messages of one task", 1, 10'000'000},
-    {"limits.parts_max", engine<&EngineOptions::parts_max>, "Parts of one message", 1, 10'000'000},
+    {"limits.history_max", engine<&EngineSettings::history_max>, "Messages of one task", 1, 10'000'000},
+    {"limits.parts_max", engine<&EngineSettings::parts_max>, "Parts of one message", 1, 10'000'000},
     {"limits.turn_files_max", &to<&Config::cards, &CommonRules::part_files, &PartFileLimits::files_max>,
      "Files that a turn of a program with io text is given", 0, 1'000'000},
     {"limits.turn_arguments_max",
      &to<&Config::cards, &CommonRules::part_files, &PartFileLimits::arguments_max>,
      "Bytes of those files' paths, which are the program's arguments", 0, kMib},
-    {"limits.webhooks_max", engine<&EngineOptions::push_configs_max>, "Webhooks of one task", 0, 1000},
+    {"limits.webhooks_max", engine<&EngineSettings::push_configs_max>, "Webhooks of one task", 0, 1000},
 
-    {"limits.caller_tasks_max", engine<&EngineOptions::caller_tasks_max>,
+    {"limits.caller_tasks_max", engine<&EngineSettings::caller_tasks_max>,
      "Tasks that are kept of one caller; past it, it is refused new ones; 0 is no limit", 0, 2e9},
-    {"limits.caller_bytes_max", engine<&EngineOptions::caller_bytes_max>,
+    {"limits.caller_bytes_max", engine<&EngineSettings::caller_bytes_max>,
      "Bytes that are kept of one caller's tasks; past it, its messages are refused; 0 is no limit", 0,
      16'384 * kGib},
 
-    {"engine.slots", engine<&EngineOptions::slots>,
+    {"engine.slots", engine<&EngineSettings::slots>,
      "Turns that this program runs at the same time, over all agents", 1, 100'000},
-    {"engine.queue_max", engine<&EngineOptions::queue_max>,
+    {"engine.queue_max", engine<&EngineSettings::queue_max>,
      "Turns that wait for a slot in this program; children's come on top", 1, 10'000'000},
-    {"engine.start_delay_max_s", engine<&EngineOptions::start_delay_max>,
+    {"engine.start_delay_max_s", engine<&EngineSettings::start_delay_max>,
      "Seconds ahead at which a task may be asked to begin", 0, 3660 * kDay},
-    {"engine.delayed_max", engine<&EngineOptions::delayed_max>,
+    {"engine.delayed_max", engine<&EngineSettings::delayed_max>,
      "Tasks of this program that wait for the time of their beginning", 0, 10'000'000},
-    {"engine.schedules", engine<&EngineOptions::schedules>, "Whether agents' schedules begin tasks"},
-    {"engine.quarantine", engine<&EngineOptions::quarantine>,
+    {"engine.schedules", engine<&EngineSettings::schedules>, "Whether agents' schedules begin tasks"},
+    {"engine.quarantine", engine<&EngineSettings::quarantine>,
      "Whether a turn is put aside that ran whenever the program died, five times in a row"},
     {"engine.queue_share", &to<&Config::queue_share>,
      "Where there are several callers, what each may have of this program's waiting turns, waiting replies "
      "and "
      "streams",
      0.001, 1},
-    {"engine.reply_wait_s", engine<&EngineOptions::reply_wait>,
+    {"engine.reply_wait_s", engine<&EngineSettings::reply_wait>,
      "Seconds a waiting send waits before it answers with the current state", 0.1, kDay},
-    {"engine.drain_grace_s", engine<&EngineOptions::drain_grace>,
+    {"engine.drain_grace_s", engine<&EngineSettings::drain_grace>,
      "Seconds running turns have when the server stops", 0, 3600},
     {"engine.undo_grace_s", &to<&Config::plans, &PlanOptions::undo_grace>,
      "Seconds that a plan has to undo what it has done, once its budget has ended", 0, kDay},
-    {"engine.conversation_max", engine<&EngineOptions::conversation_max>,
+    {"engine.conversation_max", engine<&EngineSettings::conversation_max>,
      "Earlier messages of a context an agent is given", 0, 10'000},
-    {"engine.delegate_depth_max", engine<&EngineOptions::delegation_depth_max>,
+    {"engine.delegate_depth_max", engine<&EngineSettings::delegation_depth_max>,
      "How deep agents may delegate to agents", 0, 100},
-    {"engine.delegate_children_max", engine<&EngineOptions::delegation_children_max>,
+    {"engine.delegate_children_max", engine<&EngineSettings::delegation_children_max>,
      "Tasks below a task, if its budget does not say", 0, 10'000'000},
     {"engine.send_retention_s", &to<&Config::store, &StoreOptions::send_retention>,
      "Seconds in which the same message sent again is the same task and not a second one", 0.1, 365 * kDay},
@@ -214,15 +214,15 @@ constexpr Setting kSettings[] = {
     {"questions.answer_steps_max", questions<&QuestionLimits::steps_max>,
      "Steps that the check of one answer may take, of a microsecond or less each", 1, 10'000'000},
 
-    {"retention.completed_s", retention<&RetentionOptions::completed>,
+    {"retention.completed_s", retention<&RetentionSettings::completed>,
      "Seconds a task is kept after it has completed; 0 is for ever", 0, kCentury},
-    {"retention.canceled_s", retention<&RetentionOptions::canceled>,
+    {"retention.canceled_s", retention<&RetentionSettings::canceled>,
      "Seconds a task is kept after it was canceled; 0 is for ever", 0, kCentury},
-    {"retention.failed_s", retention<&RetentionOptions::failed>,
+    {"retention.failed_s", retention<&RetentionSettings::failed>,
      "Seconds a task is kept after it has failed; 0 is for ever", 0, kCentury},
-    {"retention.rejected_s", retention<&RetentionOptions::rejected>,
+    {"retention.rejected_s", retention<&RetentionSettings::rejected>,
      "Seconds a task is kept after it was rejected; 0 is for ever", 0, kCentury},
-    {"retention.waiting_s", retention<&RetentionOptions::waiting>,
+    {"retention.waiting_s", retention<&RetentionSettings::waiting>,
      "Seconds a task may wait for people before it is canceled; 0 is for ever", 0, kCentury},
 
     {"postgres.allow", &to<&Config::store, &StoreOptions::postgres_allows>,

@@ -17,53 +17,55 @@ namespace {
 constexpr std::chrono::milliseconds kCountEvery{200};
 constexpr int kCountRest = 50;
 
-InboxOptions inbox_options(const EngineOptions& options, TurnStats& stats) {
+InboxOptions inbox_options(const EngineWiring& wiring, TurnStats& stats) {
   InboxOptions inbox;
-  inbox.on_flush_failed = options.on_flush_failed;
+  inbox.on_flush_failed = wiring.on_flush_failed;
   inbox.stats = &stats;
-  inbox.peers = options.peers;
+  inbox.peers = wiring.peers;
   return inbox;
 }
 
 }  // namespace
 
 Engine::Engine(store::TaskStore& store, store::DeliveryStore& deliveries, store::OperatorStore& operators,
-               const agents::Catalogue& catalogue, const base::Clock& clock, EngineOptions options,
-               std::function<void()> deliveries_written)
-    : options_(std::move(options)),
+               const agents::Catalogue& catalogue, const base::Clock& clock, EngineSettings settings,
+               EngineWiring wiring)
+    : settings_(std::move(settings)),
+      wiring_(std::move(wiring)),
       catalogue_(catalogue),
       clock_(clock),
       operators_(operators),
-      inbox_(store, deliveries, live_, inbox_options(options_, stats_), std::move(deliveries_written)),
-      background_(options_.disk_retry),
-      reader_(store, deliveries, live_, inbox_, background_, options_.peers),
-      deliveries_(deliveries, reader_, inbox_, clock, options_.peers),
-      turns_(reader_, inbox_, catalogue, background_, clock, options_, stats_),
-      push_(reader_, inbox_, options_),
-      cancels_(store, reader_, inbox_, turns_, catalogue, background_, clock, options_),
-      tasks_(store, reader_, inbox_, live_, turns_, push_, cancels_, catalogue, background_, clock, options_),
-      delegation_(reader_, live_, tasks_, cancels_, turns_, background_, options_),
+      inbox_(store, deliveries, live_, inbox_options(wiring_, stats_), wiring_.on_deliveries_written),
+      background_(settings_.disk_retry),
+      reader_(store, deliveries, live_, inbox_, background_, wiring_.peers),
+      deliveries_(deliveries, reader_, inbox_, clock, wiring_.peers),
+      turns_(reader_, inbox_, catalogue, background_, clock, settings_, wiring_, stats_),
+      push_(reader_, inbox_, settings_, wiring_),
+      cancels_(store, reader_, inbox_, turns_, catalogue, background_, clock, settings_),
+      tasks_(store, reader_, inbox_, live_, turns_, push_, cancels_, catalogue, background_, clock, settings_,
+             wiring_),
+      delegation_(reader_, live_, tasks_, cancels_, turns_, background_, settings_, wiring_.spans),
       conversations_(store, reader_, cancels_, inbox_),
-      recovery_(store, options_.quarantine ? &operators : nullptr, inbox_, catalogue, clock,
-                options_.peers ? options_.peers->self() : store::NodeId(),
+      recovery_(store, settings_.quarantine ? &operators : nullptr, inbox_, catalogue, clock,
+                wiring_.peers ? wiring_.peers->self() : store::NodeId(),
                 [this](task::TaskKey task) { return turns_.runs(task); }),
-      schedules_(store, tasks_, inbox_, catalogue, background_, clock, options_.retention),
-      actions_(operators, reader_, inbox_, tasks_, cancels_, turns_, catalogue, background_, options_.peers),
-      jobs_(operators, actions_, inbox_, background_, options_.peers) {
-  live_.tell_all(options_.on_stored);
-  if (options_.peers == nullptr) return;
+      schedules_(store, tasks_, inbox_, catalogue, background_, clock, settings_.retention),
+      actions_(operators, reader_, inbox_, tasks_, cancels_, turns_, catalogue, background_, wiring_.peers),
+      jobs_(operators, actions_, inbox_, background_, wiring_.peers) {
+  live_.tell_all(wiring_.on_stored);
+  if (wiring_.peers == nullptr) return;
   live_.share(
-      {options_.peers->self(),
+      {wiring_.peers->self(),
        [this](const LiveTasks::Looking& looking) { reader_.look_for_stop(looking.wait, looking.after); },
-       [this](store::Grown task) { options_.peers->follow({task}); }});
-  others_.emplace(*options_.peers, store, reader_, live_, inbox_, turns_, delegation_, background_,
+       [this](store::Grown task) { wiring_.peers->follow({task}); }});
+  others_.emplace(*wiring_.peers, store, reader_, live_, inbox_, turns_, delegation_, background_,
                   OtherNodes::Hooks{[this](std::vector<task::TaskHead> adopted) -> base::Result<void> {
                                       const auto found = recovery_.take_up(std::move(adopted));
                                       if (!found) return base::fail(found.error());
                                       cancels_.cancel_orphans();
                                       return go_on(*found);
                                     },
-                                    [this] { look_at_others(); }, options_.on_asked_to_drain});
+                                    [this] { look_at_others(); }, wiring_.on_asked_to_drain});
 }
 
 Engine::~Engine() {
@@ -76,12 +78,12 @@ base::Result<int> Engine::start() {
       return base::fail(std::move(counted.error()));
   }
   if (auto paused = actions_.start(); !paused) return base::fail(std::move(paused.error()));
-  const bool is_shared = options_.peers != nullptr;
-  if (options_.quarantine) note(store::ProgramBegins{is_shared});
+  const bool is_shared = wiring_.peers != nullptr;
+  if (settings_.quarantine) note(store::ProgramBegins{is_shared});
   const auto found = recovery_.run();
   if (!found) return base::fail(found.error());
   // From here on, a program that ends without being asked to counts as crashed.
-  notes_stop_ = options_.quarantine && !is_shared && note(store::ProgramStops{false});
+  notes_stop_ = settings_.quarantine && !is_shared && note(store::ProgramStops{false});
   if (auto gone_on = go_on(*found); !gone_on) return base::fail(std::move(gone_on.error()));
   if (auto taken = take_schedules(); !taken) return base::fail(std::move(taken.error()));
   if (leaving_) leaving_->retention.start();
@@ -108,7 +110,7 @@ bool Engine::note(store::OperatorWrite what) {
 void Engine::look_at_others() {
   actions_.look();
   jobs_.look();
-  if (!options_.quarantine) return;
+  if (!settings_.quarantine) return;
   const auto crashed = operators_.crashed_turns();
   if (!crashed) return;
   std::vector<task::TaskKey> quarantined;
@@ -123,7 +125,7 @@ void Engine::look_at_others() {
 void Engine::count_after(std::chrono::milliseconds pause) {
   background_.timers().after(pause, [this] {
     background_.run_low([this] {
-      if (options_.peers->is_alone()) return count_after(kCountEvery);
+      if (wiring_.peers->is_alone()) return count_after(kCountEvery);
       const auto since = base::SteadyTime::now();
       if (const auto counted = usage_->count(leaving_->store, [this] { await_stored(); }); !counted)
         spdlog::warn("what callers have in the store cannot be counted: {}", counted.error().for_log);
@@ -163,11 +165,11 @@ base::Result<void> Engine::go_on(const Recovery::Found& found) {
 }
 
 void Engine::set_retention(store::RetentionStore& store) {
-  if (options_.caller_tasks_max > 0 || options_.caller_bytes_max > 0) {
+  if (settings_.caller_tasks_max > 0 || settings_.caller_bytes_max > 0) {
     inbox_.set_usage(
-        &usage_.emplace(options_.caller_tasks_max, options_.caller_bytes_max, options_.peers != nullptr));
+        &usage_.emplace(settings_.caller_tasks_max, settings_.caller_bytes_max, wiring_.peers != nullptr));
   }
-  leaving_.emplace(store, inbox_, cancels_, catalogue_, background_, clock_, options_,
+  leaving_.emplace(store, inbox_, cancels_, catalogue_, background_, clock_, settings_, wiring_.peers,
                    [this](const task::AuditEntry& entry) { return operators_.write(entry); });
   jobs_.set_erasure(leaving_->erasure);
 }
@@ -178,7 +180,7 @@ base::Result<void> Engine::catalogue_changed() {
 }
 
 base::Result<void> Engine::take_schedules() {
-  return options_.schedules ? schedules_.take() : base::Result<void>();
+  return settings_.schedules ? schedules_.take() : base::Result<void>();
 }
 
 void Engine::drain() {
@@ -186,13 +188,13 @@ void Engine::drain() {
   // Recorded at once, because the program may be killed while it drains.
   if (notes_stop_) inbox_.write([this] { return operators_.write(store::ProgramStops()); }, [](auto&&) {});
   jobs_.stop();
-  turns_.drain(options_.drain_grace);
+  turns_.drain(settings_.drain_grace);
   if (others_) others_->stop();
   live_.end_waits();
   background_.stop();
   inbox_.settle();
   if (leaving_) leaving_->erasure.stop();
-  if (options_.peers != nullptr) options_.peers->leave();
+  if (wiring_.peers != nullptr) wiring_.peers->leave();
 }
 
 Engine::Counts Engine::counts() const {

@@ -17,7 +17,9 @@
 #include "engine/read/deliveries.h"
 #include "engine/read/task_list.h"
 #include "engine/sends/task_service.h"
+#include "engine/shared/settings.h"
 #include "engine/shared/turn_stats.h"
+#include "engine/shared/wiring.h"
 #include "engine/upkeep/recovery.h"
 #include "engine/upkeep/retention.h"
 #include "engine/upkeep/schedules.h"
@@ -27,8 +29,8 @@ namespace baton::engine {
 class Engine {
  public:
   Engine(store::TaskStore& store, store::DeliveryStore& deliveries, store::OperatorStore& operators,
-         const agents::Catalogue& catalogue, const base::Clock& clock, EngineOptions options,
-         std::function<void()> deliveries_written);
+         const agents::Catalogue& catalogue, const base::Clock& clock, EngineSettings settings,
+         EngineWiring wiring);
   ~Engine();
 
   // Enables the removal of tasks from the store, by age and on request. Call once, before `start`; without it
@@ -80,7 +82,7 @@ class Engine {
   // The notifier's queue of deliveries.
   notify::DeliveryQueue& deliveries() { return deliveries_; }
   base::EventLoop& timers() { return background_.timers(); }
-  const EngineOptions& options() const { return options_; }
+  const EngineSettings& settings() const { return settings_; }
 
   struct Counts {
     Scheduler::Counts turns;
@@ -106,7 +108,8 @@ class Engine {
   void await_stored();
   void count_after(std::chrono::milliseconds pause);
 
-  const EngineOptions options_;
+  const EngineSettings settings_;
+  const EngineWiring wiring_;
   TurnStats stats_;
   const agents::Catalogue& catalogue_;
   const base::Clock& clock_;
@@ -127,11 +130,11 @@ class Engine {
   Schedules schedules_;
   struct Leaving {
     Leaving(store::RetentionStore& kept, Inbox& inbox, Cancels& cancels, const agents::Catalogue& catalogue,
-            Background& background, const base::Clock& clock, const EngineOptions& options,
-            Erasure::Audit audit)
+            Background& background, const base::Clock& clock, const EngineSettings& settings,
+            store::Peers* peers, Erasure::Audit audit)
         : store(kept),
           removals(kept, inbox, background),
-          retention(kept, removals, cancels, catalogue, background, clock, options.retention, options.peers),
+          retention(kept, removals, cancels, catalogue, background, clock, settings.retention, peers),
           erasure(kept, removals, background, std::move(audit)) {}
     store::RetentionStore& store;
     Removals removals;

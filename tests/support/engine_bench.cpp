@@ -18,10 +18,10 @@ agents::Agent agent_named(const std::string& name, const agents::AgentSettings& 
 
 }  // namespace
 
-engine::EngineOptions EngineBench::short_drain() {
-  engine::EngineOptions options;
-  options.drain_grace = std::chrono::milliseconds(200);
-  return options;
+engine::EngineSettings EngineBench::short_drain() {
+  engine::EngineSettings settings;
+  settings.drain_grace = std::chrono::milliseconds(200);
+  return settings;
 }
 
 EngineBench::EngineBench(Options options)
@@ -55,7 +55,7 @@ void EngineBench::build() {
   faulty_ = std::make_unique<store::FaultyStore>(
       *store_, *store_, *store_, [] {}, options_.faults);
   engine_ = std::make_unique<engine::Engine>(*faulty_, *store_, *store_, *catalogue_, clock_, options_.engine,
-                                             [] {});
+                                             options_.wiring);
   if (options_.retention) engine_->set_retention(*store_);
   const auto started = engine_->start();
   if (!started) throw std::runtime_error(started.error().for_log);

@@ -17,10 +17,11 @@ namespace baton::test {
 
 class EngineBench {
  public:
-  // Options with a short drain, so that turns that a test leaves running do not delay its end.
-  static engine::EngineOptions short_drain();
+  // Settings with a short drain, so that turns that a test leaves running do not delay its end.
+  static engine::EngineSettings short_drain();
   struct Options {
-    engine::EngineOptions engine = short_drain();
+    engine::EngineSettings engine = short_drain();
+    engine::EngineWiring wiring = {};
     agents::AgentSettings settings;
     bool retention = false;        // calls Engine::set_retention
     store::FaultPlan faults = {};  // injected by the engine's store

@@ -28,14 +28,16 @@ task::Subagent after(const task::Subagent& child, const task::Status& status, co
 }  // namespace
 
 Delegation::Delegation(const TaskReader& reader, LiveTasks& live, TaskService& tasks, Cancels& cancels,
-                       TurnRunner& turns, Background& background, const EngineOptions& options)
+                       TurnRunner& turns, Background& background, const EngineSettings& settings,
+                       base::SpanQueue* spans)
     : reader_(reader),
       live_(live),
       tasks_(tasks),
       cancels_(cancels),
       turns_(turns),
       background_(background),
-      options_(options) {
+      settings_(settings),
+      spans_(spans) {
   turns.listen(
       [this](ChildEffect effect) { std::visit([this](auto& one) { take(std::move(one)); }, effect); });
 }
@@ -76,8 +78,8 @@ void Delegation::take(QuestionAnswered answered) {
 std::string Delegation::refusal(const task::TaskHead& head, bool is_bounded) const {
   task::TaskKey parent = head.parent;
   for (int depth = 1; parent; ++depth) {
-    if (depth >= options_.delegation_depth_max) {
-      return "tasks may be delegated " + std::to_string(options_.delegation_depth_max) +
+    if (depth >= settings_.delegation_depth_max) {
+      return "tasks may be delegated " + std::to_string(settings_.delegation_depth_max) +
              " deep only (max_depth)";
     }
     const auto next = reader_.head(parent);
@@ -85,7 +87,7 @@ std::string Delegation::refusal(const task::TaskHead& head, bool is_bounded) con
     parent = next->parent;
     if (!is_bounded) continue;
     task::Budget budget = next->budget ? *next->budget : task::Budget();
-    if (!budget.children) budget.children = options_.delegation_children_max;
+    if (!budget.children) budget.children = settings_.delegation_children_max;
     budget.depth.reset();  // what is left of that is in the budgets below
     std::string why = task::refusal_of_child(budget, {next->tokens, next->children});
     if (!why.empty()) return why;
@@ -96,7 +98,7 @@ std::string Delegation::refusal(const task::TaskHead& head, bool is_bounded) con
 // A detached task also counts as below the task that began it.
 bool Delegation::is_below(const task::TaskHead& parent, const task::TaskRef& other) const {
   auto head = reader_.head(other);
-  for (int depth = 0; head && depth <= options_.delegation_depth_max; ++depth) {
+  for (int depth = 0; head && depth <= settings_.delegation_depth_max; ++depth) {
     if (head->parent == parent.key) return true;
     if (!head->parent) return false;
     head = reader_.head(head->parent);
@@ -148,7 +150,7 @@ void Delegation::start(std::shared_ptr<RunningTurn> run, agents::DelegateRequest
   delegated->subagent.asks_agent = request.takes_questions || delegated->goes_on;
   delegated->subagent.is_detached = request.detached;
   submission.hops = std::move(lineage.hops);
-  const auto timer = std::make_shared<base::SpanTimer>(options_.spans, std::move(lineage.trace));
+  const auto timer = std::make_shared<base::SpanTimer>(spans_, std::move(lineage.trace));
   submission.trace = timer->trace();
   if (head.budget && head.budget->agents)
     submission.child_agents = std::make_shared<const std::vector<std::string>>(*head.budget->agents);

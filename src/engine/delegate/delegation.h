@@ -24,6 +24,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/span.h"
 #include "engine/sends/task_service.h"
 
 namespace baton::engine {
@@ -32,7 +33,8 @@ class Delegation {
  public:
   // Listens to `turns` from then on.
   Delegation(const TaskReader& reader, LiveTasks& live, TaskService& tasks, Cancels& cancels,
-             TurnRunner& turns, Background& background, const EngineOptions& options);
+             TurnRunner& turns, Background& background, const EngineSettings& settings,
+             base::SpanQueue* spans);
 
   // Follows the children that a task awaits, and passes on answers that they may not have received. Call it
   // before the task's turn continues, after a restart or after taking it over from another node. Blocks on
@@ -105,7 +107,8 @@ class Delegation {
   Cancels& cancels_;
   TurnRunner& turns_;
   Background& background_;
-  const EngineOptions& options_;
+  const EngineSettings& settings_;
+  base::SpanQueue* const spans_;  // null: none are recorded
   // Children whose questions wait for their parents' callers.
   base::Guarded<std::unordered_set<DelegatedPtr>> asking_;
   base::Guarded<std::unordered_map<task::TaskKey, int>> resumed_;  // how often each unfinished task was

@@ -9,7 +9,8 @@
 
 #include "engine/decide/inbox.h"
 #include "engine/read/task_reader.h"
-#include "engine/shared/options.h"
+#include "engine/shared/settings.h"
+#include "engine/shared/wiring.h"
 
 namespace baton::engine {
 
@@ -18,8 +19,9 @@ class PushConfigs {
   using Done = std::function<void(base::Result<task::PushConfig>)>;
   using Removed = std::function<void(base::Result<void>)>;
 
-  PushConfigs(const TaskReader& reader, Inbox& inbox, const EngineOptions& options)
-      : reader_(reader), inbox_(inbox), options_(options) {}
+  PushConfigs(const TaskReader& reader, Inbox& inbox, const EngineSettings& settings,
+              const EngineWiring& wiring)
+      : reader_(reader), inbox_(inbox), settings_(settings), wiring_(wiring) {}
 
   // Fails unless webhooks are switched on.
   base::Result<void> offered() const;
@@ -40,7 +42,8 @@ class PushConfigs {
 
   const TaskReader& reader_;
   Inbox& inbox_;
-  const EngineOptions& options_;
+  const EngineSettings& settings_;
+  const EngineWiring& wiring_;
 };
 
 }  // namespace baton::engine

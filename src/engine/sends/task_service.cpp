@@ -44,7 +44,7 @@ struct TaskService::Sending : Send {
 TaskService::TaskService(const store::TaskStore& store, const TaskReader& reader, Inbox& inbox,
                          LiveTasks& live, TurnRunner& turns, const PushConfigs& push, Cancels& cancels,
                          const agents::Catalogue& catalogue, Background& background, const base::Clock& clock,
-                         const EngineOptions& options)
+                         const EngineSettings& settings, const EngineWiring& wiring)
     : store_(store),
       reader_(reader),
       inbox_(inbox),
@@ -53,8 +53,9 @@ TaskService::TaskService(const store::TaskStore& store, const TaskReader& reader
       catalogue_(catalogue),
       background_(background),
       clock_(clock),
-      options_(options),
-      rules_{catalogue, options, clock, turns.scheduler(), turns.wakes(), turns.questions(), turns.self()},
+      settings_(settings),
+      wiring_(wiring),
+      rules_{catalogue, settings, clock, turns.scheduler(), turns.wakes(), turns.questions(), turns.self()},
       push_(push),
       cancels_(cancels) {}
 
@@ -63,14 +64,14 @@ base::Result<void> TaskService::check(const task::Submission& submission) const 
   if (!agent && catalogue_.on_other_node(submission.agent))
     return fail(ErrorCode::unavailable, "another node serves this agent, try again");
   if (!agent) return fail(ErrorCode::not_found, not_served(submission.agent));
-  if (auto checked = check_parts(submission, options_); !checked) return checked;
-  if (submission.start_at && *submission.start_at - clock_.now() > options_.start_delay_max) {
-    const auto most = std::chrono::duration_cast<std::chrono::seconds>(options_.start_delay_max).count();
+  if (auto checked = check_parts(submission, settings_); !checked) return checked;
+  if (submission.start_at && *submission.start_at - clock_.now() > settings_.start_delay_max) {
+    const auto most = std::chrono::duration_cast<std::chrono::seconds>(settings_.start_delay_max).count();
     return fail(ErrorCode::invalid_argument,
                 "a task may begin at most " + std::to_string(most) + " seconds from now");
   }
   if (!submission.hops.empty()) {
-    if (auto checked = check_hops(submission, options_); !checked) return checked;
+    if (auto checked = check_hops(submission, wiring_.node, settings_.hops_max); !checked) return checked;
   }
   if (!any_mode_matches(submission.accepted_output_modes, agent->shown_card()->default_output_modes)) {
     return fail(ErrorCode::content_type_not_supported, "the agent has none of the accepted output modes");
@@ -138,7 +139,7 @@ base::Result<void> TaskService::fit(const task::TaskHead& target, task::Message&
   const std::vector<task::Asker>& askers = asked->status.asked_by;
   const agents::Agent* agent = catalogue_.find(askers.empty() ? target.agent : askers.back().agent);
   const bool needs_data = agent != nullptr && agent->settings.answers_need_data;
-  return agents::fit_answer(*asked->status.message, options_.questions, needs_data, answer);
+  return agents::fit_answer(*asked->status.message, settings_.questions, needs_data, answer);
 }
 
 // Runs on the submitting thread, because schemas and answers are untrusted. The decision checks that the task
@@ -292,8 +293,8 @@ base::Result<task::Leaving> TaskService::leaving(task::TaskKey key, task::EventN
 
 void TaskService::client_left(task::TaskKey key, const task::AgentName& agent, task::EventNumber before) {
   const agents::Agent* known = catalogue_.find(agent);
-  const auto grace = known != nullptr ? known->settings.hang_up_grace.value_or(options_.hang_up_grace)
-                                      : options_.hang_up_grace;
+  const auto grace = known != nullptr ? known->settings.hang_up_grace.value_or(settings_.hang_up_grace)
+                                      : settings_.hang_up_grace;
   if (grace == std::chrono::milliseconds(0)) return;
   background_.timers().after(grace, [this, key, before, grace] {
     background_.run([this, key, before, grace] {
@@ -308,13 +309,13 @@ void TaskService::client_left(task::TaskKey key, const task::AgentName& agent, t
 
 bool TaskService::is_followed(task::TaskKey key) const {
   if (live_.is_followed(key)) return true;
-  return options_.peers != nullptr && options_.peers->is_followed_elsewhere(key);
+  return wiring_.peers != nullptr && wiring_.peers->is_followed_elsewhere(key);
 }
 
 base::Result<store::Peers::Claim> TaskService::claim_from_others(const task::Caller& caller,
                                                                  const std::string& name) const {
-  if (options_.peers == nullptr) return std::make_shared<const std::string>(name);
-  return options_.peers->claim(caller, name);
+  if (wiring_.peers == nullptr) return std::make_shared<const std::string>(name);
+  return wiring_.peers->claim(caller, name);
 }
 
 bool TaskService::is_abandoned(task::TaskKey key, task::EventNumber before) const {

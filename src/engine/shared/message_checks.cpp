@@ -27,21 +27,21 @@ base::Result<void> check_size(const task::Submission& submission, std::size_t by
                                         " bytes at most: send this message to a new one");
 }
 
-base::Result<void> check_parts(const task::Submission& submission, const EngineOptions& options) {
+base::Result<void> check_parts(const task::Submission& submission, const EngineSettings& settings) {
   const auto has_too_many = [&](const task::Message& message) {
-    return message.parts.size() > static_cast<std::size_t>(options.parts_max);
+    return message.parts.size() > static_cast<std::size_t>(settings.parts_max);
   };
   const auto& history = submission.history;
   if (submission.message.parts.empty())
     return fail(ErrorCode::invalid_argument, "message.parts: must not be empty");
   if (has_too_many(submission.message) || (history && std::ranges::any_of(*history, has_too_many))) {
     return fail(ErrorCode::too_large,
-                "message.parts: a message may have " + std::to_string(options.parts_max) + " parts at most");
+                "message.parts: a message may have " + std::to_string(settings.parts_max) + " parts at most");
   }
   for (const task::Part& part : submission.message.parts) {
-    if (task::content_size(part) > options.part_bytes_max) {
+    if (task::content_size(part) > settings.part_bytes_max) {
       return fail(ErrorCode::too_large,
-                  "a part is larger than " + std::to_string(options.part_bytes_max) + " bytes");
+                  "a part is larger than " + std::to_string(settings.part_bytes_max) + " bytes");
     }
   }
   return {};
@@ -55,23 +55,24 @@ std::string no_longer_served(const task::AgentName& agent) {
   return agents::is_agent_url(agent.value) ? kUrlNotAllowed : "this agent is no longer served";
 }
 
-std::string hop_of(const EngineOptions& options, const task::AgentName& agent) {
-  return options.node + "/" + agent.value;
+std::string hop_of(const std::string& node, const task::AgentName& agent) {
+  return node + "/" + agent.value;
 }
 
-base::Result<void> check_hops(const task::Submission& submission, const EngineOptions& options) {
+base::Result<void> check_hops(const task::Submission& submission, const std::string& node,
+                              std::size_t hops_max) {
   const std::vector<std::string>& hops = submission.hops;
-  if (hops.size() > options.hops_max) {
+  if (hops.size() > hops_max) {
     return fail(ErrorCode::invalid_argument,
-                "the request has gone through more than " + std::to_string(options.hops_max) + " servers");
+                "the request has gone through more than " + std::to_string(hops_max) + " servers");
   }
-  if (std::ranges::find(hops, hop_of(options, submission.agent)) == hops.end()) return {};
+  if (std::ranges::find(hops, hop_of(node, submission.agent)) == hops.end()) return {};
   return fail(ErrorCode::invalid_argument, "the request goes in a circle: it comes from agent \"" +
                                                submission.agent.value + "\" itself, by way of other servers");
 }
 
 base::Result<void> check_going_on(const task::Submission& submission, const task::TaskHead& head,
-                                  const EngineOptions& options) {
+                                  const EngineSettings& settings) {
   const bool other_context = !submission.context.empty() && submission.context != head.context;
   if (other_context && submission.when_context_differs == task::WhenContextDiffers::refuse) {
     return fail(ErrorCode::invalid_argument, "message.contextId: the task is in another context");
@@ -85,11 +86,11 @@ base::Result<void> check_going_on(const task::Submission& submission, const task
   if (!submission.ask.empty() && !(task::is_waiting(head.state) && head.ask == submission.ask)) {
     return fail(ErrorCode::conflict, "the task no longer waits for " + submission.ask);
   }
-  if (head.message_count >= options.history_max) {
+  if (head.message_count >= settings.history_max) {
     return fail(ErrorCode::too_large,
-                "a task may have " + std::to_string(options.history_max) + " messages at most");
+                "a task may have " + std::to_string(settings.history_max) + " messages at most");
   }
-  return check_size(submission, head.bytes, options.task_bytes_max);
+  return check_size(submission, head.bytes, settings.task_bytes_max);
 }
 
 bool is_delayed(const task::TaskHead& head) {

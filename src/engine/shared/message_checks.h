@@ -3,10 +3,11 @@
 // Threads: any; pure.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "base/error.h"
-#include "engine/shared/options.h"
+#include "engine/shared/settings.h"
 #include "store/task_store.h"
 #include "task/task.h"
 
@@ -21,17 +22,18 @@ base::Result<void> check_size(const task::Submission& submission, std::size_t by
 
 // Fails with invalid_argument if the message has no parts; with too_large if it, or a message of the history
 // that comes with it, has too many, or if one of its own parts is too large.
-base::Result<void> check_parts(const task::Submission& submission, const EngineOptions& options);
+base::Result<void> check_parts(const task::Submission& submission, const EngineSettings& settings);
 
-// The name of this server's agent in hop lists.
-std::string hop_of(const EngineOptions& options, const task::AgentName& agent);
+// The name in hop lists of an agent of the server `node`.
+std::string hop_of(const std::string& node, const task::AgentName& agent);
 // Fails with invalid_argument if the request has come through this agent before, or through too many.
-base::Result<void> check_hops(const task::Submission& submission, const EngineOptions& options);
+base::Result<void> check_hops(const task::Submission& submission, const std::string& node,
+                              std::size_t hops_max);
 
 // Checks whether an existing task takes the message: context, state, the question it answers, number of
 // messages, size.
 base::Result<void> check_going_on(const task::Submission& submission, const task::TaskHead& head,
-                                  const EngineOptions& options);
+                                  const EngineSettings& settings);
 
 // Whether the task's turn waits for the time that its send named.
 bool is_delayed(const task::TaskHead& head);

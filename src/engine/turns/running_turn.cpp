@@ -36,7 +36,7 @@ RunningTurn::RunningTurn(const Services& services, task::TaskHead head, const ag
                     settings.executor == agents::AgentSettings::Kind::ag_ui),
       is_short_(settings.executor == agents::AgentSettings::Kind::workflow),
       undoes_(settings.plan && settings.plan->undoes),
-      state_(std::in_place, std::move(head), services.options, settings.reply_as) {}
+      state_(std::in_place, std::move(head), services.settings, settings.reply_as) {}
 
 task::TaskHead RunningTurn::head() const {
   return state_.with([](const State& state) { return state.head; });
@@ -121,7 +121,7 @@ void RunningTurn::cancel(std::string reason) {
 
 // Returns true if the task has room for `bytes` more; else makes the turn fail.
 bool RunningTurn::fits(State& state, std::size_t bytes) {
-  const std::size_t most = services_.options.task_bytes_max;
+  const std::size_t most = services_.settings.task_bytes_max;
   if (state.head.bytes + state.output.unstored_bytes() + bytes <= most) return true;
   state.outcome = failure_of_engine("the task holds more than " + std::to_string(most) + " bytes");
   return false;
@@ -132,8 +132,8 @@ void RunningTurn::emit(task::EventBody body) {
     if (state.phase == Phase::over || state.outcome) return false;
     if (!fits(state, task::weight_of(body))) return true;
     if (budget_) count(state, body);
-    if (services_.options.spans != nullptr) {
-      state.tools.take(*services_.options.spans, state.lineage.trace, body);
+    if (services_.spans != nullptr) {
+      state.tools.take(*services_.spans, state.lineage.trace, body);
     }
     auto wrong = state.output.add(std::move(body), services_.clock.now());
     if (wrong) state.outcome = agents::Failed{std::move(*wrong)};
@@ -174,7 +174,7 @@ void RunningTurn::release() {
 
 bool RunningTurn::ready(std::function<void()> when_ready) {
   return state_.with([&](State& state) {
-    if (state.phase == Phase::over || state.output.bytes() < services_.options.turn_bytes_max) return true;
+    if (state.phase == Phase::over || state.output.bytes() < services_.settings.turn_bytes_max) return true;
     state.when_ready = std::move(when_ready);
     return false;
   });
@@ -183,7 +183,7 @@ bool RunningTurn::ready(std::function<void()> when_ready) {
 // Checks the schema of a question before it is asked. A faulty schema is removed if the agent runs on another
 // server; otherwise the turn must fail, and the reason is returned.
 std::string RunningTurn::heed_schema(task::Message& question) const {
-  const agents::QuestionLimits& limits = services_.options.questions;
+  const agents::QuestionLimits& limits = services_.settings.questions;
   const agents::SchemaReport report = agents::check_schema(question, limits);
   const auto warn = [this](const json::SchemaProblem& problem, const char* consequence) {
     const task::TaskHead head = this->head();
@@ -300,7 +300,7 @@ void RunningTurn::committed(const store::Committed& committed) {
     state.posted = false;
     state.output.stored();
     state.head = committed.head;
-    if (state.output.bytes() < services_.options.turn_bytes_max) {
+    if (state.output.bytes() < services_.settings.turn_bytes_max) {
       when_ready = std::exchange(state.when_ready, nullptr);
     }
     // An abandoned turn is over already.
@@ -326,7 +326,7 @@ void RunningTurn::refused(const base::Error& error) {
   if (base::may_pass(error)) {
     spdlog::warn("task={} agent={} the store refused a turn's output, trying again: {}",
                  base::loggable_word(head().id.value), head().agent.value, error.for_log);
-    return store_again(services_.options.disk_retry);
+    return store_again(services_.settings.disk_retry);
   }
   // The output can never be stored: the turn fails without it.
   spdlog::error("task={} agent={} a turn's output cannot be stored: {} {}",
@@ -336,7 +336,7 @@ void RunningTurn::refused(const base::Error& error) {
     state.outcome = agents::Failed{"the agent's output could not be stored"};
     return std::exchange(state.dropped, true);
   });
-  store_again(again ? services_.options.disk_retry : kAtOnce);
+  store_again(again ? services_.settings.disk_retry : kAtOnce);
 }
 
 // Puts back what was not stored, and tries again after `delay`.
@@ -372,7 +372,7 @@ void RunningTurn::end() {
                 std::exchange(state.when_ready, nullptr),
                 std::exchange(state.tools, {})};
   });
-  if (services_.options.spans != nullptr) last.tools.end_all();
+  if (services_.spans != nullptr) last.tools.end_all();
   services_.background.timers().cancel(last.deadline);
   if (last.grace != 0) services_.background.timers().cancel(last.grace);
   if (last.budget_end != 0) services_.background.timers().cancel(last.budget_end);
@@ -659,7 +659,7 @@ std::string RunningTurn::admit(State& state, const agents::DelegateRequest& requ
     return {};
   }
   task::Budget budget = budget_ ? *budget_ : task::Budget();
-  if (!budget.children) budget.children = services_.options.delegation_children_max;
+  if (!budget.children) budget.children = services_.settings.delegation_children_max;
   std::string refusal = task::refusal_of_child(budget, state.taken);
   if (!refusal.empty()) return refusal;
   ++state.taken.children;

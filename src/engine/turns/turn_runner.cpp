@@ -87,21 +87,22 @@ std::string TurnRunner::facts_of(const task::TaskHead& head) {
 }
 
 TurnRunner::TurnRunner(const TaskReader& reader, Inbox& inbox, const agents::Catalogue& catalogue,
-                       Background& background, const base::Clock& clock, const EngineOptions& options,
-                       TurnStats& stats)
+                       Background& background, const base::Clock& clock, const EngineSettings& settings,
+                       const EngineWiring& wiring, TurnStats& stats)
     : reader_(reader),
       inbox_(inbox),
       catalogue_(catalogue),
       background_(background),
       clock_(clock),
-      options_(options),
+      settings_(settings),
+      wiring_(wiring),
       stats_(stats),
-      services_{inbox, background, clock, options, questions_, *this},
-      scheduler_(options.slots, options.queue_max, limits_of(catalogue),
+      services_{inbox, background, clock, settings, wiring.spans, questions_, *this},
+      scheduler_(settings.slots, settings.queue_max, limits_of(catalogue),
                  [this](task::TaskKey task, const task::AgentName& agent) { begin(task, agent); }),
       persistent_(inbox, background),
       scales_(catalogue, scheduler_),
-      wakes_(background.timers(), clock, options.delayed_max,
+      wakes_(background.timers(), clock, settings.delayed_max,
              [this](task::TaskKey task, task::TurnNumber turn) { wake(task, turn); }) {}
 
 task::AgentName TurnRunner::slots_of(const task::AgentName& agent) const {
@@ -186,9 +187,9 @@ void TurnRunner::start(const std::shared_ptr<RunningTurn>& run, std::optional<st
       return run->finish(agents::Failed{std::move(over)});
     if (agent->settings.acts_outside()) {
       turn->conversation = name_of_conversation(head);
-      turn->hops.push_back(hop_of(options_, head.agent));
+      turn->hops.push_back(hop_of(wiring_.node, head.agent));
     }
-    if (options_.spans != nullptr) link_to_first(*run, head, reader_);
+    if (wiring_.spans != nullptr) link_to_first(*run, head, reader_);
     run->attach(run->may_start() ? agent->executor->start(std::move(*turn), run) : nullptr);
   } catch (const std::exception& error) {
     // Out of memory. Without an end the turn would hold its slot until its deadline.
@@ -213,7 +214,7 @@ base::Result<agents::Turn> TurnRunner::describe(RunningTurn& run, const agents::
   store::ContextRecord earlier;
   if (!is_first) {
     // A plan does not use the conversation.
-    auto stored = reader_.context(head, sent || is_plan(agent) ? 0 : options_.conversation_max);
+    auto stored = reader_.context(head, sent || is_plan(agent) ? 0 : settings_.conversation_max);
     if (!stored) return base::fail(std::move(stored.error()));
     earlier = std::move(*stored);
     taken->add(earlier.call_ids);
@@ -224,7 +225,7 @@ base::Result<agents::Turn> TurnRunner::describe(RunningTurn& run, const agents::
   auto artifacts = artifacts_of(reader_, head);
   if (!artifacts) return base::fail(std::move(artifacts.error()));
   auto references = referenced_tasks(reader_, head, input->message,
-                                     {kReferencesMax, options_.conversation_max, room_beside(earlier.said)});
+                                     {kReferencesMax, settings_.conversation_max, room_beside(earlier.said)});
   if (!references) return base::fail(std::move(references.error()));
 
   agents::Turn turn;
@@ -346,13 +347,13 @@ void TurnRunner::over(const std::shared_ptr<RunningTurn>& run, bool slot_held) {
     if (found != running.end() && found->second == run) running.erase(found);
   });
   stats_.note_turn(head, run->age());
-  if (options_.spans != nullptr) add_turn_span(*options_.spans, *run, head);
+  if (wiring_.spans != nullptr) add_turn_span(*wiring_.spans, *run, head);
   // On a busy server, a line for each task that went well would be most of the log, and of the work.
   const bool goes_on = head.turn_state != task::TurnState::none;
   const bool went_well = goes_on || head.state == task::State::completed || task::is_waiting(head.state);
   const bool failed = head.state == task::State::failed || head.state == task::State::rejected;
   // Whoever is told of each change (on_stored) has this already.
-  const bool is_told = static_cast<bool>(options_.on_stored);
+  const bool is_told = static_cast<bool>(wiring_.on_stored);
   const auto level = failed && !is_told     ? spdlog::level::warn
                      : went_well || is_told ? spdlog::level::debug
                                             : spdlog::level::info;
@@ -402,7 +403,7 @@ std::string TurnRunner::tell_budget(const task::TaskHead& head, const agents::Ag
   if (head.budget) turn.budget = *head.budget;
   // Another server has its own default.
   if (!turn.budget.children && !agent.settings.acts_outside())
-    turn.budget.children = options_.delegation_children_max;
+    turn.budget.children = settings_.delegation_children_max;
   turn.taken = {head.tokens, head.children};
   const base::Timestamp now = clock_.now();
   if (turn.budget.until) turn.budget.wall = std::max(*turn.budget.until - now, base::Duration(0));
@@ -474,7 +475,7 @@ void TurnRunner::wake(task::TaskKey task, task::TurnNumber turn) {
 // bounded. It is not stored as waiting: it may still produce output meanwhile, and the store takes output
 // only from a running turn.
 bool TurnRunner::pause(const task::AgentName& agent) {
-  if (++paused_ > options_.slots) {
+  if (++paused_ > settings_.slots) {
     --paused_;
     return false;
   }
@@ -524,7 +525,7 @@ base::Result<std::string> TurnRunner::answered_ask(const task::TaskHead& head) c
 // ---- Other nodes
 
 store::NodeId TurnRunner::self() const {
-  return options_.peers == nullptr ? store::NodeId() : options_.peers->self();
+  return wiring_.peers == nullptr ? store::NodeId() : wiring_.peers->self();
 }
 
 std::vector<task::TaskKey> TurnRunner::running_tasks() const {
@@ -545,7 +546,7 @@ void TurnRunner::changed_elsewhere(const store::TaskEnd& now) {
   const auto run = running_turn(now.task);
   // This node has stored a newer version since.
   if (!run || now.version < run->head().version) return;
-  if (now.owner != options_.peers->self()) {
+  if (now.owner != wiring_.peers->self()) {
     spdlog::info("task={} agent={} its turn goes on elsewhere", base::loggable_word(run->head().id.value),
                  run->head().agent.value);
     return run->abandon();

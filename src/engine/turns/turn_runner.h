@@ -19,7 +19,9 @@
 #include "engine/scheduling/quarantine.h"
 #include "engine/scheduling/scheduler.h"
 #include "engine/scheduling/wakes.h"
+#include "engine/shared/settings.h"
 #include "engine/shared/turn_stats.h"
+#include "engine/shared/wiring.h"
 #include "engine/turns/child_effects.h"
 #include "engine/turns/running_turn.h"
 
@@ -28,8 +30,8 @@ namespace baton::engine {
 class TurnRunner {
  public:
   TurnRunner(const TaskReader& reader, Inbox& inbox, const agents::Catalogue& catalogue,
-             Background& background, const base::Clock& clock, const EngineOptions& options,
-             TurnStats& stats);
+             Background& background, const base::Clock& clock, const EngineSettings& settings,
+             const EngineWiring& wiring, TurnStats& stats);
 
   // Sets the listener for children's events. Call once, before any turn begins.
   void listen(ChildListener listener) { listener_ = std::move(listener); }
@@ -149,7 +151,8 @@ class TurnRunner {
   const agents::Catalogue& catalogue_;
   Background& background_;
   const base::Clock& clock_;
-  const EngineOptions& options_;
+  const EngineSettings& settings_;
+  const EngineWiring& wiring_;
   TurnStats& stats_;
   ChildListener listener_;
   ChildQuestions questions_;

@@ -33,7 +33,7 @@ std::string words_for(milliseconds time) {
 
 }  // namespace
 
-milliseconds kept_for(const RetentionOptions& options, const agents::Agent* agent, State state) {
+milliseconds kept_for(const RetentionSettings& settings, const agents::Agent* agent, State state) {
   if (task::is_waiting(state)) state = State::input_required;
   if (agent != nullptr) {
     const auto own = agent->settings.retention.find(state);
@@ -41,24 +41,24 @@ milliseconds kept_for(const RetentionOptions& options, const agents::Agent* agen
   }
   switch (state) {
     case State::completed:
-      return options.completed;
+      return settings.completed;
     case State::canceled:
-      return options.canceled;
+      return settings.canceled;
     case State::failed:
-      return options.failed;
+      return settings.failed;
     case State::rejected:
-      return options.rejected;
+      return settings.rejected;
     case State::input_required:
-      return options.waiting;
+      return settings.waiting;
     default:
       return milliseconds(0);
   }
 }
 
-milliseconds kept_at_least(const RetentionOptions& options, const agents::Agent* agent) {
+milliseconds kept_at_least(const RetentionSettings& settings, const agents::Agent* agent) {
   milliseconds shortest = milliseconds::max();
   for (const State state : kRuledStates) {
-    const milliseconds time = kept_for(options, agent, state);
+    const milliseconds time = kept_for(settings, agent, state);
     if (time > milliseconds(0)) shortest = std::min(shortest, time);
   }
   return shortest;
@@ -73,13 +73,13 @@ struct Retention::Round {
 };
 
 void Retention::start() {
-  if (!store_.kept_before() || options_.is_set) return begin_later(std::min(kFirstRound, shortest() / 10));
+  if (!store_.kept_before() || settings_.is_set) return begin_later(std::min(kFirstRound, shortest() / 10));
   background_.run_low([this] { begin(true); });
 }
 
 milliseconds Retention::shortest() const {
-  milliseconds time = kept_at_least(options_, nullptr);
-  for (const agents::Agent* agent : catalogue_.all()) time = std::min(time, kept_at_least(options_, agent));
+  milliseconds time = kept_at_least(settings_, nullptr);
+  for (const agents::Agent* agent : catalogue_.all()) time = std::min(time, kept_at_least(settings_, agent));
   return time;
 }
 
@@ -151,7 +151,7 @@ bool Retention::is_over(const task::TaskHead& head, base::Timestamp now) const {
   const bool waits = task::is_waiting(head.state);
   if (!waits && !task::is_terminal(head.state)) return false;
   if (head.parent && !(waits && head.detached)) return false;
-  const milliseconds time = kept_for(options_, catalogue_.find(head.agent), head.state);
+  const milliseconds time = kept_for(settings_, catalogue_.find(head.agent), head.state);
   return time > milliseconds(0) && head.status_at + time <= now;
 }
 
@@ -173,7 +173,7 @@ std::vector<store::Removal::One> Retention::tree_to_go(const task::TaskHead& roo
 }
 
 void Retention::cancel_waiting(const task::TaskHead& head) {
-  const milliseconds time = kept_for(options_, catalogue_.find(head.agent), head.state);
+  const milliseconds time = kept_for(settings_, catalogue_.find(head.agent), head.state);
   cancels_.cancel(
       head.key,
       [this, id = head.id](const base::Result<task::TaskKey>& canceled) {

@@ -128,7 +128,7 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
       });
       if (!taken) self->call->refuse({ErrorCode::overloaded, "too many answers are waiting; ask again", {}});
     };
-    call->reader().await_stop(accepted.key, accepted.before, engine.options().reply_wait, stopped);
+    call->reader().await_stop(accepted.key, accepted.before, engine.settings().reply_wait, stopped);
     shared_claim.reset();  // the wait follows it; the run may take long
   }
 

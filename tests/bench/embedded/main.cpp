@@ -83,11 +83,12 @@ int serve_on(Store& store, const base::Clock& clock, const sigset_t& signals,
   auto catalogue = agents::Catalogue::load(agents_folder, agents::command_executors(processes), builtins);
   if (!catalogue) return cannot_start(catalogue.error());
   std::optional<notify::Notifier> notifier;
-  engine::EngineOptions engine_options;
-  if constexpr (requires { store.peers(); }) engine_options.peers = &store.peers();
-  engine::Engine engine(store, store, store, *catalogue, clock, engine_options, [&notifier] {
+  engine::EngineWiring wiring;
+  if constexpr (requires { store.peers(); }) wiring.peers = &store.peers();
+  wiring.on_deliveries_written = [&notifier] {
     if (notifier) notifier->wake();
-  });
+  };
+  engine::Engine engine(store, store, store, *catalogue, clock, engine::EngineSettings(), std::move(wiring));
   notifier.emplace(engine.deliveries(), clock, notify::NotifierOptions(),
                    [](const notify::DeliveryQueue& queue, const store::Delivery& delivery) {
                      return notify::render_a2a(queue, delivery);

@@ -26,7 +26,7 @@ class UrlBench {
     catalogue_.add_elsewhere(std::move(agent),
                              [](std::string_view url) { return url.starts_with("https://a/"); });
     engine_ = std::make_unique<engine::Engine>(store_, store_, store_, catalogue_, clock_,
-                                               EngineBench::short_drain(), [] {});
+                                               EngineBench::short_drain(), engine::EngineWiring());
     REQUIRE(engine_->start().has_value());
   }
 

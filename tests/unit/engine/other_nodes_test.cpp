@@ -21,7 +21,7 @@ struct Bench {
   FakePeers peers;
   EngineBench engine{[this] {
     EngineBench::Options options;
-    options.engine.peers = &peers;
+    options.wiring.peers = &peers;
     return options;
   }()};
 

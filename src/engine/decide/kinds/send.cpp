@@ -84,7 +84,7 @@ void Send::give_back() {
 }
 
 base::Result<task::Change> Send::create() const {
-  if (auto fits = check_size(submission, 0, rules.options.task_bytes_max); !fits) {
+  if (auto fits = check_size(submission, 0, rules.settings.task_bytes_max); !fits) {
     return fail(std::move(fits.error()));
   }
   task::NewTask fresh;
@@ -105,7 +105,7 @@ base::Result<task::Change> Send::create() const {
                  agent->settings.reply_as == agents::AgentSettings::ReplyAs::message;
   task::Change change;
   change.create = std::move(fresh);
-  put_push(change, submission, change.create->id, rules.options.push_configs_max);
+  put_push(change, submission, change.create->id, rules.settings.push_configs_max);
   change.events.push_back(task::StatusChanged{{task::State::submitted, std::nullopt, rules.clock.now()}, {}});
   change.events.push_back(task::MessageAdded{submission.message, submission.leaving});
   change.request = request_of(submission);
@@ -119,7 +119,7 @@ base::Result<task::Change> Send::create() const {
 
 base::Result<task::Change> Send::go_on(const store::TaskRow& now) {
   const task::TaskHead& head = now.head;
-  if (auto checked = check_going_on(submission, head, rules.options); !checked) {
+  if (auto checked = check_going_on(submission, head, rules.settings); !checked) {
     return fail(std::move(checked.error()));
   }
   if (is_later()) return fail(ErrorCode::invalid_argument, "only a new task can begin at a later time");
@@ -143,7 +143,7 @@ base::Result<task::Change> Send::go_on(const store::TaskRow& now) {
     if (question) return fail(ErrorCode::unavailable, "the question cannot be answered yet");
   }
   task::Change change = change_of(head);
-  put_push(change, submission, head.id, rules.options.push_configs_max);
+  put_push(change, submission, head.id, rules.settings.push_configs_max);
   change.request = request_of(submission);
   change.turn.emplace();
   bind_children(head, change);
@@ -173,7 +173,7 @@ base::Result<task::Change> Send::go_on(const store::TaskRow& now) {
 task::Change Send::answer(const task::TaskHead& head) {
   asked_at = head.status_event;
   task::Change change = change_of(head);
-  put_push(change, submission, head.id, rules.options.push_configs_max);
+  put_push(change, submission, head.id, rules.settings.push_configs_max);
   // The question's id stays in the head, so that the node that has the task's turn learns of the answer (see
   // turnover).
   change.turn.emplace().ask = head.ask;

@@ -47,7 +47,7 @@ struct Bench {
       : engine([&] {
           test::EngineBench::Options made;
           made.engine.drain_grace = std::chrono::milliseconds(200);
-          made.engine.peers = is_shared ? &peers : nullptr;
+          made.wiring.peers = is_shared ? &peers : nullptr;
           return made;
         }()),
         nodes(is_shared ? &peers : nullptr, engine.engine(), catalogue, {"db-1", "1.2.3", {}}, pool) {

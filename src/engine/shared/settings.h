@@ -1,30 +1,23 @@
-// EngineOptions: what an operator may configure about running tasks. The defaults suit one machine.
+// EngineSettings: what an operator may configure about running tasks. The defaults suit one machine.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
-#include <functional>
 
 #include "agents/questions.h"
-#include "base/error.h"
-#include "base/id.h"
-#include "base/span.h"
-#include "store/peers.h"
-#include "store/task_store.h"
-#include "task/task.h"
 
 namespace baton::engine {
 
 // How long tasks are kept once they have ended, by the state they ended in; 0: for ever. An agent's card may
 // override this for its own tasks.
-struct RetentionOptions {
+struct RetentionSettings {
   std::chrono::milliseconds completed{2'592'000'000}, canceled{2'592'000'000}, failed{2'592'000'000},
       rejected{2'592'000'000};
   std::chrono::milliseconds waiting{7'776'000'000};  // for people; then a task is canceled
   bool is_set = false;  // at least one of these is configured; then they apply to older databases too
 };
 
-struct EngineOptions {
+struct EngineSettings {
   int slots = 256;                                // turns running at once, over all agents
   int queue_max = 10'000;                         // turns waiting for a slot; past it: overloaded
   std::chrono::milliseconds reply_wait{600'000};  // the longest a caller waits for a task to stop
@@ -39,10 +32,7 @@ struct EngineOptions {
   int conversation_max = 50;                      // earlier messages an agent is given
   int delegation_depth_max = 8;
   int delegation_children_max = 10'000;  // tasks below a task whose budget sets no limit
-  // This server's name in hop lists (Submission::hops), and the longest list that is accepted. Only a name
-  // that stays the same over a restart lets circles be found across it.
-  std::string node = base::random_hex(8);
-  std::size_t hops_max = 16;
+  std::size_t hops_max = 16;             // the longest hop list that is accepted (Submission::hops)
   // How far ahead a task may be asked to begin, and how many such tasks may wait for their time.
   std::chrono::milliseconds start_delay_max{31'536'000'000};
   int delayed_max = 100'000;
@@ -51,24 +41,13 @@ struct EngineOptions {
   bool quarantine = true;
   // How long a run continues after its client has disconnected (Leaving::cancels); 0: it is never canceled.
   std::chrono::milliseconds hang_up_grace{60'000};
-  RetentionOptions retention;
+  RetentionSettings retention;
   // The most that the store keeps for one caller; 0: unbounded.
   int caller_tasks_max = 0;
   std::size_t caller_bytes_max = 0;
   int push_configs_max = 10;  // for one task
   bool push_enabled = true;
-  // Refuses a push config whose URL is forbidden. It makes no DNS lookup, so it may accept some that are.
-  std::function<base::Result<void>(const task::PushConfig&)> check_push;
   std::chrono::milliseconds disk_retry{250};  // after a write that failed
-  base::SpanQueue* spans = nullptr;           // of turns and children; outlives the engine; null: none
-  // The other nodes that share the store; outlives the engine; null: the store is not shared.
-  store::Peers* peers = nullptr;
-  // Called when an operator wants this node to drain; must not block.
-  std::function<void()> on_asked_to_drain = [] {};
-  // Called with each change of a task once it is durable, in order; must not block for long. May be empty.
-  std::function<void(const store::Committed&)> on_stored;
-  // Called with the error when a flush has failed, before the program ends.
-  std::function<void(const base::Error&)> on_flush_failed = [](const base::Error&) {};
 };
 
 }  // namespace baton::engine
