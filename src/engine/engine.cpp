@@ -79,13 +79,13 @@ base::Result<int> Engine::start() {
   }
   if (auto paused = actions_.start(); !paused) return base::fail(std::move(paused.error()));
   const bool is_shared = wiring_.peers != nullptr;
-  if (settings_.quarantine) note(store::ProgramBegins{is_shared});
+  if (settings_.quarantine) write_now(store::ProgramBegins{is_shared});
   const auto found = recovery_.run();
   if (!found) return base::fail(found.error());
   // From here on, a program that ends without being asked to counts as crashed.
-  notes_stop_ = settings_.quarantine && !is_shared && note(store::ProgramStops{false});
+  notes_stop_ = settings_.quarantine && !is_shared && write_now(store::ProgramStops{false});
   if (auto gone_on = go_on(*found); !gone_on) return base::fail(std::move(gone_on.error()));
-  if (auto taken = take_schedules(); !taken) return base::fail(std::move(taken.error()));
+  if (auto taken = load_schedules(); !taken) return base::fail(std::move(taken.error()));
   if (leaving_) leaving_->retention.start();
   if (auto resumed = jobs_.start(); !resumed) return base::fail(std::move(resumed.error()));
   if (others_) others_->start();
@@ -97,7 +97,7 @@ base::Result<int> Engine::start() {
 
 // Writes a small record and waits until it is durable. Returns false if it cannot be written: a disk that
 // accepts no writes must not prevent the start.
-bool Engine::note(store::OperatorWrite what) {
+bool Engine::write_now(store::OperatorWrite what) {
   base::Promise<base::Result<void>> written;
   inbox_.write([this, what = std::move(what)] { return operators_.write(what); },
                [&](base::Result<void> result) { written.set_value(std::move(result)); });
@@ -175,12 +175,12 @@ void Engine::set_retention(store::RetentionStore& store) {
 }
 
 base::Result<void> Engine::catalogue_changed() {
-  turns_.take_limits();
-  return take_schedules();
+  turns_.apply_limits();
+  return load_schedules();
 }
 
-base::Result<void> Engine::take_schedules() {
-  return settings_.schedules ? schedules_.take() : base::Result<void>();
+base::Result<void> Engine::load_schedules() {
+  return settings_.schedules ? schedules_.load() : base::Result<void>();
 }
 
 void Engine::drain() {

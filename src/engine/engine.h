@@ -102,8 +102,8 @@ class Engine {
 
  private:
   base::Result<void> go_on(const Recovery::Found& found);
-  bool note(store::OperatorWrite what);
-  base::Result<void> take_schedules();
+  bool write_now(store::OperatorWrite what);
+  base::Result<void> load_schedules();
   void look_at_others();
   void await_stored();
   void count_after(std::chrono::milliseconds pause);

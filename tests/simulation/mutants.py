@@ -58,12 +58,12 @@ MUTANTS = {
         ("engine/decide/inbox.cpp", """      if (const auto flushed = store_.flush(); !flushed) {""",
          """      told_ += groups.size();
       wait_for(heard_, told_);
-      tell(groups);
+      call_back(groups);
       if (const auto flushed = store_.flush(); !flushed) {"""),
         ("engine/decide/inbox.cpp", """    may_gather_.notify_one();
     told_ += groups.size();
     wait_for(heard_, told_);
-    tell(groups);
+    call_back(groups);
   }""", """    may_gather_.notify_one();
   }"""),
     ],

@@ -148,7 +148,7 @@ bool Inbox::gather(Group& group) {
       if (before > 0 && (group.begins || !group.answers)) may_gather_.wait_until(lock, until, is_due);
       if (!is_due()) may_gather_.wait(lock, is_due);
       if (is_complete()) return false;
-      take(group, to_load);
+      fill(group, to_load);
     }
     for (const task::TaskKey key : to_load) {
       if (!loaders_.try_submit([this, key] { load(key); })) std::terminate();  // it holds all that can wait
@@ -158,7 +158,7 @@ bool Inbox::gather(Group& group) {
 }
 
 // Caches the rows that were read, and puts the works that wait for them at the front of the queue.
-void Inbox::take_loaded() {
+void Inbox::cache_loaded() {
   // Half of the rows, and only while no group is open: a row that it has changed must not be dropped.
   const std::size_t most = std::min(loaded_.size(), options_.rows_max / 2);
   std::vector<Loaded> rest(std::make_move_iterator(loaded_.begin() + static_cast<std::ptrdiff_t>(most)),
@@ -175,8 +175,8 @@ void Inbox::take_loaded() {
   }
 }
 
-void Inbox::take(Group& group, std::vector<task::TaskKey>& to_load) {
-  if (group.works.empty()) take_loaded();
+void Inbox::fill(Group& group, std::vector<task::TaskKey>& to_load) {
+  if (group.works.empty()) cache_loaded();
   if (forgets(group)) {
     rows_.clear();
     forgotten_ = to_forget_;
@@ -355,7 +355,7 @@ void Inbox::run_flushes() {
     may_gather_.notify_one();
     told_ += groups.size();
     wait_for(heard_, told_);
-    tell(groups);
+    call_back(groups);
   }
 }
 
@@ -385,7 +385,7 @@ bool Inbox::next_to_flush(std::vector<Group>& groups) {
 // All groups are published before any work is called back, so that a reply that waits for a later group finds
 // it. They are also published before settle_reads returns, because live logs must not be older than a read of
 // the store.
-void Inbox::tell(std::vector<Group>& groups) {
+void Inbox::call_back(std::vector<Group>& groups) {
   const auto told = static_cast<int>(groups.size());
   telling_ = 0;
   for (const Group& group : groups) telling_ += group.works.size();
@@ -404,7 +404,7 @@ void Inbox::tell(std::vector<Group>& groups) {
     laps.next();
     for (Group& group : groups) {
       for (WorkPtr& work : group.works) {
-        work->tell();
+        work->call_back();
         work.reset();
         laps.next();
         if (--pending_ == 0) pending_.notify_all();
@@ -423,7 +423,7 @@ bool Inbox::tells_many() const {
   return base::this_thread_id() == flush_thread_.get_id() && telling_ > kMany;
 }
 
-void Inbox::note(const store::Committed& committed) {
+void Inbox::announce(const store::Committed& committed) {
   if (options_.peers != nullptr && !options_.peers->is_alone()) note_grown(committed);
   if (options_.stats != nullptr) options_.stats->note(committed.head.agent, committed.events);
   if (committed.deliveries > 0) deliveries_written_();

@@ -171,8 +171,8 @@ class Inbox {
   // The engine's thread.
   void run();
   bool gather(Group& group);
-  void take_loaded();
-  void take(Group& group, std::vector<task::TaskKey>& to_load);
+  void cache_loaded();
+  void fill(Group& group, std::vector<task::TaskKey>& to_load);
   bool has_room(const Group& group) const;
   bool forgets(const Group& group) const;
   void write(Group& group);
@@ -191,8 +191,8 @@ class Inbox {
   // The flushing thread.
   void run_flushes();
   bool next_to_flush(std::vector<Group>& groups);
-  void tell(std::vector<Group>& groups);
-  void note(const store::Committed& committed);
+  void call_back(std::vector<Group>& groups);
+  void announce(const store::Committed& committed);
   void note_grown(const store::Committed& committed);
   void tell_peers();
   void note_outcome(bool worked);

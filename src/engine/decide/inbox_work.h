@@ -57,7 +57,7 @@ class Inbox::Work {
   virtual void refuse(base::Error error) = 0;
   virtual void committed() {}
   virtual void publish(Inbox&) {}
-  virtual void tell() = 0;
+  virtual void call_back() = 0;
 
   std::size_t bytes = 0;
   int races = 0;             // races that its groups have lost
@@ -126,13 +126,13 @@ class Inbox::Decided final : public Work {
 
   void publish(Inbox& inbox) override {
     if (!result_) return;
-    inbox.note(*result_);
+    inbox.announce(*result_);
     const bool created = !decision_.task;
     changing_ = {};
     live_.publish(*result_, std::move(request_), created ? &metadata_ : nullptr);
   }
 
-  void tell() override {
+  void call_back() override {
     still();  // the change was refused, so the mark is still set
     if (!result_) return decision_.done(base::fail(std::move(result_.error())));
     const auto events = static_cast<std::int64_t>(result_->events.size());
@@ -199,7 +199,7 @@ class Inbox::Stored final : public Work {
   }
   void undo(Inbox&) override { outcome_ = {}; }
   void refuse(base::Error error) override { outcome_ = base::fail(std::move(error)); }
-  void tell() override { done_(std::move(outcome_)); }
+  void call_back() override { done_(std::move(outcome_)); }
 
  private:
   const Apply apply_;
@@ -218,7 +218,7 @@ class Inbox::Probed final : public Work {
   }
   void undo(Inbox&) override {}
   void refuse(base::Error) override {}
-  void tell() override { probing_ = false; }
+  void call_back() override { probing_ = false; }
 
  private:
   std::atomic<bool>& probing_;
@@ -257,7 +257,7 @@ class Inbox::Removing final : public Work {
       inbox.usage_->add(removed.caller, -1, -static_cast<std::int64_t>(removed.bytes));
     }
   }
-  void tell() override { done_(std::move(result_), took_); }
+  void call_back() override { done_(std::move(result_), took_); }
 
  private:
   store::RetentionStore& store_;
@@ -282,7 +282,7 @@ class Inbox::Tidying final : public Work {
   }
   void undo(Inbox&) override { result_ = false; }
   void refuse(base::Error error) override { result_ = base::fail(std::move(error)); }
-  void tell() override { done_(result_, took_); }
+  void call_back() override { done_(result_, took_); }
 
  private:
   store::RetentionStore& store_;

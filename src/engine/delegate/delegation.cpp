@@ -39,10 +39,10 @@ Delegation::Delegation(const TaskReader& reader, LiveTasks& live, TaskService& t
       settings_(settings),
       spans_(spans) {
   turns.listen(
-      [this](ChildEffect effect) { std::visit([this](auto& one) { take(std::move(one)); }, effect); });
+      [this](ChildEffect effect) { std::visit([this](auto& one) { handle(std::move(one)); }, effect); });
 }
 
-void Delegation::take(ChildWanted wanted) {
+void Delegation::handle(ChildWanted wanted) {
   // The turn now waits for its children, which may be suspects too.
   if (turns_.quarantine().has_suspects()) turns_.clear_suspicion(wanted.run->head().key);
   background_.run([this, wanted = std::move(wanted)]() mutable {
@@ -50,24 +50,24 @@ void Delegation::take(ChildWanted wanted) {
   });
 }
 
-void Delegation::take(ChildUnneeded unneeded) {
+void Delegation::handle(ChildUnneeded unneeded) {
   background_.run([this, child = unneeded.child] { cancels_.cancel_child(child); });
 }
 
-void Delegation::take(TurnOver over) {
+void Delegation::handle(TurnOver over) {
   if (!task::is_terminal(over.head.state)) return;
   resumed_.with([&](auto& resumed) { resumed.erase(over.head.key); });
   cancels_.cancel_children(over.head.key);
 }
 
-void Delegation::take(TurnTakenOver taken) {
+void Delegation::handle(TurnTakenOver taken) {
   background_.run([this, head = std::move(taken.head)] {
     if (auto resumed = resume(head)) return turns_.go_on(head);
-    background_.again([this, head] { take(TurnTakenOver{head}); });
+    background_.again([this, head] { handle(TurnTakenOver{head}); });
   });
 }
 
-void Delegation::take(QuestionAnswered answered) {
+void Delegation::handle(QuestionAnswered answered) {
   background_.run([this, answered = std::move(answered)] {
     submit_answer(answered.parent, answered.question, answered.answer);
   });
@@ -175,7 +175,7 @@ void Delegation::stored(const DelegatedPtr& delegated, const Accepted& child) {
     if (delegated->subagent.is_detached) return;
     const task::TaskHead head = run.head();
     const bool again = head.turn_state != task::TurnState::none && head.turn_message == delegated->message;
-    return again ? void() : take(ChildUnneeded{child.key});
+    return again ? void() : handle(ChildUnneeded{child.key});
   }
   task::Subagent& subagent = delegated->subagent;
   subagent.task = child.key;
@@ -203,11 +203,12 @@ void Delegation::stored(const DelegatedPtr& delegated, const Accepted& child) {
 void Delegation::follow(const DelegatedPtr& delegated) {
   const task::Subagent& child = delegated->subagent;
   // A day is practically unbounded. The limit only drops waits whose task is gone.
-  reader_.await_stop(
-      child.task, child.after, std::chrono::hours(24), [this, delegated](const std::optional<Stop>& stop) {
-        background_.run(
-            [this, delegated, stop] { stop ? settle(delegated, stop->number) : follow_on(delegated); });
-      });
+  reader_.await_stop(child.task, child.after, std::chrono::hours(24),
+                     [this, delegated](const std::optional<Stop>& stop) {
+                       background_.run([this, delegated, stop] {
+                         stop ? child_stopped(delegated, stop->number) : follow_on(delegated);
+                       });
+                     });
 }
 
 // Follows the child again: after a wait that ended without a stop, because its time was up or the child is
@@ -244,10 +245,10 @@ void Delegation::hand_over(const DelegatedPtr& delegated) {
 }
 
 // Handles the child's stop, which is event `stop`.
-void Delegation::settle(const DelegatedPtr& delegated, task::EventNumber stop) {
+void Delegation::child_stopped(const DelegatedPtr& delegated, task::EventNumber stop) {
   task::Subagent& child = delegated->subagent;
   if (is_out_of_date(*delegated)) return;
-  const auto again = [this, delegated, stop] { settle(delegated, stop); };
+  const auto again = [this, delegated, stop] { child_stopped(delegated, stop); };
   if (!child.asks_agent) {
     const auto head = reader_.head(child.task);
     if (!head) return is_gone(head.error()) ? void() : try_again(head.error(), again);
@@ -267,8 +268,8 @@ void Delegation::settle(const DelegatedPtr& delegated, task::EventNumber stop) {
   if (!head) return try_again(head.error(), again);
   const task::Subagent event = after(child, task->status, *head);
   // Logged first, so that the turn's reaction follows it in the log.
-  const bool logged = delegated->is_known || (run != nullptr && run->settle(event));
-  if (!logged) return turns_.settle(delegated->parent, delegated->message, event);
+  const bool logged = delegated->is_known || (run != nullptr && run->log_stop(event));
+  if (!logged) return turns_.log_stop(delegated->parent, delegated->message, event);
   agents::DelegateResult result = result_of(child.call, std::move(*task));
   // If the log had the child's stop when the turn began, the turn has already counted its usage.
   if (!delegated->is_known) {
@@ -317,7 +318,7 @@ void Delegation::relay(const DelegatedPtr& delegated, const task::TaskHead& chil
   look(delegated);
   // A canceled task gets no more questions: its child is canceled instead. Cancels handles earlier questions.
   const auto parent = reader_.head(delegated->parent);
-  if (parent && parent->cancel_requested) take(ChildUnneeded{child.key});
+  if (parent && parent->cancel_requested) handle(ChildUnneeded{child.key});
 }
 
 // Ends the question if the child no longer asks it. Several threads may do this at once, and one may have
@@ -369,7 +370,7 @@ void Delegation::submit_answer(const task::TaskHead& parent, const ChildQuestion
     if (is_over) return;
     if (base::may_pass(error)) {
       background_.again([this, parent, question, answer] {
-        take(QuestionAnswered{parent, question, answer});
+        handle(QuestionAnswered{parent, question, answer});
       });
       return;
     }
@@ -404,7 +405,7 @@ base::Result<void> Delegation::pass_on(const task::TaskHead& parent, ChildQuesti
   const auto input = reader_.turn_input(parent.key, passed.number);
   if (!input) return base::fail(input.error());
   question.trace = input->request.trace;
-  take(QuestionAnswered{parent, std::move(question), passed.answer});
+  handle(QuestionAnswered{parent, std::move(question), passed.answer});
   return {};
 }
 

@@ -64,11 +64,11 @@ class Delegation {
   };
   using DelegatedPtr = std::shared_ptr<Delegated>;
 
-  void take(ChildWanted wanted);
-  void take(ChildUnneeded unneeded);
-  void take(TurnOver over);
-  void take(TurnTakenOver taken);
-  void take(QuestionAnswered answered);
+  void handle(ChildWanted wanted);
+  void handle(ChildUnneeded unneeded);
+  void handle(TurnOver over);
+  void handle(TurnTakenOver taken);
+  void handle(QuestionAnswered answered);
   void start(std::shared_ptr<RunningTurn> run, agents::DelegateRequest request, int nth);
   void pass_on_logged(task::TaskKey parent, const ChildQuestion& question);
 
@@ -85,7 +85,7 @@ class Delegation {
   bool is_out_of_date(const Delegated& delegated) const;
   // Whether the error means that the task was deleted, so that there is nothing left to follow.
   static bool is_gone(const base::Error& error) { return error.code == base::ErrorCode::task_not_found; }
-  void settle(const DelegatedPtr& delegated, task::EventNumber stop);
+  void child_stopped(const DelegatedPtr& delegated, task::EventNumber stop);
   void hand_over(const DelegatedPtr& delegated);
   void try_again(const base::Error& error, std::function<void()> what);
   // Questions of children.

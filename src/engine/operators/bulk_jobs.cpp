@@ -37,7 +37,7 @@ std::optional<BulkAction> action_named(std::string_view name) {
 
 }  // namespace
 
-struct BulkJobs::Job {
+struct BulkJobs::RunningJob {
   task::BulkJobKey key;
   BulkAction action;
   Actor actor;
@@ -83,7 +83,7 @@ void BulkJobs::take_up(const store::BulkJob& job) {
   run(job.key, *action, job.actor, job.reason);
 }
 
-base::Result<task::BulkJobKey> BulkJobs::begin(const BulkRequest& request) {
+base::Result<task::BulkJobKey> BulkJobs::create(const BulkRequest& request) {
   if (request.actor.empty()) return fail(ErrorCode::invalid_argument, "who acts must have a name");
   if (request.reason.empty() || request.reason.size() > kReasonMax)
     return fail(ErrorCode::invalid_argument,
@@ -300,7 +300,7 @@ void BulkJobs::run(task::BulkJobKey key, BulkAction action, std::string actor, s
     --jobs_;  // it was started meanwhile by `look`
     return;
   }
-  const auto job = std::make_shared<Job>();
+  const auto job = std::make_shared<RunningJob>();
   job->key = key;
   job->action = action;
   job->actor = {std::move(actor), std::move(reason), key};
@@ -308,11 +308,11 @@ void BulkJobs::run(task::BulkJobKey key, BulkAction action, std::string actor, s
 }
 
 // Acts on the items that were read, reads more, or ends the job.
-void BulkJobs::go_on(const JobPtr& job) {
+void BulkJobs::go_on(const RunningJobPtr& job) {
   const bool ends = stopping_ || !is_runner();  // another node then continues the job
   bool reads = false, is_over = false, is_left = false;
   std::vector<task::TaskKey> next;
-  job->state.with([&](Job::State& state) {
+  job->state.with([&](RunningJob::State& state) {
     while (!ends && state.acting < kWindow && !state.next.empty()) {
       next.push_back(state.next.front());
       state.next.pop_front();
@@ -331,10 +331,10 @@ void BulkJobs::go_on(const JobPtr& job) {
   running_.with([&](auto& running) { running.erase(job->key); });
 }
 
-void BulkJobs::read_more(const JobPtr& job) {
-  const task::TaskKey last = job->state.with([](const Job::State& state) { return state.last; });
+void BulkJobs::read_more(const RunningJobPtr& job) {
+  const task::TaskKey last = job->state.with([](const RunningJob::State& state) { return state.last; });
   const auto items = store_.bulk_items(job->key, last, kReadAtOnce, true);
-  job->state.with([&](Job::State& state) {
+  job->state.with([&](RunningJob::State& state) {
     state.reading = false;
     if (!items) return;
     for (const store::BulkItem& item : *items) state.next.push_back(item.task);
@@ -346,7 +346,7 @@ void BulkJobs::read_more(const JobPtr& job) {
   background_.timers().after(kBulkRetry, [this, job] { go_on(job); });
 }
 
-void BulkJobs::act(const JobPtr& job, task::TaskKey task) {
+void BulkJobs::act(const RunningJobPtr& job, task::TaskKey task) {
   const auto done = [this, job, task](const auto& result) {
     acted(job, task, result ? nullptr : &result.error());
   };
@@ -367,17 +367,17 @@ void BulkJobs::act(const JobPtr& job, task::TaskKey task) {
 }
 
 // An item that could not be stored, or found no place in the queue, is retried after kBulkRetry.
-void BulkJobs::acted(const JobPtr& job, task::TaskKey task, const base::Error* error) {
+void BulkJobs::acted(const RunningJobPtr& job, task::TaskKey task, const base::Error* error) {
   const bool again = error != nullptr && (base::may_pass(*error) || error->code == ErrorCode::internal);
   if (again && !stopping_) {
     background_.timers().after(kBulkRetry, [this, job, task] { act(job, task); });
     return;
   }
-  job->state.with([](Job::State& state) { --state.acting; });
+  job->state.with([](RunningJob::State& state) { --state.acting; });
   if (!stopping_) go_on(job);
 }
 
-void BulkJobs::finish(const JobPtr& job) {
+void BulkJobs::finish(const RunningJobPtr& job) {
   inbox_.write(
       [this, job] {
         return store_.write(store::BulkState{job->key, store::BulkJob::State::done});

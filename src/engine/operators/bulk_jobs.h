@@ -5,7 +5,7 @@
 // waits until the number is confirmed. Then its tasks are acted on, kWindow at a time, so that callers' sends
 // are not held up. An item's outcome is stored with its action, so no item is acted on twice. Items that were
 // left when the program stopped follow after its next start. On a shared store, the leading node runs all
-// jobs. Threads: any. `begin` blocks on the disk. `stop` ends jobs for this run; call it before the
+// jobs. Threads: any. `create` blocks on the disk. `stop` ends jobs for this run; call it before the
 // background stops.
 #pragma once
 
@@ -61,16 +61,16 @@ class BulkJobs {
   // already retried, unless the filter asks for them. Fails with conflict, and the number found, if that is
   // not `expected`; invalid_argument (no actor or reason, `expected` below 1); too_large (over kTasksMax);
   // overloaded (kJobsMax run); unsupported (nothing deletes tasks).
-  base::Result<task::BulkJobKey> begin(const BulkRequest& request);
+  base::Result<task::BulkJobKey> create(const BulkRequest& request);
   // Acts on the tasks of a job that was counted. Fails with conflict if it waits for no confirmation, belongs
-  // to another operator, or has another number of tasks; otherwise as `begin` does. Blocks on the disk.
+  // to another operator, or has another number of tasks; otherwise as `create` does. Blocks on the disk.
   base::Result<void> confirm(task::BulkJobKey key, std::int64_t expected, const std::string& actor);
   // Gives up a job that is being counted or waits for confirmation. Fails with conflict in any other state.
   base::Result<void> abandon(task::BulkJobKey key);
 
  private:
-  struct Job;
-  using JobPtr = std::shared_ptr<Job>;
+  struct RunningJob;  // a stored job whose tasks are acted on here
+  using RunningJobPtr = std::shared_ptr<RunningJob>;
   // A job whose tasks are being recorded.
   struct Counting {
     task::BulkJobKey key;
@@ -93,11 +93,11 @@ class BulkJobs {
   bool is_runner() const { return peers_ == nullptr || peers_->leads(); }
   void take_up(const store::BulkJob& job);
   void run(task::BulkJobKey key, BulkAction action, std::string actor, std::string reason);
-  void go_on(const JobPtr& job);
-  void read_more(const JobPtr& job);
-  void act(const JobPtr& job, task::TaskKey task);
-  void acted(const JobPtr& job, task::TaskKey task, const base::Error* error);
-  void finish(const JobPtr& job);
+  void go_on(const RunningJobPtr& job);
+  void read_more(const RunningJobPtr& job);
+  void act(const RunningJobPtr& job, task::TaskKey task);
+  void acted(const RunningJobPtr& job, task::TaskKey task, const base::Error* error);
+  void finish(const RunningJobPtr& job);
 
   store::OperatorStore& store_;
   OperatorActions& actions_;

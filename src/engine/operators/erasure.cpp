@@ -47,7 +47,7 @@ void Erasure::erase_task(task::TaskKey key, Actor actor, Done done) {
   order->task = key;
   order->entry.action = "delete";
   order->entry.task = key;
-  begin(std::move(order), std::move(actor), std::move(done));
+  open(std::move(order), std::move(actor), std::move(done));
 }
 
 void Erasure::erase_context(const task::ContextRef& context, Actor actor, Done done) {
@@ -57,7 +57,7 @@ void Erasure::erase_context(const task::ContextRef& context, Actor actor, Done d
   order->entry.agent = context.agent;
   order->entry.caller = context.caller;
   order->entry.detail = "context " + context.id.value;
-  begin(std::move(order), std::move(actor), std::move(done));
+  open(std::move(order), std::move(actor), std::move(done));
 }
 
 void Erasure::erase_caller(const std::string& name, Actor actor, Done done) {
@@ -65,10 +65,10 @@ void Erasure::erase_caller(const std::string& name, Actor actor, Done done) {
   order->caller = name;
   order->entry.action = "delete-caller";
   order->entry.caller = {name};
-  begin(std::move(order), std::move(actor), std::move(done));
+  open(std::move(order), std::move(actor), std::move(done));
 }
 
-void Erasure::begin(OrderPtr order, Actor actor, Done done) {
+void Erasure::open(OrderPtr order, Actor actor, Done done) {
   if (auto said = check_actor(actor); !said) return done(fail(std::move(said.error())));
   order->entry.actor = std::move(actor.name);
   order->entry.reason = std::move(actor.reason);
@@ -157,15 +157,15 @@ Result<void> Erasure::check(const std::vector<task::TaskHead>& heads) const {
 // On a background thread.
 void Erasure::erase(const OrderPtr& order) {
   const auto heads = chosen(*order);
-  if (!heads) return note(order, fail(heads.error()));
+  if (!heads) return record_nothing(order, fail(heads.error()));
   if (heads->empty() && order->entry.job) {
     order->entry.detail = "was gone already";
-    return note(order, {});
+    return record_nothing(order, {});
   }
   if (heads->empty()) {
     const bool is_task = static_cast<bool>(order->task);
-    return note(order, fail(is_task ? ErrorCode::task_not_found : ErrorCode::not_found,
-                            is_task ? "task not found" : "there are no such tasks"));
+    return record_nothing(order, fail(is_task ? ErrorCode::task_not_found : ErrorCode::not_found,
+                                      is_task ? "task not found" : "there are no such tasks"));
   }
   if (order->task) {
     const auto head = std::ranges::find(*heads, order->task, &task::TaskHead::key);
@@ -173,7 +173,7 @@ void Erasure::erase(const OrderPtr& order) {
     order->entry.caller = head->caller;
     order->entry.id = head->id;
   }
-  if (const auto checked = check(*heads); !checked) return note(order, checked);
+  if (const auto checked = check(*heads); !checked) return record_nothing(order, checked);
   store::Removal removal;
   removal.erases = true;
   for (const task::TaskHead& head : *heads) removal.tasks.push_back({head.key, head.version});
@@ -196,7 +196,7 @@ void Erasure::erase(const OrderPtr& order) {
 }
 
 // Records in the audit that nothing was deleted, and why.
-void Erasure::note(const OrderPtr& order, const Result<void>& result) {
+void Erasure::record_nothing(const OrderPtr& order, const Result<void>& result) {
   // An item of a job has one outcome, so an error that may pass is not recorded: the job retries.
   if (order->entry.job && !result && base::may_pass(result.error()))
     return answer(order, fail(result.error()));

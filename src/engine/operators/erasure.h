@@ -60,14 +60,14 @@ class Erasure {
   struct Order;
   using OrderPtr = std::shared_ptr<Order>;
 
-  void begin(OrderPtr order, Actor actor, Done done);
+  void open(OrderPtr order, Actor actor, Done done);
   void answer(const OrderPtr& order, base::Result<Erased> outcome);
   base::Result<std::vector<task::TaskHead>> chosen(const Order& order) const;
   base::Result<std::vector<task::TaskHead>> with_trees(const std::vector<task::TaskKey>& roots) const;
   base::Result<std::vector<task::TaskHead>> of_caller(const std::string& name) const;
   base::Result<void> check(const std::vector<task::TaskHead>& heads) const;
   void erase(const OrderPtr& order);
-  void note(const OrderPtr& order, const base::Result<void>& result);
+  void record_nothing(const OrderPtr& order, const base::Result<void>& result);
 
   store::RetentionStore& store_;
   Removals& removals_;

@@ -66,8 +66,8 @@ base::Result<void> OperatorActions::check(const Actor& actor) {
 }
 
 // Returns null if the action was refused because of its actor or reason.
-OperatorActions::ActPtr OperatorActions::begin(const char* action, task::TaskKey key, Actor actor,
-                                               Done done) const {
+OperatorActions::ActPtr OperatorActions::make_act(const char* action, task::TaskKey key, Actor actor,
+                                                  Done done) const {
   if (auto checked = check(actor); !checked) {
     done(fail(std::move(checked.error())));
     return nullptr;
@@ -114,7 +114,7 @@ void OperatorActions::refuse(const ActPtr& act, base::Error error) {
 }
 
 void OperatorActions::cancel(task::TaskKey key, Actor actor, Done done) {
-  const ActPtr act = begin("cancel", key, std::move(actor), std::move(done));
+  const ActPtr act = make_act("cancel", key, std::move(actor), std::move(done));
   if (!act) return;
   cancels_.cancel(key, std::make_shared<const task::AuditEntry>(act->entry),
                   [this, act](base::Result<task::TaskHead> head) {
@@ -138,7 +138,7 @@ void OperatorActions::send(const ActPtr& act, const task::TaskHead& head, task::
 }
 
 void OperatorActions::retry(task::TaskKey key, std::optional<Edited> edited, Actor actor, Done done) {
-  const ActPtr act = begin("retry", key, std::move(actor), std::move(done));
+  const ActPtr act = make_act("retry", key, std::move(actor), std::move(done));
   if (!act) return;
   read_first(act, [this, act, edited = std::move(edited)]() mutable { send_again(act, std::move(edited)); });
 }
@@ -227,7 +227,7 @@ void OperatorActions::note_retry(const ActPtr& act, task::TaskKey made) {
 
 void OperatorActions::answer(task::TaskKey key, task::Message message, std::string ask, Actor actor,
                              Done done) {
-  const ActPtr act = begin("answer", key, std::move(actor), std::move(done));
+  const ActPtr act = make_act("answer", key, std::move(actor), std::move(done));
   if (!act) return;
   read_first(act, [this, act, message = std::move(message), ask = std::move(ask)]() mutable {
     pass_on(act, std::move(message), std::move(ask));
@@ -247,7 +247,7 @@ void OperatorActions::pass_on(const ActPtr& act, task::Message message, std::str
 }
 
 void OperatorActions::requeue(task::TaskKey key, Actor actor, Done done) {
-  const ActPtr act = begin("requeue", key, std::move(actor), std::move(done));
+  const ActPtr act = make_act("requeue", key, std::move(actor), std::move(done));
   if (!act) return;
   const auto requeue = std::make_shared<Requeue>(Requeue{key, act->entry, turns_.self(), catalogue_});
   Decision decision(requeue);
@@ -296,7 +296,7 @@ void OperatorActions::revive(const task::TaskHead& lost) {
 }
 
 void OperatorActions::resend(task::TaskKey key, Actor actor, Done done) {
-  const ActPtr act = begin("resend", key, std::move(actor), std::move(done));
+  const ActPtr act = make_act("resend", key, std::move(actor), std::move(done));
   if (act) order(act, {task::DeliveryOrder::Kind::resend, 0});
 }
 
@@ -305,7 +305,7 @@ void OperatorActions::resend(store::DeliveryKey delivery, Actor actor, Done done
 }
 
 void OperatorActions::skip(task::TaskKey key, Actor actor, Done done) {
-  const ActPtr act = begin("skip", key, std::move(actor), std::move(done));
+  const ActPtr act = make_act("skip", key, std::move(actor), std::move(done));
   if (act) order(act, {task::DeliveryOrder::Kind::skip, 0});
 }
 
@@ -315,7 +315,7 @@ void OperatorActions::skip(store::DeliveryKey delivery, Actor actor, Done done) 
 
 void OperatorActions::order(const char* action, store::DeliveryKey delivery, task::DeliveryOrder::Kind kind,
                             Actor actor, Done done) {
-  const ActPtr act = begin(action, {}, std::move(actor), std::move(done));
+  const ActPtr act = make_act(action, {}, std::move(actor), std::move(done));
   if (!act) return;
   read_first(act, [this, act, delivery, kind] {
     const auto line = store_.delivery(delivery);

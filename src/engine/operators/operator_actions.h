@@ -106,7 +106,7 @@ class OperatorActions {
   using ActPtr = std::shared_ptr<Act>;
 
   static base::Result<void> check(const Actor& actor);
-  ActPtr begin(const char* action, task::TaskKey key, Actor actor, Done done) const;
+  ActPtr make_act(const char* action, task::TaskKey key, Actor actor, Done done) const;
   void read_first(const ActPtr& act, std::function<void()> read);
   void post(const ActPtr& act, Decision decision);
   void refuse(const ActPtr& act, base::Error error);

@@ -12,7 +12,7 @@ void AgentScales::set(const task::AgentName& agent, std::optional<int> workers,
     scale.concurrency = concurrency.value_or(scale.concurrency);
     ++scale.changes;
   });
-  tell(agent);
+  apply(agent);
   if (concurrency) scheduler_.set_limit(agent, *concurrency);
 }
 
@@ -21,12 +21,12 @@ bool AgentScales::has_workers(const task::AgentName& agent) const {
   return known != nullptr && known->settings.keeps_workers();
 }
 
-void AgentScales::take() {
+void AgentScales::apply() {
   std::vector<task::AgentName> scaled;
   scales_.with([&](const auto& scales) {
     for (const auto& [agent, scale] : scales) scaled.push_back(agent);
   });
-  for (const task::AgentName& agent : scaled) tell(agent);
+  for (const task::AgentName& agent : scaled) apply(agent);
 }
 
 std::optional<AgentScales::Scale> AgentScales::scale_of(const task::AgentName& agent) const {
@@ -36,7 +36,7 @@ std::optional<AgentScales::Scale> AgentScales::scale_of(const task::AgentName& a
   });
 }
 
-void AgentScales::tell(const task::AgentName& agent) const {
+void AgentScales::apply(const task::AgentName& agent) const {
   const agents::Agent* known = catalogue_.find(agent);
   if (known == nullptr || known->executor == nullptr) return;
   // Repeats if another thread has changed the scale meanwhile, so that the executor ends up with the current

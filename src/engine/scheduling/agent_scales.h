@@ -24,7 +24,7 @@ class AgentScales {
   // Whether its executor keeps processes.
   bool has_workers(const task::AgentName& agent) const;
   // Applies the scales again to the executors, which a reload of the catalogue may have replaced.
-  void take();
+  void apply();
 
  private:
   struct Scale {
@@ -32,7 +32,7 @@ class AgentScales {
     std::uint64_t changes = 0;
   };
   std::optional<Scale> scale_of(const task::AgentName& agent) const;
-  void tell(const task::AgentName& agent) const;
+  void apply(const task::AgentName& agent) const;
 
   const agents::Catalogue& catalogue_;
   Scheduler& scheduler_;

@@ -114,7 +114,9 @@ void TaskService::route(const SendingPtr& sending) {
   Decision decision(sending);
   decision.bytes = task::weight_of(sending->submission);
   decision.answers = sending->submission.waits_for == task::WaitsFor::acknowledgement;
-  decision.committed = [this, sending](const store::Committed& committed) { begin(*sending, committed); };
+  decision.committed = [this, sending](const store::Committed& committed) {
+    begin_turn(*sending, committed);
+  };
   decision.done = [this, sending](base::Result<Written> result) { stored(sending, std::move(result)); };
   inbox_.post(std::move(decision));
 }
@@ -165,7 +167,7 @@ base::Result<void> TaskService::check_answer(const task::Submission& submission)
 }
 
 // The first turn of a new context gets its input from the submission, without reading the store.
-void TaskService::begin(Sending& sending, const store::Committed& committed) {
+void TaskService::begin_turn(Sending& sending, const store::Committed& committed) {
   if (committed.head.turn_state == task::TurnState::waiting) turns_.go_on(committed.head);
   if (sending.room == Scheduler::Room::queue) {
     turns_.scheduler().enqueue(committed.head.key, sending.claim);
@@ -204,7 +206,7 @@ void TaskService::stored(const SendingPtr& sending, base::Result<Written> result
   const task::EventNumber before = sending->answers ? sending->asked_at : result->before;
   if (sending->answers) {
     turns_.ask(head.key, &head);
-    turns_.tell(QuestionAnswered{head, *sending->answers, std::move(sending->submission.message)});
+    turns_.report(QuestionAnswered{head, *sending->answers, std::move(sending->submission.message)});
     forget_learned(*sending);
   } else if (sending->asked) {
     turns_.ask(sending->asked);

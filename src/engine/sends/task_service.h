@@ -86,7 +86,7 @@ class TaskService {
   base::Result<Target> waiting_in_context(const task::Submission& submission) const;
   base::Result<void> fit(const task::TaskHead& target, task::Message& answer) const;
   base::Result<void> fit(Sending& sending, const Target& target) const;
-  void begin(Sending& sending, const store::Committed& committed);
+  void begin_turn(Sending& sending, const store::Committed& committed);
   void stored(const SendingPtr& sending, base::Result<Written> result);
   void forget_learned(const Sending& sending);
   void refuse(const SendingPtr& sending, base::Error error);

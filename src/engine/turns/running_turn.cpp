@@ -465,7 +465,7 @@ void RunningTurn::no_child(const std::string& agent, const std::string& id, cons
   flush();
 }
 
-bool RunningTurn::settle(const task::Subagent& child) {
+bool RunningTurn::log_stop(const task::Subagent& child) {
   const bool taken = state_.with([&](State& state) {
     if (!may_log_children(state)) return false;
     if (!state.knows_log) {
@@ -502,11 +502,11 @@ void RunningTurn::deliver(agents::DelegateResult result) {
     return Next{last && std::exchange(state.slot_released, false), state.head.agent};
   });
   if (next.resumes) services_.runner.resume(next.agent);
-  tell(std::move(result));
+  pass_on(std::move(result));
 }
 
 // Passes a result to the executor, or keeps it until one is attached.
-void RunningTurn::tell(agents::DelegateResult result) {
+void RunningTurn::pass_on(agents::DelegateResult result) {
   const auto running = state_.with([&](State& state) {
     const bool starts = state.phase != Phase::over && !state.outcome && !state.running;
     if (starts) state.undelivered.push_back(std::move(result));
@@ -553,7 +553,7 @@ void RunningTurn::delegate(agents::DelegateRequest request) {
     if (late)
       return services_.runner.resume(next.agent);  // the turn ended meanwhile; its end returns the slot
   }
-  services_.runner.tell(ChildWanted{shared_from_this(), std::move(request), next.nth});
+  services_.runner.report(ChildWanted{shared_from_this(), std::move(request), next.nth});
 }
 
 // The child is canceled only after the log has the reason. Otherwise a turn that runs again after a crash
@@ -571,7 +571,7 @@ void RunningTurn::cancel_unneeded() {
     const bool is_stored = !state.posted && state.output.empty();
     return is_stored ? std::exchange(state.unneeded, {}) : std::vector<task::TaskKey>();
   });
-  for (const task::TaskKey child : unneeded) services_.runner.tell(ChildUnneeded{child});
+  for (const task::TaskKey child : unneeded) services_.runner.report(ChildUnneeded{child});
 }
 
 void RunningTurn::inherit(Lineage lineage) {

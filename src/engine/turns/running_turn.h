@@ -109,7 +109,7 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
                 bool is_counted = true);
   // Logs how a child has stopped. Returns false if the turn takes no more output; its task may still wait for
   // this child.
-  bool settle(const task::Subagent& child);
+  bool log_stop(const task::Subagent& child);
   void deliver(agents::DelegateResult result);
   // Call when the open questions of the task's children change. `now`: the task's head if something other
   // than this turn has changed the task.
@@ -196,7 +196,7 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
   static bool may_end(const State& state);
   std::string heed_schema(task::Message& question) const;
   static bool may_log_children(const State& state);
-  void tell(agents::DelegateResult result);
+  void pass_on(agents::DelegateResult result);
   void force(agents::Outcome outcome);
   agents::Outcome failure_of_engine(std::string error) const;
   // The turn's budget and deadline.

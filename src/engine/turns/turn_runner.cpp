@@ -99,7 +99,7 @@ TurnRunner::TurnRunner(const TaskReader& reader, Inbox& inbox, const agents::Cat
       stats_(stats),
       services_{inbox, background, clock, settings, wiring.spans, questions_, *this},
       scheduler_(settings.slots, settings.queue_max, limits_of(catalogue),
-                 [this](task::TaskKey task, const task::AgentName& agent) { begin(task, agent); }),
+                 [this](task::TaskKey task, const task::AgentName& agent) { begin_turn(task, agent); }),
       persistent_(inbox, background),
       scales_(catalogue, scheduler_),
       wakes_(background.timers(), clock, settings.delayed_max,
@@ -110,12 +110,12 @@ task::AgentName TurnRunner::slots_of(const task::AgentName& agent) const {
   return known == nullptr ? agent : known->name;
 }
 
-void TurnRunner::take_limits() {
+void TurnRunner::apply_limits() {
   scheduler_.set_limits(limits_of(catalogue_));
-  scales_.take();
+  scales_.apply();
 }
 
-void TurnRunner::begin(task::TaskKey task, const task::AgentName& agent) {
+void TurnRunner::begin_turn(task::TaskKey task, const task::AgentName& agent) {
   if (!quarantine_.admits(task)) return scheduler_.finished(agent);
   const auto enrolled = std::make_shared<std::shared_ptr<RunningTurn>>();
   Decision decision(BeginTurn{task, self(), catalogue_, clock_});
@@ -362,7 +362,7 @@ void TurnRunner::over(const std::shared_ptr<RunningTurn>& run, bool slot_held) {
     spdlog::log(level, "{} turn {} is over, the task is {}{}{}", facts_of(head), head.turn.value,
                 task::name_of(head.state), reason.empty() ? "" : ": ", reason);
   }
-  if (run->may_have_children()) tell(TurnOver{head});
+  if (run->may_have_children()) report(TurnOver{head});
   if (questions_.turnover(head)) ask(head.key);
   clear_suspicion(head.key);
   go_on(head);
@@ -432,10 +432,10 @@ void TurnRunner::not_read(const std::shared_ptr<RunningTurn>& run, const base::E
 // Returns true if the task's running turn works on this message and has accepted the child's stop.
 bool TurnRunner::settled_by_run(task::TaskKey task, task::EventNumber message, const task::Subagent& child) {
   const auto run = running_turn(task);
-  return run && run->head().turn_message == message && run->settle(child);
+  return run && run->head().turn_message == message && run->log_stop(child);
 }
 
-void TurnRunner::settle(task::TaskKey task, task::EventNumber message, const task::Subagent& child) {
+void TurnRunner::log_stop(task::TaskKey task, task::EventNumber message, const task::Subagent& child) {
   Decision decision(SettleChild{task, message, child, self(), questions_, clock_});
   decision.committed = [this](const store::Committed& committed) { go_on(committed.head); };
   persistent_.post(std::move(decision), "a child's end cannot be stored",
@@ -552,7 +552,7 @@ void TurnRunner::changed_elsewhere(const store::TaskEnd& now) {
     return run->abandon();
   }
   if (!now.cancel_requested) return;
-  for (const task::TaskKey child : questions_.asking(now.task)) tell(ChildUnneeded{child});
+  for (const task::TaskKey child : questions_.asking(now.task)) report(ChildUnneeded{child});
   run->cancel({});
 }
 
@@ -562,7 +562,7 @@ void TurnRunner::gone_elsewhere(task::TaskKey task) {
 
 void TurnRunner::take_over(const task::TaskHead& head) {
   if (head.awaited == 0) return go_on(head);
-  tell(TurnTakenOver{head});
+  report(TurnTakenOver{head});
 }
 
 }  // namespace baton::engine

@@ -35,7 +35,7 @@ class TurnRunner {
 
   // Sets the listener for children's events. Call once, before any turn begins.
   void listen(ChildListener listener) { listener_ = std::move(listener); }
-  void tell(ChildEffect effect) const { listener_(std::move(effect)); }
+  void report(ChildEffect effect) const { listener_(std::move(effect)); }
 
   Scheduler& scheduler() { return scheduler_; }
   // Returns the name under which the agent's turns hold slots: its own, or that of the catalogue's entry for
@@ -47,7 +47,7 @@ class TurnRunner {
   // Clears the suspicion of the task's turn; turns held back because of it may begin.
   void clear_suspicion(task::TaskKey task);
   // Reads the agents' limits from the catalogue again. Call after the catalogue has changed.
-  void take_limits();
+  void apply_limits();
 
   // Enrolls a turn whose beginning is in the store, in a slot reserved for it. Call it from that change's
   // `committed`, so that no later change comes first. run_if_early or run_if_late then runs the turn.
@@ -91,7 +91,7 @@ class TurnRunner {
   // Stores that an awaited child has stopped or asks; if a turn of the task runs, that turn stores it. Queues
   // the task's turn if this ends its wait. No-op unless the task still works on the message of event
   // `message`.
-  void settle(task::TaskKey task, task::EventNumber message, const task::Subagent& child);
+  void log_stop(task::TaskKey task, task::EventNumber message, const task::Subagent& child);
 
   ChildQuestions& questions() { return questions_; }
   // Makes the task show the next question of its children, or none. Call after its questions changed. `now`:
@@ -126,7 +126,7 @@ class TurnRunner {
  private:
   // Returns the scheduler's claim for a turn that is stored.
   Scheduler::Claim claim_of(const task::TaskHead& head) const;
-  void begin(task::TaskKey task, const task::AgentName& agent);
+  void begin_turn(task::TaskKey task, const task::AgentName& agent);
   bool begins_early(const task::AgentName& agent) const;
   void run(const std::shared_ptr<RunningTurn>& run, std::optional<store::TurnInput> first);
   void in_background(const std::shared_ptr<RunningTurn>& run, std::function<void()> work);

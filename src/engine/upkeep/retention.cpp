@@ -73,8 +73,9 @@ struct Retention::Round {
 };
 
 void Retention::start() {
-  if (!store_.kept_before() || settings_.is_set) return begin_later(std::min(kFirstRound, shortest() / 10));
-  background_.run_low([this] { begin(true); });
+  if (!store_.kept_before() || settings_.is_set)
+    return begin_round_later(std::min(kFirstRound, shortest() / 10));
+  background_.run_low([this] { begin_round(true); });
 }
 
 milliseconds Retention::shortest() const {
@@ -83,14 +84,14 @@ milliseconds Retention::shortest() const {
   return time;
 }
 
-void Retention::begin_later(milliseconds after) {
+void Retention::begin_round_later(milliseconds after) {
   background_.timers().after(after, [this] {
-    if (peers_ != nullptr && !peers_->leads()) return begin_later(kLeadAgain);
-    background_.run_low([this] { begin(false); });
+    if (peers_ != nullptr && !peers_->leads()) return begin_round_later(kLeadAgain);
+    background_.run_low([this] { begin_round(false); });
   });
 }
 
-void Retention::begin(bool only_counts) {
+void Retention::begin_round(bool only_counts) {
   const auto round = std::make_shared<Round>();
   round->only_counts = only_counts;
   round->now = clock_.now();
@@ -141,7 +142,7 @@ void Retention::end(const RoundPtr& round) {
         round->to_go, round->waiting);
   }
   if (round->gone > 0) spdlog::info("retention: {} tasks are gone", round->gone);
-  const auto then = [this] { begin_later(std::clamp(shortest() / 10, kRoundMin, kRoundMax)); };
+  const auto then = [this] { begin_round_later(std::clamp(shortest() / 10, kRoundMin, kRoundMax)); };
   if (round->gone == 0) return then();
   removals_.tidy(kSparePages, then);
 }

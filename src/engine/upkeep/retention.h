@@ -55,8 +55,8 @@ class Retention {
   using RoundPtr = std::shared_ptr<Round>;
 
   std::chrono::milliseconds shortest() const;
-  void begin_later(std::chrono::milliseconds after);
-  void begin(bool only_counts);
+  void begin_round_later(std::chrono::milliseconds after);
+  void begin_round(bool only_counts);
   void look(const RoundPtr& round);
   void go_on(const RoundPtr& round, std::int64_t gone);
   void end(const RoundPtr& round);

@@ -39,12 +39,12 @@ std::vector<base::Timestamp> last_times(const agents::Schedule& schedule, base::
   }
 }
 
-base::Result<void> Schedules::take() {
+base::Result<void> Schedules::load() {
   std::vector<One> all;
   std::map<std::string, base::Timestamp> taken;
   for (const agents::Agent* agent : catalogue_.all()) {
     for (const agents::Schedule& schedule : agent->settings.schedules) {
-      auto one = begin(agent->name, schedule);
+      auto one = load(agent->name, schedule);
       if (!one) return base::fail(std::move(one.error()));
       taken.emplace(one->id, one->next);
       all.push_back(std::move(*one));
@@ -64,8 +64,7 @@ base::Result<void> Schedules::take() {
   return {};
 }
 
-base::Result<Schedules::One> Schedules::begin(const task::AgentName& agent,
-                                              const agents::Schedule& schedule) {
+base::Result<Schedules::One> Schedules::load(const task::AgentName& agent, const agents::Schedule& schedule) {
   One one{agent, base::uuid_of({"schedule", agent.value, schedule.name}), &schedule, {}};
   const auto known = taken_.find(one.id);
   if (known != taken_.end()) {

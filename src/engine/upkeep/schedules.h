@@ -28,9 +28,9 @@ class Schedules {
         clock_(clock),
         retention_(retention) {}
 
-  // Takes over the schedules of the current cards, and creates missed tasks. At start and after a reload.
+  // Loads the schedules of the current cards, and creates missed tasks. At start and after a reload.
   // Blocks.
-  base::Result<void> take();
+  base::Result<void> load();
 
   struct Counts {
     int schedules = 0;
@@ -53,7 +53,7 @@ class Schedules {
     std::string schedule;  // its name
   };
 
-  base::Result<One> begin(const task::AgentName& agent, const agents::Schedule& schedule);
+  base::Result<One> load(const task::AgentName& agent, const agents::Schedule& schedule);
   base::Result<base::Timestamp> first_seen(const task::TaskRef& mark);
   base::Timestamp oldest_kept(const task::AgentName& agent, base::Timestamp now) const;
   void make_due(One& one, base::Timestamp now);

@@ -122,7 +122,7 @@ base::Result<std::string> job_with_items(const CallPtr& call) {
 void begin_bulk(const CallPtr& call) {
   const auto request = read_request(*call);
   if (!request) return answer(call, fail(request.error()));
-  const auto job = call->facts.bulk.begin(*request);
+  const auto job = call->facts.bulk.create(*request);
   if (!job) {
     std::optional<std::int64_t> found;
     if (job.error().code == ErrorCode::conflict) {

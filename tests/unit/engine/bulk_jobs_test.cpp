@@ -76,7 +76,7 @@ std::vector<task::TaskKey> failed(EngineBench& bench, int count) {
 TEST_CASE("BulkJobs: each task that the filter finds is acted on once and has its own result") {
   EngineBench bench;
   const auto keys = delayed(bench, 100);
-  const auto key = bench.engine().bulk_jobs().begin(request(BulkAction::cancel, 100, {.unfinished = true}));
+  const auto key = bench.engine().bulk_jobs().create(request(BulkAction::cancel, 100, {.unfinished = true}));
   REQUIRE(key);
   const auto job = finished(bench, *key);
   CHECK(job.done == 100);
@@ -91,12 +91,12 @@ TEST_CASE("BulkJobs: each task that the filter finds is acted on once and has it
 TEST_CASE("BulkJobs: if the count is not the expected one nothing begins, and the error has the count") {
   EngineBench bench;
   const auto keys = delayed(bench, 3);
-  const auto more = bench.engine().bulk_jobs().begin(request(BulkAction::cancel, 4));
+  const auto more = bench.engine().bulk_jobs().create(request(BulkAction::cancel, 4));
   CHECK(more.error().code == ErrorCode::conflict);
   CHECK(more.error().for_caller == "the filter finds 3 tasks, not 4 as expected");
-  const auto less = bench.engine().bulk_jobs().begin(request(BulkAction::cancel, 2));
+  const auto less = bench.engine().bulk_jobs().create(request(BulkAction::cancel, 2));
   CHECK(less.error().code == ErrorCode::conflict);
-  CHECK(bench.engine().bulk_jobs().begin(request(BulkAction::cancel, 0)).error().code ==
+  CHECK(bench.engine().bulk_jobs().create(request(BulkAction::cancel, 0)).error().code ==
         ErrorCode::invalid_argument);
   CHECK(bench.store().bulk_jobs(10)->empty());
   CHECK(!bench.engine().reader().head(keys[0])->cancel_requested);
@@ -111,7 +111,7 @@ TEST_CASE("BulkJobs: skip gives up all waiting deliveries, and is refused if the
   submission.push->url = "http://example.org/hook";
   submission.push->version = task::ProtocolVersion::v0_2;
   REQUIRE(bench.submit(std::move(submission)));
-  const auto key = bench.engine().bulk_jobs().begin(request(BulkAction::skip, 2));
+  const auto key = bench.engine().bulk_jobs().create(request(BulkAction::skip, 2));
   REQUIRE(key);
   const auto job = finished(bench, *key);
   CHECK(job.done == 1);
@@ -122,7 +122,7 @@ TEST_CASE("BulkJobs: a refusal is in the item's result and does not stop the job
   EngineBench bench;
   const auto keys = delayed(bench, 2);
   REQUIRE(bench.cancel(bench.engine().reader().head(keys[0])->id));
-  const auto key = bench.engine().bulk_jobs().begin(request(BulkAction::cancel, 2));
+  const auto key = bench.engine().bulk_jobs().create(request(BulkAction::cancel, 2));
   REQUIRE(key);
   const auto job = finished(bench, *key);
   CHECK(job.done == 1);
@@ -173,7 +173,7 @@ TEST_CASE("BulkJobs: delete removes ended tasks and refuses others, with an outc
     REQUIRE(bench.wait(ended.back()));
   }
   const auto waits = delayed(bench, 1).front();
-  const auto key = bench.engine().bulk_jobs().begin(request(BulkAction::erase, 4));
+  const auto key = bench.engine().bulk_jobs().create(request(BulkAction::erase, 4));
   REQUIRE(key);
   const auto job = finished(bench, *key);
   CHECK(job.action == "delete");
@@ -214,7 +214,7 @@ TEST_CASE("BulkJobs: delete continues after a restart, and tasks already removed
 
 TEST_CASE("BulkJobs: without retention no delete job begins") {
   EngineBench bench;
-  CHECK(bench.engine().bulk_jobs().begin(request(BulkAction::erase, 1)).error().code ==
+  CHECK(bench.engine().bulk_jobs().create(request(BulkAction::erase, 1)).error().code ==
         ErrorCode::unsupported);
 }
 
@@ -225,7 +225,7 @@ TEST_CASE("BulkJobs: items that find the queue full are retried until there is r
   EngineBench bench(options);
   failed(bench, 4);
   const auto key =
-      bench.engine().bulk_jobs().begin(request(BulkAction::retry, 4, {.states = {State::failed}}));
+      bench.engine().bulk_jobs().create(request(BulkAction::retry, 4, {.states = {State::failed}}));
   REQUIRE(key);
   for (int i = 0; i < 4; ++i) {
     const auto turn = bench.scripted().next();
@@ -239,7 +239,7 @@ TEST_CASE("BulkJobs: without an expected count the tasks are stored, counted, an
   EngineBench bench;
   const auto keys = delayed(bench, 1'100);  // more than a page
   auto& jobs = bench.engine().bulk_jobs();
-  const auto key = jobs.begin(request(BulkAction::cancel, {}, {.unfinished = true}));
+  const auto key = jobs.create(request(BulkAction::cancel, {}, {.unfinished = true}));
   REQUIRE(key);
   const auto job = counted(bench, *key);
   CHECK(job.tasks == 1'100);
@@ -263,7 +263,7 @@ TEST_CASE("BulkJobs: a counted job can be abandoned, and the oldest is if too ma
   const auto keys = delayed(bench, 1);
   std::vector<task::BulkJobKey> made;
   for (int i = 0; i <= engine::BulkJobs::kUnconfirmed; ++i) {
-    const auto key = bench.engine().bulk_jobs().begin(request(BulkAction::cancel, {}));
+    const auto key = bench.engine().bulk_jobs().create(request(BulkAction::cancel, {}));
     REQUIRE(key);
     CHECK(counted(bench, *key).tasks == 1);
     made.push_back(*key);
@@ -279,7 +279,7 @@ TEST_CASE("BulkJobs: a counted job can be abandoned, and the oldest is if too ma
 
 TEST_CASE("BulkJobs: if the filter finds no task the job is finished without a confirmation") {
   EngineBench bench;
-  const auto key = bench.engine().bulk_jobs().begin(request(BulkAction::cancel, {}));
+  const auto key = bench.engine().bulk_jobs().create(request(BulkAction::cancel, {}));
   REQUIRE(key);
   CHECK(finished(bench, *key).tasks == 0);
 }
@@ -289,9 +289,9 @@ TEST_CASE("BulkJobs: a retry leaves out tasks that were already retried") {
   const auto keys = failed(bench, 2);
   const store::TaskFilter filter{.states = {State::failed}};
   const auto retry_both = [&](std::int64_t expected) {
-    return bench.engine().bulk_jobs().begin(request(BulkAction::retry, expected, filter));
+    return bench.engine().bulk_jobs().create(request(BulkAction::retry, expected, filter));
   };
-  const auto late = bench.engine().bulk_jobs().begin(request(BulkAction::retry, {}, filter));
+  const auto late = bench.engine().bulk_jobs().create(request(BulkAction::retry, {}, filter));
   REQUIRE(late);
   CHECK(counted(bench, *late).tasks == 2);
   const auto first = retry_both(2);

@@ -163,7 +163,7 @@ TEST_CASE("TurnRunner: a child's end that comes before its parent's wait is stor
   REQUIRE(child);
   bench.await_awaited(parent, 1);
   const task::Subagent end{child->turn.task.value, "helper", task::Subagent::Phase::finished, {}};
-  bench.parts->turns.settle(parent, bench.head(parent).turn_message, end);
+  bench.parts->turns.log_stop(parent, bench.head(parent).turn_message, end);
   bench.settle();
   CHECK(bench.head(parent).awaited == 0);  // the running turn has stored the child's end
   turn->sink->finish(agents::Waits{});
