@@ -74,10 +74,10 @@ Table table_of(const Line& line) {
 
 }  // namespace
 
-std::string Table::columns_listed(std::size_t most) const {
+std::string Table::columns_listed(std::size_t most, std::string_view prefix) const {
   std::string listed;
   for (std::size_t i = 0; i < std::min(most, columns.size()); ++i) {
-    listed += (i == 0 ? "" : ", ") + columns[i].name;
+    listed += (i == 0 ? "" : ", ") + std::string(prefix) + columns[i].name;
   }
   return listed;
 }
@@ -89,6 +89,14 @@ std::span<const Table> tables() {
     return made;
   }();
   return all;
+}
+
+Table table_without(std::string_view name, std::initializer_list<std::string_view> columns) {
+  Table table = *std::ranges::find(tables(), name, &Table::name);
+  std::erase_if(table.columns, [&](const Column& column) {
+    return std::ranges::find(columns, column.name) != columns.end();
+  });
+  return table;
 }
 
 std::string insert_statement(const Table& table, std::string_view columns, std::string_view values,

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,12 +25,15 @@ struct Table {
   std::size_t key_columns = 1;
   int rows_at_start = 0;  // rows that migrations insert
 
-  // "task_key, agent, caller", of the first `most`.
-  std::string columns_listed(std::size_t most = SIZE_MAX) const;
+  // "task_key, agent, caller", of the first `most`, with `prefix` before each name.
+  std::string columns_listed(std::size_t most = SIZE_MAX, std::string_view prefix = "") const;
 };
 
 // In the order in which they are copied.
 std::span<const Table> tables();
+
+// Returns the table of this name without some of its columns.
+Table table_without(std::string_view name, std::initializer_list<std::string_view> columns);
 
 // Returns "INSERT INTO audit (audit_key, ...) VALUES (?, ...)". `columns` and `values`, such as "lane, " and
 // "0, ", are put first; `words` are put before VALUES.

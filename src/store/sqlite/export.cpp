@@ -1,11 +1,9 @@
 #include <sqlite3.h>
 
-#include <span>
-
 #include "json/writer.h"
 #include "store/own_context.h"
 #include "store/sqlite/archive.h"
-#include "store/sqlite/archive_columns.h"
+#include "store/sqlite/archive_tables.h"
 #include "store/sqlite/backup.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/errors.h"
@@ -26,14 +24,6 @@ constexpr char kChosen[] =
     "SELECT t.task_key FROM tasks t JOIN chosen ON t.parent_key = chosen.task_key) "
     "SELECT t.task_key, t.turn_state = 'none' FROM chosen JOIN tasks t USING (task_key) ORDER BY t.task_key";
 
-std::string columns_of(std::span<const std::string_view> columns, const std::string& table) {
-  std::string list;
-  for (const std::string_view column : columns) {
-    list += (list.empty() ? "" : ", ") + table + std::string(column);
-  }
-  return list;
-}
-
 void write_value(json::Writer& out, const SQLite::Column& value) {
   if (value.isInteger()) {
     out.integer(value.getInt64());
@@ -43,12 +33,11 @@ void write_value(json::Writer& out, const SQLite::Column& value) {
 }
 
 // Writes the columns that are neither null nor empty. The import reads missing members as null or empty.
-void write_columns(json::Writer& out, SQLite::Statement& row, std::span<const std::string_view> columns,
-                   int first) {
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    const SQLite::Column value = row.getColumn(first + static_cast<int>(i));
+void write_columns(json::Writer& out, SQLite::Statement& row, const copy::Table& table, int first) {
+  for (const copy::Column& column : table.columns) {
+    const SQLite::Column value = row.getColumn(first++);
     if (value.isNull() || (value.isText() && value.getBytes() == 0)) continue;
-    out.key(columns[i]);
+    out.key(column.name);
     write_value(out, value);
   }
 }
@@ -59,7 +48,7 @@ class Exporter {
   Exporter(SQLite::Database& database, const Write& write)
       : task_(database,
               "SELECT t.task_key, t.parent_key, c.public_id, m.metadata, t.context_key, t.public_id, " +
-                  columns_of(kTaskColumns, "t.") +
+                  tables_.tasks.columns_listed(SIZE_MAX, "t.") +
                   " FROM tasks t JOIN contexts c ON c.context_key = t.context_key LEFT JOIN "
                   "task_metadata m ON m.task_key = t.task_key WHERE t.task_key = ?"),
         title_(database,
@@ -68,9 +57,9 @@ class Exporter {
         events_(database,
                 "SELECT event_key & 268435455, kind, at_ms, body FROM events WHERE event_key BETWEEN "
                 "?1 << 28 AND (?1 << 28) + 268435455 ORDER BY event_key"),
-        requests_(database, "SELECT " + columns_of(kRequestColumns, "") +
+        requests_(database, "SELECT " + tables_.requests.columns_listed() +
                                 " FROM turn_requests WHERE task_key = ? ORDER BY number"),
-        webhooks_(database, "SELECT " + columns_of(kWebhookColumns, "") +
+        webhooks_(database, "SELECT " + tables_.webhooks.columns_listed() +
                                 " FROM push_configs WHERE task_key = ? ORDER BY config_key"),
         write_(write) {}
 
@@ -79,8 +68,8 @@ class Exporter {
   }
 
   bool add(std::int64_t key) {
-    return add_head(key) && add_events(key) && add_rows(requests_, "request", kRequestColumns, key) &&
-           add_rows(webhooks_, "webhook", kWebhookColumns, key);
+    return add_head(key) && add_events(key) && add_rows(requests_, "request", tables_.requests, key) &&
+           add_rows(webhooks_, "webhook", tables_.webhooks, key);
   }
 
  private:
@@ -109,7 +98,7 @@ class Exporter {
         if (!is_own) out.member("context", context);
         if (!task_.isColumnNull(3)) out.key("metadata").string(task_.getColumn(3).getString());
         if (has_title) out.key("title").string(title_.getColumn(0).getString());
-        write_columns(out, task_, kTaskColumns, 6);
+        write_columns(out, task_, tables_.tasks, 6);
       });
     });
   }
@@ -130,14 +119,13 @@ class Exporter {
     return true;
   }
 
-  bool add_rows(SQLite::Statement& rows, const char* name, std::span<const std::string_view> columns,
-                std::int64_t key) {
+  bool add_rows(SQLite::Statement& rows, const char* name, const copy::Table& table, std::int64_t key) {
     restart(rows, key);
     while (rows.executeStep()) {
       const bool written = line([&](json::Writer& out) {
         out.key(name).object([&] {
           out.member("task", key);
-          write_columns(out, rows, columns, 0);
+          write_columns(out, rows, table, 0);
         });
       });
       if (!written) return false;
@@ -150,6 +138,7 @@ class Exporter {
     statement.bind(1, key);
   }
 
+  const ArchiveTables tables_;
   SQLite::Statement task_, title_, events_, requests_, webhooks_;
   const Write& write_;
   std::string text_;

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <set>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -11,7 +10,7 @@
 #include "store/sql/head_rows.h"
 #include "store/sql/log_rows.h"
 #include "store/sqlite/archive.h"
-#include "store/sqlite/archive_columns.h"
+#include "store/sqlite/archive_tables.h"
 #include "store/sqlite/dialect.h"
 #include "store/sqlite/errors.h"
 #include "store/sqlite/sqlite_store.h"
@@ -28,31 +27,17 @@ tl::unexpected<base::Error> not_written_by_export(const std::string& what) {
   return fail(ErrorCode::invalid_argument, what);
 }
 
-std::string insert_into(const std::string& table, const std::string& first,
-                        std::span<const std::string_view> columns) {
-  std::string names = first, places = "?";
-  for (std::size_t i = 0; i < std::size_t(std::ranges::count(first, ',')); ++i) places += ", ?";
-  for (const std::string_view column : columns) {
-    names += ", " + std::string(column);
-    places += ", ?";
-  }
-  return "INSERT INTO " + table + " (" + names + ") VALUES (" + places + ")";
-}
-
-// Binds the columns. A number is bound as a number. A missing column is bound as null if it may be null,
-// otherwise as an empty text. All other values are texts.
-void bind_columns(SQLite::Statement& statement, std::span<const std::string_view> columns, int first,
-                  json::Value values) {
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    const int place = first + static_cast<int>(i);
-    const json::Value value = values[columns[i]];
-    const bool may_be_null = columns[i] == "budget" || columns[i] == "waits_until_ms";
+// Binds the columns for `insert_statement`. A number is bound as a number, and a missing number that may be
+// null as 0. All other values are texts; a missing one is empty.
+void bind_columns(SQLite::Statement& statement, const copy::Table& table, int first, json::Value values) {
+  for (const copy::Column& column : table.columns) {
+    const json::Value value = values[column.name];
     if (const auto number = value.integer()) {
-      statement.bind(place, *number);
-    } else if (value.absent() && may_be_null) {
-      statement.bind(place);
+      statement.bind(first++, *number);
+    } else if (value.absent() && column.may_be_null && !column.is_text) {
+      statement.bind(first++, 0);
     } else {
-      statement.bind(place, value.str());
+      statement.bind(first++, value.str());
     }
   }
 }
@@ -63,9 +48,10 @@ class Importer {
       : connection_(connection),
         dialect_(connection, {}, 1),
         task_(connection.database(),
-              insert_into("tasks", "task_key, context_key, parent_key, indexed", kTaskColumns)),
-        request_(connection.database(), insert_into("turn_requests", "task_key", kRequestColumns)),
-        webhook_(connection.database(), insert_into("push_configs", "task_key", kWebhookColumns)) {
+              copy::insert_statement(tables_.tasks, "task_key, context_key, parent_key, indexed, ",
+                                     "?, ?, ?, ?, ")),
+        request_(connection.database(), copy::insert_statement(tables_.requests, "task_key, ", "?, ")),
+        webhook_(connection.database(), copy::insert_statement(tables_.webhooks, "task_key, ", "?, ")) {
     dialect_.start();
     Query last = connection.query(
         "SELECT max((SELECT last_task FROM retention), coalesce(max(task_key), 0)) FROM tasks");
@@ -83,9 +69,8 @@ class Importer {
       if (value.missing()) continue;
       if (value["task"].integer() != old_key_) return not_written_by_export("it does not follow its task");
       if (name == std::string_view("event")) return add_event(value);
-      add_row(name == std::string_view("request") ? request_ : webhook_, value,
-              name == std::string_view("request") ? std::span<const std::string_view>(kRequestColumns)
-                                                  : std::span<const std::string_view>(kWebhookColumns));
+      const bool is_request = name == std::string_view("request");
+      add_row(is_request ? request_ : webhook_, value, is_request ? tables_.requests : tables_.webhooks);
       return {};
     }
     return not_written_by_export("it has none of the members of an export's line");
@@ -168,7 +153,7 @@ class Importer {
     if (parent) task_.bind(3, parent.value);
     if (!parent) task_.bind(3);
     task_.bind(4, 1);
-    bind_columns(task_, kTaskColumns, 5, value);
+    bind_columns(task_, tables_.tasks, 5, value);
     task_.exec();
     if (!value["metadata"].missing()) {
       connection_.run("INSERT INTO task_metadata (task_key, metadata) VALUES (?, ?)", key_,
@@ -199,10 +184,10 @@ class Importer {
     return {};
   }
 
-  void add_row(SQLite::Statement& statement, json::Value value, std::span<const std::string_view> columns) {
+  void add_row(SQLite::Statement& statement, json::Value value, const copy::Table& table) {
     statement.reset();
     statement.bind(1, key_.value);
-    bind_columns(statement, columns, 2, value);
+    bind_columns(statement, table, 2, value);
     statement.exec();
   }
 
@@ -225,6 +210,7 @@ class Importer {
 
   Connection& connection_;
   Dialect dialect_;
+  const ArchiveTables tables_;
   SQLite::Statement task_, request_, webhook_;
   std::int64_t last_before_ = 0, last_ = 0;  // the largest key before the import, and until now
   std::int64_t first_old_ = 0, old_key_ = 0;
