@@ -39,7 +39,7 @@ std::string status_of(const base::Result<client::ChannelAnswer>& answer) {
 
 GrpcRelay::GrpcRelay(const std::string& host, int port) : channel_(own_address(host, port)) {}
 
-bool GrpcRelay::begin(GrpcCall call, OnGrpcMessage on_message, OnGrpcEnd on_end) {
+bool GrpcRelay::start(GrpcCall call, OnGrpcMessage on_message, OnGrpcEnd on_end) {
   return calls_.try_submit([this, call = std::move(call), on_message = std::move(on_message),
                             on_end = std::move(on_end)] { run(call, on_message, on_end); });
 }

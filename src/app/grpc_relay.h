@@ -23,7 +23,7 @@ class GrpcRelay {
   static bool available() { return client::GrpcChannel::available(); }
 
   // See server::operate::GrpcRelay.
-  bool begin(server::operate::GrpcCall call, server::operate::OnGrpcMessage on_message,
+  bool start(server::operate::GrpcCall call, server::operate::OnGrpcMessage on_message,
              server::operate::OnGrpcEnd on_end);
   void stop() { calls_.stop(); }
 

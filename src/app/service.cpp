@@ -53,7 +53,7 @@ engine::EngineWiring engine_wiring(const Config& config, const Dependencies& dep
   };
   if (config.cards.dev)
     wiring.on_stored = [log = std::make_shared<TaskLog>()](const store::Committed& stored) {
-      log->take(stored);
+      log->log_ends(stored);
     };
   wiring.check_push = [policy = config.webhooks.policy](const task::PushConfig& push) {
     return notify::check_webhook(push, policy);
@@ -314,7 +314,7 @@ base::Result<std::string> Service::start_grpc(server::grpc::GrpcServer& grpc) {
   if (GrpcRelay::available()) {
     grpc_relay_.emplace(config_.host, *port);
     operator_facts_.grpc = [this](auto call, auto on_message, auto on_end) {
-      return grpc_relay_->begin(std::move(call), std::move(on_message), std::move(on_end));
+      return grpc_relay_->start(std::move(call), std::move(on_message), std::move(on_end));
     };
   }
   return address_of(config_.host, *port);

@@ -39,11 +39,11 @@ void Supervisor::is_reloading() const {
   ::clock_gettime(CLOCK_MONOTONIC, &now);
   const auto microseconds =
       std::chrono::seconds(now.tv_sec) / std::chrono::microseconds(1) + now.tv_nsec / 1'000;
-  tell("RELOADING=1\nMONOTONIC_USEC=" + std::to_string(microseconds));
+  notify("RELOADING=1\nMONOTONIC_USEC=" + std::to_string(microseconds));
 }
 
 // Sends a datagram to a socket with a path, or in the abstract namespace ("@").
-void Supervisor::tell(std::string_view state) const {
+void Supervisor::notify(std::string_view state) const {
   sockaddr_un address{};
   if (socket_.empty() || socket_.size() >= sizeof address.sun_path) return;
   address.sun_family = AF_UNIX;

@@ -16,15 +16,15 @@ class Supervisor {
   // Reads its variables from the environment and removes them, so that agents cannot send notifications.
   Supervisor();
 
-  void is_ready() const { tell("READY=1"); }
+  void is_ready() const { notify("READY=1"); }
   void is_reloading() const;
-  void is_stopping() const { tell("STOPPING=1"); }
-  void is_alive() const { tell("WATCHDOG=1"); }
+  void is_stopping() const { notify("STOPPING=1"); }
+  void is_alive() const { notify("WATCHDOG=1"); }
   // How often `is_alive` must be called; nullopt if there is no watchdog.
   std::optional<std::chrono::milliseconds> watchdog() const { return watchdog_; }
 
  private:
-  void tell(std::string_view state) const;
+  void notify(std::string_view state) const;
 
   std::string socket_;  // empty: there is no supervisor
   std::optional<std::chrono::milliseconds> watchdog_;

@@ -50,7 +50,7 @@ std::string_view ending(task::State state) {
 
 }  // namespace
 
-void TaskLog::take(const store::Committed& committed) {
+void TaskLog::log_ends(const store::Committed& committed) {
   for (const task::EventPtr& event : committed.events) {
     Turn& turn = turns_[committed.head.key.value];
     add(turn, *event);

@@ -12,7 +12,7 @@ namespace baton::app {
 class TaskLog {
  public:
   // Logs a line at level info for each turn that ends with this change: what was asked, and what came of it.
-  void take(const store::Committed& committed);
+  void log_ends(const store::Committed& committed);
 
  private:
   struct Turn {

@@ -106,23 +106,23 @@ TraceExporter::Sent TraceExporter::send(const std::string& body, milliseconds ti
   if (!spans_.is_stopped()) request.stop_fd = stop_fd_.get();
   const auto answer = http::outbound::http_request(request);
   if (!answer) {
-    tell(false, answer.error().for_caller);
+    log_change(false, answer.error().for_caller);
     const bool may_come = answer.error().code == base::ErrorCode::unavailable ||
                           answer.error().code == base::ErrorCode::deadline_exceeded;
     return may_come ? Sent::later : Sent::refused;
   }
   if (answer->status >= 200 && answer->status <= 299) {
-    tell(true, {});
+    log_change(true, {});
     rejected_.fetch_add(rejected_spans(answer->body), std::memory_order_relaxed);
     return Sent::taken;
   }
-  tell(false, "it answers with HTTP status " + std::to_string(answer->status));
+  log_change(false, "it answers with HTTP status " + std::to_string(answer->status));
   pause = http::outbound::retry_after(*answer);
   return http::outbound::may_pass(answer->status) ? Sent::later : Sent::refused;
 }
 
 // Logs one line when exporting starts to fail, and one when it works again.
-void TraceExporter::tell(bool works, const std::string& why) {
+void TraceExporter::log_change(bool works, const std::string& why) {
   if (std::exchange(works_, works) == works) return;
   if (works) return spdlog::info("traces: the collector takes spans again");
   spdlog::warn("traces: the collector takes no spans: {}", why);

@@ -54,7 +54,7 @@ class TraceExporter {
   void run();
   void deliver(const std::vector<base::Span>& batch);
   Sent send(const std::string& body, std::chrono::milliseconds time, std::chrono::milliseconds& pause);
-  void tell(bool works, const std::string& why);
+  void log_change(bool works, const std::string& why);
   // Waits for `time`. Returns false if the program is stopping.
   bool rest(std::chrono::milliseconds time);
 

@@ -110,7 +110,8 @@ class Chat {
     Console& console = session_.console();
     const auto read = protocol::read_remote_card(session_.card());
     if (read && !read->card.name.empty() && !server_ends_)
-      console.note(read->card.name + (read->card.description.empty() ? "" : ": " + read->card.description));
+      console.print_note(read->card.name +
+                         (read->card.description.empty() ? "" : ": " + read->card.description));
     if (read) {
       for (const task::Skill& skill : read->card.skills)
         std::ranges::copy(skill.examples, std::back_inserter(examples_));
@@ -119,8 +120,8 @@ class Chat {
     for (std::size_t i = 0; i < examples_.size(); ++i)
       console.text("  /" + std::to_string(i + 1) + "  " +
                    shortened(printable_line(examples_[i]), console.columns() - kLead) + "\n");
-    console.note(examples_.empty() ? "Type a message, or /help."
-                                   : "Type a message, /1 for an example, or /help.");
+    console.print_note(examples_.empty() ? "Type a message, or /help."
+                                         : "Type a message, /1 for an example, or /help.");
   }
 
   // The example that "/1" and the like mean; null: the line is something else.
@@ -141,9 +142,9 @@ class Chat {
       context_ = {};
       waiting_ = {};
       form_.reset();
-      console.note("a new conversation");
+      console.print_note("a new conversation");
     } else if (word == "/task") {
-      console.note(last_.empty() ? "there is none yet" : last_.value);
+      console.print_note(last_.empty() ? "there is none yet" : last_.value);
     } else if (word == "/file" && space != std::string::npos) {
       files_.push_back(line.substr(space + 1));
     } else {
@@ -178,7 +179,7 @@ class Chat {
       if (value) {
         values.push_back(std::move(*value));
       } else {
-        console.note(field.title + " " + value.error().for_caller);
+        console.print_note(field.title + " " + value.error().for_caller);
       }
     }
     exit_code = say({.data = {form_->answer(values)}});

@@ -67,9 +67,9 @@ void Console::text(std::string_view text) {
   put(view_.end() + std::string(text));
 }
 
-void Console::note(std::string_view line) {
+void Console::print_note(std::string_view line) {
   const std::string text = printable_line(line);
-  if (for_people_) return put(view_.note(text));
+  if (for_people_) return put(view_.note_line(text));
   std::fprintf(stderr, "%s\n", text.c_str());
 }
 

@@ -37,7 +37,7 @@ class Console {
   void json(std::string_view value);
   void text(std::string_view text);
   // Writes a line that is not a result. `note` and `error` make untrusted text printable.
-  void note(std::string_view line);
+  void print_note(std::string_view line);
   // Writes a line about an error, always to standard error.
   void error(std::string_view line);
   // Ends the current line: later output starts on a new one.

@@ -150,7 +150,7 @@ void ReplyReader::add(const task::Artifact& artifact, bool append) {
   found->second.insert(found->second.end(), artifact.parts.begin(), artifact.parts.end());
 }
 
-void ReplyReader::take(const protocol::a2a::Update& update) {
+void ReplyReader::read(const protocol::a2a::Update& update) {
   if (const auto* status = std::get_if<protocol::a2a::StatusUpdate>(&update)) {
     state_ = status->status.state;
     if (status->status.message) message_ = status->status.message->parts;

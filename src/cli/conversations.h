@@ -30,7 +30,7 @@ struct Reply {
 // Collects the updates of a stream into a reply.
 class ReplyReader {
  public:
-  void take(const protocol::a2a::Update& update);
+  void read(const protocol::a2a::Update& update);
   // Returns the reply and starts the next one, which leaves out the artifacts of all earlier replies.
   Reply end();
 

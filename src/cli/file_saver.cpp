@@ -47,7 +47,7 @@ std::string safe_file_name(std::string_view wanted, std::string_view fallback) {
   return name.empty() ? std::string(fallback) : name;
 }
 
-std::vector<std::string> FileSaver::take(const protocol::a2a::Update& update) {
+std::vector<std::string> FileSaver::save(const protocol::a2a::Update& update) {
   std::vector<std::string> lines;
   const auto take_artifact = [&](const task::Artifact& artifact, bool append) {
     const int number = numbers_.of(artifact);

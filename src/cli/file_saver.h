@@ -21,7 +21,7 @@ class FileSaver {
   FileSaver(std::string folder, bool force) : folder_(std::move(folder)), force_(force) {}
 
   // Saves the files of an event. Returns a line for each file: the name it was saved as, or the error.
-  std::vector<std::string> take(const protocol::a2a::Update& update);
+  std::vector<std::string> save(const protocol::a2a::Update& update);
 
   // True if every file up to this point was saved.
   bool all_saved() const { return all_saved_; }

@@ -207,7 +207,7 @@ class Listing {
       latest->pop();
     }
     table_.flush();
-    if (console_.for_people() && shown_ == 0) console_.note("no tasks");
+    if (console_.for_people() && shown_ == 0) console_.print_note("no tasks");
     const bool more = std::ranges::any_of(sources_, &AgentTasks::has_more);
     if (more) say_more();
     return kExitDone;
@@ -234,7 +234,7 @@ class Listing {
     int total = 0;
     for (const AgentTasks& source : sources_) total += source.total();
     const std::string of = total > shown_ ? " of " + std::to_string(total) : std::string();
-    console_.note(std::to_string(shown_) + of + " tasks; --all shows every one");
+    console_.print_note(std::to_string(shown_) + of + " tasks; --all shows every one");
   }
 
   int failed(const std::string& text) {

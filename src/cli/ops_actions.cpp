@@ -168,7 +168,7 @@ int await_job(OpsSession& session, const std::string& key) {
     if (!job) return session.code();
     if (is_over(job->root()["state"].string())) break;
     if (session.interrupt().wait(kLook)) {
-      session.console().note("the job goes on; `baton ops job " + key + "` shows it");
+      session.console().print_note("the job goes on; `baton ops job " + key + "` shows it");
       return kExitInterrupted;
     }
   }
@@ -184,13 +184,13 @@ int await_count(OpsSession& session, const std::string& key) {
     const std::string_view state = job["state"].string();
     const std::string tasks = text_in(job, "tasks");
     if (state == "counted") {
-      session.console().note(tasks + " tasks are written down as job " + key +
-                             "; nothing is done before `baton ops confirm " + key + " --expected " + tasks +
-                             "`");
+      session.console().print_note(tasks + " tasks are written down as job " + key +
+                                   "; nothing is done before `baton ops confirm " + key + " --expected " +
+                                   tasks + "`");
       return kExitUsage;
     }
     if (state == "done") {
-      session.console().note("0 tasks; nothing is to be done");
+      session.console().print_note("0 tasks; nothing is to be done");
       return kExitDone;
     }
     if (state != "preparing") {
@@ -198,7 +198,7 @@ int await_count(OpsSession& session, const std::string& key) {
       return kExitFailed;
     }
     if (session.interrupt().wait(kLook)) {
-      session.console().note("the tasks are still being counted; `baton ops job " + key + "` shows it");
+      session.console().print_note("the tasks are still being counted; `baton ops job " + key + "` shows it");
       return kExitInterrupted;
     }
   }
@@ -235,8 +235,8 @@ int ops_drain(OpsActOptions options) {
     if (*running == 0) break;
     if (session.interrupt().wait(kLook)) return kExitInterrupted;
   }
-  session.console().note(options.place +
-                         " is paused, and none of its turns runs; `baton ops resume` ends that");
+  session.console().print_note(options.place +
+                               " is paused, and none of its turns runs; `baton ops resume` ends that");
   return kExitDone;
 }
 
@@ -246,7 +246,7 @@ int ops_drain_node(OpsActOptions options) {
   if (!asked) return session.code();
   show_result(session.console(), asked->root());
   if (asked->root()["node"]["self"].boolean()) {
-    session.console().note("this is the node that answers, so it cannot be asked whether it is gone");
+    session.console().print_note("this is the node that answers, so it cannot be asked whether it is gone");
     return kExitDone;
   }
   while (true) {
@@ -255,7 +255,7 @@ int ops_drain_node(OpsActOptions options) {
     if (!*present) break;
     if (session.interrupt().wait(kLook)) return kExitInterrupted;
   }
-  session.console().note("node " + options.place + " is gone");
+  session.console().print_note("node " + options.place + " is gone");
   return kExitDone;
 }
 

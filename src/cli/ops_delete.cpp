@@ -35,7 +35,8 @@ int show_what_goes(OpsSession& session, const OpsDeleteOptions& options) {
     what = (options.context.empty() ? "everything" : "context " + options.context) + " of " + options.caller +
            ", " + (count["exact"].boolean() ? "" : "at least ") + task_count(text_in(count, "tasks")) + ",";
   }
-  session.console().note(printable_line(what) + " would be deleted for good; nothing is done without --yes");
+  session.console().print_note(printable_line(what) +
+                               " would be deleted for good; nothing is done without --yes");
   return kExitUsage;
 }
 

@@ -154,8 +154,8 @@ int list(const OpsListOptions& options, const std::string& path, const char* row
     cursor = next;
   } while (!cursor.empty() && (options.all || table.count() < wanted) && !session.interrupt().pending());
   table.flush();
-  if (session.console().for_people() && table.count() == 0) session.console().note("none");
-  if (!cursor.empty()) session.console().note("there are more; --all shows every one");
+  if (session.console().for_people() && table.count() == 0) session.console().print_note("none");
+  if (!cursor.empty()) session.console().print_note("there are more; --all shows every one");
   return session.interrupt().pending() ? kExitInterrupted : kExitDone;
 }
 
@@ -195,7 +195,7 @@ int ops_nodes(const OpsTarget& target) {
   for (const json::Value row : answer->root()["nodes"]) table.add(row);
   table.flush();
   for (const json::Value difference : answer->root()["differences"])
-    session.console().note("agent " + difference_text(difference));
+    session.console().print_note("agent " + difference_text(difference));
   return kExitDone;
 }
 

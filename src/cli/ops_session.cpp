@@ -33,17 +33,17 @@ std::optional<json::Document> OpsSession::get(const std::string& path) {
     if (interrupt_.wait(kRetryAfter)) break;
     answer = api_.get(path);
   }
-  return take(std::move(answer), path);
+  return read_answer(std::move(answer), path);
 }
 
 std::optional<json::Document> OpsSession::post(const std::string& path, std::string body) {
   SlowNotice notice("waiting for " + api_.url_of(path));
-  return take(api_.post(path, std::move(body)), path);
+  return read_answer(api_.post(path, std::move(body)), path);
 }
 
 std::optional<json::Document> OpsSession::remove(const std::string& path, std::string body) {
   SlowNotice notice("waiting for " + api_.url_of(path));
-  return take(api_.remove(path, std::move(body)), path);
+  return read_answer(api_.remove(path, std::move(body)), path);
 }
 
 std::optional<std::string> OpsSession::find_task(const std::string& named) {
@@ -103,7 +103,8 @@ void OpsSession::complain(const client::CallError& error, const std::string& pat
   console_.error(line);
 }
 
-std::optional<json::Document> OpsSession::take(client::OperatorApi::Answer answer, const std::string& path) {
+std::optional<json::Document> OpsSession::read_answer(client::OperatorApi::Answer answer,
+                                                      const std::string& path) {
   if (!answer) {
     complain(answer.error(), path);
     return std::nullopt;

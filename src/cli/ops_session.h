@@ -37,7 +37,7 @@ class OpsSession {
   int code() const { return code_; }
 
  private:
-  std::optional<json::Document> take(client::OperatorApi::Answer answer, const std::string& path);
+  std::optional<json::Document> read_answer(client::OperatorApi::Answer answer, const std::string& path);
 
   app::Interrupt interrupt_;
   Console console_;

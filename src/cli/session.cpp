@@ -86,7 +86,7 @@ FollowEnd Session::send_to(const Remote& remote, protocol::a2a::SendRequest send
   send.waits = true;
   const ClientRequest request = remote.dialect->write_send(send, streams);
   if (!streams) return send_plain(remote, request, task);
-  if (names_task && console_.for_people()) console_.note("task " + task.value);
+  if (names_task && console_.for_people()) console_.print_note("task " + task.value);
   FollowPlan plan;
   plan.task = task;
   plan.first_request = request;
@@ -137,7 +137,7 @@ void Session::show(std::string_view result, const Update& update) {
   if (watcher_) return watcher_(update);
   console_.event(result, update);
   if (!saver_) return;
-  for (const std::string& line : saver_->take(update)) console_.note(line);
+  for (const std::string& line : saver_->save(update)) console_.print_note(line);
 }
 
 FollowWorld Session::world_of(const client::RemoteEndpoint& endpoint) {
@@ -164,7 +164,7 @@ int Session::report_state(task::State state, const std::string& task) {
     std::vector<std::string> words{"send", "--task", task};
     if (data.empty()) words.emplace_back("YOUR ANSWER");
     if (!data.empty()) words.insert(words.end(), {"--data", data});
-    console_.note("to answer: " + command_line(client_, words));
+    console_.print_note("to answer: " + command_line(client_, words));
   }
   if (state == task::State::completed && saver_ && !saver_->all_saved()) return kExitNotSaved;
   return exit_code_for(state);
@@ -173,9 +173,9 @@ int Session::report_state(task::State state, const std::string& task) {
 int Session::report_interrupt(const FollowEnd& end) {
   console_.end();
   if (!end.task.empty()) {
-    console_.note("the task goes on without you");
-    console_.note("to watch it:  " + watch_line(end));
-    console_.note("to cancel it: " + command_line(client_, {"cancel", end.task.value}));
+    console_.print_note("the task goes on without you");
+    console_.print_note("to watch it:  " + watch_line(end));
+    console_.print_note("to cancel it: " + command_line(client_, {"cancel", end.task.value}));
   }
   return kExitInterrupted;
 }

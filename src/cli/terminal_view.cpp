@@ -70,7 +70,7 @@ std::string TerminalView::show(const protocol::a2a::Update& update) {
   return std::exchange(out_, {});
 }
 
-std::string TerminalView::note(std::string_view text) {
+std::string TerminalView::note_line(std::string_view text) {
   line(text);
   return std::exchange(out_, {});
 }

@@ -28,7 +28,7 @@ class TerminalView {
   std::string show(const protocol::a2a::Update& update);
 
   // A note from the program, on a line of its own.
-  std::string note(std::string_view text);
+  std::string note_line(std::string_view text);
 
   // Moves the cursor to the beginning of an empty line.
   std::string end();

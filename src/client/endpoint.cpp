@@ -114,7 +114,7 @@ class StreamReading {
   StreamReading(const Remote& remote, const OnStreamEvent& on_event)
       : dialect_(*remote.dialect), intake_(remote.access.intake), on_event_(on_event) {}
 
-  bool take(std::string_view piece) {
+  bool feed(std::string_view piece) {
     opened_ = true;
     if (!seen_ && plain_.size() < kEventMax) plain_.append(piece.substr(0, kEventMax - plain_.size()));
     const auto going =
@@ -227,19 +227,19 @@ base::Result<ChannelAnswer> guarded(const Remote& remote, ChannelCall& call, boo
   if (progress.held.count() > 0)
     return base::fail(base::ErrorCode::unavailable,
                       "the server has not answered several times and is not called for now");
-  bool is_told = breakers == nullptr;
-  const auto tell = [&](Breakers::Went went) {
-    if (!std::exchange(is_told, true)) breakers->report(origin, went);
+  bool is_reported = breakers == nullptr;
+  const auto report = [&](Breakers::Went went) {
+    if (!std::exchange(is_reported, true)) breakers->report(origin, went);
   };
   call.on_connected = [&] {
     progress.sent = true;
-    if (is_stream) tell(Breakers::Went::answered);
+    if (is_stream) report(Breakers::Went::answered);
   };
   auto answer = make(call);
-  if (answer) tell(Breakers::went(answer->http_status, false));
+  if (answer) report(Breakers::went(answer->http_status, false));
   const bool is_lost = !answer && !progress.sent && answer.error().code == base::ErrorCode::unavailable;
-  tell(is_lost && !http::outbound::is_stopped(call.stop_fd) ? Breakers::Went::failed
-                                                            : Breakers::Went::unknown);
+  report(is_lost && !http::outbound::is_stopped(call.stop_fd) ? Breakers::Went::failed
+                                                              : Breakers::Went::unknown);
   return answer;
 }
 
@@ -435,7 +435,7 @@ StreamEnd RemoteEndpoint::stream(const StreamRequest& stream_request, const OnSt
   Progress progress;
   progress.follow(out);
   const auto answer = http::outbound::http_stream(
-      out, stream_request.idle, [&](std::string_view piece) { return reading.take(piece); });
+      out, stream_request.idle, [&](std::string_view piece) { return reading.feed(piece); });
   return reading.end(answer, progress);
 }
 

@@ -34,8 +34,9 @@ class Following {
       first_on_connection_ = true;
       seen_before_ = after_.value_or(0);
       const auto opened = world_.now();
-      const StreamEnd end = world_.open(
-          next_request(), [&](std::int64_t number, std::string_view result) { return take(number, result); });
+      const StreamEnd end = world_.open(next_request(), [&](std::int64_t number, std::string_view result) {
+        return accept(number, result);
+      });
       // Some servers send numbers without an event.
       if (end.last_number > after_.value_or(0)) {
         after_ = end.last_number;
@@ -82,7 +83,7 @@ class Following {
   }
 
   // Handles one event. Returns false to end the stream.
-  bool take(std::int64_t number, std::string_view result) {
+  bool accept(std::int64_t number, std::string_view result) {
     // Compares only with earlier connections: events do not repeat within one, and some servers give events
     // of the same moment the same number.
     if (number > 0 && number <= seen_before_) return true;

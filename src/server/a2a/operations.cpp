@@ -50,7 +50,7 @@ void answer_task_later(const CallPtr& call, const Wanted& wanted) {
 
 // Whether the caller may wait for one more reply; the call then holds the place until it ends.
 bool takes_wait(const CallPtr& call) {
-  if (!call->hold) call->hold = call->services.options.replies.take(call->identity);
+  if (!call->hold) call->hold = call->services.options.replies.acquire(call->identity);
   return static_cast<bool>(call->hold);
 }
 

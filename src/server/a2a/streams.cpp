@@ -243,7 +243,7 @@ bool takes_stream(const CallPtr& call) {
     call->refuse({ErrorCode::unsupported, "the agent has switched streaming off", {}}, {});
     return false;
   }
-  call->hold = call->services.options.streams.take(call->identity);
+  call->hold = call->services.options.streams.acquire(call->identity);
   if (call->hold) return true;
   call->refuse({ErrorCode::overloaded, "this caller has as many streams open as it may; try again later", {}},
                {});

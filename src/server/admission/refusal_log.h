@@ -22,7 +22,7 @@ class RefusalLog {
   using Time = std::chrono::steady_clock::time_point;
 
   // `reason`: a literal. Returns whether it was logged.
-  bool note(std::string_view from_address, std::string_view reason, Time now) {
+  bool record(std::string_view from_address, std::string_view reason, Time now) {
     const std::string address = network_of(from_address);
     int before = 0;
     const bool is_first = minutes_.with([&](auto& minutes) {

@@ -125,7 +125,7 @@ void handle(RunClaims& claims, std::shared_ptr<http::Exchange> exchange, const A
   if (!document->root().is_object()) return exchange->reply(plain_error(400, "the body must be an object"));
   const auto call = std::make_shared<ChatCall>(std::move(exchange), by, claims, std::move(*document));
   // A caller at its stream limit can still stop a run.
-  if (handler != &stop) call->hold = by.services.options.streams.take(call->caller);
+  if (handler != &stop) call->hold = by.services.options.streams.acquire(call->caller);
   if (handler != &stop && !call->hold) {
     return call->refuse(
         {base::ErrorCode::overloaded, "this caller has as many runs open as it may; try again later", {}});

@@ -367,7 +367,7 @@ base::Result<void> drop_old_answers(RunAnswer& answer) {
   return {};
 }
 
-base::Result<void> begin(const RunAnswerPtr& answer) {
+base::Result<void> begin_run(const RunAnswerPtr& answer) {
   const ChatCall& call = *answer->call;
   auto conversation = conversation_of(call, answer->request);
   if (!conversation) return fail(conversation.error());
@@ -414,7 +414,7 @@ void run(const CallPtr& call, const protocol::chat::Protocol& protocol) {
         {ErrorCode::too_large, "a request may have " + std::to_string(answers_max) + " answers at most", {}});
   }
   const auto answer = std::make_shared<RunAnswer>(call, protocol, std::move(*request));
-  if (const auto begun = begin(answer); !begun) answer->refuse(begun.error());
+  if (const auto begun = begin_run(answer); !begun) answer->refuse(begun.error());
 }
 
 }  // namespace baton::server::chat

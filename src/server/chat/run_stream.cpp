@@ -67,7 +67,7 @@ std::string RunStream::id_of(task::EventNumber event, std::size_t frame) const {
   return id;
 }
 
-bool RunStream::take(const task::Event& event) {
+bool RunStream::accept(const task::Event& event) {
   frames_.clear();
   std::optional<task::Event> changed;
   if (const task::Event* shown = task::without_repeated_reply(event, changed))

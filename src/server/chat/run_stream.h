@@ -53,7 +53,7 @@ class RunStream final : public http::StreamSource, private LogReader::Taker {
   std::size_t held() const override { return log_ ? log_->held() : 0; }
 
  private:
-  bool take(const task::Event& event) override;
+  bool accept(const task::Event& event) override;
   // How many of the event's frames the client has; empty: all of them.
   std::optional<int> frames_shown(task::EventNumber event) const;
   std::string id_of(task::EventNumber event, std::size_t frame) const;

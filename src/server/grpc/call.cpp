@@ -89,7 +89,7 @@ std::string Shared::status_bytes(const CallStatus& status) const {
   return {static_cast<::grpc::StatusCode>(status.code), status.message, status_bytes(status)};
 }
 
-GrpcCall* GrpcCall::begin(std::shared_ptr<Shared> shared, const protocol::grpc::Method& method, Peer peer,
+GrpcCall* GrpcCall::start(std::shared_ptr<Shared> shared, const protocol::grpc::Method& method, Peer peer,
                           server::Admitted by, http::Request head,
                           ::grpc::GenericCallbackServerContext& context) {
   auto call = std::make_shared<GrpcCall>(std::move(shared), method, std::move(peer), std::move(by),

@@ -66,7 +66,7 @@ class GrpcCall final : public ::grpc::ServerGenericBidiReactor,
                        public std::enable_shared_from_this<GrpcCall> {
  public:
   // Starts the call, which gRPC drives from now on. Connections::begin_call must have accepted it.
-  static GrpcCall* begin(std::shared_ptr<Shared> shared, const protocol::grpc::Method& method, Peer peer,
+  static GrpcCall* start(std::shared_ptr<Shared> shared, const protocol::grpc::Method& method, Peer peer,
                          server::Admitted by, http::Request head,
                          ::grpc::GenericCallbackServerContext& context);
   GrpcCall(std::shared_ptr<Shared> shared, const protocol::grpc::Method& method, Peer peer,

@@ -82,7 +82,7 @@ void Connections::accept_some() {
     if (accepted.outcome == AcceptedSocket::Outcome::none) return;
     if (accepted.outcome == AcceptedSocket::Outcome::exhausted) return pause();
     if (accepted.outcome != AcceptedSocket::Outcome::connection) continue;
-    if (!take(std::move(accepted))) return pause();
+    if (!adopt(std::move(accepted))) return pause();
     exhausted_ = false;
   }
 }
@@ -107,7 +107,7 @@ bool Connections::may_connect(const std::string& network) {
 
 // Returns false if no descriptor is left. A connection over a limit is closed at once: no error can be sent
 // before HTTP/2 has begun.
-bool Connections::take(AcceptedSocket accepted) {
+bool Connections::adopt(AcceptedSocket accepted) {
   const std::string network = server::network_of(accepted.address);
   if (!may_connect(network)) return true;
   const int port = port_of_peer(accepted.fd.get());

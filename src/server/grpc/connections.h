@@ -66,7 +66,7 @@ class Connections {
   };
 
   void accept_some();
-  bool take(http::AcceptedSocket accepted);
+  bool adopt(http::AcceptedSocket accepted);
   bool may_connect(const std::string& network);
   // `second` identifies the connection, since a later one may have the same key; -1 means any.
   void drop(const std::string& key, int second);

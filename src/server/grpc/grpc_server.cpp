@@ -50,7 +50,7 @@ class Service final : public ::grpc::CallbackGenericService {
     if (!shared_->connections->begin_call(peer.key)) {
       return refuse(*method, {base::ErrorCode::overloaded, "too many calls are open on this connection", {}});
     }
-    return GrpcCall::begin(shared_, *method, std::move(peer), std::move(*by), std::move(*head), *context);
+    return GrpcCall::start(shared_, *method, std::move(peer), std::move(*by), std::move(*head), *context);
   }
 
  private:

@@ -88,7 +88,8 @@ http::Reply Pipeline::protocol_error(const http::Request& request, int status,
   return reply;
 }
 
-Pipeline::ExchangePtr Pipeline::begin(std::shared_ptr<http::Exchange> way_back, bool for_operators) const {
+Pipeline::ExchangePtr Pipeline::run_first_stages(std::shared_ptr<http::Exchange> way_back,
+                                                 bool for_operators) const {
   auto exchange = std::make_shared<ObservedExchange>(services_, std::move(way_back));
   if (for_operators) exchange->leave_headers();
   const http::Request& request = exchange->request();
@@ -108,7 +109,7 @@ Pipeline::ExchangePtr Pipeline::begin(std::shared_ptr<http::Exchange> way_back, 
 }
 
 void Pipeline::handle(std::shared_ptr<http::Exchange> way_back) const {
-  const ExchangePtr exchange = begin(std::move(way_back), false);
+  const ExchangePtr exchange = run_first_stages(std::move(way_back), false);
   if (!exchange) return;
   const http::Request& request = exchange->request();
   // Operators' paths come before the preflight, and without the headers that let other origins read an
@@ -125,7 +126,7 @@ void Pipeline::handle(std::shared_ptr<http::Exchange> way_back) const {
 }
 
 void Pipeline::handle_operator(std::shared_ptr<http::Exchange> way_back) const {
-  const ExchangePtr exchange = begin(std::move(way_back), true);
+  const ExchangePtr exchange = run_first_stages(std::move(way_back), true);
   if (!exchange) return;
   if (find_operators(exchange->request()).row != nullptr)
     return serve_operators(exchange, *operator_options_);
@@ -291,7 +292,7 @@ http::Reply Pipeline::readiness() const {
 }
 
 void Pipeline::note_refusal(const http::Request& request, std::string_view reason) const {
-  refusals_.note(client_address(services_.options, request), reason, std::chrono::steady_clock::now());
+  refusals_.record(client_address(services_.options, request), reason, std::chrono::steady_clock::now());
 }
 
 std::chrono::milliseconds Pipeline::note_wrong_token(const http::Request& request,

@@ -93,7 +93,7 @@ class Pipeline {
   http::Reply protocol_error(const http::Request& request, int status, std::string_view reason) const;
 
   // Runs the stages health and host. Returns null if the request has been answered.
-  ExchangePtr begin(std::shared_ptr<http::Exchange> way_back, bool for_operators) const;
+  ExchangePtr run_first_stages(std::shared_ptr<http::Exchange> way_back, bool for_operators) const;
   void route(const ExchangePtr& exchange) const;
   void serve_root(const ExchangePtr& exchange, const PathMatch& found) const;
   void serve_agent(const ExchangePtr& exchange, const Target& target, const PathMatch& found) const;

@@ -46,7 +46,7 @@ struct AnswerBudget::State : std::enable_shared_from_this<State> {
     const auto own = books.by_caller.find(caller);
     return own == books.by_caller.end() || own->second + bytes <= bytes_max / 2;
   }
-  static void take(Books& books, Share& share) {
+  static void charge(Books& books, Share& share) {
     books.by_caller[share.caller_] += share.bytes_;
     books.held += share.bytes_;
     share.is_held_ = true;
@@ -119,7 +119,7 @@ struct AnswerBudget::State : std::enable_shared_from_this<State> {
       const Share& share = *one->share;
       if (!has_room(books, share.bytes_)) return;
       if (!is_within_share(books, share.caller_, share.bytes_)) continue;
-      take(books, *one->share);
+      charge(books, *one->share);
       return admitted.splice(admitted.end(), books.waiting, one);
     }
   }

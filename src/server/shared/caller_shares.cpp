@@ -20,7 +20,7 @@ class HeldStream final : public http::StreamSource {
 
 }  // namespace
 
-CallerShares::Hold CallerShares::take(const task::Caller& caller) const {
+CallerShares::Hold CallerShares::acquire(const task::Caller& caller) const {
   const int most = state_->most;
   if (most == 0) return state_;
   std::string account(task::account_of(caller));

@@ -22,7 +22,7 @@ class CallerShares {
   // Sets the limit for each caller; 0: no limit, and units are not counted.
   void set_max(int most) { state_->most = most; }
 
-  Hold take(const task::Caller& caller) const;
+  Hold acquire(const task::Caller& caller) const;
   // Wraps the opener so that the stream's source keeps the hold until it ends.
   http::StreamOpener kept(Hold hold, http::StreamOpener opener) const;
 

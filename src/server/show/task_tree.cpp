@@ -97,13 +97,13 @@ base::Result<void> TaskTree::read_log(std::size_t at, const task::TaskHead& head
     }
     position = events->back().number;
     for (const task::Event& event : *events) {
-      if (const auto* child = std::get_if<task::Subagent>(&event.body)) take(at, *child);
+      if (const auto* child = std::get_if<task::Subagent>(&event.body)) add(at, *child);
     }
   }
   return {};
 }
 
-void TaskTree::take(std::size_t at, const task::Subagent& event) {
+void TaskTree::add(std::size_t at, const task::Subagent& event) {
   if (event.phase == Phase::finished || event.phase == Phase::failed) {
     const auto known = children_.find(event.id);
     if (known == children_.end()) return;

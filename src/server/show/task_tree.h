@@ -53,7 +53,7 @@ class TaskTree {
 
   base::Result<void> read(std::size_t at);
   base::Result<void> read_log(std::size_t at, const task::TaskHead& head);
-  void take(std::size_t at, const task::Subagent& event);
+  void add(std::size_t at, const task::Subagent& event);
   void describe(Node& node, const task::TaskHead& head) const;
   void cut(Node& node, std::string_view why);
   void write(json::Writer& out, const Node& node, Keys keys) const;

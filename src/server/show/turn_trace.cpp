@@ -79,7 +79,7 @@ void TurnTrace::end_turn(task::State state) {
 
 void TurnTrace::step(const task::MessageAdded& event) {
   if (event.message.role != task::Role::user) return;
-  if (event.for_child) return note("The caller answered the question of another agent.");
+  if (event.for_child) return add_note("The caller answered the question of another agent.");
   if (!is_open_) return begin_turn(event.message);
   waiting_ = event.message;
   waiting_at_ = number_;
@@ -102,11 +102,11 @@ void TurnTrace::step(const task::StatusChanged& event) {
   std::string text = own ? task::text_of(*own) : std::string();
   if (status.state == task::State::working) {
     if (!turn.begun) turn.begun = mark_ = at_;
-    if (!text.empty()) note(std::move(text));
+    if (!text.empty()) add_note(std::move(text));
     return;
   }
   if (status.state == task::State::submitted) return;
-  if (!status.asked_by.empty()) return note("Another agent asks: " + text);
+  if (!status.asked_by.empty()) return add_note("Another agent asks: " + text);
   turn.reason = std::string(base::beginning_of(text, kWordsMax));
   end_turn(status.state);
 }
@@ -166,7 +166,7 @@ TurnTrace::Step* TurnTrace::find(Step::Kind kind, std::string_view id) {
   return found == steps.rend() ? nullptr : &*found;
 }
 
-void TurnTrace::note(std::string text) {
+void TurnTrace::add_note(std::string text) {
   Step* made = open(Kind::note, {});
   if (made == nullptr) return;
   made->ended = at_;
@@ -241,7 +241,7 @@ void TurnTrace::step(const task::ArtifactChunk& event) {
 void TurnTrace::step(const task::Withdrawn&) {
   said_ = thought_ = {};
   first_.reset();
-  note("This attempt was broken off. What it had said was withdrawn, and the turn runs again.");
+  add_note("This attempt was broken off. What it had said was withdrawn, and the turn runs again.");
 }
 
 void TurnTrace::step(const task::Custom& event) {
@@ -272,11 +272,11 @@ void TurnTrace::step(const task::Subagent& event) {
       return;
     }
     case Phase::asks:
-      return note(event.name + " asks a question.");
+      return add_note(event.name + " asks a question.");
     case Phase::answered:
-      return note(event.name + " was answered.");
+      return add_note(event.name + " was answered.");
     case Phase::passed:
-      return note("The caller's answer was passed on to " + event.name + ".");
+      return add_note("The caller's answer was passed on to " + event.name + ".");
   }
 }
 
@@ -315,7 +315,7 @@ void TurnTrace::step(const task::ExecutorState& event) {
 }
 
 void TurnTrace::step(const task::Intervention& event) {
-  note(event.actor + ": " + event.action + (event.reason.empty() ? "" : ", " + event.reason));
+  add_note(event.actor + ": " + event.action + (event.reason.empty() ? "" : ", " + event.reason));
 }
 
 void write_words(json::Writer& out, std::string_view name, const TurnTrace::Words& words) {

@@ -91,7 +91,7 @@ class TurnTrace {
   // Returns the new step, or null if the turn has too many, or there is no turn.
   Step* open(Step::Kind kind, std::string name, std::string id = {});
   Step* find(Step::Kind kind, std::string_view id);
-  void note(std::string text);
+  void add_note(std::string text);
   // Text of the model or agent since the last step becomes a step of its own.
   void flush_reply();
   void add_words(Words& to, std::string_view text);

@@ -72,7 +72,7 @@ LogReader::~LogReader() = default;
 
 bool LogReader::hand_over(const task::Event& event, Taker& taker) {
   position_ = event.number;
-  return taker.take(event);
+  return taker.accept(event);
 }
 
 // Hands over events of the last page from the store. Returns false if none were left.

@@ -24,7 +24,7 @@ class LogReader {
   class Taker {
    public:
     // Takes the event. Returns false to get no more events in this read.
-    virtual bool take(const task::Event& event) = 0;
+    virtual bool accept(const task::Event& event) = 0;
 
    protected:
     ~Taker() = default;

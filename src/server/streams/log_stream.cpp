@@ -57,7 +57,7 @@ std::optional<std::string> LogStream::whole(const Start& start) {
   return out;
 }
 
-bool LogStream::take(const task::Event& event) {
+bool LogStream::accept(const task::Event& event) {
   const task::StatusChanged* status = task::status_in(event);
   ended_ = status && task::is_terminal(status->status.state);
   over_ = is_over_at(start_, event);

@@ -50,7 +50,7 @@ class LogStream final : public http::StreamSource, private LogReader::Taker {
   std::size_t held() const override { return log_.held(); }
 
  private:
-  bool take(const task::Event& event) override;
+  bool accept(const task::Event& event) override;
 
   Start start_;
   task::EventNumber shown_;  // the last number covered by a sent block

@@ -219,7 +219,7 @@ Result<void> MemoryStore::commit() {
   Group group = std::exchange(group_, {});
   state_.with([&](State& state) {
     for (memory::Entry& entry : group.entries) {
-      state.tables.take(entry);
+      state.tables.apply(entry);
       if (state.flushed) state.unflushed.push_back(std::move(entry));
     }
   });
@@ -228,7 +228,7 @@ Result<void> MemoryStore::commit() {
 
 Result<void> MemoryStore::flush() {
   state_.with([](State& state) {
-    for (const memory::Entry& entry : state.unflushed) state.flushed->take(entry);
+    for (const memory::Entry& entry : state.unflushed) state.flushed->apply(entry);
     state.unflushed.clear();
   });
   return {};

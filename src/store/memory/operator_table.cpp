@@ -22,7 +22,7 @@ base::Result<void> OperatorTable::check(const OperatorWrite& write,
   return {};
 }
 
-void OperatorTable::take(const OperatorWrite& write, base::Timestamp at) {
+void OperatorTable::apply(const OperatorWrite& write, base::Timestamp at) {
   std::visit([&](const auto& one) { put(one, at); }, write);
 }
 

@@ -17,7 +17,7 @@ class OperatorTable {
   // Checks that the write can be applied. Fails with already_exists (a new job's key) or not_found (a job's
   // new state). `open`: the jobs of the open group.
   base::Result<void> check(const OperatorWrite& write, const std::vector<task::BulkJobKey>& open) const;
-  void take(const OperatorWrite& write, base::Timestamp at);
+  void apply(const OperatorWrite& write, base::Timestamp at);
 
   AuditPage audit(const AuditFilter& filter, std::int64_t before, int limit) const;
   std::vector<AgentControl> controls() const;
@@ -42,7 +42,7 @@ class OperatorTable {
   void put(const BulkItems& items, base::Timestamp at);
   void put(const BulkState& state, base::Timestamp at);
   void put(const BulkCount& count, base::Timestamp at);
-  void put(const ProgramBegins&, base::Timestamp) {}  // Tables::take handles it
+  void put(const ProgramBegins&, base::Timestamp) {}  // Tables::apply handles it
   void put(const ProgramStops& what, base::Timestamp) { has_stopped_ = what.stops; }
   void put(const CrashCounts& counts, base::Timestamp at);
 

@@ -33,7 +33,7 @@ void follow(const Step& step, DeliveryTable& deliveries) {
   for (const auto& [config, event] : step.deliveries) deliveries.add(config, event, step.at);
 }
 
-void Tables::take(const Step& step) {
+void Tables::apply(const Step& step) {
   MemoryTask& task = step.metadata ? create(step) : tasks_.at(step.head.key);
   const task::TaskHead before = std::exchange(task.head, step.head);
   move_in_lists(before, task.head);
@@ -42,11 +42,11 @@ void Tables::take(const Step& step) {
   if (step.request) task.requests.insert_or_assign(step.message, *step.request);
   if (step.send) remember(step, before.last_event);
   follow(step, deliveries_);
-  if (step.audit) operators_.take(*step.audit, step.at);
+  if (step.audit) operators_.apply(*step.audit, step.at);
   forget_history(before, task.head, task.requests);
 }
 
-void Tables::take(const Gone& gone) {
+void Tables::apply(const Gone& gone) {
   for (const task::TaskKey key : gone.tasks) {
     const MemoryTask& task = tasks_.at(key);
     const task::TaskHead& head = task.head;
@@ -68,8 +68,8 @@ void Tables::take(const Gone& gone) {
   }
 }
 
-void Tables::take(const OperatorEntry& entry) {
-  operators_.take(entry.write, entry.at);
+void Tables::apply(const OperatorEntry& entry) {
+  operators_.apply(entry.write, entry.at);
   const auto* begins = std::get_if<ProgramBegins>(&entry.write);
   if (begins == nullptr) return;
   const std::map<task::TaskKey, CrashedTurn> all = operators_.crashed();
@@ -114,7 +114,7 @@ std::vector<CrashedTurn> Tables::crashed_turns() const {
   return turns;
 }
 
-void Tables::take(const Title& title) {
+void Tables::apply(const Title& title) {
   const ContextName name{title.context.agent, title.context.caller, title.context.id};
   titles_.erase(name);
   // The same group may have removed the context's last task.

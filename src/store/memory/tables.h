@@ -78,8 +78,8 @@ class Tables {
 
   explicit Tables(base::Duration send_retention) : send_retention_(send_retention) {}
 
-  void take(const Entry& entry) {
-    std::visit([this](const auto& one) { take(one); }, entry);
+  void apply(const Entry& entry) {
+    std::visit([this](const auto& one) { apply(one); }, entry);
   }
 
   // Return null if there is no such task.
@@ -124,11 +124,11 @@ class Tables {
     base::Timestamp at;
   };
 
-  void take(const Step& step);
-  void take(const Recorded& recorded) { deliveries_.record(recorded.result, recorded.at); }
-  void take(const Gone& gone);
-  void take(const Title& title);
-  void take(const OperatorEntry& entry);
+  void apply(const Step& step);
+  void apply(const Recorded& recorded) { deliveries_.record(recorded.result, recorded.at); }
+  void apply(const Gone& gone);
+  void apply(const Title& title);
+  void apply(const OperatorEntry& entry);
   bool has_open_children(task::TaskKey key) const;
   void note_crashed();
   std::optional<TaskLine> line_if_passing(const TaskFilter& filter, const MemoryTask& task) const;

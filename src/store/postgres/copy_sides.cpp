@@ -103,7 +103,7 @@ class PostgresTarget final : public copy::Target {
     // this one.
     const NewNode node{"a copy", "", clock.now(), std::chrono::hours(1'000)};
     forget_nodes(link);
-    writer_.take({enter(link, node), 1});
+    writer_.adopt({enter(link, node), 1});
     return {};
   }
 

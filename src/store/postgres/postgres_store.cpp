@@ -114,7 +114,7 @@ Result<std::unique_ptr<PostgresStore>> PostgresStore::open_now(const PostgresOpt
     if (!node) return fail(sql::about(name.name(), node.error()));
     parts->server_name = link.ask_text("SELECT name FROM server");
     parts->kept_before = link.ask_text("SELECT kept_before FROM retention") != "0";
-    parts->writer.take({*node, 1});
+    parts->writer.adopt({*node, 1});
     // Created before the readers, because the lease has been running since `enter`, and connecting may take
     // long.
     parts->peers.emplace(postgres::NodePeers::Place{parts->address,

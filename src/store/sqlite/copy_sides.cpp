@@ -133,7 +133,7 @@ class SqliteTarget final : public copy::Target {
 // Locks the file, creates its side and prepares it with `prepare`.
 template <class Made, class F>
 Result<std::unique_ptr<Made>> open_side(const std::string& database, F&& prepare) {
-  auto lock = FileLock::take(database);
+  auto lock = FileLock::acquire(database);
   if (!lock) return fail(sql::about(database, lock.error()));
   try {
     auto side = std::make_unique<Made>(database, std::move(*lock));

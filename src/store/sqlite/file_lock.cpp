@@ -37,7 +37,7 @@ bool lock_file(const base::UniqueFd& file) {
 
 }  // namespace
 
-base::Result<FileLock> FileLock::take(const std::string& path) {
+base::Result<FileLock> FileLock::acquire(const std::string& path) {
   std::error_code not_there;
   const std::filesystem::path file_itself = std::filesystem::canonical(path, not_there);
   const std::string name = (not_there ? path : file_itself.string()) + ".lock";

@@ -13,7 +13,7 @@ class FileLock {
  public:
   // Locks "<path>.lock", with links in `path` resolved, and the file itself if it exists, because a hard link
   // is another path to the same file. already_exists if another process holds either lock.
-  static base::Result<FileLock> take(const std::string& path);
+  static base::Result<FileLock> acquire(const std::string& path);
 
  private:
   FileLock(base::UniqueFd beside, base::UniqueFd file) : beside_(std::move(beside)), file_(std::move(file)) {}

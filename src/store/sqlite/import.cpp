@@ -58,7 +58,7 @@ class Importer {
     if (last.step()) last_before_ = last_ = last.integer(0);
   }
 
-  Result<void> take(json::Value line) {
+  Result<void> add(json::Value line) {
     if (!line["task"].missing()) return add_task(line["task"]);
     if (const auto version = line["baton"].integer()) {
       if (*version == kArchiveVersion) return {};
@@ -228,7 +228,7 @@ Result<Archived> import_lines(Connection& connection,
     if (!line) break;
     if (line->empty()) continue;
     const auto document = json::Document::parse_view(*line);
-    auto taken = document ? importer.take(document->root()) : Result<void>(fail(document.error()));
+    auto taken = document ? importer.add(document->root()) : Result<void>(fail(document.error()));
     if (taken) continue;
     taken.error().for_caller = "line " + std::to_string(number) + ": " + taken.error().for_caller;
     return fail(std::move(taken.error()));

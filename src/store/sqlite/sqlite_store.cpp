@@ -85,7 +85,7 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const SqliteOptions& opti
                                                        const base::Clock& clock) {
   switch_statistics_off();
   make_private(options.path);
-  auto lock = sqlite::FileLock::take(options.path);
+  auto lock = sqlite::FileLock::acquire(options.path);
   if (!lock) return fail(sql::about(options.path, lock.error()));
   try {
     auto parts = std::make_unique<Parts>(std::move(*lock), options, clock);

@@ -48,7 +48,7 @@ class Run {
             std::make_unique<Writer>(address, SchemaLock::shared, [this](const std::string&) { ++ends_; });
         writer->link().ask("SELECT pg_try_advisory_lock_shared(1, 2)");
         server_.enter(kNode);
-        writer->take({kNode, 0});
+        writer->adopt({kNode, 0});
       } catch (const store::sql::Failure&) {
         writer.reset();
       }

@@ -75,9 +75,9 @@ TEST_CASE("read_conversations: problems are reported with their place") {
 
 TEST_CASE("ReplyReader: pieces of an artifact are joined, and earlier text is left out") {
   cli::ReplyReader reader;
-  reader.take(artifact("r1", "Hel"));
-  reader.take(artifact("r1", "lo", true));
-  reader.take(status(task::State::input_required, " Which?"));
+  reader.read(artifact("r1", "Hel"));
+  reader.read(artifact("r1", "lo", true));
+  reader.read(status(task::State::input_required, " Which?"));
   Reply reply = reader.end();
   CHECK(reply.text == "Hello Which?");
   CHECK(reply.state == task::State::input_required);
@@ -85,9 +85,9 @@ TEST_CASE("ReplyReader: pieces of an artifact are joined, and earlier text is le
   whole.status.state = task::State::working;
   whole.artifacts.emplace_back().id.value = "r1";
   whole.artifacts.back().parts = {task::Part::of_text("Hello")};
-  reader.take(whole);
-  reader.take(artifact("r2", "That."));
-  reader.take(status(task::State::completed));
+  reader.read(whole);
+  reader.read(artifact("r2", "That."));
+  reader.read(status(task::State::completed));
   reply = reader.end();
   CHECK(reply.text == "That.");
   CHECK(reply.state == task::State::completed);
@@ -97,9 +97,9 @@ TEST_CASE("ReplyReader: a message counts if no artifact has text") {
   cli::ReplyReader reader;
   protocol::a2a::MessageReply said;
   said.message.parts = {task::Part::of_text("Hi.")};
-  reader.take(said);
+  reader.read(said);
   CHECK(reader.end().text == "Hi.");
-  reader.take(status(task::State::failed, "No."));
+  reader.read(status(task::State::failed, "No."));
   CHECK(reader.end().text == "No.");
 }
 

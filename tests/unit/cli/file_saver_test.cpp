@@ -72,7 +72,7 @@ TEST_CASE("FileSaver: files of artifacts are written, other parts are not") {
   FileSaver saver(folder.path + "/out", false);
   auto update = file("a.txt", "hello");
   update.artifact.parts.push_back(task::Part::of_text("no file"));
-  CHECK(saver.take(update).size() == 1);
+  CHECK(saver.save(update).size() == 1);
   CHECK(saver.all_saved());
   CHECK(folder.read("out/a.txt") == "hello");
 }
@@ -81,14 +81,14 @@ TEST_CASE("FileSaver: an existing file is not replaced, unless forced") {
   const TemporaryFolder folder;
   std::ofstream(folder.path + "/a.txt") << "mine";
   FileSaver careful(folder.path, false);
-  const auto lines = careful.take(file("a.txt", "theirs"));
+  const auto lines = careful.save(file("a.txt", "theirs"));
   REQUIRE(lines.size() == 1);
   CHECK(lines[0].find("--force") != std::string::npos);
   CHECK_FALSE(careful.all_saved());
   CHECK(folder.read("a.txt") == "mine");
 
   FileSaver forced(folder.path, true);
-  forced.take(file("a.txt", "theirs"));
+  forced.save(file("a.txt", "theirs"));
   CHECK(forced.all_saved());
   CHECK(folder.read("a.txt") == "theirs");
 }
@@ -98,7 +98,7 @@ TEST_CASE("FileSaver: a link is not followed, not even when forced") {
   std::ofstream(folder.path + "/target") << "mine";
   fs::create_symlink(folder.path + "/target", folder.path + "/a.txt");
   FileSaver forced(folder.path, true);
-  forced.take(file("a.txt", "theirs"));
+  forced.save(file("a.txt", "theirs"));
   CHECK_FALSE(forced.all_saved());
   CHECK(folder.read("target") == "mine");
 }
@@ -106,13 +106,13 @@ TEST_CASE("FileSaver: a link is not followed, not even when forced") {
 TEST_CASE("FileSaver: two files with one name are both kept, and a restarted artifact replaces its own") {
   const TemporaryFolder folder;
   FileSaver saver(folder.path, false);
-  saver.take(file("a.txt", "one", 0));
-  saver.take(file("a.txt", "two", 1));
-  saver.take(file("a.txt", "three", 1, true));
+  saver.save(file("a.txt", "one", 0));
+  saver.save(file("a.txt", "two", 1));
+  saver.save(file("a.txt", "three", 1, true));
   CHECK(folder.read("a.txt") == "one");
   CHECK(folder.read("a-2.txt") == "two");
   CHECK(folder.read("a-3.txt") == "three");
-  saver.take(file("a.txt", "again", 0));
+  saver.save(file("a.txt", "again", 0));
   CHECK(folder.read("a.txt") == "again");
   CHECK(saver.all_saved());
 }
@@ -122,8 +122,8 @@ TEST_CASE("FileSaver: a file without a name gets the artifact's name, or one mad
   FileSaver saver(folder.path, false);
   auto named = file("", "x", 0);
   named.artifact.name = "chart";
-  saver.take(named);
-  saver.take(file("", "y", 1));
+  saver.save(named);
+  saver.save(file("", "y", 1));
   CHECK(folder.read("chart") == "x");
   CHECK(folder.read("artifact-1-0") == "y");
 }
@@ -134,13 +134,13 @@ TEST_CASE("FileSaver: artifacts are distinguished by their ids, and files of a r
   auto first = file("a.txt", "one"), second = file("a.txt", "two");
   first.artifact.id.value = "x";
   second.artifact.id.value = "y";
-  saver.take(first);
-  saver.take(second);
+  saver.save(first);
+  saver.save(second);
   CHECK(folder.read("a.txt") == "one");
   CHECK(folder.read("a-2.txt") == "two");
   protocol::a2a::MessageReply reply;
   reply.message.parts = file("b.txt", "three").artifact.parts;
-  FileSaver(folder.path, false).take(reply);
+  FileSaver(folder.path, false).save(reply);
   CHECK(folder.read("b.txt") == "three");
 }
 

@@ -26,19 +26,19 @@ struct Source final : StreamSource {
 TEST_CASE("CallerShares: a caller gets no more than its share until it releases something") {
   CallerShares shares;
   shares.set_max(2);
-  CallerShares::Hold first = shares.take(kAnn), second = shares.take(kAnn);
+  CallerShares::Hold first = shares.acquire(kAnn), second = shares.acquire(kAnn);
   CHECK(first);
   CHECK(second);
-  CHECK_FALSE(shares.take(kAnn));
-  CHECK(shares.take(kBob));
+  CHECK_FALSE(shares.acquire(kAnn));
+  CHECK(shares.acquire(kBob));
   first.reset();
-  CHECK(shares.take(kAnn));
+  CHECK(shares.acquire(kAnn));
 }
 
 TEST_CASE("CallerShares: a stream that keeps a hold reports the values of its source") {
   CallerShares shares;
   shares.set_max(1);
-  const auto opener = shares.kept(shares.take(kAnn), [](auto) { return std::make_unique<Source>(); });
+  const auto opener = shares.kept(shares.acquire(kAnn), [](auto) { return std::make_unique<Source>(); });
   auto stream = opener([] {});
   std::string out;
   CHECK(stream->pull(out, 100) == StreamSource::Next::wait);
@@ -50,12 +50,12 @@ TEST_CASE("CallerShares: a stream that keeps a hold reports the values of its so
 TEST_CASE("CallerShares: a stream's place is released with the stream and its opener") {
   CallerShares shares;
   shares.set_max(1);
-  auto opener = shares.kept(shares.take(kAnn), [](auto) { return std::make_unique<Source>(); });
+  auto opener = shares.kept(shares.acquire(kAnn), [](auto) { return std::make_unique<Source>(); });
   auto stream = opener([] {});
   opener = nullptr;
-  CHECK_FALSE(shares.take(kAnn));
+  CHECK_FALSE(shares.acquire(kAnn));
   stream.reset();
-  CHECK(shares.take(kAnn));
+  CHECK(shares.acquire(kAnn));
 }
 
 }  // namespace caller_shares_test

@@ -24,11 +24,12 @@ void pull_in_sends(sql::Connection& connection, base::Timestamp now) {
 void Sends::refresh(sql::Connection& connection) {
   if (is_loaded_) return;
   sql::Query query = connection.scan("SELECT digest_high, at_ms FROM sends ORDER BY at_ms");
-  while (query.step()) note(static_cast<std::uint64_t>(query.integer(0)), base::from_ms(query.integer(1)));
+  while (query.step())
+    remember(static_cast<std::uint64_t>(query.integer(0)), base::from_ms(query.integer(1)));
   is_loaded_ = true;
 }
 
-void Sends::note(std::uint64_t high, base::Timestamp at) {
+void Sends::remember(std::uint64_t high, base::Timestamp at) {
   if (stretches_.empty() || stretches_.back().room == 0) {
     std::size_t most = kStretchMin << std::min<std::size_t>(stretches_.size(), 5);
     stretches_.emplace_back(std::min(most, kStretchMax));
@@ -65,7 +66,7 @@ void Sends::add(sql::Connection& connection, const task::SendDigest& digest, con
   connection.run(
       "INSERT INTO sends (digest_high, digest_low, at_ms, task_key, before) VALUES (?, ?, ?, ?, ?)",
       bits(digest.high), bits(digest.low), base::to_ms(now), send.task, send.before);
-  note(digest.high, now);
+  remember(digest.high, now);
 }
 
 void Sends::drop_expired(sql::Connection& connection, base::Timestamp now) {

@@ -36,7 +36,7 @@ class Sends final : public sql::RecentSends {
     base::Timestamp newest{};
   };
 
-  void note(std::uint64_t high, base::Timestamp at);
+  void remember(std::uint64_t high, base::Timestamp at);
   void drop_expired(sql::Connection& connection, base::Timestamp now);
 
   const base::Duration retention_;

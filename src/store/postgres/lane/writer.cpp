@@ -81,7 +81,7 @@ void Writer::connect() {
   backend_since_ = text_at(rows.get(), 0, 1);
 }
 
-void Writer::take(Lane lane) {
+void Writer::adopt(Lane lane) {
   lane_ = lane;
   done_ = 0;
   lock_node(session_->link(), lane.node);
@@ -246,7 +246,7 @@ Writer::Outcome Writer::recover(std::chrono::milliseconds patience) {
     try {
       if (tries == 0 && base::SteadyTime::now() >= until)
         throw sql::Failure(ErrorCode::unavailable, "the connection to the database is lost again and again");
-      return settle();
+      return resolve_outcome();
     } catch (const sql::Failure& failure) {
       session_.reset();
       if (!lost().empty() || failure.code() != ErrorCode::unavailable) throw;
@@ -291,7 +291,7 @@ std::int64_t Writer::check(Link& link) {
   }
 }
 
-Writer::Outcome Writer::settle() {
+Writer::Outcome Writer::resolve_outcome() {
   auto session = std::make_unique<Session>(address_);
   Link& link = session->link();
   link.set_patience(kServerPatience);

@@ -49,7 +49,7 @@ class Writer final : public sql::Connection {
   ~Writer() override;
 
   // Sets the lane, which must already have its row. Groups are counted from 1.
-  void take(Lane lane);
+  void adopt(Lane lane);
   Lane lane() const { return lane_; }
 
   void begin() override;
@@ -86,7 +86,7 @@ class Writer final : public sql::Connection {
   void send_writes();
   void connect();
   Outcome recover(std::chrono::milliseconds patience);
-  Outcome settle();
+  Outcome resolve_outcome();
   void end_former(Link& link);
   [[noreturn]] void give_up(const std::string& why);
   bool note_end(const std::string& why);

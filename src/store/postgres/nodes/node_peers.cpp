@@ -33,7 +33,7 @@ NodePeers::NodePeers(const Place& place)
   Bus::Events of_bus;
   of_bus.check = check;
   of_bus.on_heard = [this](const std::vector<Grown>& tasks) {
-    note([&](News& news) {
+    add_news([&](News& news) {
       for (const Grown& grown : tasks) {
         task::EventNumber& last = news.heard[grown.task];
         last = std::max(last, grown.last);
@@ -42,17 +42,17 @@ NodePeers::NodePeers(const Place& place)
   };
   of_bus.on_followed = [this](const std::vector<Grown>& tasks) {
     followed_.add(tasks, base::SteadyTime::now());
-    note([&](News& news) { news.followed.insert(news.followed.end(), tasks.begin(), tasks.end()); });
+    add_news([&](News& news) { news.followed.insert(news.followed.end(), tasks.begin(), tasks.end()); });
   };
-  of_bus.on_newcomer = [this] { note([](News& news) { news.has_newcomer = true; }); };
+  of_bus.on_newcomer = [this] { add_news([](News& news) { news.has_newcomer = true; }); };
   of_bus.on_missed = [this] {
     followed_.miss(base::SteadyTime::now());
-    note([](News& news) { news.has_missed = true; });
+    add_news([](News& news) { news.has_missed = true; });
   };
   of_bus.on_call = [this] {
     if (lease_) lease_->look();
   };
-  of_bus.on_asked = [this](task::TaskKey task) { note([&](News& news) { news.asked.push_back(task); }); };
+  of_bus.on_asked = [this](task::TaskKey task) { add_news([&](News& news) { news.asked.push_back(task); }); };
   of_bus.on_answered = [this](task::TaskKey task) {
     {
       std::lock_guard lock(mutex_);
@@ -64,14 +64,14 @@ NodePeers::NodePeers(const Place& place)
   of_lease.check = check;
   of_lease.on_lost = [this] { writer_.end(kTakenOver); };
   of_lease.on_adopted = [this](const std::vector<task::TaskKey>& tasks) {
-    note([&](News& news) {
+    add_news([&](News& news) {
       news.takes_over = true;
       news.adopted.insert(news.adopted.end(), tasks.begin(), tasks.end());
     });
   };
-  of_lease.on_asked_to_drain = [this] { note([](News& news) { news.is_asked_to_drain = true; }); };
+  of_lease.on_asked_to_drain = [this] { add_news([](News& news) { news.is_asked_to_drain = true; }); };
   of_lease.on_alone_again = [this](std::int64_t number) {
-    note([&](News& news) { news.alone_again = number; });
+    add_news([&](News& news) { news.alone_again = number; });
   };
   lease_.emplace(address_, node_, place.times, std::move(of_lease));
   bus_.emplace(address_, node_, std::move(of_bus));
@@ -101,7 +101,7 @@ Result<void> NodePeers::join() {
 }
 
 template <class F>
-void NodePeers::note(F&& add) {
+void NodePeers::add_news(F&& add) {
   {
     std::lock_guard lock(mutex_);
     add(news_);

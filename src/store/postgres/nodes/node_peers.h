@@ -79,7 +79,7 @@ class NodePeers final : public Peers {
   };
   // Adds to the news.
   template <class F>
-  void note(F&& add);
+  void add_news(F&& add);
   void run();
   void pass_on(Listener* listener, const News& news);
 

@@ -34,18 +34,18 @@ TEST_CASE("WrongTokens: addresses of one IPv6 network count as one") {
 TEST_CASE("CallerShares: a caller's share is bounded across all its tenants") {
   CallerShares shares;
   const task::Caller ann{"ann"}, ann_elsewhere{std::string("tenant") + task::kTenantEnd + "ann"}, bob{"bob"};
-  const auto unbounded = shares.take(ann);
+  const auto unbounded = shares.acquire(ann);
   CHECK(unbounded);
   shares.set_max(2);
-  auto first = shares.take(ann);
-  const auto second = shares.take(ann_elsewhere);
+  auto first = shares.acquire(ann);
+  const auto second = shares.acquire(ann_elsewhere);
   CHECK(first);
   CHECK(second);
-  CHECK_FALSE(shares.take(ann));
-  CHECK(shares.take(bob));
+  CHECK_FALSE(shares.acquire(ann));
+  CHECK(shares.acquire(bob));
   const auto copy = first;
   first.reset();
-  CHECK_FALSE(shares.take(ann));
+  CHECK_FALSE(shares.acquire(ann));
 }
 
 TEST_CASE("CallerShares: a hold ends with its stream") {
@@ -58,16 +58,17 @@ TEST_CASE("CallerShares: a hold ends with its stream") {
   CallerShares shares;
   shares.set_max(1);
   const task::Caller ann{"ann"};
-  auto opener = shares.kept(shares.take(ann), [](const http::Waker&) { return std::make_unique<Source>(); });
-  CHECK_FALSE(shares.take(ann));
+  auto opener =
+      shares.kept(shares.acquire(ann), [](const http::Waker&) { return std::make_unique<Source>(); });
+  CHECK_FALSE(shares.acquire(ann));
   auto source = opener([] {});
   opener = nullptr;
-  CHECK_FALSE(shares.take(ann));
+  CHECK_FALSE(shares.acquire(ann));
   std::string out;
   CHECK(source->pull(out, 1) == http::StreamSource::Next::end);
   CHECK(out == "x");
   source.reset();
-  CHECK(shares.take(ann));
+  CHECK(shares.acquire(ann));
 }
 
 }  // namespace wrong_tokens_test
