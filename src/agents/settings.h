@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "agents/schedule.h"
+#include "json/bounded_schema.h"
 #include "task/budget.h"
 #include "task/json.h"
 
@@ -74,6 +75,14 @@ struct ModelSettings {
   std::vector<std::string> tools;  // agents that the model may call
 };
 
+// How the agent is offered as a tool, to hosts of MCP.
+struct ToolSettings {
+  bool is_offered = true;
+  // Of the tool's arguments, which the agent then gets whole, as data; null: a message with data and files.
+  std::shared_ptr<const json::BoundedSchema> input;
+  task::Json input_schema;  // as text
+};
+
 // Limits of the files that a turn of a program with "io": "text" gets beside the text.
 struct PartFileLimits {
   int files_max = 1'000;
@@ -102,8 +111,9 @@ struct AgentSettings {
     return recovery == Recovery::fail ? Endpoint::OnUnknown::fail : Endpoint::OnUnknown::resend;
   }
 
-  Endpoint endpoint;                 // of executors that act outside
-  ModelSettings model;               // of executor openai
+  Endpoint endpoint;    // of executors that act outside
+  ModelSettings model;  // of executor openai
+  ToolSettings tool;
   std::shared_ptr<const Plan> plan;  // of executor workflow
   std::vector<std::string> command;  // program and arguments; run in the card's folder
   std::string builtin;               // name of a built-in executor; by default the agent's own

@@ -71,6 +71,7 @@ server::ServerOptions server_options(const Config& config) {
   server::ServerOptions options = config.server;
   options.anonymous = config.anonymous_allowed();
   options.any_host = options.hosts.empty() && !config.on_loopback();
+  options.version = kVersion;
   return options;
 }
 

@@ -97,6 +97,10 @@ constexpr Setting kSettings[] = {
     {"a2a.trust_method_names", server<&ServerOptions::trusts_method_names>,
      "Answer A2A 1.0 methods without an A2A-Version header, which means 0.3 by the specification"},
 
+    {"mcp.handle_after_s", server<&ServerOptions::mcp_handle_after>,
+     "Seconds after which a call of an agent over MCP becomes a task handle, if the client knows them", 0,
+     3600},
+
     {"chat.send_message", chat<&ChatOptions::send_message>,
      "What /send-message speaks: as each request's body says, or always one protocol", 1, 16, kSendMessage},
     {"chat.response_event", chat<&ChatOptions::response_event>,

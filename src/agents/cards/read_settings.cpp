@@ -287,6 +287,19 @@ void read_retention(Value retention, AgentSettings& settings) {
   take("waiting_s", task::State::input_required);
 }
 
+void read_tool(Value tool, ToolSettings& into, std::vector<SchemaProblem>& problems) {
+  into.is_offered = !tool.is_bool() || tool.boolean();
+  const Value schema = tool["input_schema"];
+  if (schema.missing()) return;
+  auto read = json::BoundedSchema::parse(schema.raw());
+  if (!read) {
+    problems.push_back({"/baton/tool/input_schema" + read.error().pointer, read.error().reason});
+    return;
+  }
+  into.input = std::make_shared<const json::BoundedSchema>(std::move(*read));
+  into.input_schema = schema.json();
+}
+
 }  // namespace
 
 AgentSettings read_settings(Value baton, const std::filesystem::path& folder,
@@ -297,6 +310,7 @@ AgentSettings read_settings(Value baton, const std::filesystem::path& folder,
   read_endpoint(baton, folder, settings, problems);
   read_model(baton, folder, settings, problems);
   read_workflow(baton, settings, problems);
+  read_tool(baton["tool"], settings.tool, problems);
   settings.budget = read_budget(baton["budget"]);
   if (settings.plan) settings.budget = task::smaller(settings.budget, settings.plan->budget);
   settings.schedules = read_schedules(baton["schedule"], problems, settings.warnings);

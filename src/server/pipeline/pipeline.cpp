@@ -11,6 +11,7 @@
 #include "server/admission/page_tokens.h"
 #include "server/chat/conversation_paths.h"
 #include "server/console/console.h"
+#include "server/mcp/mcp.h"
 #include "server/pipeline/metrics.h"
 #include "server/shared/answers.h"
 #include "server/show/plan_views.h"
@@ -191,6 +192,8 @@ void Pipeline::serve_root(const ExchangePtr& exchange, const PathMatch& found) c
       return exchange->block([this, exchange] { serve_agents(exchange); });
     case Stage::tokens:
       return serve_tokens(exchange);
+    case Stage::mcp:
+      return serve_mcp(exchange);
     case Stage::start_page:
       return serve_start(exchange);
     case Stage::chat_page:
@@ -209,6 +212,7 @@ void Pipeline::serve_agent(const ExchangePtr& exchange, const Target& target, co
     return exchange->reply(plain_error(503, "another node serves this agent, try again"));
   if (!found.allowed) return exchange->reply(method_not_allowed(found.allow));
   if (found.is(Stage::json_rpc)) return serve_json_rpc(exchange, target);
+  if (found.is(Stage::mcp)) return serve_agent_mcp(exchange, target);
   if (found.answered_by<RestOperation>()) return serve_rest(exchange, target, a2a::rest_target(found));
   if (const auto* chat = found.answered_by<ChatProtocol>()) return serve_chat(exchange, target, *chat);
   if (found.is(Stage::conversations)) return serve_conversations(exchange, target, found["id"]);
@@ -435,6 +439,26 @@ void Pipeline::serve_conversations(const ExchangePtr& exchange, const Target& ta
   exchange->block([exchange, by = std::move(*by), context = task::ContextId{std::string(id)}] {
     chat::handle_conversations(exchange, by, context);
   });
+}
+
+// The agent is named in the body: the head only shows that the caller may use some agent.
+void Pipeline::serve_mcp(const ExchangePtr& exchange) const {
+  const http::Request& request = exchange->request();
+  if (!origin_may_call(services_.options, request)) {
+    note_refusal(request, "pages of its origin may not call");
+    return exchange->reply(plain_error(403, "pages of this origin may not call"));
+  }
+  if (const auto error = mcp::refused_everywhere(services_, request))
+    return refuse_caller(request, *error, [exchange, error = *error] { exchange->reply(refusal(error)); });
+  const auto reached = [exchange](const agents::Agent& agent) { exchange->reached(agent, Protocol::mcp); };
+  mcp::handle(exchange, {services_, base_url_, std::nullopt, reached, exchange->note()});
+}
+
+void Pipeline::serve_agent_mcp(const ExchangePtr& exchange, const Target& target) const {
+  exchange->reached(*target.agent, Protocol::mcp);
+  auto by =
+      admitted(exchange, target, [exchange](const base::Error& error) { exchange->reply(refusal(error)); });
+  if (by) mcp::handle(exchange, {services_, base_url_, std::move(*by), {}});
 }
 
 void Pipeline::serve_json_rpc(const ExchangePtr& exchange, const Target& target) const {

@@ -111,6 +111,8 @@ class Pipeline {
   void serve_extended_card(const ExchangePtr& exchange, const Target& target) const;
   void serve_chat(const ExchangePtr& exchange, const Target& target, const ChatProtocol& chat) const;
   void serve_conversations(const ExchangePtr& exchange, const Target& target, std::string_view id) const;
+  void serve_mcp(const ExchangePtr& exchange) const;
+  void serve_agent_mcp(const ExchangePtr& exchange, const Target& target) const;
   void serve_json_rpc(const ExchangePtr& exchange, const Target& target) const;
   void serve_rest(const ExchangePtr& exchange, const Target& target, const a2a::RestTarget& rest) const;
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -78,6 +79,8 @@ struct ServerOptions {
   ChatOptions chat;
   std::size_t answer_bytes_max = 32 << 20;  // above this size the largest parts of an answer become links
   bool trusts_method_names = false;         // accepts A2A 1.0 methods without A2A-Version
+  std::chrono::milliseconds mcp_handle_after{5'000};  // MCP: a longer call becomes a handle
+  std::string version;                                // of this program
 };
 
 }  // namespace baton::server

@@ -56,7 +56,8 @@ enum class Stage {
   card,
   plan,
   extended_card,
-  conversations
+  conversations,
+  mcp
 };
 
 // An operation of A2A over REST. In 0.3 the pattern stands behind /v1. In 1.0 it stands as it is written, or

@@ -1,0 +1,501 @@
+#include "protocol/mcp/mcp.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "base/base64.h"
+#include "base/sha256.h"
+#include "base/text.h"
+#include "protocol/a2a/members.h"
+#include "task/state.h"
+
+namespace baton::protocol::mcp {
+namespace {
+
+using base::ErrorCode;
+using base::Result;
+using json::Value;
+using json::Writer;
+using task::Message;
+using task::Part;
+using task::State;
+
+constexpr std::string_view kVersionMember = "io.modelcontextprotocol/protocolVersion",
+                           kCapabilitiesMember = "io.modelcontextprotocol/clientCapabilities";
+// The newest first.
+constexpr std::array<std::string_view, 5> kLegacy{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05",
+                                                  "2024-10-07"};
+constexpr std::size_t kIdMax = 1024;    // as of other JSON-RPC requests
+constexpr std::size_t kNamesMax = 256;  // of ids that a caller chooses
+constexpr std::size_t kSchemaShownMax = 4000;
+
+bool is_legacy(std::string_view version) {
+  return std::ranges::find(kLegacy, version) != kLegacy.end();
+}
+
+// Headers carry texts that they cannot hold as =?base64?...?=.
+std::string decoded(std::string_view header) {
+  constexpr std::string_view kBegin = "=?base64?", kEnd = "?=";
+  if (!header.starts_with(kBegin) || !header.ends_with(kEnd) || header.size() < kBegin.size() + kEnd.size())
+    return std::string(header);
+  header.remove_prefix(kBegin.size());
+  header.remove_suffix(kEnd.size());
+  return base::decode_base64(header).value_or(std::string());
+}
+
+// The member of params that the header Mcp-Name repeats; empty: none.
+std::string_view named_member(std::string_view method) {
+  if (method == "tools/call" || method == "prompts/get") return "name";
+  if (method == "resources/read") return "uri";
+  if (method.starts_with("tasks/")) return "taskId";
+  return {};
+}
+
+Failure mismatch(std::string_view header) {
+  return {kHeaderMismatch, std::string(header) + ": is missing, or differs from the body", 400};
+}
+
+std::optional<Failure> check_modern(const Request& request, const Head& head) {
+  const Value meta = request.params["_meta"];
+  const Value version = meta[kVersionMember], capabilities = meta[kCapabilitiesMember];
+  const auto missing = [](std::string_view member) {
+    return Failure{kInvalidParams, "params._meta[\"" + std::string(member) + "\"]: is missing", 400};
+  };
+  if (!version.is_string()) return missing(kVersionMember);
+  if (!capabilities.is_object()) return missing(kCapabilitiesMember);
+  if (head.version != version.string()) return mismatch("MCP-Protocol-Version");
+  if (head.method != request.method) return mismatch("Mcp-Method");
+  const std::string_view member = named_member(request.method);
+  if (!member.empty() && (head.name.empty() || decoded(head.name) != request.params[member].string()))
+    return mismatch("Mcp-Name");
+  if (version.string() == kModern) return std::nullopt;
+  Failure failure{kUnsupportedVersion, "this version of the protocol is not spoken here", 400};
+  Writer out(failure.data.text);
+  out.object([&] {
+    out.key("supported").array([&] { out.string(kModern); });
+    out.member("requested", version.string());
+  });
+  return failure;
+}
+
+Abilities abilities_in(Value capabilities) {
+  const Value elicitation = capabilities["elicitation"];
+  return {capabilities["extensions"][kTasksExtension].is_object(), elicitation.is_object(),
+          elicitation["url"].is_object()};
+}
+
+bool is_image(std::string_view type) {
+  return type.starts_with("image/") && type != "image/svg+xml";
+}
+
+void write_text(Writer& out, std::string_view text) {
+  out.object([&] { out.member("type", "text").member("text", text); });
+}
+
+struct FileAt {
+  const Part& part;
+  std::string url;  // of its bytes
+  std::string_view name;
+};
+
+void write_link(Writer& out, const FileAt& file) {
+  out.object([&] {
+    out.member("type", "resource_link").member("uri", file.url);
+    out.member("name", file.name.empty() ? std::string_view("file") : file.name);
+    out.optional("mimeType", file.part.media_type);
+    if (file.part.kind == Part::Kind::raw)
+      out.member("size", static_cast<std::int64_t>(task::content_size(file.part)));
+  });
+}
+
+void write_content(Writer& out, const FileAt& file) {
+  const Part& part = file.part;
+  const bool is_audio = part.media_type.starts_with("audio/");
+  switch (part.kind) {
+    case Part::Kind::text:
+    case Part::Kind::data:
+      return write_text(out, part.content);
+    case Part::Kind::url:
+      return write_link(out, {part, part.content, file.name});
+    case Part::Kind::raw:
+      if (!is_audio && !is_image(part.media_type)) return write_link(out, file);
+      out.object([&] {
+        out.member("type", is_audio ? "audio" : "image").member("data", part.content);
+        out.member("mimeType", part.media_type);
+      });
+  }
+}
+
+// The question's schema, which its last data part holds; missing if there is none.
+std::string schema_of(const Message& question) {
+  for (auto part = question.parts.rbegin(); part != question.parts.rend(); ++part) {
+    if (part->kind != Part::Kind::data) continue;
+    const auto data = json::Document::view_of(part->content);
+    const Value schema = data.root()["schema"];
+    return schema.is_object() ? std::string(schema.raw()) : std::string();
+  }
+  return {};
+}
+
+bool is_primitive(Value schema) {
+  const std::string_view type = schema["type"].string();
+  if (type == "string" || type == "number" || type == "integer" || type == "boolean") return true;
+  if (!type.empty() || !schema["enum"].is_array() || schema["enum"].size() == 0) return false;
+  for (const Value one : schema["enum"]) {
+    if (!one.is_string()) return false;
+  }
+  return true;
+}
+
+// Elicitation takes forms of one level.
+bool is_form(Value schema) {
+  const Value properties = schema["properties"];
+  if (schema["type"].string() != "object" || !properties.is_object() || properties.size() == 0) return false;
+  for (const Value one : properties) {
+    if (!is_primitive(one)) return false;
+  }
+  return true;
+}
+
+void write_one_field(Writer& out, std::string_view field) {
+  out.object([&] {
+    out.member("type", "object");
+    out.key("properties").object([&] { out.key("answer").raw(field); });
+    out.key("required").array([&] { out.string("answer"); });
+  });
+}
+
+void write_form(Writer& out, const Message& question) {
+  const std::string text = schema_of(question);
+  const auto document = json::Document::view_of(text);
+  const Value schema = document.root();
+  if (is_form(schema)) {
+    out.object([&] {
+      out.member("type", "object").key("properties").raw(schema["properties"].raw());
+      if (schema["required"].is_array()) out.key("required").raw(schema["required"].raw());
+    });
+    return;
+  }
+  if (is_primitive(schema)) return write_one_field(out, text);
+  std::string field;
+  Writer one(field);
+  one.object([&] {
+    one.member("type", "string").member("title", "Answer");
+    if (!schema.missing())
+      one.member("description", "JSON that fits the schema " + text.substr(0, kSchemaShownMax));
+  });
+  write_one_field(out, field);
+}
+
+// The URL that a question sends the user to; empty: none.
+std::string url_in(const task::Status& status) {
+  if (status.state != State::auth_required || !status.message) return {};
+  for (const Part& part : status.message->parts) {
+    if (part.kind == Part::Kind::url) return part.content;
+    if (part.kind != Part::Kind::data) continue;
+    const auto data = json::Document::view_of(part.content);
+    if (data.root()["url"].is_string()) return data.root()["url"].str();
+  }
+  return {};
+}
+
+std::string words_of(const task::Status& status) {
+  std::string words = status.message ? task::text_of(*status.message) : std::string();
+  return words.empty() ? std::string("The agent needs an answer.") : words;
+}
+
+// Whether the text is the question's schema, which says nothing to a reader.
+bool is_schema(const Part& part) {
+  return part.kind == Part::Kind::data && json::Document::view_of(part.content).root()["schema"].is_object();
+}
+
+// All that the task says, in the order in which a reader wants it.
+template <class F>
+void each_content(const task::Task& task, const std::string& tasks_url, F&& show) {
+  bool has_text = false;
+  for (const task::Artifact& artifact : task.artifacts) {
+    for (std::size_t i = 0; i < artifact.parts.size(); ++i) {
+      const Part& part = artifact.parts[i];
+      has_text = has_text || part.kind == Part::Kind::text;
+      const std::string url = tasks_url + "/tasks/" + base::percent_encoded(task.id.value) + "/artifacts/" +
+                              base::percent_encoded(artifact.id.value) + "/parts/" + std::to_string(i);
+      show(FileAt{part, url, part.filename.empty() ? artifact.name : part.filename});
+    }
+  }
+  const bool is_said = has_text && task.status.state == State::completed;
+  if (!task.status.message || is_said) return;
+  for (const Part& part : task.status.message->parts) {
+    if (!is_schema(part)) show(FileAt{part, {}, part.filename});
+  }
+}
+
+std::string hash_of(const task::TaskId& task, std::string_view key) {
+  base::Sha256 sha;
+  sha.add("mcp request state");
+  sha.add(task.value);
+  sha.add(key);
+  std::array<char, 17> text{};
+  std::snprintf(text.data(), text.size(), "%016llx",
+                static_cast<unsigned long long>(sha.first_128_bits().front()));
+  return text.data();
+}
+
+Result<std::string> read_name(Value arguments, std::string_view member) {
+  const Value given = arguments[member];
+  if (given.absent()) return std::string();
+  if (given.is_string() && given.string().size() <= kNamesMax) return given.str();
+  return base::fail(ErrorCode::invalid_argument, std::string(member) + ": must be a string of at most " +
+                                                     std::to_string(kNamesMax) + " bytes");
+}
+
+Result<void> add_files(Value files, Message& message) {
+  if (files.absent()) return {};
+  if (!files.is_array()) return base::fail(ErrorCode::invalid_argument, "files: must be a list");
+  for (const Value file : files) {
+    auto part = a2a::read_file(file, {"mimeType"}, {"data"}, {"uri"});
+    if (!part) return base::fail(ErrorCode::invalid_argument, "files: " + part.error().for_caller);
+    message.parts.push_back(std::move(*part));
+  }
+  return {};
+}
+
+}  // namespace
+
+tl::expected<Request, Refusal> read_request(Value root, const Head& head) {
+  const auto refuse = [](std::string id, Failure failure) {
+    return tl::unexpected<Refusal>({std::move(id), std::move(failure)});
+  };
+  if (!root.is_object())
+    return refuse({}, {kInvalidRequest, "the body must be one request; batches are not taken", 400});
+  Request request;
+  const Value id = root["id"];
+  if (!id.missing()) {
+    const bool is_id = (id.is_string() || id.integer().has_value()) && id.raw().size() <= kIdMax;
+    if (!is_id) return refuse({}, {kInvalidRequest, "id: must be a string or a whole number", 400});
+    request.id = id.raw();
+  }
+  if (root["jsonrpc"].string() != "2.0")
+    return refuse(request.id, {kInvalidRequest, "jsonrpc: must be \"2.0\"", 400});
+  const bool is_response =
+      root["method"].missing() && (!root["result"].missing() || !root["error"].missing());
+  if (!root["method"].is_string() && !is_response)
+    return refuse(request.id, {kInvalidRequest, "method: must be a string", 400});
+  request.method = root["method"].str();
+  const Value params = root["params"];
+  if (!params.absent() && !params.is_object())
+    return refuse(request.id, {kInvalidParams, "params: must be an object", 400});
+  if (params.is_object()) request.params = params;
+
+  const Value meta = request.params["_meta"];
+  const bool says_version = !meta[kVersionMember].missing();
+  request.is_modern = says_version || (!head.version.empty() && !is_legacy(head.version));
+  if (request.is_modern && says_version) {
+    if (auto failure = check_modern(request, head)) return refuse(request.id, std::move(*failure));
+    request.client = abilities_in(meta[kCapabilitiesMember]);
+  } else if (request.is_modern) {
+    const bool is_known = head.version == kModern;
+    return refuse(request.id, is_known ? *check_modern(request, head)
+                                       : Failure{kInvalidRequest, "MCP-Protocol-Version: is not known", 400});
+  }
+  const Value token = meta["progressToken"];
+  if ((token.is_string() || token.integer()) && token.raw().size() <= kIdMax)
+    request.progress_token = token.raw();
+  return request;
+}
+
+std::string_view agreed_version(std::string_view asked) {
+  return is_legacy(asked) ? asked : kLegacy.front();
+}
+
+void write_failure(std::string& out, std::string_view id, const Failure& failure) {
+  Writer writer(out);
+  writer.object([&] {
+    writer.member("jsonrpc", "2.0");
+    if (!id.empty()) writer.key("id").raw(id);
+    writer.key("error").object([&] {
+      writer.member("code", failure.code).member("message", failure.text).optional("data", failure.data);
+    });
+  });
+}
+
+Result<Arguments> read_arguments(Value arguments) {
+  if (!arguments.absent() && !arguments.is_object())
+    return base::fail(ErrorCode::invalid_argument, "arguments: must be an object");
+  Arguments read;
+  const Value message = arguments["message"];
+  if (!message.absent() && !message.is_string())
+    return base::fail(ErrorCode::invalid_argument, "message: must be a string");
+  if (!message.string().empty()) read.message.parts.push_back(Part::of_text(message.str()));
+  if (!arguments["data"].missing()) read.message.parts.push_back(Part::of_data(arguments["data"].json()));
+  if (const auto good = add_files(arguments["files"], read.message); !good) return base::fail(good.error());
+  if (read.message.parts.empty())
+    return base::fail(ErrorCode::invalid_argument, "message: is missing; say what the agent is to do");
+  const auto context = read_name(arguments, "contextId"), task = read_name(arguments, "taskId"),
+             request = read_name(arguments, "requestId");
+  for (const auto* name : {&context, &task, &request}) {
+    if (!*name) return base::fail(name->error());
+  }
+  read.context.value = *context;
+  read.task.value = *task;
+  read.message.id.value = *request;
+  return read;
+}
+
+void write_input_schema(Writer& out) {
+  out.raw(
+      R"({"type":"object","properties":{)"
+      R"("message":{"type":"string","description":"What the agent is to do, or the answer to its question."},)"
+      R"("data":{"description":"JSON for the agent: input, or an answer that fits its question's schema."},)"
+      R"("files":{"type":"array","description":"Files for the agent, each with its bytes or its URL.",)"
+      R"("items":{"type":"object","properties":{"name":{"type":"string"},"mimeType":{"type":"string"},)"
+      R"("data":{"type":"string","contentEncoding":"base64"},"uri":{"type":"string"}}}},)"
+      R"("contextId":{"type":"string","description":"A conversation to go on with: the contextId of an earlier)"
+      R"( result."},)"
+      R"("taskId":{"type":"string","description":"A task to answer or to continue: the taskId of a result that)"
+      R"( asks a question."},)"
+      R"("requestId":{"type":"string","description":"A name for this call; the same call with the same name is)"
+      R"( made once."}},"required":["message"]})");
+}
+
+std::string_view status_name(State state) {
+  switch (state) {
+    case State::input_required:
+    case State::auth_required:
+      return "input_required";
+    case State::completed:
+    case State::failed:
+    case State::rejected:
+      return "completed";
+    case State::canceled:
+      return "cancelled";
+    default:
+      return "working";
+  }
+}
+
+void write_tool_result(Writer& out, const task::Task& task, const std::string& tasks_url) {
+  const State state = task.status.state;
+  std::string text;
+  std::vector<std::string_view> data;
+  out.key("content").array([&] {
+    each_content(task, tasks_url, [&](const FileAt& file) {
+      write_content(out, file);
+      if (file.part.kind == Part::Kind::text) text += (text.empty() ? "" : "\n") + file.part.content;
+      if (file.part.kind == Part::Kind::data) data.push_back(file.part.content);
+    });
+    if (task::is_waiting(state)) {
+      write_text(out, "The agent waits for an answer. To answer, call this tool again with taskId \"" +
+                          task.id.value + "\" and the answer as message or data.");
+    } else if (task::is_terminal(state) && state != State::completed) {
+      write_text(out, "The task is " + std::string(task::name_of(state)) + ".");
+    } else if (!task::is_terminal(state)) {
+      write_text(out, "The agent is still working on task " + task.id.value + ".");
+    }
+  });
+  out.key("structuredContent").object([&] {
+    out.member("state", task::name_of(state)).member("text", text);
+    if (!data.empty()) out.key("data").each(data, [&](std::string_view one) { out.raw(one); });
+    if (task::is_waiting(state) && task.status.message) {
+      if (const std::string schema = schema_of(*task.status.message); !schema.empty())
+        out.key("schema").raw(schema);
+    }
+    out.member("taskId", task.id.value).member("contextId", task.context.value);
+  });
+  const bool is_error = task::is_terminal(state) && state != State::completed;
+  if (is_error) out.member("isError", true);
+}
+
+void write_tool_error(Writer& out, std::string_view text) {
+  out.key("content").array([&] { write_text(out, text); });
+  out.member("isError", true);
+}
+
+void write_handle(Writer& out, const Handle& handle) {
+  const task::Task& task = handle.task;
+  out.member("taskId", task.id.value).member("status", status_name(task.status.state));
+  const bool says = !task::is_terminal(task.status.state) && task.status.message;
+  if (says) out.optional("statusMessage", task::text_of(*task.status.message));
+  out.member("createdAt", base::to_rfc3339(handle.created));
+  out.member("lastUpdatedAt", base::to_rfc3339(task.status.at));
+  out.key("ttlMs").null();
+  out.member("pollIntervalMs", handle.poll_ms);
+}
+
+std::string question_key(const task::Status& status) {
+  if (!status.asked_by.empty()) return status.asked_by.front().ask;
+  return status.message ? status.message->id.value : std::string();
+}
+
+bool can_ask(const task::Status& status, const Abilities& client) {
+  if (!task::is_waiting(status.state) || question_key(status).empty()) return false;
+  return url_in(status).empty() ? client.forms : client.urls;
+}
+
+void write_input_requests(Writer& out, const task::Status& status) {
+  const std::string url = url_in(status);
+  out.key("inputRequests").object([&] {
+    out.key(question_key(status)).object([&] {
+      out.member("method", "elicitation/create");
+      out.key("params").object([&] {
+        out.member("mode", url.empty() ? "form" : "url").member("message", words_of(status));
+        if (!url.empty()) {
+          out.member("url", url).member("elicitationId", question_key(status));
+        } else {
+          out.key("requestedSchema");
+          write_form(out, *status.message);
+        }
+      });
+    });
+  });
+}
+
+Result<std::optional<Message>> read_input_response(Value responses, const task::Status& status) {
+  const Value response = responses[question_key(status)];
+  if (response.absent() || !status.message) return std::nullopt;
+  const std::string_view action = response["action"].string();
+  Message answer;
+  if (action == "decline" || action == "cancel") {
+    answer.parts.push_back(Part::of_data({R"({"cancelled":true})"}));
+    return answer;
+  }
+  if (action != "accept")
+    return base::fail(ErrorCode::invalid_argument,
+                      "inputResponses: an action must be accept, decline or cancel");
+  const Value content = response["content"];
+  const std::string text = schema_of(*status.message);
+  const auto document = json::Document::view_of(text);
+  const Value schema = document.root();
+  if (!url_in(status).empty()) {
+    answer.parts.push_back(Part::of_text("done"));
+    return answer;
+  }
+  const Value given = is_form(schema) ? content : content["answer"];
+  if (given.missing())
+    return base::fail(ErrorCode::invalid_argument, "inputResponses: an accepted form must have its content");
+  if (!schema.missing() && !is_form(schema) && !is_primitive(schema) && given.is_string()) {
+    const auto inner = json::Document::parse_view(given.string());
+    answer.parts.push_back(inner ? Part::of_data({given.str()}) : Part::of_text(given.str()));
+  } else if (schema.missing() && given.is_string()) {
+    answer.parts.push_back(Part::of_text(given.str()));
+  } else {
+    answer.parts.push_back(Part::of_data(given.json()));
+  }
+  return answer;
+}
+
+std::string make_request_state(const task::TaskId& task, std::string_view key) {
+  return base::encode_base64(task.value + "\n" + std::string(key) + "\n" + hash_of(task, key));
+}
+
+std::optional<RequestState> read_request_state(std::string_view state) {
+  const auto text = base::decode_base64(state);
+  if (!text) return std::nullopt;
+  const std::size_t first = text->find('\n'), last = text->rfind('\n');
+  if (first == std::string::npos || last == first) return std::nullopt;
+  RequestState read{{text->substr(0, first)}, text->substr(first + 1, last - first - 1)};
+  if (text->substr(last + 1) != hash_of(read.task, read.key)) return std::nullopt;
+  return read;
+}
+
+}  // namespace baton::protocol::mcp

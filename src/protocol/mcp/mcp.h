@@ -1,0 +1,118 @@
+// The Model Context Protocol, as a server speaks it: a call of a tool is a task.
+//
+// Revision 2026-07-28 ("modern"): each request stands alone and says its version and what the client can do
+// in params._meta and in headers. A call may become a handle whose id is the task's (extension
+// io.modelcontextprotocol/tasks), and questions are elicitation requests in a result. Revisions 2024-11-05 to
+// 2025-11-25 ("legacy"): begun by `initialize`; without a session nothing is known of the client, so a
+// question is a result in words, which the next call answers.
+//
+// Threads: any; pure functions.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "json/document.h"
+#include "json/writer.h"
+#include "task/task.h"
+
+namespace baton::protocol::mcp {
+
+inline constexpr std::string_view kModern = "2026-07-28";
+inline constexpr std::string_view kTasksExtension = "io.modelcontextprotocol/tasks";
+
+// The numbers of errors that MCP adds to JSON-RPC's.
+inline constexpr int kHeaderMismatch = -32020, kMissingCapability = -32021, kUnsupportedVersion = -32022;
+inline constexpr int kInvalidRequest = -32600, kMethodNotFound = -32601, kInvalidParams = -32602;
+
+struct Failure {
+  int code = kInvalidParams;
+  std::string text;
+  int status = 200;  // of HTTP
+  task::Json data = {};
+};
+
+// What the client can do, as far as the request says.
+struct Abilities {
+  bool tasks = false, forms = false, urls = false;
+};
+
+// The headers that repeat what the body says; empty: not given.
+struct Head {
+  std::string_view version, method, name;
+};
+
+// A request, a notification (`id` is empty) or a response (`method` is empty, too).
+struct Request {
+  std::string id;  // as JSON
+  std::string method;
+  json::Value params;  // an object, or missing
+  bool is_modern = false;
+  Abilities client;
+  std::string progress_token;  // as JSON; empty: no progress is wanted
+};
+struct Refusal {
+  std::string id;  // as JSON; empty: the request's id cannot be read
+  Failure failure;
+};
+// Reads the envelope, and checks that headers and body agree. `root` must outlive the request.
+tl::expected<Request, Refusal> read_request(json::Value root, const Head& head);
+
+// The legacy revision that `initialize` agrees on if the client asks for `asked`.
+std::string_view agreed_version(std::string_view asked);
+
+// Writes {"jsonrpc":"2.0","id":...,"error":{...}}.
+void write_failure(std::string& out, std::string_view id, const Failure& failure);
+
+// What a call of an agent's tool says. Unset members were not given.
+struct Arguments {
+  task::Message message;  // without an id if the caller named none
+  task::ContextId context;
+  task::TaskId task;  // to answer or to continue
+};
+// Fails with a text for the model that made the call.
+base::Result<Arguments> read_arguments(json::Value arguments);
+// Writes the JSON Schema that `read_arguments` accepts.
+void write_input_schema(json::Writer& out);
+
+// The state of a task, as the tasks extension names it.
+std::string_view status_name(task::State state);
+
+// Writes the members of a tool's result: what the task says, also for one that waits for an answer.
+// `tasks_url`: the URL under which the bytes of artifacts are served.
+void write_tool_result(json::Writer& out, const task::Task& task, const std::string& tasks_url);
+// Writes the result of a call that could not be made.
+void write_tool_error(json::Writer& out, std::string_view text);
+
+// Writes the members that a handle and the answer to tasks/get share.
+struct Handle {
+  const task::Task& task;
+  base::Timestamp created{};
+  int poll_ms = 0;
+};
+void write_handle(json::Writer& out, const Handle& handle);
+
+// The id of the task's question among the requests for input; never used twice in the life of a task.
+std::string question_key(const task::Status& status);
+// Whether the client can be asked this question.
+bool can_ask(const task::Status& status, const Abilities& client);
+// Writes the member "inputRequests": the question that the task waits on.
+void write_input_requests(json::Writer& out, const task::Status& status);
+// The message that answers the question, from the member "inputResponses"; nullopt if the question's key is
+// not among them. Fails with invalid_argument.
+base::Result<std::optional<task::Message>> read_input_response(json::Value responses,
+                                                               const task::Status& status);
+
+// The text that a client returns with its answer to a question outside a handle: it names the task. Whoever
+// changes it is told so, but gains nothing: each task is looked up as its caller's.
+std::string make_request_state(const task::TaskId& task, std::string_view key);
+struct RequestState {
+  task::TaskId task;
+  std::string key;
+};
+std::optional<RequestState> read_request_state(std::string_view state);
+
+}  // namespace baton::protocol::mcp
