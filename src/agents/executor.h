@@ -7,6 +7,7 @@
 // engine and the executor share the sink. After `finish` a sink ignores further calls.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -33,6 +34,29 @@ struct DelegateResult {
   std::int64_t tokens = 0;
   std::int64_t children = 0;
 };
+
+// A reply in the task's log.
+struct SaidReply {
+  task::ArtifactId id;
+  std::string text;
+  bool is_open = false;  // its end is not in the log
+};
+
+// Adds a piece of a reply to those that a log has, and removes withdrawn ones.
+inline void add(std::vector<SaidReply>& said, const task::TextDelta& piece) {
+  if (task::is_withdrawal(piece))
+    return void(std::erase_if(said, [&](const SaidReply& one) { return one.id == piece.reply; }));
+  auto reply = std::ranges::find(said, piece.reply, &SaidReply::id);
+  if (reply == said.end()) reply = said.insert(reply, {piece.reply, {}});
+  if (piece.first) reply->text.clear();
+  reply->text += piece.text;
+  reply->is_open = !piece.last;
+}
+inline void drop(std::vector<SaidReply>& said, const task::Withdrawn& withdrawn) {
+  std::erase_if(said, [&](const SaidReply& one) {
+    return std::ranges::find(withdrawn.artifacts, one.id) != withdrawn.artifacts.end();
+  });
+}
 
 // Everything an agent gets when its turn begins.
 struct Turn {
@@ -63,6 +87,11 @@ struct Turn {
   std::vector<DelegateResult> results;
   task::Json kept;                 // the last ExecutorState of an earlier attempt; absent: none
   std::vector<task::Json> states;  // every ExecutorState since the message, in order
+  // For a plan: the replies that the log has since the message. They are those of a child
+  // (DelegateRequest::shows_replies). Their ids are `said_ids` and the ordinal that they have in the child,
+  // so the reply of a later attempt takes the place of an earlier one's.
+  std::vector<SaidReply> said;
+  std::string said_ids;
   // The children that were delegated to since the message, by DelegateRequest::id.
   std::unordered_map<std::string, task::TaskKey> children;
   // Reads one of these children. Blocks on the disk.
@@ -91,6 +120,9 @@ struct DelegateRequest {
   bool takes_questions = false;
   bool detached = false;   // the child outlives the task, and `Waits` does not wait for it
   std::string label = {};  // what the log shows it as; empty: the agent's name
+  // While the task waits for the child, the child's replies are shown as its own, as they come. The turn that
+  // gets the result completes them (TurnSink::reply), or withdraws them.
+  bool shows_replies = false;
   // Replaces the rest of the task's budget as the child's budget, and the task's budget then does not
   // refuse the child. For undoing the work of a task that has used up its own budget.
   std::optional<task::Budget> budget = {};
@@ -136,6 +168,12 @@ class TurnSink {
   // Streamed reply text. Pieces form one reply until an event with content of its own is emitted; progress
   // notes and shared state do not end it.
   virtual void text(std::string delta) = 0;
+
+  // Continues the reply with this id, or begins it (again) if `anew`: then `delta` replaces its text, and an
+  // empty `delta` withdraws it.
+  virtual void reply(const task::ArtifactId& /*id*/, std::string delta, bool /*anew*/) {
+    text(std::move(delta));
+  }
 
   // Streamed reasoning, which works like `text`. Text ends a span of reasoning, and reasoning ends a
   // reply.

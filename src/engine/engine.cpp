@@ -44,7 +44,7 @@ Engine::Engine(store::TaskStore& store, store::DeliveryStore& deliveries, store:
       cancels_(store, reader_, inbox_, turns_, catalogue, background_, clock, settings_),
       tasks_(store, reader_, inbox_, live_, turns_, push_, cancels_, catalogue, background_, clock, settings_,
              wiring_),
-      delegation_(reader_, live_, tasks_, cancels_, turns_, background_, settings_, wiring_.spans),
+      delegation_(reader_, live_, tasks_, cancels_, turns_, inbox_, background_, settings_, wiring_.spans),
       conversations_(store, reader_, cancels_, inbox_),
       recovery_(store, settings_.quarantine ? &operators : nullptr, inbox_, catalogue, clock,
                 wiring_.peers ? wiring_.peers->self() : store::NodeId(),

@@ -146,6 +146,7 @@ void write(json::Writer& out, const task::Subagent& event) {
   if (event.is_detached) out.member("d", true);
   if (event.tokens != 0) out.member("u", event.tokens);
   if (event.children != 0) out.member("below", event.children);
+  if (event.shows_replies) out.member("r", true);
 }
 
 void write(json::Writer& out, const task::Usage& event) {
@@ -308,7 +309,8 @@ Result<EventBody> read_subagent(json::Value root) {
                         root["qa"].boolean(),
                         root["d"].boolean(),
                         root["u"].integer().value_or(0),
-                        root["below"].integer().value_or(0)};
+                        root["below"].integer().value_or(0),
+                        root["r"].boolean()};
 }
 
 Result<EventBody> read_executor_state(json::Value root) {

@@ -92,6 +92,7 @@ void Conversation::add_piece(Later& later, const task::TextDelta& piece) {
   for (auto each = pieces.rbegin(); each != pieces.rend(); ++each) text += *each;
   later.pieces.erase(piece.reply);
   later.replaced.insert(piece.reply);
+  if (text.empty()) return;  // it was withdrawn
   task::Message reply;
   reply.id = {piece.reply.value};
   reply.role = task::Role::agent;

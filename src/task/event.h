@@ -59,7 +59,8 @@ struct MessageAdded {
 };
 
 // A piece of the agent's streamed reply. Pieces of one reply share an id; joined, they are its text.
-// A2A shows a reply as an artifact of one text part, chat protocols as a message.
+// A2A shows a reply as an artifact of one text part, chat protocols as a message. A piece that begins and
+// ends a reply without text withdraws it (is_withdrawal).
 struct TextDelta {
   ArtifactId reply;
   int ordinal = 0;
@@ -69,6 +70,10 @@ struct TextDelta {
   // A2A shows the reply in the status that ends the turn, not as an artifact.
   bool in_status = false;
 };
+
+inline bool is_withdrawal(const TextDelta& piece) {
+  return piece.first && piece.last && piece.text.empty();
+}
 
 // A piece of the agent's reasoning, joined like the pieces of a reply. Not part of the conversation.
 struct ReasoningDelta {
@@ -152,6 +157,8 @@ struct Subagent {
   // below it.
   std::int64_t tokens = 0;
   std::int64_t children = 0;
+  // For `started`; private to the engine: the child's replies are this task's, and are shown as they come.
+  bool shows_replies = false;
 };
 
 // The turn's use of a model: an object with provider, model (strings), inputTokens, outputTokens,

@@ -113,6 +113,7 @@ void Fold::add(const EventPtr& event) {
 
 // All pieces of a reply form one text part.
 void Fold::add_content(const TextDelta& piece) {
+  if (is_withdrawal(piece)) return void(artifacts_.erase(piece.ordinal));
   Artifact& artifact = at(piece.ordinal, piece.reply, piece.first).artifact;
   artifact.in_status = piece.in_status;
   if (artifact.parts.empty()) artifact.parts.push_back(Part::of_text({}));

@@ -279,6 +279,40 @@ class PlanReader {
   int count_ = 0;
 };
 
+// Marks the step whose result is that of `step`. Loops and steps with several branches have none: an
+// iteration is replaced by the next one, and results of branches are joined in their order.
+void mark_replies(PlanStep& step) {
+  if (step.kind == StepKind::agent) step.shows_replies = true;
+  if (step.kind == StepKind::route) {
+    for (const auto& one : step.steps) mark_replies(*one);
+  }
+  if (step.kind != StepKind::sequence) return;
+  const auto last = std::find_if(step.steps.rbegin(), step.steps.rend(),
+                                 [](const auto& one) { return one->kind != StepKind::wait; });
+  if (last != step.steps.rend()) mark_replies(**last);
+}
+
+// The step with an agent whose text the template `text` stands for, if that is all of it. Not one in a loop
+// or a map, of which there are several.
+PlanStep* find_answering(PlanStep& step, const std::string& text) {
+  if (step.kind == StepKind::loop || step.kind == StepKind::map) return nullptr;
+  if (step.kind == StepKind::agent && text == "{{/steps/" + step.id + "/text}}") return &step;
+  for (const auto& one : step.steps) {
+    if (PlanStep* found = find_answering(*one, text)) return found;
+  }
+  return nullptr;
+}
+
+void find_replies(Plan& plan) {
+  if (plan.output.empty()) return mark_replies(plan.root);
+  const auto output = json::Document::view_of(plan.output.text);
+  std::string text = (output.root().is_object() ? output.root()["text"] : output.root()).str();
+  std::erase(text, ' ');
+  PlanStep* answers = find_answering(plan.root, text);
+  if (answers != nullptr) answers->shows_replies = true;
+  plan.answers = answers;
+}
+
 // Reads the steps into `plan` and returns the places that its pointers are checked with; empty if the text
 // is not JSON.
 std::optional<PlanPlaces> read_steps_of(Plan& plan, std::string_view text, const std::string& place,
@@ -291,6 +325,7 @@ std::optional<PlanPlaces> read_steps_of(Plan& plan, std::string_view text, const
   }
   PlanPlaces places = PlanReader(place, problems).read(document->root(), plan);
   plan.undoes = has_compensation(plan.root);
+  find_replies(plan);
   return places;
 }
 

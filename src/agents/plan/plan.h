@@ -70,11 +70,15 @@ struct PlanStep {
   std::chrono::milliseconds timeout{0};  // of each attempt; 0: none
   OnFailure on_failure = OnFailure::fail;
   std::unique_ptr<PlanStep> compensation;  // undoes the step once it is done
+  // The step's replies are the plan's, word for word, if it is done: they are shown as they come.
+  bool shows_replies = false;
 };
 
 struct Plan {
   PlanStep root;
   task::Json output;  // like a step's input; absent: the root's result
+  const PlanStep* answers =
+      nullptr;  // whose text is the text of `output`; null: no such step, or no `output`
   bool shows_results = true;
   bool undoes = false;  // a step has a compensation
   task::Budget budget;  // included in AgentSettings::budget

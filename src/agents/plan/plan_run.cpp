@@ -382,6 +382,7 @@ base::Result<DelegateRequest> PlanRun::request_for(const PlanStep& step, const P
   DelegateRequest request;
   request.id = name_of_call(at.path, attempt);
   request.label = label_of(step, at);
+  request.shows_replies = step.shows_replies && !facts_.undoing();
   request.agent = step.agent;
   if (step.kind == StepKind::ask) {
     request.agent = step.for_auth ? kAskAuthAgent : kAskAgent;

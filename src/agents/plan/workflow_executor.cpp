@@ -67,6 +67,7 @@ class WorkflowTurn {
         choose_(choose),
         options_(options),
         turn_(turn),
+        said_(turn.said),
         sink_(sink) {}
 
   // Returns true if the run continues, and its memory can serve the next turn.
@@ -105,6 +106,7 @@ class WorkflowTurn {
       run.begin_again([this](const std::string& call) { return turn_.children.contains(call); });
     PlanRun::Step step = run.advance();
     if (step.is_left) return leave();
+    if (!step.end) withdraw_failed(step);
     show(run, step);
     keep(step);
     for (const std::string& call : step.cancels) sink_.cancel_child(call);
@@ -192,22 +194,104 @@ class WorkflowTurn {
     if (plan_->output.empty()) {
       for (const std::string& call : run.values().results_of(plan_->root, run.root())) {
         if (!sink_.is_wanted()) break;
-        if (const auto child = run.values().child(call)) pass_on(*child);
+        const auto child = run.values().child(call);
+        if (child == nullptr) continue;
+        pass_on(*child, shows_replies(call));
       }
     } else {
-      for (task::Part& part : step.output) pass_on(std::move(part));
+      const auto answering = child_that_answers(run);
+      for (task::Part& part : step.output) {
+        const bool is_answer =
+            answering != nullptr && part.kind == task::Part::Kind::text && part.content == answering->text();
+        is_answer ? reply_with(*answering) : pass_on(std::move(part));
+      }
     }
+    withdraw_said();
     sink_.finish(Done{});
+  }
+
+  // The child whose text is the text of the plan's output, if all of that text is in replies.
+  std::shared_ptr<PlanSources::Child> child_that_answers(PlanRun& run) {
+    if (plan_->answers == nullptr) return nullptr;
+    const auto calls = run.values().results_of(*plan_->answers, place_of(*plan_->answers));
+    const auto child = calls.size() == 1 ? run.values().child(calls.front()) : nullptr;
+    const bool is_all_replies =
+        child != nullptr && std::ranges::all_of(child->task().artifacts, [](const task::Artifact& artifact) {
+          const bool has_text =
+              std::ranges::count(artifact.parts, task::Part::Kind::text, &task::Part::kind) > 0;
+          return is_plain_text(artifact) || !has_text;
+        });
+    return is_all_replies ? child : nullptr;
+  }
+
+  // Not of a step in a loop or a map.
+  static PlanPlace place_of(const PlanStep& step) {
+    return step.parent == nullptr ? PlanPlace{step.id, {}} : place_in(place_of(*step.parent), step);
+  }
+
+  // Withdraws what was shown of attempts that have failed or are given up: another attempt, or another step,
+  // takes their place. A plan that fails leaves it, as an agent does that fails in the middle of its reply.
+  void withdraw_failed(const PlanRun::Step& step) {
+    if (said_.empty()) return;
+    std::vector<std::string> calls = step.cancels;
+    for (const DelegateResult& result : turn_.results) {
+      if (!result.error.empty()) calls.push_back(result.id);
+    }
+    // Only one step at a time shows its replies.
+    if (std::ranges::any_of(calls, [this](const std::string& call) { return shows_replies(call); }))
+      withdraw_said();
+  }
+
+  bool shows_replies(const std::string& call) const {
+    const StepAt at = find_at(*plan_, parse_call(call).path);
+    return at.step != nullptr && at.step->shows_replies;
+  }
+
+  // The id under which a child's reply is shown here.
+  task::ArtifactId id_of(const task::Artifact& reply) const {
+    return {turn_.said_ids + std::to_string(reply.ordinal)};
+  }
+
+  // Withdraws the replies that are not the plan's after all.
+  void withdraw_said() {
+    for (const SaidReply& one : std::exchange(said_, {})) sink_.reply(one.id, {}, true);
+  }
+
+  // Completes the child's replies, which were shown up to some point.
+  void reply_with(PlanSources::Child& child) {
+    for (const task::Artifact& artifact : child.task().artifacts) {
+      if (is_plain_text(artifact)) reply_with(artifact);
+    }
+  }
+
+  void reply_with(const task::Artifact& reply) {
+    std::string text;
+    for (const task::Part& part : reply.parts) text += part.content;
+    const task::ArtifactId id = id_of(reply);
+    const auto said = std::ranges::find(said_, id, &SaidReply::id);
+    if (said == said_.end()) return sink_.reply(id, std::move(text), true);
+    const bool goes_on = text.starts_with(said->text);
+    const bool is_whole = goes_on && text.size() == said->text.size() && !said->is_open;
+    if (goes_on) text.erase(0, said->text.size());
+    said_.erase(said);
+    if (!is_whole) sink_.reply(id, std::move(text), !goes_on);
   }
 
   void say(const std::string& text) {
     if (text.empty()) return;
-    if (std::exchange(has_said_, true)) sink_.text("\n\n");
-    sink_.text(text);
+    // What was shown of another step is replaced, where it stands.
+    if (!has_said_ && !said_.empty()) {
+      sink_.reply(said_.front().id, text, true);
+      said_.erase(said_.begin());
+    } else {
+      sink_.text(has_said_ ? "\n\n" + text : text);
+    }
+    has_said_ = true;
   }
 
-  void pass_on(PlanSources::Child& child) {
-    say(text_of_reply(child));
+  void pass_on(PlanSources::Child& child, bool is_shown) {
+    const bool has_replies = std::ranges::any_of(child.task().artifacts, is_plain_text);
+    is_shown&& has_replies ? reply_with(child) : say(text_of_reply(child));
     for (const task::Artifact& artifact : child.task().artifacts) {
       if (is_plain_text(artifact)) continue;
       task::Artifact copy = artifact;
@@ -242,6 +326,7 @@ class WorkflowTurn {
   const ChooseAgent& choose_;
   const PlanOptions& options_;
   const Turn& turn_;
+  std::vector<SaidReply> said_;  // in the log, and neither completed nor withdrawn
   TurnSink& sink_;
   std::vector<std::string> taken_;
   std::vector<const DelegateResult*> told_;

@@ -28,8 +28,8 @@ task::Subagent after(const task::Subagent& child, const task::Status& status, co
 }  // namespace
 
 Delegation::Delegation(const TaskReader& reader, LiveTasks& live, TaskService& tasks, Cancels& cancels,
-                       TurnRunner& turns, Background& background, const EngineSettings& settings,
-                       base::SpanQueue* spans)
+                       TurnRunner& turns, Inbox& inbox, Background& background,
+                       const EngineSettings& settings, base::SpanQueue* spans)
     : reader_(reader),
       live_(live),
       tasks_(tasks),
@@ -37,7 +37,8 @@ Delegation::Delegation(const TaskReader& reader, LiveTasks& live, TaskService& t
       turns_(turns),
       background_(background),
       settings_(settings),
-      spans_(spans) {
+      spans_(spans),
+      replies_(reader, live, turns, inbox, background, settings) {
   turns.listen(
       [this](ChildEffect effect) { std::visit([this](auto& one) { handle(std::move(one)); }, effect); });
 }
@@ -51,6 +52,7 @@ void Delegation::handle(ChildWanted wanted) {
 }
 
 void Delegation::handle(ChildUnneeded unneeded) {
+  replies_.end(unneeded.child);
   background_.run([this, child = unneeded.child] { cancels_.cancel_child(child); });
 }
 
@@ -149,6 +151,7 @@ void Delegation::start(std::shared_ptr<RunningTurn> run, agents::DelegateRequest
   delegated->subagent.call = std::move(request.id);
   delegated->subagent.asks_agent = request.takes_questions || delegated->goes_on;
   delegated->subagent.is_detached = request.detached;
+  delegated->subagent.shows_replies = request.shows_replies;
   submission.hops = std::move(lineage.hops);
   const auto timer = std::make_shared<base::SpanTimer>(spans_, std::move(lineage.trace));
   submission.trace = timer->trace();
@@ -196,6 +199,7 @@ void Delegation::stored(const DelegatedPtr& delegated, const Accepted& child) {
   if (subagent.is_detached) {
     background_.run([this, delegated] { hand_over(delegated); });
   } else {
+    if (subagent.shows_replies) replies_.begin(run.head(), delegated->message, subagent.task);
     follow(delegated);
   }
 }
@@ -215,8 +219,9 @@ void Delegation::follow(const DelegatedPtr& delegated) {
 // gone, or after a question.
 void Delegation::follow_on(const DelegatedPtr& delegated) {
   const auto child = reader_.head(delegated->subagent.task);
-  const bool is_over = (!child && is_gone(child.error())) || is_out_of_date(*delegated);
-  if (!is_over) follow(delegated);
+  const bool is_gone_now = !child && is_gone(child.error());
+  if (is_gone_now) replies_.end(delegated->subagent.task);
+  if (!is_gone_now && !is_out_of_date(*delegated)) follow(delegated);
 }
 
 int Delegation::times_resumed(task::TaskKey parent) const {
@@ -252,7 +257,12 @@ void Delegation::child_stopped(const DelegatedPtr& delegated, task::EventNumber 
   if (!child.asks_agent) {
     const auto head = reader_.head(child.task);
     if (!head) return is_gone(head.error()) ? void() : try_again(head.error(), again);
-    if (task::is_waiting(head->state)) return relay(delegated, *head);
+    if (task::is_waiting(head->state) && !child.shows_replies) return relay(delegated, *head);
+    // What the child said before its question comes before it.
+    if (task::is_waiting(head->state))
+      return replies_.catch_up(child.task, [this, delegated, head = *head] {
+        background_.run([this, delegated, head] { relay(delegated, head); });
+      });
     forget_questions(*delegated, stop);
     // The child asked, and somebody has answered.
     if (!task::is_terminal(head->state)) {
@@ -260,6 +270,7 @@ void Delegation::child_stopped(const DelegatedPtr& delegated, task::EventNumber 
       return follow(delegated);
     }
   }
+  if (child.shows_replies) replies_.end(child.task);
   RunningTurn* const run = delegated->run.get();
   const bool is_told = run != nullptr && !run->is_over();
   auto task = reader_.read(child.task, is_told ? task::Depth{std::nullopt, true} : task::Depth{0, false});
@@ -290,6 +301,8 @@ base::Result<void> Delegation::resume(const task::TaskHead& waiting) {
     delegated->message = waiting.turn_message;
     delegated->times = times;
     delegated->subagent = std::move(child);
+    if (delegated->subagent.shows_replies)
+      replies_.begin(waiting, waiting.turn_message, delegated->subagent.task);
     follow(delegated);
   }
   return {};

@@ -25,6 +25,7 @@
 #include <unordered_set>
 
 #include "base/span.h"
+#include "engine/delegate/child_replies.h"
 #include "engine/sends/task_service.h"
 
 namespace baton::engine {
@@ -33,7 +34,7 @@ class Delegation {
  public:
   // Listens to `turns` from then on.
   Delegation(const TaskReader& reader, LiveTasks& live, TaskService& tasks, Cancels& cancels,
-             TurnRunner& turns, Background& background, const EngineSettings& settings,
+             TurnRunner& turns, Inbox& inbox, Background& background, const EngineSettings& settings,
              base::SpanQueue* spans);
 
   // Follows the children that a task awaits, and passes on answers that they may not have received. Call it
@@ -109,6 +110,7 @@ class Delegation {
   Background& background_;
   const EngineSettings& settings_;
   base::SpanQueue* const spans_;  // null: none are recorded
+  ChildReplies replies_;
   // Children whose questions wait for their parents' callers.
   base::Guarded<std::unordered_set<DelegatedPtr>> asking_;
   base::Guarded<std::unordered_map<task::TaskKey, int>> resumed_;  // how often each unfinished task was

@@ -10,7 +10,8 @@ using Phase = task::Subagent::Phase;
 
 class TurnLogFold {
  public:
-  explicit TurnLogFold(task::EventNumber turn_begin) : turn_begin_(turn_begin) {}
+  explicit TurnLogFold(const task::TaskHead& head)
+      : turn_begin_(head.turn_begin), shown_replies_(shown_reply_ids(head)) {}
 
   void add(const task::Event& event) {
     number_ = event.number;
@@ -18,25 +19,19 @@ class TurnLogFold {
     std::visit([this](const auto& body) { step(body); }, event.body);
   }
 
-  TurnLog take() {
-    for (auto& [id, text] : said_) log_.said.push_back(task::Part::of_text(std::move(text)));
-    return std::move(log_);
-  }
+  TurnLog take() { return std::move(log_); }
 
  private:
   // A turn for another message begins.
   void step(const task::StatusChanged& event) {
     if (event.status.state != task::State::submitted) return;
     log_ = {};
-    said_.clear();
   }
 
   void step(const task::TextDelta& event) {
-    if (is_own_) return event.first ? begins(event.reply) : void();
-    auto said = std::find_if(said_.begin(), said_.end(), [&](auto& one) { return one.first == event.reply; });
-    if (said == said_.end()) said = said_.insert(said_.end(), {event.reply, {}});
-    if (event.first) said->second.clear();
-    said->second += event.text;
+    const bool is_childs = event.reply.value.starts_with(shown_replies_);
+    if (!is_own_ || is_childs) return agents::add(log_.said, event);
+    if (event.first) begins(event.reply);
   }
 
   void step(const task::ArtifactChunk& event) {
@@ -44,10 +39,8 @@ class TurnLogFold {
   }
 
   void step(const task::Withdrawn& event) {
-    for (const task::ArtifactId& id : event.artifacts) {
-      std::erase(log_.shown, id);
-      std::erase_if(said_, [&](const auto& one) { return one.first == id; });
-    }
+    for (const task::ArtifactId& id : event.artifacts) std::erase(log_.shown, id);
+    agents::drop(log_.said, event);
   }
 
   void step(const task::MessageAdded& event) {
@@ -96,10 +89,10 @@ class TurnLogFold {
   }
 
   const task::EventNumber turn_begin_;
+  const std::string shown_replies_;  // the beginning of the ids of children's replies
   task::EventNumber number_;
   bool is_own_ = false;
   TurnLog log_;
-  std::vector<std::pair<task::ArtifactId, std::string>> said_;
 };
 
 }  // namespace
@@ -117,7 +110,7 @@ std::vector<task::Subagent> TurnLog::settled() const {
 }
 
 base::Result<TurnLog> read_turn_log(const task::TaskHead& head, const LogPage& page) {
-  TurnLogFold fold(head.turn_begin);
+  TurnLogFold fold(head);
   task::EventNumber after = head.turn_message;
   while (true) {
     const auto events = page(after);

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "agents/executor.h"
 #include "base/error.h"
 #include "engine/decide/rules/unfinished_subagents.h"
 #include "task/head.h"
@@ -27,7 +28,7 @@ struct TurnLog {
   std::vector<task::ArtifactId> shown;    // artifacts and replies that the turn itself began
   UnfinishedSubagents subagents;          // open ones
   std::vector<task::Subagent> delegated;  // started or answered, in order; `error` of those without a task
-  std::vector<task::Part> said;           // each whole reply of the earlier turns
+  std::vector<agents::SaidReply> said;    // the replies of earlier turns, and those shown of children
   std::vector<PassedAnswer> passed;       // the last one for each subagent
   bool has_delegated = false;             // the turn itself
   std::vector<task::Json> states;         // every ExecutorState
@@ -38,6 +39,11 @@ struct TurnLog {
   // Returns the entries of `delegated` that are no longer awaited.
   std::vector<task::Subagent> settled() const;
 };
+
+// What the ids of replies begin with that a task shows for its children, for the message that it works on.
+inline std::string shown_reply_ids(const task::TaskHead& head) {
+  return head.id.value + "-s" + std::to_string(head.turn_message.value) + ".";
+}
 
 // Reads the log from the turn's message on. `page`: returns events after a number, in order; empty at the
 // end.

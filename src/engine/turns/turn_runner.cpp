@@ -246,6 +246,7 @@ base::Result<agents::Turn> TurnRunner::describe(RunningTurn& run, const agents::
   turn.agent = head.agent;
   turn.task = head.id;
   turn.key = head.key;
+  turn.said_ids = shown_reply_ids(head);
   turn.context = head.context;
   turn.account = task::account_of(head.caller);
   turn.task_metadata = std::move(input->task_metadata);
@@ -307,6 +308,7 @@ base::Result<void> TurnRunner::take_log(RunningTurn& run, const agents::Agent& a
   if (!log->states.empty()) turn.kept = log->states.back();
   turn.states = std::move(log->states);
   turn.children = std::move(log->children);
+  if (is_plan(agent)) turn.said = log->said;
   run.go_on(std::move(*log));
   return {};
 }
@@ -333,6 +335,11 @@ bool TurnRunner::break_off(task::TaskKey task) {
 void TurnRunner::withdraw_question(const task::AgentName& agent, const std::string& ask) const {
   const agents::Agent* known = catalogue_.find(agent);
   if (known != nullptr) known->executor->withdraw_question(agent, ask);
+}
+
+bool TurnRunner::shows_replies_in_status(const task::AgentName& agent) const {
+  const agents::Agent* known = catalogue_.find(agent);
+  return known != nullptr && known->settings.reply_as == agents::AgentSettings::ReplyAs::status;
 }
 
 void TurnRunner::clear_suspicion(task::TaskKey task) {

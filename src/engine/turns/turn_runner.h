@@ -44,6 +44,8 @@ class TurnRunner {
   AgentScales& scales() { return scales_; }
   Quarantine& quarantine() { return quarantine_; }
   const Quarantine& quarantine() const { return quarantine_; }
+  // Returns true if A2A shows the agent's replies in the status that ends its turns.
+  bool shows_replies_in_status(const task::AgentName& agent) const;
   // Clears the suspicion of the task's turn; turns held back because of it may begin.
   void clear_suspicion(task::TaskKey task);
   // Reads the agents' limits from the catalogue again. Call after the catalogue has changed.

@@ -144,6 +144,7 @@ class View final : public chat::RunView {
 
   void show_one(const task::TextDelta& delta, chat::Frames& out) {
     const std::string& id = delta.reply.value;
+    if (task::is_withdrawal(delta)) return give_up(id, out);
     add_text(message_for(id, id, delta.first, out), delta.text, out);
     if (delta.last) end(id, kCompleted, out);
   }
@@ -224,10 +225,7 @@ class View final : public chat::RunView {
   // Returns the open message for `source`. If there is none, or if `anew`, begins one whose id is the second
   // argument, if that id is free.
   Message& message_for(const std::string& source, const std::string& wish, bool anew, chat::Frames& out) {
-    if (anew) {
-      end(source, kIncomplete, out);
-      forget(source);
-    }
+    if (anew) give_up(source, out);
     for (Message& message : open_) {
       if (message.source == source) return message;
     }
@@ -284,6 +282,12 @@ class View final : public chat::RunView {
 
   void end_all(std::string_view status, chat::Frames& out) {
     while (!open_.empty()) end(std::string(open_.front().source), status, out);
+  }
+
+  // Ends what is shown of `source`, which is replaced or withdrawn.
+  void give_up(const std::string& source, chat::Frames& out) {
+    end(source, kIncomplete, out);
+    forget(source);
   }
 
   // Removes the completed messages of `source` from the output.

@@ -28,6 +28,7 @@ class OpenTexts {
 
   void show(const Piece& piece, Out& out) {
     if (piece.first) close(piece.key, out);
+    if (piece.first && piece.last && piece.text.empty()) return;  // the text is withdrawn
     const auto same = [&](const Open& open) { return open.key == piece.key; };
     auto open = std::ranges::find_if(open_, same);
     if (open == open_.end()) {

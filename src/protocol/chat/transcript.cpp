@@ -89,6 +89,7 @@ void Transcript::add_one(const task::ArtifactChunk& event) {
 
 void Transcript::add_text(const Piece& piece) {
   if (piece.first) forget(piece.source);
+  if (piece.first && piece.last && piece.text.empty()) return;  // the text is withdrawn
   auto open = open_.find(piece.source);
   if (open == open_.end()) {
     if (!piece.first && piece.text.empty()) return;  // the end of a closed line

@@ -55,6 +55,31 @@ TEST_CASE("PendingOutput: waiting pieces of one reply become one event") {
   CHECK(text_at(second, 0).last);
 }
 
+TEST_CASE("PendingOutput: a reply with an id of its own goes on, begins again, or is withdrawn") {
+  PendingOutput output("t", 1, 1000, agents::AgentSettings::ReplyAs::message);
+  output.go_on({}, {{{"x"}, "once", true}});
+  output.add_reply({"x"}, " more", false);
+  auto events = output.take();
+  CHECK(text_at(events, 0).reply.value == "x");
+  CHECK_FALSE(text_at(events, 0).first);
+  output.add_reply({"x"}, "again", true);
+  output.add_text("other");
+  output.close_stream();
+  events = output.take();
+  REQUIRE(events.size() == 3);
+  CHECK(text_at(events, 0).last);
+  CHECK((text_at(events, 1).first && text_at(events, 1).last && text_at(events, 1).text == "again"));
+  REQUIRE(output.reply().size() == 2);
+  CHECK(output.reply()[0].content == "again");
+  CHECK(output.reply()[1].content == "other");
+  output.add_reply({"x"}, "", true);
+  events = output.take();
+  REQUIRE(events.size() == 1);
+  CHECK(task::is_withdrawal(text_at(events, 0)));
+  REQUIRE(output.reply().size() == 1);
+  CHECK(output.reply()[0].content == "other");
+}
+
 TEST_CASE("PendingOutput: content ends the open reply, notes do not") {
   PendingOutput output("t", 1, 1000);
   output.add_text("a");

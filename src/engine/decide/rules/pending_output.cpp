@@ -1,5 +1,6 @@
 #include "engine/decide/rules/pending_output.h"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -55,13 +56,27 @@ std::string PendingOutput::id(char kind, int number) const {
   return task_ + "-" + kind + std::to_string(turn_) + "." + std::to_string(number);
 }
 
-void PendingOutput::go_on(UnfinishedSubagents open, std::vector<task::Part> said) {
+void PendingOutput::go_on(UnfinishedSubagents open, std::vector<agents::SaidReply> said) {
   subagents_ = std::move(open);
   if (said.empty()) return;
   is_reply_alone_ = false;
   if (reply_as_ == ReplyAs::artifact) return;
-  replies_bytes_ = bytes_of(said);
-  replies_whole_ = std::move(said);
+  for (agents::SaidReply& one : said) whole_of(one.id).content = std::move(one.text);
+  replies_bytes_ = bytes_of(replies_whole_);
+}
+
+// The text of this reply for the message that ends the turn; empty if the reply has just begun. Mostly it is
+// the last one.
+task::Part& PendingOutput::whole_of(const task::ArtifactId& reply) {
+  const auto known = std::find(whole_ids_.rbegin(), whole_ids_.rend(), reply);
+  if (known != whole_ids_.rend())
+    return replies_whole_[static_cast<std::size_t>(whole_ids_.rend() - known) - 1];
+  return new_whole(reply);
+}
+
+task::Part& PendingOutput::new_whole(const task::ArtifactId& reply) {
+  whole_ids_.push_back(reply);
+  return replies_whole_.emplace_back(task::Part::of_text({}));
 }
 
 std::vector<task::ArtifactId> PendingOutput::begun() const {
@@ -81,6 +96,9 @@ std::optional<std::string> PendingOutput::add(task::EventBody body, base::Timest
     return std::nullopt;
   }
   if (ends_stream(body)) close_stream();
+  if (const auto* withdrawn = std::get_if<task::Withdrawn>(&body)) {
+    for (const task::ArtifactId& id : withdrawn->artifacts) forget_whole(id);
+  }
   if (auto* chunk = std::get_if<task::ArtifactChunk>(&body)) {
     if (auto wrong = prepare_artifact(*chunk)) return wrong;
   }
@@ -144,13 +162,40 @@ void PendingOutput::close() {
 void PendingOutput::add_text(std::string delta) {
   if (thinks_) close_stream();
   const bool first = open_.empty();
-  if (first) open_.value = id('r', ++replies_);
-  if (reply_as_ != ReplyAs::artifact) {
-    if (first) replies_whole_.push_back(task::Part::of_text({}));
-    replies_whole_.back().content += delta;
-    replies_bytes_ += delta.size();
+  if (first) {
+    open_.value = id('r', ++replies_);
+    if (reply_as_ != ReplyAs::artifact) new_whole(open_);
   }
+  add_to_whole(delta, false);
   append<task::TextDelta>(std::move(delta), first);
+}
+
+void PendingOutput::add_reply(const task::ArtifactId& id, std::string delta, bool anew) {
+  close_stream();
+  open_ = id;
+  const bool withdraws = anew && delta.empty();
+  if (withdraws) forget_whole(id);
+  if (!withdraws) add_to_whole(delta, anew);
+  append<task::TextDelta>(std::move(delta), anew);
+  if (withdraws) close_stream();
+}
+
+// Adds to the open reply's text for the message that ends the turn.
+void PendingOutput::add_to_whole(const std::string& delta, bool anew) {
+  if (reply_as_ == ReplyAs::artifact) return;
+  task::Part& whole = whole_of(open_);
+  if (anew) replies_bytes_ -= std::exchange(whole.content, {}).size();
+  whole.content += delta;
+  replies_bytes_ += delta.size();
+}
+
+void PendingOutput::forget_whole(const task::ArtifactId& reply) {
+  const auto known = std::ranges::find(whole_ids_, reply);
+  if (known == whole_ids_.end()) return;
+  const auto whole = replies_whole_.begin() + (known - whole_ids_.begin());
+  replies_bytes_ -= whole->content.size();
+  replies_whole_.erase(whole);
+  whole_ids_.erase(known);
 }
 
 void PendingOutput::add_reasoning(std::string delta) {

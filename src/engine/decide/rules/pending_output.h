@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "agents/executor.h"
 #include "agents/settings.h"
 #include "base/clock.h"
 #include "engine/decide/rules/unfinished_subagents.h"
@@ -24,7 +25,7 @@ class PendingOutput {
 
   // Sets the state that earlier turns or attempts left: the open subagents, and the replies to the turn's
   // message.
-  void go_on(UnfinishedSubagents open, std::vector<task::Part> said);
+  void go_on(UnfinishedSubagents open, std::vector<agents::SaidReply> said);
 
   // Adds an event. An event with content of its own ends the open reply or span. If the event is refused,
   // returns why, for the agent's failure. Drops the end of a subagent that is not open, and a second
@@ -32,6 +33,9 @@ class PendingOutput {
   std::optional<std::string> add(task::EventBody body, base::Timestamp now);
   // Appends to the open reply, or begins one. Ends an open span of reasoning.
   void add_text(std::string delta);
+  // Ends what is open, and appends to the reply with this id. If `anew`, begins the reply (again), or
+  // withdraws it if `delta` is empty.
+  void add_reply(const task::ArtifactId& id, std::string delta, bool anew);
   // Appends to the open span of reasoning, or begins one. Ends an open reply.
   void add_reasoning(std::string delta);
   // Ends the open reply or span.
@@ -68,13 +72,17 @@ class PendingOutput {
   bool is_reply_alone() const { return is_reply_alone_; }
 
   std::string open_subagent(task::TaskKey child) const { return subagents_.open_id(child); }
-  // The ids of all replies and artifacts so far.
+  // The ids of all replies and artifacts so far, but for those of `add_reply`.
   std::vector<task::ArtifactId> begun() const;
 
  private:
   std::optional<std::string> prepare_artifact(task::ArtifactChunk& chunk);
   std::string id(char kind, int number) const;
   void put(task::EventBody body);
+  task::Part& whole_of(const task::ArtifactId& reply);
+  task::Part& new_whole(const task::ArtifactId& reply);
+  void add_to_whole(const std::string& delta, bool anew);
+  void forget_whole(const task::ArtifactId& reply);
   void mark(task::TextDelta& piece) const;
   void mark(task::ReasoningDelta&) const {}
   // Delta is a TextDelta or a ReasoningDelta.
@@ -90,6 +98,7 @@ class PendingOutput {
   std::size_t artifact_bytes_max_;
   agents::AgentSettings::ReplyAs reply_as_;
   std::vector<task::Part> replies_whole_;
+  std::vector<task::ArtifactId> whole_ids_;  // of these
   std::size_t replies_bytes_ = 0;
   bool is_reply_alone_ = true;
   std::vector<task::EventBody> waiting_;

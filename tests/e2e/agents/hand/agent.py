@@ -42,6 +42,19 @@ def begin(order):
         gate, _, answer = rest.partition(" ")
         held[turn] = (gate, answer)
         say(type="status", turn=turn, message="holding")
+    elif word == "tell":  # tell gate one two: says one, and two when the gate opens
+        gate, _, answer = rest.partition(" ")
+        first, _, second = answer.partition(" ")
+        say(type="text", turn=turn, delta=first + " ")
+        held[turn] = (gate, second)
+    elif word == "falter":  # falter gate one two: says one and fails when the gate opens; says two when called again
+        gate, _, answer = rest.partition(" ")
+        first, _, second = answer.partition(" ")
+        if calls[text] > 1:
+            finish(turn, second)
+        else:
+            say(type="text", turn=turn, delta=first)
+            held[turn] = (gate, None)
     elif word == "ask":
         say(type="ask", turn=turn, message=rest)
     elif word == "file":
@@ -63,7 +76,11 @@ def begin(order):
 def look_at_gates():
     opened = gates()
     for turn in [turn for turn, (gate, _) in held.items() if gate in opened or "all" in opened]:
-        finish(turn, held.pop(turn)[1])
+        text = held.pop(turn)[1]
+        if text is None:
+            say(type="fail", turn=turn, error="faltered")
+        else:
+            finish(turn, text)
 
 
 serve(begin, look_at_gates, held)

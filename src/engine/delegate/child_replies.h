@@ -1,0 +1,73 @@
+// ChildReplies: shows what children say as the replies of their parents, while it comes
+// (agents::DelegateRequest::shows_replies).
+//
+// A child's replies are in its own log first, and then in the parent's (agents::Turn::said_ids). They are
+// written only while the parent waits for the child and asks its caller nothing, and only if the parent's log
+// is as it was when they were chosen; otherwise they are chosen again, by comparing both logs. So no crash,
+// and no other node, can make words lost or double. Nothing depends on them: the parent's turn that gets the
+// child's result completes the replies, or withdraws them.
+//
+// Threads: any.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <unordered_map>
+
+#include "base/guarded.h"
+#include "engine/decide/inbox.h"
+#include "engine/live/live_tasks.h"
+#include "engine/read/task_reader.h"
+#include "engine/shared/background.h"
+#include "engine/shared/settings.h"
+#include "engine/turns/turn_runner.h"
+
+namespace baton::engine {
+
+class ChildReplies {
+ public:
+  ChildReplies(const TaskReader& reader, LiveTasks& live, TurnRunner& turns, Inbox& inbox,
+               Background& background, const EngineSettings& settings)
+      : reader_(reader),
+        live_(live),
+        turns_(turns),
+        inbox_(inbox),
+        background_(background),
+        settings_(settings) {}
+
+  // Shows the child's replies from now on, in place of an earlier call for the same child. `message`: the
+  // message that the parent works on. Must not block.
+  void begin(const task::TaskHead& parent, task::EventNumber message, task::TaskKey child);
+  // Shows no more of the child's replies; call it before the parent's log says how the child has stopped.
+  void end(task::TaskKey child);
+  // Calls `then` once what the child has said so far is shown, or will not be shown before the parent's next
+  // turn.
+  void catch_up(task::TaskKey child, std::function<void()> then);
+
+ private:
+  struct Shown;
+  using ShownPtr = std::shared_ptr<Shown>;
+
+  using Pieces = std::vector<task::TextDelta>;
+
+  ShownPtr find(task::TaskKey child) const;
+  void end(const ShownPtr& shown);
+  void hear(const ShownPtr& shown);
+  void wake(const ShownPtr& shown);
+  void look(const ShownPtr& shown);
+  void choose(const ShownPtr& shown);
+  base::Result<Pieces> compared(Shown& shown) const;
+  base::Result<Pieces> news_of(Shown& shown, task::EventNumber last) const;
+  void post(const ShownPtr& shown, Pieces pieces);
+  void end_round(const ShownPtr& shown);
+
+  const TaskReader& reader_;
+  LiveTasks& live_;
+  TurnRunner& turns_;
+  Inbox& inbox_;
+  Background& background_;
+  const EngineSettings& settings_;
+  base::Guarded<std::unordered_map<task::TaskKey, ShownPtr>> all_;  // by child
+};
+
+}  // namespace baton::engine
