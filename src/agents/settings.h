@@ -14,6 +14,7 @@
 
 #include "agents/schedule.h"
 #include "json/bounded_schema.h"
+#include "outbound/server.h"
 #include "task/budget.h"
 #include "task/json.h"
 
@@ -32,25 +33,14 @@ struct ProcessLimits {
 };
 
 // The server elsewhere that does an executor's work.
-struct Endpoint {
-  // How requests are authenticated. A caller's own credentials are never sent.
-  enum class Auth { none, bearer, api_key, oauth };
+struct Endpoint : outbound::Server {
   // How to handle a request that may have arrived but was not answered, if the other side would not
   // recognise a repetition. unset: fail if `recovery` is fail, else resend.
   enum class OnUnknown { unset, resend, fail, ask };
 
-  std::string url;      // may be empty for executor openai, if `url_env` is not set
   std::string url_env;  // the variable that may hold it; empty: none
   // The URL comes from that variable. The operator has chosen it, so it may be at any address.
   bool is_from_env = false;
-  Auth auth = Auth::none;
-  std::string auth_header;  // of api_key
-  std::string secret_env;   // the variable that holds the secret; empty: none
-  std::filesystem::path secret_file;
-  bool secret_optional = false;  // of bearer and api_key: requests may go out without one
-  // For oauth: the token endpoint, and the members of requests to it.
-  std::string token_url, client_id, scope, audience;
-  bool secret_in_body = false;  // client_id and secret go in the body, not in a header
   std::string version, transport, agent,
       address;  // of A2A: see client::Target, where `address` is `endpoint`
   bool grpc_text_files = false;

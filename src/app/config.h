@@ -9,15 +9,15 @@
 #include <vector>
 
 #include "agents/cards/catalogue.h"
-#include "agents/outbound/outbound.h"
 #include "agents/plan/workflow_executor.h"
 #include "app/logging.h"
 #include "app/trace_exporter.h"
 #include "base/clock.h"
 #include "engine/shared/settings.h"
 #include "http/http_server.h"
-#include "http/outbound/byte_budget.h"
 #include "notify/notifier.h"
+#include "outbound/byte_budget.h"
+#include "outbound/rules.h"
 #include "server/grpc/limits.h"
 #include "server/shared/options.h"
 
@@ -57,9 +57,9 @@ struct Config {
   int operate_port = kWithCallers;  // of the operator API and the console: on the callers' listener
   std::string operate_host = "127.0.0.1";
   std::string agents_folder = "agent-cards";
-  std::vector<std::string> outbound_origins;            // of remote agents; these may have any address
-  http::outbound::ByteBudget::Options outbound_budget;  // for their answers
-  agents::OutboundLimits outbound_limits;
+  std::vector<std::string> outbound_origins;      // of remote agents; these may have any address
+  outbound::ByteBudget::Options outbound_budget;  // for their answers
+  outbound::Limits outbound_limits;
   std::vector<ConfiguredToken> tokens;
   std::optional<bool> allow_anonymous;
   bool allow_readable_secrets = false;  // allow files with tokens that every user can read

@@ -6,8 +6,8 @@
 
 #include "agents/agui/agui_turn.h"
 #include "agents/command/command_executor.h"
+#include "agents/delegate_urls.h"
 #include "agents/model/model_turn.h"
-#include "agents/outbound/delegate_urls.h"
 #include "agents/remote/remote_executor.h"
 
 namespace baton::app {

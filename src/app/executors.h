@@ -6,10 +6,10 @@
 
 #include "agents/cards/catalogue.h"
 #include "agents/command/process_host.h"
-#include "agents/outbound/outbound.h"
 #include "agents/plan/workflow_executor.h"
 #include "base/clock.h"
 #include "base/worker_pool.h"
+#include "outbound/rules.h"
 
 namespace baton::app {
 
@@ -17,7 +17,7 @@ namespace baton::app {
 struct ExecutorServices {
   agents::ProcessHost& processes;
   base::WorkerPool& callers;  // one thread for each turn that waits for a remote agent
-  agents::OutboundRules outbound;
+  outbound::Rules outbound;
   const base::Clock& clock;
   agents::ChooseAgent choose;  // looks in the catalogue that is being built
   agents::PlanOptions plans = {};

@@ -7,14 +7,14 @@
 #include <set>
 #include <string_view>
 
-#include "agents/outbound/delegate_urls.h"
+#include "agents/delegate_urls.h"
 #include "app/config_tokens.h"
 #include "app/database_url.h"
 #include "app/files.h"
 #include "app/settings.h"
 #include "base/text.h"
-#include "http/outbound/http_client.h"
 #include "json/document.h"
+#include "outbound/http_client.h"
 #include "server/admission/hosts.h"
 #include "task/ids.h"
 
@@ -258,7 +258,7 @@ class Loader {
         wrong("cors.origins", "must be *, loopback or like https://host:port");
     }
     for (const std::string& origin : c.outbound_origins) {
-      if (!web(origin) || !http::outbound::parse_url(origin)) {
+      if (!web(origin) || !outbound::parse_url(origin)) {
         wrong("outbound.origins", "must be like https://host:port");
       }
     }
@@ -309,7 +309,7 @@ class Loader {
     // The variable may hold a secret, which agents must not get.
     if (!traces.headers_env.empty()) config().cards.secret_variables.push_back(traces.headers_env);
     if (traces.endpoint.empty()) return;
-    const auto url = http::outbound::parse_url(traces.endpoint);
+    const auto url = outbound::parse_url(traces.endpoint);
     if (!url) wrong("traces.endpoint", url.error().for_caller);
   }
 

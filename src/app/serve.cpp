@@ -30,7 +30,7 @@
 #include "base/loggable.h"
 #include "base/text.h"
 #include "http/http_server.h"
-#include "http/outbound/breakers.h"
+#include "outbound/breakers.h"
 #include "store/memory/memory_store.h"
 #include "store/postgres/postgres_store.h"
 #include "store/sqlite/sqlite_store.h"
@@ -284,8 +284,8 @@ int serve(const Config& configured, const std::function<LoadedConfig()>& read_ag
   if (config.cards.dev)
     spdlog::log(config.on_loopback() ? spdlog::level::debug : spdlog::level::warn,
                 "--dev: callers see what agents write to standard error; not for production");
-  http::outbound::Breakers breakers;
-  http::outbound::ByteBudget answers(config.outbound_budget);
+  outbound::Breakers breakers;
+  outbound::ByteBudget answers(config.outbound_budget);
   std::optional<base::SpanQueue> spans;
   std::optional<TraceExporter> exporter;  // outlives the service, to send its last spans
   if (!config.traces.endpoint.empty()) {

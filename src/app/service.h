@@ -21,9 +21,9 @@
 #include "base/worker_pool.h"
 #include "engine/engine.h"
 #include "http/http_server.h"
-#include "http/outbound/breakers.h"
-#include "http/outbound/byte_budget.h"
 #include "notify/notifier.h"
+#include "outbound/breakers.h"
+#include "outbound/byte_budget.h"
 #include "server/grpc/grpc_server.h"
 #include "server/operate/node_list.h"
 #include "server/operate/routes.h"
@@ -49,13 +49,13 @@ struct Dependencies {
   const Supervisor& supervisor;
   ExitDeadline& exit_deadline;
   // For metrics.
-  const http::outbound::ByteBudget& answers;
-  std::string server_name;                   // for other servers; empty: a new one in each run
-  const http::outbound::Breakers& breakers;  // for metrics
-  base::SpanQueue* spans = nullptr;          // of traces; outlives the service; null: none
-  store::Peers* peers = nullptr;             // the nodes that share the store; null: it is not shared
-  const TraceExporter* exporter = nullptr;   // for metrics; null: none
-  std::uint64_t agent_files = 0;             // with --dev: agents::files_digest before the cards were read
+  const outbound::ByteBudget& answers;
+  std::string server_name;                  // for other servers; empty: a new one in each run
+  const outbound::Breakers& breakers;       // for metrics
+  base::SpanQueue* spans = nullptr;         // of traces; outlives the service; null: none
+  store::Peers* peers = nullptr;            // the nodes that share the store; null: it is not shared
+  const TraceExporter* exporter = nullptr;  // for metrics; null: none
+  std::uint64_t agent_files = 0;            // with --dev: agents::files_digest before the cards were read
 };
 
 class Service {

@@ -8,16 +8,15 @@ namespace baton::app {
 namespace {
 
 using agents::CommonRules;
-using agents::OutboundLimits;
 using agents::PartFileLimits;
 using agents::PlanOptions;
 using agents::QuestionLimits;
 using engine::EngineSettings;
 using engine::RetentionSettings;
 using http::Limits;
-using http::outbound::ByteBudget;
 using notify::Backoff;
 using notify::NotifierOptions;
+using outbound::ByteBudget;
 using server::ChatOptions;
 using server::ServerOptions;
 using server::grpc::GrpcLimits;
@@ -246,10 +245,10 @@ constexpr Setting kSettings[] = {
     {"outbound.task_bytes_max", &to<&Config::outbound_budget, &ByteBudget::Options::answer_max>,
      "Bytes of one such answer, and of what decoding makes of it; at most half of outbound.bytes_max counts",
      kMib, kGib},
-    {"outbound.tool_arguments_max", &to<&Config::outbound_limits, &OutboundLimits::arguments_max>,
+    {"outbound.tool_arguments_max", &to<&Config::outbound_limits, &outbound::Limits::arguments_max>,
      "Bytes of the arguments that a model or an AG-UI endpoint gives tools in one answer or run", kKib, kGib},
     {"outbound.items_max",
-     &to<&Config::outbound_limits, &OutboundLimits::items_max>,
+     &to<&Config::outbound_limits, &outbound::Limits::items_max>,
      "Artifacts, messages and parts, together, in one answer of an A2A agent elsewhere",
      1,
      10'000'000,
@@ -263,15 +262,15 @@ constexpr Setting kSettings[] = {
 
     {"webhooks.enabled", webhooks<&NotifierOptions::enabled>, "Whether webhooks are offered"},
     {"webhooks.allow_private",
-     policy<&http::outbound::AddressPolicy::allow_private>,
+     policy<&outbound::AddressPolicy::allow_private>,
      "Whether webhooks may go to private and loopback addresses",
      0,
      0,
      {},
      "--allow-private-webhooks"},
-    {"webhooks.allow_metadata", policy<&http::outbound::AddressPolicy::allow_metadata>,
+    {"webhooks.allow_metadata", policy<&outbound::AddressPolicy::allow_metadata>,
      "Whether webhooks may go to link-local addresses and to the metadata services of clouds"},
-    {"webhooks.allow_low_ports", policy<&http::outbound::AddressPolicy::allow_low_ports>,
+    {"webhooks.allow_low_ports", policy<&outbound::AddressPolicy::allow_low_ports>,
      "Whether webhooks may go to ports below 1024 other than 80 and 443"},
     {"webhooks.timeout_s", webhooks<&NotifierOptions::timeout>, "Seconds for one delivery", 0.1, 600},
     {"webhooks.resolve_timeout_s", webhooks<&NotifierOptions::resolve_timeout>,

@@ -8,8 +8,8 @@
 
 #include <algorithm>
 
-#include "http/outbound/http_client.h"
-#include "http/outbound/outcome.h"
+#include "outbound/http_client.h"
+#include "outbound/outcome.h"
 
 namespace baton::app {
 namespace {
@@ -93,7 +93,7 @@ void TraceExporter::deliver(const std::vector<base::Span>& batch) {
 }
 
 TraceExporter::Sent TraceExporter::send(const std::string& body, milliseconds time, milliseconds& pause) {
-  http::outbound::HttpRequest request;
+  outbound::HttpRequest request;
   request.url = endpoint_;
   request.body = body;
   request.content_type = "application/json";
@@ -101,10 +101,10 @@ TraceExporter::Sent TraceExporter::send(const std::string& body, milliseconds ti
   request.total_timeout = time;
   request.answer_max = 64 << 10;
   // The operator chose the address, so any address is allowed.
-  request.policy = http::outbound::AddressPolicy::any();
+  request.policy = outbound::AddressPolicy::any();
   // The end of the program aborts a request, but not the last one, which is sent after the end of the queue.
   if (!spans_.is_stopped()) request.stop_fd = stop_fd_.get();
-  const auto answer = http::outbound::http_request(request);
+  const auto answer = outbound::http_request(request);
   if (!answer) {
     log_change(false, answer.error().for_caller);
     const bool may_come = answer.error().code == base::ErrorCode::unavailable ||
@@ -117,8 +117,8 @@ TraceExporter::Sent TraceExporter::send(const std::string& body, milliseconds ti
     return Sent::taken;
   }
   log_change(false, "it answers with HTTP status " + std::to_string(answer->status));
-  pause = http::outbound::retry_after(*answer);
-  return http::outbound::may_pass(answer->status) ? Sent::later : Sent::refused;
+  pause = outbound::retry_after(*answer);
+  return outbound::may_pass(answer->status) ? Sent::later : Sent::refused;
 }
 
 // Logs one line when exporting starts to fail, and one when it works again.

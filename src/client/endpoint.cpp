@@ -12,8 +12,8 @@
 #include "client/freshness.h"
 #include "client/remote.h"
 #include "http/http_text.h"
-#include "http/outbound/outcome.h"
 #include "json/document.h"
+#include "outbound/outcome.h"
 #include "protocol/sse/sse_reader.h"
 
 namespace baton::client {
@@ -29,7 +29,7 @@ struct Progress {
   bool sent = false;  // the connection was established
   milliseconds held{0};
 
-  void follow(http::outbound::HttpRequest& request) {
+  void follow(outbound::HttpRequest& request) {
     request.on_connected = [this] { sent = true; };
     request.on_held = [this](milliseconds time) { held = time; };
   }
@@ -42,7 +42,15 @@ CallError from_net(const base::Error& error, const Progress& progress) {
   return {error.for_caller, 0, lost, 0, !progress.sent, progress.held, held};
 }
 
-using http::outbound::may_pass;
+CallError without_token(const outbound::TokenError& error) {
+  return {.text = error.text,
+          .lost = error.may_come,
+          .unsent = true,
+          .retry_after = error.retry_after,
+          .held = error.held};
+}
+
+using outbound::may_pass;
 
 // Codes of the protocol that are HTTP statuses. The protocol's own "internal error" is the agent's answer.
 bool is_busy_code(std::int64_t code) {
@@ -90,13 +98,13 @@ CallError from_answer(const protocol::a2a::ClientDialect* dialect, int status, s
 }
 
 // Adds the information in the status and headers of an HTTP response.
-void add_headers(const http::outbound::HttpAnswer& answer, CallError& error) {
-  error.unsent = http::outbound::outcome_of(answer.status) == http::outbound::Outcome::busy;
-  error.retry_after = http::outbound::retry_after(answer);
+void add_headers(const outbound::HttpAnswer& answer, CallError& error) {
+  error.unsent = outbound::outcome_of(answer.status) == outbound::Outcome::busy;
+  error.retry_after = outbound::retry_after(answer);
 }
 
 // Like `from_answer`, with the information in the status and headers of an HTTP response.
-CallError from_http(const protocol::a2a::ClientDialect* dialect, const http::outbound::HttpAnswer& answer,
+CallError from_http(const protocol::a2a::ClientDialect* dialect, const outbound::HttpAnswer& answer,
                     std::string_view body) {
   CallError error = from_answer(dialect, answer.status, body);
   if (!answer.moved_to.empty()) error.text += ": it has moved to " + answer.moved_to;
@@ -125,7 +133,7 @@ class StreamReading {
     return going.value_or(false);
   }
 
-  StreamEnd end(const base::Result<http::outbound::HttpAnswer>& answer, const Progress& progress) {
+  StreamEnd end(const base::Result<outbound::HttpAnswer>& answer, const Progress& progress) {
     if (!error_ && !answer) error_ = from_net(answer.error(), progress);
     if (!error_ && (answer->status < 200 || answer->status > 299))
       error_ = from_http(&dialect_, *answer, answer->body);
@@ -176,7 +184,7 @@ class StreamReading {
   }
 
   const protocol::a2a::ClientDialect& dialect_;
-  http::outbound::Intake* const intake_;
+  outbound::Intake* const intake_;
   const OnStreamEvent& on_event_;
   // An intake already limits all bytes that are kept.
   protocol::SseReader reader_{intake_ == nullptr ? kEventMax : std::numeric_limits<std::size_t>::max()};
@@ -220,9 +228,9 @@ std::string shown_text(const Access& access, std::string_view json) {
 template <class Make>
 base::Result<ChannelAnswer> guarded(const Remote& remote, ChannelCall& call, bool is_stream,
                                     Progress& progress, Make make) {
-  using http::outbound::Breakers;
+  using outbound::Breakers;
   Breakers* const breakers = remote.access.breakers;
-  const std::string origin = origin_of(remote.url);
+  const std::string origin = outbound::origin_of(remote.url);
   if (breakers) progress.held = breakers->admit(origin, remote.access.despite_breaker);
   if (progress.held.count() > 0)
     return base::fail(base::ErrorCode::unavailable,
@@ -238,8 +246,7 @@ base::Result<ChannelAnswer> guarded(const Remote& remote, ChannelCall& call, boo
   auto answer = make(call);
   if (answer) report(Breakers::went(answer->http_status, false));
   const bool is_lost = !answer && !progress.sent && answer.error().code == base::ErrorCode::unavailable;
-  report(is_lost && !http::outbound::is_stopped(call.stop_fd) ? Breakers::Went::failed
-                                                              : Breakers::Went::unknown);
+  report(is_lost && !outbound::is_stopped(call.stop_fd) ? Breakers::Went::failed : Breakers::Went::unknown);
   return answer;
 }
 
@@ -247,7 +254,7 @@ base::Result<ChannelAnswer> guarded(const Remote& remote, ChannelCall& call, boo
 StreamEnd grpc_stream(const GrpcChannel& channel, const Remote& remote, ChannelCall call,
                       const OnStreamEvent& on_event) {
   const protocol::a2a::ClientDialect& dialect = *remote.dialect;
-  http::outbound::Intake* const intake = remote.access.intake;
+  outbound::Intake* const intake = remote.access.intake;
   StreamEnd end;
   Progress progress;
   const auto on_message = [&](std::string_view json) {
@@ -278,9 +285,9 @@ std::pair<std::string, std::string> token_header(const Access& access, const std
   return {access.key_header, token};
 }
 
-http::outbound::HttpRequest basic_request(std::string url, const Access& access, const std::string& token,
-                                          const std::string& trace, std::string_view version, int stop_fd) {
-  http::outbound::HttpRequest request;
+outbound::HttpRequest basic_request(std::string url, const Access& access, const std::string& token,
+                                    const std::string& trace, std::string_view version, int stop_fd) {
+  outbound::HttpRequest request;
   request.url = std::move(url);
   request.answer_max = access.answer_max;
   request.intake = access.intake;
@@ -312,9 +319,9 @@ Result with_token(const Access& access, int stop_fd, Make make) {
   for (bool is_second = false;; is_second = true) {
     const auto token = access.tokens->find(stop_fd, access.despite_breaker);
     if constexpr (std::is_same_v<Result, StreamEnd>) {
-      if (!token) return StreamEnd{token.error()};
+      if (!token) return StreamEnd{without_token(token.error())};
     } else {
-      if (!token) return tl::unexpected(token.error());
+      if (!token) return tl::unexpected(without_token(token.error()));
     }
     Result result = make(*token);
     const CallError* const error = error_in(result);
@@ -355,16 +362,16 @@ ChannelCall RemoteEndpoint::grpc_call(const protocol::a2a::ClientRequest& reques
   return call;
 }
 
-http::outbound::HttpRequest RemoteEndpoint::http(const protocol::a2a::ClientRequest& request,
-                                                 const Shown& shown) const {
+outbound::HttpRequest RemoteEndpoint::http(const protocol::a2a::ClientRequest& request,
+                                           const Shown& shown) const {
   std::string url = remote_.url;
   if (!request.path.empty()) {
     while (url.ends_with('/')) url.pop_back();
     url += request.path;
   }
   // Sends A2A-Version always: servers before 1.0 ignore it, and servers of several versions need it.
-  http::outbound::HttpRequest out = basic_request(std::move(url), remote_.access, shown.token, shown.trace,
-                                                  protocol::name_of(dialect().version()), stop_fd_);
+  outbound::HttpRequest out = basic_request(std::move(url), remote_.access, shown.token, shown.trace,
+                                            protocol::name_of(dialect().version()), stop_fd_);
   out.method = request.method;
   out.body = request.body;
   if (!request.body.empty()) out.content_type = "application/json";
@@ -395,12 +402,12 @@ tl::expected<task::Json, CallError> RemoteEndpoint::call(const protocol::a2a::Cl
     if (const auto mask = mask_of(remote_.access)) answer->body = mask->masked(answer->body);
     return result_in(remote_, answer->http_status, answer->body);
   }
-  http::outbound::HttpRequest out = http(request, shown);
+  outbound::HttpRequest out = http(request, shown);
   out.total_timeout = timeout;
   out.headers.emplace_back("Accept", "application/json");
   Progress progress;
   progress.follow(out);
-  auto answer = http::outbound::http_request(out);
+  auto answer = outbound::http_request(out);
   if (!answer) return tl::unexpected(from_net(answer.error(), progress));
   auto result = result_in(remote_, answer->status, answer->body);
   if (!result) add_headers(*answer, result.error());
@@ -427,15 +434,15 @@ StreamEnd RemoteEndpoint::stream(const StreamRequest& stream_request, const OnSt
       out.metadata.emplace_back("last-event-id", std::to_string(*stream_request.after));
     return grpc_stream(*channel_, remote_, out, on_event);
   }
-  http::outbound::HttpRequest out = http(stream_request.request, shown);
+  outbound::HttpRequest out = http(stream_request.request, shown);
   out.total_timeout = milliseconds(0);
   out.headers.emplace_back("Accept", "text/event-stream, application/json");
   if (stream_request.after) out.headers.emplace_back("Last-Event-ID", std::to_string(*stream_request.after));
   StreamReading reading(remote_, on_event);
   Progress progress;
   progress.follow(out);
-  const auto answer = http::outbound::http_stream(
-      out, stream_request.idle, [&](std::string_view piece) { return reading.feed(piece); });
+  const auto answer = outbound::http_stream(out, stream_request.idle,
+                                            [&](std::string_view piece) { return reading.feed(piece); });
   return reading.end(answer, progress);
 }
 
@@ -444,12 +451,12 @@ tl::expected<Fetched, CallError> http_get(const std::string& url, const Access& 
   using Result = tl::expected<Fetched, CallError>;
   const bool is_known = known != nullptr && known->url == url && !known->etag.empty();
   return with_token<Result>(access, stop_fd, [&](const std::string& token) -> Result {
-    http::outbound::HttpRequest out = basic_request(url, access, token, access.trace, version, stop_fd);
+    outbound::HttpRequest out = basic_request(url, access, token, access.trace, version, stop_fd);
     out.method = "GET";
     if (is_known) out.headers.emplace_back("If-None-Match", known->etag);
     Progress progress;
     progress.follow(out);
-    const auto answer = http::outbound::http_request(out);
+    const auto answer = outbound::http_request(out);
     if (!answer) return tl::unexpected(from_net(answer.error(), progress));
     const bool is_unchanged = is_known && answer->status == 304;
     if (answer->status != 200 && !is_unchanged)

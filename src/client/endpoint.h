@@ -14,7 +14,8 @@
 #include "base/secret_mask.h"
 #include "base/span.h"
 #include "client/grpc_channel.h"
-#include "http/outbound/http_client.h"
+#include "outbound/credentials.h"
+#include "outbound/http_client.h"
 #include "protocol/a2a/client/client_dialect.h"
 #include "task/json.h"
 
@@ -44,8 +45,8 @@ bool is_final(const CallError& error);
 
 // A source of tokens that expire. The functions may be called from any thread.
 struct TokenSource {
-  // Returns a valid token; may block. For the arguments see http::outbound::HttpRequest.
-  std::function<tl::expected<std::string, CallError>(int stop_fd, bool despite_breaker)> find;
+  // Returns a valid token; may block. For the arguments see outbound::HttpRequest.
+  std::function<outbound::Credentials::Token(int stop_fd, bool despite_breaker)> find;
   // Reports that the server refused the token. Returns true if another one may be accepted.
   std::function<bool(const std::string& token)> renew;
   // Returns the mask that hides sent tokens in the server's answers. Null: they are not hidden.
@@ -57,16 +58,16 @@ struct Access {
   std::string token = {};       // empty: none
   std::string key_header = {};  // the header that holds the token; empty: Authorization, as a bearer token
   // By default any address, because the user of the program names the server.
-  http::outbound::AddressPolicy policy = http::outbound::AddressPolicy::any();
+  outbound::AddressPolicy policy = outbound::AddressPolicy::any();
   std::size_t answer_max = std::size_t{256} << 20;  // bytes of an answer
-  http::outbound::Breakers* breakers = nullptr;     // see HttpRequest
+  outbound::Breakers* breakers = nullptr;           // see HttpRequest
   bool despite_breaker = false;
   std::optional<TokenSource> tokens = {};  // replaces `token`; queried for each call
   std::string trace = {};                  // the header `traceparent`; empty: none
   base::SpanQueue* spans = nullptr;        // for spans of the calls, below `trace`; outlives them. Null: none
   // Counts the bytes of answers. They stay reserved until the caller reports how many it keeps. Null: they
   // are not counted.
-  http::outbound::Intake* intake = nullptr;
+  outbound::Intake* intake = nullptr;
 };
 
 // An interface of an agent, with all that is needed to call it.
@@ -101,7 +102,7 @@ using OnStreamEvent = std::function<bool(std::int64_t number, std::string_view r
 
 class RemoteEndpoint {
  public:
-  // `stop_fd`: see http::outbound::HttpRequest.
+  // `stop_fd`: see outbound::HttpRequest.
   explicit RemoteEndpoint(Remote remote, int stop_fd = -1);
 
   // Makes one request and returns its result.
@@ -123,7 +124,7 @@ class RemoteEndpoint {
   tl::expected<task::Json, CallError> call(const protocol::a2a::ClientRequest& request,
                                            std::chrono::milliseconds timeout, const Shown& shown) const;
   StreamEnd stream(const StreamRequest& request, const OnStreamEvent& on_event, const Shown& shown) const;
-  http::outbound::HttpRequest http(const protocol::a2a::ClientRequest& request, const Shown& shown) const;
+  outbound::HttpRequest http(const protocol::a2a::ClientRequest& request, const Shown& shown) const;
   ChannelCall grpc_call(const protocol::a2a::ClientRequest& request, const Shown& shown) const;
 
   const Remote remote_;

@@ -37,7 +37,7 @@ struct FollowPlan {
   // The server has answered before, if only with its card. Waits longer for it than for one that never did.
   bool is_met = false;
   // Counts the bytes of answers; null: they are not counted.
-  const http::outbound::Intake* intake = nullptr;
+  const outbound::Intake* intake = nullptr;
   // Gives up after so long without contact, once a connection was lost.
   std::chrono::milliseconds give_up_after{60'000};
 };

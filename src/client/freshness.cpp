@@ -8,19 +8,19 @@
 
 namespace baton::client {
 
-std::string etag_of(const http::outbound::HttpAnswer& answer) {
+std::string etag_of(const outbound::HttpAnswer& answer) {
   constexpr std::size_t kMost = 256;
-  std::string etag = http::outbound::header_of(answer, "ETag");
+  std::string etag = outbound::header_of(answer, "ETag");
   const bool is_good =
       etag.size() <= kMost && std::ranges::all_of(etag, [](unsigned char c) { return c > 0x20 && c < 0x7f; });
   return is_good ? etag : std::string();
 }
 
-std::optional<std::chrono::seconds> max_age_of(const http::outbound::HttpAnswer& answer) {
+std::optional<std::chrono::seconds> max_age_of(const outbound::HttpAnswer& answer) {
   constexpr std::int64_t kMost = 24 * 3'600;
   constexpr std::string_view kMaxAge = "max-age=";
   std::optional<std::chrono::seconds> found;
-  std::string header = http::outbound::header_of(answer, "Cache-Control");
+  std::string header = outbound::header_of(answer, "Cache-Control");
   std::ranges::transform(header, header.begin(), [](unsigned char c) { return std::tolower(c); });
   for (std::string_view rest = header; !rest.empty();) {
     const std::string_view word = http::next_member(rest);

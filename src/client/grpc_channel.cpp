@@ -13,10 +13,10 @@
 
 #include "base/text.h"
 #include "client/grpc_call.h"
-#include "http/outbound/http_client.h"
-#include "http/outbound/socket.h"
 #include "json/document.h"
 #include "json/writer.h"
+#include "outbound/http_client.h"
+#include "outbound/socket.h"
 #include "protocol/grpc/bytes.h"
 #include "protocol/grpc/schema.h"
 
@@ -25,7 +25,7 @@ namespace {
 
 using base::ErrorCode;
 using ::grpc::ByteBuffer;
-using http::outbound::AddressPolicy;
+using outbound::AddressPolicy;
 
 constexpr std::size_t kMessageMax = 256 << 20;
 // Milliseconds. A connection that does not answer a ping within the timeout is dead.
@@ -74,11 +74,11 @@ bool is_metadata(const std::pair<std::string, std::string>& entry) {
 // Resolves a name to an allowed address. gRPC gets the address, because it would resolve the name again and
 // could get a forbidden one.
 base::Result<std::string> allowed_address(const std::string& target, const AddressPolicy& policy) {
-  const auto url = http::outbound::parse_url("http://" + target);
+  const auto url = outbound::parse_url("http://" + target);
   if (!url) return base::fail(url.error());
-  http::outbound::WaitLimits limits;
+  outbound::WaitLimits limits;
   limits.deadline = std::chrono::steady_clock::now() + kConnect;
-  const auto addresses = http::outbound::resolve_allowed(*url, policy, limits);
+  const auto addresses = outbound::resolve_allowed(*url, policy, limits);
   if (!addresses) return base::fail(addresses.error());
   const std::string& address = addresses->front();
   const std::string port = ":" + std::to_string(url->port);
@@ -247,7 +247,7 @@ class GrpcChannel::Impl {
   }
 
   static base::Result<void> take_room(const ChannelCall& call, std::size_t bytes) {
-    http::outbound::WaitLimits limits;
+    outbound::WaitLimits limits;
     limits.stop_fd = call.stop_fd;
     if (call.timeout.count() > 0) limits.deadline = std::chrono::steady_clock::now() + call.timeout;
     return call.intake->take(bytes, limits);

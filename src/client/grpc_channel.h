@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "http/outbound/address.h"
-#include "http/outbound/byte_budget.h"
+#include "outbound/address.h"
+#include "outbound/byte_budget.h"
 #include "protocol/a2a/client/client_dialect.h"
 #include "task/task.h"
 
@@ -26,7 +26,7 @@ struct ChannelTarget {
   std::string url;  // host:port, with https:// before it for TLS; http:// means plain text
   task::ProtocolVersion version = task::ProtocolVersion::v1_0;  // v0_3 or v1_0
   std::string tenant;                                           // 1.0 only; sent in every message
-  http::outbound::AddressPolicy policy = http::outbound::AddressPolicy::any();
+  outbound::AddressPolicy policy = outbound::AddressPolicy::any();
   std::size_t message_max = std::size_t{256} << 20;  // bytes of a received message
   // 0.3 only: the server puts the base64 text of files where their bytes belong, like the SDKs for Python, Go
   // and Java. This cannot be detected on the wire.
@@ -53,7 +53,7 @@ struct ChannelCall {
   std::function<void(const ChannelBytes&)> on_bytes = {};
   // Counts the bytes of messages. They stay reserved until `on_message`, or the caller, reports how many it
   // keeps. Null: they are not counted.
-  http::outbound::Intake* intake = nullptr;
+  outbound::Intake* intake = nullptr;
 };
 
 // The answer in the form of REST: a message in ProtoJSON, or an error as a google.rpc.Status.

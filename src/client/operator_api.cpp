@@ -44,8 +44,8 @@ std::string OperatorApi::url_of(std::string_view path) const {
   return base_ + std::string(path);
 }
 
-http::outbound::HttpRequest OperatorApi::request(std::string_view method, std::string_view path) const {
-  http::outbound::HttpRequest out;
+outbound::HttpRequest OperatorApi::request(std::string_view method, std::string_view path) const {
+  outbound::HttpRequest out;
   out.method = std::string(method);
   out.url = url_of(path);
   out.total_timeout = kTimeout;
@@ -57,7 +57,7 @@ http::outbound::HttpRequest OperatorApi::request(std::string_view method, std::s
 }
 
 OperatorApi::Answer OperatorApi::get(std::string_view path) const {
-  auto answer = http::outbound::http_request(request("GET", path));
+  auto answer = outbound::http_request(request("GET", path));
   if (!answer) return tl::unexpected(lost(answer.error()));
   if (answer->status != 200) return tl::unexpected(refused(answer->status, answer->body));
   return std::move(answer->body);
@@ -72,21 +72,21 @@ OperatorApi::Answer OperatorApi::remove(std::string_view path, std::string body)
 }
 
 OperatorApi::Answer OperatorApi::act(std::string_view method, std::string_view path, std::string body) const {
-  http::outbound::HttpRequest out = request(method, path);
+  outbound::HttpRequest out = request(method, path);
   out.body = std::move(body);
   out.content_type = "application/json";
-  auto answer = http::outbound::http_request(out);
+  auto answer = outbound::http_request(out);
   if (!answer) return tl::unexpected(lost(answer.error()));
   if (answer->status / 100 != 2) return tl::unexpected(refused(answer->status, answer->body));
   return std::move(answer->body);
 }
 
 tl::expected<void, CallError> OperatorApi::follow(std::string_view path, const OnData& on_data) const {
-  http::outbound::HttpRequest out = request("GET", path);
+  outbound::HttpRequest out = request("GET", path);
   out.headers.emplace_back("Accept", "text/event-stream");
   out.total_timeout = std::chrono::milliseconds(0);
   protocol::SseReader reader;
-  const auto answer = http::outbound::http_stream(out, kSilence, [&](std::string_view piece) {
+  const auto answer = outbound::http_stream(out, kSilence, [&](std::string_view piece) {
     return reader.feed(piece, [&](const protocol::SseEvent& event) { return on_data(event.data); })
         .value_or(false);
   });

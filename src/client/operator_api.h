@@ -12,7 +12,7 @@ namespace baton::client {
 
 class OperatorApi {
  public:
-  // `url` is that of the server or of its operators' listener. `stop_fd`: see http::outbound::HttpRequest.
+  // `url` is that of the server or of its operators' listener. `stop_fd`: see outbound::HttpRequest.
   OperatorApi(std::string url, Access access, int stop_fd = -1);
 
   // Each returns the text of the answer. An error has the server's text and the HTTP status.
@@ -28,7 +28,7 @@ class OperatorApi {
   std::string url_of(std::string_view path) const;
 
  private:
-  http::outbound::HttpRequest request(std::string_view method, std::string_view path) const;
+  outbound::HttpRequest request(std::string_view method, std::string_view path) const;
   Answer act(std::string_view method, std::string_view path, std::string body) const;
 
   const std::string base_;

@@ -4,8 +4,8 @@
 #include <array>
 
 #include "base/text.h"
-#include "http/outbound/http_client.h"
 #include "json/document.h"
+#include "outbound/http_client.h"
 
 namespace baton::client {
 namespace {
@@ -30,7 +30,7 @@ std::optional<Remote> over_grpc(const protocol::RemoteInterface& place, bool str
 std::optional<Remote> as_remote(const protocol::RemoteInterface& place, bool streams, std::size_t items_max) {
   if (place.binding == Binding::grpc) return over_grpc(place, streams, items_max);
   auto dialect = protocol::a2a::client_dialect(place.version, place.binding, place.tenant, items_max);
-  if (!dialect || !http::outbound::parse_url(place.url)) return std::nullopt;
+  if (!dialect || !outbound::parse_url(place.url)) return std::nullopt;
   return Remote{place.url, std::move(dialect), streams};
 }
 
@@ -90,21 +90,12 @@ tl::expected<std::string, CallError> fetch_agents(const Target& target, const st
 
 }  // namespace
 
-std::string origin_of(std::string_view text) {
-  // For gRPC, a card may have only the host and port.
-  const std::string whole = (text.find("://") == std::string_view::npos ? "http://" : "") + std::string(text);
-  const auto url = http::outbound::parse_url(whole);
-  return url ? http::outbound::origin_of(*url) : std::string();
-}
-
-namespace {
-
 // Gives the token only to the origin that the user named, because others write the cards.
 void give_access(const Target& target, Remote& remote) {
   remote.access = target.access;
   if (target.access.token.empty() && !target.access.tokens) return;
-  const std::string origin = origin_of(remote.url);
-  const bool named = origin == origin_of(target.card_url()) || remote.url == target.endpoint;
+  const std::string origin = outbound::origin_of(remote.url);
+  const bool named = origin == outbound::origin_of(target.card_url()) || remote.url == target.endpoint;
   if (named || target.trust_card) return;
   remote.access.token.clear();
   remote.access.tokens.reset();

@@ -29,10 +29,6 @@ struct Target {
   std::string card_url() const { return endpoint.empty() || url != Target().url ? url : endpoint; }
 };
 
-// Returns "https://host:port" for a URL, or for the host and port of a gRPC interface; empty for any other
-// text.
-std::string origin_of(std::string_view url);
-
 // Fetches the card's text from /.well-known/agent-card.json, or else from /.well-known/agent.json; or from
 // the URL itself if that names a .json file.
 tl::expected<std::string, CallError> fetch_card(const Target& target, int stop_fd = -1);

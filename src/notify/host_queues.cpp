@@ -4,9 +4,9 @@
 #include <array>
 #include <vector>
 
-#include "http/outbound/address.h"
-#include "http/outbound/http_client.h"
-#include "http/outbound/resolver.h"
+#include "outbound/address.h"
+#include "outbound/http_client.h"
+#include "outbound/resolver.h"
 
 namespace baton::notify {
 namespace {
@@ -49,11 +49,11 @@ std::string network_of(const std::string& address) {
 }  // namespace
 
 std::string receiver_of(std::string_view url) {
-  const auto parsed = http::outbound::parse_url(url);
+  const auto parsed = outbound::parse_url(url);
   if (!parsed) return {};
   std::string_view name = parsed->host;
-  if (const auto address = http::outbound::literal_address(parsed->host)) {
-    if (http::outbound::is_public_address(*address)) return network_of(*address);
+  if (const auto address = outbound::literal_address(parsed->host)) {
+    if (outbound::is_public_address(*address)) return network_of(*address);
   } else {
     if (name.ends_with('.')) name.remove_suffix(1);
     if (name.find('.') != std::string_view::npos) return registered_domain(name);

@@ -240,9 +240,9 @@ std::optional<Outcome> Notifier::attempt(const store::Delivery& delivery) {
     }
     std::string task = rendered->task.value;
     const std::shared_ptr<void> held = rendered->held;
-    const http::outbound::HttpRequest request = prepare(delivery, std::move(*rendered));
+    const outbound::HttpRequest request = prepare(delivery, std::move(*rendered));
     const auto begin = base::SteadyTime::now();
-    const auto answer = http::outbound::http_request(request);
+    const auto answer = outbound::http_request(request);
     const auto took = base::SteadyTime::now() - begin;
     attempt_time_.observe(took);
     if (!answer && abandoned_) return {};
@@ -256,15 +256,15 @@ std::optional<Outcome> Notifier::attempt(const store::Delivery& delivery) {
   }
 }
 
-void Notifier::add_span(const store::Delivery& delivery, const http::outbound::HttpRequest& request,
+void Notifier::add_span(const store::Delivery& delivery, const outbound::HttpRequest& request,
                         const Outcome& outcome, std::chrono::nanoseconds took) const {
   const bool has_failed = outcome.kind != Kind::delivered;
   if (options_.spans == nullptr || !base::SpanQueue::takes(delivery.trace, has_failed)) return;
   options_.spans->add(webhook_span(delivery, request, outcome, took));
 }
 
-http::outbound::HttpRequest Notifier::prepare(const store::Delivery& delivery, Rendered rendered) const {
-  http::outbound::HttpRequest request =
+outbound::HttpRequest Notifier::prepare(const store::Delivery& delivery, Rendered rendered) const {
+  outbound::HttpRequest request =
       webhook_request(delivery, rendered.task, std::move(rendered.body), clock_.now());
   request.total_timeout = options_.timeout;
   request.connect_timeout = std::min<base::Duration>(request.connect_timeout, options_.timeout);

@@ -21,9 +21,9 @@
 #include "base/threads.h"
 #include "base/unique_fd.h"
 #include "base/worker_pool.h"
-#include "http/outbound/address.h"
 #include "notify/host_queues.h"
 #include "notify/webhook_body.h"
+#include "outbound/address.h"
 
 namespace baton::notify {
 
@@ -35,7 +35,7 @@ struct NotifierOptions {
   int senders_per_host = 2;
   Backoff retry;
   base::Duration give_up_after = std::chrono::hours(24);
-  http::outbound::AddressPolicy policy;
+  outbound::AddressPolicy policy;
   base::Duration stop_grace{2'000};  // how long `stop` lets senders finish
   base::SpanQueue* spans = nullptr;  // of attempts; null: none
 };
@@ -80,9 +80,9 @@ class Notifier {
   // Sender threads. The outcome of an abandoned attempt is nullopt.
   void send(const Waiting& waiting);
   std::optional<Outcome> attempt(const store::Delivery& delivery);
-  void add_span(const store::Delivery& delivery, const http::outbound::HttpRequest& request,
-                const Outcome& outcome, std::chrono::nanoseconds took) const;
-  http::outbound::HttpRequest prepare(const store::Delivery& delivery, Rendered rendered) const;
+  void add_span(const store::Delivery& delivery, const outbound::HttpRequest& request, const Outcome& outcome,
+                std::chrono::nanoseconds took) const;
+  outbound::HttpRequest prepare(const store::Delivery& delivery, Rendered rendered) const;
 
   // `stop` waits until each `begin` of an attempt or of storing a result has its `end`. `begin` returns false
   // while stopping.

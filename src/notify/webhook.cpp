@@ -39,7 +39,7 @@ std::string signature(const std::string& key, const std::string& delivery, const
   return "t=" + at + ",v1=" + base::hmac_sha256(key, at + '.' + delivery + '.' + body);
 }
 
-Outcome judge_status(const http::outbound::HttpAnswer& answer, base::Timestamp now) {
+Outcome judge_status(const outbound::HttpAnswer& answer, base::Timestamp now) {
   if (answer.status >= 200 && answer.status < 300) return {};
   Outcome outcome{Kind::retry, "answered " + std::to_string(answer.status), {}, false, {}};
   if (answer.status == 410) outcome.kind = Kind::given_up;
@@ -52,9 +52,9 @@ Outcome judge_status(const http::outbound::HttpAnswer& answer, base::Timestamp n
 
 }  // namespace
 
-http::outbound::HttpRequest webhook_request(const store::Delivery& delivery, const task::TaskId& task,
-                                            Body body, base::Timestamp now) {
-  http::outbound::HttpRequest request;
+outbound::HttpRequest webhook_request(const store::Delivery& delivery, const task::TaskId& task, Body body,
+                                      base::Timestamp now) {
+  outbound::HttpRequest request;
   request.method = "POST";
   request.url = delivery.config.url;
   request.body = std::move(body.bytes);
@@ -83,17 +83,16 @@ http::outbound::HttpRequest webhook_request(const store::Delivery& delivery, con
   return request;
 }
 
-base::Result<void> check_webhook(const task::PushConfig& config,
-                                 const http::outbound::AddressPolicy& policy) {
-  const auto url = http::outbound::parse_url(config.url);
+base::Result<void> check_webhook(const task::PushConfig& config, const outbound::AddressPolicy& policy) {
+  const auto url = outbound::parse_url(config.url);
   if (!url) return base::fail(url.error());
   if (is_key(config) && config.credentials.empty())
     return base::fail(base::ErrorCode::invalid_argument,
                       "authentication: HMAC-SHA256 needs a key as credentials");
-  return http::outbound::check_target(*url, policy);
+  return outbound::check_target(*url, policy);
 }
 
-Outcome judge(const base::Result<http::outbound::HttpAnswer>& answer, base::Timestamp now) {
+Outcome judge(const base::Result<outbound::HttpAnswer>& answer, base::Timestamp now) {
   if (answer) return judge_status(*answer, now);
   const base::Error& error = answer.error();
   Outcome outcome{Kind::retry, error.for_caller, {}, true, {}};
@@ -139,7 +138,7 @@ std::optional<base::Duration> retry_after(std::string_view header, base::Timesta
   return std::max(at - now, base::Duration(0));
 }
 
-base::Span webhook_span(const store::Delivery& delivery, const http::outbound::HttpRequest& request,
+base::Span webhook_span(const store::Delivery& delivery, const outbound::HttpRequest& request,
                         const Outcome& outcome, std::chrono::nanoseconds took) {
   namespace names = task::spans;
   base::Span span;
@@ -154,7 +153,7 @@ base::Span webhook_span(const store::Delivery& delivery, const http::outbound::H
     span.error = outcome.reason.empty() ? "failed" : outcome.reason;
   }
   span.with(names::kHttpMethod, request.method);
-  if (const auto url = http::outbound::parse_url(request.url)) {
+  if (const auto url = outbound::parse_url(request.url)) {
     span.with(names::kServerAddress, url->host).with(names::kServerPort, std::int64_t{url->port});
   }
   if (delivery.attempts > 0) span.with(names::kHttpResends, std::int64_t{delivery.attempts});

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/span.h"
-#include "http/outbound/http_client.h"
+#include "outbound/http_client.h"
 #include "store/task_store.h"
 
 namespace baton::notify {
@@ -47,17 +47,17 @@ struct Outcome {
 // `traceparent` has a span of this attempt. If the config's scheme is HMAC-SHA256, its credentials are a key
 // that is not sent, and X-Baton-Signature is `t=<time>,v1=<code>`: the time in seconds since 1970, and the
 // HMAC-SHA256 of time, X-Baton-Delivery and body with a dot between them.
-http::outbound::HttpRequest webhook_request(const store::Delivery& delivery, const task::TaskId& task,
-                                            Body body, base::Timestamp now);
+outbound::HttpRequest webhook_request(const store::Delivery& delivery, const task::TaskId& task, Body body,
+                                      base::Timestamp now);
 
 // Fails for an invalid URL, a signature without a key, and a target that is forbidden no matter what its name
 // resolves to.
-base::Result<void> check_webhook(const task::PushConfig& config, const http::outbound::AddressPolicy& policy);
+base::Result<void> check_webhook(const task::PushConfig& config, const outbound::AddressPolicy& policy);
 
 // Judges an answer. 2xx is delivered. 410 and errors that a retry cannot fix (a forbidden address, an invalid
 // URL or header) are given up. All other failures are retried, including other client errors, because
 // operators fix receivers.
-Outcome judge(const base::Result<http::outbound::HttpAnswer>& answer, base::Timestamp now);
+Outcome judge(const base::Result<outbound::HttpAnswer>& answer, base::Timestamp now);
 
 // Returns the result to store. A failed attempt is retried after the longer of the backoff and the pause that
 // the receiver asks for (at most `backoff.max`), or given up once the delivery is `give_up_after` old.
@@ -65,7 +65,7 @@ store::DeliveryResult settle(const store::Delivery& delivery, const Outcome& out
                              const Backoff& backoff, base::Duration give_up_after, double random);
 
 // Returns the span of the attempt that made this request; the request's `traceparent` names the same span.
-base::Span webhook_span(const store::Delivery& delivery, const http::outbound::HttpRequest& request,
+base::Span webhook_span(const store::Delivery& delivery, const outbound::HttpRequest& request,
                         const Outcome& outcome, std::chrono::nanoseconds took);
 
 }  // namespace baton::notify

@@ -67,7 +67,7 @@ class Breakers(harness.ServerCase):
         return tasks
 
     def test_a_server_that_is_down_is_asked_by_one_at_a_time_until_it_is_back(self):
-        # They share the outbound layer, whose rules are asserted in unit/http/outbound/breakers_test.cpp.
+        # They share the outbound layer, whose rules are asserted in unit/outbound/breakers_test.cpp.
         for executor, gate in rings.some(self.gates.items()):
             with self.subTest(executor=executor):
                 tasks = self.begin(executor)

@@ -45,7 +45,7 @@ void Receivers::check(Receiver& receiver, const std::string& task, std::int64_t 
   if (receiver.process != fibers.process()) SOMETIMES(webhook_delivered_after_restart);
 }
 
-base::Result<http::outbound::HttpAnswer> Receivers::answer(const http::outbound::HttpRequest& request) {
+base::Result<outbound::HttpAnswer> Receivers::answer(const outbound::HttpRequest& request) {
   Fibers& fibers = world_.fibers;
   Random& random = world_.random;
   fibers.sleep(milliseconds(random.below(50)));
@@ -56,7 +56,7 @@ base::Result<http::outbound::HttpAnswer> Receivers::answer(const http::outbound:
   const std::size_t slash = id.rfind('/');
   const std::int64_t event = std::stol(id.substr(slash + 1));
   const auto found = receivers_.find(request.url);
-  http::outbound::HttpAnswer answer;
+  outbound::HttpAnswer answer;
   answer.status = 200;
   if (found == receivers_.end()) return answer;  // deleted meanwhile
   // The node was frozen while it sent this request and is dead now; another one leads.
@@ -107,10 +107,10 @@ void Receivers::check_all() const {
 
 }  // namespace baton::simulation
 
-namespace baton::http::outbound {
+namespace baton::outbound {
 
 base::Result<HttpAnswer> http_request(const HttpRequest& request) {
   return simulation::world().receivers.answer(request);
 }
 
-}  // namespace baton::http::outbound
+}  // namespace baton::outbound

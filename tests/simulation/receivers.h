@@ -9,8 +9,8 @@
 #include <set>
 #include <string>
 
-#include "http/outbound/http_client.h"
 #include "notify/webhook_body.h"
+#include "outbound/http_client.h"
 #include "task/task.h"
 
 namespace baton::simulation {
@@ -30,7 +30,7 @@ class Receivers {
   void expect(const std::string& url, task::TaskKey task, std::int64_t after);
   void forget(const std::string& url) { receivers_.erase(url); }
 
-  base::Result<http::outbound::HttpAnswer> answer(const http::outbound::HttpRequest& request);
+  base::Result<outbound::HttpAnswer> answer(const outbound::HttpRequest& request);
   // Checks that all receivers got what they expect.
   void check_all() const;
 

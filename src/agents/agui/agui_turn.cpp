@@ -8,13 +8,13 @@
 #include "agents/agui/run_input.h"
 #include "agents/agui/run_relay.h"
 #include "agents/function_executor.h"
-#include "agents/outbound/credentials.h"
-#include "agents/outbound/post.h"
 #include "base/log.h"
 #include "client/decode.h"
-#include "http/outbound/outcome.h"
 #include "json/document.h"
 #include "json/writer.h"
+#include "outbound/credentials.h"
+#include "outbound/outcome.h"
+#include "outbound/post.h"
 #include "protocol/sse/sse_reader.h"
 
 namespace baton::agents {
@@ -60,7 +60,7 @@ enum class RunSpoke { ended, unsent, lost, refused };
 
 class AguiTurn {
  public:
-  AguiTurn(const AgentSettings& settings, const OutboundRules& rules, Credentials& credentials,
+  AguiTurn(const AgentSettings& settings, const outbound::Rules& rules, outbound::Credentials& credentials,
            FunctionTurn& turn)
       : settings_(settings),
         rules_(rules),
@@ -106,7 +106,7 @@ class AguiTurn {
       }
       if (!until) until = Clock::now() + kRunFirstContact;
       const auto last = is_there_ || may_have_sent_ ? deadline_ : std::min(*until, deadline_);
-      milliseconds delay = std::max(held_ ? milliseconds(0) : with_jitter(pause), retry_after_);
+      milliseconds delay = std::max(held_ ? milliseconds(0) : outbound::with_jitter(pause), retry_after_);
       const bool is_late = Clock::now() + delay >= last;
       if (is_late && !held_) return fail("the remote agent cannot be reached: " + why_);
       // A turn held back only by the breaker, after other turns' failures, still sends a last request
@@ -130,35 +130,35 @@ class AguiTurn {
     nonsense_.clear();
     base::SpanTimer timer(rules_.spans, input_.trace);
     post_.trace = timer.trace();
-    const Posted posted = send_post(settings_.endpoint, rules_, credentials_, post_,
-                                    [&](std::string_view piece) { return take(piece); });
-    add_call_span(timer,
-                  {"ag-ui.client", post_.url, posted.kind != Posted::Kind::answered ? posted.text : ""});
+    const outbound::Posted posted = outbound::send_post(settings_.endpoint, rules_, credentials_, post_,
+                                                        [&](std::string_view piece) { return take(piece); });
+    outbound::add_call_span(timer, {"ag-ui.client", post_.url,
+                                    posted.kind != outbound::Posted::Kind::answered ? posted.text : ""});
     held_ = posted.held;
     retry_after_ = posted.retry_after;
-    is_there_ = posted.kind == Posted::Kind::refused;
-    has_begun_ = posted.has_begun || posted.kind == Posted::Kind::answered;
+    is_there_ = posted.kind == outbound::Posted::Kind::refused;
+    has_begun_ = posted.has_begun || posted.kind == outbound::Posted::Kind::answered;
     if (reader_.end()) return RunSpoke::ended;
     why_ = nonsense_.empty() ? posted.text : nonsense_;
     if (!nonsense_.empty()) return RunSpoke::refused;
     switch (posted.kind) {
-      case Posted::Kind::no_token:
+      case outbound::Posted::Kind::no_token:
         if (posted.may_come) return RunSpoke::unsent;
         why_ = "the remote agent cannot be reached: " + why_;
         return RunSpoke::refused;
-      case Posted::Kind::unreachable:
+      case outbound::Posted::Kind::unreachable:
         return RunSpoke::unsent;
-      case Posted::Kind::forbidden:
+      case outbound::Posted::Kind::forbidden:
         why_ = (posted.has_begun ? "the remote agent's answer is not taken: "
                                  : "the remote agent cannot be reached: ") +
                why_;
         return RunSpoke::refused;
-      case Posted::Kind::lost:
+      case outbound::Posted::Kind::lost:
         why_ = "the connection to the remote agent was lost: " + why_;
         return RunSpoke::lost;
-      case Posted::Kind::refused:
+      case outbound::Posted::Kind::refused:
         return take_refusal(posted);
-      case Posted::Kind::answered:
+      case outbound::Posted::Kind::answered:
         break;
     }
     const bool is_stream = posted.answer.content_type.starts_with("text/event-stream");
@@ -167,18 +167,18 @@ class AguiTurn {
     return is_stream ? RunSpoke::lost : RunSpoke::refused;
   }
 
-  RunSpoke take_refusal(const Posted& posted) {
+  RunSpoke take_refusal(const outbound::Posted& posted) {
     const int status = posted.answer.status;
     why_ = "the remote agent answered with HTTP status " + std::to_string(status);
     // An error about keys may show parts of them.
     const std::string reason = status == 401 || status == 403 ? "" : reason_in(posted.answer.body);
-    if (!reason.empty()) why_ += ": " + shown_error(reason, posted.token);
+    if (!reason.empty()) why_ += ": " + outbound::shown_error(reason, posted.token);
     if (!posted.answer.moved_to.empty())
-      why_ += ": it has moved to " + shown_error(posted.answer.moved_to, posted.token);
-    switch (http::outbound::outcome_of(status)) {
-      case http::outbound::Outcome::busy:
+      why_ += ": it has moved to " + outbound::shown_error(posted.answer.moved_to, posted.token);
+    switch (outbound::outcome_of(status)) {
+      case outbound::Outcome::busy:
         return RunSpoke::unsent;
-      case http::outbound::Outcome::lost:
+      case outbound::Outcome::lost:
         has_begun_ = true;  // counts as a run that broke off: a server that is broken ends the turn
         return RunSpoke::lost;
       default:
@@ -247,16 +247,16 @@ class AguiTurn {
   }
 
   const AgentSettings& settings_;
-  const OutboundRules& rules_;
-  Credentials& credentials_;
+  const outbound::Rules& rules_;
+  outbound::Credentials& credentials_;
   FunctionTurn& turn_;
   const Turn& input_;
   const Clock::time_point deadline_;
   RunRelay relay_;
-  http::outbound::Intake intake_;
+  outbound::Intake intake_;
   int breaks_;
   bool may_have_sent_ = false;
-  Post post_;
+  outbound::Post post_;
   // The state of the last request.
   RunReader reader_;
   std::optional<protocol::SseReader> events_;
@@ -271,9 +271,9 @@ class AguiTurn {
 
 class AguiExecutor final : public Executor {
  public:
-  AguiExecutor(base::WorkerPool& pool, const AgentSettings& settings, const OutboundRules& rules)
+  AguiExecutor(base::WorkerPool& pool, const AgentSettings& settings, const outbound::Rules& rules)
       : refusal_(rules.refusal_of(settings.endpoint.url)),
-        credentials_(std::make_shared<Credentials>(settings.endpoint, rules)),
+        credentials_(std::make_shared<outbound::Credentials>(settings.endpoint, rules)),
         runs_(pool, [settings, rules, credentials = credentials_](FunctionTurn& turn) {
           turn.hide([credentials] { return credentials->mask(); });
           AguiTurn(settings, rules, *credentials, turn).run();
@@ -284,19 +284,19 @@ class AguiExecutor final : public Executor {
   }
 
   std::vector<std::string> missing() const override {
-    return missing_outside(!credentials_->missing(), "the secret for the remote agent", refusal_);
+    return outbound::missing_outside(!credentials_->missing(), "the secret for the remote agent", refusal_);
   }
 
  private:
   const std::string refusal_;
-  const std::shared_ptr<Credentials> credentials_;  // shared with running turns
+  const std::shared_ptr<outbound::Credentials> credentials_;  // shared with running turns
   FunctionExecutor runs_;
 };
 
 }  // namespace
 
 std::unique_ptr<Executor> agui_executor(base::WorkerPool& pool, const AgentSettings& settings,
-                                        const OutboundRules& rules) {
+                                        const outbound::Rules& rules) {
   return std::make_unique<AguiExecutor>(pool, settings, rules);
 }
 

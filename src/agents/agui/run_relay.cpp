@@ -5,10 +5,10 @@
 
 #include "agents/agui/run_input.h"
 #include "agents/client_call.h"
-#include "agents/outbound/post.h"
 #include "base/text.h"
 #include "json/document.h"
 #include "json/writer.h"
+#include "outbound/post.h"
 
 namespace baton::agents {
 namespace {
@@ -167,7 +167,7 @@ void RunRelay::finish(const RunEnd& end) {
 Outcome RunRelay::outcome_of(const RunEnd& end) {
   switch (end.kind) {
     case RunEnd::Kind::failed:
-      return Failed{end.error.empty() ? "the remote agent failed" : shown_error(end.error, {})};
+      return Failed{end.error.empty() ? "the remote agent failed" : outbound::shown_error(end.error, {})};
     case RunEnd::Kind::cancelled:
       return Failed{"the remote agent has cancelled the run"};
     case RunEnd::Kind::interrupted:

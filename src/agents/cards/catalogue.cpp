@@ -10,7 +10,7 @@
 #include "agents/cards/files_digest.h"
 #include "agents/cards/missing_agents.h"
 #include "agents/cards/read_settings.h"
-#include "agents/outbound/delegate_urls.h"
+#include "agents/delegate_urls.h"
 #include "agents/plan/plan.h"
 #include "base/text.h"
 #include "json/document.h"

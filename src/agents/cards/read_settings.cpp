@@ -8,7 +8,7 @@
 #include "agents/cards/catalogue.h"
 #include "agents/plan/plan.h"
 #include "base/text.h"
-#include "http/outbound/http_client.h"
+#include "outbound/http_client.h"
 #include "protocol/openai/request.h"
 
 namespace baton::agents {
@@ -50,7 +50,7 @@ void read_oauth(Value auth, Endpoint& endpoint, std::vector<SchemaProblem>& prob
   endpoint.scope = auth["scope"].str();
   endpoint.audience = auth["audience"].str();
   endpoint.secret_in_body = auth["client_auth"].string() == "post";
-  const auto url = http::outbound::parse_url(endpoint.token_url);
+  const auto url = outbound::parse_url(endpoint.token_url);
   if (endpoint.token_url.empty() || endpoint.client_id.empty()) {
     problems.push_back({"/baton/auth", "type \"oauth\" needs \"token_url\" and \"client_id\""});
   } else if (!url) {
@@ -114,7 +114,7 @@ void read_url(Value baton, AgentSettings& settings, std::vector<SchemaProblem>& 
   if (!endpoint.is_from_env) endpoint.url = baton["url"].str();
   if (endpoint.url.empty() && endpoint.url_env.empty())
     problems.push_back({"/baton", "executor needs \"url\": \"https://...\""});
-  if (const auto url = http::outbound::parse_url(endpoint.url); !endpoint.url.empty() && !url) {
+  if (const auto url = outbound::parse_url(endpoint.url); !endpoint.url.empty() && !url) {
     const bool is_env = endpoint.is_from_env;
     problems.push_back({is_env ? "/baton/url_env" : "/baton/url",
                         (is_env ? endpoint.url_env + ": " : "") + url.error().for_caller});

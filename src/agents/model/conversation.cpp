@@ -10,10 +10,10 @@
 
 #include "agents/client_call.h"
 #include "base/text.h"
-#include "http/outbound/address.h"
-#include "http/outbound/http_client.h"
 #include "json/document.h"
 #include "json/writer.h"
+#include "outbound/address.h"
+#include "outbound/http_client.h"
 #include "protocol/chat/tools.h"
 
 namespace baton::agents {
@@ -41,8 +41,8 @@ std::string words_of(const task::Part& part) {
 // Whether the model's server may be asked to fetch this URL. That server may reach addresses that a caller
 // cannot.
 bool is_public(const std::string& url) {
-  const auto parsed = http::outbound::parse_url(url);
-  return parsed && http::outbound::check_target(*parsed, {}).has_value();
+  const auto parsed = outbound::parse_url(url);
+  return parsed && outbound::check_target(*parsed, {}).has_value();
 }
 
 bool is_data_with(const task::Part& part, const char* member) {

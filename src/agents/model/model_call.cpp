@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "agents/outbound/post.h"
 #include "client/decode.h"
-#include "http/outbound/outcome.h"
+#include "outbound/outcome.h"
+#include "outbound/post.h"
 #include "protocol/sse/sse_reader.h"
 
 namespace baton::agents {
 namespace {
 
-using http::outbound::HttpAnswer;
+using outbound::HttpAnswer;
 using protocol::openai::AnswerError;
 using protocol::openai::AnswerReader;
 using std::chrono::milliseconds;
@@ -22,7 +22,7 @@ constexpr milliseconds kUsageWait{2'000};
 // Reads the bytes of one answer: a stream of events, or a single JSON document.
 class ModelAnswerReading {
  public:
-  ModelAnswerReading(const AgentSettings& settings, http::outbound::Intake* intake, AnswerReader& answer,
+  ModelAnswerReading(const AgentSettings& settings, outbound::Intake* intake, AnswerReader& answer,
                      const OnAnswerPiece& on_piece)
       : line_max_(settings.line_max),
         output_max_(settings.output_max),
@@ -108,7 +108,7 @@ class ModelAnswerReading {
 
   const std::size_t line_max_;
   const std::uint64_t output_max_;
-  http::outbound::Intake* const intake_;
+  outbound::Intake* const intake_;
   AnswerReader& answer_;
   const OnAnswerPiece& on_piece_;
   protocol::SseReader events_;
@@ -148,16 +148,16 @@ ModelCallEnd refusal_in(const HttpAnswer& answer, bool is_verbose) {
   if (!answer.moved_to.empty()) text += ": it has moved to " + answer.moved_to;
   // Waiting does not help when the account is used up.
   if (error.code == "insufficient_quota") return {Kind::refused, std::move(text)};
-  const auto outcome = http::outbound::outcome_of(answer.status);
-  const Kind kind = outcome == http::outbound::Outcome::busy   ? Kind::busy
-                    : outcome == http::outbound::Outcome::lost ? Kind::unreachable
-                                                               : Kind::refused;
-  return {kind, std::move(text), http::outbound::retry_after(answer)};
+  const auto outcome = outbound::outcome_of(answer.status);
+  const Kind kind = outcome == outbound::Outcome::busy   ? Kind::busy
+                    : outcome == outbound::Outcome::lost ? Kind::unreachable
+                                                         : Kind::refused;
+  return {kind, std::move(text), outbound::retry_after(answer)};
 }
 
 // The end of a call whose request got no answer or only a part of one.
-ModelCallEnd end_of(const Posted& posted, ModelAnswerReading& reading, bool is_verbose) {
-  using Came = Posted::Kind;
+ModelCallEnd end_of(const outbound::Posted& posted, ModelAnswerReading& reading, bool is_verbose) {
+  using Came = outbound::Posted::Kind;
   switch (posted.kind) {
     case Came::no_token:
       return {posted.may_come ? Kind::unreachable : Kind::refused, posted.text};
@@ -177,30 +177,32 @@ ModelCallEnd end_of(const Posted& posted, ModelAnswerReading& reading, bool is_v
 
 }  // namespace
 
-ModelCallEnd call_model(const AgentSettings& settings, const OutboundRules& rules, Credentials& credentials,
-                        const ModelCall& call, AnswerReader& answer, const OnAnswerPiece& on_piece) {
+ModelCallEnd call_model(const AgentSettings& settings, const outbound::Rules& rules,
+                        outbound::Credentials& credentials, const ModelCall& call, AnswerReader& answer,
+                        const OnAnswerPiece& on_piece) {
   base::SpanTimer timer(rules.spans, call.trace);
-  Post post{protocol::openai::completions_url(settings.endpoint.url),
-            call.body,
-            "text/event-stream, application/json",
-            call.time_max,
-            call.stop_fd,
-            call.despite_breaker,
-            timer.trace(),
-            call.intake};
+  outbound::Post post{protocol::openai::completions_url(settings.endpoint.url),
+                      call.body,
+                      "text/event-stream, application/json",
+                      call.time_max,
+                      call.stop_fd,
+                      call.despite_breaker,
+                      timer.trace(),
+                      call.intake};
   ModelAnswerReading reading(settings, call.intake, answer, on_piece);
   post.patience = [&] { return reading.patience(); };
-  const Posted posted = send_post(settings.endpoint, rules, credentials, post,
-                                  [&](std::string_view piece) { return reading.take(piece); });
+  const outbound::Posted posted =
+      outbound::send_post(settings.endpoint, rules, credentials, post,
+                          [&](std::string_view piece) { return reading.take(piece); });
   ModelCallEnd end = end_of(posted, reading, settings.verbose_errors);
   if (call.intake != nullptr) call.intake->keep(0);
   end.held = posted.held;
-  if (end.held || end.kind == Kind::busy || posted.kind == Posted::Kind::no_token)
+  if (end.held || end.kind == Kind::busy || posted.kind == outbound::Posted::Kind::no_token)
     end.retry_after = posted.retry_after;
-  end.text = shown_error(std::move(end.text), posted.token);
+  end.text = outbound::shown_error(std::move(end.text), posted.token);
   const bool is_over = end.kind == Kind::complete || end.kind == Kind::stopped;
-  add_call_span(timer,
-                {"chat " + settings.model.name, post.url, is_over ? "" : end.text, settings.model.name});
+  outbound::add_call_span(
+      timer, {"chat " + settings.model.name, post.url, is_over ? "" : end.text, settings.model.name});
   return end;
 }
 

@@ -5,9 +5,9 @@
 #include <functional>
 #include <string>
 
-#include "agents/outbound/credentials.h"
-#include "agents/outbound/outbound.h"
 #include "agents/settings.h"
+#include "outbound/credentials.h"
+#include "outbound/rules.h"
 #include "protocol/openai/answer.h"
 
 namespace baton::agents {
@@ -31,10 +31,10 @@ struct ModelCallEnd {
 struct ModelCall {
   std::string body;
   std::chrono::milliseconds time_max{};  // for all of it
-  int stop_fd = -1;                      // these two: see http::outbound::HttpRequest
+  int stop_fd = -1;                      // these two: see outbound::HttpRequest
   bool despite_breaker = false;
-  std::string trace = {};                    // as in Post
-  http::outbound::Intake* intake = nullptr;  // as in Post; holds nothing when the call is over
+  std::string trace = {};              // as in Post
+  outbound::Intake* intake = nullptr;  // as in Post; holds nothing when the call is over
 };
 
 // Gets the content that a piece of the answer adds, and returns whether to continue.
@@ -42,8 +42,8 @@ using OnAnswerPiece = std::function<bool(protocol::openai::AnswerPiece piece)>;
 
 // Blocks until the answer is complete, streamed or whole. The answer is bounded by line_max and
 // output_max.
-ModelCallEnd call_model(const AgentSettings& settings, const OutboundRules& rules, Credentials& credentials,
-                        const ModelCall& call, protocol::openai::AnswerReader& answer,
-                        const OnAnswerPiece& on_piece);
+ModelCallEnd call_model(const AgentSettings& settings, const outbound::Rules& rules,
+                        outbound::Credentials& credentials, const ModelCall& call,
+                        protocol::openai::AnswerReader& answer, const OnAnswerPiece& on_piece);
 
 }  // namespace baton::agents

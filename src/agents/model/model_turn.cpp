@@ -10,12 +10,12 @@
 #include "agents/model/kept_rounds.h"
 #include "agents/model/model_call.h"
 #include "agents/model/tools.h"
-#include "agents/outbound/credentials.h"
 #include "agents/tool_spans.h"
 #include "agents/usage.h"
 #include "base/id.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "outbound/credentials.h"
 
 namespace baton::agents {
 namespace {
@@ -38,7 +38,7 @@ constexpr std::size_t kCallIdMax = 256;  // bytes of an id that clients can be g
 
 class ModelTurn {
  public:
-  ModelTurn(const AgentSettings& settings, const OutboundRules& rules, Credentials& credentials,
+  ModelTurn(const AgentSettings& settings, const outbound::Rules& rules, outbound::Credentials& credentials,
             FunctionTurn& turn)
       : settings_(settings),
         rules_(rules),
@@ -120,7 +120,7 @@ class ModelTurn {
         log_usage(answer);
         return answer;
       }
-      milliseconds delay = end.retry_after + (end.held ? milliseconds(0) : with_jitter(pause));
+      milliseconds delay = end.retry_after + (end.held ? milliseconds(0) : outbound::with_jitter(pause));
       const bool may = may_ask_again(end, delay);
       // A turn held back only by the breaker, after other turns' failures, still sends a last request
       // before it fails.
@@ -330,15 +330,15 @@ class ModelTurn {
   }
 
   const AgentSettings& settings_;
-  const OutboundRules& rules_;
-  Credentials& credentials_;
+  const outbound::Rules& rules_;
+  outbound::Credentials& credentials_;
   FunctionTurn& turn_;
   const Turn& input_;
   Clock::time_point deadline_;
   const std::int64_t rounds_max_;
   task::Taken taken_;  // by the task, as known to this turn
   const ModelTools tools_;
-  http::outbound::Intake intake_;
+  outbound::Intake intake_;
   protocol::openai::ChatRequest request_;
   int round_ = 0;                 // answers with calls so far
   bool has_been_silent_ = false;  // an answer had neither text nor calls
@@ -349,16 +349,16 @@ class ModelTurn {
 };
 
 // A URL from the environment is the operator's word, as outbound.origins are.
-OutboundRules rules_for(const Endpoint& endpoint, OutboundRules rules) {
+outbound::Rules rules_for(const Endpoint& endpoint, outbound::Rules rules) {
   if (endpoint.is_from_env) rules.origins.push_back(endpoint.url);
   return rules;
 }
 
 class ModelExecutor final : public Executor {
  public:
-  ModelExecutor(base::WorkerPool& pool, const AgentSettings& settings, const OutboundRules& rules)
+  ModelExecutor(base::WorkerPool& pool, const AgentSettings& settings, const outbound::Rules& rules)
       : refusal_(rules.refusal_of(settings.endpoint.url)),
-        credentials_(std::make_shared<Credentials>(settings.endpoint, rules)),
+        credentials_(std::make_shared<outbound::Credentials>(settings.endpoint, rules)),
         runs_(pool, [settings, rules, credentials = credentials_](FunctionTurn& turn) {
           turn.hide([credentials] { return credentials->mask(); });
           ModelTurn(settings, rules, *credentials, turn).run();
@@ -369,19 +369,19 @@ class ModelExecutor final : public Executor {
   }
 
   std::vector<std::string> missing() const override {
-    return missing_outside(!credentials_->missing(), "the key for the model's server", refusal_);
+    return outbound::missing_outside(!credentials_->missing(), "the key for the model's server", refusal_);
   }
 
  private:
   const std::string refusal_;
-  const std::shared_ptr<Credentials> credentials_;  // shared with running turns
+  const std::shared_ptr<outbound::Credentials> credentials_;  // shared with running turns
   FunctionExecutor runs_;
 };
 
 }  // namespace
 
 std::unique_ptr<Executor> model_executor(base::WorkerPool& pool, const AgentSettings& settings,
-                                         const OutboundRules& rules) {
+                                         const outbound::Rules& rules) {
   return std::make_unique<ModelExecutor>(pool, settings, rules_for(settings.endpoint, rules));
 }
 

@@ -40,7 +40,7 @@ void cancel_there(base::WorkerPool& pool, const Interfaces& interfaces, const St
 class RemoteExecutor final : public Executor {
  public:
   RemoteExecutor(base::WorkerPool& pool, const task::AgentCard& card, const AgentSettings& settings,
-                 OutboundRules rules)
+                 outbound::Rules rules)
       : pool_(pool),
         refusal_(rules.refusal_of(settings.endpoint.url)),
         interfaces_(std::make_shared<const RemoteInterfaces>(card, settings.endpoint, std::move(rules))),
@@ -68,7 +68,7 @@ class RemoteExecutor final : public Executor {
   }
 
   std::vector<std::string> missing() const override {
-    return missing_outside(interfaces_->has_secret(), "the secret for the remote agent", refusal_);
+    return outbound::missing_outside(interfaces_->has_secret(), "the secret for the remote agent", refusal_);
   }
 
  private:
@@ -82,7 +82,7 @@ class RemoteExecutor final : public Executor {
 // The interfaces of the agents that were used last. An agent that was dropped is looked up again.
 class KnownUrls {
  public:
-  explicit KnownUrls(OutboundRules rules) : rules_(std::move(rules)) {}
+  explicit KnownUrls(outbound::Rules rules) : rules_(std::move(rules)) {}
 
   Interfaces of(const std::string& url) {
     if (const Interfaces known = use(url, nullptr)) return known;
@@ -118,13 +118,13 @@ class KnownUrls {
     return std::make_shared<const RemoteInterfaces>(task::AgentCard(), std::move(endpoint), rules_);
   }
 
-  const OutboundRules rules_;
+  const outbound::Rules rules_;
   base::Guarded<std::vector<Known>> known_;  // the one that was used last at the end
 };
 
 class UrlExecutor final : public Executor {
  public:
-  UrlExecutor(base::WorkerPool& pool, const AgentSettings& settings, OutboundRules rules)
+  UrlExecutor(base::WorkerPool& pool, const AgentSettings& settings, outbound::Rules rules)
       : pool_(pool),
         known_(std::make_shared<KnownUrls>(std::move(rules))),
         runs_(pool, [known = known_, settings](FunctionTurn& turn) {
@@ -152,12 +152,12 @@ class UrlExecutor final : public Executor {
 }  // namespace
 
 std::unique_ptr<Executor> remote_executor(base::WorkerPool& pool, const task::AgentCard& card,
-                                          const AgentSettings& settings, OutboundRules rules) {
+                                          const AgentSettings& settings, outbound::Rules rules) {
   return std::make_unique<RemoteExecutor>(pool, card, settings, std::move(rules));
 }
 
 std::unique_ptr<Executor> url_executor(base::WorkerPool& pool, const AgentSettings& settings,
-                                       OutboundRules rules) {
+                                       outbound::Rules rules) {
   return std::make_unique<UrlExecutor>(pool, settings, std::move(rules));
 }
 

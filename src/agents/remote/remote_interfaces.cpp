@@ -20,11 +20,11 @@ constexpr std::size_t kAnswerMax = 96 << 20;
 
 }  // namespace
 
-RemoteInterfaces::RemoteInterfaces(task::AgentCard card, Endpoint endpoint, OutboundRules rules)
+RemoteInterfaces::RemoteInterfaces(task::AgentCard card, Endpoint endpoint, outbound::Rules rules)
     : own_card_(std::move(card)),
       endpoint_(std::move(endpoint)),
       rules_(std::move(rules)),
-      credentials_(std::make_shared<Credentials>(endpoint_, rules_)) {
+      credentials_(std::make_shared<outbound::Credentials>(endpoint_, rules_)) {
   found_.with([&](Found& found) { found.card = std::make_shared<const task::AgentCard>(own_card_); });
 }
 
@@ -103,7 +103,7 @@ RemoteInterfaces::Remotes RemoteInterfaces::fetch(std::optional<client::Fetched>
   target.access.breakers = rules_.breakers;
   target.access.spans = rules_.spans;
   target.access.despite_breaker = despite_breaker;
-  http::outbound::Intake intake(rules_.budget, {}, stop_fd);
+  outbound::Intake intake(rules_.budget, {}, stop_fd);
   target.access.intake = &intake;
   target.access.answer_max = kCardMax;
   target.items_max = rules_.limits.items_max;
@@ -116,12 +116,12 @@ RemoteInterfaces::Remotes RemoteInterfaces::fetch(std::optional<client::Fetched>
                      "the card below {} leads to {}, which outbound.origins has but the card here does not "
                      "name (a2a.endpoint): it may be called only if its address is public",
                      base::loggable(endpoint_.url.substr(0, endpoint_.url.find('?'))),
-                     base::loggable(client::origin_of(remote.url)));
+                     base::loggable(outbound::origin_of(remote.url)));
     remote.access.answer_max = rules_.budget ? rules_.budget->answer_max() : kAnswerMax;
     remote.access.intake = nullptr;  // each turn has its own
     remote.access.despite_breaker = false;
     // A channel to a checked address does not follow a name that moves, so it serves one turn only.
-    const bool goes_anywhere = remote.access.policy == http::outbound::AddressPolicy::any();
+    const bool goes_anywhere = remote.access.policy == outbound::AddressPolicy::any();
     if (goes_anywhere) remote.channel = client::open_channel(remote);
   }
   return remotes;

@@ -9,11 +9,11 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-#include "agents/outbound/credentials.h"
-#include "agents/outbound/outbound.h"
 #include "agents/settings.h"
 #include "base/guarded.h"
 #include "client/remote.h"
+#include "outbound/credentials.h"
+#include "outbound/rules.h"
 #include "task/card.h"
 
 namespace baton::agents {
@@ -23,11 +23,11 @@ class RemoteInterfaces {
   using Remotes = tl::expected<std::vector<client::Remote>, client::CallError>;
 
   // `card`: the one in the agent's folder.
-  RemoteInterfaces(task::AgentCard card, Endpoint endpoint, OutboundRules rules);
+  RemoteInterfaces(task::AgentCard card, Endpoint endpoint, outbound::Rules rules);
 
   // Returns the interfaces in the order to try them; never an empty list. May block. The secret goes to
   // the origin of the card's URL only. `stop_fd`, `despite_breaker` (for the card): see
-  // http::outbound::HttpRequest.
+  // outbound::HttpRequest.
   Remotes find(int stop_fd, bool despite_breaker = false) const;
 
   // The card to show (shown_card). It has the remote card's data once that is known. Does not block.
@@ -39,11 +39,11 @@ class RemoteInterfaces {
 
   // The credentials that are sent, which mask themselves in answers. Shared with turns, whose last answer
   // may be masked after this object is gone.
-  const std::shared_ptr<Credentials>& credentials() const { return credentials_; }
+  const std::shared_ptr<outbound::Credentials>& credentials() const { return credentials_; }
   // False if a secret is required and missing.
   bool has_secret() const;
   // The memory budget for the answers of all agents; may be null.
-  http::outbound::ByteBudget* budget() const { return rules_.budget; }
+  outbound::ByteBudget* budget() const { return rules_.budget; }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -59,8 +59,8 @@ class RemoteInterfaces {
 
   const task::AgentCard own_card_;
   const Endpoint endpoint_;
-  const OutboundRules rules_;
-  const std::shared_ptr<Credentials> credentials_;  // shared with the results of `find`
+  const outbound::Rules rules_;
+  const std::shared_ptr<outbound::Credentials> credentials_;  // shared with the results of `find`
   mutable base::Guarded<Found> found_;
 };
 

@@ -414,7 +414,7 @@ class RemoteTurn {
   const Errand errand_;
   Kept kept_;  // as the log has it
   Relay relay_;
-  http::outbound::Intake intake_;
+  outbound::Intake intake_;
   bool resends_ = false;  // a message that may have arrived is sent again
   Remote speaks_;         // the interface in use; without a URL: none yet
   task::TaskId there_;    // the task there, once this run knows it

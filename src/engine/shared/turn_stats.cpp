@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "agents/cards/catalogue.h"
-#include "agents/outbound/delegate_urls.h"
+#include "agents/delegate_urls.h"
 
 namespace baton::engine {
 namespace {

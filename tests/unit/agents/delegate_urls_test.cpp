@@ -1,4 +1,4 @@
-#include "agents/outbound/delegate_urls.h"
+#include "agents/delegate_urls.h"
 
 #include <doctest/doctest.h>
 

@@ -13,7 +13,7 @@
 #include "support/memory_deliveries.h"
 #include "support/patience.h"
 #include "support/webhook_receiver.h"
-#include "unit/http/outbound/raw_server.h"
+#include "unit/outbound/raw_server.h"
 
 namespace notifier_test {
 

@@ -11,12 +11,12 @@ using namespace std::chrono_literals;
 using baton::base::Duration;
 using baton::base::ErrorCode;
 using baton::base::Timestamp;
-using baton::http::outbound::HttpAnswer;
 using baton::notify::Backoff;
 using baton::notify::judge;
 using baton::notify::Outcome;
 using baton::notify::settle;
 using baton::notify::webhook_request;
+using baton::outbound::HttpAnswer;
 using baton::store::Delivery;
 using Kind = baton::store::DeliveryResult::Kind;
 
@@ -24,7 +24,7 @@ namespace {
 
 const Timestamp kNow(1'700'000'000'000ms);
 
-std::string header(const baton::http::outbound::HttpRequest& request, const std::string& name) {
+std::string header(const baton::outbound::HttpRequest& request, const std::string& name) {
   for (const auto& [key, value] : request.headers) {
     if (key == name) return value;
   }

@@ -1,0 +1,299 @@
+#include "outbound/http_client.h"
+
+#include <httplib.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <exception>
+#include <utility>
+
+#include "base/text.h"
+#include "outbound/answer_stream.h"
+#include "outbound/tls.h"
+
+namespace baton::outbound {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+using std::chrono::milliseconds;
+
+// Gets the answer's status and a piece of its body. Returns false to stop reading without an error.
+using BodySink = std::function<bool(int status, std::string_view piece)>;
+
+// Runs the library's request writer and answer reader on our own stream. The library's own sockets have
+// timeouts only for single reads, and would resolve the name a second time.
+class Roundtrip final : private httplib::ClientImpl {
+ public:
+  explicit Roundtrip(const Url& url) : ClientImpl(url.host, url.port) {
+    set_url_encode(false);  // send the target exactly as it was checked
+    set_decompress(false);  // a small answer must not expand
+  }
+  bool run(httplib::Stream& stream, httplib::Request& request, httplib::Response& response) {
+    httplib::Error ignored = httplib::Error::Success;
+    return process_request(stream, request, response, true, ignored);
+  }
+};
+
+// Rejects control characters: a line end in a value could inject another header.
+bool is_header_value(std::string_view value) {
+  return std::all_of(value.begin(), value.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte >= 0x20 && byte != 0x7f;
+  });
+}
+
+// Reserved headers determine where the request goes and where it ends, so only this file sets them.
+bool is_reserved_header(std::string_view name) {
+  constexpr std::array kReserved{"Host", "Content-Length", "Transfer-Encoding", "Connection"};
+  return std::any_of(kReserved.begin(), kReserved.end(),
+                     [&](std::string_view reserved) { return base::same_word(name, reserved); });
+}
+
+base::Result<void> check(const HttpRequest& request) {
+  if (request.method != "GET" && request.method != "POST" && request.method != "DELETE") {
+    return fail(ErrorCode::invalid_argument, "only GET, POST and DELETE requests are made");
+  }
+  if (!is_header_value(request.content_type)) {
+    return fail(ErrorCode::invalid_argument, "the content type has characters that do not belong there");
+  }
+  for (const auto& [name, value] : request.headers) {
+    if (!base::is_token(name) || is_reserved_header(name) || !is_header_value(value)) {
+      return fail(ErrorCode::invalid_argument, "a header has characters that do not belong there", name);
+    }
+  }
+  return {};
+}
+
+std::string host_header(const Url& url) {
+  const std::string host = url.host.find(':') == std::string::npos ? url.host : "[" + url.host + "]";
+  const bool usual = url.port == (url.scheme == "https" ? 443 : 80);
+  return usual ? host : host + ":" + std::to_string(url.port);
+}
+
+httplib::Request to_library(const HttpRequest& from, const Url& url) {
+  httplib::Request request;
+  request.method = from.method;
+  request.path = url.target;
+  request.headers.emplace("Host", host_header(url));
+  for (const auto& [name, value] : from.headers) request.headers.emplace(name, value);
+  if (!request.has_header("User-Agent")) request.headers.emplace("User-Agent", "Baton");
+  if (!from.content_type.empty()) request.headers.emplace("Content-Type", from.content_type);
+  request.body = from.body;
+  return request;
+}
+
+base::Result<std::unique_ptr<Channel>> open_channel(const std::string& address, const Url& url,
+                                                    milliseconds connect_timeout, const WaitLimits& limits) {
+  auto socket = Socket::connect(address, url.port, connect_timeout, limits);
+  if (!socket) return fail(socket.error());
+  if (url.scheme == "http") return std::unique_ptr<Channel>(std::move(*socket));
+  auto tls = TlsChannel::open(std::move(*socket), url.host);
+  if (!tls) return fail(tls.error());
+  return std::unique_ptr<Channel>(std::move(*tls));
+}
+
+// Resolves the name once and dials exactly the addresses that were checked, one after the other.
+base::Result<std::unique_ptr<Channel>> dial(const HttpRequest& request, const Url& url,
+                                            const WaitLimits& limits) {
+  WaitLimits look_up = limits;
+  const auto latest = std::chrono::steady_clock::now() + request.resolve_timeout;
+  look_up.deadline = std::min(limits.deadline.value_or(latest), latest);
+  const auto addresses = resolve_allowed(url, request.policy, look_up);
+  if (!addresses) return fail(addresses.error());
+  base::Error last;
+  for (const std::string& address : *addresses) {
+    auto channel = open_channel(address, url, request.connect_timeout, limits);
+    if (channel) return channel;
+    last = channel.error();
+    if (limits.deadline && std::chrono::steady_clock::now() >= *limits.deadline) break;
+  }
+  return fail(last);
+}
+
+// RFC 9112, 6.3: answers with these statuses have no body, whatever their headers say.
+bool has_no_body(int status) {
+  return status < 200 || status == 204 || status == 304;
+}
+
+void take_head(const httplib::Response& from, const base::SecretMask* mask, HttpAnswer& answer) {
+  answer.status = from.status;
+  answer.content_type = from.get_header_value("Content-Type");
+  answer.headers.assign(from.headers.begin(), from.headers.end());
+  if (mask == nullptr) return;
+  answer.content_type = mask->masked(answer.content_type);
+  for (auto& [name, value] : answer.headers) value = mask->masked(value);
+}
+
+// Reports a call to its origin's breaker once: when the head of the answer has arrived, or at the call's end.
+class BreakerReport {
+ public:
+  BreakerReport(Breakers* breakers, const Url& url) : breakers_(breakers), origin_(origin_of(url)) {}
+  BreakerReport(const BreakerReport&) = delete;
+  BreakerReport& operator=(const BreakerReport&) = delete;
+  ~BreakerReport() { tell(Breakers::Went::unknown); }
+
+  // Returns how long the breaker holds the call back; zero: the call may be sent.
+  milliseconds admit(bool anyway) {
+    const milliseconds held = breakers_ ? breakers_->admit(origin_, anyway) : milliseconds(0);
+    is_due_ = breakers_ != nullptr && held.count() == 0;
+    return held;
+  }
+  void answered(const HttpAnswer& answer) {
+    tell(Breakers::went(answer.status, retry_after(answer).count() > 0));
+  }
+  // Neither a slow answer nor a call that its caller ended counts as a failure of the server.
+  void lost(const base::Error& error, bool was_connected, int stop_fd) {
+    const bool is_slow = was_connected && error.code == ErrorCode::deadline_exceeded;
+    const bool is_lost = error.code == ErrorCode::unavailable || error.code == ErrorCode::deadline_exceeded;
+    tell(is_lost && !is_slow && !is_stopped(stop_fd) ? Breakers::Went::failed : Breakers::Went::unknown);
+  }
+
+ private:
+  void tell(Breakers::Went went) {
+    if (std::exchange(is_due_, false)) breakers_->report(origin_, went);
+  }
+
+  Breakers* const breakers_;
+  const std::string origin_;
+  bool is_due_ = false;
+};
+
+base::Result<HttpAnswer> converse(const HttpRequest& request, const Url& url, Channel& channel,
+                                  const WaitLimits& limits, HttpAnswer& answer, const BodySink& sink,
+                                  BreakerReport& report) {
+  if (request.intake != nullptr) request.intake->keep(0);
+  AnswerStream stream(channel, request.intake, limits, request.patience);
+  base::SecretMask::Pieces shown(request.mask);
+  bool over = false;  // we stopped reading on purpose
+  httplib::Request out = to_library(request, url);
+  out.response_handler = [&](const httplib::Response& head) {
+    stream.end_head();
+    take_head(head, request.mask.get(), answer);
+    report.answered(answer);
+    over = has_no_body(head.status);
+    return !over;
+  };
+  out.content_receiver = [&](const char* data, std::size_t size, std::uint64_t, std::uint64_t) {
+    const std::string_view piece(data, size);
+    over = !(request.mask ? sink(answer.status, shown.next(piece)) : sink(answer.status, piece));
+    return !over;
+  };
+  httplib::Response in;
+  const bool complete = Roundtrip(url).run(stream, out, in);
+  if (complete && answer.status == 0)
+    take_head(in, request.mask.get(), answer);  // the library does not pass on the head of a 204
+  if (const std::string rest = shown.end(); complete && !rest.empty()) (void)sink(answer.status, rest);
+  const bool enough = request.head_suffices && answer.status != 0;
+  if (complete || over || enough) return std::move(answer);
+  if (stream.failure()) return fail(*stream.failure());
+  return fail(ErrorCode::unavailable, "the other side gave no usable answer");
+}
+
+// Makes one request, to `url`, without following redirects.
+base::Result<HttpAnswer> perform_one(const HttpRequest& request, const Url& url, const WaitLimits& limits,
+                                     const BodySink& sink) {
+  HttpAnswer answer;
+  BreakerReport report(request.breakers, url);
+  if (const milliseconds held = report.admit(request.despite_breaker); held.count() > 0) {
+    if (request.on_held) request.on_held(held);
+    return fail(ErrorCode::unavailable,
+                "the server has not answered several times and is not called for now");
+  }
+  try {
+    const auto channel = dial(request, url, limits);
+    if (!channel) {
+      report.lost(channel.error(), false, request.stop_fd);
+      return fail(channel.error());
+    }
+    if (request.on_connected) request.on_connected();
+    auto result = converse(request, url, **channel, limits, answer, sink, report);
+    if (!result) report.lost(result.error(), true, request.stop_fd);
+    if (result) report.answered(*result);
+    return result;
+  } catch (const std::exception& error) {
+    return fail(ErrorCode::unavailable, "the request failed", error.what());
+  }
+}
+
+// Returns whether a request with this method may go to the place that an answer with this status names.
+bool is_redirect(const std::string& method, int status) {
+  if (status == 307 || status == 308) return true;
+  return method == "GET" && (status == 301 || status == 302 || status == 303);
+}
+
+// `body` receives the part of the answer's body that `sink` keeps; it is emptied before each request.
+base::Result<HttpAnswer> perform(const HttpRequest& request, const WaitLimits& limits, std::string& body,
+                                 const BodySink& sink) {
+  constexpr int kHopsMax = 5;
+  auto url = parse_url(request.url);
+  if (!url) return fail(url.error());
+  if (const auto checked = check(request); !checked) return fail(checked.error());
+  for (int hop = 0;; ++hop) {
+    body.clear();
+    auto answer = perform_one(request, *url, limits, sink);
+    if (!answer) return answer;
+    answer->body = std::move(body);
+    if (answer->status < 300 || answer->status > 399) return answer;
+    answer->moved_to = header_of(*answer, "Location");
+    const bool may_follow = request.follows_redirects && is_redirect(request.method, answer->status);
+    if (!may_follow || answer->moved_to.empty() || hop == kHopsMax) return answer;
+    auto next = resolved(*url, answer->moved_to);
+    // Credentials and the body go to this origin only.
+    if (!next || origin_of(*next) != origin_of(*url)) return answer;
+    url = std::move(next);
+  }
+}
+
+// Keeps the first `most` bytes of the body. Returns false once there are more.
+bool keep(std::string& body, std::string_view piece, std::size_t most) {
+  const std::size_t room = most - std::min(most, body.size());
+  body.append(piece.substr(0, room));
+  return piece.size() <= room;
+}
+
+}  // namespace
+
+std::string header_of(const HttpAnswer& answer, std::string_view name) {
+  const auto found = std::ranges::find_if(
+      answer.headers, [&](const auto& header) { return base::same_word(header.first, name); });
+  return found == answer.headers.end() ? std::string() : found->second;
+}
+
+bool is_stopped(int stop_fd) {
+  pollfd stop{stop_fd, POLLIN, 0};
+  return stop_fd >= 0 && ::poll(&stop, 1, 0) > 0;
+}
+
+std::chrono::seconds retry_after(const HttpAnswer& answer) {
+  constexpr std::int64_t kMost = 3'600;
+  const auto seconds = base::number_in<std::int64_t>(header_of(answer, "Retry-After")).value_or(0);
+  return std::chrono::seconds(std::clamp<std::int64_t>(seconds, 0, kMost));
+}
+
+base::Result<HttpAnswer> http_request(const HttpRequest& request) {
+  WaitLimits limits;
+  limits.deadline = std::chrono::steady_clock::now() + request.total_timeout;
+  limits.stop_fd = request.stop_fd;
+  std::string body;
+  return perform(request, limits, body,
+                 [&](int, std::string_view piece) { return keep(body, piece, request.answer_max); });
+}
+
+base::Result<HttpAnswer> http_stream(const HttpRequest& request, milliseconds idle_timeout,
+                                     const std::function<bool(std::string_view)>& on_data) {
+  WaitLimits limits;
+  if (request.total_timeout.count() > 0)
+    limits.deadline = std::chrono::steady_clock::now() + request.total_timeout;
+  limits.idle = idle_timeout;
+  limits.stop_fd = request.stop_fd;
+  std::string body;
+  return perform(request, limits, body, [&](int status, std::string_view piece) {
+    if (status >= 200 && status < 300) return on_data(piece);
+    return keep(body, piece, request.answer_max);
+  });
+}
+
+}  // namespace baton::outbound

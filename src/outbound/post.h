@@ -1,0 +1,61 @@
+// A POST to a server elsewhere, with credentials, and its answer in pieces.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "outbound/credentials.h"
+#include "outbound/http_client.h"
+#include "outbound/rules.h"
+#include "outbound/server.h"
+
+namespace baton::outbound {
+
+struct Post {
+  std::string url;
+  std::string body;                      // JSON
+  std::string accept;                    // media types
+  std::chrono::milliseconds time_max{};  // for all of it
+  int stop_fd = -1;                      // these two: see HttpRequest
+  bool despite_breaker = false;
+  std::string trace = {};                                    // the header `traceparent`; empty: none
+  Intake* intake = nullptr;                                  // see http_stream
+  std::function<std::chrono::milliseconds()> patience = {};  // see HttpRequest
+};
+
+// The result of a Post.
+struct Posted {
+  // no_token: there is no token to send. unreachable: the request was not sent. lost: no whole answer
+  // came. refused: the answer has a status other than 2xx. forbidden: Baton's own rules stopped it.
+  // answered: the answer was read completely, or until `on_data` stopped it.
+  enum class Kind { no_token, unreachable, lost, refused, forbidden, answered };
+  Kind kind = Kind::answered;
+  std::string text;                          // why, unless `answered` or `refused`
+  bool may_come = true;                      // no_token: another try may have one
+  HttpAnswer answer;                         // refused, answered
+  bool has_begun = false;                    // a part of the answer was read
+  bool held = false;                         // unreachable or no_token: held by the origin's breaker
+  std::chrono::milliseconds retry_after{0};  // the delay that the breaker or the server asks for; 0: none
+  std::string token;                         // the token that was sent; never to be shown
+};
+
+// Blocks. A token that is refused (401) is renewed once. `on_data`: see http_stream.
+Posted send_post(const Server& server, const Rules& rules, Credentials& credentials, const Post& post,
+                 const std::function<bool(std::string_view)>& on_data);
+
+// A server's error text for display: short, on one line, and without the secret.
+std::string shown_error(std::string text, const std::string& secret);
+
+// The span of a call that is over.
+struct CallSpan {
+  std::string name;
+  std::string_view url;
+  std::string error;       // empty: the call was answered
+  std::string model = {};  // empty: no model was called
+};
+void add_call_span(base::SpanTimer& timer, CallSpan call);
+
+}  // namespace baton::outbound

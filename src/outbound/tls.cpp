@@ -1,0 +1,144 @@
+#include "outbound/tls.h"
+
+#include <arpa/inet.h>
+#include <openssl/err.h>
+#include <openssl/x509v3.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+namespace baton::outbound {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+
+constexpr std::size_t kRecordMax = 16 * 1024;
+
+tl::unexpected<base::Error> tls_failed(const char* what) {
+  std::array<char, 256> text{};
+  ERR_error_string_n(ERR_get_error(), text.data(), text.size());
+  ERR_clear_error();
+  return fail(ErrorCode::unavailable, what, text.data());
+}
+
+bool is_address(const std::string& host) {
+  std::array<unsigned char, 16> bytes{};
+  return inet_pton(AF_INET, host.c_str(), bytes.data()) == 1 ||
+         inet_pton(AF_INET6, host.c_str(), bytes.data()) == 1;
+}
+
+// Removes a final dot: "name." and "name" are one host, and certificates are issued for the latter.
+std::string certificate_name(std::string host) {
+  if (host.size() > 1 && host.back() == '.') host.pop_back();
+  return host;
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<TlsChannel>> TlsChannel::open(std::unique_ptr<Socket> socket,
+                                                           const std::string& host) {
+  std::unique_ptr<TlsChannel> channel(new TlsChannel(std::move(socket)));
+  if (const auto ready = channel->prepare(host); !ready) return fail(ready.error());
+  const auto shaken = channel->drive([&] { return SSL_connect(channel->ssl_.get()); });
+  if (!shaken) return fail(shaken.error());
+  if (*shaken != 1) return fail(ErrorCode::unavailable, "no secure connection could be made");
+  return channel;
+}
+
+base::Result<void> TlsChannel::prepare(const std::string& host) {
+  ERR_clear_error();
+  context_.reset(SSL_CTX_new(TLS_client_method()));
+  if (!context_ || SSL_CTX_set_default_verify_paths(context_.get()) != 1 ||
+      SSL_CTX_set_min_proto_version(context_.get(), TLS1_2_VERSION) != 1) {
+    return tls_failed("TLS could not be set up");
+  }
+  SSL_CTX_set_verify(context_.get(), SSL_VERIFY_PEER, nullptr);
+  ssl_.reset(SSL_new(context_.get()));
+  if (!ssl_) return tls_failed("TLS could not be set up");
+  // Uses memory BIOs, so that the socket keeps its own timeouts, and OpenSSL cannot raise SIGPIPE by writing.
+  SSL_set_bio(ssl_.get(), BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()));
+
+  const std::string name = certificate_name(host);
+  X509_VERIFY_PARAM* expected = SSL_get0_param(ssl_.get());
+  X509_VERIFY_PARAM_set_hostflags(expected, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+  const int named = is_address(name) ? X509_VERIFY_PARAM_set1_ip_asc(expected, name.c_str())
+                                     : SSL_set1_host(ssl_.get(), name.c_str());
+  if (named != 1) return tls_failed("TLS could not be set up");
+  // RFC 6066: an address is not a server name.
+  if (!is_address(name) && SSL_set_tlsext_host_name(ssl_.get(), name.c_str()) != 1) {
+    return tls_failed("TLS could not be set up");
+  }
+  return {};
+}
+
+template <class Call>
+base::Result<int> TlsChannel::drive(Call call) {
+  while (true) {
+    ERR_clear_error();
+    const int result = call();
+    const int why = SSL_get_error(ssl_.get(), result);
+    // Flushes even after a failure, because an alert tells the other side the reason.
+    const auto flushed = flush();
+    if (result > 0) {
+      if (!flushed) return fail(flushed.error());
+      return result;
+    }
+    if (why == SSL_ERROR_ZERO_RETURN) return 0;
+    if (why != SSL_ERROR_WANT_READ && why != SSL_ERROR_WANT_WRITE) {
+      const long verified = SSL_get_verify_result(ssl_.get());
+      if (verified != X509_V_OK) {
+        return fail(ErrorCode::unavailable, "the certificate of the other side was not accepted",
+                    X509_verify_cert_error_string(verified));
+      }
+      return tls_failed("the secure connection broke");
+    }
+    if (!flushed) return fail(flushed.error());
+    if (why == SSL_ERROR_WANT_READ) {
+      if (const auto filled = fill(); !filled) return fail(filled.error());
+    }
+  }
+}
+
+base::Result<void> TlsChannel::flush() {
+  BIO* out = SSL_get_wbio(ssl_.get());
+  std::array<char, kRecordMax> buffer;
+  while (BIO_ctrl_pending(out) > 0) {
+    const int size = BIO_read(out, buffer.data(), static_cast<int>(buffer.size()));
+    if (size <= 0) break;
+    const auto written = socket_->write({buffer.data(), static_cast<std::size_t>(size)});
+    if (!written) return written;
+  }
+  return {};
+}
+
+base::Result<void> TlsChannel::fill() {
+  std::array<char, kRecordMax> buffer;
+  const auto got = socket_->read(buffer.data(), buffer.size());
+  if (!got) return fail(got.error());
+  // Without a TLS close_notify, an attacker may have truncated the answer.
+  if (*got == 0) return fail(ErrorCode::unavailable, "the other side hung up without a word");
+  BIO_write(SSL_get_rbio(ssl_.get()), buffer.data(), static_cast<int>(*got));
+  return {};
+}
+
+base::Result<std::size_t> TlsChannel::read(char* buffer, std::size_t size) {
+  const int most = static_cast<int>(std::min<std::size_t>(size, std::numeric_limits<int>::max()));
+  const auto got = drive([&] { return SSL_read(ssl_.get(), buffer, most); });
+  if (!got) return fail(got.error());
+  return static_cast<std::size_t>(*got);
+}
+
+base::Result<void> TlsChannel::write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const int most = static_cast<int>(std::min(bytes.size(), kRecordMax));
+    const auto sent = drive([&] { return SSL_write(ssl_.get(), bytes.data(), most); });
+    if (!sent) return fail(sent.error());
+    if (*sent <= 0) return fail(ErrorCode::unavailable, "the other side closed the connection");
+    bytes.remove_prefix(static_cast<std::size_t>(*sent));
+  }
+  return {};
+}
+
+}  // namespace baton::outbound

@@ -1,0 +1,45 @@
+// TlsChannel: TLS over a Socket. The other side must present a certificate for the requested name, signed by
+// an authority in the system's store (SSL_CERT_FILE and SSL_CERT_DIR are honoured, as usual with OpenSSL).
+#pragma once
+
+#include <openssl/ssl.h>
+
+#include <memory>
+#include <string>
+
+#include "outbound/socket.h"
+
+namespace baton::outbound {
+
+class TlsChannel final : public Channel {
+ public:
+  // Performs the handshake. `host` is the name or address from the URL, never the address that it resolved
+  // to.
+  static base::Result<std::unique_ptr<TlsChannel>> open(std::unique_ptr<Socket> socket,
+                                                        const std::string& host);
+
+  base::Result<std::size_t> read(char* buffer, std::size_t size) override;
+  base::Result<void> write(std::string_view bytes) override;
+  void bound_waits(std::chrono::milliseconds longest) override { socket_->bound_waits(longest); }
+
+ private:
+  struct Free {
+    void operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
+    void operator()(SSL* ssl) const { SSL_free(ssl); }
+  };
+
+  explicit TlsChannel(std::unique_ptr<Socket> socket) : socket_(std::move(socket)) {}
+  base::Result<void> prepare(const std::string& host);
+  // Repeats an OpenSSL call, moving bytes between it and the socket, until it completes; returns its result,
+  // or 0 if the other side closed the connection.
+  template <class Call>
+  base::Result<int> drive(Call call);
+  base::Result<void> flush();
+  base::Result<void> fill();
+
+  const std::unique_ptr<Socket> socket_;
+  std::unique_ptr<SSL_CTX, Free> context_;
+  std::unique_ptr<SSL, Free> ssl_;
+};
+
+}  // namespace baton::outbound

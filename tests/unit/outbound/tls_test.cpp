@@ -1,0 +1,131 @@
+#include "outbound/tls.h"
+
+#include <doctest/doctest.h>
+#include <httplib.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/x509v3.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <thread>
+
+#include "base/id.h"
+#include "outbound/http_client.h"
+
+namespace tls_test {
+
+using baton::base::ErrorCode;
+using baton::outbound::http_request;
+using baton::outbound::HttpRequest;
+
+namespace {
+
+// The files of a key and a self-signed certificate for "localhost".
+class Certificate {
+ public:
+  Certificate()
+      : folder_(std::filesystem::temp_directory_path() / ("baton-tls-" + baton::base::random_hex(8))) {
+    std::filesystem::create_directory(folder_);
+    const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> key(EVP_EC_gen("P-256"), &EVP_PKEY_free);
+    const std::unique_ptr<X509, decltype(&X509_free)> made(X509_new(), &X509_free);
+    X509_set_version(made.get(), 2);
+    ASN1_INTEGER_set(X509_get_serialNumber(made.get()), 1);
+    X509_gmtime_adj(X509_getm_notBefore(made.get()), -3600);
+    X509_gmtime_adj(X509_getm_notAfter(made.get()), 3600);
+    X509_set_pubkey(made.get(), key.get());
+    X509_NAME* name = X509_get_subject_name(made.get());
+    X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>("test"), -1,
+                               -1, 0);
+    X509_set_issuer_name(made.get(), name);
+    X509_EXTENSION* names = X509V3_EXT_conf_nid(nullptr, nullptr, NID_subject_alt_name, "DNS:localhost");
+    X509_add_ext(made.get(), names, -1);
+    X509_EXTENSION_free(names);
+    X509_sign(made.get(), key.get(), EVP_sha256());
+    write("key.pem",
+          [&](FILE* file) { PEM_write_PrivateKey(file, key.get(), nullptr, nullptr, 0, nullptr, nullptr); });
+    write("certificate.pem", [&](FILE* file) { PEM_write_X509(file, made.get()); });
+  }
+  ~Certificate() { std::filesystem::remove_all(folder_); }
+  Certificate(const Certificate&) = delete;
+  Certificate& operator=(const Certificate&) = delete;
+
+  std::string path(const char* name) const { return (folder_ / name).string(); }
+
+ private:
+  template <class Write>
+  void write(const char* name, Write write_to) {
+    FILE* file = std::fopen(path(name).c_str(), "w");
+    REQUIRE(file != nullptr);
+    write_to(file);
+    std::fclose(file);
+  }
+
+  const std::filesystem::path folder_;
+};
+
+class TlsServer {
+ public:
+  explicit TlsServer(const Certificate& certificate)
+      : server_(certificate.path("certificate.pem").c_str(), certificate.path("key.pem").c_str()) {
+    server_.Post("/hook", [](const httplib::Request& request, httplib::Response& response) {
+      response.set_content(request.body, "text/plain");
+    });
+    port_ = server_.bind_to_any_port("127.0.0.1");
+    thread_ = std::thread([this] { server_.listen_after_bind(); });
+    while (!server_.is_running()) std::this_thread::yield();
+  }
+  ~TlsServer() {
+    server_.stop();
+    thread_.join();
+  }
+  TlsServer(const TlsServer&) = delete;
+  TlsServer& operator=(const TlsServer&) = delete;
+
+  HttpRequest request_by(const std::string& host) const {
+    HttpRequest request;
+    request.url = "https://" + host + ":" + std::to_string(port_) + "/hook";
+    // More than one TLS record.
+    request.body = std::string(100'000, 'x');
+    request.content_type = "text/plain";
+    request.policy.allow_private = true;
+    return request;
+  }
+
+ private:
+  httplib::SSLServer server_;
+  int port_ = 0;
+  std::thread thread_;
+};
+
+}  // namespace
+
+TEST_CASE("TlsChannel: a server whose certificate is in the system's store is accepted and answers") {
+  const Certificate certificate;
+  setenv("SSL_CERT_FILE", certificate.path("certificate.pem").c_str(), 1);
+  {
+    const TlsServer server(certificate);
+    const auto answer = http_request(server.request_by("localhost"));
+    REQUIRE_MESSAGE(answer.has_value(), answer.error().for_log);
+    CHECK(answer->status == 200);
+    CHECK(answer->body == std::string(100'000, 'x'));
+
+    // The same server, under a name that is not in its certificate.
+    const auto wrong_name = http_request(server.request_by("127.0.0.1"));
+    REQUIRE_FALSE(wrong_name.has_value());
+    CHECK(wrong_name.error().code == ErrorCode::unavailable);
+    CHECK(wrong_name.error().for_caller == "the certificate of the other side was not accepted");
+  }
+  unsetenv("SSL_CERT_FILE");
+}
+
+TEST_CASE("TlsChannel: an untrusted certificate is not accepted") {
+  const Certificate certificate;
+  const TlsServer server(certificate);
+  const auto answer = http_request(server.request_by("localhost"));
+  REQUIRE_FALSE(answer.has_value());
+  CHECK(answer.error().code == ErrorCode::unavailable);
+}
+
+}  // namespace tls_test
