@@ -8,6 +8,8 @@
 #include <array>
 #include <limits>
 
+#include "outbound/tls_context.h"
+
 namespace baton::outbound {
 namespace {
 
@@ -49,13 +51,8 @@ base::Result<std::unique_ptr<TlsChannel>> TlsChannel::open(std::unique_ptr<Socke
 
 base::Result<void> TlsChannel::prepare(const std::string& host) {
   ERR_clear_error();
-  context_.reset(SSL_CTX_new(TLS_client_method()));
-  if (!context_ || SSL_CTX_set_default_verify_paths(context_.get()) != 1 ||
-      SSL_CTX_set_min_proto_version(context_.get(), TLS1_2_VERSION) != 1) {
-    return tls_failed("TLS could not be set up");
-  }
-  SSL_CTX_set_verify(context_.get(), SSL_VERIFY_PEER, nullptr);
-  ssl_.reset(SSL_new(context_.get()));
+  const auto context = client_context();
+  if (context) ssl_.reset(SSL_new(context.get()));  // which shares the context
   if (!ssl_) return tls_failed("TLS could not be set up");
   // Uses memory BIOs, so that the socket keeps its own timeouts, and OpenSSL cannot raise SIGPIPE by writing.
   SSL_set_bio(ssl_.get(), BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()));

@@ -1,5 +1,5 @@
-// TlsChannel: TLS over a Socket. The other side must present a certificate for the requested name, signed by
-// an authority in the system's store (SSL_CERT_FILE and SSL_CERT_DIR are honoured, as usual with OpenSSL).
+// TlsChannel: TLS over a Socket, with the context that all connections share. The other side must present a
+// certificate for the requested name.
 #pragma once
 
 #include <openssl/ssl.h>
@@ -24,7 +24,6 @@ class TlsChannel final : public Channel {
 
  private:
   struct Free {
-    void operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
     void operator()(SSL* ssl) const { SSL_free(ssl); }
   };
 
@@ -38,7 +37,6 @@ class TlsChannel final : public Channel {
   base::Result<void> fill();
 
   const std::unique_ptr<Socket> socket_;
-  std::unique_ptr<SSL_CTX, Free> context_;
   std::unique_ptr<SSL, Free> ssl_;
 };
 

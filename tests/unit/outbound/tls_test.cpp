@@ -13,10 +13,12 @@
 
 #include "base/id.h"
 #include "outbound/http_client.h"
+#include "outbound/tls_context.h"
 
 namespace tls_test {
 
 using baton::base::ErrorCode;
+using baton::outbound::client_context;
 using baton::outbound::http_request;
 using baton::outbound::HttpRequest;
 
@@ -126,6 +128,28 @@ TEST_CASE("TlsChannel: an untrusted certificate is not accepted") {
   const auto answer = http_request(server.request_by("localhost"));
   REQUIRE_FALSE(answer.has_value());
   CHECK(answer.error().code == ErrorCode::unavailable);
+}
+
+TEST_CASE("client_context: it is shared until the store's file changes, and follows that file") {
+  const Certificate trusted, other;
+  const TlsServer server(trusted);
+  const std::string store = trusted.path("store.pem");
+  const auto install = [&](const Certificate& certificate) {
+    // Installed as a package does it: a new file takes the place of the old one.
+    std::filesystem::copy_file(certificate.path("certificate.pem"), store + ".new");
+    std::filesystem::rename(store + ".new", store);
+  };
+  install(trusted);
+  setenv("SSL_CERT_FILE", store.c_str(), 1);
+  const auto context = client_context();
+  CHECK(http_request(server.request_by("localhost")).has_value());
+  CHECK(client_context() == context);
+  install(other);
+  CHECK_FALSE(http_request(server.request_by("localhost")).has_value());
+  CHECK(client_context() != context);
+  install(trusted);
+  CHECK(http_request(server.request_by("localhost")).has_value());
+  unsetenv("SSL_CERT_FILE");
 }
 
 }  // namespace tls_test
