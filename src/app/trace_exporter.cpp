@@ -10,6 +10,7 @@
 
 #include "outbound/http_client.h"
 #include "outbound/outcome.h"
+#include "outbound/refusal.h"
 
 namespace baton::app {
 namespace {
@@ -22,6 +23,17 @@ std::string_view trimmed(std::string_view text) {
   const std::size_t first = std::min(text.find_first_not_of(" \t\r"), text.size());
   text.remove_prefix(first);
   return text.substr(0, text.find_last_not_of(" \t\r") + 1);
+}
+
+// Hides the headers' values, and the words in them ("Bearer ..."), in the collector's answers.
+std::shared_ptr<const base::SecretMask> mask_of(const TraceHeaders& headers) {
+  std::vector<std::string> secrets;
+  for (const auto& [name, value] : headers) {
+    secrets.push_back(value);
+    if (const std::size_t space = value.rfind(' '); space != value.npos)
+      secrets.push_back(value.substr(space + 1));
+  }
+  return std::make_shared<const base::SecretMask>(secrets);
 }
 
 }  // namespace
@@ -46,6 +58,7 @@ TraceExporter::TraceExporter(base::SpanQueue& spans, std::string endpoint, Trace
       headers_(std::move(headers)),
       resource_(std::move(resource)),
       batch_time_(batch_time),
+      mask_(mask_of(headers_)),
       stop_fd_(eventfd(0, EFD_CLOEXEC)),
       thread_([this] { run(); }) {}
 
@@ -102,6 +115,7 @@ TraceExporter::Sent TraceExporter::send(const std::string& body, milliseconds ti
   request.answer_max = 64 << 10;
   // The operator chose the address, so any address is allowed.
   request.policy = outbound::AddressPolicy::any();
+  request.mask = mask_;
   // The end of the program aborts a request, but not the last one, which is sent after the end of the queue.
   if (!spans_.is_stopped()) request.stop_fd = stop_fd_.get();
   const auto answer = outbound::http_request(request);
@@ -116,7 +130,7 @@ TraceExporter::Sent TraceExporter::send(const std::string& body, milliseconds ti
     rejected_.fetch_add(rejected_spans(answer->body), std::memory_order_relaxed);
     return Sent::taken;
   }
-  log_change(false, "it answers with HTTP status " + std::to_string(answer->status));
+  log_change(false, "it answers with " + outbound::refusal_text(*answer));
   pause = outbound::retry_after(*answer);
   return outbound::may_pass(answer->status) ? Sent::later : Sent::refused;
 }

@@ -10,12 +10,14 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "app/otlp.h"
 #include "base/metrics_text.h"
+#include "base/secret_mask.h"
 #include "base/span.h"
 #include "base/threads.h"
 #include "base/unique_fd.h"
@@ -63,6 +65,7 @@ class TraceExporter {
   const TraceHeaders headers_;
   const TraceResource resource_;
   const std::chrono::milliseconds batch_time_;
+  const std::shared_ptr<const base::SecretMask> mask_;  // of the headers' values
   std::atomic<std::int64_t> sent_{0}, lost_{0}, rejected_{0};
   bool works_ = true;       // as last logged; used only by the thread
   base::UniqueFd stop_fd_;  // readable once the program stops

@@ -13,7 +13,9 @@
 #include "client/remote.h"
 #include "http/http_text.h"
 #include "json/document.h"
+#include "json/error_words.h"
 #include "outbound/outcome.h"
+#include "outbound/refusal.h"
 #include "protocol/sse/sse_reader.h"
 
 namespace baton::client {
@@ -70,8 +72,11 @@ CallError from_remote(const protocol::a2a::RemoteError& error) {
 }
 
 // Returns the error in an answer that is not a result: the protocol's error, or else the HTTP status.
-// `dialect` is null if the answer does not follow a protocol.
-CallError from_answer(const protocol::a2a::ClientDialect* dialect, int status, std::string_view body) {
+// `dialect` is null if the answer does not follow a protocol. `body`: that of the answer, or what was
+// streamed of it.
+CallError from_answer(const protocol::a2a::ClientDialect* dialect, const outbound::HttpAnswer& from,
+                      std::string_view body) {
+  const int status = from.status;
   const bool good = status >= 200 && status <= 299;
   if (const auto document = json::Document::parse_view(body)) {
     const auto answer =
@@ -84,13 +89,10 @@ CallError from_answer(const protocol::a2a::ClientDialect* dialect, int status, s
       return error;
     }
     // An error from a layer of the server below the protocol.
-    const json::Value reason = document->root()["error"];
-    if (reason.is_string()) return {reason.str(), 0, may_pass(status), status};
-    const std::string text = reason["message"].str() + " (HTTP status " + std::to_string(status) + ")";
-    if (!good && reason["message"].is_string()) return {text, 0, may_pass(status), status};
+    const std::string words = good ? json::error_words(document->root()["error"]) : std::string();
+    if (!words.empty()) return {outbound::shown_error(words, {}), 0, false, status};
   }
-  if (!good)
-    return {"the server answered with HTTP status " + std::to_string(status), 0, may_pass(status), status};
+  if (!good) return {"the server answered with " + outbound::refusal_text(from), 0, may_pass(status), status};
   // Does not quote the bytes: they may contain anything.
   return {"the server's answer is not of the protocol (HTTP status " + std::to_string(status) + ", " +
               std::to_string(body.size()) + " bytes)",
@@ -106,8 +108,7 @@ void add_headers(const outbound::HttpAnswer& answer, CallError& error) {
 // Like `from_answer`, with the information in the status and headers of an HTTP response.
 CallError from_http(const protocol::a2a::ClientDialect* dialect, const outbound::HttpAnswer& answer,
                     std::string_view body) {
-  CallError error = from_answer(dialect, answer.status, body);
-  if (!answer.moved_to.empty()) error.text += ": it has moved to " + answer.moved_to;
+  CallError error = from_answer(dialect, answer, body);
   add_headers(answer, error);
   return error;
 }
@@ -194,20 +195,21 @@ class StreamReading {
   std::optional<CallError> error_;
 };
 
-// Returns the result of a complete answer. Reuses the memory of `body` for the result's text.
-tl::expected<task::Json, CallError> result_in(const Remote& remote, int status, std::string& body) {
+// Returns the result of a complete answer. Reuses the memory of the body for the result's text.
+tl::expected<task::Json, CallError> result_in(const Remote& remote, outbound::HttpAnswer& answer) {
+  std::string& body = answer.body;
   const protocol::a2a::ClientDialect& dialect = *remote.dialect;
   const auto right = may_decode(body, remote.access.intake);
   if (!right) return tl::unexpected(from_net(right.error(), {true, milliseconds(0)}));
   const auto find = [&]() -> std::optional<std::string_view> {
-    const bool good = status >= 200 && status <= 299;
+    const bool good = answer.status >= 200 && answer.status <= 299;
     const auto document = json::Document::parse_view(body);
     if (!document) return std::nullopt;
     const auto result = dialect.read_answer(document->root(), good);
     return result && !result->error ? std::optional(result->result.raw()) : std::nullopt;
   };
   const auto found = find();
-  if (!found) return tl::unexpected(from_answer(&dialect, status, body));
+  if (!found) return tl::unexpected(from_answer(&dialect, answer, body));
   const auto begin = static_cast<std::size_t>(found->data() - body.data());
   body.resize(begin + found->size());
   body.erase(0, begin);
@@ -222,6 +224,13 @@ std::shared_ptr<const base::SecretMask> mask_of(const Access& access) {
 std::string shown_text(const Access& access, std::string_view json) {
   const auto mask = mask_of(access);
   return mask ? mask->masked(json) : std::string(json);
+}
+
+outbound::HttpAnswer http_answer(ChannelAnswer& from) {
+  outbound::HttpAnswer answer;
+  answer.status = from.http_status;
+  answer.body = std::move(from.body);
+  return answer;
 }
 
 // Makes a call over gRPC under the breaker of its origin. A stream counts as answered once it is connected.
@@ -272,11 +281,14 @@ StreamEnd grpc_stream(const GrpcChannel& channel, const Remote& remote, ChannelC
     if (intake != nullptr) intake->keep(0);
     return goes_on;
   };
-  const auto answer = guarded(remote, call, true, progress,
-                              [&](const ChannelCall& made) { return channel.stream(made, on_message); });
+  auto answer = guarded(remote, call, true, progress,
+                        [&](const ChannelCall& made) { return channel.stream(made, on_message); });
   if (!end.error && !answer) end.error = from_net(answer.error(), progress);
-  if (!end.error && answer->http_status != 200)
-    end.error = from_answer(&dialect, answer->http_status, shown_text(remote.access, answer->body));
+  if (!end.error && answer->http_status != 200) {
+    outbound::HttpAnswer refusal = http_answer(*answer);
+    refusal.body = shown_text(remote.access, refusal.body);
+    end.error = from_answer(&dialect, refusal, refusal.body);
+  }
   return end;
 }
 
@@ -399,8 +411,9 @@ tl::expected<task::Json, CallError> RemoteEndpoint::call(const protocol::a2a::Cl
     auto answer =
         guarded(remote_, out, false, progress, [&](const ChannelCall& made) { return channel_->call(made); });
     if (!answer) return tl::unexpected(from_net(answer.error(), progress));
-    if (const auto mask = mask_of(remote_.access)) answer->body = mask->masked(answer->body);
-    return result_in(remote_, answer->http_status, answer->body);
+    outbound::HttpAnswer read = http_answer(*answer);
+    if (const auto mask = mask_of(remote_.access)) read.body = mask->masked(read.body);
+    return result_in(remote_, read);
   }
   outbound::HttpRequest out = http(request, shown);
   out.total_timeout = timeout;
@@ -409,7 +422,7 @@ tl::expected<task::Json, CallError> RemoteEndpoint::call(const protocol::a2a::Cl
   progress.follow(out);
   auto answer = outbound::http_request(out);
   if (!answer) return tl::unexpected(from_net(answer.error(), progress));
-  auto result = result_in(remote_, answer->status, answer->body);
+  auto result = result_in(remote_, *answer);
   if (!result) add_headers(*answer, result.error());
   return result;
 }

@@ -12,6 +12,7 @@
 #include "json/document.h"
 #include "outbound/http_client.h"
 #include "outbound/outcome.h"
+#include "outbound/refusal.h"
 
 namespace baton::outbound {
 namespace {
@@ -45,17 +46,6 @@ std::string secret_of(const Server& server) {
 
 auto refused(std::string text) {
   return tl::unexpected(TokenError{std::move(text)});
-}
-
-// Known error codes of RFC 6749, 5.2, or else the status. Other texts of the server may show the secret
-// sent to it.
-std::string words_for(const HttpAnswer& answer) {
-  constexpr std::array kKnown{"invalid_request",     "invalid_client",         "invalid_grant",
-                              "unauthorized_client", "unsupported_grant_type", "invalid_scope"};
-  const auto document = json::Document::view_of(answer.body);
-  const std::string code = document.root()["error"].str();
-  if (std::ranges::count(kKnown, code) > 0) return code;
-  return "HTTP status " + std::to_string(answer.status);
 }
 
 std::string form(const Server& server, const std::string& secret) {
@@ -181,6 +171,7 @@ tl::expected<Credentials::Kept, TokenError> Credentials::fetch(int stop_fd, bool
     hide(encoded);
     request.headers.emplace_back("Authorization", "Basic " + encoded);
   }
+  request.mask = mask();
   milliseconds held{0};
   request.on_held = [&](milliseconds time) { held = time; };
   const auto begun = Clock::now();
@@ -194,7 +185,9 @@ tl::expected<Credentials::Kept, TokenError> Credentials::fetch(int stop_fd, bool
     return tl::unexpected(std::move(error));
   }
   if (answer->status != 200) {
-    auto error = refused("its token endpoint refuses: " + words_for(*answer)).value();
+    auto error = refused("its token endpoint refuses: " +
+                         refusal_text(*answer, {.secret = secret, .is_about_keys = true}))
+                     .value();
     error.may_come = may_pass(answer->status);
     error.retry_after = retry_after(*answer);
     return tl::unexpected(std::move(error));

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/text.h"
 #include "task/span_names.h"
 
 namespace baton::outbound {
@@ -12,8 +11,7 @@ namespace {
 using std::chrono::milliseconds;
 using PostEnd = Posted::Kind;
 
-constexpr std::size_t kErrorMax = 200;            // bytes shown of a server's error text
-constexpr std::size_t kErrorBodyMax = 64u << 10;  // bytes read of it
+constexpr std::size_t kErrorBodyMax = 64u << 10;  // bytes kept of a refusal
 constexpr int kUnauthorized = 401;
 
 Posted without_token(const TokenError& error) {
@@ -86,17 +84,6 @@ Posted send_post(const Server& server, const Rules& rules, Credentials& credenti
     Posted posted = post_once(server, rules, credentials, post, *token, on_data);
     if (posted.answer.status != kUnauthorized || is_second || !credentials.renew(*token)) return posted;
   }
-}
-
-std::string shown_error(std::string text, const std::string& secret) {
-  for (std::size_t at = 0; !secret.empty() && (at = text.find(secret, at)) != std::string::npos;) {
-    text.replace(at, secret.size(), "***");
-    at += 3;
-  }
-  std::ranges::replace_if(
-      text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
-  text.resize(base::beginning_of(text, kErrorMax).size());
-  return text;
 }
 
 void add_call_span(base::SpanTimer& timer, CallSpan call) {

@@ -46,9 +46,6 @@ struct Posted {
 Posted send_post(const Server& server, const Rules& rules, Credentials& credentials, const Post& post,
                  const std::function<bool(std::string_view)>& on_data);
 
-// A server's error text for display: short, on one line, and without the secret.
-std::string shown_error(std::string text, const std::string& secret);
-
 // The span of a call that is over.
 struct CallSpan {
   std::string name;

@@ -15,6 +15,7 @@
 #include "outbound/credentials.h"
 #include "outbound/outcome.h"
 #include "outbound/post.h"
+#include "outbound/refusal.h"
 #include "protocol/sse/sse_reader.h"
 
 namespace baton::agents {
@@ -42,17 +43,6 @@ task::ExecutorState state_of_breaks(int breaks) {
   json::Writer out(state.state.text);
   out.object([&] { out.member("breaks", breaks); });
   return state;
-}
-
-// The error message in the body of a refusal, from the members that servers use for it.
-std::string reason_in(const std::string& body) {
-  const auto document = json::Document::view_of(body);
-  for (const char* member : {"message", "error", "detail"}) {
-    const json::Value said = document.root()[member];
-    if (said.is_string()) return said.str();
-    if (said["message"].is_string()) return said["message"].str();
-  }
-  return {};
 }
 
 // How a run's request ended. unsent: it may be sent again. lost: the run may be under way there, or over.
@@ -168,14 +158,10 @@ class AguiTurn {
   }
 
   RunSpoke take_refusal(const outbound::Posted& posted) {
-    const int status = posted.answer.status;
-    why_ = "the remote agent answered with HTTP status " + std::to_string(status);
-    // An error about keys may show parts of them.
-    const std::string reason = status == 401 || status == 403 ? "" : reason_in(posted.answer.body);
-    if (!reason.empty()) why_ += ": " + outbound::shown_error(reason, posted.token);
-    if (!posted.answer.moved_to.empty())
-      why_ += ": it has moved to " + outbound::shown_error(posted.answer.moved_to, posted.token);
-    switch (outbound::outcome_of(status)) {
+    why_ = "the remote agent answered with " +
+           outbound::refusal_text(posted.answer,
+                                  {.secret = posted.token, .shows_keys = settings_.verbose_errors});
+    switch (outbound::outcome_of(posted.answer.status)) {
       case outbound::Outcome::busy:
         return RunSpoke::unsent;
       case outbound::Outcome::lost:

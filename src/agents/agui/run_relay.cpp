@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "json/document.h"
 #include "json/writer.h"
-#include "outbound/post.h"
+#include "outbound/refusal.h"
 
 namespace baton::agents {
 namespace {

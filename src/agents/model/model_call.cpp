@@ -6,6 +6,7 @@
 #include "client/decode.h"
 #include "outbound/outcome.h"
 #include "outbound/post.h"
+#include "outbound/refusal.h"
 #include "protocol/sse/sse_reader.h"
 
 namespace baton::agents {
@@ -71,7 +72,11 @@ class ModelAnswerReading {
       done_ = true;
       return false;
     }
-    if (event.type == "error") return take_error(protocol::openai::read_error(event.data));
+    if (event.type == "error") {
+      AnswerError error = protocol::openai::read_error(event.data);
+      error.message = outbound::words_of(event.data);
+      return take_error(error);
+    }
     // Names are not of this protocol: such events are keep-alives.
     const bool is_named = event.type != "message";
     if (is_named && !json::Document::view_of(event.data).root().is_object()) return true;
@@ -120,34 +125,12 @@ class ModelAnswerReading {
   std::optional<ModelCallEnd> end_;
 };
 
-// Replaces words that may be keys or parts of them: servers quote the key that they refuse.
-std::string without_keys(const std::string& text) {
-  std::string shown;
-  std::size_t at = 0;
-  while (at < text.size()) {
-    const std::size_t end = std::min(text.find(' ', at), text.size());
-    const std::string_view word = std::string_view(text).substr(at, end - at);
-    const bool has_digit = std::ranges::any_of(word, [](char c) { return c >= '0' && c <= '9'; });
-    const bool may_be_key =
-        word.find('*') != word.npos || (word.size() >= 8 && has_digit && word.find("://") == word.npos);
-    shown.append(may_be_key ? "***" : word);
-    if (end < text.size()) shown.push_back(' ');
-    at = end + 1;
-  }
-  return shown;
-}
-
 // The end of a call that was refused with an HTTP status. `is_verbose`: the agent's author sees it.
 ModelCallEnd refusal_in(const HttpAnswer& answer, bool is_verbose) {
-  const AnswerError error = protocol::openai::read_error(answer.body);
-  std::string text = "it answered with HTTP status " + std::to_string(answer.status);
-  // An error about keys may show parts of them.
-  const bool is_about_keys = answer.status == 401 || answer.status == 403;
-  const std::string reason = is_about_keys && !is_verbose ? without_keys(error.message) : error.message;
-  if (!reason.empty()) text += ": " + reason;
-  if (!answer.moved_to.empty()) text += ": it has moved to " + answer.moved_to;
+  std::string text = "it answered with " + outbound::refusal_text(answer, {.shows_keys = is_verbose});
   // Waiting does not help when the account is used up.
-  if (error.code == "insufficient_quota") return {Kind::refused, std::move(text)};
+  if (protocol::openai::read_error(answer.body).code == "insufficient_quota")
+    return {Kind::refused, std::move(text)};
   const auto outcome = outbound::outcome_of(answer.status);
   const Kind kind = outcome == outbound::Outcome::busy   ? Kind::busy
                     : outcome == outbound::Outcome::lost ? Kind::unreachable

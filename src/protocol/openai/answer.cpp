@@ -6,14 +6,14 @@
 
 #include "base/one_line.h"
 #include "base/text.h"
+#include "json/error_words.h"
 #include "json/writer.h"
 
 namespace baton::protocol::openai {
 namespace {
 
 constexpr std::size_t kCallsMax = 64;
-constexpr std::size_t kModelMax = 200;     // bytes of a model's name
-constexpr std::size_t kReasonMax = 1'000;  // bytes of an error's words, about
+constexpr std::size_t kModelMax = 200;  // bytes of a model's name
 
 // Returns a text, or the joined texts of a list of content parts.
 std::string text_in(json::Value content) {
@@ -58,36 +58,10 @@ bool is_busy_code(std::string_view code) {
   return status == 408 || status == 425 || status == 429 || (status >= 500 && status <= 599);
 }
 
-// Returns the words of an error: a text, the members that servers use for it, or those of a list's elements.
-// FastAPI's servers say {"detail": [{"loc": ["body", "model"], "msg": "Field required"}]}.
-std::string words_in(json::Value error) {
-  if (error.is_string()) return error.str();
-  std::string words;
-  if (error.is_array()) {
-    for (const json::Value one : error) {
-      const std::string more = words_in(one);
-      if (!more.empty() && words.size() < kReasonMax) words += (words.empty() ? "" : "; ") + more;
-    }
-    return words;
-  }
-  if (!error.is_object()) return words;
-  for (const char* member : {"message", "msg", "error", "detail", "error_description", "errors"}) {
-    words = words_in(error[member]);
-    if (!words.empty()) break;
-  }
-  if (const json::Value place = error["loc"]; place.is_array() && !words.empty()) {
-    std::string path;
-    for (const json::Value step : place)
-      path += (path.empty() ? "" : ".") + std::string(step.is_string() ? step.string() : step.raw());
-    return path + ": " + words;
-  }
-  return words;
-}
-
 AnswerError error_in(json::Value error) {
   AnswerError read;
   if (error.is_string()) return {error.str(), {}, false};
-  read.message = words_in(error);
+  read.message = json::error_words(error);
   read.code = code_in(error);
   read.busy = is_busy_code(read.code) || is_busy_code(error["type"].string());
   return read;
@@ -300,12 +274,6 @@ task::Json AnswerReader::usage(std::string_view provider, std::string_view model
 AnswerError read_error(std::string_view body) {
   const auto document = json::Document::view_of(body);
   json::Value root = document.root();
-  // Plain words. A page is for people in front of a browser.
-  if (root.missing()) {
-    const std::size_t first = body.find_first_not_of(" \t\r\n");
-    const bool is_page = first == body.npos || body[first] == '<' || !base::is_utf8(body);
-    return is_page ? AnswerError{} : AnswerError{base::one_line(body), {}, false};
-  }
   if (root.is_array() && root.size() > 0) root = *root.begin();
   return error_of(root).value_or(error_in(root));
 }
