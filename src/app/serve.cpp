@@ -31,6 +31,7 @@
 #include "base/text.h"
 #include "http/http_server.h"
 #include "outbound/breakers.h"
+#include "outbound/call_counts.h"
 #include "store/memory/memory_store.h"
 #include "store/postgres/postgres_store.h"
 #include "store/sqlite/sqlite_store.h"
@@ -285,13 +286,15 @@ int serve(const Config& configured, const std::function<LoadedConfig()>& read_ag
     spdlog::log(config.on_loopback() ? spdlog::level::debug : spdlog::level::warn,
                 "--dev: callers see what agents write to standard error; not for production");
   outbound::Breakers breakers;
+  outbound::CallCounts calls;
   outbound::ByteBudget answers(config.outbound_budget);
   std::optional<base::SpanQueue> spans;
   std::optional<TraceExporter> exporter;  // outlives the service, to send its last spans
   if (!config.traces.endpoint.empty()) {
     spans.emplace(config.traces.ratio);
     exporter.emplace(*spans, config.traces.endpoint, trace_headers(config.traces),
-                     TraceResource{std::string(kVersion), store->server_name}, config.traces.batch_time);
+                     TraceResource{std::string(kVersion), store->server_name}, config.traces.batch_time,
+                     &calls);
   }
   base::SpanQueue* const traced = spans ? &*spans : nullptr;
   // A turn that waits for its children gives up its slot but keeps its thread. At most `slots` turns wait in
@@ -303,13 +306,13 @@ int serve(const Config& configured, const std::function<LoadedConfig()>& read_ag
     const agents::Agent* agent = chosen_from->find_skilled(skill, tag);
     return agent == nullptr ? std::nullopt : std::optional(agent->name.value);
   };
-  const ExecutorServices services{
-      processes,
-      callers,
-      {config.outbound_origins, config.webhooks.policy, &breakers, traced, &answers, config.outbound_limits},
-      steady,
-      choose,
-      config.plans};
+  const ExecutorServices services{processes,
+                                  callers,
+                                  {config.outbound_origins, config.webhooks.policy, &breakers, &calls, traced,
+                                   &answers, config.outbound_limits},
+                                  steady,
+                                  choose,
+                                  config.plans};
   const agents::Catalogue::Make make = executors(services);
   const std::uint64_t agent_files = config.cards.dev ? agents::files_digest(config.agents_folder) : 0;
   auto catalogue = agents::Catalogue::load(config.agents_folder, make, {}, config.cards);
@@ -319,8 +322,8 @@ int serve(const Config& configured, const std::function<LoadedConfig()>& read_ag
   log_start(config, *catalogue);
   Service service(config,
                   {clock, steady, *store->tasks, *store->deliveries, *store->retention, *store->operators,
-                   make, *catalogue, supervisor, exit_deadline, answers, store->server_name, breakers, traced,
-                   store->peers, exporter ? &*exporter : nullptr, agent_files},
+                   make, *catalogue, supervisor, exit_deadline, answers, store->server_name, breakers, calls,
+                   traced, store->peers, exporter ? &*exporter : nullptr, agent_files},
                   http_limits(config, *catalogue, descriptors));
   const auto served = service.run(read_again, signals);
   return served ? 0 : cannot_start(served.error());

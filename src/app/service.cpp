@@ -61,9 +61,10 @@ engine::EngineWiring engine_wiring(const Config& config, const Dependencies& dep
   return wiring;
 }
 
-notify::NotifierOptions webhook_options(const Config& config, base::SpanQueue* spans) {
+notify::NotifierOptions webhook_options(const Config& config, const Dependencies& dependencies) {
   notify::NotifierOptions options = config.webhooks;
-  options.spans = spans;
+  options.spans = dependencies.spans;
+  options.counts = &dependencies.calls;
   return options;
 }
 
@@ -134,7 +135,7 @@ Service::Service(const Config& config, const Dependencies& dependencies, const h
       engine_(dependencies.store, dependencies.deliveries, dependencies.operators, dependencies.catalogue,
               dependencies.clock, engine_settings(config),
               engine_wiring(config, dependencies, [this] { notifier_.wake(); })),
-      notifier_(engine_.deliveries(), dependencies.steady_clock, webhook_options(config, dependencies.spans),
+      notifier_(engine_.deliveries(), dependencies.steady_clock, webhook_options(config, dependencies),
                 [this](const notify::DeliveryQueue& queue, const store::Delivery& delivery) {
                   return notify::render_a2a(queue, delivery, links_);
                 }),
@@ -434,6 +435,7 @@ void Service::more_metrics(base::MetricsText& out) const {
   out.family("baton_webhook_attempt_duration_seconds", Type::histogram,
              "How long an attempt at a webhook took.");
   out.histogram({}, notifier_.attempt_time().snapshot());
+  dependencies_.calls.add_to(out);
   dependencies_.breakers.add_to(out);
   dependencies_.answers.add_to(out);
   nodes_.add_to(out);

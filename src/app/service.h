@@ -24,6 +24,7 @@
 #include "notify/notifier.h"
 #include "outbound/breakers.h"
 #include "outbound/byte_budget.h"
+#include "outbound/call_counts.h"
 #include "server/grpc/grpc_server.h"
 #include "server/operate/node_list.h"
 #include "server/operate/routes.h"
@@ -52,6 +53,7 @@ struct Dependencies {
   const outbound::ByteBudget& answers;
   std::string server_name;                  // for other servers; empty: a new one in each run
   const outbound::Breakers& breakers;       // for metrics
+  outbound::CallCounts& calls;              // counts webhooks, too
   base::SpanQueue* spans = nullptr;         // of traces; outlives the service; null: none
   store::Peers* peers = nullptr;            // the nodes that share the store; null: it is not shared
   const TraceExporter* exporter = nullptr;  // for metrics; null: none

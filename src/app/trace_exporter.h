@@ -21,6 +21,7 @@
 #include "base/span.h"
 #include "base/threads.h"
 #include "base/unique_fd.h"
+#include "outbound/call_counts.h"
 
 namespace baton::app {
 
@@ -38,8 +39,9 @@ TraceHeaders read_headers(std::string_view text);
 
 class TraceExporter {
  public:
+  // `counts` must outlive this; null: requests are not counted.
   TraceExporter(base::SpanQueue& spans, std::string endpoint, TraceHeaders headers, TraceResource resource,
-                std::chrono::milliseconds batch_time);
+                std::chrono::milliseconds batch_time, outbound::CallCounts* counts = nullptr);
   ~TraceExporter();
   TraceExporter(const TraceExporter&) = delete;
   TraceExporter& operator=(const TraceExporter&) = delete;
@@ -65,6 +67,7 @@ class TraceExporter {
   const TraceHeaders headers_;
   const TraceResource resource_;
   const std::chrono::milliseconds batch_time_;
+  outbound::CallCounts* const counts_;
   const std::shared_ptr<const base::SecretMask> mask_;  // of the headers' values
   std::atomic<std::int64_t> sent_{0}, lost_{0}, rejected_{0};
   bool works_ = true;       // as last logged; used only by the thread

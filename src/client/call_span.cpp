@@ -1,5 +1,6 @@
 #include "client/call_span.h"
 
+#include "outbound/call_span.h"
 #include "task/span_names.h"
 
 namespace baton::client {
@@ -11,9 +12,7 @@ base::Span call_span(const Remote& remote, const CallError* error) {
   span.kind = base::Span::Kind::client;
   if (error != nullptr) span.error = error->text.empty() ? "failed" : error->text;
   if (error != nullptr && error->status > 0) span.with(names::kHttpStatus, std::int64_t{error->status});
-  if (const auto url = outbound::parse_url(remote.url)) {
-    span.with(names::kServerAddress, url->host).with(names::kServerPort, std::int64_t{url->port});
-  }
+  outbound::add_server(span, remote.url);
   return span.with(names::kA2aVersion, protocol::name_of(remote.dialect->version()));
 }
 

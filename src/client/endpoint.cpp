@@ -14,6 +14,7 @@
 #include "http/http_text.h"
 #include "json/document.h"
 #include "json/error_words.h"
+#include "outbound/call_report.h"
 #include "outbound/outcome.h"
 #include "outbound/refusal.h"
 #include "protocol/sse/sse_reader.h"
@@ -237,25 +238,17 @@ outbound::HttpAnswer http_answer(ChannelAnswer& from) {
 template <class Make>
 base::Result<ChannelAnswer> guarded(const Remote& remote, ChannelCall& call, bool is_stream,
                                     Progress& progress, Make make) {
-  using outbound::Breakers;
-  Breakers* const breakers = remote.access.breakers;
   const std::string origin = outbound::origin_of(remote.url);
-  if (breakers) progress.held = breakers->admit(origin, remote.access.despite_breaker);
-  if (progress.held.count() > 0)
-    return base::fail(base::ErrorCode::unavailable,
-                      "the server has not answered several times and is not called for now");
-  bool is_reported = breakers == nullptr;
-  const auto report = [&](Breakers::Went went) {
-    if (!std::exchange(is_reported, true)) breakers->report(origin, went);
-  };
+  outbound::CallReport report(remote.access.breakers, remote.access.counts, origin);
+  progress.held = report.admit(remote.access.despite_breaker);
+  if (progress.held.count() > 0) return base::fail(outbound::CallReport::held_back());
   call.on_connected = [&] {
     progress.sent = true;
-    if (is_stream) report(Breakers::Went::answered);
+    if (is_stream) report.answered(200, false);
   };
   auto answer = make(call);
-  if (answer) report(Breakers::went(answer->http_status, false));
-  const bool is_lost = !answer && !progress.sent && answer.error().code == base::ErrorCode::unavailable;
-  report(is_lost && !outbound::is_stopped(call.stop_fd) ? Breakers::Went::failed : Breakers::Went::unknown);
+  if (answer) report.answered(answer->http_status, false);
+  if (!answer) report.lost(answer.error(), progress.sent, outbound::is_stopped(call.stop_fd));
   return answer;
 }
 
@@ -305,6 +298,7 @@ outbound::HttpRequest basic_request(std::string url, const Access& access, const
   request.intake = access.intake;
   request.policy = access.policy;
   request.breakers = access.breakers;
+  request.counts = access.counts;
   request.despite_breaker = access.despite_breaker;
   request.stop_fd = stop_fd;
   request.mask = mask_of(access);

@@ -61,6 +61,7 @@ struct Access {
   outbound::AddressPolicy policy = outbound::AddressPolicy::any();
   std::size_t answer_max = std::size_t{256} << 20;  // bytes of an answer
   outbound::Breakers* breakers = nullptr;           // see HttpRequest
+  outbound::CallCounts* counts = nullptr;           // see HttpRequest
   bool despite_breaker = false;
   std::optional<TokenSource> tokens = {};  // replaces `token`; queried for each call
   std::string trace = {};                  // the header `traceparent`; empty: none

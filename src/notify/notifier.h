@@ -24,6 +24,7 @@
 #include "notify/host_queues.h"
 #include "notify/webhook_body.h"
 #include "outbound/address.h"
+#include "outbound/call_counts.h"
 
 namespace baton::notify {
 
@@ -36,8 +37,9 @@ struct NotifierOptions {
   Backoff retry;
   base::Duration give_up_after = std::chrono::hours(24);
   outbound::AddressPolicy policy;
-  base::Duration stop_grace{2'000};  // how long `stop` lets senders finish
-  base::SpanQueue* spans = nullptr;  // of attempts; null: none
+  base::Duration stop_grace{2'000};        // how long `stop` lets senders finish
+  base::SpanQueue* spans = nullptr;        // of attempts; null: none
+  outbound::CallCounts* counts = nullptr;  // counts attempts as "webhooks"; outlives the notifier; null: none
 };
 
 class Notifier {

@@ -9,6 +9,7 @@
 #include "base/sha256.h"
 #include "base/text.h"
 #include "base/trace_context.h"
+#include "outbound/call_span.h"
 #include "task/span_names.h"
 
 namespace baton::notify {
@@ -153,9 +154,7 @@ base::Span webhook_span(const store::Delivery& delivery, const outbound::HttpReq
     span.error = outcome.reason.empty() ? "failed" : outcome.reason;
   }
   span.with(names::kHttpMethod, request.method);
-  if (const auto url = outbound::parse_url(request.url)) {
-    span.with(names::kServerAddress, url->host).with(names::kServerPort, std::int64_t{url->port});
-  }
+  outbound::add_server(span, request.url);
   if (delivery.attempts > 0) span.with(names::kHttpResends, std::int64_t{delivery.attempts});
   return span.with(names::kA2aTask, outcome.task).with(names::kEvent, delivery.event.value);
 }

@@ -116,8 +116,6 @@ void Breakers::add_to(base::MetricsText& out) const {
   };
   family("baton_outbound_breaker_state", Type::gauge, "Of each server called: 0 closed, 1 half open, 2 open.",
          [](const Status& one) { return static_cast<int>(one.state); });
-  family("baton_outbound_calls_total", Type::counter, "Calls that went out.",
-         [](const Status& one) { return one.calls; });
   family("baton_outbound_failures_total", Type::counter, "Calls without a connection or a proper answer.",
          [](const Status& one) { return one.failures; });
   family("baton_outbound_held_total", Type::counter, "Times that a call was held back by an open breaker.",

@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "outbound/answer_stream.h"
+#include "outbound/call_report.h"
 #include "outbound/tls.h"
 
 namespace baton::outbound {
@@ -127,43 +128,9 @@ void take_head(const httplib::Response& from, const base::SecretMask* mask, Http
   for (auto& [name, value] : answer.headers) value = mask->masked(value);
 }
 
-// Reports a call to its origin's breaker once: when the head of the answer has arrived, or at the call's end.
-class BreakerReport {
- public:
-  BreakerReport(Breakers* breakers, const Url& url) : breakers_(breakers), origin_(origin_of(url)) {}
-  BreakerReport(const BreakerReport&) = delete;
-  BreakerReport& operator=(const BreakerReport&) = delete;
-  ~BreakerReport() { tell(Breakers::Went::unknown); }
-
-  // Returns how long the breaker holds the call back; zero: the call may be sent.
-  milliseconds admit(bool anyway) {
-    const milliseconds held = breakers_ ? breakers_->admit(origin_, anyway) : milliseconds(0);
-    is_due_ = breakers_ != nullptr && held.count() == 0;
-    return held;
-  }
-  void answered(const HttpAnswer& answer) {
-    tell(Breakers::went(answer.status, retry_after(answer).count() > 0));
-  }
-  // Neither a slow answer nor a call that its caller ended counts as a failure of the server.
-  void lost(const base::Error& error, bool was_connected, int stop_fd) {
-    const bool is_slow = was_connected && error.code == ErrorCode::deadline_exceeded;
-    const bool is_lost = error.code == ErrorCode::unavailable || error.code == ErrorCode::deadline_exceeded;
-    tell(is_lost && !is_slow && !is_stopped(stop_fd) ? Breakers::Went::failed : Breakers::Went::unknown);
-  }
-
- private:
-  void tell(Breakers::Went went) {
-    if (std::exchange(is_due_, false)) breakers_->report(origin_, went);
-  }
-
-  Breakers* const breakers_;
-  const std::string origin_;
-  bool is_due_ = false;
-};
-
 base::Result<HttpAnswer> converse(const HttpRequest& request, const Url& url, Channel& channel,
                                   const WaitLimits& limits, HttpAnswer& answer, const BodySink& sink,
-                                  BreakerReport& report) {
+                                  CallReport& report) {
   if (request.intake != nullptr) request.intake->keep(0);
   AnswerStream stream(channel, request.intake, limits, request.patience);
   base::SecretMask::Pieces shown(request.mask);
@@ -172,7 +139,7 @@ base::Result<HttpAnswer> converse(const HttpRequest& request, const Url& url, Ch
   out.response_handler = [&](const httplib::Response& head) {
     stream.end_head();
     take_head(head, request.mask.get(), answer);
-    report.answered(answer);
+    report.answered(answer.status, retry_after(answer).count() > 0);
     over = has_no_body(head.status);
     return !over;
   };
@@ -196,22 +163,21 @@ base::Result<HttpAnswer> converse(const HttpRequest& request, const Url& url, Ch
 base::Result<HttpAnswer> perform_one(const HttpRequest& request, const Url& url, const WaitLimits& limits,
                                      const BodySink& sink) {
   HttpAnswer answer;
-  BreakerReport report(request.breakers, url);
+  CallReport report(request.breakers, request.counts, origin_of(url), request.counted_as);
   if (const milliseconds held = report.admit(request.despite_breaker); held.count() > 0) {
     if (request.on_held) request.on_held(held);
-    return fail(ErrorCode::unavailable,
-                "the server has not answered several times and is not called for now");
+    return fail(CallReport::held_back());
   }
   try {
     const auto channel = dial(request, url, limits);
     if (!channel) {
-      report.lost(channel.error(), false, request.stop_fd);
+      report.lost(channel.error(), false, is_stopped(request.stop_fd));
       return fail(channel.error());
     }
     if (request.on_connected) request.on_connected();
     auto result = converse(request, url, **channel, limits, answer, sink, report);
-    if (!result) report.lost(result.error(), true, request.stop_fd);
-    if (result) report.answered(*result);
+    if (!result) report.lost(result.error(), true, is_stopped(request.stop_fd));
+    if (result) report.answered(result->status, retry_after(*result).count() > 0);
     return result;
   } catch (const std::exception& error) {
     return fail(ErrorCode::unavailable, "the request failed", error.what());

@@ -1,7 +1,7 @@
 // Outbound HTTP: one request with a total deadline, an address check and a bounded answer.
 //
-// Threads: any; each call blocks until it is over. Redirects are never followed: a 3xx is an answer. No proxy
-// is used. The deadline counts from the call and covers name resolution.
+// Threads: any; each call blocks until it is over. Redirects are followed within an origin. No proxy is used.
+// The deadline counts from the call and covers name resolution.
 #pragma once
 
 #include <chrono>
@@ -18,6 +18,7 @@
 #include "outbound/address.h"
 #include "outbound/breakers.h"
 #include "outbound/byte_budget.h"
+#include "outbound/call_counts.h"
 
 namespace baton::outbound {
 
@@ -65,6 +66,9 @@ struct HttpRequest {
   // The breakers that admit the call and get its outcome; null: none. Must outlive the call.
   Breakers* breakers = nullptr;
   bool despite_breaker = false;  // sends the request even if the breaker is open
+  // Counts the call's outcome; null: it is not counted. Must outlive the call.
+  CallCounts* counts = nullptr;
+  std::string counted_as;  // the name to count it under; empty: the URL's origin
   // Hides secrets in the answer's head and body; null: none. Shared with its owner, which may add secrets.
   std::shared_ptr<const base::SecretMask> mask;
   // Called when the breaker holds the request back, with the time after which it may be made; the call then

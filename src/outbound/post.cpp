@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "task/span_names.h"
-
 namespace baton::outbound {
 namespace {
 
@@ -38,6 +36,7 @@ Posted post_once(const Server& server, const Rules& rules, const Credentials& cr
   request.url = post.url;
   request.policy = rules.policy_for(post.url);
   request.breakers = rules.breakers;
+  request.counts = rules.counts;
   request.despite_breaker = post.despite_breaker;
   request.body = post.body;
   request.content_type = "application/json";
@@ -84,20 +83,6 @@ Posted send_post(const Server& server, const Rules& rules, Credentials& credenti
     Posted posted = post_once(server, rules, credentials, post, *token, on_data);
     if (posted.answer.status != kUnauthorized || is_second || !credentials.renew(*token)) return posted;
   }
-}
-
-void add_call_span(base::SpanTimer& timer, CallSpan call) {
-  namespace names = task::spans;
-  if (!timer.wants(!call.error.empty())) return;
-  base::Span span;
-  span.name = std::move(call.name);
-  span.kind = base::Span::Kind::client;
-  span.error = std::move(call.error);
-  if (!call.model.empty()) span.with(names::kOperation, names::kChat).with(names::kModel, call.model);
-  if (const auto url = parse_url(call.url)) {
-    span.with(names::kServerAddress, url->host).with(names::kServerPort, std::int64_t{url->port});
-  }
-  timer.end(std::move(span));
 }
 
 }  // namespace baton::outbound

@@ -46,13 +46,4 @@ struct Posted {
 Posted send_post(const Server& server, const Rules& rules, Credentials& credentials, const Post& post,
                  const std::function<bool(std::string_view)>& on_data);
 
-// The span of a call that is over.
-struct CallSpan {
-  std::string name;
-  std::string_view url;
-  std::string error;       // empty: the call was answered
-  std::string model = {};  // empty: no model was called
-};
-void add_call_span(base::SpanTimer& timer, CallSpan call);
-
 }  // namespace baton::outbound

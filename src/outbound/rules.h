@@ -14,6 +14,7 @@
 #include "outbound/address.h"
 #include "outbound/breakers.h"
 #include "outbound/byte_budget.h"
+#include "outbound/call_counts.h"
 
 namespace baton::outbound {
 
@@ -29,6 +30,7 @@ struct Rules {
   std::vector<std::string> origins;  // "https://host:port": these may have any address
   AddressPolicy policy;              // for all others
   Breakers* breakers = nullptr;      // of all agents; outlives them; may be null
+  CallCounts* counts = nullptr;      // as `breakers`
   base::SpanQueue* spans = nullptr;  // for calls; as `breakers`
   ByteBudget* budget = nullptr;      // for answers; as `breakers`; null: unbounded
   Limits limits = {};

@@ -12,6 +12,7 @@
 #include "client/decode.h"
 #include "json/document.h"
 #include "json/writer.h"
+#include "outbound/call_span.h"
 #include "outbound/credentials.h"
 #include "outbound/outcome.h"
 #include "outbound/post.h"

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "client/decode.h"
+#include "outbound/call_span.h"
 #include "outbound/outcome.h"
 #include "outbound/post.h"
 #include "outbound/refusal.h"

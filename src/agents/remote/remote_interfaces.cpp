@@ -101,6 +101,7 @@ RemoteInterfaces::Remotes RemoteInterfaces::fetch(std::optional<client::Fetched>
   target.access.key_header = endpoint_.auth_header;
   target.access.policy = rules_.policy_for(target.url);
   target.access.breakers = rules_.breakers;
+  target.access.counts = rules_.counts;
   target.access.spans = rules_.spans;
   target.access.despite_breaker = despite_breaker;
   outbound::Intake intake(rules_.budget, {}, stop_fd);

@@ -173,7 +173,6 @@ TEST_CASE("Breakers: metrics have a line for each origin, and none before the fi
   CHECK_FALSE(bench.goes_out());
   const std::string text = metrics_of(*bench.breakers);
   for (const char* line : {"baton_outbound_breaker_state{origin=\"http://far:80\"} 2\n",
-                           "baton_outbound_calls_total{origin=\"http://far:80\"} 5\n",
                            "baton_outbound_failures_total{origin=\"http://far:80\"} 5\n",
                            "baton_outbound_held_total{origin=\"http://far:80\"} 1\n",
                            "baton_outbound_opened_total{origin=\"http://far:80\"} 1\n"}) {
