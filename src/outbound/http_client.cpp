@@ -86,32 +86,30 @@ httplib::Request to_library(const HttpRequest& from, const Url& url) {
   return request;
 }
 
-base::Result<std::unique_ptr<Channel>> open_channel(const std::string& address, const Url& url,
-                                                    milliseconds connect_timeout, const WaitLimits& limits) {
-  auto socket = Socket::connect(address, url.port, connect_timeout, limits);
-  if (!socket) return fail(socket.error());
-  if (url.scheme == "http") return std::unique_ptr<Channel>(std::move(*socket));
-  auto tls = TlsChannel::open(std::move(*socket), url.host);
+base::Result<std::unique_ptr<Channel>> secured(std::unique_ptr<Socket> socket, const Url& url) {
+  if (url.scheme == "http") return std::unique_ptr<Channel>(std::move(socket));
+  auto tls = TlsChannel::open(std::move(socket), url.host);
   if (!tls) return fail(tls.error());
   return std::unique_ptr<Channel>(std::move(*tls));
 }
 
-// Resolves the name once and dials exactly the addresses that were checked, one after the other.
+// Resolves the name once and dials exactly the addresses that were checked. One that accepts the connection
+// but does not speak TLS leaves the others.
 base::Result<std::unique_ptr<Channel>> dial(const HttpRequest& request, const Url& url,
                                             const WaitLimits& limits) {
   WaitLimits look_up = limits;
   const auto latest = std::chrono::steady_clock::now() + request.resolve_timeout;
   look_up.deadline = std::min(limits.deadline.value_or(latest), latest);
-  const auto addresses = resolve_allowed(url, request.policy, look_up);
+  auto addresses = resolve_allowed(url, request.policy, look_up);
   if (!addresses) return fail(addresses.error());
-  base::Error last;
-  for (const std::string& address : *addresses) {
-    auto channel = open_channel(address, url, request.connect_timeout, limits);
-    if (channel) return channel;
-    last = channel.error();
-    if (limits.deadline && std::chrono::steady_clock::now() >= *limits.deadline) break;
+  while (true) {
+    auto socket = Socket::connect(*addresses, url.port, request.connect_timeout, limits);
+    if (!socket) return fail(socket.error());
+    std::erase(*addresses, (*socket)->address());
+    auto channel = secured(std::move(*socket), url);
+    const bool is_last = channel || channel.error().code != ErrorCode::unavailable || addresses->empty();
+    if (is_last || is_stopped(limits.stop_fd)) return channel;
   }
-  return fail(last);
 }
 
 // RFC 9112, 6.3: answers with these statuses have no body, whatever their headers say.

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 
 namespace baton::outbound {
@@ -17,6 +18,8 @@ namespace {
 using base::ErrorCode;
 using base::fail;
 using std::chrono::milliseconds;
+
+constexpr const char* kNoConnection = "no connection could be made";
 
 tl::unexpected<base::Error> broken(const char* what, int error) {
   return fail(ErrorCode::unavailable, what, std::strerror(error));
@@ -33,10 +36,23 @@ std::optional<milliseconds> longest_wait(const WaitLimits& limits, milliseconds 
   return longest;
 }
 
-}  // namespace
+// Returns the addresses in the order in which they are tried: the families take turns, beginning with that of
+// the first one (RFC 8305, 4).
+std::vector<std::string> in_turns(const std::vector<std::string>& addresses) {
+  const auto is_v6 = [](const std::string& address) { return address.find(':') != std::string::npos; };
+  std::vector<std::string> first, second, order;
+  for (const std::string& address : addresses)
+    (is_v6(address) == is_v6(addresses.front()) ? first : second).push_back(address);
+  for (std::size_t at = 0; at < std::max(first.size(), second.size()); ++at) {
+    if (at < first.size()) order.push_back(first[at]);
+    if (at < second.size()) order.push_back(second[at]);
+  }
+  order.resize(std::min(order.size(), Socket::kAddressesMax));
+  return order;
+}
 
-base::Result<std::unique_ptr<Socket>> Socket::connect(const std::string& address, int port,
-                                                      milliseconds timeout, const WaitLimits& limits) {
+// Begins to connect. The result may already have failed or succeeded: poll says so.
+base::Result<base::UniqueFd> begin_to_connect(const std::string& address, int port) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;  // parses an address, resolves no name
@@ -47,7 +63,7 @@ base::Result<std::unique_ptr<Socket>> Socket::connect(const std::string& address
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(list, &freeaddrinfo);
 
   base::UniqueFd fd(::socket(list->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (!fd.valid()) return broken("no connection could be made", errno);
+  if (!fd.valid()) return broken(kNoConnection, errno);
   const int yes = 1;
   setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
   // Detects a peer that disappeared silently within a minute, no matter how long an answer may take.
@@ -57,17 +73,111 @@ base::Result<std::unique_ptr<Socket>> Socket::connect(const std::string& address
   setsockopt(fd.get(), IPPROTO_TCP, TCP_KEEPINTVL, &kKeepAliveEvery, sizeof kKeepAliveEvery);
   setsockopt(fd.get(), IPPROTO_TCP, TCP_KEEPCNT, &kKeepAliveProbes, sizeof kKeepAliveProbes);
   const int status = ::connect(fd.get(), list->ai_addr, list->ai_addrlen);
-  if (status != 0 && errno != EINPROGRESS) return broken("no connection could be made", errno);
+  if (status != 0 && errno != EINPROGRESS) return broken(kNoConnection, errno);
+  return fd;
+}
 
-  std::unique_ptr<Socket> socket(new Socket(std::move(fd), limits));
-  if (status != 0) {
-    if (const auto ready = socket->wait(POLLOUT, timeout); !ready) return fail(ready.error());
+// The attempts to connect that are under way.
+class Race {
+ public:
+  Race(const std::vector<std::string>& addresses, int port, milliseconds timeout, const WaitLimits& limits)
+      : order_(in_turns(addresses)), port_(port), timeout_(timeout), limits_(limits) {}
+
+  struct Winner {
+    base::UniqueFd fd;
+    std::string address;
+  };
+  base::Result<Winner> run() {
+    while (next_ < order_.size() || !open_.empty()) {
+      const SteadyTime now = std::chrono::steady_clock::now();
+      if (limits_.deadline && now >= *limits_.deadline) return fail(too_late());
+      if (next_ < order_.size() && (open_.empty() || now >= next_at_)) {
+        begin(now);
+        continue;
+      }
+      if (const auto waited = wait(now); !waited) return fail(waited.error());
+      if (const auto won = std::ranges::find(open_, true, &Attempt::is_connected); won != open_.end())
+        return Winner{std::move(won->fd), *won->address};
+    }
+    return fail(last_);
   }
-  int error = 0;
-  socklen_t size = sizeof error;
-  getsockopt(socket->fd_.get(), SOL_SOCKET, SO_ERROR, &error, &size);
-  if (error != 0) return broken("no connection could be made", error);
-  return socket;
+
+ private:
+  struct Attempt {
+    base::UniqueFd fd;
+    const std::string* address;
+    SteadyTime until;
+    bool is_connected = false;
+    bool is_over = false;
+  };
+
+  static base::Error too_late() { return {ErrorCode::deadline_exceeded, "the other side took too long", {}}; }
+
+  void begin(SteadyTime now) {
+    const std::string& address = order_[next_++];
+    auto fd = begin_to_connect(address, port_);
+    if (!fd) return lose(fd.error());
+    open_.push_back({std::move(*fd), &address, now + timeout_});
+    next_at_ = now + Socket::kRaceDelay;
+  }
+
+  // An attempt has failed: the next address need not wait.
+  void lose(base::Error why) {
+    last_ = std::move(why);
+    next_at_ = {};
+  }
+
+  // Waits until an attempt has ended, or the next one is due.
+  base::Result<void> wait(SteadyTime now) {
+    SteadyTime until = next_ < order_.size() ? next_at_ : SteadyTime::max();
+    std::vector<pollfd> fds{{limits_.stop_fd, POLLIN, 0}};
+    for (const Attempt& one : open_) {
+      fds.push_back({one.fd.get(), POLLOUT, 0});
+      until = std::min(until, one.until);
+    }
+    if (limits_.deadline) until = std::min(until, *limits_.deadline);
+    const auto left =
+        std::clamp<std::int64_t>(std::chrono::ceil<milliseconds>(until - now).count(), 0, 3'600'000);
+    const int count = ::poll(fds.data(), fds.size(), static_cast<int>(left));
+    if (count < 0 && errno != EINTR) return broken("waiting for the connection failed", errno);
+    if (count > 0 && fds[0].revents != 0) return fail(ErrorCode::unavailable, "the request was abandoned");
+    for (std::size_t at = 0; at < open_.size(); ++at)
+      look_at(open_[at], count > 0 && fds[at + 1].revents != 0);
+    std::erase_if(open_, [](const Attempt& one) { return one.is_over; });
+    return {};
+  }
+
+  void look_at(Attempt& one, bool has_ended) {
+    if (!has_ended) {
+      one.is_over = std::chrono::steady_clock::now() >= one.until;
+      if (one.is_over) lose(too_late());
+      return;
+    }
+    int error = 0;
+    socklen_t size = sizeof error;
+    getsockopt(one.fd.get(), SOL_SOCKET, SO_ERROR, &error, &size);
+    one.is_connected = error == 0;
+    one.is_over = error != 0;
+    if (one.is_over) lose(broken(kNoConnection, error).value());
+  }
+
+  const std::vector<std::string> order_;
+  const int port_;
+  const milliseconds timeout_;
+  const WaitLimits& limits_;
+  std::vector<Attempt> open_;
+  std::size_t next_ = 0;
+  SteadyTime next_at_{};
+  base::Error last_{ErrorCode::unavailable, kNoConnection, {}};
+};
+
+}  // namespace
+
+base::Result<std::unique_ptr<Socket>> Socket::connect(const std::vector<std::string>& addresses, int port,
+                                                      milliseconds timeout, const WaitLimits& limits) {
+  auto winner = Race(addresses, port, timeout, limits).run();
+  if (!winner) return fail(winner.error());
+  return std::unique_ptr<Socket>(new Socket(std::move(winner->fd), std::move(winner->address), limits));
 }
 
 base::Result<void> Socket::wait(short events, milliseconds idle) {

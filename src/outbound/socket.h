@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 #include "base/unique_fd.h"
@@ -38,10 +39,18 @@ class Channel {
 
 class Socket final : public Channel {
  public:
-  // Connects to `address`, the text of an IPv4 or IPv6 address. Resolves no names.
-  static base::Result<std::unique_ptr<Socket>> connect(const std::string& address, int port,
+  // Connects to the first of `addresses` that accepts (RFC 8305, 5): texts of IPv4 and IPv6 addresses; no
+  // name is resolved. The families take turns, and an attempt that neither succeeds nor fails within
+  // kRaceDelay is joined by one at the next address. `timeout`: of each attempt. At most kAddressesMax
+  // addresses are tried.
+  static base::Result<std::unique_ptr<Socket>> connect(const std::vector<std::string>& addresses, int port,
                                                        std::chrono::milliseconds timeout,
                                                        const WaitLimits& limits);
+  static constexpr std::chrono::milliseconds kRaceDelay{250};
+  static constexpr std::size_t kAddressesMax = 10;
+
+  // The address that it is connected to.
+  const std::string& address() const { return address_; }
 
   base::Result<std::size_t> read(char* buffer, std::size_t size) override;
   base::Result<void> write(std::string_view bytes) override;
@@ -54,12 +63,14 @@ class Socket final : public Channel {
     if (limits_.idle.count() == 0 || (is_bound && longest_wait_ < limits_.idle)) return longest_wait_;
     return limits_.idle;
   }
-  Socket(base::UniqueFd fd, const WaitLimits& limits) : fd_(std::move(fd)), limits_(limits) {}
+  Socket(base::UniqueFd fd, std::string address, const WaitLimits& limits)
+      : fd_(std::move(fd)), address_(std::move(address)), limits_(limits) {}
 
   // Waits for one of the poll bits `events`, for at most `idle` and until the conversation's deadline.
   base::Result<void> wait(short events, std::chrono::milliseconds idle);
 
   base::UniqueFd fd_;
+  const std::string address_;
   const WaitLimits limits_;
   std::chrono::milliseconds longest_wait_{0};
 };

@@ -236,7 +236,7 @@ TEST_CASE("Channel: waits can have a limit even without a deadline") {
   const auto url = baton::outbound::parse_url(server.url());
   REQUIRE(url);
   WaitLimits limits;
-  auto socket = baton::outbound::Socket::connect("127.0.0.1", url->port, patience(), limits);
+  auto socket = baton::outbound::Socket::connect({"127.0.0.1"}, url->port, patience(), limits);
   REQUIRE(socket);
   (*socket)->bound_waits(10ms);
   REQUIRE((*socket)->write("GET / HTTP/1.1\r\n\r\n"));

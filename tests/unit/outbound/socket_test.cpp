@@ -1,0 +1,97 @@
+#include "outbound/socket.h"
+
+#include <arpa/inet.h>
+#include <doctest/doctest.h>
+#include <netinet/in.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+#include <string>
+#include <vector>
+
+#include "support/patience.h"
+
+namespace socket_test {
+
+using baton::base::ErrorCode;
+using baton::base::UniqueFd;
+using baton::outbound::Socket;
+using baton::outbound::WaitLimits;
+using baton::test::patience;
+
+namespace {
+
+constexpr const char* kHanging = "127.0.0.2";
+
+// A listener at an address. `port`: 0: any.
+class Listener {
+ public:
+  Listener(const char* address, int port, int backlog)
+      : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_port = htons(static_cast<std::uint16_t>(port));
+    inet_pton(AF_INET, address, &at.sin_addr);
+    socklen_t size = sizeof at;
+    REQUIRE(::bind(fd_.get(), reinterpret_cast<sockaddr*>(&at), size) == 0);
+    REQUIRE(::listen(fd_.get(), backlog) == 0);
+    ::getsockname(fd_.get(), reinterpret_cast<sockaddr*>(&at), &size);
+    address_ = at;
+  }
+  int port() const { return ntohs(address_.sin_port); }
+
+  // Fills the queue, so that further attempts to connect get no answer.
+  void hang() {
+    for (int i = 0; i < 4; ++i) {
+      filling_.emplace_back(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+      ::connect(filling_.back().get(), reinterpret_cast<sockaddr*>(&address_), sizeof address_);
+    }
+  }
+
+ private:
+  const UniqueFd fd_;
+  sockaddr_in address_{};
+  std::vector<UniqueFd> filling_;
+};
+
+}  // namespace
+
+TEST_CASE(
+    "Socket: an address that does not answer is joined by the next one, one that refuses is passed over") {
+  Listener hanging(kHanging, 0, 0);
+  hanging.hang();
+  const Listener good("127.0.0.1", hanging.port(), 16);
+  // 127.0.0.3 refuses. Without a race the first address would use up the whole time.
+  const auto socket = Socket::connect({kHanging, "127.0.0.3", "127.0.0.1"}, good.port(), 10 * patience(), {});
+  REQUIRE_MESSAGE(socket.has_value(), socket.error().for_caller);
+  CHECK((*socket)->address() == "127.0.0.1");
+}
+
+TEST_CASE("Socket: the families take turns, beginning with that of the first address") {
+  Listener good("127.0.0.1", 0, 16);
+  // The second IPv6 address comes after the IPv4 one. Documentation addresses: unreachable, or without an
+  // answer.
+  const auto socket = Socket::connect({"100::1", "100::2", "127.0.0.1"}, good.port(), 10 * patience(), {});
+  REQUIRE_MESSAGE(socket.has_value(), socket.error().for_caller);
+  CHECK((*socket)->address() == "127.0.0.1");
+}
+
+TEST_CASE("Socket: a race that nobody wins ends with the time of each attempt, the deadline or a stop") {
+  Listener hanging(kHanging, 0, 0);
+  hanging.hang();
+  using std::chrono::milliseconds;
+  const auto late = Socket::connect({kHanging}, hanging.port(), milliseconds(20), {});
+  REQUIRE_FALSE(late.has_value());
+  CHECK(late.error().code == ErrorCode::deadline_exceeded);
+  WaitLimits limits;
+  limits.deadline = std::chrono::steady_clock::now() + milliseconds(20);
+  CHECK(Socket::connect({kHanging}, hanging.port(), patience(), limits).error().code ==
+        ErrorCode::deadline_exceeded);
+  const UniqueFd stop(eventfd(1, EFD_CLOEXEC));
+  limits.deadline.reset();
+  limits.stop_fd = stop.get();
+  CHECK(Socket::connect({kHanging}, hanging.port(), patience(), limits).error().code ==
+        ErrorCode::unavailable);
+}
+
+}  // namespace socket_test
