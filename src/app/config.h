@@ -17,6 +17,7 @@
 #include "http/http_server.h"
 #include "notify/notifier.h"
 #include "outbound/byte_budget.h"
+#include "outbound/proxy.h"
 #include "outbound/rules.h"
 #include "server/grpc/limits.h"
 #include "server/shared/options.h"
@@ -57,6 +58,7 @@ struct Config {
   int operate_port = kWithCallers;  // of the operator API and the console: on the callers' listener
   std::string operate_host = "127.0.0.1";
   std::string agents_folder = "agent-cards";
+  outbound::Proxy proxy;                          // for all calls to other servers
   std::vector<std::string> outbound_origins;      // of remote agents; these may have any address
   outbound::ByteBudget::Options outbound_budget;  // for their answers
   outbound::Limits outbound_limits;

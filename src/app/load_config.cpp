@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "json/document.h"
 #include "outbound/http_client.h"
+#include "outbound/proxy.h"
 #include "server/admission/hosts.h"
 #include "task/ids.h"
 
@@ -257,6 +258,11 @@ class Loader {
       if (origin != "*" && origin != "loopback" && (!web(origin) || !plain))
         wrong("cors.origins", "must be *, loopback or like https://host:port");
     }
+    if (const std::string problem = outbound::proxy_problem(c.proxy.url);
+        !c.proxy.url.empty() && !problem.empty())
+      wrong("outbound.proxy", problem);
+    // Agents must not get what the variable holds.
+    if (!c.proxy.secret_env.empty()) config().cards.secret_variables.push_back(c.proxy.secret_env);
     for (const std::string& origin : c.outbound_origins) {
       if (!web(origin) || !outbound::parse_url(origin)) {
         wrong("outbound.origins", "must be like https://host:port");

@@ -294,7 +294,7 @@ int serve(const Config& configured, const std::function<LoadedConfig()>& read_ag
     spans.emplace(config.traces.ratio);
     exporter.emplace(*spans, config.traces.endpoint, trace_headers(config.traces),
                      TraceResource{std::string(kVersion), store->server_name}, config.traces.batch_time,
-                     &calls);
+                     config.proxy, &calls);
   }
   base::SpanQueue* const traced = spans ? &*spans : nullptr;
   // A turn that waits for its children gives up its slot but keeps its thread. At most `slots` turns wait in
@@ -309,7 +309,7 @@ int serve(const Config& configured, const std::function<LoadedConfig()>& read_ag
   const ExecutorServices services{processes,
                                   callers,
                                   {config.outbound_origins, config.webhooks.policy, &breakers, &calls, traced,
-                                   &answers, config.outbound_limits},
+                                   &answers, config.outbound_limits, config.proxy},
                                   steady,
                                   choose,
                                   config.plans};

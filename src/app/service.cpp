@@ -65,6 +65,7 @@ notify::NotifierOptions webhook_options(const Config& config, const Dependencies
   notify::NotifierOptions options = config.webhooks;
   options.spans = dependencies.spans;
   options.counts = &dependencies.calls;
+  options.proxy = config.proxy;
   return options;
 }
 

@@ -235,6 +235,13 @@ constexpr Setting kSettings[] = {
     {"postgres.standby", &to<&Config::store, &StoreOptions::postgres_standby>,
      "Wait while another Baton has the PostgreSQL database, and take over when it is gone"},
 
+    {"outbound.proxy", &to<&Config::proxy, &outbound::Proxy::url>,
+     "The HTTP proxy for all calls to other servers, like http://host:port; a card may name another", 0,
+     2048},
+    {"outbound.proxy_secret_env", &to<&Config::proxy, &outbound::Proxy::secret_env>,
+     "The environment variable that holds user:password for it", 0, 255},
+    {"outbound.proxy_except", &to<&Config::proxy, &outbound::Proxy::except>,
+     "Hosts that are called without it; .example.org is all below example.org", 0, 1'000},
     {"outbound.origins", &to<&Config::outbound_origins>,
      "Origins like https://host:port of agents elsewhere that may be at private and loopback addresses", 0,
      100},

@@ -52,12 +52,14 @@ TraceHeaders read_headers(std::string_view text) {
 }
 
 TraceExporter::TraceExporter(base::SpanQueue& spans, std::string endpoint, TraceHeaders headers,
-                             TraceResource resource, milliseconds batch_time, outbound::CallCounts* counts)
+                             TraceResource resource, milliseconds batch_time, outbound::Proxy proxy,
+                             outbound::CallCounts* counts)
     : spans_(spans),
       endpoint_(std::move(endpoint)),
       headers_(std::move(headers)),
       resource_(std::move(resource)),
       batch_time_(batch_time),
+      proxy_(std::move(proxy)),
       counts_(counts),
       mask_(mask_of(headers_)),
       stop_fd_(eventfd(0, EFD_CLOEXEC)),
@@ -116,6 +118,7 @@ TraceExporter::Sent TraceExporter::send(const std::string& body, milliseconds ti
   request.answer_max = 64 << 10;
   // The operator chose the address, so any address is allowed.
   request.policy = outbound::AddressPolicy::any();
+  request.proxy = proxy_;
   request.counts = counts_;
   request.mask = mask_;
   // The end of the program aborts a request, but not the last one, which is sent after the end of the queue.

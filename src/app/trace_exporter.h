@@ -22,6 +22,7 @@
 #include "base/threads.h"
 #include "base/unique_fd.h"
 #include "outbound/call_counts.h"
+#include "outbound/proxy.h"
 
 namespace baton::app {
 
@@ -41,7 +42,8 @@ class TraceExporter {
  public:
   // `counts` must outlive this; null: requests are not counted.
   TraceExporter(base::SpanQueue& spans, std::string endpoint, TraceHeaders headers, TraceResource resource,
-                std::chrono::milliseconds batch_time, outbound::CallCounts* counts = nullptr);
+                std::chrono::milliseconds batch_time, outbound::Proxy proxy = {},
+                outbound::CallCounts* counts = nullptr);
   ~TraceExporter();
   TraceExporter(const TraceExporter&) = delete;
   TraceExporter& operator=(const TraceExporter&) = delete;
@@ -67,6 +69,7 @@ class TraceExporter {
   const TraceHeaders headers_;
   const TraceResource resource_;
   const std::chrono::milliseconds batch_time_;
+  const outbound::Proxy proxy_;
   outbound::CallCounts* const counts_;
   const std::shared_ptr<const base::SecretMask> mask_;  // of the headers' values
   std::atomic<std::int64_t> sent_{0}, lost_{0}, rejected_{0};

@@ -239,6 +239,11 @@ template <class Make>
 base::Result<ChannelAnswer> guarded(const Remote& remote, ChannelCall& call, bool is_stream,
                                     Progress& progress, Make make) {
   const std::string origin = outbound::origin_of(remote.url);
+  const auto place = outbound::parse_url(origin);
+  if (place && remote.access.proxy.serves(*place))
+    return base::fail(
+        base::ErrorCode::permission_denied,
+        "gRPC goes through no proxy: name the host in outbound.proxy_except, or another transport");
   outbound::CallReport report(remote.access.breakers, remote.access.counts, origin);
   progress.held = report.admit(remote.access.despite_breaker);
   if (progress.held.count() > 0) return base::fail(outbound::CallReport::held_back());
@@ -299,6 +304,7 @@ outbound::HttpRequest basic_request(std::string url, const Access& access, const
   request.policy = access.policy;
   request.breakers = access.breakers;
   request.counts = access.counts;
+  request.proxy = access.proxy;
   request.despite_breaker = access.despite_breaker;
   request.stop_fd = stop_fd;
   request.mask = mask_of(access);

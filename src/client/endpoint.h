@@ -62,6 +62,7 @@ struct Access {
   std::size_t answer_max = std::size_t{256} << 20;  // bytes of an answer
   outbound::Breakers* breakers = nullptr;           // see HttpRequest
   outbound::CallCounts* counts = nullptr;           // see HttpRequest
+  outbound::Proxy proxy = {};                       // see HttpRequest; gRPC goes through none
   bool despite_breaker = false;
   std::optional<TokenSource> tokens = {};  // replaces `token`; queried for each call
   std::string trace = {};                  // the header `traceparent`; empty: none

@@ -270,6 +270,7 @@ outbound::HttpRequest Notifier::prepare(const store::Delivery& delivery, Rendere
   request.connect_timeout = std::min<base::Duration>(request.connect_timeout, options_.timeout);
   request.resolve_timeout = std::min<base::Duration>(options_.resolve_timeout, options_.timeout);
   request.policy = options_.policy;
+  request.proxy = options_.proxy;
   request.counts = options_.counts;
   request.counted_as = "webhooks";  // callers choose the servers
   request.stop_fd = abandon_fd_.get();

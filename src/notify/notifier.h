@@ -25,6 +25,7 @@
 #include "notify/webhook_body.h"
 #include "outbound/address.h"
 #include "outbound/call_counts.h"
+#include "outbound/proxy.h"
 
 namespace baton::notify {
 
@@ -39,6 +40,7 @@ struct NotifierOptions {
   outbound::AddressPolicy policy;
   base::Duration stop_grace{2'000};        // how long `stop` lets senders finish
   base::SpanQueue* spans = nullptr;        // of attempts; null: none
+  outbound::Proxy proxy;                   // for attempts
   outbound::CallCounts* counts = nullptr;  // counts attempts as "webhooks"; outlives the notifier; null: none
 };
 

@@ -173,6 +173,11 @@ bool is_allowed_address(const std::string& address, const AddressPolicy& policy)
          (policy.allow_loopback && is_loopback_address(address));
 }
 
+bool is_this_machine(const std::string& host) {
+  const auto literal = literal_address(host);
+  return is_localhost(host) || (literal && is_loopback_address(*literal));
+}
+
 base::Result<void> check_target(const Url& url, const AddressPolicy& policy) {
   if (!is_allowed_port(url.port, policy)) {
     return fail(ErrorCode::permission_denied,

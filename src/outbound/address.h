@@ -37,6 +37,9 @@ struct AddressPolicy {
 bool is_public_address(const std::string& address);
 bool is_allowed_address(const std::string& address, const AddressPolicy& policy);
 
+// Returns true for loopback addresses, "localhost" and its subdomains.
+bool is_this_machine(const std::string& host);
+
 // Checks a target before its name is resolved: the port, an address in place of a name (in any form that the
 // resolver accepts, such as "127.1"), and "localhost" and its subdomains. Fails with permission_denied.
 base::Result<void> check_target(const Url& url, const AddressPolicy& policy);

@@ -160,6 +160,7 @@ tl::expected<Credentials::Kept, TokenError> Credentials::fetch(int stop_fd, bool
   request.policy = rules_.policy_for(request.url);
   request.breakers = rules_.breakers;
   request.counts = rules_.counts;
+  request.proxy = rules_.proxy;
   request.despite_breaker = despite_breaker;
   request.stop_fd = stop_fd;
   request.answer_max = kTokenAnswerMax;

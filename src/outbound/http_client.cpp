@@ -48,7 +48,8 @@ bool is_header_value(std::string_view value) {
 
 // Reserved headers determine where the request goes and where it ends, so only this file sets them.
 bool is_reserved_header(std::string_view name) {
-  constexpr std::array kReserved{"Host", "Content-Length", "Transfer-Encoding", "Connection"};
+  constexpr std::array kReserved{"Host", "Content-Length", "Transfer-Encoding", "Connection",
+                                 "Proxy-Authorization"};
   return std::any_of(kReserved.begin(), kReserved.end(),
                      [&](std::string_view reserved) { return base::same_word(name, reserved); });
 }
@@ -78,6 +79,11 @@ httplib::Request to_library(const HttpRequest& from, const Url& url) {
   httplib::Request request;
   request.method = from.method;
   request.path = url.target;
+  if (url.scheme == "http" && from.proxy.serves(url)) {
+    request.path.insert(0, "http://" + host_header(url));
+    const std::string login = from.proxy.authorization();
+    if (!login.empty()) request.headers.emplace("Proxy-Authorization", login);
+  }
   request.headers.emplace("Host", host_header(url));
   for (const auto& [name, value] : from.headers) request.headers.emplace(name, value);
   if (!request.has_header("User-Agent")) request.headers.emplace("User-Agent", "Baton");
@@ -86,8 +92,30 @@ httplib::Request to_library(const HttpRequest& from, const Url& url) {
   return request;
 }
 
-base::Result<std::unique_ptr<Channel>> secured(std::unique_ptr<Socket> socket, const Url& url) {
+// The first hop of a connection: the server, or the proxy that serves it.
+struct FirstHop {
+  Url place;
+  AddressPolicy policy;
+  const Proxy* proxy = nullptr;
+};
+
+base::Result<FirstHop> first_hop(const HttpRequest& request, const Url& url) {
+  if (!request.proxy.serves(url)) return FirstHop{url, request.policy};
+  if (const auto checked = check_target_behind(url, request.policy); !checked) return fail(checked.error());
+  auto place = parse_url(request.proxy.url);
+  if (!place) return fail(place.error());
+  return FirstHop{std::move(*place), AddressPolicy::any(), &request.proxy};
+}
+
+// Makes a channel to the server of a connection to the first hop. A proxy gets plain requests as a whole
+// (RFC 9112, 3.2.2), and tunnels of TLS: proxies commonly tunnel to port 443 only.
+base::Result<std::unique_ptr<Channel>> secured(std::unique_ptr<Socket> socket, const Url& url,
+                                               const Proxy* proxy) {
   if (url.scheme == "http") return std::unique_ptr<Channel>(std::move(socket));
+  if (proxy != nullptr) {
+    if (const auto opened = open_tunnel(*socket, url, proxy->authorization()); !opened)
+      return fail(opened.error());
+  }
   auto tls = TlsChannel::open(std::move(socket), url.host);
   if (!tls) return fail(tls.error());
   return std::unique_ptr<Channel>(std::move(*tls));
@@ -97,16 +125,20 @@ base::Result<std::unique_ptr<Channel>> secured(std::unique_ptr<Socket> socket, c
 // but does not speak TLS leaves the others.
 base::Result<std::unique_ptr<Channel>> dial(const HttpRequest& request, const Url& url,
                                             const WaitLimits& limits) {
+  const auto hop = first_hop(request, url);
+  if (!hop) return fail(hop.error());
   WaitLimits look_up = limits;
   const auto latest = std::chrono::steady_clock::now() + request.resolve_timeout;
   look_up.deadline = std::min(limits.deadline.value_or(latest), latest);
-  auto addresses = resolve_allowed(url, request.policy, look_up);
+  auto addresses = resolve_allowed(hop->place, hop->policy, look_up);
   if (!addresses) return fail(addresses.error());
   while (true) {
-    auto socket = Socket::connect(*addresses, url.port, request.connect_timeout, limits);
+    auto socket = Socket::connect(*addresses, hop->place.port, request.connect_timeout, limits);
+    if (!socket && hop->proxy != nullptr)
+      return fail(socket.error().code, "the proxy cannot be reached: " + socket.error().for_caller);
     if (!socket) return fail(socket.error());
     std::erase(*addresses, (*socket)->address());
-    auto channel = secured(std::move(*socket), url);
+    auto channel = secured(std::move(*socket), url, hop->proxy);
     const bool is_last = channel || channel.error().code != ErrorCode::unavailable || addresses->empty();
     if (is_last || is_stopped(limits.stop_fd)) return channel;
   }

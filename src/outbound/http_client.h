@@ -1,7 +1,7 @@
 // Outbound HTTP: one request with a total deadline, an address check and a bounded answer.
 //
-// Threads: any; each call blocks until it is over. Redirects are followed within an origin. No proxy is used.
-// The deadline counts from the call and covers name resolution.
+// Threads: any; each call blocks until it is over. Redirects are followed within an origin. A proxy is used
+// only if the request names one. The deadline counts from the call and covers name resolution.
 #pragma once
 
 #include <chrono>
@@ -19,6 +19,7 @@
 #include "outbound/breakers.h"
 #include "outbound/byte_budget.h"
 #include "outbound/call_counts.h"
+#include "outbound/proxy.h"
 
 namespace baton::outbound {
 
@@ -52,6 +53,7 @@ struct HttpRequest {
   std::chrono::milliseconds total_timeout{15'000};
   std::size_t answer_max = 1 << 20;  // bytes of body kept; a longer answer is truncated without an error
   AddressPolicy policy;
+  Proxy proxy;  // its URL is empty: the call is direct
   // Only the status matters: once the head is read, failures in the body are ignored.
   bool head_suffices = false;
   // Asked before each wait for more of the answer: its longest time. Zero: no limit of its own. May be empty.

@@ -37,6 +37,7 @@ Posted post_once(const Server& server, const Rules& rules, const Credentials& cr
   request.policy = rules.policy_for(post.url);
   request.breakers = rules.breakers;
   request.counts = rules.counts;
+  request.proxy = rules.proxy;
   request.despite_breaker = post.despite_breaker;
   request.body = post.body;
   request.content_type = "application/json";

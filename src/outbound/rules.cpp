@@ -8,6 +8,12 @@
 
 namespace baton::outbound {
 
+Rules Rules::of(const Server& server) const {
+  Rules own = *this;
+  if (server.proxy) own.proxy = *server.proxy;
+  return own;
+}
+
 AddressPolicy Rules::policy_for(std::string_view url) const {
   const std::string origin = origin_of(url);
   const bool is_allowed =

@@ -15,6 +15,8 @@
 #include "outbound/breakers.h"
 #include "outbound/byte_budget.h"
 #include "outbound/call_counts.h"
+#include "outbound/proxy.h"
+#include "outbound/server.h"
 
 namespace baton::outbound {
 
@@ -34,6 +36,10 @@ struct Rules {
   base::SpanQueue* spans = nullptr;  // for calls; as `breakers`
   ByteBudget* budget = nullptr;      // for answers; as `breakers`; null: unbounded
   Limits limits = {};
+  Proxy proxy = {};
+
+  // These rules for one server, which may have a proxy of its own.
+  Rules of(const Server& server) const;
 
   // The policy for a URL that the operator has named.
   AddressPolicy policy_for(std::string_view url) const;

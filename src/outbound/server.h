@@ -2,7 +2,10 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
+
+#include "outbound/proxy.h"
 
 namespace baton::outbound {
 
@@ -18,6 +21,7 @@ struct Server {
   bool secret_optional = false;  // of bearer and api_key: requests may go out without one
   // For oauth: the token endpoint, and the members of requests to it.
   std::string token_url, client_id, scope, audience;
+  std::optional<Proxy> proxy;   // instead of that of the setting; an empty URL: none
   bool secret_in_body = false;  // client_id and secret go in the body, not in a header
 };
 

@@ -260,8 +260,9 @@ class AguiExecutor final : public Executor {
  public:
   AguiExecutor(base::WorkerPool& pool, const AgentSettings& settings, const outbound::Rules& rules)
       : refusal_(rules.refusal_of(settings.endpoint.url)),
-        credentials_(std::make_shared<outbound::Credentials>(settings.endpoint, rules)),
-        runs_(pool, [settings, rules, credentials = credentials_](FunctionTurn& turn) {
+        credentials_(std::make_shared<outbound::Credentials>(settings.endpoint, rules.of(settings.endpoint))),
+        runs_(pool, [settings, rules = rules.of(settings.endpoint),
+                     credentials = credentials_](FunctionTurn& turn) {
           turn.hide([credentials] { return credentials->mask(); });
           AguiTurn(settings, rules, *credentials, turn).run();
         }) {}

@@ -121,6 +121,24 @@ void read_url(Value baton, AgentSettings& settings, std::vector<SchemaProblem>& 
   }
 }
 
+// A card that names a proxy is for one server, so it has no exceptions.
+void read_proxy(Value baton, Endpoint& endpoint, std::vector<SchemaProblem>& problems) {
+  const std::string url = baton["proxy"].str();
+  const std::string variable = baton["proxy_secret_env"].str();
+  if ((url.empty() || url == "none") && !variable.empty())
+    problems.push_back({"/baton/proxy_secret_env", "needs \"proxy\": \"http://host:port\""});
+  if (variable.starts_with("BATON_"))
+    problems.push_back(
+        {"/baton/proxy_secret_env", "\"" + variable + "\" is Baton's own and is not passed on"});
+  if (url.empty()) return;
+  endpoint.proxy.emplace();
+  if (url == "none") return;
+  endpoint.proxy->url = url;
+  endpoint.proxy->secret_env = variable;
+  if (const std::string problem = outbound::proxy_problem(url); !problem.empty())
+    problems.push_back({"/baton/proxy", problem});
+}
+
 void read_endpoint(Value baton, const std::filesystem::path& folder, AgentSettings& settings,
                    std::vector<SchemaProblem>& problems) {
   Endpoint& endpoint = settings.endpoint;
@@ -133,7 +151,7 @@ void read_endpoint(Value baton, const std::filesystem::path& folder, AgentSettin
         {"/baton/on_unknown", "is only for agents elsewhere (executors \"a2a\" and \"ag-ui\")"});
   }
   if (!settings.acts_outside()) {
-    for (const char* member : {"url", "url_env", "auth"}) {
+    for (const char* member : {"url", "url_env", "auth", "proxy", "proxy_secret_env"}) {
       if (baton[member].absent()) continue;
       problems.push_back(
           {std::string("/baton/") + member, "is only for executors \"a2a\", \"ag-ui\" and \"openai\""});
@@ -142,6 +160,7 @@ void read_endpoint(Value baton, const std::filesystem::path& folder, AgentSettin
   }
   read_url(baton, settings, problems);
   read_auth(baton["auth"], folder, endpoint, problems);
+  read_proxy(baton, endpoint, problems);
   const bool is_agui = settings.executor == AgentSettings::Kind::ag_ui;
   if (!is_agui && !baton["ag_ui"].absent())
     problems.push_back({"/baton/ag_ui", "is only for executor \"ag-ui\""});

@@ -351,7 +351,7 @@ class ModelTurn {
 // A URL from the environment is the operator's word, as outbound.origins are.
 outbound::Rules rules_for(const Endpoint& endpoint, outbound::Rules rules) {
   if (endpoint.is_from_env) rules.origins.push_back(endpoint.url);
-  return rules;
+  return rules.of(endpoint);
 }
 
 class ModelExecutor final : public Executor {

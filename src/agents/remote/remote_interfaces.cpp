@@ -23,7 +23,7 @@ constexpr std::size_t kAnswerMax = 96 << 20;
 RemoteInterfaces::RemoteInterfaces(task::AgentCard card, Endpoint endpoint, outbound::Rules rules)
     : own_card_(std::move(card)),
       endpoint_(std::move(endpoint)),
-      rules_(std::move(rules)),
+      rules_(rules.of(endpoint_)),
       credentials_(std::make_shared<outbound::Credentials>(endpoint_, rules_)) {
   found_.with([&](Found& found) { found.card = std::make_shared<const task::AgentCard>(own_card_); });
 }
@@ -102,6 +102,7 @@ RemoteInterfaces::Remotes RemoteInterfaces::fetch(std::optional<client::Fetched>
   target.access.policy = rules_.policy_for(target.url);
   target.access.breakers = rules_.breakers;
   target.access.counts = rules_.counts;
+  target.access.proxy = rules_.proxy;
   target.access.spans = rules_.spans;
   target.access.despite_breaker = despite_breaker;
   outbound::Intake intake(rules_.budget, {}, stop_fd);

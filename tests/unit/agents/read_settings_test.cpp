@@ -55,6 +55,29 @@ TEST_CASE(
         "/baton/auth/scope: is only for type \"oauth\"\n");
 }
 
+TEST_CASE("read_settings: a card may name its own proxy, or none") {
+  const auto card = [](const std::string& proxy) {
+    return R"({"executor":"ag-ui","url":"https://host/")" + proxy + "}";
+  };
+  const auto proxy_in = [&](const std::string& proxy) {
+    const auto document = json::Document::parse(card(proxy));
+    std::vector<json::SchemaProblem> problems;
+    const Endpoint endpoint = read_settings(document->root(), ".", problems).endpoint;
+    CHECK(problems.empty());
+    return endpoint.proxy;
+  };
+  CHECK_FALSE(proxy_in("").has_value());
+  CHECK(proxy_in(R"(,"proxy":"none")")->url.empty());
+  const auto own = proxy_in(R"(,"proxy":"http://p:3128","proxy_secret_env":"LOGIN")");
+  CHECK(own->url == "http://p:3128");
+  CHECK(own->secret_env == "LOGIN");
+  CHECK(problems_of(card(R"(,"proxy":"https://p:1")")) == "/baton/proxy: must be like http://host:port\n");
+  CHECK(problems_of(card(R"(,"proxy_secret_env":"LOGIN")")) ==
+        "/baton/proxy_secret_env: needs \"proxy\": \"http://host:port\"\n");
+  CHECK(problems_of(R"({"command":["x"],"proxy":"none"})") ==
+        "/baton/proxy: is only for executors \"a2a\", \"ag-ui\" and \"openai\"\n");
+}
+
 TEST_CASE("read_settings: a model's card has the model's name, its prompt and its tools") {
   test::TempFolder folder;
   folder.write("prompt.txt", "be kind");

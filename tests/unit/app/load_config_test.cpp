@@ -139,6 +139,7 @@ TEST_CASE("Configuration: all wrong types and ranges are reported, each with its
       {R"({"cors": {"origins": [1]}})", "/cors/origins: must be a list of texts"},
       {R"({"cors": {"origins": ["https://a.example/path"]}})",
        "cors.origins: must be *, loopback or like https://host:port"},
+      {R"({"outbound": {"proxy": "socks5://a.example"}})", "outbound.proxy: the URL is not usable"},
       {R"({"outbound": {"delegate_urls": ["https://a.example"]}})",
        "outbound.delegate_urls: https://a.example: it has no path"},
       {R"({"log": {"level": "loud"}})", "/log/level: must be one of trace, debug, info"},

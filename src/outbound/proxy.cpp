@@ -1,0 +1,135 @@
+#include "outbound/proxy.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdlib>
+#include <string_view>
+
+#include "base/base64.h"
+#include "base/text.h"
+#include "outbound/http_client.h"
+#include "outbound/outcome.h"
+#include "outbound/resolver.h"
+
+namespace baton::outbound {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+
+constexpr std::size_t kTunnelHeadMax = 16 << 10;
+constexpr std::string_view kHeadEnd = "\r\n\r\n";
+constexpr const char* kNoUsableAnswer = "the proxy gave no usable answer";
+// How long a proxy may take to reach the target.
+constexpr std::chrono::seconds kTunnelTime{30};
+
+// Top-level domains that are never public: RFC 6761, 6762 (appendix G) and 8375, and ICANN's "internal".
+constexpr std::array<std::string_view, 10> kLocalDomains{"localhost", "local",      "internal", "home.arpa",
+                                                         "intranet",  "private",    "corp",     "home",
+                                                         "lan",       "localdomain"};
+// Names of the metadata services of clouds.
+constexpr std::array<std::string_view, 3> kMetadataNames{"metadata", "metadata.google.internal",
+                                                         "instance-data.ec2.internal"};
+
+std::string_view without_dot(std::string_view host) {
+  if (host.ends_with('.')) host.remove_suffix(1);
+  return host;
+}
+
+// `domain`: a name, or a name with a leading dot, which stands for all below it.
+bool is_in_domain(std::string_view host, std::string_view domain) {
+  host = without_dot(host);
+  if (!domain.starts_with('.')) return base::same_word(host, domain);
+  return host.size() > domain.size() && base::same_word(host.substr(host.size() - domain.size()), domain);
+}
+
+bool is_local_name(std::string_view host) {
+  host = without_dot(host);
+  if (host.find('.') == host.npos) return true;
+  return std::ranges::any_of(kLocalDomains, [&](std::string_view domain) {
+    return is_in_domain(host, "." + std::string(domain)) || host == domain;
+  });
+}
+
+std::string authority_of(const Url& url) {
+  const bool is_v6 = url.host.find(':') != std::string::npos;
+  return (is_v6 ? "[" + url.host + "]" : url.host) + ":" + std::to_string(url.port);
+}
+
+// Reads the answer to CONNECT, at least its head.
+base::Result<std::string> read_answer(Channel& channel) {
+  std::string head;
+  std::array<char, 2048> buffer;
+  while (head.find(kHeadEnd) == std::string::npos) {
+    const auto got = channel.read(buffer.data(), buffer.size());
+    if (!got) return fail(got.error());
+    head.append(buffer.data(), *got);
+    if (*got == 0 || head.size() > kTunnelHeadMax) return fail(ErrorCode::unavailable, kNoUsableAnswer);
+  }
+  return head;
+}
+
+// Returns the status of an HTTP/1 answer; 0 if it is not one.
+int status_in(std::string_view head) {
+  constexpr std::string_view kBegin = "HTTP/1.";
+  if (!head.starts_with(kBegin) || head.size() < 12 || head[8] != ' ') return 0;
+  return base::number_in<int>(head.substr(9, 3)).value_or(0);
+}
+
+}  // namespace
+
+bool Proxy::serves(const Url& target) const {
+  if (url.empty()) return false;
+  if (is_this_machine(target.host)) return false;
+  return std::ranges::none_of(except,
+                              [&](const std::string& host) { return is_in_domain(target.host, host); });
+}
+
+std::string Proxy::authorization() const {
+  const char* const login = secret_env.empty() ? nullptr : std::getenv(secret_env.c_str());
+  return login == nullptr || *login == '\0' ? std::string() : "Basic " + base::encode_base64(login);
+}
+
+std::string proxy_problem(const std::string& url) {
+  const auto parsed = parse_url(url);
+  if (!parsed) return parsed.error().for_caller;
+  return parsed->scheme == "http" && parsed->target == "/" ? "" : "must be like http://host:port";
+}
+
+base::Result<void> check_target_behind(const Url& target, const AddressPolicy& policy) {
+  if (const auto checked = check_target(target, policy); !checked) return checked;
+  const std::string_view host = without_dot(target.host);
+  const bool is_name = !literal_address(target.host);
+  const bool is_local = is_name && !policy.allow_private && is_local_name(host);
+  const bool is_metadata = is_name && !policy.allow_metadata && std::ranges::count(kMetadataNames, host) > 0;
+  if (is_local || is_metadata)
+    return fail(ErrorCode::permission_denied, "the address of this host is not allowed");
+  return {};
+}
+
+base::Result<void> open_tunnel(Channel& channel, const Url& target, const std::string& authorization) {
+  const std::string authority = authority_of(target);
+  std::string request =
+      "CONNECT " + authority + " HTTP/1.1\r\nHost: " + authority + "\r\nUser-Agent: Baton\r\n";
+  if (!authorization.empty()) request += "Proxy-Authorization: " + authorization + "\r\n";
+  channel.bound_waits(kTunnelTime);
+  if (const auto sent = channel.write(request + "\r\n"); !sent) return sent;
+  const auto answer = read_answer(channel);
+  if (!answer) return fail(answer.error());
+  channel.bound_waits(std::chrono::milliseconds(0));
+  const int status = status_in(*answer);
+  // The server says nothing before this side has: further bytes would be the proxy's own.
+  if (status >= 200 && status <= 299 && !answer->ends_with(kHeadEnd))
+    return fail(ErrorCode::unavailable, kNoUsableAnswer);
+  if (status >= 200 && status <= 299) return {};
+  const std::string answered = " (HTTP status " + std::to_string(status) + ")";
+  if (may_pass(status) || status == 0)
+    return fail(ErrorCode::unavailable, "the proxy does not reach the server" + answered);
+  if (status == 407)
+    return fail(ErrorCode::permission_denied, "the proxy does not accept Baton's login" + answered);
+  return fail(ErrorCode::permission_denied, "the proxy does not allow this server" + answered);
+}
+
+}  // namespace baton::outbound

@@ -1,0 +1,42 @@
+// Proxy: the HTTP proxy that calls go through. Only a setting or a card names one, never variables such as
+// http_proxy.
+//
+// The proxy resolves the names of servers, so its rules decide about their addresses; the check of
+// outbound/address.h sees only names. Names and addresses that can only be local are refused here all the
+// same. Threads: pure functions, but for the reading of the secret and the tunnel.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "outbound/address.h"
+#include "outbound/socket.h"
+
+namespace baton::outbound {
+
+struct Url;
+
+struct Proxy {
+  std::string url;                  // "http://host:port"; empty: calls are direct
+  std::string secret_env;           // the variable that holds "user:password" for it; empty: none
+  std::vector<std::string> except;  // hosts that are called directly; ".example.org": all below it
+
+  // Returns whether calls to `target` go through the proxy: never those to this machine.
+  bool serves(const Url& target) const;
+  // Returns the value of Proxy-Authorization (RFC 7617), or an empty string. Reads the variable anew.
+  std::string authorization() const;
+};
+
+// Returns why a setting names no usable proxy; empty if it does.
+std::string proxy_problem(const std::string& url);
+
+// Checks a target whose name the proxy will resolve, like check_target; also refuses names that no public
+// host has, such as "printer" and "db.internal", unless the policy allows private addresses.
+base::Result<void> check_target_behind(const Url& target, const AddressPolicy& policy);
+
+// Makes the proxy at the other end of `channel` connect to the target (RFC 9110, 9.3.6). `authorization`: as
+// above. Fails with permission_denied if the proxy refuses, with unavailable if it does not reach the target.
+base::Result<void> open_tunnel(Channel& channel, const Url& target, const std::string& authorization);
+
+}  // namespace baton::outbound
