@@ -271,6 +271,7 @@ outbound::HttpRequest Notifier::prepare(const store::Delivery& delivery, Rendere
   request.resolve_timeout = std::min<base::Duration>(options_.resolve_timeout, options_.timeout);
   request.policy = options_.policy;
   request.proxy = options_.proxy;
+  request.repeats_safely = true;  // a delivery may arrive twice
   request.counts = options_.counts;
   request.counted_as = "webhooks";  // callers choose the servers
   request.stop_fd = abandon_fd_.get();

@@ -51,6 +51,7 @@ base::Result<void> AnswerStream::fill() {
   const auto got = channel_.read(buffer_.data() + end_, buffer_.size() - end_);
   if (!got) return base::fail(got.error());
   is_over_ = *got == 0;
+  has_begun_ = has_begun_ || *got > 0;
   end_ += *got;
   return intake_ == nullptr ? base::Result<void>() : intake_->take(*got, limits_);
 }

@@ -25,6 +25,10 @@ class AnswerStream final : public httplib::Stream {
 
   // Call when the head of the answer is complete: the limit on the head no longer applies.
   void end_head() { in_head_ = false; }
+  // Returns true if a byte of the answer was read.
+  bool has_begun() const { return has_begun_; }
+  // Returns true if the connection can serve another request after a whole answer.
+  bool can_go_on() const { return !failure_ && !is_over_ && begin_ == end_; }
   // The error of a failed read or write; nullopt if none failed.
   const std::optional<base::Error>& failure() const { return failure_; }
 
@@ -55,6 +59,7 @@ class AnswerStream final : public httplib::Stream {
   std::size_t end_ = 0;
   bool may_be_interim_ = true;  // the next bytes begin an answer
   int interims_ = 0;
+  bool has_begun_ = false;
   bool is_over_ = false;  // the other side has ended the stream
   bool in_head_ = true;
   std::size_t head_size_ = 0;

@@ -10,8 +10,10 @@
 #include <utility>
 
 #include "base/text.h"
+#include "http/http_text.h"
 #include "outbound/answer_stream.h"
 #include "outbound/call_report.h"
+#include "outbound/kept_connections.h"
 #include "outbound/tls.h"
 
 namespace baton::outbound {
@@ -32,9 +34,9 @@ class Roundtrip final : private httplib::ClientImpl {
     set_url_encode(false);  // send the target exactly as it was checked
     set_decompress(false);  // a small answer must not expand
   }
-  bool run(httplib::Stream& stream, httplib::Request& request, httplib::Response& response) {
+  bool run(httplib::Stream& stream, httplib::Request& request, httplib::Response& response, bool stays_open) {
     httplib::Error ignored = httplib::Error::Success;
-    return process_request(stream, request, response, true, ignored);
+    return process_request(stream, request, response, !stays_open, ignored);
   }
 };
 
@@ -158,9 +160,24 @@ void take_head(const httplib::Response& from, const base::SecretMask* mask, Http
   for (auto& [name, value] : answer.headers) value = mask->masked(value);
 }
 
-base::Result<HttpAnswer> converse(const HttpRequest& request, const Url& url, Channel& channel,
-                                  const WaitLimits& limits, HttpAnswer& answer, const BodySink& sink,
-                                  CallReport& report) {
+// Returns whether the server keeps the connection open, and the end of the answer was not that of the stream.
+bool stays_open(const httplib::Response& answer) {
+  const bool has_end = answer.has_header("Content-Length") || answer.has_header("Transfer-Encoding") ||
+                       has_no_body(answer.status);
+  return answer.version == "HTTP/1.1" && has_end &&
+         !http::list_has(answer.get_header_value("Connection"), "close");
+}
+
+// How a conversation over a channel ended.
+struct Conversed {
+  base::Result<HttpAnswer> answer;
+  bool has_begun = false;  // a byte of the answer was read
+  bool may_keep = false;   // the channel can serve another request
+};
+
+Conversed converse(const HttpRequest& request, const Url& url, Channel& channel, const WaitLimits& limits,
+                   const BodySink& sink, CallReport& report) {
+  HttpAnswer answer;
   if (request.intake != nullptr) request.intake->keep(0);
   AnswerStream stream(channel, request.intake, limits, request.patience);
   base::SecretMask::Pieces shown(request.mask);
@@ -179,36 +196,73 @@ base::Result<HttpAnswer> converse(const HttpRequest& request, const Url& url, Ch
     return !over;
   };
   httplib::Response in;
-  const bool complete = Roundtrip(url).run(stream, out, in);
+  const bool complete = Roundtrip(url).run(stream, out, in, request.repeats_safely);
   if (complete && answer.status == 0)
     take_head(in, request.mask.get(), answer);  // the library does not pass on the head of a 204
   if (const std::string rest = shown.end(); complete && !rest.empty()) (void)sink(answer.status, rest);
   const bool enough = request.head_suffices && answer.status != 0;
-  if (complete || over || enough) return std::move(answer);
-  if (stream.failure()) return fail(*stream.failure());
-  return fail(ErrorCode::unavailable, "the other side gave no usable answer");
+  const bool may_keep = complete && request.repeats_safely && stays_open(in) && stream.can_go_on();
+  if (complete || over || enough) return {std::move(answer), true, may_keep};
+  if (stream.failure()) return {fail(*stream.failure()), stream.has_begun()};
+  return {fail(ErrorCode::unavailable, "the other side gave no usable answer"), stream.has_begun()};
+}
+
+KeptConnections& kept_connections() {
+  static KeptConnections kept;
+  return kept;
+}
+
+// Names what a connection is good for: where it leads, by which way, and which addresses were allowed.
+std::string key_of(const HttpRequest& request, const Url& url) {
+  const AddressPolicy& policy = request.policy;
+  std::string key = origin_of(url);
+  for (const bool is_allowed :
+       {policy.allow_private, policy.allow_metadata, policy.allow_low_ports, policy.allow_loopback})
+    key += is_allowed ? " 1" : " 0";
+  if (request.proxy.serves(url)) key += " " + request.proxy.url + " " + request.proxy.secret_env;
+  return key;
+}
+
+// Makes a request over a kept connection, if there is one that works, or else a new one.
+base::Result<HttpAnswer> perform_admitted(const HttpRequest& request, const Url& url,
+                                          const WaitLimits& limits, const BodySink& sink,
+                                          CallReport& report) {
+  const std::string key = request.repeats_safely ? key_of(request, url) : std::string();
+  std::unique_ptr<Channel> kept = key.empty() ? nullptr : kept_connections().take(key);
+  for (;;) {
+    const bool was_kept = kept != nullptr;
+    base::Result<std::unique_ptr<Channel>> channel = std::move(kept);
+    if (!was_kept) channel = dial(request, url, limits);
+    if (!channel) {
+      report.lost(channel.error(), false, is_stopped(request.stop_fd));
+      return fail(channel.error());
+    }
+    (*channel)->begin(limits);
+    if (request.on_connected) request.on_connected();
+    Conversed ended = converse(request, url, **channel, limits, sink, report);
+    if (ended.may_keep) kept_connections().keep(key, std::move(*channel));
+    if (ended.answer) {
+      report.answered(ended.answer->status, retry_after(*ended.answer).count() > 0);
+      return std::move(ended.answer);
+    }
+    const bool was_closed =
+        was_kept && !ended.has_begun && ended.answer.error().code == ErrorCode::unavailable;
+    if (was_closed && !is_stopped(request.stop_fd)) continue;
+    report.lost(ended.answer.error(), true, is_stopped(request.stop_fd));
+    return std::move(ended.answer);
+  }
 }
 
 // Makes one request, to `url`, without following redirects.
 base::Result<HttpAnswer> perform_one(const HttpRequest& request, const Url& url, const WaitLimits& limits,
                                      const BodySink& sink) {
-  HttpAnswer answer;
   CallReport report(request.breakers, request.counts, origin_of(url), request.counted_as);
   if (const milliseconds held = report.admit(request.despite_breaker); held.count() > 0) {
     if (request.on_held) request.on_held(held);
     return fail(CallReport::held_back());
   }
   try {
-    const auto channel = dial(request, url, limits);
-    if (!channel) {
-      report.lost(channel.error(), false, is_stopped(request.stop_fd));
-      return fail(channel.error());
-    }
-    if (request.on_connected) request.on_connected();
-    auto result = converse(request, url, **channel, limits, answer, sink, report);
-    if (!result) report.lost(result.error(), true, is_stopped(request.stop_fd));
-    if (result) report.answered(result->status, retry_after(*result).count() > 0);
-    return result;
+    return perform_admitted(request, url, limits, sink, report);
   } catch (const std::exception& error) {
     return fail(ErrorCode::unavailable, "the request failed", error.what());
   }

@@ -58,6 +58,9 @@ struct HttpRequest {
   bool head_suffices = false;
   // Asked before each wait for more of the answer: its longest time. Zero: no limit of its own. May be empty.
   std::function<std::chrono::milliseconds()> patience;
+  // The request does no harm if it arrives twice. So it may go over a connection that was kept after an
+  // earlier request, and once more over a new one if that is lost before the answer begins.
+  bool repeats_safely = false;
   // When this descriptor becomes readable, the call ends with `unavailable`; -1 means none.
   int stop_fd = -1;
   // Follows redirects within the URL's origin: of GET, and 307 and 308 of any method. Each hop is checked

@@ -180,6 +180,16 @@ base::Result<std::unique_ptr<Socket>> Socket::connect(const std::vector<std::str
   return std::unique_ptr<Socket>(new Socket(std::move(winner->fd), std::move(winner->address), limits));
 }
 
+void Socket::begin(const WaitLimits& limits) {
+  limits_ = limits;
+  longest_wait_ = milliseconds(0);
+}
+
+bool Socket::is_quiet() const {
+  pollfd fd{fd_.get(), POLLIN | POLLRDHUP, 0};
+  return ::poll(&fd, 1, 0) == 0;
+}
+
 base::Result<void> Socket::wait(short events, milliseconds idle) {
   std::array<pollfd, 2> fds{pollfd{fd_.get(), events, 0}, pollfd{limits_.stop_fd, POLLIN, 0}};
   const SteadyTime began = std::chrono::steady_clock::now();

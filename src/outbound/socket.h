@@ -35,6 +35,10 @@ class Channel {
   virtual base::Result<void> write(std::string_view bytes) = 0;
   // Limits later waits to `longest`, in addition to the WaitLimits; zero removes this limit.
   virtual void bound_waits(std::chrono::milliseconds longest) = 0;
+  // Begins another conversation, with its own limits.
+  virtual void begin(const WaitLimits& limits) = 0;
+  // Returns true if the other side has sent nothing that was not read, not even the end of the stream.
+  virtual bool is_quiet() const = 0;
 };
 
 class Socket final : public Channel {
@@ -55,6 +59,8 @@ class Socket final : public Channel {
   base::Result<std::size_t> read(char* buffer, std::size_t size) override;
   base::Result<void> write(std::string_view bytes) override;
   void bound_waits(std::chrono::milliseconds longest) override { longest_wait_ = longest; }
+  void begin(const WaitLimits& limits) override;
+  bool is_quiet() const override;
 
  private:
   // The longest wait for bytes, in or out; zero means no bound.
@@ -71,7 +77,7 @@ class Socket final : public Channel {
 
   base::UniqueFd fd_;
   const std::string address_;
-  const WaitLimits limits_;
+  WaitLimits limits_;
   std::chrono::milliseconds longest_wait_{0};
 };
 

@@ -21,6 +21,11 @@ class TlsChannel final : public Channel {
   base::Result<std::size_t> read(char* buffer, std::size_t size) override;
   base::Result<void> write(std::string_view bytes) override;
   void bound_waits(std::chrono::milliseconds longest) override { socket_->bound_waits(longest); }
+  void begin(const WaitLimits& limits) override { socket_->begin(limits); }
+  bool is_quiet() const override {
+    return SSL_has_pending(ssl_.get()) == 0 && BIO_ctrl_pending(SSL_get_rbio(ssl_.get())) == 0 &&
+           socket_->is_quiet();
+  }
 
  private:
   struct Free {

@@ -20,6 +20,7 @@ WebhookReceiver::WebhookReceiver() {
   };
   server_.Post(".*", handler);
   server_.Get(".*", handler);
+  server_.set_keep_alive_max_count(1);  // else its end waits for connections that clients keep
   port_ = server_.bind_to_any_port("127.0.0.1");
   thread_ = std::thread([this] { server_.listen_after_bind(); });
   while (!server_.is_running()) std::this_thread::yield();

@@ -409,4 +409,48 @@ TEST_CASE("http_stream: an error answer is returned with its body and not shown 
   CHECK_FALSE(shown);
 }
 
+namespace {
+
+constexpr const char* kShort = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n";
+
+HttpRequest repeatable(const std::string& url) {
+  HttpRequest request = request_to(url);
+  request.repeats_safely = true;
+  return request;
+}
+
+}  // namespace
+
+TEST_CASE("http_request: a request that may be repeated uses the connection that an earlier one has left") {
+  RawServer server([](RawServer& self, int connection) {
+    for (const char* body : {"ab", "cd"}) {
+      RawServer::say(connection, std::string(kShort) + body);
+      if (*body == 'a') self.read_request(connection);
+    }
+  });
+  CHECK(http_request(repeatable(server.url()))->body == "ab");
+  CHECK(http_request(repeatable(server.url()))->body ==
+        "cd");  // the server's second answer on one connection
+  CHECK(server.requests().find("Connection: close") == std::string::npos);
+  CHECK(server.connections() == 1);
+}
+
+TEST_CASE("http_request: a kept connection that the server closes meanwhile is replaced, others get none") {
+  RawServer server(
+      [](RawServer&, int connection) { RawServer::say(connection, std::string(kShort) + "ab"); });
+  for (int i = 0; i < 3; ++i) CHECK(http_request(repeatable(server.url()))->body == "ab");
+  CHECK(server.connections() == 3);
+}
+
+TEST_CASE("http_request: a kept connection serves no request with another address policy") {
+  RawServer server([](RawServer& self, int connection) {
+    RawServer::say(connection, std::string(kShort) + "ab");
+    self.be_silent(connection);
+  });
+  CHECK(http_request(repeatable(server.url())).has_value());
+  HttpRequest stranger = repeatable(server.url());
+  stranger.policy = {};
+  CHECK(http_request(stranger).error().code == ErrorCode::permission_denied);
+}
+
 }  // namespace http_client_test

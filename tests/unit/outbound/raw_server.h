@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <atomic>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -44,6 +45,9 @@ class RawServer {
   // All requests received, one after the other. Call this after the client's call has returned.
   const std::string& requests() const { return requests_; }
 
+  // The connections that were accepted. Call this after the client's call has returned.
+  int connections() const { return connections_; }
+
   // Sends the bytes. Returns false if the other side has closed the connection.
   static bool say(int connection, std::string_view bytes) {
     while (!bytes.empty()) {
@@ -64,6 +68,18 @@ class RawServer {
     ::poll(fds.data(), fds.size(), 20'000);
   }
 
+  // Reads the whole request. Closing a connection with unread bytes would reset it and lose the answer.
+  void read_request(int connection) {
+    std::array<char, 4096> buffer;
+    std::string request;
+    while (!is_complete(request)) {
+      const ssize_t got = ::recv(connection, buffer.data(), buffer.size(), 0);
+      if (got <= 0) break;
+      request.append(buffer.data(), static_cast<std::size_t>(got));
+    }
+    requests_ += request;
+  }
+
  private:
   bool stopped(int wait_ms) {
     pollfd fd{stop_.get(), POLLIN, 0};
@@ -76,21 +92,10 @@ class RawServer {
       ::poll(fds.data(), fds.size(), -1);
       if (fds[0].revents != 0) return;
       const base::UniqueFd connection(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+      ++connections_;
       read_request(connection.get());
       answer_(*this, connection.get());
     }
-  }
-
-  // Reads the whole request. Closing a connection with unread bytes would reset it and lose the answer.
-  void read_request(int connection) {
-    std::array<char, 4096> buffer;
-    std::string request;
-    while (!is_complete(request)) {
-      const ssize_t got = ::recv(connection, buffer.data(), buffer.size(), 0);
-      if (got <= 0) break;
-      request.append(buffer.data(), static_cast<std::size_t>(got));
-    }
-    requests_ += request;
   }
 
   static bool is_complete(const std::string& request) {
@@ -107,6 +112,7 @@ class RawServer {
   base::UniqueFd listener_;
   int port_ = 0;
   std::string requests_;
+  std::atomic<int> connections_{0};
   std::thread thread_;
 };
 

@@ -1,0 +1,50 @@
+// KeptConnections: connections that have served a request and may serve another one to the same server.
+//
+// Threads: any. The numbers of connections, and the time that they are kept, are limited.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <list>
+#include <memory>
+#include <string>
+
+#include "base/guarded.h"
+#include "outbound/socket.h"
+
+namespace baton::outbound {
+
+class KeptConnections {
+ public:
+  struct Options {
+    std::size_t server_max = 4;  // connections to one server
+    std::size_t all_max = 64;
+    std::chrono::seconds time_max{15};
+    std::function<SteadyTime()> now;  // empty: the steady clock
+  };
+
+  KeptConnections() : KeptConnections(Options()) {}
+  explicit KeptConnections(Options options);
+
+  // Returns the connection that was kept last under this key; null if there is none that still may work. The
+  // key names all that decides where a connection leads and whether it is allowed.
+  std::unique_ptr<Channel> take(const std::string& key);
+  // At a limit, the oldest connection is closed.
+  void keep(std::string key, std::unique_ptr<Channel> channel);
+
+ private:
+  struct Kept {
+    std::string key;
+    std::unique_ptr<Channel> channel;
+    SteadyTime since;
+  };
+  using All = std::list<Kept>;  // the oldest first
+  // Moves the connections that were kept for too long to `gone`.
+  void drop_old(All& all, All& gone) const;
+
+  const Options options_;
+  base::Guarded<All> all_;
+};
+
+}  // namespace baton::outbound
