@@ -88,8 +88,6 @@ tl::expected<std::string, CallError> fetch_agents(const Target& target, const st
   return std::move(fetched->text);
 }
 
-}  // namespace
-
 // Gives the token only to the origin that the user named, because others write the cards.
 void give_access(const Target& target, Remote& remote) {
   remote.access = target.access;

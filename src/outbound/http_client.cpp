@@ -103,7 +103,8 @@ struct FirstHop {
 
 base::Result<FirstHop> first_hop(const HttpRequest& request, const Url& url) {
   if (!request.proxy.serves(url)) return FirstHop{url, request.policy};
-  if (const auto checked = check_target_behind(url, request.policy); !checked) return fail(checked.error());
+  if (const auto checked = check_target(url, request.policy, request.proxy); !checked)
+    return fail(checked.error());
   auto place = parse_url(request.proxy.url);
   if (!place) return fail(place.error());
   return FirstHop{std::move(*place), AddressPolicy::any(), &request.proxy};
@@ -228,10 +229,12 @@ base::Result<HttpAnswer> perform_admitted(const HttpRequest& request, const Url&
                                           const WaitLimits& limits, const BodySink& sink,
                                           CallReport& report) {
   const std::string key = request.repeats_safely ? key_of(request, url) : std::string();
-  std::unique_ptr<Channel> kept = key.empty() ? nullptr : kept_connections().take(key);
+  KeptConnections::Connection kept;
+  if (request.repeats_safely) kept = kept_connections().take(key);
   for (;;) {
-    const bool was_kept = kept != nullptr;
-    base::Result<std::unique_ptr<Channel>> channel = std::move(kept);
+    const bool was_kept = kept.channel != nullptr;
+    const auto opened = was_kept ? kept.opened : std::chrono::steady_clock::now();
+    base::Result<std::unique_ptr<Channel>> channel = std::move(kept.channel);
     if (!was_kept) channel = dial(request, url, limits);
     if (!channel) {
       report.lost(channel.error(), false, is_stopped(request.stop_fd));
@@ -240,7 +243,7 @@ base::Result<HttpAnswer> perform_admitted(const HttpRequest& request, const Url&
     (*channel)->begin(limits);
     if (request.on_connected) request.on_connected();
     Conversed ended = converse(request, url, **channel, limits, sink, report);
-    if (ended.may_keep) kept_connections().keep(key, std::move(*channel));
+    if (ended.may_keep) kept_connections().keep(key, {std::move(*channel), opened});
     if (ended.answer) {
       report.answered(ended.answer->status, retry_after(*ended.answer).count() > 0);
       return std::move(ended.answer);

@@ -16,7 +16,7 @@ KeptConnections::Options with_clock(KeptConnections::Options options) {
 
 KeptConnections::KeptConnections(Options options) : options_(with_clock(std::move(options))) {}
 
-std::unique_ptr<Channel> KeptConnections::take(const std::string& key) {
+KeptConnections::Connection KeptConnections::take(const std::string& key) {
   while (true) {
     All taken, gone;  // closed outside the lock
     all_.with([&](All& all) {
@@ -25,14 +25,16 @@ std::unique_ptr<Channel> KeptConnections::take(const std::string& key) {
           std::find_if(all.rbegin(), all.rend(), [&](const Kept& one) { return one.key == key; });
       if (last != all.rend()) taken.splice(taken.end(), all, std::prev(last.base()));
     });
-    if (taken.empty()) return nullptr;
-    if (taken.front().channel->is_quiet()) return std::move(taken.front().channel);
+    if (taken.empty()) return {};
+    Connection& last = taken.front().connection;
+    if (last.channel->is_quiet() && !is_too_old(last)) return std::move(last);
   }
 }
 
-void KeptConnections::keep(std::string key, std::unique_ptr<Channel> channel) {
+void KeptConnections::keep(std::string key, Connection connection) {
+  if (is_too_old(connection)) return;
   All kept, gone;  // closed outside the lock
-  kept.push_back({std::move(key), std::move(channel), options_.now()});
+  kept.push_back({std::move(key), std::move(connection), options_.now()});
   all_.with([&](All& all) {
     drop_old(all, gone);
     const auto is_same = [&](const Kept& one) { return one.key == kept.front().key; };
@@ -44,6 +46,10 @@ void KeptConnections::keep(std::string key, std::unique_ptr<Channel> channel) {
     }
     all.splice(all.end(), kept);
   });
+}
+
+bool KeptConnections::is_too_old(const Connection& connection) const {
+  return options_.now() - connection.opened >= options_.lifetime_max;
 }
 
 void KeptConnections::drop_old(All& all, All& gone) const {

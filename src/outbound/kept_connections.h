@@ -20,28 +20,34 @@ class KeptConnections {
   struct Options {
     std::size_t server_max = 4;  // connections to one server
     std::size_t all_max = 64;
-    std::chrono::seconds time_max{15};
-    std::function<SteadyTime()> now;  // empty: the steady clock
+    std::chrono::seconds time_max{15};      // without a request
+    std::chrono::seconds lifetime_max{60};  // then the server's name is looked up again
+    std::function<SteadyTime()> now;        // empty: the steady clock
   };
 
   KeptConnections() : KeptConnections(Options()) {}
   explicit KeptConnections(Options options);
 
-  // Returns the connection that was kept last under this key; null if there is none that still may work. The
-  // key names all that decides where a connection leads and whether it is allowed.
-  std::unique_ptr<Channel> take(const std::string& key);
-  // At a limit, the oldest connection is closed.
-  void keep(std::string key, std::unique_ptr<Channel> channel);
+  struct Connection {
+    std::unique_ptr<Channel> channel;
+    SteadyTime opened;
+  };
+  // Returns the connection that was kept last under this key; its channel is null if there is none that still
+  // may work. The key names all that decides where a connection leads and whether it is allowed.
+  Connection take(const std::string& key);
+  // Closes the connection if it was opened too long ago. At a limit, closes the oldest one.
+  void keep(std::string key, Connection connection);
 
  private:
   struct Kept {
     std::string key;
-    std::unique_ptr<Channel> channel;
+    Connection connection;
     SteadyTime since;
   };
   using All = std::list<Kept>;  // the oldest first
   // Moves the connections that were kept for too long to `gone`.
   void drop_old(All& all, All& gone) const;
+  bool is_too_old(const Connection& connection) const;
 
   const Options options_;
   base::Guarded<All> all_;

@@ -98,8 +98,9 @@ std::string proxy_problem(const std::string& url) {
   return parsed->scheme == "http" && parsed->target == "/" ? "" : "must be like http://host:port";
 }
 
-base::Result<void> check_target_behind(const Url& target, const AddressPolicy& policy) {
-  if (const auto checked = check_target(target, policy); !checked) return checked;
+base::Result<void> check_target(const Url& target, const AddressPolicy& policy, const Proxy& proxy) {
+  auto checked = check_target(target, policy);
+  if (!checked || !proxy.serves(target)) return checked;
   const std::string_view host = without_dot(target.host);
   const bool is_name = !literal_address(target.host);
   const bool is_local = is_name && !policy.allow_private && is_local_name(host);

@@ -31,9 +31,9 @@ struct Proxy {
 // Returns why a setting names no usable proxy; empty if it does.
 std::string proxy_problem(const std::string& url);
 
-// Checks a target whose name the proxy will resolve, like check_target; also refuses names that no public
-// host has, such as "printer" and "db.internal", unless the policy allows private addresses.
-base::Result<void> check_target_behind(const Url& target, const AddressPolicy& policy);
+// Like check_target. If the proxy serves the target, and so resolves its name, names that no public host has,
+// such as "printer" and "db.internal", are refused, too, unless the policy allows private addresses.
+base::Result<void> check_target(const Url& target, const AddressPolicy& policy, const Proxy& proxy);
 
 // Makes the proxy at the other end of `channel` connect to the target (RFC 9110, 9.3.6). `authorization`: as
 // above. Fails with permission_denied if the proxy refuses, with unavailable if it does not reach the target.

@@ -34,7 +34,7 @@ AddressPolicy Rules::policy_for(std::string_view url, std::initializer_list<std:
 
 std::string Rules::refusal_of(std::string_view url) const {
   const auto parsed = parse_url(url);
-  if (!parsed || check_target(*parsed, policy_for(url))) return {};
+  if (!parsed || check_target(*parsed, policy_for(url), proxy)) return {};
   AddressPolicy in_development = policy_for(url);
   in_development.allow_loopback = true;
   const bool is_here = check_target(*parsed, in_development).has_value();

@@ -259,7 +259,7 @@ class AguiTurn {
 class AguiExecutor final : public Executor {
  public:
   AguiExecutor(base::WorkerPool& pool, const AgentSettings& settings, const outbound::Rules& rules)
-      : refusal_(rules.refusal_of(settings.endpoint.url)),
+      : refusal_(rules.of(settings.endpoint).refusal_of(settings.endpoint.url)),
         credentials_(std::make_shared<outbound::Credentials>(settings.endpoint, rules.of(settings.endpoint))),
         runs_(pool, [settings, rules = rules.of(settings.endpoint),
                      credentials = credentials_](FunctionTurn& turn) {

@@ -42,7 +42,7 @@ class RemoteExecutor final : public Executor {
   RemoteExecutor(base::WorkerPool& pool, const task::AgentCard& card, const AgentSettings& settings,
                  outbound::Rules rules)
       : pool_(pool),
-        refusal_(rules.refusal_of(settings.endpoint.url)),
+        refusal_(rules.of(settings.endpoint).refusal_of(settings.endpoint.url)),
         interfaces_(std::make_shared<const RemoteInterfaces>(card, settings.endpoint, std::move(rules))),
         runs_(pool, [interfaces = interfaces_, settings](FunctionTurn& turn) {
           run_remote_turn(*interfaces, settings, turn);

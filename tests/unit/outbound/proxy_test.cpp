@@ -12,7 +12,7 @@ namespace proxy_test {
 
 using baton::base::ErrorCode;
 using baton::outbound::AddressPolicy;
-using baton::outbound::check_target_behind;
+using baton::outbound::check_target;
 using baton::outbound::http_request;
 using baton::outbound::HttpRequest;
 using baton::outbound::parse_url;
@@ -119,9 +119,12 @@ TEST_CASE(
   CHECK(http_request(request).error().for_caller.starts_with("the proxy cannot be reached: "));
 }
 
-TEST_CASE("check_target_behind: literal private addresses and local names are refused, public ones are not") {
+TEST_CASE(
+    "check_target: behind a proxy, literal private addresses and local names are refused, public ones are "
+    "not") {
   const auto allows = [](const std::string& host, const AddressPolicy& policy) {
-    return check_target_behind(*parse_url("https://" + host + "/"), policy).has_value();
+    const Proxy proxy{"http://proxy.example:3128", {}, {}};
+    return check_target(*parse_url("https://" + host + "/"), policy, proxy).has_value();
   };
   AddressPolicy private_too;
   private_too.allow_private = true;
