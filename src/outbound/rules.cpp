@@ -37,7 +37,7 @@ std::string Rules::refusal_of(std::string_view url) const {
   if (!parsed || check_target(*parsed, policy_for(url), proxy)) return {};
   AddressPolicy in_development = policy_for(url);
   in_development.allow_loopback = true;
-  const bool is_here = check_target(*parsed, in_development).has_value();
+  const bool is_here = check_target(*parsed, in_development, proxy).has_value();
   return "the setting outbound.origins does not allow " + origin_of(url) +
          (is_here ? "; baton dev does" : "");
 }

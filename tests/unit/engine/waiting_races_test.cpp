@@ -127,7 +127,7 @@ class Bench {
                   bench.inbox.clock, bench.settings),
           tasks(bench.inbox.store, reader, inbox, bench.inbox.live, turns, push, cancels, bench.catalogue,
                 bench.background, bench.inbox.clock, bench.settings, bench.wiring),
-          delegation(reader, bench.inbox.live, tasks, cancels, turns, bench.background, bench.settings,
+          delegation(reader, bench.inbox.live, tasks, cancels, turns, inbox, bench.background, bench.settings,
                      nullptr) {}
     engine::Inbox& inbox;
     const engine::TaskReader reader;
