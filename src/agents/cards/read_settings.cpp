@@ -9,7 +9,7 @@
 #include "agents/plan/plan.h"
 #include "base/text.h"
 #include "outbound/http_client.h"
-#include "protocol/openai/request.h"
+#include "protocol/models/chat_completions/request.h"
 
 namespace baton::agents {
 namespace {
@@ -176,7 +176,7 @@ void read_endpoint(Value baton, const std::filesystem::path& folder, AgentSettin
 void read_parameters(Value parameters, ModelSettings& model, std::vector<SchemaProblem>& problems) {
   if (!parameters.absent()) model.parameters = parameters.json();
   for (const Value parameter : parameters) {
-    if (!protocol::openai::is_own_member(parameter.key())) continue;
+    if (!protocol::models::is_own_member(parameter.key())) continue;
     problems.push_back({"/baton/model/parameters/" + std::string(parameter.key()), "is set by Baton itself"});
   }
 }

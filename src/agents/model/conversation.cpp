@@ -19,8 +19,8 @@
 namespace baton::agents {
 namespace {
 
-using protocol::openai::CalledTool;
-using protocol::openai::ChatMessage;
+using protocol::models::CalledTool;
+using protocol::models::ChatMessage;
 using Role = ChatMessage::Role;
 using Messages = std::vector<ChatMessage>;
 

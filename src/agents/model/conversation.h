@@ -9,7 +9,7 @@
 
 #include "agents/executor.h"
 #include "agents/settings.h"
-#include "protocol/openai/request.h"
+#include "protocol/models/chat_completions/request.h"
 
 namespace baton::agents {
 
@@ -20,12 +20,12 @@ std::optional<std::string> system_of(const ModelSettings& settings);
 // their results are restored from the messages. Servers refuse a call without a result and a result
 // without a call, so a missing result is replaced by a note that it is missing, and a result whose call is
 // not included is left out.
-std::vector<protocol::openai::ChatMessage> conversation_of(const Turn& turn, const ModelSettings& settings,
+std::vector<protocol::models::ChatMessage> conversation_of(const Turn& turn, const ModelSettings& settings,
                                                            const std::string& system);
 
 // Adds to a client tool's call, as a message for the caller (client_call.h), what the model's server wants
 // back with it: its own id, and the members that Baton does not know. conversation_of restores them.
-void keep_with_call(task::Message& message, const protocol::openai::CalledTool& call,
+void keep_with_call(task::Message& message, const protocol::models::CalledTool& call,
                     const task::Json& others);
 
 // The result of a child task as text, for the model that called the agent.

@@ -9,7 +9,7 @@
 namespace baton::agents {
 namespace {
 
-using protocol::openai::CalledTool;
+using protocol::models::CalledTool;
 
 // Each round's state holds those before it.
 constexpr std::size_t kKeptMax = std::size_t{256} << 10;

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/openai/request.h"
+#include "protocol/models/chat_completions/request.h"
 #include "task/event.h"
 
 namespace baton::agents {
@@ -16,7 +16,7 @@ namespace baton::agents {
 // An answer of the model that calls agents.
 struct ModelRound {
   std::string text;
-  std::vector<protocol::openai::CalledTool> calls;
+  std::vector<protocol::models::CalledTool> calls;
   task::Json others = {};  // see ChatMessage
 };
 

@@ -14,8 +14,8 @@ namespace baton::agents {
 namespace {
 
 using outbound::HttpAnswer;
-using protocol::openai::AnswerError;
-using protocol::openai::AnswerReader;
+using protocol::models::AnswerError;
+using protocol::models::AnswerReader;
 using std::chrono::milliseconds;
 using Kind = ModelCallEnd::Kind;
 
@@ -74,7 +74,7 @@ class ModelAnswerReading {
       return false;
     }
     if (event.type == "error") {
-      AnswerError error = protocol::openai::read_error(event.data);
+      AnswerError error = protocol::models::read_error(event.data);
       error.message = outbound::words_of(event.data);
       return take_error(error);
     }
@@ -130,7 +130,7 @@ class ModelAnswerReading {
 ModelCallEnd refusal_in(const HttpAnswer& answer, bool is_verbose) {
   std::string text = "it answered with " + outbound::refusal_text(answer, {.shows_keys = is_verbose});
   // Waiting does not help when the account is used up.
-  if (protocol::openai::read_error(answer.body).code == "insufficient_quota")
+  if (protocol::models::read_error(answer.body).code == "insufficient_quota")
     return {Kind::refused, std::move(text)};
   const auto outcome = outbound::outcome_of(answer.status);
   const Kind kind = outcome == outbound::Outcome::busy   ? Kind::busy
@@ -165,7 +165,7 @@ ModelCallEnd call_model(const AgentSettings& settings, const outbound::Rules& ru
                         outbound::Credentials& credentials, const ModelCall& call, AnswerReader& answer,
                         const OnAnswerPiece& on_piece) {
   base::SpanTimer timer(rules.spans, call.trace);
-  outbound::Post post{protocol::openai::completions_url(settings.endpoint.url),
+  outbound::Post post{protocol::models::completions_url(settings.endpoint.url),
                       call.body,
                       "text/event-stream, application/json",
                       call.time_max,

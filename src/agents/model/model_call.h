@@ -8,7 +8,7 @@
 #include "agents/settings.h"
 #include "outbound/credentials.h"
 #include "outbound/rules.h"
-#include "protocol/openai/answer.h"
+#include "protocol/models/chat_completions/answer.h"
 
 namespace baton::agents {
 
@@ -38,12 +38,12 @@ struct ModelCall {
 };
 
 // Gets the content that a piece of the answer adds, and returns whether to continue.
-using OnAnswerPiece = std::function<bool(protocol::openai::AnswerPiece piece)>;
+using OnAnswerPiece = std::function<bool(protocol::models::AnswerPiece piece)>;
 
 // Blocks until the answer is complete, streamed or whole. The answer is bounded by line_max and
 // output_max.
 ModelCallEnd call_model(const AgentSettings& settings, const outbound::Rules& rules,
                         outbound::Credentials& credentials, const ModelCall& call,
-                        protocol::openai::AnswerReader& answer, const OnAnswerPiece& on_piece);
+                        protocol::models::AnswerReader& answer, const OnAnswerPiece& on_piece);
 
 }  // namespace baton::agents

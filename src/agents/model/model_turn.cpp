@@ -20,10 +20,10 @@
 namespace baton::agents {
 namespace {
 
-using protocol::openai::AnswerPiece;
-using protocol::openai::AnswerReader;
-using protocol::openai::CalledTool;
-using protocol::openai::ChatMessage;
+using protocol::models::AnswerPiece;
+using protocol::models::AnswerReader;
+using protocol::models::CalledTool;
+using protocol::models::ChatMessage;
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 using CallKind = ModelCallEnd::Kind;
@@ -103,7 +103,7 @@ class ModelTurn {
   // Returns a whole answer; empty if the turn is over.
   std::optional<AnswerReader> ask() {
     ModelCall call;
-    call.body = protocol::openai::write_request(request_);
+    call.body = protocol::models::write_request(request_);
     call.stop_fd = turn_.stop_fd();
     call.trace = turn_.input().trace;
     call.intake = &intake_;
@@ -158,7 +158,7 @@ class ModelTurn {
     turn_.emit(std::move(changed));
   }
 
-  std::string url() const { return protocol::openai::completions_url(settings_.endpoint.url); }
+  std::string url() const { return protocol::models::completions_url(settings_.endpoint.url); }
 
   bool show(AnswerPiece piece, bool& shown) {
     shown = shown || !piece.text.empty() || !piece.reasoning.empty();
@@ -339,7 +339,7 @@ class ModelTurn {
   task::Taken taken_;  // by the task, as known to this turn
   const ModelTools tools_;
   outbound::Intake intake_;
-  protocol::openai::ChatRequest request_;
+  protocol::models::ChatRequest request_;
   int round_ = 0;                 // answers with calls so far
   bool has_been_silent_ = false;  // an answer had neither text nor calls
   bool has_warned_ = false;       // about usage that is not reported

@@ -10,9 +10,9 @@
 namespace baton::agents {
 namespace {
 
-using protocol::openai::CalledTool;
-using protocol::openai::ChatMessage;
-using protocol::openai::ToolFunction;
+using protocol::models::CalledTool;
+using protocol::models::ChatMessage;
+using protocol::models::ToolFunction;
 
 constexpr std::string_view kMessageOnly =
     R"({"type":"object","properties":{"message":{"type":"string","description":"What the agent is to do, with all it needs to know."}},"required":["message"]})";

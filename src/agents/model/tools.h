@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "agents/settings.h"
-#include "protocol/openai/request.h"
+#include "protocol/models/chat_completions/request.h"
 #include "task/json.h"
 
 namespace baton::agents {
@@ -30,20 +30,20 @@ class ModelTools {
   // schema.
   ModelTools(const ModelSettings& settings, const task::Json& client_tools);
 
-  const std::vector<protocol::openai::ToolFunction>& functions() const { return functions_; }
+  const std::vector<protocol::models::ToolFunction>& functions() const { return functions_; }
 
   // Changes the names of the calls in `messages` from those of the client's tools to those of the functions.
-  void rename(std::vector<protocol::openai::ChatMessage>& messages) const;
+  void rename(std::vector<protocol::models::ChatMessage>& messages) const;
 
   // Nothing in the call is trusted.
-  ModelToolUse use_of(const protocol::openai::CalledTool& call) const;
+  ModelToolUse use_of(const protocol::models::CalledTool& call) const;
 
  private:
-  void add(protocol::openai::ToolFunction function);
+  void add(protocol::models::ToolFunction function);
 
   std::vector<std::string> agents_;        // functions_ begins with these, in this order
   std::vector<std::string> client_tools_;  // the client's names of the functions that follow
-  std::vector<protocol::openai::ToolFunction> functions_;
+  std::vector<protocol::models::ToolFunction> functions_;
   // The place in functions_, by the function's name and by the client's name of its tool.
   std::unordered_map<std::string, std::size_t> places_, client_places_;
   std::unordered_map<std::string, int> repeats_;  // how often each accepted name was wanted again

@@ -18,7 +18,7 @@ namespace {
 
 using base::fail;
 using json::Writer;
-using protocol::openai::ChatMessage;
+using protocol::models::ChatMessage;
 
 constexpr std::int64_t kTraceEventsMax = 20'000;  // the last ones of a log
 constexpr int kTracePage = 500;
@@ -99,7 +99,7 @@ void write_message(Writer& out, const ChatMessage& message) {
     out.member("bytes", static_cast<std::int64_t>(bytes));
     if (files > 0) out.member("files", files);
     if (message.calls.empty()) return;
-    out.key("calls").each(message.calls, [&](const protocol::openai::CalledTool& call) {
+    out.key("calls").each(message.calls, [&](const protocol::models::CalledTool& call) {
       out.string(call.name + " " + std::string(base::beginning_of(call.arguments, 1024)));
     });
   });

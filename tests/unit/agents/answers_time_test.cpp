@@ -16,7 +16,7 @@
 #include "agents/remote/relay.h"
 #include "client/remote.h"
 #include "protocol/a2a/client/client_dialect.h"
-#include "protocol/openai/answer.h"
+#include "protocol/models/chat_completions/answer.h"
 #include "support/agent_bench.h"
 #include "support/growth.h"
 
@@ -215,14 +215,14 @@ std::vector<Case> ag_ui() {
 // ---- Language models.
 
 void feed_model(agents::FunctionTurn&, const Texts& events) {
-  protocol::openai::AnswerReader reader;
+  protocol::models::AnswerReader reader;
   for (const std::string& text : events) {
     const auto piece = reader.take(text);
     REQUIRE_MESSAGE(piece, (piece ? "" : piece.error().for_caller));
   }
   agents::ModelSettings settings;
   const agents::ModelTools tools(settings, {});
-  for (const protocol::openai::CalledTool& call : reader.calls()) (void)tools.use_of(call);
+  for (const protocol::models::CalledTool& call : reader.calls()) (void)tools.use_of(call);
 }
 
 std::vector<Case> models() {
@@ -253,7 +253,7 @@ void feed_tools(agents::FunctionTurn&, const Texts& tools) {
   std::string list = "[";
   for (const std::string& tool : tools) list.append(list.size() > 1 ? "," : "").append(tool);
   const agents::ModelTools offered({}, {list + "]"});
-  std::vector<protocol::openai::ChatMessage> messages(1);
+  std::vector<protocol::models::ChatMessage> messages(1);
   for (const std::string& tool : tools) {
     const auto document = json::Document::view_of(tool);
     messages.front().calls.push_back({"c", document.root()["name"].str(), "{}"});

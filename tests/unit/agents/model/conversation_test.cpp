@@ -11,7 +11,7 @@
 namespace baton::agents::conversation_test {
 namespace {
 
-using protocol::openai::ChatMessage;
+using protocol::models::ChatMessage;
 
 task::Message said(task::Role role, std::string text) {
   task::Message message;

@@ -38,7 +38,7 @@ TEST_CASE("ModelTools: a call has the client's own name of its tool, and earlier
   const ModelTools tools = tools_of(R"([{"name":"look up"},{"name":"look.up"}])");
   CHECK(tools.use_of({"c", "look_up_2", "{}"}).tool == "look.up");
   CHECK(tools.use_of({"c", "look.up", "{}"}).kind == Kind::wrong);
-  std::vector<protocol::openai::ChatMessage> messages(1);
+  std::vector<protocol::models::ChatMessage> messages(1);
   messages.front().calls = {{"c", "look.up", "{}"}, {"d", "gone", "{}"}};
   tools.rename(messages);
   CHECK(messages.front().calls[0].name == "look_up_2");

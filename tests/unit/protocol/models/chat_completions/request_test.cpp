@@ -1,4 +1,4 @@
-#include "protocol/openai/request.h"
+#include "protocol/models/chat_completions/request.h"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +6,7 @@
 
 #include "json/document.h"
 
-namespace baton::protocol::openai::request_test {
+namespace baton::protocol::models::request_test {
 namespace {
 
 using Role = ChatMessage::Role;
@@ -100,4 +100,4 @@ TEST_CASE("completions_url: the path is inserted before a query") {
   CHECK(completions_url("https://h/x?api-version=1") == "https://h/x/chat/completions?api-version=1");
 }
 
-}  // namespace baton::protocol::openai::request_test
+}  // namespace baton::protocol::models::request_test

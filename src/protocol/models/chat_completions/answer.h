@@ -15,10 +15,10 @@
 
 #include "base/error.h"
 #include "json/document.h"
-#include "protocol/openai/given_back.h"
-#include "protocol/openai/request.h"
+#include "protocol/models/chat_completions/request.h"
+#include "protocol/models/shared/given_back.h"
 
-namespace baton::protocol::openai {
+namespace baton::protocol::models {
 
 // The part of the answer that a chunk adds.
 struct AnswerPiece {
@@ -111,4 +111,4 @@ class AnswerReader {
 // Returns the error in the body of an answer whose status is not 2xx; empty if the body has none.
 AnswerError read_error(std::string_view body);
 
-}  // namespace baton::protocol::openai
+}  // namespace baton::protocol::models

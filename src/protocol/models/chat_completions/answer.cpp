@@ -1,4 +1,4 @@
-#include "protocol/openai/answer.h"
+#include "protocol/models/chat_completions/answer.h"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 #include "json/error_words.h"
 #include "json/writer.h"
 
-namespace baton::protocol::openai {
+namespace baton::protocol::models {
 namespace {
 
 constexpr std::size_t kCallsMax = 64;
@@ -278,4 +278,4 @@ AnswerError read_error(std::string_view body) {
   return error_of(root).value_or(error_in(root));
 }
 
-}  // namespace baton::protocol::openai
+}  // namespace baton::protocol::models

@@ -18,7 +18,7 @@
 #include "json/writer.h"
 #include "task/json.h"
 
-namespace baton::protocol::openai {
+namespace baton::protocol::models {
 
 // The name, in a message's `others`, of the parts of its content that are not texts. No server has it.
 constexpr std::string_view kContentParts = "content parts";
@@ -55,4 +55,4 @@ class GivenBack {
   std::size_t bytes_ = 0;  // read, an upper bound of those kept
 };
 
-}  // namespace baton::protocol::openai
+}  // namespace baton::protocol::models

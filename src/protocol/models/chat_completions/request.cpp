@@ -1,4 +1,4 @@
-#include "protocol/openai/request.h"
+#include "protocol/models/chat_completions/request.h"
 
 #include <algorithm>
 #include <array>
@@ -7,9 +7,9 @@
 #include "base/text.h"
 #include "json/document.h"
 #include "json/writer.h"
-#include "protocol/openai/given_back.h"
+#include "protocol/models/shared/given_back.h"
 
-namespace baton::protocol::openai {
+namespace baton::protocol::models {
 namespace {
 
 using Kind = task::Part::Kind;
@@ -183,4 +183,4 @@ std::string completions_url(std::string_view base) {
   return url + "/chat/completions" + std::string(base.substr(query));
 }
 
-}  // namespace baton::protocol::openai
+}  // namespace baton::protocol::models

@@ -1,8 +1,8 @@
-#include "protocol/openai/given_back.h"
+#include "protocol/models/shared/given_back.h"
 
 #include <algorithm>
 
-namespace baton::protocol::openai {
+namespace baton::protocol::models {
 namespace {
 
 // Returns whether texts under this name come in pieces.
@@ -113,4 +113,4 @@ task::Json GivenBack::json() const {
   return object;
 }
 
-}  // namespace baton::protocol::openai
+}  // namespace baton::protocol::models

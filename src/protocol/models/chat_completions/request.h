@@ -10,7 +10,7 @@
 #include "task/json.h"
 #include "task/message.h"
 
-namespace baton::protocol::openai {
+namespace baton::protocol::models {
 
 // A function call by the model. `arguments` is the model's text: valid JSON, unless the model broke the
 // rules.
@@ -65,4 +65,4 @@ std::string completions_url(std::string_view base);
 // The members of ChatRequest::parameters that a request sets itself.
 bool is_own_member(std::string_view name);
 
-}  // namespace baton::protocol::openai
+}  // namespace baton::protocol::models

@@ -1,11 +1,11 @@
-#include "protocol/openai/answer.h"
+#include "protocol/models/chat_completions/answer.h"
 
 #include <doctest/doctest.h>
 
 #include <string>
 #include <vector>
 
-namespace baton::protocol::openai::answer_test {
+namespace baton::protocol::models::answer_test {
 namespace {
 
 // The answer that the chunks give.
@@ -248,4 +248,4 @@ TEST_CASE("AnswerReader: arguments past their limit are refused, and the error n
   CHECK(second.error().for_caller.find("100 bytes (outbound.tool_arguments_max)") != std::string::npos);
 }
 
-}  // namespace baton::protocol::openai::answer_test
+}  // namespace baton::protocol::models::answer_test
