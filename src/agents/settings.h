@@ -10,11 +10,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "agents/schedule.h"
 #include "json/bounded_schema.h"
 #include "outbound/server.h"
+#include "protocol/models/shared/api.h"
 #include "task/budget.h"
 #include "task/json.h"
 
@@ -51,8 +53,11 @@ struct Endpoint : outbound::Server {
 // The model that answers, and its instructions.
 struct ModelSettings {
   std::string name;
-  std::string provider = "openai";    // as usage names it
-  std::string system;                 // the system prompt
+  protocol::models::Api api = protocol::models::Api::chat;
+  std::vector<std::pair<std::string, std::string>> headers;                    // further ones of each request
+  protocol::models::ThinkTags think_tags = protocol::models::ThinkTags::text;  // only for Api::chat
+  std::string provider = "openai";                                             // as usage names it
+  std::string system;                                                          // the system prompt
   std::filesystem::path system_file;  // a file with the system prompt instead; empty: none
   task::Json parameters;              // members of each request ("temperature"); absent: none
   // Limits of the history that is sent, in messages and in tokens; a token is assumed to be four bytes.

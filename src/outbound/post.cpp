@@ -45,6 +45,7 @@ Posted post_once(const Server& server, const Rules& rules, const Credentials& cr
   const bool is_key = server.auth == Server::Auth::api_key;
   if (!token.empty() && !is_key) request.headers.emplace_back("Authorization", "Bearer " + token);
   if (!token.empty() && is_key) request.headers.emplace_back(server.auth_header, token);
+  for (const auto& [name, value] : post.headers) request.headers.emplace_back(name, value);
   if (!post.trace.empty()) request.headers.emplace_back("traceparent", post.trace);
   request.total_timeout = std::max(post.time_max, milliseconds(1));
   request.answer_max = kErrorBodyMax;

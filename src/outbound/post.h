@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "outbound/credentials.h"
 #include "outbound/http_client.h"
@@ -21,9 +23,10 @@ struct Post {
   std::chrono::milliseconds time_max{};  // for all of it
   int stop_fd = -1;                      // these two: see HttpRequest
   bool despite_breaker = false;
-  std::string trace = {};                                    // the header `traceparent`; empty: none
-  Intake* intake = nullptr;                                  // see http_stream
-  std::function<std::chrono::milliseconds()> patience = {};  // see HttpRequest
+  std::string trace = {};                                         // the header `traceparent`; empty: none
+  Intake* intake = nullptr;                                       // see http_stream
+  std::function<std::chrono::milliseconds()> patience = {};       // see HttpRequest
+  std::vector<std::pair<std::string, std::string>> headers = {};  // further ones
 };
 
 // The result of a Post.

@@ -1,6 +1,7 @@
 #include "agents/cards/read_settings.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <system_error>
@@ -9,7 +10,7 @@
 #include "agents/plan/plan.h"
 #include "base/text.h"
 #include "outbound/http_client.h"
-#include "protocol/models/chat_completions/request.h"
+#include "protocol/models/dialects.h"
 
 namespace baton::agents {
 namespace {
@@ -173,10 +174,48 @@ void read_endpoint(Value baton, const std::filesystem::path& folder, AgentSettin
   endpoint.on_unknown = read_on_unknown(baton["on_unknown"].string());
 }
 
+protocol::models::Api read_api(std::string_view name) {
+  using protocol::models::Api;
+  if (name == "responses") return Api::responses;
+  return name == "anthropic" ? Api::anthropic : Api::chat;
+}
+
+protocol::models::ThinkTags read_think_tags(std::string_view name) {
+  using protocol::models::ThinkTags;
+  if (name == "reasoning") return ThinkTags::reasoning;
+  return name == "begun" ? ThinkTags::begun : ThinkTags::text;
+}
+
+// Headers that the request has already, or that would change how its bytes are read.
+bool is_own_header(std::string_view name) {
+  constexpr std::array<std::string_view, 11> kOwn{
+      "accept", "authorization",       "connection", "content-length", "content-type",
+      "host",   "proxy-authorization", "te",         "traceparent",    "transfer-encoding",
+      "upgrade"};
+  return std::ranges::any_of(kOwn, [&](std::string_view own) { return base::same_word(own, name); });
+}
+
+void read_headers(Value headers, const Endpoint& endpoint, ModelSettings& model,
+                  std::vector<SchemaProblem>& problems) {
+  for (const Value header : headers) {
+    const std::string name(header.key());
+    const std::string place = "/baton/model/headers/" + name;
+    const bool is_key =
+        endpoint.auth == Endpoint::Auth::api_key && base::same_word(name, endpoint.auth_header);
+    const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
+    if (!base::is_token(name)) problems.push_back({place, "is not the name of a header"});
+    if (is_own_header(name) || is_key) problems.push_back({place, "is set by Baton itself"});
+    if (std::ranges::any_of(header.string(), is_control))
+      problems.push_back({place, "must not contain control characters"});
+    model.headers.emplace_back(name, header.str());
+  }
+}
+
 void read_parameters(Value parameters, ModelSettings& model, std::vector<SchemaProblem>& problems) {
   if (!parameters.absent()) model.parameters = parameters.json();
+  const protocol::models::Dialect& dialect = protocol::models::dialect_of(model.api);
   for (const Value parameter : parameters) {
-    if (!protocol::models::is_own_member(parameter.key())) continue;
+    if (!dialect.is_own_member(parameter.key())) continue;
     problems.push_back({"/baton/model/parameters/" + std::string(parameter.key()), "is set by Baton itself"});
   }
 }
@@ -203,7 +242,13 @@ void read_model(Value baton, const std::filesystem::path& folder, AgentSettings&
   ModelSettings& model = settings.model;
   model.name = value_from(from["name_env"], "/baton/model/name_env", problems);
   if (model.name.empty()) model.name = from["name"].str();
-  if (!from["provider"].absent()) model.provider = from["provider"].str();
+  model.api = read_api(from["api"].string());
+  model.provider = from["provider"].absent() ? std::string(protocol::models::dialect_of(model.api).provider)
+                                             : from["provider"].str();
+  model.think_tags = read_think_tags(from["think_tags"].string());
+  if (!from["think_tags"].absent() && model.api != protocol::models::Api::chat)
+    problems.push_back({"/baton/model/think_tags", "is only for api \"chat\""});
+  read_headers(from["headers"], settings.endpoint, model, problems);
   model.system = from["system"].str();
   if (!from["system_file"].absent()) {
     model.system_file = folder / from["system_file"].str();

@@ -9,7 +9,7 @@
 
 #include "agents/executor.h"
 #include "agents/settings.h"
-#include "protocol/models/chat_completions/request.h"
+#include "protocol/models/shared/conversation.h"
 
 namespace baton::agents {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/models/chat_completions/request.h"
+#include "protocol/models/shared/conversation.h"
 #include "task/event.h"
 
 namespace baton::agents {

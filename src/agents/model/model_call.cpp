@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/text.h"
 #include "client/decode.h"
 #include "outbound/call_span.h"
 #include "outbound/outcome.h"
 #include "outbound/post.h"
 #include "outbound/refusal.h"
+#include "protocol/models/dialects.h"
 #include "protocol/sse/sse_reader.h"
 
 namespace baton::agents {
@@ -15,6 +17,7 @@ namespace {
 
 using outbound::HttpAnswer;
 using protocol::models::AnswerError;
+using protocol::models::AnswerPiece;
 using protocol::models::AnswerReader;
 using std::chrono::milliseconds;
 using Kind = ModelCallEnd::Kind;
@@ -50,14 +53,15 @@ class ModelAnswerReading {
   // `lost`: why the connection ended before the answer did; empty: it did not.
   ModelCallEnd end(const std::string& lost) {
     // Some servers leave out the empty line after the last event.
-    if (lost.empty() && !end_ && !done_) take("\n\n");
+    if (lost.empty() && !end_ && !is_over_) take("\n\n");
     const bool is_whole = !is_stream_ && !end_ && !plain_.empty();
     if (is_whole) take_json(plain_);
     if (end_) return *end_;
     if (answer_.end() == AnswerReader::End::broken_off)
       return {Kind::broken_off, "its server broke the answer off (" + answer_.finish_reason() + ")"};
-    if (answer_.end() != AnswerReader::End::none || done_) return {};
-    if (is_whole) return {Kind::broken_off, "the model's answer makes no sense: it has no \"choices\""};
+    if (answer_.end() != AnswerReader::End::none) return {};
+    if (is_whole)
+      return {Kind::broken_off, "the model's answer is not of the API that the card names (model.api)"};
     return {Kind::broken_off, lost.empty() ? "the model's answer stopped in the middle" : lost};
   }
 
@@ -70,8 +74,8 @@ class ModelAnswerReading {
  private:
   bool take_event(const protocol::SseEvent& event) {
     if (event.data.starts_with("[DONE]")) {
-      done_ = true;
-      return false;
+      is_over_ = true;
+      return show(answer_.done()) && false;
     }
     if (event.type == "error") {
       AnswerError error = protocol::models::read_error(event.data);
@@ -94,8 +98,14 @@ class ModelAnswerReading {
       return false;
     }
     if (answer_.error()) return take_error(*answer_.error());
-    has_said_ = has_said_ || !piece->text.empty() || !piece->reasoning.empty();
-    if (on_piece_(std::move(*piece))) return true;
+    if (!show(std::move(*piece))) return false;
+    is_over_ = answer_.is_over();
+    return !is_over_;
+  }
+
+  bool show(AnswerPiece piece) {
+    has_said_ = has_said_ || !piece.text.empty() || !piece.reasoning.empty();
+    if (on_piece_(std::move(piece))) return true;
     end_ = {Kind::stopped};
     return false;
   }
@@ -122,9 +132,21 @@ class ModelAnswerReading {
   std::uint64_t bytes_ = 0;
   bool is_stream_ = false;
   bool has_said_ = false;
-  bool done_ = false;
+  bool is_over_ = false;  // nothing that follows counts
   std::optional<ModelCallEnd> end_;
 };
+
+// The headers that the API and the card add.
+std::vector<std::pair<std::string, std::string>> headers_of(const ModelSettings& model,
+                                                            const protocol::models::Dialect& dialect) {
+  auto headers = model.headers;
+  const auto is_version = [&](const auto& header) {
+    return base::same_word(header.first, dialect.version_header);
+  };
+  if (!dialect.version_header.empty() && std::ranges::none_of(headers, is_version))
+    headers.emplace_back(dialect.version_header, dialect.version);
+  return headers;
+}
 
 // The end of a call that was refused with an HTTP status. `is_verbose`: the agent's author sees it.
 ModelCallEnd refusal_in(const HttpAnswer& answer, bool is_verbose) {
@@ -165,7 +187,8 @@ ModelCallEnd call_model(const AgentSettings& settings, const outbound::Rules& ru
                         outbound::Credentials& credentials, const ModelCall& call, AnswerReader& answer,
                         const OnAnswerPiece& on_piece) {
   base::SpanTimer timer(rules.spans, call.trace);
-  outbound::Post post{protocol::models::completions_url(settings.endpoint.url),
+  const protocol::models::Dialect& dialect = protocol::models::dialect_of(settings.model.api);
+  outbound::Post post{protocol::models::url_of(dialect, settings.endpoint.url),
                       call.body,
                       "text/event-stream, application/json",
                       call.time_max,
@@ -174,6 +197,7 @@ ModelCallEnd call_model(const AgentSettings& settings, const outbound::Rules& ru
                       timer.trace(),
                       call.intake};
   ModelAnswerReading reading(settings, call.intake, answer, on_piece);
+  post.headers = headers_of(settings.model, dialect);
   post.patience = [&] { return reading.patience(); };
   const outbound::Posted posted =
       outbound::send_post(settings.endpoint, rules, credentials, post,

@@ -8,7 +8,7 @@
 #include "agents/settings.h"
 #include "outbound/credentials.h"
 #include "outbound/rules.h"
-#include "protocol/models/chat_completions/answer.h"
+#include "protocol/models/shared/answer.h"
 
 namespace baton::agents {
 

@@ -1,6 +1,7 @@
 #include "agents/model/model_turn.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -16,6 +17,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "outbound/credentials.h"
+#include "protocol/models/dialects.h"
 
 namespace baton::agents {
 namespace {
@@ -45,6 +47,7 @@ class ModelTurn {
         credentials_(credentials),
         turn_(turn),
         input_(turn.input()),
+        dialect_(protocol::models::dialect_of(settings.model.api)),
         deadline_(Clock::now() + settings.turn_timeout),
         rounds_max_(std::min<std::int64_t>(settings.model.tool_rounds,
                                            input_.budget.rounds.value_or(task::kBudgetMax))),
@@ -82,13 +85,15 @@ class ModelTurn {
       const auto answer = ask();
       if (!answer) return;
       ModelRound round{answer->text(), answer->calls(), answer->others()};
-      const bool says_nothing = round.calls.empty() && round.text.empty() && !answer->has_ended_early();
+      const bool is_paused = answer->end() == AnswerReader::End::paused;
+      const bool says_nothing =
+          round.calls.empty() && round.text.empty() && !answer->has_ended_early() && !is_paused;
       if (says_nothing && !std::exchange(has_been_silent_, true)) {
         base::log_warn(log_members(), "the model answered without a word; asks it once more");
         continue;
       }
       if (says_nothing) return fail("it answered without a word, twice");
-      if (round.calls.empty()) return conclude(*answer);
+      if (round.calls.empty() && !is_paused) return conclude(*answer);
       if (++round_ > rounds_max_) {
         return fail("it called tools more than " + std::to_string(rounds_max_) + " times (max_rounds)");
       }
@@ -100,25 +105,30 @@ class ModelTurn {
     }
   }
 
-  // Returns a whole answer; empty if the turn is over.
-  std::optional<AnswerReader> ask() {
+  // Returns a whole answer; null if the turn is over.
+  std::unique_ptr<AnswerReader> ask() {
     ModelCall call;
-    call.body = protocol::models::write_request(request_);
+    call.body = dialect_.write_request(request_);
     call.stop_fd = turn_.stop_fd();
     call.trace = turn_.input().trace;
     call.intake = &intake_;
     unreachable_since_.reset();
     has_told_ = false;
     for (milliseconds pause = kRetryFirst;;) {
-      AnswerReader answer(rules_.limits.arguments_max);
+      auto answer = dialect_.reader({rules_.limits.arguments_max, settings_.model.think_tags});
       bool shown = false;
       call.time_max = left();
-      const ModelCallEnd end = call_model(settings_, rules_, credentials_, call, answer,
+      const ModelCallEnd end = call_model(settings_, rules_, credentials_, call, *answer,
                                           [&](AnswerPiece piece) { return show(std::move(piece), shown); });
-      if (turn_.cancelled()) return std::nullopt;
+      if (turn_.cancelled()) return nullptr;
       if (end.kind == CallKind::complete) {
-        log_usage(answer);
+        log_usage(*answer);
         return answer;
+      }
+      if (end.kind == CallKind::refused && !request_.without_extras && dialect_.is_about_extras(end.text)) {
+        request_.without_extras = true;
+        call.body = dialect_.write_request(request_);
+        continue;
       }
       milliseconds delay = end.retry_after + (end.held ? milliseconds(0) : outbound::with_jitter(pause));
       const bool may = may_ask_again(end, delay);
@@ -128,16 +138,16 @@ class ModelTurn {
       if (call.despite_breaker) delay = std::min(delay, patience_left());
       if (!may && !end.held) {
         fail(settings_.verbose_errors ? url() + ": " + end.text : end.text);
-        return std::nullopt;
+        return nullptr;
       }
       tell_of(end, shown);
-      if (turn_.wait_cancelled(delay)) return std::nullopt;
+      if (turn_.wait_cancelled(delay)) return nullptr;
       if (!end.held) pause = std::min(pause * 2, kRetryMax);
       if (!shown) continue;
       // BrokenOff withdraws the output that the caller has seen, and the turn runs again.
       turn_.emit(state_of(kept_));
       turn_.finish(BrokenOff{});
-      return std::nullopt;
+      return nullptr;
     }
   }
 
@@ -158,7 +168,7 @@ class ModelTurn {
     turn_.emit(std::move(changed));
   }
 
-  std::string url() const { return protocol::models::completions_url(settings_.endpoint.url); }
+  std::string url() const { return protocol::models::url_of(dialect_, settings_.endpoint.url); }
 
   bool show(AnswerPiece piece, bool& shown) {
     shown = shown || !piece.text.empty() || !piece.reasoning.empty();
@@ -235,14 +245,14 @@ class ModelTurn {
     return add_results(round, uses);
   }
 
-  // Replaces ids that the server has left out or used twice.
+  // Replaces ids that the server has left out or used twice: Mistral's models take nine letters and digits.
   void give_ids(std::vector<CalledTool>& calls) const {
     for (auto call = calls.begin(); call != calls.end(); ++call) {
       const bool is_taken = std::find_if(calls.begin(), call, [&](const CalledTool& other) {
                               return other.id == call->id;
                             }) != call;
       if (!call->id.empty() && !is_taken) continue;
-      call->id = "call-" + std::to_string(round_) + "-" + std::to_string(call - calls.begin());
+      call->id = "c" + std::to_string(10'000'000 + round_ * 1'000 + (call - calls.begin()));
     }
   }
 
@@ -334,12 +344,13 @@ class ModelTurn {
   outbound::Credentials& credentials_;
   FunctionTurn& turn_;
   const Turn& input_;
+  const protocol::models::Dialect& dialect_;
   Clock::time_point deadline_;
   const std::int64_t rounds_max_;
   task::Taken taken_;  // by the task, as known to this turn
   const ModelTools tools_;
   outbound::Intake intake_;
-  protocol::models::ChatRequest request_;
+  protocol::models::ModelRequest request_;
   int round_ = 0;                 // answers with calls so far
   bool has_been_silent_ = false;  // an answer had neither text nor calls
   bool has_warned_ = false;       // about usage that is not reported

@@ -1,5 +1,5 @@
-// The executor `openai`: an agent that is a language model behind any server that speaks OpenAI's chat
-// completions.
+// The executor `openai`: an agent that is a language model behind any server that speaks one of the APIs of
+// protocol/models/.
 //
 // One turn of a language model: asks it, runs the tools that it calls, and asks it again, until it answers
 // without a call.

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "agents/settings.h"
-#include "protocol/models/chat_completions/request.h"
+#include "protocol/models/shared/conversation.h"
 #include "task/json.h"
 
 namespace baton::agents {

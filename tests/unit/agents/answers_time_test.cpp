@@ -17,6 +17,7 @@
 #include "client/remote.h"
 #include "protocol/a2a/client/client_dialect.h"
 #include "protocol/models/chat_completions/answer.h"
+#include "protocol/models/dialects.h"
 #include "support/agent_bench.h"
 #include "support/growth.h"
 
@@ -215,7 +216,7 @@ std::vector<Case> ag_ui() {
 // ---- Language models.
 
 void feed_model(agents::FunctionTurn&, const Texts& events) {
-  protocol::models::AnswerReader reader;
+  protocol::models::chat_completions::Reader reader;
   for (const std::string& text : events) {
     const auto piece = reader.take(text);
     REQUIRE_MESSAGE(piece, (piece ? "" : piece.error().for_caller));
@@ -223,6 +224,60 @@ void feed_model(agents::FunctionTurn&, const Texts& events) {
   agents::ModelSettings settings;
   const agents::ModelTools tools(settings, {});
   for (const protocol::models::CalledTool& call : reader.calls()) (void)tools.use_of(call);
+}
+
+// Reads an answer and writes the request that gives it back.
+template <protocol::models::Api api>
+void feed_dialect(agents::FunctionTurn&, const Texts& events) {
+  const protocol::models::Dialect& dialect = protocol::models::dialect_of(api);
+  const auto reader = dialect.reader({std::size_t{1} << 30, protocol::models::ThinkTags::reasoning});
+  for (const std::string& text : events) {
+    const auto piece = reader->take(text);
+    REQUIRE_MESSAGE(piece, (piece ? "" : piece.error().for_caller));
+  }
+  using protocol::models::ChatMessage;
+  ChatMessage said = ChatMessage::of_text(ChatMessage::Role::assistant, reader->text());
+  said.calls = reader->calls();
+  said.others = reader->others();
+  REQUIRE(!dialect.write_request({"m", {}, {said}, {}}).empty());
+}
+
+std::vector<Case> tagged_thoughts() {
+  const std::string delta = R"({"choices":[{"index":0,"delta":{"content":")";
+  return {{"thoughts", {{delta + R"(<think>"}}]})"}, {delta + R"(</x#"}}]})"}, {}}},
+          {"spaces", {{}, {delta + R"(   "}}]})"}, {}}}};
+}
+
+std::vector<Case> responses() {
+  const std::string done = R"({"type":"response.output_item.done","item":{)";
+  return {
+      {"texts", {{}, {R"({"type":"response.output_text.delta","delta":"x#"})"}, {}}},
+      {"messages", {{}, {done + R"("type":"message","id":"m#","content":[{"text":"x"}]}})"}, {}}},
+      {"reasoning", {{}, {done + R"("type":"reasoning","id":"r#","encrypted_content":"x"}})"}, {}}},
+      {"parts of reasoning",
+       {{}, {R"({"type":"response.reasoning_summary_text.delta","summary_index":#,"delta":"x"})"}, {}}},
+      {"items of a whole response",
+       one(R"({"object":"response","output":[)", R"({"type":"reasoning","id":"r#","encrypted_content":"x"})",
+           "]}"),
+       true},
+  };
+}
+
+std::vector<Case> anthropic() {
+  const std::string start = R"({"type":"content_block_start","index":)",
+                    delta = R"({"type":"content_block_delta","index":)";
+  const std::string thinking = start + R"(#,"content_block":{"type":"thinking","thinking":""}})";
+  const std::string tool = start + R"(0,"content_block":{"type":"tool_use","id":"t","name":"f"}})";
+  return {
+      {"texts", {{}, {delta + R"(0,"delta":{"type":"text_delta","text":"x#"}})"}, {}}},
+      {"blocks", {{}, {thinking}, {}}},
+      {"blocks and their pieces",
+       {{}, {thinking, delta + R"(#,"delta":{"type":"thinking_delta","thinking":"x"}})"}, {}}},
+      {"texts of blocks", {{}, {start + R"(#,"content_block":{"type":"text","text":"x"}})", thinking}, {}}},
+      {"input", {{tool}, {delta + R"(0,"delta":{"type":"input_json_delta","partial_json":"[#"}})"}, {}}},
+      {"blocks of a whole message",
+       one(R"({"type":"message","content":[)", R"({"type":"redacted_thinking","data":"#"})", "]}"), true},
+  };
 }
 
 std::vector<Case> models() {
@@ -351,6 +406,13 @@ TEST_CASE("Answers: whatever an AG-UI endpoint sends, processing it takes linear
 
 TEST_CASE("Answers: whatever a language model sends, processing it takes linear time") {
   check_all(models(), feed_model);
+}
+
+TEST_CASE("Answers: each API of a model is read and given back in linear time") {
+  using protocol::models::Api;
+  check_all(tagged_thoughts(), feed_dialect<Api::chat>);
+  check_all(responses(), feed_dialect<Api::responses>);
+  check_all(anthropic(), feed_dialect<Api::anthropic>);
 }
 
 TEST_CASE("Answers: whatever tools a client offers a model, offering them takes linear time") {

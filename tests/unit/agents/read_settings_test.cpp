@@ -158,4 +158,38 @@ TEST_CASE("read_settings: members of a model's card are refused in other cards")
         "/baton/model: is only for executor \"openai\"\n");
 }
 
+TEST_CASE("read_settings: a model's card may name the API, further headers and tags of thoughts") {
+  const std::string card = model_card(R"(,"api":"anthropic","headers":{"anthropic-beta":"b"})");
+  const auto document = json::Document::parse_view(card);
+  std::vector<json::SchemaProblem> problems;
+  const ModelSettings model = read_settings(document->root(), ".", problems).model;
+  CHECK(problems.empty());
+  CHECK(model.api == protocol::models::Api::anthropic);
+  CHECK(model.provider == "anthropic");
+  CHECK(model.headers.front() == std::pair<std::string, std::string>("anthropic-beta", "b"));
+  CHECK(problems_of(model_card(R"(,"think_tags":"reasoning")")).empty());
+  CHECK(problems_of(model_card(R"(,"api":"responses","think_tags":"begun")")) ==
+        "/baton/model/think_tags: is only for api \"chat\"\n");
+  CHECK(problems_of(
+            model_card(R"(,"headers":{"Host":"x","Proxy-Authorization":"x","a b":"x","X":"a\r\nb"})")) ==
+        "/baton/model/headers/Host: is set by Baton itself\n"
+        "/baton/model/headers/Proxy-Authorization: is set by Baton itself\n"
+        "/baton/model/headers/a b: is not the name of a header\n"
+        "/baton/model/headers/X: must not contain control characters\n");
+  CHECK(
+      problems_of(
+          R"({"executor":"openai","url":"https://h/v1","auth":{"type":"api_key","header":"x-api-key","secret_env":"K"},
+                "model":{"name":"m","headers":{"X-API-Key":"k"}}})") ==
+      "/baton/model/headers/X-API-Key: is set by Baton itself\n");
+}
+
+TEST_CASE("read_settings: the members of a request that are Baton's own depend on the API") {
+  const std::string parameters = R"(,"parameters":{"system":"x","input":[],"store":true})";
+  CHECK(problems_of(model_card(parameters)).empty());
+  CHECK(problems_of(model_card(R"(,"api":"responses")" + parameters)) ==
+        "/baton/model/parameters/input: is set by Baton itself\n");
+  CHECK(problems_of(model_card(R"(,"api":"anthropic")" + parameters)) ==
+        "/baton/model/parameters/system: is set by Baton itself\n");
+}
+
 }  // namespace baton::agents::read_settings_test

@@ -72,7 +72,9 @@ void GivenBack::add(json::Value piece, std::initializer_list<std::string_view> k
   for (const json::Value value : piece) {
     const std::string_view name = value.key();
     const bool is_known = std::ranges::count(known, name) > 0;
-    const bool says_nothing = value.is_null() || value.raw() == "[]" || value.raw() == "\"\"";
+    // A server of DeepSeek's models wants its reasoning back even if the model has not reasoned.
+    const bool says_nothing =
+        value.is_null() || value.raw() == "[]" || (value.raw() == "\"\"" && name != "reasoning_content");
     if (is_known || says_nothing) continue;
     put(member(all_, name), value, is_in_pieces(name));
     bytes_ += name.size() + value.raw().size();
@@ -84,6 +86,13 @@ void GivenBack::add_element(std::string_view name, json::Value element) {
   clear_for(list, Node::Kind::list);
   put_element(list, element);
   bytes_ += element.raw().size();
+}
+
+void GivenBack::add_text(std::string_view name, std::string_view text) {
+  Node& node = member(all_, name);
+  clear_for(node, Node::Kind::text);
+  node.text.append(text);
+  bytes_ += text.size();
 }
 
 void GivenBack::write(const Node& node, json::Writer& out) {

@@ -20,8 +20,10 @@
 
 namespace baton::protocol::models {
 
-// The name, in a message's `others`, of the parts of its content that are not texts. No server has it.
+// Names in a message's `others` that no server has: of the parts of its content that are not texts, and of
+// the reasoning that it had in tags.
 constexpr std::string_view kContentParts = "content parts";
+constexpr std::string_view kTaggedThoughts = "tagged thoughts";
 
 class GivenBack {
  public:
@@ -30,6 +32,8 @@ class GivenBack {
   void add(json::Value piece, std::initializer_list<std::string_view> known);
   // Adds an element to the list called `name`.
   void add_element(std::string_view name, json::Value element);
+  // Adds to the end of the text called `name`.
+  void add_text(std::string_view name, std::string_view text);
 
   std::size_t bytes() const { return bytes_; }
   // Returns the members as an object; absent if there are none.

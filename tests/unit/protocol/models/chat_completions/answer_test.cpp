@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
-namespace baton::protocol::models::answer_test {
+#include "protocol/models/chat_completions/request.h"
+
+namespace baton::protocol::models::chat_completions::answer_test {
 namespace {
 
 // The answer that the chunks give.
@@ -18,7 +20,7 @@ struct Read {
     }
   }
 
-  AnswerReader reader;
+  Reader reader;
   std::string reasoning;
 };
 
@@ -38,7 +40,7 @@ constexpr const char* kEnd = R"({"choices":[{"delta":{},"finish_reason":"stop"}]
 
 }  // namespace
 
-TEST_CASE("AnswerReader: texts of chunks are joined, and the finish reason ends the answer") {
+TEST_CASE("chat completions: texts of chunks are joined, and the finish reason ends the answer") {
   Read read({delta(R"("role":"assistant","content":"")"), delta(R"("content":"It ")"),
              delta(R"("content":"is.")")});
   CHECK(read.reader.end() == AnswerReader::End::none);
@@ -48,33 +50,33 @@ TEST_CASE("AnswerReader: texts of chunks are joined, and the finish reason ends 
   CHECK(read.reader.calls().empty());
 }
 
-TEST_CASE("AnswerReader: a whole completion is read as a finished answer") {
+TEST_CASE("chat completions: a whole completion is read as a finished answer") {
   const Read read({R"({"object":"chat.completion","model":"m","choices":[{"message":{"content":"all"}}]})"});
   CHECK(read.reader.end() == AnswerReader::End::whole);
   CHECK(read.reader.text() == "all");
 }
 
-TEST_CASE("AnswerReader: content may be a list of parts, absent or null") {
+TEST_CASE("chat completions: content may be a list of parts, absent or null") {
   const Read read({delta(R"("content":[{"type":"text","text":"a"},{"type":"text","text":"b"}])"),
                    delta(R"("content":null)"), delta("")});
   CHECK(read.reader.text() == "ab");
 }
 
-TEST_CASE("AnswerReader: reasoning is read separately, under either of its names") {
+TEST_CASE("chat completions: reasoning is read separately, under either of its names") {
   const Read read({delta(R"("reasoning_content":"h")"), delta(R"("reasoning":"m")"),
                    delta(R"("reasoning_content":null,"reasoning":"!","content":"x")")});
   CHECK(read.reasoning == "hm!");
   CHECK(read.reader.text() == "x");
 }
 
-TEST_CASE("AnswerReader: chunks without choices and choices without a delta add nothing") {
+TEST_CASE("chat completions: chunks without choices and choices without a delta add nothing") {
   const Read read(
       {R"({"choices":[]})", R"({"choices":null,"usage":{"prompt_tokens":1}})", R"({"choices":[{}]})"});
   CHECK(read.reader.text().empty());
   CHECK(read.reader.end() == AnswerReader::End::none);
 }
 
-TEST_CASE("AnswerReader: of several reasoning fields the one that says something counts") {
+TEST_CASE("chat completions: of several reasoning fields the one that says something counts") {
   const Read read({delta(R"("reasoning_content":"","reasoning":"a")"),
                    delta(R"("content":[{"type":"thinking","thinking":[{"type":"text","text":"b"}]}])"),
                    delta(R"("reasoning_details":[{"type":"reasoning.summary","summary":"c","index":0}])")});
@@ -82,13 +84,13 @@ TEST_CASE("AnswerReader: of several reasoning fields the one that says something
   CHECK(read.reader.text().empty());
 }
 
-TEST_CASE("AnswerReader: objects that are no chunks add nothing") {
+TEST_CASE("chat completions: objects that are no chunks add nothing") {
   const Read read({R"({})", R"({"type":"ping"})", R"({"id":"c","object":"chat.completion.chunk"})"});
   CHECK(read.reader.text().empty());
   CHECK(read.reader.end() == AnswerReader::End::none);
 }
 
-TEST_CASE("AnswerReader: a finish reason that is not known is never taken for a good end") {
+TEST_CASE("chat completions: a finish reason that is not known is never taken for a good end") {
   using End = AnswerReader::End;
   const auto end_of = [](const std::string& reason) {
     return Read({R"({"choices":[{"delta":{},"finish_reason":")" + reason + R"("}]})"}).reader.end();
@@ -102,7 +104,7 @@ TEST_CASE("AnswerReader: a finish reason that is not known is never taken for a 
     CHECK(end_of(bad) == End::broken_off);
 }
 
-TEST_CASE("AnswerReader: members that are not known are joined from the pieces of a stream") {
+TEST_CASE("chat completions: members that are not known are joined from the pieces of a stream") {
   const Read read(
       {delta(R"("role":"assistant","content":"","reasoning_content":"I ","audio":null,"tag":"t")"),
        delta(
@@ -120,7 +122,7 @@ TEST_CASE("AnswerReader: members that are not known are joined from the pieces o
   CHECK(Read({delta(R"("content":"x")")}).reader.others().empty());
 }
 
-TEST_CASE("AnswerReader: parts of the content that are no texts are given back in a list") {
+TEST_CASE("chat completions: parts of the content that are no texts are given back in a list") {
   const Read read({delta(R"("content":[{"type":"thinking","thinking":[{"type":"text","text":"a"}]}])"),
                    delta(R"("content":[{"type":"thinking","thinking":[{"type":"text","text":"b"}]}])"),
                    delta(R"("content":"so")")});
@@ -133,15 +135,15 @@ TEST_CASE("AnswerReader: parts of the content that are no texts are given back i
       std::string::npos);
 }
 
-TEST_CASE("AnswerReader: more to give back than is allowed is refused") {
-  AnswerReader reader(100);
+TEST_CASE("chat completions: more to give back than is allowed is refused") {
+  Reader reader({100});
   CHECK(reader.take(delta(R"("reasoning_content":")" + std::string(80, 'x') + "\"")));
   const auto more = reader.take(delta(R"("reasoning_content":")" + std::string(80, 'x') + "\""));
   REQUIRE_FALSE(more);
   CHECK(more.error().code == base::ErrorCode::too_large);
 }
 
-TEST_CASE("AnswerReader: the pieces of a call are joined by index") {
+TEST_CASE("chat completions: the pieces of a call are joined by index") {
   const Read read({calls(call(R"("index":0,"id":"a")", R"("name":"f","arguments":"")")),
                    calls(call(R"("index":1,"id":"b")", R"("name":"g","arguments":"{}")")),
                    calls(call(R"("index":0)", R"("arguments":"{\"x\":")")),
@@ -149,7 +151,7 @@ TEST_CASE("AnswerReader: the pieces of a call are joined by index") {
   CHECK(read.reader.calls() == std::vector<CalledTool>{{"a", "f", "{\"x\":1}"}, {"b", "g", "{}"}});
 }
 
-TEST_CASE("AnswerReader: calls without an index are distinguished by id or by name") {
+TEST_CASE("chat completions: calls without an index are distinguished by id or by name") {
   const Read by_id({calls(call(R"("id":"a")", R"("name":"f","arguments":"{")")),
                     calls(call(R"("id":"a")", R"("arguments":"}")")),
                     calls(call(R"("id":"b")", R"("name":"f","arguments":"{}")"))});
@@ -159,26 +161,26 @@ TEST_CASE("AnswerReader: calls without an index are distinguished by id or by na
   CHECK(by_name.reader.calls() == std::vector<CalledTool>{{"", "f", "{}"}, {"", "f", "{}"}});
 }
 
-TEST_CASE("AnswerReader: calls with the same index are distinguished by id") {
+TEST_CASE("chat completions: calls with the same index are distinguished by id") {
   const Read read({calls(call(R"("index":0,"id":"a")", R"("name":"f","arguments":"{}")")),
                    calls(call(R"("index":0,"id":"b")", R"("name":"g","arguments":"{")")),
                    calls(call(R"("index":0)", R"("arguments":"}")"))});
   CHECK(read.reader.calls() == std::vector<CalledTool>{{"a", "f", "{}"}, {"b", "g", "{}"}});
 }
 
-TEST_CASE("AnswerReader: calls with one index and no ids are distinguished by complete arguments") {
+TEST_CASE("chat completions: calls with one index and no ids are distinguished by complete arguments") {
   const Read read({calls(call(R"("index":0)", R"("name":"f","arguments":"{\"a\":")")),
                    calls(call(R"("index":0)", R"("arguments":"1}")")),
                    calls(call(R"("index":0)", R"("name":"f","arguments":"{}")"))});
   CHECK(read.reader.calls() == std::vector<CalledTool>{{"", "f", R"({"a":1})"}, {"", "f", "{}"}});
 }
 
-TEST_CASE("AnswerReader: arguments may be an object") {
+TEST_CASE("chat completions: arguments may be an object") {
   const Read read({calls(call("", R"("name":"f","arguments":{"x":1})"))});
   CHECK(read.reader.calls().front().arguments == R"({"x":1})");
 }
 
-TEST_CASE("AnswerReader: usage has the last valid counts") {
+TEST_CASE("chat completions: usage has the last valid counts") {
   const Read read({R"({"choices":[],"model":"m-1","usage":{"prompt_tokens":1}})",
                    R"({"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":2,"total_tokens":-5,
                        "prompt_tokens_details":{"cached_tokens":1},"completion_tokens_details":null}})",
@@ -188,7 +190,7 @@ TEST_CASE("AnswerReader: usage has the last valid counts") {
   CHECK(Read({kEnd}).reader.usage("p", "m").empty());
 }
 
-TEST_CASE("AnswerReader: an error instead of an answer is read, with whether a retry may succeed") {
+TEST_CASE("chat completions: an error instead of an answer is read, with whether a retry may succeed") {
   struct Case {
     const char* json;
     const char* message;
@@ -209,8 +211,8 @@ TEST_CASE("AnswerReader: an error instead of an answer is read, with whether a r
   CHECK_FALSE(Read({R"({"error":null,"choices":[]})"}).reader.error());
 }
 
-TEST_CASE("AnswerReader: texts outside the protocol are refused") {
-  AnswerReader reader;
+TEST_CASE("chat completions: texts outside the protocol are refused") {
+  Reader reader;
   for (const char* json : {"", "{", "[]", "1"}) {
     CAPTURE(json);
     CHECK_FALSE(reader.take(json));
@@ -227,7 +229,7 @@ TEST_CASE("read_error: finds the message of a refusal in any body") {
   CHECK(read_error("<html>").message.empty());
 }
 
-TEST_CASE("AnswerReader: a repeated name begins a new call once the arguments are a complete object") {
+TEST_CASE("chat completions: a repeated name begins a new call once the arguments are a complete object") {
   Read read({calls(call(R"("index":0)", R"("name":"f","arguments":"{\"a\":\"}\\\"{\"")")),
              calls(call(R"("index":0)", R"("name":"f","arguments":",\"b\":[{}]}")")),
              calls(call(R"("index":0)", R"("name":"g","arguments":" {")")),
@@ -238,8 +240,8 @@ TEST_CASE("AnswerReader: a repeated name begins a new call once the arguments ar
   CHECK(called[1].arguments == " {}\n");
 }
 
-TEST_CASE("AnswerReader: arguments past their limit are refused, and the error names it") {
-  AnswerReader reader(100);
+TEST_CASE("chat completions: arguments past their limit are refused, and the error names it") {
+  Reader reader({100});
   const std::string piece = calls(call(R"("index":0)", R"("arguments":")" + std::string(60, 'x') + "\""));
   CHECK(reader.take(piece));
   const auto second = reader.take(piece);
@@ -248,4 +250,4 @@ TEST_CASE("AnswerReader: arguments past their limit are refused, and the error n
   CHECK(second.error().for_caller.find("100 bytes (outbound.tool_arguments_max)") != std::string::npos);
 }
 
-}  // namespace baton::protocol::models::answer_test
+}  // namespace baton::protocol::models::chat_completions::answer_test

@@ -6,13 +6,13 @@
 
 #include "json/document.h"
 
-namespace baton::protocol::models::request_test {
+namespace baton::protocol::models::chat_completions::request_test {
 namespace {
 
 using Role = ChatMessage::Role;
 using Kind = task::Part::Kind;
 
-ChatRequest request_of(ChatMessage message) {
+ModelRequest request_of(ChatMessage message) {
   return {"m", {}, {std::move(message)}, {}};
 }
 
@@ -37,7 +37,8 @@ TEST_CASE("write_request: it requests a stream with usage") {
 }
 
 TEST_CASE("write_request: parameters become members, except those that it sets itself") {
-  ChatRequest request{"m", {R"({"temperature":0.5,"model":"x","stream":false,"stream_options":{}})"}, {}, {}};
+  ModelRequest request{
+      "m", {R"({"temperature":0.5,"model":"x","stream":false,"stream_options":{}})"}, {}, {}};
   CHECK(write_request(request) ==
         R"({"model":"m","temperature":0.5,"stream_options":{},"messages":[],"stream":true})");
 }
@@ -48,7 +49,7 @@ TEST_CASE("write_request: calls, results and tools") {
   said.calls = {{"c1", "f", "{\"x\":1}"}};
   ChatMessage result = ChatMessage::of_text(Role::tool, "2");
   result.call_id = "c1";
-  const ChatRequest request{
+  const ModelRequest request{
       "m", {}, {said, result}, {{"f", "does it", {R"({"type":"object"})"}}, {"g", "", {}}}};
   CHECK(
       write_request(request) ==
@@ -94,10 +95,4 @@ TEST_CASE("write_request: an assistant's image becomes a note") {
   CHECK(content_of(message) == R"("[File i.png, image/png, 3 bytes, not shown]")");
 }
 
-TEST_CASE("completions_url: the path is inserted before a query") {
-  CHECK(completions_url("https://h/v1") == "https://h/v1/chat/completions");
-  CHECK(completions_url("https://h/v1/") == "https://h/v1/chat/completions");
-  CHECK(completions_url("https://h/x?api-version=1") == "https://h/x/chat/completions?api-version=1");
-}
-
-}  // namespace baton::protocol::models::request_test
+}  // namespace baton::protocol::models::chat_completions::request_test

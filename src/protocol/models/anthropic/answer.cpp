@@ -1,0 +1,154 @@
+#include "protocol/models/anthropic/answer.h"
+
+#include <algorithm>
+
+#include "json/writer.h"
+
+namespace baton::protocol::models::anthropic {
+namespace {
+
+constexpr std::int64_t kTokensMost = std::int64_t{1} << 50;  // so that sums of counts fit
+
+}  // namespace
+
+base::Result<void> Reader::read(json::Value event, AnswerPiece& piece) {
+  const std::string_view type = event["type"].string();
+  const std::int64_t index = event["index"].integer().value_or(0);
+  if (type == "message_start" || type == "message") {
+    if (const auto taken = take_message(type == "message" ? event : event["message"], piece); !taken)
+      return taken;
+    if (type == "message" && finish_reason_.empty()) finish_reason_ = "end_turn";
+  } else if (type == "content_block_start") {
+    return begin_block(index, event["content_block"], piece);
+  } else if (type == "content_block_delta") {
+    const auto [block, is_new] = blocks_.try_emplace(index);
+    if (is_new) bytes_ += sizeof(Block);
+    take_delta(block->second, event["delta"], piece);
+  } else if (type == "message_delta") {
+    if (event["delta"]["stop_reason"].is_string()) finish_reason_ = event["delta"]["stop_reason"].str();
+    take_usage(event["usage"]);
+  } else if (type == "message_stop") {
+    if (finish_reason_.empty()) finish_reason_ = "end_turn";
+    is_over_ = true;
+  }
+  return {};
+}
+
+base::Result<void> Reader::take_message(json::Value message, AnswerPiece& piece) {
+  take_model(message["model"]);
+  take_usage(message["usage"]);
+  std::int64_t index = 0;
+  for (const json::Value block : message["content"]) {
+    if (const auto begun = begin_block(index++, block, piece); !begun) return begun;
+  }
+  if (message["stop_reason"].is_string()) finish_reason_ = message["stop_reason"].str();
+  return {};
+}
+
+base::Result<void> Reader::begin_block(std::int64_t index, json::Value from, AnswerPiece& piece) {
+  Block& block = blocks_[index];
+  block.type = from["type"].str();
+  bytes_ += sizeof(Block) + from.raw().size();
+  take_text(block, from["text"].string(), piece);
+  if (block.type == "text") return {};
+  take_thinking(block, from["thinking"].string(), piece);
+  block.signature += from["signature"].string();
+  block.is_signed = from["signature"].is_string();
+  block.members = members_except(from, {"text", "thinking", "signature", "input", "id", "name"});
+  block.id = from["id"].str();
+  block.name = from["name"].str();
+  // A stream begins with an empty object, and its pieces follow.
+  if (from["input"].size() > 0) block.input = from["input"].raw();
+  calls_ += block.type == "tool_use" ? 1 : 0;
+  return check_calls(calls_);
+}
+
+void Reader::take_delta(Block& block, json::Value delta, AnswerPiece& piece) {
+  const std::string_view type = delta["type"].string();
+  if (type == "text_delta") {
+    if (block.type.empty()) block.type = "text";
+    take_text(block, delta["text"].string(), piece);
+  } else if (type == "thinking_delta") {
+    if (block.type.empty()) block.type = "thinking";
+    take_thinking(block, delta["thinking"].string(), piece);
+  } else if (type == "signature_delta") {
+    block.signature += delta["signature"].string();
+    block.is_signed = true;
+    bytes_ += delta["signature"].string().size();
+  } else if (type == "input_json_delta") {
+    block.input += delta["partial_json"].string();
+    bytes_ += delta["partial_json"].string().size();
+  }
+}
+
+void Reader::take_text(Block& block, std::string_view text, AnswerPiece& piece) {
+  if (block.type != "text") return;
+  piece.text += text;
+  block.text += text.size();
+}
+
+void Reader::take_thinking(Block& block, std::string_view text, AnswerPiece& piece) {
+  piece.reasoning += text;
+  block.thinking += text;
+  bytes_ += text.size();
+}
+
+std::vector<CalledTool> Reader::calls() const {
+  std::vector<CalledTool> called;
+  for (const auto& [index, block] : blocks_) {
+    if (block.type == "tool_use")
+      called.push_back({block.id, block.name, block.input.empty() ? "{}" : block.input});
+  }
+  return called;
+}
+
+task::Json Reader::others() const {
+  PartOrder order;
+  for (const auto& [index, block] : blocks_) {
+    if (block.type == "text") {
+      order.add_text(block.text);
+      continue;
+    }
+    const auto members = json::Document::view_of(block.members);
+    if (block.type == "tool_use") {
+      order.add_call(block.id, members_except(members.root(), {"type"}));
+      continue;
+    }
+    std::string object;
+    json::Writer out(object);
+    out.object([&] {
+      out.member("type", block.type);
+      for (const json::Value member : members.root()) {
+        if (member.key() != "type") out.key(member.key()).raw(member.raw());
+      }
+      out.optional("id", block.id).optional("name", block.name);
+      if (block.type == "thinking") out.member("thinking", block.thinking);
+      if (block.is_signed) out.member("signature", block.signature);
+      // Only the server's own tools have an input here.
+      const bool has_input = json::Document::view_of(block.input).root().is_object();
+      if (has_input || block.type == "server_tool_use") out.key("input").raw(has_input ? block.input : "{}");
+    });
+    order.add_other(std::move(object));
+  }
+  return order.json(kBlocks);
+}
+
+// Usage comes at the beginning and at the end, where some servers leave out or zero what they have said.
+// Input that came from the cache or went into it is counted apart.
+void Reader::take_usage(json::Value usage) {
+  if (!usage.is_object()) return;
+  has_usage_ = true;
+  const auto take = [&](std::int64_t& count, const char* name) {
+    count = std::max(count, std::min(count_in(usage[name]).value_or(0), kTokensMost));
+  };
+  take(fresh_, "input_tokens");
+  take(written_, "cache_creation_input_tokens");
+  take(read_, "cache_read_input_tokens");
+  take(output_, "output_tokens");
+  counts_.input = fresh_ + written_ + read_;
+  counts_.output = output_;
+  counts_.total = *counts_.input + output_;
+  if (read_ > 0) counts_.cached = read_;
+}
+
+}  // namespace baton::protocol::models::anthropic

@@ -1,0 +1,91 @@
+#include "protocol/models/shared/answer.h"
+
+#include <algorithm>
+#include <initializer_list>
+
+#include "base/text.h"
+#include "json/writer.h"
+
+namespace baton::protocol::models {
+namespace {
+
+constexpr std::size_t kCallsMax = 64;
+constexpr std::size_t kModelMax = 200;  // bytes of a model's name
+
+bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
+  return std::ranges::any_of(words, [&](std::string_view one) { return base::same_word(word, one); });
+}
+
+void add_count(json::Writer& out, const char* name, std::optional<std::int64_t> count) {
+  if (count) out.member(name, *count);
+}
+
+}  // namespace
+
+base::Result<AnswerPiece> AnswerReader::take(std::string_view text) {
+  const auto document = json::Document::parse_view(text);
+  if (!document) return base::fail(document.error());
+  const json::Value answer = document->root();
+  AnswerPiece piece;
+  error_ = error_of(answer);
+  if (error_) return piece;
+  if (!answer.is_object()) return base::fail(base::ErrorCode::invalid_argument, "it is not an object");
+  if (const auto is_read = read(answer, piece); !is_read) return base::fail(is_read.error());
+  if (const auto room = check_room(); !room) return base::fail(room.error());
+  text_ += piece.text;
+  return piece;
+}
+
+AnswerReader::End AnswerReader::end() const {
+  if (finish_reason_.empty()) return End::none;
+  if (is_one_of(finish_reason_, {"stop", "tool_calls", "function_call", "tool_use", "eos", "eos_token",
+                                 "stop_sequence", "end_turn", "complete", "completed", "done"}))
+    return End::whole;
+  if (is_one_of(finish_reason_, {"length", "max_tokens", "model_length", "max_output_tokens",
+                                 "model_context_window_exceeded"}))
+    return End::cut;
+  if (is_one_of(finish_reason_, {"content_filter", "safety", "recitation", "sensitive", "guardrails",
+                                 "prohibited_content", "refusal"}))
+    return End::filtered;
+  return finish_reason_ == "pause_turn" ? End::paused : End::broken_off;
+}
+
+base::Result<void> AnswerReader::check_room() const {
+  if (bytes_beside_text() <= rules_.arguments_max) return {};
+  return base::fail(base::ErrorCode::too_large, "its tool calls and what belongs to them have more than " +
+                                                    std::to_string(rules_.arguments_max) +
+                                                    " bytes (outbound.tool_arguments_max)");
+}
+
+base::Result<void> AnswerReader::check_calls(std::size_t calls) {
+  if (calls <= kCallsMax) return {};
+  return base::fail(base::ErrorCode::invalid_argument,
+                    "more than " + std::to_string(kCallsMax) + " tool calls at once");
+}
+
+void AnswerReader::take_model(json::Value name) {
+  if (name.is_string() && name.string().size() <= kModelMax) model_ = name.str();
+}
+
+AnswerReader::Count AnswerReader::count_in(json::Value number) {
+  const auto count = number.integer();
+  return count && *count >= 0 ? count : std::nullopt;
+}
+
+task::Json AnswerReader::usage(std::string_view provider, std::string_view model) const {
+  task::Json used;
+  if (!has_usage_) return used;
+  json::Writer out(used.text);
+  out.object([&] {
+    out.optional("provider", provider);
+    out.member("model", model_.empty() ? model : std::string_view(model_));
+    add_count(out, "inputTokens", counts_.input);
+    add_count(out, "outputTokens", counts_.output);
+    add_count(out, "totalTokens", counts_.total);
+    add_count(out, "reasoningTokens", counts_.reasoning);
+    add_count(out, "cachedInputTokens", counts_.cached);
+  });
+  return used;
+}
+
+}  // namespace baton::protocol::models

@@ -1,0 +1,106 @@
+// AnswerReader: assembles the answer of a language model's server from the events of a stream, a whole
+// answer, or an error in place of either. Each API has its own (Dialect::reader).
+//
+// Servers leave out different members, so only input that cannot be interpreted is refused. The caller bounds
+// the bytes of an event and of the text; AnswerReader bounds those of tools' arguments and of what is given
+// back. Threads: one at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "json/document.h"
+#include "protocol/models/shared/answer_error.h"
+#include "protocol/models/shared/api.h"
+#include "protocol/models/shared/conversation.h"
+
+namespace baton::protocol::models {
+
+// The part of the answer that an event adds.
+struct AnswerPiece {
+  std::string text;
+  std::string reasoning;
+};
+
+struct AnswerRules {
+  // Bytes of the arguments, ids and names of all calls, and of what is given back.
+  std::size_t arguments_max = std::size_t{8} << 20;
+  ThinkTags think_tags = ThinkTags::text;
+};
+
+class AnswerReader {
+ public:
+  // The end that the server has reported. none: no end yet. whole: the answer is complete, or makes calls.
+  // cut: it had no room for more. filtered: a filter held back all or a part of it. paused: the server wants
+  // to be asked again with what it has said. broken_off: by the server's own trouble, or for a reason that is
+  // not known, which is never taken for a good one.
+  enum class End { none, whole, cut, filtered, paused, broken_off };
+
+  explicit AnswerReader(const AnswerRules& rules) : rules_(rules) {}
+  AnswerReader(const AnswerReader&) = delete;
+  AnswerReader& operator=(const AnswerReader&) = delete;
+  virtual ~AnswerReader() = default;
+
+  // Reads the data of one event, or a whole answer. Ignores any other object: relays send such objects to
+  // keep a connection open. Fails with parse_error if it is not JSON, with invalid_argument if it does not
+  // follow the protocol, and with too_large.
+  base::Result<AnswerPiece> take(std::string_view json);
+  // The server has sent "[DONE]", the end of a stream of chat completions.
+  virtual AnswerPiece done() { return {}; }
+
+  End end() const;
+  bool has_ended_early() const { return end() == End::cut || end() == End::filtered; }
+  // Whether nothing that counts follows, not even the usage.
+  bool is_over() const { return is_over_; }
+  const std::string& finish_reason() const { return finish_reason_; }
+  const std::optional<AnswerError>& error() const { return error_; }
+
+  // The text so far, and the tools called, in order. Ids may be empty or repeat: servers leave them out.
+  const std::string& text() const { return text_; }
+  virtual std::vector<CalledTool> calls() const = 0;
+  // What the server wants back with the message, for ChatMessage::others.
+  virtual task::Json others() const = 0;
+
+  // The bytes of the answer that are kept.
+  std::size_t held() const { return text_.size() + bytes_beside_text(); }
+  bool has_usage() const { return has_usage_; }
+  // Returns the usage in the form of task::Usage; absent if the server sent none. `model` is used unless the
+  // server names one.
+  task::Json usage(std::string_view provider, std::string_view model) const;
+
+ protected:
+  using Count = std::optional<std::int64_t>;
+  struct Counts {
+    Count input, output, total, reasoning, cached;
+  };
+
+  // Reads an object that is not an error.
+  virtual base::Result<void> read(json::Value answer, AnswerPiece& piece) = 0;
+  // The bytes of the calls and of what is given back.
+  virtual std::size_t bytes_beside_text() const = 0;
+
+  // Fails with too_large or invalid_argument if there is no room for what has come, or for so many calls.
+  base::Result<void> check_room() const;
+  static base::Result<void> check_calls(std::size_t calls);
+  void take_model(json::Value name);
+  // Returns a count, or nullopt if it is none.
+  static Count count_in(json::Value number);
+
+  const AnswerRules rules_;
+  std::string finish_reason_;  // as the server names it
+  bool is_over_ = false;
+  std::optional<AnswerError> error_;
+  bool has_usage_ = false;
+  Counts counts_;
+
+ private:
+  std::string text_;
+  std::string model_;
+};
+
+}  // namespace baton::protocol::models

@@ -1,0 +1,56 @@
+#include "protocol/models/shared/answer_error.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "base/text.h"
+#include "json/error_words.h"
+
+namespace baton::protocol::models {
+namespace {
+
+// Some servers give the code as a number, like an HTTP status.
+std::string code_in(json::Value error) {
+  for (const char* member : {"code", "type", "status"}) {
+    if (error[member].is_string()) return error[member].str();
+    if (const auto number = error[member].integer()) return std::to_string(*number);
+  }
+  return {};
+}
+
+bool is_busy_code(std::string_view code) {
+  constexpr std::array<std::string_view, 12> kBusy{
+      "rate_limit_exceeded", "rate_limit_error", "server_error",         "internal_server_error",
+      "api_error",           "overloaded_error", "overloaded",           "timeout",
+      "service_unavailable", "timeout_error",    "server_is_overloaded", "slow_down"};
+  if (std::ranges::count(kBusy, code) > 0) return true;
+  const int status = base::number_in<int>(code).value_or(0);
+  return status == 408 || status == 425 || status == 429 || (status >= 500 && status <= 599);
+}
+
+AnswerError error_in(json::Value error) {
+  AnswerError read;
+  if (error.is_string()) return {error.str(), {}, false};
+  read.message = json::error_words(error);
+  read.code = code_in(error);
+  read.busy = is_busy_code(read.code) || is_busy_code(error["type"].string());
+  return read;
+}
+
+}  // namespace
+
+std::optional<AnswerError> error_of(json::Value answer) {
+  if (!answer["error"].absent()) return error_in(answer["error"]);
+  if (answer["object"].string() == "error") return error_in(answer);
+  return std::nullopt;
+}
+
+AnswerError read_error(std::string_view body) {
+  const auto document = json::Document::view_of(body);
+  json::Value root = document.root();
+  if (root.is_array() && root.size() > 0) root = *root.begin();
+  return error_of(root).value_or(error_in(root));
+}
+
+}  // namespace baton::protocol::models

@@ -1,0 +1,27 @@
+// Errors that a language model's server sends instead of an answer.
+//
+// Threads: pure functions.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "json/document.h"
+
+namespace baton::protocol::models {
+
+struct AnswerError {
+  std::string message;  // of the server; may be empty
+  std::string code;     // "insufficient_quota", "503"; may be empty
+  bool busy = false;    // another try may succeed
+};
+
+// Returns the error that a server sent in place of an answer, or nullopt.
+std::optional<AnswerError> error_of(json::Value answer);
+
+// Returns the error in the JSON of an "error" event, or of an answer whose status is not 2xx; empty if there
+// is none.
+AnswerError read_error(std::string_view body);
+
+}  // namespace baton::protocol::models

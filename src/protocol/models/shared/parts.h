@@ -1,0 +1,30 @@
+// The parts of a message as language models get them.
+//
+// Threads: pure functions.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "protocol/models/shared/conversation.h"
+#include "task/message.h"
+
+namespace baton::protocol::models {
+
+bool is_image(const task::Part& part);
+// Whether the part is a PDF file: its bytes or its URL.
+bool is_pdf(const task::Part& part);
+
+// Texts, data and text files as text; a note that names any other file.
+std::string words_of(const task::Part& part);
+// The words of all parts, one line for each.
+std::string words_of(const std::vector<task::Part>& parts);
+
+// A file's bytes as a URL "data:".
+std::string data_url(const task::Part& part);
+
+// The file's own name, or this one.
+std::string file_name(const task::Part& part, std::string_view otherwise);
+
+}  // namespace baton::protocol::models

@@ -1,0 +1,437 @@
+// Servers of language models as they are known to differ (agent-cards/SERVERS.md): what each answers, and
+// what it wants to see in a request. A row is one difference.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "json/document.h"
+#include "protocol/models/dialects.h"
+
+namespace baton::protocol::models::servers_test {
+namespace {
+
+using End = AnswerReader::End;
+using Texts = std::vector<std::string>;
+
+struct Row {
+  std::string server;
+  std::string difference;
+  Api api = Api::chat;
+  Texts events = {};  // of an answer; "[DONE]" is the end of a stream
+  std::string text = {}, reasoning = {};
+  std::vector<CalledTool> calls = {};  // without the members that are not known
+  End end = End::whole;
+  std::string error = {};  // its message
+  bool is_busy = false;
+  std::string usage = {};     // absent: not checked
+  Texts wants = {};           // parts of the request that sends the answer back with results of its calls
+  std::string refusal = {};   // of the first request: the next one is without extras
+  std::string unwanted = {};  // a part that the next request must not have
+  ThinkTags think_tags = ThinkTags::text;
+};
+
+// What an answer's events give.
+struct Read {
+  explicit Read(const Row& row) : reader(dialect_of(row.api).reader({std::size_t{1} << 20, row.think_tags})) {
+    for (const std::string& event : row.events) {
+      if (event == "[DONE]") {
+        add(reader->done());
+        continue;
+      }
+      const auto piece = reader->take(event);
+      REQUIRE_MESSAGE(piece.has_value(), event);
+      if (reader->error()) return;
+      add(*piece);
+    }
+  }
+  void add(const AnswerPiece& piece) {
+    text += piece.text;
+    reasoning += piece.reasoning;
+  }
+
+  std::unique_ptr<AnswerReader> reader;
+  std::string text, reasoning;
+};
+
+ToolFunction tool() {
+  return {"look", "Looks.", {R"({"type":"object","properties":{}})"}};
+}
+
+// The request that follows the answer.
+ModelRequest next_request(const AnswerReader& answer) {
+  ModelRequest request{"m", {}, {ChatMessage::of_text(ChatMessage::Role::user, "hi")}, {tool()}};
+  ChatMessage said;
+  said.role = ChatMessage::Role::assistant;
+  if (!answer.text().empty()) said.parts.push_back(task::Part::of_text(answer.text()));
+  said.calls = answer.calls();
+  said.others = answer.others();
+  request.messages.push_back(said);
+  for (const CalledTool& call : said.calls) {
+    ChatMessage result = ChatMessage::of_text(ChatMessage::Role::tool, "seen");
+    result.call_id = call.id;
+    request.messages.push_back(std::move(result));
+  }
+  return request;
+}
+
+std::string chunk(const std::string& delta, const std::string& finish = "null") {
+  return R"({"object":"chat.completion.chunk","choices":[{"index":0,"delta":{)" + delta +
+         R"(},"finish_reason":)" + finish + "}]}";
+}
+
+std::string call_delta(const std::string& members) {
+  return R"("tool_calls":[{)" + members + R"("function":{"name":"look","arguments":"{}"}}])";
+}
+
+const Row kRows[] = {
+    {.server = "OpenAI",
+     .difference = "the usage comes in a chunk of its own, without choices",
+     .events =
+         {chunk(R"("role":"assistant","content":"","refusal":null)"), chunk(R"("content":"Hi")"),
+          chunk("", R"("stop")"),
+          R"({"choices":[],"model":"gpt","usage":{"prompt_tokens":9,"completion_tokens":2,"total_tokens":11,
+                    "prompt_tokens_details":{"cached_tokens":4},"completion_tokens_details":{"reasoning_tokens":1}}})",
+          "[DONE]"},
+     .text = "Hi",
+     .usage = R"({"provider":"p","model":"gpt","inputTokens":9,"outputTokens":2,"totalTokens":11,)"
+              R"("reasoningTokens":1,"cachedInputTokens":4})"},
+    {.server = "OpenAI",
+     .difference = "encrypted reasoning goes back before the call that followed it",
+     .api = Api::responses,
+     .events =
+         {R"({"type":"response.created","response":{"status":"in_progress","output":[]}})",
+          R"({"type":"response.reasoning_summary_text.delta","output_index":0,"summary_index":0,"delta":"Hm"})",
+          R"({"type":"response.reasoning_summary_text.delta","output_index":0,"summary_index":1,"delta":"So"})",
+          R"({"type":"response.output_item.done","output_index":0,"item":{"id":"rs_1","type":"reasoning",
+                    "summary":[{"type":"summary_text","text":"Hm"}],"content":null,"encrypted_content":"gAAA"}})",
+          R"({"type":"response.function_call_arguments.delta","output_index":1,"delta":"{}"})",
+          R"({"type":"response.output_item.done","output_index":1,"item":{"id":"fc_1","type":"function_call",
+                    "status":"completed","call_id":"call_1","name":"look","arguments":"{}"}})",
+          R"({"type":"response.completed","response":{"status":"completed","model":"gpt","error":null,"output":[{},{}],
+                    "usage":{"input_tokens":9,"output_tokens":2,"total_tokens":11,
+                    "input_tokens_details":{"cached_tokens":4},"output_tokens_details":{"reasoning_tokens":1}}}})"},
+     .reasoning = "Hm\n\nSo",
+     .calls = {{"call_1", "look", "{}"}},
+     .usage = R"({"provider":"p","model":"gpt","inputTokens":9,"outputTokens":2,"totalTokens":11,)"
+              R"("reasoningTokens":1,"cachedInputTokens":4})",
+     .wants =
+         {R"("store":false,"include":["reasoning.encrypted_content"])",
+          R"({"id":"rs_1","type":"reasoning","summary":[{"type":"summary_text","text":"Hm"}],"encrypted_content":"gAAA"},)"
+          R"({"type":"function_call","call_id":"call_1","name":"look","arguments":"{}","id":"fc_1","status":"completed"},)"
+          R"({"type":"function_call_output","call_id":"call_1","output":"seen"})"}},
+    {.server = "OpenAI",
+     .difference = "a model that does not reason refuses to encrypt reasoning",
+     .api = Api::responses,
+     .end = End::none,
+     .refusal = "it answered with HTTP status 400: Encrypted content is not supported with this model.",
+     .unwanted = "include"},
+    {.server = "OpenAI",
+     .difference = "an answer that is cut off is incomplete, and says why",
+     .api = Api::responses,
+     .events = {R"({"type":"response.output_text.delta","delta":"Once"})",
+                R"({"type":"response.incomplete","response":{"status":"incomplete",
+                    "incomplete_details":{"reason":"max_output_tokens"}}})"},
+     .text = "Once",
+     .end = End::cut},
+    {.server = "OpenAI",
+     .difference = "a response that fails says whether the server is busy",
+     .api = Api::responses,
+     .events = {R"({"type":"response.failed","response":{"status":"failed",
+                    "error":{"code":"rate_limit_exceeded","message":"Try again in 2 s."}}})"},
+     .end = End::none,
+     .error = "Try again in 2 s.",
+     .is_busy = true},
+    {.server = "Azure OpenAI",
+     .difference = "the first chunk has the results of filters only, and later ones stand beside the text",
+     .events =
+         {R"({"choices":[],"prompt_filter_results":[{"prompt_index":0,"content_filter_results":{}}]})",
+          R"({"choices":[{"index":0,"delta":{"content":"Hi"},"content_filter_results":{"hate":{"filtered":false}},
+                    "finish_reason":null}]})",
+          chunk("", R"("content_filter")")},
+     .text = "Hi",
+     .end = End::filtered},
+    {.server = "Gemini",
+     .difference = "all calls have index 0, and a signature goes back with the first",
+     .events = {chunk(R"("role":"assistant","tool_calls":[{"index":0,"id":"a","type":"function",
+                          "extra_content":{"google":{"thought_signature":"c2ln"}},"function":{"name":"look","arguments":"{}"}},
+                         {"index":0,"id":"b","type":"function","function":{"name":"look","arguments":"{}"}}])",
+                      R"("stop")")},
+     .calls = {{"a", "look", "{}"}, {"b", "look", "{}"}},
+     .wants =
+         {R"("function":{"name":"look","arguments":"{}"},"extra_content":{"google":{"thought_signature":"c2ln"}}})"}},
+    {.server = "Gemini",
+     .difference = "an error is a list of one",
+     .events = {R"([{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}])"},
+     .end = End::none,
+     .error = "The model is overloaded.",
+     .is_busy = true},
+    {.server = "Anthropic",
+     .difference = "thoughts go back with their signatures, and results in one turn of the user",
+     .api = Api::anthropic,
+     .events =
+         {R"({"type":"message_start","message":{"model":"claude","content":[],"stop_reason":null,
+                    "usage":{"input_tokens":5,"cache_read_input_tokens":3,"cache_creation_input_tokens":1,"output_tokens":1}}})",
+          R"({"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}})",
+          R"({"type":"ping"})",
+          R"({"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"Hm"}})",
+          R"({"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"EqQB"}})",
+          R"({"type":"content_block_stop","index":0})",
+          R"({"type":"content_block_start","index":1,"content_block":{"type":"redacted_thinking","data":"Enc"}})",
+          R"({"type":"content_block_start","index":2,"content_block":{"type":"text","text":""}})",
+          R"({"type":"content_block_delta","index":2,"delta":{"type":"text_delta","text":"I look."}})",
+          R"({"type":"content_block_start","index":3,"content_block":{"type":"tool_use","id":"t1","name":"look","input":{}}})",
+          R"({"type":"content_block_delta","index":3,"delta":{"type":"input_json_delta","partial_json":"{\"a\":"}})",
+          R"({"type":"content_block_delta","index":3,"delta":{"type":"input_json_delta","partial_json":"1}"}})",
+          R"({"type":"content_block_start","index":4,"content_block":{"type":"tool_use","id":"t2","name":"look","input":{}}})",
+          R"({"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":20}})",
+          R"({"type":"message_stop"})"},
+     .text = "I look.",
+     .reasoning = "Hm",
+     .calls = {{"t1", "look", R"({"a":1})"}, {"t2", "look", "{}"}},
+     .usage =
+         R"({"provider":"p","model":"claude","inputTokens":9,"outputTokens":20,"totalTokens":29,"cachedInputTokens":3})",
+     .wants =
+         {R"({"model":"m","max_tokens":8192,"messages":[{"role":"user","content":[{"type":"text","text":"hi"}]},)"
+          R"({"role":"assistant","content":[{"type":"thinking","thinking":"Hm","signature":"EqQB"},)"
+          R"({"type":"redacted_thinking","data":"Enc"},{"type":"text","text":"I look."},)"
+          R"({"type":"tool_use","id":"t1","name":"look","input":{"a":1}},)"
+          R"({"type":"tool_use","id":"t2","name":"look","input":{}}]},)"
+          R"({"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"seen"},)"
+          R"({"type":"tool_result","tool_use_id":"t2","content":"seen"}]}],)"
+          R"("tools":[{"name":"look","description":"Looks.","input_schema":{"type":"object","properties":{}}}],"stream":true})"}},
+    {.server = "Anthropic",
+     .difference = "an overloaded server says so in the stream",
+     .api = Api::anthropic,
+     .events = {R"({"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}})"},
+     .end = End::none,
+     .error = "Overloaded",
+     .is_busy = true},
+    {.server = "Anthropic",
+     .difference = "an answer that pauses goes back as it is, with the server's own tools",
+     .api = Api::anthropic,
+     .events =
+         {R"({"type":"content_block_start","index":0,"content_block":{"type":"server_tool_use","id":"s1","name":"web_search","input":{}}})",
+          R"({"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"query\":\"x\"}"}})",
+          R"({"type":"message_delta","delta":{"stop_reason":"pause_turn"}})", R"({"type":"message_stop"})"},
+     .end = End::paused,
+     .wants =
+         {R"({"role":"assistant","content":[{"type":"server_tool_use","id":"s1","name":"web_search","input":{"query":"x"}}]})"}},
+    {.server = "Anthropic",
+     .difference = "a refusal is an end that a filter made",
+     .api = Api::anthropic,
+     .events = {R"({"type":"message_delta","delta":{"stop_reason":"refusal"}})",
+                R"({"type":"message_stop"})"},
+     .end = End::filtered},
+    {.server = "DeepSeek",
+     .difference = "reasoning goes back with a call",
+     .events = {chunk(R"("role":"assistant","content":null,"reasoning_content":"I ")"),
+                chunk(R"("reasoning_content":"look.")"),
+                chunk(call_delta(R"("index":0,"id":"c",)"), R"("tool_calls")")},
+     .reasoning = "I look.",
+     .calls = {{"c", "look", "{}"}},
+     .wants = {R"({"role":"assistant","content":null,"reasoning_content":"I look.","tool_calls")"}},
+    {.server = "DeepSeek",
+     .difference = "reasoning goes back even if there was none",
+     .events = {chunk(R"("role":"assistant","content":null,"reasoning_content":"")"),
+                chunk(call_delta(R"("index":0,"id":"c",)"), R"("tool_calls")")},
+     .calls = {{"c", "look", "{}"}},
+     .wants = {R"("reasoning_content":"")"}},
+    {.server = "DeepSeek",
+     .difference = "an answer that lacks resources is broken off",
+     .events = {chunk(R"("content":"Hi")"), chunk("", R"("insufficient_system_resource")")},
+     .text = "Hi",
+     .end = End::broken_off},
+    {.server = "OpenRouter",
+     .difference = "details of reasoning are joined by index and go back; their text is said once",
+     .events = {chunk(R"("role":"assistant","content":"","reasoning":"Hm","reasoning_details":[
+                          {"type":"reasoning.text","text":"Hm","format":"x","index":0}])"),
+                chunk(R"("reasoning_details":[{"type":"reasoning.encrypted","data":"enc","index":1}])"),
+                chunk(call_delta(R"("index":0,"id":"c",)"), R"("tool_calls")")},
+     .reasoning = "Hm",
+     .calls = {{"c", "look", "{}"}},
+     .wants = {R"("reasoning_details":[{"type":"reasoning.text","text":"Hm","format":"x","index":0},)"
+               R"({"type":"reasoning.encrypted","data":"enc","index":1}])"}},
+    {.server = "OpenRouter",
+     .difference = "an error of the provider behind it comes in a chunk",
+     .events =
+         {R"({"id":"g","object":"chat.completion.chunk","error":{"code":502,"message":"Provider disconnected"},
+                    "choices":[{"index":0,"delta":{"content":""},"finish_reason":"error"}]})"},
+     .end = End::none,
+     .error = "Provider disconnected",
+     .is_busy = true},
+    {.server = "Mistral",
+     .difference = "thoughts are parts of the content and go back there",
+     .events =
+         {chunk(
+              R"("role":"assistant","content":[{"type":"thinking","thinking":[{"type":"text","text":"Hm"}]}])"),
+          chunk(R"("content":"Yes")", R"("stop")")},
+     .text = "Yes",
+     .reasoning = "Hm",
+     .wants =
+         {R"("content":[{"type":"thinking","thinking":[{"type":"text","text":"Hm"}]},{"type":"text","text":"Yes"}])"}},
+    {.server = "Mistral",
+     .difference = "a member that it does not know is refused with its place",
+     .end = End::none,
+     .refusal = "it answered with HTTP status 422: body.stream_options: Extra inputs are not permitted",
+     .unwanted = "stream_options"},
+    {.server = "vLLM",
+     .difference = "reasoning is called so, and an error has no member of its own",
+     .events =
+         {chunk(R"("role":"assistant","reasoning":"Hm")"),
+          R"({"object":"error","message":"The context is too long.","type":"BadRequestError","code":400})"},
+     .reasoning = "Hm",
+     .end = End::none,
+     .error = "The context is too long."},
+    {.server = "vLLM",
+     .difference = "reasoning is not encrypted, and its content goes back",
+     .api = Api::responses,
+     .events =
+         {R"({"type":"response.reasoning_text.delta","content_index":0,"delta":"Hm"})",
+          R"({"type":"response.output_item.done","output_index":0,"item":{"id":"rs_1","type":"reasoning","summary":[],
+                    "content":[{"type":"reasoning_text","text":"Hm"}],"encrypted_content":null,"status":null}})",
+          R"({"type":"response.output_item.done","output_index":1,"item":{"id":"fc_1","type":"function_call",
+                    "call_id":"call_1","name":"look","arguments":"{}"}})",
+          R"({"type":"response.completed","response":{"status":"completed","output":[]}})"},
+     .reasoning = "Hm",
+     .calls = {{"call_1", "look", "{}"}},
+     .wants =
+         {R"({"id":"rs_1","type":"reasoning","summary":[],"content":[{"type":"reasoning_text","text":"Hm"}]})"}},
+    {.server = "SGLang",
+     .difference = "an answer that the server gives up is broken off",
+     .events = {chunk(R"("content":"Hi","reasoning_content":null)"), chunk("", R"("abort")")},
+     .text = "Hi",
+     .end = End::broken_off},
+    {.server = "llama.cpp",
+     .difference = "an answer given back is an item with its type",
+     .api = Api::responses,
+     .events = {R"({"type":"response.output_text.delta","delta":"Yes"})",
+                R"({"type":"response.completed","response":{"status":"completed","output":[]}})"},
+     .text = "Yes",
+     .wants = {R"({"type":"message","role":"assistant","content":"Yes"})"}},
+    {.server = "llama.cpp",
+     .difference = "a server that still loads its model is busy",
+     .events = {R"({"error":{"code":503,"message":"Loading model","type":"unavailable_error"}})"},
+     .end = End::none,
+     .error = "Loading model",
+     .is_busy = true},
+    {.server = "llama.cpp",
+     .difference = "thoughts without a signature go back without one",
+     .api = Api::anthropic,
+     .events =
+         {R"({"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":""}})",
+          R"({"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"Hm"}})",
+          R"({"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"t","name":"look"}})",
+          R"({"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":2}})",
+          R"({"type":"message_stop"})"},
+     .reasoning = "Hm",
+     .calls = {{"t", "look", "{}"}},
+     .wants = {R"({"type":"thinking","thinking":"Hm"},{"type":"tool_use")"}},
+    {.server = "Ollama",
+     .difference = "calls come whole, and the finish reason does not name them",
+     .events = {chunk(R"("role":"assistant","content":"","reasoning":"Hm")"),
+                chunk(R"("content":"",)" + call_delta(R"("id":"call_a","index":0,"type":"function",)")),
+                chunk(R"("content":"")", R"("stop")")},
+     .reasoning = "Hm",
+     .calls = {{"call_a", "look", "{}"}}},
+    {.server = "Ollama",
+     .difference = "plain thoughts stand where encrypted ones do, and go back there",
+     .api = Api::responses,
+     .events = {R"({"type":"response.output_item.done","item":{"id":"rs_1","type":"reasoning",
+                    "summary":[{"type":"summary_text","text":"Hm"}],"encrypted_content":"Hm"}})",
+                R"({"type":"response.completed","response":{"status":"completed","output":[]}})"},
+     .reasoning = "Hm",
+     .wants = {R"("encrypted_content":"Hm")"}},
+    {.server = "LM Studio",
+     .difference = "thoughts are in the text, in tags, unless a setting of the server parts them",
+     .events = {chunk(R"("content":"<thi")"), chunk(R"("content":"nk>Hm</thi")"),
+                chunk(R"("content":"nk>\n\nYes")"), chunk("", R"("stop")")},
+     .text = "Yes",
+     .reasoning = "Hm",
+     .wants = {R"("content":"<think>Hm</think>\n\nYes")"},
+     .think_tags = ThinkTags::reasoning},
+    {.server = "LiteLLM",
+     .difference = "a signature is part of a call's long id",
+     .events = {chunk(call_delta(R"("index":0,"id":"call_1__thought__QUJDREVG",)"), R"("tool_calls")")},
+     .calls = {{"call_1__thought__QUJDREVG", "look", "{}"}},
+     .wants = {R"("id":"call_1__thought__QUJDREVG")", R"("tool_call_id":"call_1__thought__QUJDREVG")"}},
+    {.server = "LiteLLM",
+     .difference = "a model of Anthropic has its thoughts in blocks, which go back",
+     .events =
+         {chunk(
+              R"("reasoning_content":"Hm","thinking_blocks":[{"type":"thinking","thinking":"Hm","signature":""}])"),
+          chunk(
+              R"("reasoning_content":"","thinking_blocks":[{"type":"thinking","thinking":"","signature":"EqQB"}])"),
+          chunk(call_delta(R"("index":0,"id":"c",)"), R"("tool_calls")")},
+     .reasoning = "Hm",
+     .calls = {{"c", "look", "{}"}},
+     .wants = {R"("thinking_blocks":[{"type":"thinking","thinking":"Hm","signature":"EqQB"}])"}},
+    {.server = "LiteLLM",
+     .difference = "all items of a response have the same number",
+     .api = Api::responses,
+     .events =
+         {R"({"type":"response.output_text.delta","output_index":0,"item_id":"m1","delta":"I look."})",
+          R"({"type":"response.output_item.done","output_index":0,"item":{"id":"m2","type":"message","role":"assistant",
+                    "content":[{"type":"output_text","text":"I look."}]}})",
+          R"({"type":"response.output_item.done","output_index":0,"item":{"id":"f","type":"function_call",
+                    "call_id":"c1","name":"look","arguments":"{}"}})",
+          R"({"type":"response.completed","response":{"status":"completed","output":[
+                    {"type":"message","content":[{"type":"output_text","text":"I look."}]},
+                    {"type":"function_call","call_id":"c1","name":"look","arguments":"{}"}]}})"},
+     .text = "I look.",
+     .calls = {{"c1", "look", "{}"}}},
+};
+
+}  // namespace
+
+TEST_CASE("Servers: answers are read and given back as each server wants") {
+  for (const Row& row : kRows) {
+    CAPTURE(row.server);
+    CAPTURE(row.difference);
+    const Read read(row);
+    CHECK(read.text == row.text);
+    CHECK(read.reader->text() == row.text);
+    CHECK(read.reasoning == row.reasoning);
+    std::vector<CalledTool> calls = read.reader->calls();
+    for (CalledTool& call : calls) call.others = call.function_others = {};
+    CHECK(calls == row.calls);
+    CHECK(read.reader->end() == row.end);
+    CHECK((read.reader->error() ? read.reader->error()->message : "") == row.error);
+    CHECK((read.reader->error() && read.reader->error()->busy) == row.is_busy);
+    if (!row.usage.empty()) CHECK(read.reader->usage("p", "m").text == row.usage);
+    const std::string body = dialect_of(row.api).write_request(next_request(*read.reader));
+    REQUIRE(json::Document::parse_view(body).has_value());
+    for (const std::string& part : row.wants) {
+      CAPTURE(body);
+      CHECK(body.find(part) != body.npos);
+    }
+  }
+}
+
+TEST_CASE("Servers: what a server refuses for itself is left out of the next request") {
+  for (const Row& row : kRows) {
+    if (row.refusal.empty()) continue;
+    CAPTURE(row.server);
+    const Dialect& dialect = dialect_of(row.api);
+    CHECK(dialect.is_about_extras(row.refusal));
+    ModelRequest request{"m", {}, {ChatMessage::of_text(ChatMessage::Role::user, "hi")}, {}};
+    CHECK(dialect.write_request(request).find(row.unwanted) != std::string::npos);
+    request.without_extras = true;
+    CHECK(dialect.write_request(request).find(row.unwanted) == std::string::npos);
+  }
+  for (const Api api : {Api::chat, Api::responses, Api::anthropic})
+    CHECK_FALSE(dialect_of(api).is_about_extras("it answered with HTTP status 400: no such model"));
+}
+
+TEST_CASE("url_of: the path of the API is inserted before a query") {
+  const auto url = [](Api api, const char* base) { return url_of(dialect_of(api), base); };
+  CHECK(url(Api::chat, "https://h/v1") == "https://h/v1/chat/completions");
+  CHECK(url(Api::chat, "https://h/v1/") == "https://h/v1/chat/completions");
+  CHECK(url(Api::chat, "https://h/x?api-version=1") == "https://h/x/chat/completions?api-version=1");
+  CHECK(url(Api::responses, "https://h/v1") == "https://h/v1/responses");
+  CHECK(url(Api::anthropic, "https://h/v1") == "https://h/v1/messages");
+}
+
+}  // namespace baton::protocol::models::servers_test
