@@ -1,5 +1,5 @@
-// The shipped assistant with a third-party server of OpenAI's API behind it: aimock, a process of its own, which
-// answers from its fixtures and keeps its requests.
+// The shipped assistant with a third-party server of OpenAI's and Anthropic's APIs behind it: aimock, a process of its
+// own, which answers from its fixtures and keeps its requests.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -25,7 +25,7 @@ const long = "An answer that is long enough to come in several pieces.";
 const fixtures = [
   { match: { userMessage: "several pieces" }, response: { content: long, reasoning: "Let me think." } },
   { match: { userMessage: "one table", hasToolResult: true }, response: { content: "Oslo is larger." } },
-  { match: { userMessage: "one table" }, response: { toolCalls: [report(csv, "call_a")] } },
+  { match: { userMessage: "one table" }, response: { toolCalls: [report(csv, "call_a")], reasoning: "A table." } },
   { match: { userMessage: "two tables", hasToolResult: true }, response: { content: "Both are small." } },
   {
     match: { userMessage: "two tables" },
@@ -50,6 +50,25 @@ const fixtures = [
   { match: { userMessage: "slowly" }, response: { content: "Wait ".repeat(200) }, latency: 500 },
 ];
 
+const shipped = JSON.parse(readFileSync(new URL("../../../agent-cards/assistant/card.json", import.meta.url), "utf8"));
+
+// The shipped assistant over the server's other APIs. The server knows of these models that they reason, and refuses a
+// request of Anthropic's API whose tool results come without the signed thoughts before.
+const others = {
+  responses: { api: "responses", name: "gpt-5.1", parameters: { reasoning: { summary: "auto" } } },
+  anthropic: {
+    api: "anthropic",
+    name: "claude-sonnet-4-5",
+    parameters: { max_tokens: 4096, thinking: { type: "enabled", budget_tokens: 1024 } },
+  },
+};
+const cardOf = (model) => {
+  const { auth } = shipped.baton;
+  const type = model.api === "anthropic" ? { type: "api_key", header: "x-api-key" } : {};
+  const baton = { ...shipped.baton, auth: { ...auth, ...type }, model: { ...model, tools: shipped.baton.model.tools } };
+  return { ...shipped, $schema: undefined, name: model.api, baton };
+};
+
 class Model {
   #process;
 
@@ -62,7 +81,8 @@ class Model {
     this.#process = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "ignore"], env });
     this.url = await within(30, "the model's server to listen", this.#listening());
     const variables = { MODEL_URL: `${this.url}/v1`, MODEL_NAME: "tiny", MODEL_KEY: key };
-    this.near = new Server({}, ["assistant", "table-report"], {}, variables);
+    const cards = Object.fromEntries(Object.values(others).map((model) => [model.api, cardOf(model)]));
+    this.near = new Server({}, ["assistant", "table-report"], cards, variables);
     await this.near.start();
   }
 
@@ -89,15 +109,15 @@ class Model {
     if (this.folder) rmSync(this.folder, { recursive: true, force: true });
   }
 
-  using(run) {
-    return using(v10[0], this.near.base("assistant"), {}, run);
+  using(run, agent = "assistant") {
+    return using(v10[0], this.near.base(agent), {}, run);
   }
 
-  // Returns the requests with this message that the server has received.
-  async asked(message) {
+  // Returns the requests with this message that the server has received under this path.
+  async asked(message, path = "/v1/chat/completions") {
     const [answer] = await once(get(`${this.url}/__aimock/journal`, { headers: { Authorization: `Bearer ${key}` } }), "response");
     const requests = JSON.parse(await text(answer));
-    return requests.filter(({ body }) => body?.messages?.some(({ content }) => content === message));
+    return requests.filter((one) => one.path === path && one.body?.messages?.some(({ content }) => content === message));
   }
 }
 
@@ -173,5 +193,46 @@ export const cases = [
       }),
   },
 ];
+
+for (const { api, name } of Object.values(others)) {
+  const path = api === "anthropic" ? "/v1/messages" : "/v1/responses";
+  cases.push(
+    {
+      operation: `a stream over ${api}`,
+      run: (model) =>
+        model.using(async (client) => {
+          const events = await collect(client.stream("several pieces"));
+          assert.equal(assembled(v10[0], events), long);
+          assert.equal(lastState(events), "completed");
+          const [{ body }] = await model.asked("several pieces", path);
+          assert.deepEqual([body.model, body.stream, body.tools.length], [name, true, 1]);
+        }, api),
+    },
+    {
+      operation: `tools after reasoning over ${api}`,
+      run: (model) =>
+        model.using(async (client) => {
+          for (const [message, answer] of [
+            ["one table", "Oslo is larger."],
+            ["two tables", "I look. Both are small."],
+          ]) {
+            const task = await client.send(message);
+            assert.deepEqual([task.state, textOf(task)], ["completed", answer]);
+          }
+          const [, second] = await model.asked("one table", path);
+          assert.match(results(second)[0], /709037/);
+        }, api),
+    },
+    {
+      operation: `a refusal over ${api}`,
+      run: (model) =>
+        model.using(async (client) => {
+          const task = await client.send("refused");
+          assert.equal(task.state, "failed");
+          assert.match(task.say, /HTTP status 400: this is too much/);
+        }, api),
+    },
+  );
+}
 
 export const models = [{ ...v10[0], api: `aimock ${version} behind`, chain: new Model(), cases }];
