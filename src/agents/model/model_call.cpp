@@ -75,7 +75,8 @@ class ModelAnswerReading {
   bool take_event(const protocol::SseEvent& event) {
     if (event.data.starts_with("[DONE]")) {
       is_over_ = true;
-      return show(answer_.done()) && false;
+      show(answer_.done());
+      return false;
     }
     if (event.type == "error") {
       AnswerError error = protocol::models::read_error(event.data);

@@ -126,6 +126,8 @@ class ModelTurn {
         return answer;
       }
       if (end.kind == CallKind::refused && !request_.without_extras && dialect_.is_about_extras(end.text)) {
+        base::log_warn(log_members(), "the model at {} is asked again without an option that it refuses: {}",
+                       url(), end.text);
         request_.without_extras = true;
         call.body = dialect_.write_request(request_);
         continue;

@@ -2,8 +2,8 @@
 // answer, or an error in place of either. Each API has its own (Dialect::reader).
 //
 // Servers leave out different members, so only input that cannot be interpreted is refused. The caller bounds
-// the bytes of an event and of the text; AnswerReader bounds those of tools' arguments and of what is given
-// back. Threads: one at a time.
+// the bytes of an event and of the text; AnswerReader bounds those of tool calls and of members to give back.
+// Threads: one at a time.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ struct AnswerPiece {
 };
 
 struct AnswerRules {
-  // Bytes of the arguments, ids and names of all calls, and of what is given back.
+  // Bytes of the arguments, ids and names of all calls, and of the members to give back.
   std::size_t arguments_max = std::size_t{8} << 20;
   ThinkTags think_tags = ThinkTags::text;
 };
@@ -36,9 +36,9 @@ struct AnswerRules {
 class AnswerReader {
  public:
   // The end that the server has reported. none: no end yet. whole: the answer is complete, or makes calls.
-  // cut: it had no room for more. filtered: a filter held back all or a part of it. paused: the server wants
-  // to be asked again with what it has said. broken_off: by the server's own trouble, or for a reason that is
-  // not known, which is never taken for a good one.
+  // cut: it had no room for more. filtered: a filter held back all or a part of it. paused: the server
+  // expects another request that ends with this answer. broken_off: by the server's own trouble, or for an
+  // unknown reason, which is never taken for a good one.
   enum class End { none, whole, cut, filtered, paused, broken_off };
 
   explicit AnswerReader(const AnswerRules& rules) : rules_(rules) {}
@@ -63,7 +63,7 @@ class AnswerReader {
   // The text so far, and the tools called, in order. Ids may be empty or repeat: servers leave them out.
   const std::string& text() const { return text_; }
   virtual std::vector<CalledTool> calls() const = 0;
-  // What the server wants back with the message, for ChatMessage::others.
+  // The members that the server expects back with the message, for ChatMessage::others.
   virtual task::Json others() const = 0;
 
   // The bytes of the answer that are kept.
@@ -81,14 +81,15 @@ class AnswerReader {
 
   // Reads an object that is not an error.
   virtual base::Result<void> read(json::Value answer, AnswerPiece& piece) = 0;
-  // The bytes of the calls and of what is given back.
+  // The bytes of the calls and of the members to give back.
   virtual std::size_t bytes_beside_text() const = 0;
 
-  // Fails with too_large or invalid_argument if there is no room for what has come, or for so many calls.
+  // Fails with too_large if these take more than the rules allow.
   base::Result<void> check_room() const;
+  // Fails with invalid_argument if there are too many calls.
   static base::Result<void> check_calls(std::size_t calls);
   void take_model(json::Value name);
-  // Returns a count, or nullopt if it is none.
+  // Returns the number, or nullopt if it is not a count.
   static Count count_in(json::Value number);
 
   const AnswerRules rules_;

@@ -1,4 +1,4 @@
-// What is said to a language model, whatever the API of its server.
+// Requests to a language model: messages and tools, for every API.
 //
 // Threads: values.
 #pragma once
@@ -31,8 +31,8 @@ struct ChatMessage {
   std::vector<task::Part> parts;
   std::vector<CalledTool> calls;  // of an assistant's message
   std::string call_id;            // of a tool's message: the call that it answers
-  // Of an assistant's message: what the server wants back with it (AnswerReader::others). Only the API that
-  // it came from reads it.
+  // The members that the server expects back with an assistant's message (AnswerReader::others). Only the API
+  // that they came from reads them.
   task::Json others = {};
 
   static ChatMessage of_text(Role role, std::string text) {

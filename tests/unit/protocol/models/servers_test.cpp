@@ -20,7 +20,8 @@ struct Row {
   std::string server;
   std::string difference;
   Api api = Api::chat;
-  Texts events = {};  // of an answer; "[DONE]" is the end of a stream
+  Texts events = {};              // of an answer; "[DONE]" is the end of a stream
+  std::string refused_body = {};  // of an answer with another status than 2xx
   std::string text = {}, reasoning = {};
   std::vector<CalledTool> calls = {};  // without the members that are not known
   End end = End::whole;
@@ -141,7 +142,7 @@ const Row kRows[] = {
      .api = Api::responses,
      .events = {R"({"type":"response.failed","response":{"status":"failed",
                     "error":{"code":"rate_limit_exceeded","message":"Try again in 2 s."}}})"},
-     .end = End::none,
+     .end = End::broken_off,
      .error = "Try again in 2 s.",
      .is_busy = true},
     {.server = "Azure OpenAI",
@@ -164,7 +165,8 @@ const Row kRows[] = {
          {R"("function":{"name":"look","arguments":"{}"},"extra_content":{"google":{"thought_signature":"c2ln"}}})"}},
     {.server = "Gemini",
      .difference = "an error is a list of one",
-     .events = {R"([{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}])"},
+     .refused_body =
+         R"([{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}])",
      .end = End::none,
      .error = "The model is overloaded.",
      .is_busy = true},
@@ -313,7 +315,7 @@ const Row kRows[] = {
      .wants = {R"({"type":"message","role":"assistant","content":"Yes"})"}},
     {.server = "llama.cpp",
      .difference = "a server that still loads its model is busy",
-     .events = {R"({"error":{"code":503,"message":"Loading model","type":"unavailable_error"}})"},
+     .refused_body = R"({"error":{"code":503,"message":"Loading model","type":"unavailable_error"}})",
      .end = End::none,
      .error = "Loading model",
      .is_busy = true},
@@ -398,8 +400,10 @@ TEST_CASE("Servers: answers are read and given back as each server wants") {
     for (CalledTool& call : calls) call.others = call.function_others = {};
     CHECK(calls == row.calls);
     CHECK(read.reader->end() == row.end);
-    CHECK((read.reader->error() ? read.reader->error()->message : "") == row.error);
-    CHECK((read.reader->error() && read.reader->error()->busy) == row.is_busy);
+    const AnswerError error = !row.refused_body.empty() ? read_error(row.refused_body)
+                                                        : read.reader->error().value_or(AnswerError{});
+    CHECK(error.message == row.error);
+    CHECK(error.busy == row.is_busy);
     if (!row.usage.empty()) CHECK(read.reader->usage("p", "m").text == row.usage);
     const std::string body = dialect_of(row.api).write_request(next_request(*read.reader));
     REQUIRE(json::Document::parse_view(body).has_value());

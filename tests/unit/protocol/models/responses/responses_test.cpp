@@ -86,7 +86,7 @@ TEST_CASE("responses: several messages go back in their places, with what is not
   CHECK(
       input_of({said}) ==
       R"([{"type":"message","role":"assistant","content":[{"type":"output_text","text":"I look.","annotations":[]}],)"
-      R"("id":"m1","phase":"commentary"},{"id":"r","type":"reasoning","summary":[],"encrypted_content":"x"},)"
+      R"("id":"m1","phase":"commentary"},{"type":"reasoning","id":"r","summary":[],"encrypted_content":"x"},)"
       R"({"type":"message","role":"assistant","content":[{"type":"output_text","text":"So.","annotations":[]}],"id":"m2"}])");
   // Another text, such as one from the history, takes the first place.
   said.parts.front().content = "Other";
