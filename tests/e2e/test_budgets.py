@@ -178,6 +178,12 @@ class Models(ModelCase):
         self.model.script(streamed(*words("a"), {"choices": [], "usage": {"total_tokens": 60}}))
         self.assertEqual(self.reply(self.run_task(agent="poor")), "a")
 
+    def test_a_budget_of_tokens_that_no_usage_comes_for_is_warned_about_once_a_turn(self):
+        warned = self.server.log_text().count("reports no usage")
+        self.model.script(self.again(), said("a"))
+        self.assertEqual(self.reply(self.run_task(agent="poor")), "a")
+        self.assertEqual(self.server.log_text().count("reports no usage"), warned + 1)
+
 
 class Elsewhere(BudgetCase):
     """The agent `far` is an agent of another Baton."""
