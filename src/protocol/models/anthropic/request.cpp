@@ -74,8 +74,16 @@ void write_call(json::Writer& out, const OrderedPart& part) {
   out.object([&] {
     out.member("type", "tool_use").member("id", taken_id(part.call->id)).member("name", part.call->name);
     out.key("input").raw(arguments.root().is_object() ? std::string_view(part.call->arguments) : "{}");
-    write_members(out, part.members);
+    write_members(out, part.members, {"type", "id", "name", "input", "role", "content"});
   });
+}
+
+// Blocks with a role and results are never parts of an answer.
+void write_other(json::Writer& out, const OrderedPart& part) {
+  const auto document = json::Document::view_of(part.members);
+  const std::string_view type = document.root()["type"].string();
+  const bool is_answer_s = !type.empty() && type != "tool_result" && document.root()["role"].missing();
+  if (is_answer_s) out.raw(part.members);
 }
 
 void write_blocks(json::Writer& out, const ChatMessage& message) {
@@ -87,7 +95,7 @@ void write_blocks(json::Writer& out, const ChatMessage& message) {
   for (const OrderedPart& part : ordered_parts(message, kBlocks)) {
     if (part.kind == PartKind::text) write_text(out, part.text);
     if (part.kind == PartKind::call) write_call(out, part);
-    if (part.kind == PartKind::other) out.raw(part.members);
+    if (part.kind == PartKind::other) write_other(out, part);
   }
 }
 

@@ -69,11 +69,14 @@ void write_content(json::Writer& out, const ChatMessage& message) {
   text.empty() && !message.calls.empty() ? out.null() : out.string(text);
 }
 
-// Writes the members of an object that the server has sent. Names with a blank are Baton's own.
-void write_others(json::Writer& out, const task::Json& others) {
+// Writes the members of an object that the server has sent, except for those that the request sets itself: a
+// caller's history must not replace them. Names with a blank are Baton's own.
+void write_others(json::Writer& out, const task::Json& others,
+                  std::initializer_list<std::string_view> known) {
   const auto document = json::Document::view_of(others.text);
   for (const json::Value other : document.root()) {
-    if (other.key().find(' ') == std::string_view::npos) out.key(other.key()).raw(other.raw());
+    const bool is_own = other.key().find(' ') != std::string_view::npos;
+    if (!is_own && std::ranges::count(known, other.key()) == 0) out.key(other.key()).raw(other.raw());
   }
 }
 
@@ -81,16 +84,16 @@ void write_message(json::Writer& out, const ChatMessage& message) {
   out.object([&] {
     out.member("role", name_of(message.role));
     write_content(out, message);
-    write_others(out, message.others);
+    write_others(out, message.others, {"role", "content", "tool_calls", "tool_call_id", "name"});
     out.optional("tool_call_id", message.call_id);
     if (message.calls.empty()) return;
     out.key("tool_calls").each(message.calls, [&](const CalledTool& call) {
       out.object([&] {
         out.member("id", call.id).member("type", "function").key("function").object([&] {
           out.member("name", call.name).member("arguments", call.arguments);
-          write_others(out, call.function_others);
+          write_others(out, call.function_others, {"name", "arguments"});
         });
-        write_others(out, call.others);
+        write_others(out, call.others, {"id", "type", "function"});
       });
     });
   });

@@ -50,22 +50,26 @@ void write_call(json::Writer& out, const OrderedPart& part) {
   out.object([&] {
     out.member("type", "function_call").member("call_id", part.call->id).member("name", part.call->name);
     out.member("arguments", part.call->arguments.empty() ? "{}" : part.call->arguments);
-    write_members(out, part.members);
+    write_members(out, part.members, {"type", "call_id", "name", "arguments", "role", "content"});
   });
 }
 
+// Whether the item may go back as it is. Items with a role or a result are never parts of an answer.
 // Reasoning without its content says nothing to a server that does not store it.
-bool is_void(const OrderedPart& part) {
+bool goes_back(const OrderedPart& part, bool is_stored) {
   const auto document = json::Document::view_of(part.members);
   const json::Value item = document.root();
+  const std::string_view type = item["type"].string();
+  const bool is_other = type == "message" || type == "function_call" || type == "function_call_output";
+  if (type.empty() || is_other || !item["role"].missing()) return false;
   const bool has_content = !item["encrypted_content"].string().empty() || item["content"].size() > 0;
-  return item["type"].string() == "reasoning" && !has_content;
+  return type != "reasoning" || has_content || is_stored;
 }
 
 void write_answer(json::Writer& out, const ChatMessage& message, bool is_stored) {
   for (const OrderedPart& part : ordered_parts(message, kItems)) {
     if (part.kind == PartKind::call) write_call(out, part);
-    if (part.kind == PartKind::other && (is_stored || !is_void(part))) out.raw(part.members);
+    if (part.kind == PartKind::other && goes_back(part, is_stored)) out.raw(part.members);
     if (part.kind != PartKind::text || part.text.empty()) continue;
     out.object([&] {
       out.member("type", "message").member("role", "assistant").key("content");
@@ -78,7 +82,7 @@ void write_answer(json::Writer& out, const ChatMessage& message, bool is_stored)
           out.member("type", "output_text").member("text", part.text).key("annotations").array([] {});
         });
       });
-      write_members(out, part.members);
+      write_members(out, part.members, {"type", "role", "content"});
     });
   }
 }

@@ -3,18 +3,27 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.h"
 #include "json/writer.h"
 #include "protocol/models/shared/parts.h"
 
 namespace baton::protocol::models {
 namespace {
 
+// Whether the text can be cut into pieces of these sizes, between characters.
+bool can_cut(std::string_view text, const std::vector<std::size_t>& sizes) {
+  std::size_t at = 0;
+  for (const std::size_t size : sizes) {
+    if (size > text.size() - at || base::beginning_of(text.substr(at), size).size() != size) return false;
+    at += size;
+  }
+  return at == text.size();
+}
+
 // Puts the text in its places: as it was cut, or all of it into the first place if it is another text now.
 void place_text(const std::string& text, const std::vector<std::size_t>& sizes,
                 std::vector<OrderedPart>& parts, const std::vector<std::size_t>& places) {
-  std::size_t sum = 0;
-  for (const std::size_t size : sizes) sum += std::min(size, text.size() + 1);
-  if (sum != text.size()) {
+  if (!can_cut(text, sizes)) {
     parts[places.front()].text = text;
     return;
   }
@@ -110,9 +119,12 @@ std::string members_except(json::Value object, std::initializer_list<std::string
   return is_empty ? std::string() : text;
 }
 
-void write_members(json::Writer& out, std::string_view object) {
+void write_members(json::Writer& out, std::string_view object,
+                   std::initializer_list<std::string_view> known) {
   const auto document = json::Document::view_of(object);
-  for (const json::Value member : document.root()) out.key(member.key()).raw(member.raw());
+  for (const json::Value member : document.root()) {
+    if (std::ranges::count(known, member.key()) == 0) out.key(member.key()).raw(member.raw());
+  }
 }
 
 }  // namespace baton::protocol::models

@@ -61,7 +61,8 @@ std::vector<OrderedPart> ordered_parts(const ChatMessage& said, std::string_view
 // left.
 std::string members_except(json::Value object, std::initializer_list<std::string_view> known);
 
-// Writes the members of an object.
-void write_members(json::Writer& out, std::string_view object);
+// Writes the members of an object, except for those with a name in `known`: the caller writes these itself,
+// and an object from a caller's history must not replace them.
+void write_members(json::Writer& out, std::string_view object, std::initializer_list<std::string_view> known);
 
 }  // namespace baton::protocol::models
