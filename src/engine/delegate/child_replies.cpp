@@ -50,8 +50,9 @@ struct ChildReplies::Shown {
   std::string ids_begin;   // agents::Turn::said_ids
   bool in_status = false;  // see task::TextDelta
   std::atomic<bool> is_over{false};
-  std::atomic<std::int64_t> read_to{0};  // the child's events up to here are shown, or are no replies
-  LiveTasks::Subscription news;
+  std::atomic<std::int64_t> read_to{0};         // the child's events up to here are shown, or are no replies
+  LiveTasks::Subscription readers;              // the parent's
+  base::Guarded<LiveTasks::Subscription> news;  // of the child, while the parent is read
   // One round at a time looks for news and shows them.
   struct Rounds {
     bool is_busy = false, again = false;
@@ -89,12 +90,15 @@ void ChildReplies::begin(const task::TaskHead& parent, task::EventNumber message
   shown->ids_begin = shown_reply_ids(parent);
   shown->in_status = turns_.shows_replies_in_status(parent.agent);
   end(child);
-  all_.with([&](auto& all) { all[child] = shown; });
-  // Weak, because `shown` owns the subscription.
-  shown->news = live_.subscribe(child, [this, weak = std::weak_ptr(shown)] {
-    if (const auto one = weak.lock()) hear(one);
+  all_.with([&](All& all) {
+    all.by_child[child] = shown;
+    all.children.emplace(parent.key, child);
   });
-  hear(shown);
+  // Weak, because `shown` owns the subscription.
+  shown->readers = live_.await_readers(parent.key, [this, weak = std::weak_ptr(shown)] {
+    if (const auto one = weak.lock()) listen(one);
+  });
+  listen(shown);
 }
 
 void ChildReplies::end(task::TaskKey child) {
@@ -103,16 +107,31 @@ void ChildReplies::end(task::TaskKey child) {
 
 void ChildReplies::end(const ShownPtr& shown) {
   shown->is_over = true;
-  all_.with([&](auto& all) {
-    const auto found = all.find(shown->child);
-    if (found != all.end() && found->second == shown) all.erase(found);
+  all_.with([&](All& all) {
+    const auto found = all.by_child.find(shown->child);
+    if (found == all.by_child.end() || found->second != shown) return;
+    all.by_child.erase(found);
+    const auto [first, last] = all.children.equal_range(shown->parent);
+    const auto one =
+        std::find_if(first, last, [&](const auto& entry) { return entry.second == shown->child; });
+    if (one != last) all.children.erase(one);
   });
 }
 
+void ChildReplies::end_all_of(task::TaskKey parent) {
+  const auto children = all_.with([&](const All& all) {
+    std::vector<task::TaskKey> found;
+    const auto [first, last] = all.children.equal_range(parent);
+    for (auto one = first; one != last; ++one) found.push_back(one->second);
+    return found;
+  });
+  for (const task::TaskKey child : children) end(child);
+}
+
 ChildReplies::ShownPtr ChildReplies::find(task::TaskKey child) const {
-  return all_.with([&](const auto& all) {
-    const auto found = all.find(child);
-    return found == all.end() ? nullptr : found->second;
+  return all_.with([&](const All& all) {
+    const auto found = all.by_child.find(child);
+    return found == all.by_child.end() ? nullptr : found->second;
   });
 }
 
@@ -123,9 +142,29 @@ void ChildReplies::catch_up(task::TaskKey child, std::function<void()> then) {
   wake(shown);
 }
 
+// Only this node knows its readers, so on a store that others share everything counts as read.
+bool ChildReplies::is_read(const Shown& shown) const {
+  return turns_.self() || live_.has_readers(shown.parent);
+}
+
+// Follows the child while the parent is read.
+void ChildReplies::listen(const ShownPtr& shown) {
+  if (shown->is_over || !is_read(*shown)) return;
+  LiveTasks::Subscription news = live_.subscribe(shown->child, [this, weak = std::weak_ptr(shown)] {
+    if (const auto one = weak.lock()) hear(one);
+  });
+  shown->news.with([&](auto& old) { std::swap(old, news); });
+  hear(shown);
+}
+
 // The child's log has grown. What the child says with its end is left to the parent's turn.
 void ChildReplies::hear(const ShownPtr& shown) {
   if (shown->is_over) return;
+  if (!is_read(*shown)) {
+    LiveTasks::Subscription dropped;
+    shown->news.with([&](auto& news) { std::swap(news, dropped); });
+    return listen(shown);  // a reader may just have come
+  }
   const auto log = live_.log(shown->child);
   if (!log) return wake(shown);
   if (task::is_terminal(log->head.state)) return end(shown);

@@ -2,10 +2,11 @@
 // (agents::DelegateRequest::shows_replies).
 //
 // A child's replies are in its own log first, and then in the parent's (agents::Turn::said_ids). They are
-// written only while the parent waits for the child and asks its caller nothing, and only if the parent's log
-// is as it was when they were chosen; otherwise they are chosen again, by comparing both logs. So no crash,
-// and no other node, can make words lost or double. Nothing depends on them: the parent's turn that gets the
-// child's result completes the replies, or withdraws them.
+// written only while somebody reads the parent's log as it grows, the parent waits for the child, and it asks
+// its caller nothing; and only if the parent's log is as it was when they were chosen: otherwise they are
+// chosen again, by comparing both logs. So no crash, and no other node, can make words lost or double.
+// Nothing depends on them: the parent's turn that gets the child's result completes the replies, or withdraws
+// them.
 //
 // Threads: any.
 #pragma once
@@ -36,12 +37,14 @@ class ChildReplies {
         settings_(settings) {}
 
   // Shows the child's replies from now on, in place of an earlier call for the same child. `message`: the
-  // message that the parent works on. Must not block.
+  // message that the parent works on. Does not block.
   void begin(const task::TaskHead& parent, task::EventNumber message, task::TaskKey child);
   // Shows no more of the child's replies; call it before the parent's log says how the child has stopped.
   void end(task::TaskKey child);
-  // Calls `then` once what the child has said so far is shown, or will not be shown before the parent's next
-  // turn.
+  // The parent has ended.
+  void end_all_of(task::TaskKey parent);
+  // Shows what the child has said so far, also if nobody reads the parent's log. Calls `then` once it is
+  // shown, or will not be shown before the parent's next turn.
   void catch_up(task::TaskKey child, std::function<void()> then);
 
  private:
@@ -52,7 +55,9 @@ class ChildReplies {
 
   ShownPtr find(task::TaskKey child) const;
   void end(const ShownPtr& shown);
+  void listen(const ShownPtr& shown);
   void hear(const ShownPtr& shown);
+  bool is_read(const Shown& shown) const;
   void wake(const ShownPtr& shown);
   void look(const ShownPtr& shown);
   void choose(const ShownPtr& shown);
@@ -67,7 +72,11 @@ class ChildReplies {
   Inbox& inbox_;
   Background& background_;
   const EngineSettings& settings_;
-  base::Guarded<std::unordered_map<task::TaskKey, ShownPtr>> all_;  // by child
+  struct All {
+    std::unordered_map<task::TaskKey, ShownPtr> by_child;
+    std::unordered_multimap<task::TaskKey, task::TaskKey> children;  // by parent
+  };
+  base::Guarded<All> all_;
 };
 
 }  // namespace baton::engine

@@ -59,6 +59,7 @@ void Delegation::handle(ChildUnneeded unneeded) {
 void Delegation::handle(TurnOver over) {
   if (!task::is_terminal(over.head.state)) return;
   resumed_.with([&](auto& resumed) { resumed.erase(over.head.key); });
+  replies_.end_all_of(over.head.key);
   cancels_.cancel_children(over.head.key);
 }
 

@@ -88,10 +88,37 @@ LiveTasks::Subscription LiveTasks::subscribe(task::TaskKey task, News news) {
   subscription.live_ = this;
   subscription.task_ = task;
   std::optional<store::Grown> follows;
-  subscription.id_ =
-      state_.with([&](State& state) { return add(state, task, std::move(subscriber), follows); });
+  std::vector<std::shared_ptr<News>> told;
+  subscription.id_ = state_.with([&](State& state) {
+    const std::uint64_t id = add(state, task, std::move(subscriber), follows);
+    const Live& live = state.tasks.at(task);
+    if (live.readers == 1) {
+      for (const auto& [waiting, on_reader] : live.await_readers) told.push_back(on_reader);
+    }
+    return id;
+  });
   if (follows) sharing_->follow(*follows);
+  for (const auto& on_reader : told) (*on_reader)();
   return subscription;
+}
+
+LiveTasks::Subscription LiveTasks::await_readers(task::TaskKey task, News on_reader) {
+  auto shared = std::make_shared<News>(std::move(on_reader));
+  Subscription subscription;
+  subscription.live_ = this;
+  subscription.task_ = task;
+  subscription.id_ = state_.with([&](State& state) {
+    state.tasks[task].await_readers.emplace(state.next_id, std::move(shared));
+    return state.next_id++;
+  });
+  return subscription;
+}
+
+bool LiveTasks::has_readers(task::TaskKey task) const {
+  return state_.with([&](const State& state) {
+    const auto found = state.tasks.find(task);
+    return found != state.tasks.end() && found->second.readers > 0;
+  });
 }
 
 void LiveTasks::drop(State& state, Live& live, Subscribers::iterator subscriber) {
@@ -108,6 +135,10 @@ void LiveTasks::remove(task::TaskKey task, std::uint64_t id) {
     const auto entry = state.tasks.find(task);
     if (entry == state.tasks.end()) return;
     Live& live = entry->second;
+    if (auto waiting = live.await_readers.extract(id)) {
+      dropped = std::move(waiting.mapped());
+      return drop_if_idle(state, entry);
+    }
     const auto found = live.subscribers.find(id);
     if (found == live.subscribers.end()) return;
     dropped = found->second.news;
@@ -130,9 +161,12 @@ LiveLogPtr LiveTasks::drop_log(State& state, task::TaskKey task, Live& live) {
   return log;
 }
 
+bool LiveTasks::is_idle(const Live& live) {
+  return !live.log && live.subscribers.empty() && live.await_readers.empty() && live.changing == 0;
+}
+
 void LiveTasks::drop_if_idle(State& state, Entries::iterator entry) {
-  const Live& live = entry->second;
-  if (!live.log && live.subscribers.empty() && live.changing == 0) state.tasks.erase(entry);
+  if (is_idle(entry->second)) state.tasks.erase(entry);
 }
 
 LiveLogPtr LiveTasks::log(task::TaskKey task) const {

@@ -50,8 +50,12 @@ class LiveTasks {
     std::uint64_t id_ = 0;
   };
 
-  // Calls `news` whenever the task's log has grown.
+  // Calls `news` whenever the task's log has grown. The subscriber is a reader of the task.
   Subscription subscribe(task::TaskKey task, News news);
+  // Calls `on_reader` whenever the task gets a first reader. Does not count as following the task.
+  Subscription await_readers(task::TaskKey task, News on_reader);
+  // Whether the task has a reader on this node.
+  bool has_readers(task::TaskKey task) const;
 
   // Calls `on_stop` once, with the first stop after event `after`; at once if it has already come, so callers
   // need not tell past from future. Calls it with nullopt when the wait is overdue or ended.
@@ -143,7 +147,8 @@ class LiveTasks {
     LiveLogPtr log;
     std::size_t bytes = 0;  // of the log's events
     Subscribers subscribers;
-    int readers = 0;                           // subscribers that read the log
+    int readers = 0;  // subscribers that read the log
+    std::map<std::uint64_t, std::shared_ptr<News>> await_readers;
     int changing = 0;                          // changes that wait or are not durable
     task::EventNumber heard;                   // the last event that subscribers know of
     bool is_asked_for = false;                 // see Sharing::follow
@@ -168,6 +173,7 @@ class LiveTasks {
   bool asks_for(Live& live) const;
   std::uint64_t add(State& state, task::TaskKey task, Subscriber subscriber,
                     std::optional<store::Grown>& follows) const;
+  static bool is_idle(const Live& live);
   static void drop(State& state, Live& live, Subscribers::iterator subscriber);
   void remove(task::TaskKey task, std::uint64_t id);
   static LiveLogPtr drop_log(State& state, task::TaskKey task, Live& live);

@@ -35,9 +35,13 @@ std::size_t begun(EngineBench& bench, task::TaskKey key) {
   return count;
 }
 
-// A parent that waits for a child whose replies are its own.
+engine::LiveTasks::Subscription read(EngineBench& bench, task::TaskKey key) {
+  return bench.engine().live().subscribe(key, [] {});
+}
+
+// A parent that waits for a child whose replies are its own, and its reader.
 struct Shown {
-  explicit Shown(EngineBench& all) : bench(all) {
+  explicit Shown(EngineBench& all, bool is_read = true) : bench(all) {
     key = bench.submit(EngineBench::message("parent", "t1"))->key;
     const auto parent = bench.scripted().next();
     REQUIRE(parent);
@@ -48,11 +52,13 @@ struct Shown {
     REQUIRE(child);
     parent->sink->finish(agents::Waits{});
     while (head(bench, key).turn_state != TurnState::waiting) std::this_thread::yield();
+    if (is_read) reader = read(bench, key);
   }
 
   EngineBench& bench;
   task::TaskKey key;
   Running child;
+  engine::LiveTasks::Subscription reader;
 };
 
 TEST_CASE("A child's replies are shown as its parent's, piece by piece, while the child works") {
@@ -121,6 +127,7 @@ TEST_CASE("A reply that is withdrawn in the child is replaced in the parent, als
   const auto child = bench.helper().next();
   REQUIRE(child);
   CHECK(child->turn.attempt == 2);
+  const auto reader = read(bench, key);
   child->sink->text("once more");
   await_text(bench, key, "[once more]");
   child->sink->text(", and on");
@@ -144,10 +151,33 @@ TEST_CASE("A reply that a child withdraws is withdrawn in the parent before the 
   }
   bench.die();
   REQUIRE(bench.helper().next());
+  const auto reader = read(bench, key);
   await_text(bench, key, "");
   const auto task = bench.engine().reader().read(key, {});
   REQUIRE(task);
   CHECK(task->artifacts.empty());
+}
+
+TEST_CASE("A child's replies are shown from when somebody reads the parent, and until nobody does") {
+  EngineBench bench;
+  Shown family(bench, false);
+  const task::TaskKey child = key_of(bench, family.child);
+  family.child->sink->text("one ");
+  await_text(bench, child, "[one ]");
+  const auto subscriptions = [&] { return bench.engine().live().counts().subscriptions; };
+  const std::size_t unread = subscriptions();
+  CHECK(text_of(bench, family.key).empty());
+  family.reader = read(bench, family.key);
+  await_text(bench, family.key, "[one ]");
+  family.child->sink->text("two ");
+  await_text(bench, family.key, "[one two ]");
+  family.reader = {};
+  family.child->sink->text("three ");
+  await_text(bench, child, "[one two three ]");
+  while (subscriptions() != unread) std::this_thread::yield();
+  family.reader = read(bench, family.key);
+  await_text(bench, family.key, "[one two three ]");
+  family.child->sink->finish(agents::Done{});
 }
 
 TEST_CASE("What a child says before it asks comes before its question, and its reply has ended") {
@@ -164,6 +194,15 @@ TEST_CASE("What a child says before it asks comes before its question, and its r
   again->sink->text("Now I do.");
   await_text(bench, family.key, "[I need to know.][Now I do.]");
   again->sink->finish(agents::Done{});
+}
+
+TEST_CASE("What a child says before it asks is shown even if nobody reads the parent") {
+  EngineBench bench;
+  Shown family(bench, false);
+  family.child->sink->text("I need to know.");
+  family.child->sink->finish(question("which?"));
+  await_question(bench, family.key, "which?");
+  CHECK(text_of(bench, family.key) == "[I need to know.]");
 }
 
 TEST_CASE("A child that is canceled, or whose parent is, is shown no more") {

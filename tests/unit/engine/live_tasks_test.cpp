@@ -48,6 +48,29 @@ TEST_CASE("LiveTasks: a subscriber is notified of every publication until it uns
   CHECK(live.counts().subscriptions == 0);
 }
 
+TEST_CASE(
+    "LiveTasks: a wait for readers hears of each first one, and does not count as one or as following") {
+  LiveTasks live;
+  int readers = 0;
+  {
+    const auto waiting = live.await_readers(kTask, [&] { ++readers; });
+    CHECK_FALSE(live.has_readers(kTask));
+    CHECK_FALSE(live.is_followed(kTask));
+    {
+      const auto first = live.subscribe(kTask, [] {});
+      const auto second = live.subscribe(kTask, [] {});
+      CHECK(readers == 1);
+      CHECK(live.has_readers(kTask));
+    }
+    CHECK_FALSE(live.has_readers(kTask));
+    const auto third = live.subscribe(kTask, [] {});
+    CHECK(readers == 2);
+  }
+  const auto fourth = live.subscribe(kTask, [] {});
+  CHECK(readers == 2);
+  CHECK(live.counts().tasks == 1);
+}
+
 TEST_CASE("LiveTasks: a new task's log is complete, and is found by key, name and context") {
   LiveTasks live;
   Log log(live);
