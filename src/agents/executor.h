@@ -58,6 +58,15 @@ inline void drop(std::vector<SaidReply>& said, const task::Withdrawn& withdrawn)
   });
 }
 
+// A piece of a reply that has an id of its own. All pieces with one id form the reply, whatever comes between
+// them, so several replies can be streamed in turns.
+struct ReplyPiece {
+  task::ArtifactId id;
+  std::string text;
+  bool anew = false;  // the reply begins, or `text` replaces what it had; an empty `text` withdraws it
+  bool last = false;  // the reply ends
+};
+
 // Everything an agent gets when its turn begins.
 struct Turn {
   std::string id;   // unique for each turn; the same for all its attempts
@@ -92,6 +101,9 @@ struct Turn {
   // so the reply of a later attempt takes the place of an earlier one's.
   std::vector<SaidReply> said;
   std::string said_ids;
+  // The beginning of the ids of replies (TurnSink::reply) that the turn makes itself; the same in each
+  // attempt.
+  std::string reply_ids;
   // The children that were delegated to since the message, by DelegateRequest::id.
   std::unordered_map<std::string, task::TaskKey> children;
   // Reads one of these children. Blocks on the disk.
@@ -169,11 +181,9 @@ class TurnSink {
   // notes and shared state do not end it.
   virtual void text(std::string delta) = 0;
 
-  // Continues the reply with this id, or begins it (again) if `anew`: then `delta` replaces its text, and an
-  // empty `delta` withdraws it.
-  virtual void reply(const task::ArtifactId& /*id*/, std::string delta, bool /*anew*/) {
-    text(std::move(delta));
-  }
+  // A piece of a reply with an id of its own. Ends the reply of `text`; only its own `last` and the turn's
+  // end end this one.
+  virtual void reply(ReplyPiece piece) = 0;
 
   // Streamed reasoning, which works like `text`. Text ends a span of reasoning, and reasoning ends a
   // reply.

@@ -184,6 +184,39 @@ void FunctionTurn::end_stream() {
   if (!rest.empty()) tell(streamed_, std::move(rest));
 }
 
+void FunctionTurn::reply(const std::string& name, std::string text, bool anew, bool last) {
+  end_stream();
+  const auto [place, is_new] = replies_.try_emplace(name);
+  Reply& reply = place->second;
+  if (is_new) reply.id.value = input_.reply_ids + std::to_string(replies_.size());
+  reply.begins = reply.begins || anew;
+  const bool withdraws = anew && text.empty();
+  if (anew) reply.pieces.reset();
+  if (mask_ && !withdraws) {
+    if (!reply.pieces) reply.pieces.emplace(mask_());
+    text = reply.pieces->next(text);
+    if (last) text += std::exchange(reply.pieces, std::nullopt)->end();
+  }
+  const bool tells = withdraws ? reply.is_shown : !text.empty() || (last && !reply.begins);
+  if (!tells) return;
+  reply.is_shown = !withdraws;
+  tell(ReplyPiece{reply.id, std::move(text), std::exchange(reply.begins, withdraws), last});
+}
+
+// Reports what the mask has held back of replies.
+void FunctionTurn::end_replies() {
+  for (auto& [name, reply] : replies_) {
+    if (!reply.pieces) continue;
+    std::string rest = std::exchange(reply.pieces, std::nullopt)->end();
+    if (!rest.empty()) tell(ReplyPiece{reply.id, std::move(rest), std::exchange(reply.begins, false), true});
+  }
+}
+
+void FunctionTurn::tell(ReplyPiece piece) {
+  shared_->gate.use([&](TurnSink& sink) { sink.reply(std::move(piece)); });
+  Shared::wait_for_room(shared_);
+}
+
 void FunctionTurn::tell(Streamed kind, std::string delta) {
   shared_->gate.use([&](TurnSink& sink) {
     if (kind == Streamed::text) sink.text(std::move(delta));
@@ -217,6 +250,7 @@ DelegateResult FunctionTurn::result_of(const std::string& id) {
 void FunctionTurn::finish(Outcome outcome) {
   if (std::exchange(is_over_, true)) return;
   end_stream();
+  end_replies();
   // An error may be assembled from parts that were masked separately, and only as a whole contain a
   // secret.
   if (const auto mask = mask_ ? mask_() : nullptr) {

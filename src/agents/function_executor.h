@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 
 #include "agents/executor.h"
 #include "base/secret_mask.h"
@@ -47,6 +48,9 @@ class FunctionTurn {
 
   // These block while the sink has no room.
   void text(std::string delta);
+  // Text of one of several replies that are streamed in turns, under a name that only the function knows.
+  // `anew`: it replaces what the reply had; without text the reply is withdrawn. `last`: the reply ends.
+  void reply(const std::string& name, std::string text, bool anew = false, bool last = false);
   void reasoning(std::string delta);
   void emit(task::EventBody body);
 
@@ -66,12 +70,21 @@ class FunctionTurn {
   enum class Streamed { text, reasoning };
   void stream(Streamed kind, std::string delta);
   void end_stream();
+  void end_replies();
   void tell(Streamed kind, std::string delta);
+  void tell(ReplyPiece piece);
 
   const std::shared_ptr<Shared> shared_;  // shared with the Execution
   Mask mask_;
   std::optional<base::SecretMask::Pieces> pieces_;  // of the open text
   Streamed streamed_ = Streamed::text;
+  struct Reply {
+    task::ArtifactId id;
+    bool begins = true;  // nothing of it, or of what replaces it, was reported
+    bool is_shown = false;
+    std::optional<base::SecretMask::Pieces> pieces;
+  };
+  std::unordered_map<std::string, Reply> replies_;  // by the function's name
   bool is_over_ = false;
 };
 

@@ -1,5 +1,7 @@
 #include "support/recording_sink.h"
 
+#include <algorithm>
+
 #include "support/patience.h"
 
 namespace baton::test {
@@ -11,6 +13,17 @@ void RecordingSink::emit(task::EventBody body) {
 void RecordingSink::text(std::string delta) {
   change([&] {
     text_ += delta;
+    ++text_calls_;
+  });
+}
+
+void RecordingSink::reply(agents::ReplyPiece piece) {
+  change([&] {
+    auto known = std::ranges::find(replies_, piece.id, &agents::SaidReply::id);
+    if (known == replies_.end()) known = replies_.insert(known, {piece.id, {}, true});
+    if (piece.anew) known->text.clear();
+    known->text += piece.text;
+    known->is_open = !piece.last;
     ++text_calls_;
   });
 }

@@ -19,6 +19,7 @@ class RecordingSink final : public agents::TurnSink {
  public:
   void emit(task::EventBody body) override;
   void text(std::string delta) override;
+  void reply(agents::ReplyPiece piece) override;
   void reasoning(std::string delta) override;
   bool ready(std::function<void()> when_ready) override;
   void delegate(agents::DelegateRequest request) override;
@@ -34,6 +35,8 @@ class RecordingSink final : public agents::TurnSink {
 
   // Not synchronized: call these after a wait or within its condition.
   std::string all_text() const { return text_; }
+  // The text of each reply with an id of its own, in order of the first pieces; withdrawn ones are empty.
+  const std::vector<agents::SaidReply>& replies() const { return replies_; }
   std::size_t text_calls() const { return text_calls_; }
   std::string all_reasoning() const { return reasoning_; }
   const std::vector<task::EventBody>& events() const { return events_; }
@@ -65,6 +68,7 @@ class RecordingSink final : public agents::TurnSink {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::string text_;
+  std::vector<agents::SaidReply> replies_;
   std::string reasoning_;
   std::size_t text_calls_ = 0;
   std::vector<task::EventBody> events_;

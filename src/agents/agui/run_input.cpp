@@ -35,6 +35,17 @@ std::pair<std::string, std::string> parts_of(const Turn& turn, char mark) {
   return {ask.substr(0, at), ask.substr(at + 1)};
 }
 
+// Gives each of several answers its own part, if what was said is an object with a member for each.
+void split(const Answer& said, std::vector<Answer>& answers) {
+  const auto document = json::Document::view_of(said.payload.text);
+  const json::Value root = document.root();
+  const bool has_each =
+      answers.size() > 1 && root.is_object() && root.size() == answers.size() &&
+      std::ranges::none_of(answers, [&](const Answer& one) { return root[one.ask].missing(); });
+  if (!has_each) return;
+  for (Answer& one : answers) one.payload = root[one.ask].json();
+}
+
 std::vector<Answer> answers_in(const Turn& turn) {
   std::vector<Answer> answers;
   const auto [asker, ids] = parts_of(turn, kInterrupts);
@@ -47,6 +58,7 @@ std::vector<Answer> answers_in(const Turn& turn) {
     answers.push_back(std::move(answer));
     begin = end + 1;
   }
+  split(said, answers);
   return answers;
 }
 

@@ -16,9 +16,13 @@ namespace {
 using protocol::agui::Interrupt;
 using protocol::agui::RunEnd;
 using protocol::agui::RunReasoning;
+using protocol::agui::RunSnapshot;
 using protocol::agui::RunText;
 
 constexpr std::size_t kRunArtifactsMax = 10'000;
+constexpr std::size_t kRunMessagesMax = 20'000;
+// Messages that the snapshots of a run are compared with, in all: an honest server's have most of them.
+constexpr std::size_t kComparedMax = 10'000'000;
 constexpr std::size_t kIdMax = 256;          // bytes of an id of a call or an artifact
 constexpr std::size_t kStepNameMax = 1'024;  // bytes
 constexpr std::size_t kAboutMax = 16'384;    // bytes of a question's subject, as lines
@@ -72,6 +76,31 @@ std::string words_about(const Interrupt& interrupt) {
   return lines;
 }
 
+// Returns one schema for the answers to several interrupts: an object with a member for each, by its id.
+// Empty if one of them has no schema, or their ids are not unique.
+task::Json schema_of_all(const std::vector<Interrupt>& interrupts) {
+  std::set<std::string> ids;
+  for (const Interrupt& one : interrupts) {
+    if (one.schema.empty() || !ids.insert(one.id).second) return {};
+  }
+  task::Json schema;
+  json::Writer out(schema.text);
+  out.object([&] {
+    out.member("type", "object");
+    out.key("properties").object([&] {
+      for (const Interrupt& one : interrupts) {
+        const auto own = json::Document::view_of(one.schema.text);
+        out.key(one.id).object([&] {
+          if (own.root()["title"].missing()) out.optional("title", one.message);
+          for (const json::Value member : own.root()) out.key(member.key()).raw(member.raw());
+        });
+      }
+    });
+    out.key("required").each(interrupts, [&](const Interrupt& one) { out.string(one.id); });
+  });
+  return schema;
+}
+
 std::size_t bytes_of_call(const task::ToolCall& call) {
   return 2 * call.id.size() + call.name.size() + call.arguments.text.size();
 }
@@ -82,22 +111,80 @@ RunRelay::RunRelay(FunctionTurn& turn, std::size_t arguments_max)
     : turn_(turn),
       client_tools_(names_in(turn.input().tools)),
       call_ids_(turn.input().used_ids),
-      arguments_max_(arguments_max) {}
+      arguments_max_(arguments_max) {
+  for (const task::Message& message : turn.input().history) earlier_ids_.insert(message.id.value);
+  for (const task::Artifact& artifact : turn.input().artifacts)
+    earlier_texts_.insert(task::text_of(artifact.parts));
+}
 
 void RunRelay::tell(protocol::agui::RunPiece piece) {
   std::visit([&](auto& one) { tell_one(std::move(one)); }, piece);
 }
 
-// Messages that follow each other without anything between them become one reply.
 void RunRelay::tell_one(RunText text) {
-  const bool is_another = !message_.empty() && message_ != text.message;
-  message_ = text.message;
+  Said* const said = find_or_begin(text.message);
+  if (said == nullptr) return;
   has_told_ = true;
-  turn_.text(is_another ? "\n\n" + text.delta : std::move(text.delta));
+  said->text.add(text.delta);
+  said->has_ended = text.last;
+  turn_.reply(text.message, std::move(text.delta), false, text.last);
+}
+
+// Null if there are too many messages.
+RunRelay::Said* RunRelay::find_or_begin(const std::string& id) {
+  const auto known = messages_.find(id);
+  if (known != messages_.end()) return &known->second;
+  if (messages_.size() < kRunMessagesMax) return &messages_[id];
+  refusal_ = "it says more than " + std::to_string(kRunMessagesMax) + " messages";
+  return nullptr;
+}
+
+// A snapshot says what the messages are now. One with other words replaces what was passed on, and a new one
+// is said. Servers may store a message under another id than they streamed it with. If the snapshot has
+// messages of this run, those that it lacks and that have ended are withdrawn, as clients remove them.
+void RunRelay::tell_one(const RunSnapshot& snapshot) {
+  compared_ += messages_.size();
+  if (compared_ > kComparedMax) {
+    refusal_ = "it sends too many snapshots of its messages";
+    return;
+  }
+  std::set<std::string> ids, kept;
+  for (const RunText& message : snapshot.said) ids.insert(message.message);
+  std::map<TextMark, std::string> renamed;
+  for (const auto& [id, said] : messages_) {
+    if (!ids.contains(id)) renamed.emplace(said.text, id);
+  }
+  for (const RunText& message : snapshot.said) {
+    if (earlier_ids_.contains(message.message)) continue;
+    std::string id = message.message;
+    if (!messages_.contains(id)) {
+      if (earlier_texts_.contains(message.delta)) continue;
+      if (const auto same = renamed.find(TextMark(message.delta)); same != renamed.end()) id = same->second;
+    }
+    kept.insert(id);
+    say_whole(id, message.delta);
+    if (!refusal_.empty()) return;
+  }
+  if (kept.empty()) return;
+  for (auto& [id, said] : messages_) {
+    if (kept.contains(id) || !said.has_ended || said.text.size() == 0) continue;
+    said.text = {};
+    turn_.reply(id, {}, true);
+  }
+}
+
+void RunRelay::say_whole(const std::string& id, const std::string& text) {
+  Said* const said = find_or_begin(id);
+  if (said == nullptr) return;
+  const bool goes_on = said->text.begins(text);
+  std::string piece = goes_on ? text.substr(said->text.size()) : text;
+  if (piece.empty()) return;
+  has_told_ = true;
+  said->text = TextMark(text);
+  turn_.reply(id, std::move(piece), !goes_on);
 }
 
 void RunRelay::tell_one(RunReasoning reasoning) {
-  message_.clear();
   has_told_ = true;
   turn_.reasoning(std::move(reasoning.delta));
 }
@@ -143,10 +230,6 @@ void RunRelay::tell_result(task::ToolResult result) {
 
 void RunRelay::emit(task::EventBody body) {
   has_told_ = true;
-  const bool is_note = std::holds_alternative<task::StatusChanged>(body) ||
-                       std::holds_alternative<task::StateSnapshot>(body) ||
-                       std::holds_alternative<task::StateDelta>(body);
-  if (!is_note) message_.clear();
   if (auto* call = std::get_if<task::ToolCall>(&body)) call->id = call_ids_.begin(call->id);
   if (auto* result = std::get_if<task::ToolResult>(&body)) result->id = call_ids_.given(result->id);
   turn_.emit(std::move(body));
@@ -195,9 +278,11 @@ Outcome RunRelay::ask(const std::vector<Interrupt>& interrupts) const {
   Asked asked;
   asked.id = ask_for(turn_.input().id, interrupts);
   if (asked.id.empty()) return Failed{"the remote agent asks too many questions at once"};
+  const bool is_one = interrupts.size() == 1;
   std::string words;
   for (const Interrupt& interrupt : interrupts) {
-    for (const std::string& more : {interrupt.message, words_about(interrupt)}) {
+    const std::string url = is_one ? "" : json::Document::view_of(interrupt.url.text).root().str();
+    for (const std::string& more : {interrupt.message, words_about(interrupt), url}) {
       if (!more.empty()) words += (words.empty() ? "" : "\n") + more;
     }
     asked.for_auth = asked.for_auth || interrupt.for_auth;
@@ -209,9 +294,9 @@ Outcome RunRelay::ask(const std::vector<Interrupt>& interrupts) const {
     if (!interrupt.about.empty()) asked.message.parts.push_back(data_of("about", interrupt.about));
   }
   const Interrupt& first = interrupts.front();
-  if (interrupts.size() > 1) return asked;
-  if (!first.schema.empty()) asked.message.parts.push_back(data_of("schema", first.schema));
-  if (!first.url.empty()) asked.message.parts.push_back(data_of("url", first.url));
+  const task::Json schema = is_one ? first.schema : schema_of_all(interrupts);
+  if (!schema.empty()) asked.message.parts.push_back(data_of("schema", schema));
+  if (is_one && !first.url.empty()) asked.message.parts.push_back(data_of("url", first.url));
   return asked;
 }
 

@@ -14,6 +14,7 @@
 
 #include "agents/call_ids.h"
 #include "agents/function_executor.h"
+#include "agents/text_mark.h"
 #include "agents/unfinished_steps.h"
 #include "protocol/agui/run_reader.h"
 
@@ -38,8 +39,16 @@ class RunRelay {
 
  private:
   void tell_one(protocol::agui::RunText text);
+  void tell_one(const protocol::agui::RunSnapshot& snapshot);
   void tell_one(protocol::agui::RunReasoning reasoning);
   void tell_one(task::EventBody body);
+  // A message of the run: what was passed on of it.
+  struct Said {
+    TextMark text = {};
+    bool has_ended = false;
+  };
+  Said* find_or_begin(const std::string& id);
+  void say_whole(const std::string& id, const std::string& text);
   void keep_call(task::ToolCall call);
   void tell_result(task::ToolResult result);
   void emit(task::EventBody body);
@@ -58,7 +67,10 @@ class RunRelay {
   const std::size_t arguments_max_;
   std::string refusal_;
   std::set<std::string> artifacts_;
-  std::string message_;  // the message whose text came last
+  std::map<std::string, Said> messages_;  // by their ids
+  std::size_t compared_ = 0;  // messages, with all snapshots
+  // What the conversation had before the run, and what the task had: no news in a snapshot.
+  std::set<std::string> earlier_ids_, earlier_texts_;
   bool has_told_ = false;
 };
 

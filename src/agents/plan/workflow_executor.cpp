@@ -254,7 +254,7 @@ class WorkflowTurn {
 
   // Withdraws the replies that are not the plan's after all.
   void withdraw_said() {
-    for (const SaidReply& one : std::exchange(said_, {})) sink_.reply(one.id, {}, true);
+    for (const SaidReply& one : std::exchange(said_, {})) sink_.reply({one.id, {}, true, true});
   }
 
   // Completes the child's replies, which were shown up to some point.
@@ -269,24 +269,25 @@ class WorkflowTurn {
     for (const task::Part& part : reply.parts) text += part.content;
     const task::ArtifactId id = id_of(reply);
     const auto said = std::ranges::find(said_, id, &SaidReply::id);
-    if (said == said_.end()) return sink_.reply(id, std::move(text), true);
+    if (said == said_.end()) return sink_.reply({id, std::move(text), true, true});
     const bool goes_on = text.starts_with(said->text);
     const bool is_whole = goes_on && text.size() == said->text.size() && !said->is_open;
     if (goes_on) text.erase(0, said->text.size());
     said_.erase(said);
-    if (!is_whole) sink_.reply(id, std::move(text), !goes_on);
+    if (!is_whole) sink_.reply({id, std::move(text), !goes_on, true});
   }
 
   void say(const std::string& text) {
     if (text.empty()) return;
+    const bool begins = !std::exchange(has_said_, true);
     // What was shown of another step is replaced, where it stands.
-    if (!has_said_ && !said_.empty()) {
-      sink_.reply(said_.front().id, text, true);
+    if (begins && !said_.empty()) {
+      replaced_ = said_.front().id;
       said_.erase(said_.begin());
-    } else {
-      sink_.text(has_said_ ? "\n\n" + text : text);
     }
-    has_said_ = true;
+    std::string piece = begins ? text : "\n\n" + text;
+    replaced_.empty() ? sink_.text(std::move(piece))
+                      : sink_.reply({replaced_, std::move(piece), begins, false});
   }
 
   void pass_on(PlanSources::Child& child, bool is_shown) {
@@ -331,6 +332,7 @@ class WorkflowTurn {
   std::vector<std::string> taken_;
   std::vector<const DelegateResult*> told_;
   bool has_said_ = false;
+  task::ArtifactId replaced_;  // the shown reply whose place `say` takes
 };
 
 class WorkflowExecutor final : public Executor {

@@ -36,12 +36,14 @@ task::Message of_text(std::string text) {
   return message;
 }
 
+bool is_plain_text(const task::Part& part) {
+  return part == task::Part::of_text(part.content);
+}
+
 // Whether the artifact is what A2A makes of a streamed reply: nothing but text, without a name.
 bool is_reply(const task::Artifact& artifact) {
   return artifact.name.empty() && artifact.description.empty() && artifact.metadata.empty() &&
-         artifact.extensions.empty() && std::ranges::all_of(artifact.parts, [](const task::Part& part) {
-           return part == task::Part::of_text(part.content);
-         });
+         artifact.extensions.empty() && std::ranges::all_of(artifact.parts, is_plain_text);
 }
 
 std::string joined(const std::vector<task::Part>& parts) {
@@ -60,6 +62,28 @@ task::Artifact named(task::Artifact artifact) {
   artifact.ordinal = 0;
   artifact.in_status = false;
   return artifact;
+}
+
+TextMark mark_of(const task::Part& part) {
+  TextMark mark;
+  const std::string kind = std::to_string(static_cast<int>(part.kind));
+  for (const std::string_view text : std::initializer_list<std::string_view>{
+           kind, part.content, part.filename, part.media_type, part.metadata.text}) {
+    mark.add(text);
+    mark.add(std::string_view("\0", 1));
+  }
+  return mark;
+}
+
+// Moves the plain texts out of the artifact's parts, and returns them joined.
+std::string take_text(task::Artifact& artifact) {
+  std::string text;
+  std::erase_if(artifact.parts, [&](const task::Part& part) {
+    if (!is_plain_text(part)) return false;
+    text += part.content;
+    return true;
+  });
+  return text;
 }
 
 std::optional<Outcome> outcome_of(const task::Status& status) {
@@ -83,30 +107,6 @@ std::optional<Outcome> outcome_of(const task::Status& status) {
 }
 
 }  // namespace
-
-void Relay::Mark::add(std::string_view text) {
-  constexpr std::uint64_t kPrime = 0x100000001b3;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * kPrime;
-  size += text.size();
-}
-
-bool Relay::Mark::begins(std::string_view text) const {
-  if (text.size() < size) return false;
-  Mark other;
-  other.add(text.substr(0, size));
-  return other == *this;
-}
-
-Relay::Mark Relay::mark_of(const task::Part& part) {
-  Mark mark;
-  const std::string kind = std::to_string(static_cast<int>(part.kind));
-  for (const std::string_view text : std::initializer_list<std::string_view>{
-           kind, part.content, part.filename, part.media_type, part.metadata.text}) {
-    mark.add(text);
-    mark.add(std::string_view("\0", 1));
-  }
-  return mark;
-}
 
 Relay::Relay(FunctionTurn& turn, const std::vector<task::Artifact>& earlier) : turn_(turn) {
   for (const task::Artifact& artifact : earlier) {
@@ -141,76 +141,71 @@ void Relay::tell_task(task::Task& task) {
   if (!outcome_) tell_status(task.status, {});
 }
 
-// The entry of an artifact, made if it is new. Only one reply is open at a time; a text that comes
-// meanwhile is an artifact. Null if there are too many artifacts.
+// The entry of an artifact, made if it is new. Null if there are too many artifacts.
 Relay::Told* Relay::place_of(const task::Artifact& piece) {
-  const std::string id = id_of(piece);
+  const std::string& id = piece.id.value;
   if (const auto known = told_.find(id); known != told_.end()) return &known->second;
   if (told_.size() >= kArtifactsMax) {
     outcome_ = Failed{"the remote agent makes more than " + std::to_string(kArtifactsMax) + " artifacts"};
     return nullptr;
   }
   Told& told = told_[id];
-  told.is_reply = is_reply(piece) && open_replies_ == 0;
-  set_open(told, told.is_reply);
+  told.is_reply = is_reply(piece);
   return &told;
-}
-
-void Relay::set_open(Told& told, bool is_open) {
-  if (std::exchange(told.is_open_reply, is_open) == is_open) return;
-  open_replies_ += is_open ? 1 : std::size_t(-1);
 }
 
 void Relay::tell_artifact(task::Artifact artifact, bool append, bool last_chunk) {
   task::Artifact piece = named(std::move(artifact));
   Told* const told = place_of(piece);
   if (told == nullptr) return;
-  const bool is_new = std::exchange(told->is_new, false);
-  if (told->is_reply && is_reply(piece)) {
-    set_open(*told, !last_chunk);
-    std::string text = joined(piece.parts);
-    return append || is_new ? add_to_reply(*told, std::move(text)) : tell_reply(*told, std::move(text));
-  }
+  if (!told->is_reply) return tell_chunk(*told, std::move(piece), append, last_chunk);
+  tell_reply(piece.id.value, *told, take_text(piece), append, last_chunk);
+  if (!piece.parts.empty()) tell_chunk(*told, std::move(piece), append, last_chunk);
+}
+
+// Passes on parts of an artifact; of a reply, those that are no text.
+void Relay::tell_chunk(Told& told, task::Artifact piece, bool append, bool last_chunk) {
   has_told_ = true;
-  const bool goes_on = append && !is_new;
-  if (!goes_on) told->parts.clear();
-  for (const task::Part& part : piece.parts) told->parts.push_back(mark_of(part));
+  const bool goes_on = append && (told.is_reply ? !told.parts.empty() : !told.is_new);
+  if (!goes_on) told.parts.clear();
+  for (const task::Part& part : piece.parts) told.parts.push_back(mark_of(part));
+  told.is_new = false;
   turn_.emit(task::ArtifactChunk{std::move(piece), goes_on, last_chunk});
 }
 
-void Relay::add_to_reply(Told& told, std::string text) {
+// Passes on a reply's text. Unless it is appended, it is the whole text: one that goes on as before is
+// continued, and any other replaces what was passed on.
+void Relay::tell_reply(const std::string& id, Told& told, std::string text, bool append, bool last) {
   has_told_ = true;
-  told.text.add(text);
-  turn_.text(std::move(text));
-}
-
-// `text`: the whole reply. Text that was passed on cannot be withdrawn, so a reply that begins differently
-// follows it in full.
-void Relay::tell_reply(Told& told, std::string text) {
-  const bool goes_on = told.text.begins(text);
-  if (goes_on) text.erase(0, told.text.size);
+  const bool is_whole = !append && !told.is_new;
+  const bool goes_on = !is_whole || told.text.begins(text);
+  if (is_whole && goes_on) text.erase(0, told.text.size());
   if (!goes_on) told.text = {};
-  add_to_reply(told, std::move(text));
+  told.text.add(text);
+  told.is_new = false;
+  turn_.reply(id, std::move(text), !goes_on, last);
 }
 
 // Passes on the new content of an artifact; `artifact` is its present state.
 void Relay::tell_whole(task::Artifact artifact) {
   task::Artifact now = named(std::move(artifact));
-  const bool is_known = told_.contains(id_of(now));
+  const bool is_known = told_.contains(now.id.value);
   if (!is_known && is_reply(now) && earlier_replies_.contains(joined(now.parts))) return;
   Told* const told = place_of(now);
   if (told == nullptr) return;
-  if (told->is_reply && is_reply(now)) {
-    told->is_new = false;
-    return tell_reply(*told, joined(now.parts));
-  }
-  const std::vector<Mark>& before = told->parts;
+  if (!told->is_reply) return tell_whole_parts(*told, std::move(now));
+  tell_reply(now.id.value, *told, take_text(now), false, false);
+  if (!now.parts.empty()) tell_whole_parts(*told, std::move(now));
+}
+
+void Relay::tell_whole_parts(Told& told, task::Artifact now) {
+  const std::vector<TextMark>& before = told.parts;
   const bool begins_as_before =
-      !told->is_new && now.parts.size() >= before.size() &&
+      !told.is_new && now.parts.size() >= before.size() &&
       std::ranges::equal(before, now.parts | std::views::take(before.size()), {}, {}, mark_of);
   if (begins_as_before && now.parts.size() == before.size()) return;
   if (begins_as_before) now.parts.erase(now.parts.begin(), now.parts.begin() + std::ssize(before));
-  tell_artifact(std::move(now), begins_as_before, false);
+  tell_chunk(told, std::move(now), begins_as_before, false);
 }
 
 void Relay::tell_status(const task::Status& status, const task::Json& metadata) {

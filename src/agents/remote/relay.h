@@ -2,23 +2,21 @@
 //
 // A new connection may begin with the whole task, so the relay remembers the content that it has passed
 // on, as marks only, and passes on only new content. A status of the remote task is a note until the task
-// stops; then it is the turn's outcome.
+// stops; then it is the turn's outcome. Text that the remote agent replaces is replaced here.
 //
 // Threads: one at a time. Nothing from the remote agent is trusted; the decoder and the engine bound its
 // sizes. The work is proportional to the content received, and ends with the outcome or the turn.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 #include "agents/executor.h"
 #include "agents/function_executor.h"
+#include "agents/text_mark.h"
 #include "protocol/a2a/client/updates.h"
 
 namespace baton::agents {
@@ -38,37 +36,25 @@ class Relay {
   const std::optional<Outcome>& outcome() const { return outcome_; }
 
  private:
-  // A fingerprint of a text (FNV-1a), to check whether another text equals it or begins with it.
-  struct Mark {
-    std::size_t size = 0;
-    std::uint64_t hash = 0xcbf29ce484222325;
-
-    void add(std::string_view text);
-    bool begins(std::string_view text) const;
-    friend bool operator==(const Mark&, const Mark&) = default;
-  };
-  static Mark mark_of(const task::Part& part);
-
   struct Told {
-    std::vector<Mark> parts = {};  // of an artifact, as passed on until now
-    Mark text = {};                // of the reply
-    bool is_reply = false;         // it is passed on as the reply
-    bool is_open_reply = false;
-    bool is_new = true;  // nothing was passed on yet
+    std::vector<TextMark> parts =
+        {};                 // of an artifact, as passed on until now; of a reply, those that are no text
+    TextMark text = {};     // of the reply
+    bool is_reply = false;  // its text is passed on as a reply
+    bool is_new = true;     // nothing was passed on yet
   };
 
   void tell_task(task::Task& task);
   void tell_artifact(task::Artifact piece, bool append, bool last_chunk);
-  void add_to_reply(Told& told, std::string text);
-  void tell_reply(Told& told, std::string text);
-  Told* place_of(const task::Artifact& piece);
-  void set_open(Told& told, bool is_open);
+  void tell_chunk(Told& told, task::Artifact piece, bool append, bool last_chunk);
+  void tell_reply(const std::string& id, Told& told, std::string text, bool append, bool last);
   void tell_whole(task::Artifact artifact);
+  void tell_whole_parts(Told& told, task::Artifact now);
+  Told* place_of(const task::Artifact& piece);
   void tell_status(const task::Status& status, const task::Json& metadata);
 
   FunctionTurn& turn_;
   std::unordered_map<std::string, Told> told_;  // by the artifact's id
-  std::size_t open_replies_ = 0;
   std::unordered_set<std::string> earlier_replies_;
   bool has_told_ = false;
   std::optional<task::Message> note_;  // the last one

@@ -153,11 +153,11 @@ void RunningTurn::text(std::string delta) {
   if (taken) flush();
 }
 
-void RunningTurn::reply(const task::ArtifactId& id, std::string delta, bool anew) {
+void RunningTurn::reply(agents::ReplyPiece piece) {
   const bool taken = state_.with([&](State& state) {
     if (state.phase == Phase::over || state.outcome) return false;
     const std::size_t times = reply_as_ == agents::AgentSettings::ReplyAs::artifact ? 1 : 2;
-    if (fits(state, times * delta.size())) state.output.add_reply(id, std::move(delta), anew);
+    if (fits(state, times * piece.text.size())) state.output.add_reply(std::move(piece));
     return true;
   });
   if (taken) flush();

@@ -134,7 +134,7 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
 
   void emit(task::EventBody body) override;
   void text(std::string delta) override;
-  void reply(const task::ArtifactId& id, std::string delta, bool anew) override;
+  void reply(agents::ReplyPiece piece) override;
   void reasoning(std::string delta) override;
   void hold() override;
   void release() override;

@@ -247,6 +247,7 @@ base::Result<agents::Turn> TurnRunner::describe(RunningTurn& run, const agents::
   turn.task = head.id;
   turn.key = head.key;
   turn.said_ids = shown_reply_ids(head);
+  turn.reply_ids = head.id.value + "-m" + std::to_string(head.turn.value) + ".";
   turn.context = head.context;
   turn.account = task::account_of(head.caller);
   turn.task_metadata = std::move(input->task_metadata);

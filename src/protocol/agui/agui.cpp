@@ -11,6 +11,7 @@
 #include "protocol/agui/usage_sum.h"
 #include "protocol/chat/protocol.h"
 #include "protocol/chat/tools.h"
+#include "protocol/chat/transcript.h"
 
 namespace baton::protocol::agui {
 namespace {
@@ -40,11 +41,15 @@ OpenSubagents::Ending ending_for(task::State state) {
 //
 // A verifier fails the whole run for one event out of place. So everything open is closed before the last
 // frame, ids are used only once, and events that a client's generation does not know are left out or shown in
-// an older form. Threads: one at a time.
+// an older form. AG-UI takes words back only by a snapshot of all messages: the client's own, as it sent
+// them, and those of the run. The client keeps the words if these are large, or are not known. Threads: one
+// at a time.
 class View final : public chat::RunView {
  public:
   explicit View(const chat::RunFacts& facts)
-      : facts_(facts), reasoning_(names_, facts.newer || !facts.old_reasoning), subagents_(facts.newer) {}
+      : facts_(facts), reasoning_(names_, facts.newer || !facts.old_reasoning), subagents_(facts.newer) {
+    if (!facts_.messages.empty()) transcript_.emplace(facts_.task);
+  }
 
   View(const View&) = delete;
   View& operator=(const View&) = delete;
@@ -54,10 +59,49 @@ class View final : public chat::RunView {
     Out out(frames, event.at);
     number_ = event.number;
     if (!std::exchange(started_, true)) show_start(facts_, out);
+    take_back(event.body, out);
     std::visit([&](const auto& body) { show_one(body, out); }, event.body);
+    remember(event);
   }
 
  private:
+  static std::string key_of(const task::ArtifactChunk& chunk) {
+    return "artifact " + chunk.artifact.id.value;
+  }
+
+  // The key of the text that begins again with this event; empty if none does.
+  static std::string key_of_text_begun(const task::EventBody& body) {
+    if (const auto* piece = std::get_if<task::TextDelta>(&body); piece && piece->first)
+      return piece->reply.value;
+    const auto* chunk = std::get_if<task::ArtifactChunk>(&body);
+    return chunk && !chunk->append ? key_of(*chunk) : std::string();
+  }
+
+  // If clients have the text that the event replaces, takes it back.
+  void take_back(const task::EventBody& body, Out& out) {
+    const std::string key = transcript_ ? key_of_text_begun(body) : std::string();
+    if (key.empty() || !texts_.has_shown(key)) return;
+    texts_.take_back(key, out);
+    texts_.another_followed();
+    const auto document = json::Document::view_of(facts_.messages.text);
+    std::vector<json::Value> earlier;
+    for (const json::Value message : document.root()) {
+      // A client that has come back may have some of the run.
+      if (!names_.has(message["id"].str())) earlier.push_back(message);
+    }
+    out.event("MESSAGES_SNAPSHOT", [&](json::Writer& w) {
+      write_messages(w.key("messages"), transcript_->without(body), facts_.newer, earlier);
+    });
+  }
+
+  void remember(const task::Event& event) {
+    if (!transcript_) return;
+    transcript_->add(event);
+    bytes_ += task::weight_of(event.body);
+    // Tool calls of an attempt that was withdrawn cannot be taken back: the client may have run them.
+    if (bytes_ > kSnapshotMax || std::holds_alternative<task::Withdrawn>(event.body)) transcript_.reset();
+  }
+
   void show_one(const task::StatusChanged& event, Out& out) {
     if (task::is_stopped(event.status.state)) return stop(event, out);
     if (event.status.state == task::State::working) show_note(event, out);
@@ -78,10 +122,10 @@ class View final : public chat::RunView {
     const std::string& id = artifact.id.value;
     const std::string wanted = chat::is_unique(id, facts_.task) ? id : id + "~" + own_id();
     if (has_text(artifact.parts)) {
-      texts_.show({"artifact " + id, wanted, task::text_of(artifact.parts), !event.append, event.last_chunk},
+      texts_.show({key_of(event), wanted, task::text_of(artifact.parts), !event.append, event.last_chunk},
                   out);
     } else if (event.last_chunk) {
-      texts_.show({"artifact " + id, wanted, {}, false, true}, out);
+      texts_.show({key_of(event), wanted, {}, false, true}, out);
     }
     task::Artifact rest = artifact;
     rest.parts = others_in(artifact.parts, true);
@@ -265,6 +309,8 @@ class View final : public chat::RunView {
   std::vector<std::string> client_calls_;               // calls whose results the client gives
   std::unordered_set<std::string> shown_client_calls_;  // the same, plus those of withdrawn attempts
   std::unordered_set<std::string> answered_;            // calls, as the log names them
+  std::optional<chat::Transcript> transcript_;          // of the run, while words can be taken back
+  std::size_t bytes_ = 0;                               // of the events in it
 };
 
 // The open questions to the client, by the form in which they are asked.

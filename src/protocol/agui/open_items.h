@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <ranges>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -28,16 +29,26 @@ class OpenTexts {
 
   void show(const Piece& piece, Out& out) {
     if (piece.first) close(piece.key, out);
-    if (piece.first && piece.last && piece.text.empty()) return;  // the text is withdrawn
     const auto same = [&](const Open& open) { return open.key == piece.key; };
     auto open = std::ranges::find_if(open_, same);
     if (open == open_.end()) {
-      if (!piece.first && piece.text.empty()) return;  // the end of a closed message
+      // The end of a closed message, or of one that is withdrawn. A message begins with its first words:
+      // snapshots have no empty ones.
+      if (piece.text.empty()) return;
       open_.push_back({piece.key, start(piece.wanted, out)});
+      shown_.insert(piece.key);
       open = std::prev(open_.end());
     }
     content(open->id, piece.text, out);
     if (piece.last) close(piece.key, out);
+  }
+
+  // Whether clients have a text with this key.
+  bool has_shown(const std::string& key) const { return shown_.contains(key); }
+  // Ends the text with this key, which is to be taken back.
+  void take_back(const std::string& key, Out& out) {
+    close(key, out);
+    shown_.erase(key);
   }
 
   // Shows a complete message.
@@ -89,6 +100,7 @@ class OpenTexts {
 
   Names& names_;
   std::vector<Open> open_;
+  std::unordered_set<std::string> shown_;  // the keys
   std::string last_message_;
 };
 

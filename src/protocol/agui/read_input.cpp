@@ -319,6 +319,8 @@ Result<RunRequest> read_input(json::Value body) {
   if (!in.good()) return in.result(std::move(request));
   auto messages = read_messages(body["messages"]);
   if (!messages) return fail(std::move(messages.error()));
+  const std::string_view list = body["messages"].raw();
+  if (!messages->empty() && list.size() <= kSnapshotMax) request.messages.text = list;
   sort_out(std::move(*messages), request);
   return request;
 }

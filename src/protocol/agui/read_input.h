@@ -10,6 +10,9 @@
 
 namespace baton::protocol::agui {
 
+// The largest list of messages, in bytes, that a run sends to a client to replace what it has shown.
+inline constexpr std::size_t kSnapshotMax = std::size_t{512} << 10;
+
 base::Result<chat::RunRequest> read_input(json::Value body);
 
 }  // namespace baton::protocol::agui

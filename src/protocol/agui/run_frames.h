@@ -27,6 +27,8 @@ void show_error(const std::string& message, std::string_view code, const UsageSu
 
 // Writes the messages of a conversation as a list, in the form of MESSAGES_SNAPSHOT (snapshot.cpp). One
 // task::Message may become several messages, because each tool result is a message.
-void write_messages(json::Writer& out, const std::vector<task::Message>& messages, bool newer);
+// `earlier`: messages in this form already, written before the others.
+void write_messages(json::Writer& out, const std::vector<task::Message>& messages, bool newer,
+                    const std::vector<json::Value>& earlier = {});
 
 }  // namespace baton::protocol::agui

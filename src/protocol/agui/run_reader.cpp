@@ -32,17 +32,20 @@ std::string text_of(Value content) {
   return content.is_string() ? content.str() : std::string(content.raw());
 }
 
-// Returns the agent's text since the last user message.
-std::string last_words(Value messages) {
-  std::string words;
-  if (!messages.is_array()) return words;
+RunSnapshot snapshot_of(Value messages) {
+  RunSnapshot snapshot;
+  if (!messages.is_array()) return snapshot;
+  std::size_t place = 0;
   for (const Value message : messages) {
-    if (message["role"].string() == "user") words.clear();
+    ++place;
+    if (message["role"].string() == "user") snapshot.said.clear();
     const std::string_view content = message["content"].string();
-    const bool is_said = message["role"].string() == "assistant" && !content.empty();
-    if (is_said) words.append(words.empty() ? "" : "\n\n").append(content);
+    if (message["role"].string() != "assistant" || content.empty()) continue;
+    std::string id = message["id"].str();
+    if (id.empty() || id.size() > kMessageIdMax) id = "message " + std::to_string(place);
+    snapshot.said.push_back({std::move(id), std::string(content), true});
   }
-  return words;
+  return snapshot;
 }
 
 // Returns what an interrupt's metadata shows of its subject: all of it, but LangGraph's adapter wraps it. The
@@ -100,7 +103,7 @@ base::Result<std::vector<RunPiece>> RunReader::take(std::string_view json) {
 void RunReader::take_event(std::string_view type, Value event, Pieces& out) {
   if (type != "TOOL_CALL_CHUNK") end_chunks(out);
   if (take_text(type, event, out) || take_call(type, event, out) || take_shown(type, event, out)) return;
-  if (type == "MESSAGES_SNAPSHOT") snapshot_ = last_words(event["messages"]);
+  if (type == "MESSAGES_SNAPSHOT") out.push_back(snapshot_of(event["messages"]));
   if (type == "RUN_FINISHED") take_end(event, out);
   if (type != "RUN_ERROR") return;
   take_usage(event["usage"], out);
@@ -122,10 +125,9 @@ bool RunReader::take_text(std::string_view type, Value event, Pieces& out) {
   const std::string_view role = event["role"].string();
   if (begins && !role.empty() && role != "assistant" && not_said_.size() < kOpenMax) not_said_.insert(id);
   const bool has_words = is_chunk || type == "TEXT_MESSAGE_CONTENT";
-  if (has_words && !delta.empty() && !not_said_.contains(message)) {
-    has_said_ = true;
-    out.push_back(RunText{message, delta});
-  }
+  const bool last = type == "TEXT_MESSAGE_END";
+  if (((has_words && !delta.empty()) || last) && !not_said_.contains(message))
+    out.push_back(RunText{message, last ? std::string() : delta, last});
   return true;
 }
 
@@ -263,8 +265,6 @@ void RunReader::take_usage(Value list, Pieces& out) {
 
 void RunReader::take_end(Value event, Pieces& out) {
   while (!calls_.empty()) end_call(std::string(calls_.begin()->first), out);
-  // Some servers stream no text and send only a snapshot of the messages.
-  if (!has_said_ && !snapshot_.empty()) out.push_back(RunText{"snapshot", std::move(snapshot_)});
   take_usage(event["usage"], out);
   RunEnd end;
   const Value outcome = event["outcome"];

@@ -22,13 +22,19 @@ namespace baton::protocol::agui {
 
 struct RunText {
   std::string message;  // the message's id
-  std::string delta;    // not empty
+  std::string delta;    // empty only with `last`
+  bool last = false;    // the message ends
+};
+// What the agent has said since the last user message, as a snapshot of the conversation has it: whole
+// messages. A message without an id gets one by its place.
+struct RunSnapshot {
+  std::vector<RunText> said;
 };
 struct RunReasoning {
   std::string delta;  // not empty
 };
 // The meaning of an event. A ToolCall is complete; only the caller knows which side has the tool.
-using RunPiece = std::variant<RunText, RunReasoning, task::EventBody>;
+using RunPiece = std::variant<RunText, RunSnapshot, RunReasoning, task::EventBody>;
 
 struct Interrupt {
   std::string id;
@@ -62,7 +68,7 @@ class RunReader {
   base::Result<std::vector<RunPiece>> take(std::string_view json);
 
   // The bytes kept between events.
-  std::size_t held() const { return arguments_bytes_ + snapshot_.size() + asked_bytes_; }
+  std::size_t held() const { return arguments_bytes_ + asked_bytes_; }
 
   const std::optional<RunEnd>& end() const { return end_; }
 
@@ -93,9 +99,7 @@ class RunReader {
   std::string chunk_call_;             // the call that chunks continue
   std::string chunk_text_;             // the message that chunks continue
   std::set<std::string> not_said_;     // messages of others than the agent
-  bool has_said_ = false;
-  std::string snapshot_;          // the agent's last text in a snapshot of the messages
-  std::vector<Interrupt> asked_;  // by custom events
+  std::vector<Interrupt> asked_;       // by custom events
   std::size_t asked_bytes_ = 0;
   std::optional<RunEnd> end_;
 };

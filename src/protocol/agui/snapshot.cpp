@@ -105,9 +105,14 @@ class MessageWriter {
 
 }  // namespace
 
-void write_messages(json::Writer& out, const std::vector<Message>& messages, bool newer) {
+void write_messages(json::Writer& out, const std::vector<Message>& messages, bool newer,
+                    const std::vector<json::Value>& earlier) {
   out.array([&] {
     chat::Names names;
+    for (const json::Value message : earlier) {
+      (void)names.fresh(message["id"].str());
+      out.raw(message.raw());
+    }
     int number = 0;
     for (const Message& message : messages) {
       ++number;

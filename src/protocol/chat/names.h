@@ -26,6 +26,7 @@ class Names {
     } while (!used_.insert(name).second);
     return name;
   }
+  bool has(const std::string& name) const { return used_.contains(name); }
 
  private:
   std::unordered_set<std::string> used_;

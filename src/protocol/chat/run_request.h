@@ -52,6 +52,9 @@ struct RunRequest {
   // (system, developer, tool, reasoning).
   std::optional<std::vector<task::Message>> history;
 
+  // AG-UI: the client's list of messages as it sent it, for a run that must take words back; absent if it is
+  // large or empty.
+  task::Json messages;
   task::Json tools;     // a list of {name, description?, parameters?}, parameters an object; or absent
   task::Json state;     // shared state, or absent
   task::Json metadata;  // an object with other information for the agent, or absent

@@ -50,6 +50,7 @@ struct RunFacts {
   bool newer = false;          // as in RunRequest
   bool old_reasoning = false;  // AG-UI: clients that are not `newer` predate REASONING_*
   task::Json tools;            // offered by the client, or absent
+  task::Json messages;         // RunRequest::messages
   // The client's tool for questions (card: baton.confirm_tool); empty if the client did not offer it.
   std::string confirm_tool;
 };

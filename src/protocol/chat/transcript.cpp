@@ -42,6 +42,19 @@ std::vector<Transcript::Entry> Transcript::take() {
   return entries;
 }
 
+std::vector<task::Message> Transcript::without(const task::EventBody& next) {
+  if (const auto* piece = std::get_if<task::TextDelta>(&next)) forget(source_of_reply(piece->reply));
+  if (const auto* chunk = std::get_if<task::ArtifactChunk>(&next))
+    forget(source_of_artifact(chunk->artifact.id));
+  std::vector<task::Message> messages;
+  for (const Line& line : lines_) {
+    const task::Message& message = line.entry.message;
+    if (!line.gone && !message.parts.empty() && (message.role == task::Role::agent || line.by_tool))
+      messages.push_back(message);
+  }
+  return messages;
+}
+
 void Transcript::end_run() {
   names_ = {};
   run_begins_ = lines_.size();
@@ -89,10 +102,9 @@ void Transcript::add_one(const task::ArtifactChunk& event) {
 
 void Transcript::add_text(const Piece& piece) {
   if (piece.first) forget(piece.source);
-  if (piece.first && piece.last && piece.text.empty()) return;  // the text is withdrawn
   auto open = open_.find(piece.source);
   if (open == open_.end()) {
-    if (!piece.first && piece.text.empty()) return;  // the end of a closed line
+    if (piece.text.empty()) return;  // the end of a closed line; a line begins with its first words
     task::Message message;
     message.id.value = names_.fresh(piece.wanted);
     message.role = task::Role::agent;

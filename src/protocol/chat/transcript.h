@@ -35,6 +35,9 @@ class Transcript {
   };
   // Returns the messages up to now, oldest first, and empties the transcript.
   std::vector<Entry> take();
+  // Returns the agent's messages up to now, oldest first, without the text that `next` begins again or
+  // withdraws; add `next` afterwards. For a client that must be told all of them to forget one.
+  std::vector<task::Message> without(const task::EventBody& next);
 
  private:
   struct Line {

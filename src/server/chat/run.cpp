@@ -112,6 +112,7 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
     facts.newer = request.newer;
     facts.old_reasoning = call->services.options.chat.old_reasoning;
     facts.tools = request.tools;
+    facts.messages = request.messages;
     facts.confirm_tool = call->agent.settings.confirm_tool;
     return facts;
   }

@@ -35,6 +35,7 @@ class NullSink final : public agents::TurnSink {
  public:
   void emit(task::EventBody) override {}
   void text(std::string) override {}
+  void reply(agents::ReplyPiece) override {}
   void reasoning(std::string) override {}
   bool ready(std::function<void()>) override { return true; }
   void delegate(agents::DelegateRequest) override {}

@@ -48,6 +48,31 @@ TEST_CASE("FunctionExecutor: a function's reasoning is reported separately from 
   CHECK(running.sink->all_text() == "hello");
 }
 
+TEST_CASE("FunctionExecutor: a secret is hidden in replies that are streamed in turns or replaced") {
+  base::WorkerPool pool("functions", 1, 10);
+  Running running(pool, [](FunctionTurn& turn) {
+    turn.hide(
+        [] { return std::make_shared<const base::SecretMask>(std::vector<std::string>{"s3cret-token"}); });
+    turn.reply("a", "your s3cret");
+    turn.reply("b", "s3c");
+    turn.reply("a", "-token");
+    turn.reply("b", "ond", false, true);
+    turn.reply("c", "a draft");
+    turn.reply("c", "s3cret-", true);
+    turn.reply("c", "token");
+    turn.reply("d", "");
+    turn.reply("e", "gone");
+    turn.reply("e", "", true);
+  });
+  REQUIRE(running.sink->wait_finished());
+  const auto& replies = running.sink->replies();
+  REQUIRE(replies.size() == 4);
+  CHECK(replies[0].text == "your ***");
+  CHECK(replies[1].text == "s3cond");
+  CHECK(replies[2].text == "***");
+  CHECK(replies[3].text.empty());
+}
+
 TEST_CASE("FunctionExecutor: a secret is hidden in streamed text, however it is cut, and in an error") {
   base::WorkerPool pool("functions", 1, 10);
   Running running(pool, [](FunctionTurn& turn) {

@@ -89,7 +89,7 @@ TEST_CASE("A child that answers at once leaves its reply to its parent's turn") 
   const auto next = bench.scripted().next();
   REQUIRE(next);
   CHECK(text_of(bench, family.key).empty());
-  next->sink->reply({"r"}, "whole", true);
+  next->sink->reply({{"r"}, "whole", true});
   next->sink->finish(agents::Done{});
   REQUIRE(bench.wait(family.key));
   CHECK(text_of(bench, family.key) == "[whole]");
@@ -106,7 +106,7 @@ TEST_CASE("The parent's turn completes the shown reply, with one beginning and o
   family.child->sink->finish(agents::Done{});
   const auto next = bench.scripted().next();
   REQUIRE(next);
-  next->sink->reply(there[0].id, "two", false);
+  next->sink->reply({there[0].id, "two"});
   next->sink->finish(agents::Done{});
   REQUIRE(bench.wait(family.key));
   CHECK(text_of(bench, family.key) == "[one two]");

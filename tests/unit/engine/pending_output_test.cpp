@@ -58,26 +58,42 @@ TEST_CASE("PendingOutput: waiting pieces of one reply become one event") {
 TEST_CASE("PendingOutput: a reply with an id of its own goes on, begins again, or is withdrawn") {
   PendingOutput output("t", 1, 1000, agents::AgentSettings::ReplyAs::message);
   output.go_on({}, {{{"x"}, "once", true}});
-  output.add_reply({"x"}, " more", false);
+  output.add_reply({{"x"}, " more"});
   auto events = output.take();
   CHECK(text_at(events, 0).reply.value == "x");
   CHECK_FALSE(text_at(events, 0).first);
-  output.add_reply({"x"}, "again", true);
+  CHECK(output.reply()[0].content == "once more");
+  output.add_reply({{"x"}, "again", true});
   output.add_text("other");
-  output.close_stream();
+  output.close_streams();
   events = output.take();
   REQUIRE(events.size() == 3);
-  CHECK(text_at(events, 0).last);
-  CHECK((text_at(events, 1).first && text_at(events, 1).last && text_at(events, 1).text == "again"));
+  CHECK((text_at(events, 0).first && text_at(events, 0).text == "again"));
+  CHECK((text_at(events, 2).reply.value == "x" && text_at(events, 2).last));
   REQUIRE(output.reply().size() == 2);
   CHECK(output.reply()[0].content == "again");
-  CHECK(output.reply()[1].content == "other");
-  output.add_reply({"x"}, "", true);
+  output.add_reply({{"x"}, "", true});
   events = output.take();
   REQUIRE(events.size() == 1);
   CHECK(task::is_withdrawal(text_at(events, 0)));
   REQUIRE(output.reply().size() == 1);
   CHECK(output.reply()[0].content == "other");
+}
+
+TEST_CASE("PendingOutput: replies with ids of their own may be open at once, until they or the turn end") {
+  PendingOutput output("t", 1, 1000);
+  output.add_reply({{"x"}, "a", true});
+  output.add_reply({{"y"}, "b", true});
+  CHECK_FALSE(output.add(chunk("c", "z"), {}));
+  output.add_reply({{"x"}, "c"});
+  output.add_reply({{"x"}, "d", false, true});
+  output.close_all();
+  const auto events = output.take();
+  REQUIRE(events.size() == 5);
+  CHECK((text_at(events, 3).text == "cd" && text_at(events, 3).last && !text_at(events, 3).first));
+  CHECK(
+      (text_at(events, 4).reply.value == "y" && text_at(events, 4).last && text_at(events, 4).text.empty()));
+  CHECK(output.begun().size() == 3);
 }
 
 TEST_CASE("PendingOutput: content ends the open reply, notes do not") {

@@ -29,8 +29,8 @@ base::Result<task::Change> TurnOutput::decide(const store::TaskRow& now) {
 task::Change TurnOutput::going(const task::TaskHead& head) {
   task::Change change;
   if (turnover.withdraws) withdraw_question(change, at);
-  // The question ends the reply that the caller is shown. The agent's next text begins another one.
-  if (turnover.next) output.close_stream();
+  // The question ends the replies that the caller is shown.
+  if (turnover.next) output.close_streams();
   for (task::EventBody& body : output.take()) change.events.push_back(std::move(body));
   change.shows = !output.is_reply_alone();
   const bool goes_on_asking = task::is_waiting(head.state) && !turnover.withdraws;
@@ -43,7 +43,7 @@ task::Change TurnOutput::ending(const store::TaskRow& now) {
   const auto* waits = std::get_if<agents::Waits>(outcome);
   const bool canceled = cancel_requested || now.head.cancel_requested;
   const bool ends = (canceled && !(undoes && waits != nullptr)) || !runs_on(*outcome);
-  output.close_stream();
+  output.close_streams();
   if (waits != nullptr) log_childless();
   if (ends) output.close_all();
   task::Change change;

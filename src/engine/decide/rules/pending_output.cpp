@@ -1,6 +1,5 @@
 #include "engine/decide/rules/pending_output.h"
 
-#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -61,27 +60,21 @@ void PendingOutput::go_on(UnfinishedSubagents open, std::vector<agents::SaidRepl
   if (said.empty()) return;
   is_reply_alone_ = false;
   if (reply_as_ == ReplyAs::artifact) return;
-  for (agents::SaidReply& one : said) whole_of(one.id).content = std::move(one.text);
-  replies_bytes_ = bytes_of(replies_whole_);
+  for (const agents::SaidReply& one : said) add_to_whole(one.id, one.text, true);
 }
 
-// The text of this reply for the message that ends the turn; empty if the reply has just begun. Mostly it is
-// the last one.
-task::Part& PendingOutput::whole_of(const task::ArtifactId& reply) {
-  const auto known = std::find(whole_ids_.rbegin(), whole_ids_.rend(), reply);
-  if (known != whole_ids_.rend())
-    return replies_whole_[static_cast<std::size_t>(whole_ids_.rend() - known) - 1];
-  return new_whole(reply);
-}
-
-task::Part& PendingOutput::new_whole(const task::ArtifactId& reply) {
-  whole_ids_.push_back(reply);
-  return replies_whole_.emplace_back(task::Part::of_text({}));
+std::vector<task::Part> PendingOutput::reply() const {
+  std::vector<task::Part> parts;
+  for (const std::string& text : replies_whole_) {
+    if (!text.empty()) parts.push_back(task::Part::of_text(text));
+  }
+  return parts;
 }
 
 std::vector<task::ArtifactId> PendingOutput::begun() const {
   std::vector<task::ArtifactId> all;
   for (int reply = 1; reply <= replies_; ++reply) all.push_back({id('r', reply)});
+  for (const std::string& reply : own_replies_) all.push_back({reply});
   for (const auto& [artifact, bytes] : artifact_bytes_) all.push_back({artifact});
   return all;
 }
@@ -96,9 +89,6 @@ std::optional<std::string> PendingOutput::add(task::EventBody body, base::Timest
     return std::nullopt;
   }
   if (ends_stream(body)) close_stream();
-  if (const auto* withdrawn = std::get_if<task::Withdrawn>(&body)) {
-    for (const task::ArtifactId& id : withdrawn->artifacts) forget_whole(id);
-  }
   if (auto* chunk = std::get_if<task::ArtifactChunk>(&body)) {
     if (auto wrong = prepare_artifact(*chunk)) return wrong;
   }
@@ -162,40 +152,43 @@ void PendingOutput::close() {
 void PendingOutput::add_text(std::string delta) {
   if (thinks_) close_stream();
   const bool first = open_.empty();
-  if (first) {
-    open_.value = id('r', ++replies_);
-    if (reply_as_ != ReplyAs::artifact) new_whole(open_);
-  }
-  add_to_whole(delta, false);
+  if (first) open_.value = id('r', ++replies_);
+  add_to_whole(open_, delta, first);
   append<task::TextDelta>(std::move(delta), first);
 }
 
-void PendingOutput::add_reply(const task::ArtifactId& id, std::string delta, bool anew) {
+void PendingOutput::add_reply(agents::ReplyPiece piece) {
   close_stream();
-  open_ = id;
-  const bool withdraws = anew && delta.empty();
-  if (withdraws) forget_whole(id);
-  if (!withdraws) add_to_whole(delta, anew);
-  append<task::TextDelta>(std::move(delta), anew);
-  if (withdraws) close_stream();
+  const bool withdraws = piece.anew && piece.text.empty();
+  const bool last = piece.last || withdraws;
+  if (piece.text.empty() && !last) return;
+  add_to_whole(piece.id, piece.text, piece.anew);
+  if (piece.anew) own_replies_.insert(piece.id.value);
+  last ? void(open_replies_.erase(piece.id.value)) : void(open_replies_.insert(piece.id.value));
+  auto* before = waiting_.empty() ? nullptr : std::get_if<task::TextDelta>(&waiting_.back());
+  if (before != nullptr && before->reply == piece.id && !before->last && !piece.anew) {
+    bytes_ += piece.text.size();
+    before->text += piece.text;
+    before->last = last;
+    return;
+  }
+  task::TextDelta event;
+  event.reply = std::move(piece.id);
+  event.text = std::move(piece.text);
+  event.first = piece.anew;
+  event.last = last;
+  mark(event);
+  put(std::move(event));
 }
 
-// Adds to the open reply's text for the message that ends the turn.
-void PendingOutput::add_to_whole(const std::string& delta, bool anew) {
+// Adds to a reply's text for the message that ends the turn.
+void PendingOutput::add_to_whole(const task::ArtifactId& reply, const std::string& delta, bool anew) {
   if (reply_as_ == ReplyAs::artifact) return;
-  task::Part& whole = whole_of(open_);
-  if (anew) replies_bytes_ -= std::exchange(whole.content, {}).size();
-  whole.content += delta;
+  const auto [place, is_new] = whole_places_.try_emplace(reply.value, replies_whole_.size());
+  std::string& whole = is_new ? replies_whole_.emplace_back() : replies_whole_[place->second];
+  if (anew) replies_bytes_ -= std::exchange(whole, {}).size();
+  whole += delta;
   replies_bytes_ += delta.size();
-}
-
-void PendingOutput::forget_whole(const task::ArtifactId& reply) {
-  const auto known = std::ranges::find(whole_ids_, reply);
-  if (known == whole_ids_.end()) return;
-  const auto whole = replies_whole_.begin() + (known - whole_ids_.begin());
-  replies_bytes_ -= whole->content.size();
-  replies_whole_.erase(whole);
-  whole_ids_.erase(known);
 }
 
 void PendingOutput::add_reasoning(std::string delta) {
@@ -213,8 +206,24 @@ void PendingOutput::close_stream() {
   thinks_ = false;
 }
 
-void PendingOutput::close_all() {
+void PendingOutput::close_streams() {
   close_stream();
+  for (const std::string& reply : std::exchange(open_replies_, {})) {
+    auto* last = waiting_.empty() ? nullptr : std::get_if<task::TextDelta>(&waiting_.back());
+    if (last != nullptr && last->reply.value == reply) {
+      last->last = true;
+      continue;
+    }
+    task::TextDelta piece;
+    piece.reply.value = reply;
+    piece.last = true;
+    mark(piece);
+    put(std::move(piece));
+  }
+}
+
+void PendingOutput::close_all() {
+  close_streams();
   open_before_ = subagents_;
   for (task::Subagent& left : subagents_.close_all("left unfinished")) {
     put(std::move(left));
@@ -247,6 +256,7 @@ void PendingOutput::drop_all() {
     if (const auto* subagent = std::get_if<task::Subagent>(&*body)) subagents_.undo(*subagent);
   }
   waiting_.clear();
+  open_replies_.clear();
   open_ = {};
   thinks_ = false;
   bytes_ = 0;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -33,15 +34,14 @@ class PendingOutput {
   std::optional<std::string> add(task::EventBody body, base::Timestamp now);
   // Appends to the open reply, or begins one. Ends an open span of reasoning.
   void add_text(std::string delta);
-  // Ends what is open, and appends to the reply with this id. If `anew`, begins the reply (again), or
-  // withdraws it if `delta` is empty.
-  void add_reply(const task::ArtifactId& id, std::string delta, bool anew);
+  // Adds a piece of a reply with an id of its own. Ends the open reply of `add_text`, and an open span.
+  void add_reply(agents::ReplyPiece piece);
   // Appends to the open span of reasoning, or begins one. Ends an open reply.
   void add_reasoning(std::string delta);
-  // Ends the open reply or span.
-  void close_stream();
-  // Ends the open reply or span, and the open subagents. Add nothing more before `take`: `put_back` drops the
-  // last events that were taken.
+  // Ends the open replies, or the open span.
+  void close_streams();
+  // Ends the open replies or span, and the open subagents. Add nothing more before `take`: `put_back` drops
+  // the last events that were taken.
   void close_all();
 
   bool empty() const { return waiting_.empty(); }
@@ -67,22 +67,20 @@ class PendingOutput {
 
   // The full text of each reply so far, for the message that ends the turn; empty if replies are artifacts
   // only.
-  const std::vector<task::Part>& reply() const { return replies_whole_; }
+  std::vector<task::Part> reply() const;
   // Returns true if replies are the only output so far that A2A shows.
   bool is_reply_alone() const { return is_reply_alone_; }
 
   std::string open_subagent(task::TaskKey child) const { return subagents_.open_id(child); }
-  // The ids of all replies and artifacts so far, but for those of `add_reply`.
+  // The ids of all replies and artifacts so far.
   std::vector<task::ArtifactId> begun() const;
 
  private:
   std::optional<std::string> prepare_artifact(task::ArtifactChunk& chunk);
   std::string id(char kind, int number) const;
   void put(task::EventBody body);
-  task::Part& whole_of(const task::ArtifactId& reply);
-  task::Part& new_whole(const task::ArtifactId& reply);
-  void add_to_whole(const std::string& delta, bool anew);
-  void forget_whole(const task::ArtifactId& reply);
+  void add_to_whole(const task::ArtifactId& reply, const std::string& delta, bool anew);
+  void close_stream();
   void mark(task::TextDelta& piece) const;
   void mark(task::ReasoningDelta&) const {}
   // Delta is a TextDelta or a ReasoningDelta.
@@ -97,16 +95,18 @@ class PendingOutput {
   std::int64_t turn_;
   std::size_t artifact_bytes_max_;
   agents::AgentSettings::ReplyAs reply_as_;
-  std::vector<task::Part> replies_whole_;
-  std::vector<task::ArtifactId> whole_ids_;  // of these
+  std::vector<std::string> replies_whole_;                     // in order; empty ones were withdrawn
+  std::unordered_map<std::string, std::size_t> whole_places_;  // in these, by the reply's id
   std::size_t replies_bytes_ = 0;
   bool is_reply_alone_ = true;
   std::vector<task::EventBody> waiting_;
   std::vector<task::EventBody> on_its_way_;
   std::size_t bytes_ = 0;
   std::size_t bytes_on_their_way_ = 0;
-  task::ArtifactId open_;  // the reply or span being streamed, if any
-  bool thinks_ = false;    // open_ is a span
+  std::set<std::string> own_replies_;   // the ids of `add_reply` that the turn has begun
+  std::set<std::string> open_replies_;  // and those that are open
+  task::ArtifactId open_;               // the other reply or the span being streamed, if any
+  bool thinks_ = false;                 // open_ is a span
   int replies_ = 0;
   int spans_ = 0;
   int artifacts_ = 0;

@@ -100,6 +100,13 @@ TEST_CASE("run_input: the answer to several interrupts names each of them and is
     CHECK(run->answers[0].payload.text == payload);
     CHECK(run->answers[1].cancelled == cancelled);
   }
+  Turn turn =
+      turn_of(said(task::Role::user, "m", {task::Part::of_data({R"({"a,b":1,"\u00fc/?":{"x":2}})"})}));
+  turn.resume_ask = ask;
+  const auto run = run_input(turn);
+  REQUIRE(run->answers.size() == 2);
+  CHECK(run->answers[0].payload.text == "1");
+  CHECK(run->answers[1].payload.text == R"({"x":2})");
   CHECK(ask_for("t0", {{std::string(300, 'x'), "", {}}}).empty());
 }
 

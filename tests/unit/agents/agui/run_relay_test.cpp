@@ -71,6 +71,62 @@ TEST_CASE("RunRelay: the turn asks for the first open client call, and a repeate
   CHECK(std::get<task::ToolCall>(sink->events().back()).id == "b");
 }
 
+using protocol::agui::RunSnapshot;
+using protocol::agui::RunText;
+
+// The replies that a run makes of these pieces.
+std::vector<std::string> said(std::vector<protocol::agui::RunPiece> pieces) {
+  const auto sink = relayed(1'000, [&](RunRelay& relay) {
+    for (auto& piece : pieces) relay.tell(std::move(piece));
+    CHECK(relay.refusal().empty());
+  });
+  std::vector<std::string> texts;
+  for (const agents::SaidReply& reply : sink->replies()) texts.push_back(reply.text);
+  return texts;
+}
+
+TEST_CASE("RunRelay: messages that are streamed in turns are replies of their own") {
+  CHECK(said({RunText{"a", "one"}, RunText{"b", "eins"}, RunText{"a", " two"}, RunText{"a", "", true},
+              RunText{"b", " zwei"}}) == std::vector<std::string>{"one two", "eins zwei"});
+}
+
+TEST_CASE("RunRelay: a snapshot replaces a message that differs, continues one, and adds a new one") {
+  using Texts = std::vector<std::string>;
+  const RunText draft{"a", "a draft"};
+  CHECK(said({draft, RunSnapshot{{{"a", "a draft", true}}}}) == Texts{"a draft"});
+  CHECK(said({draft, RunSnapshot{{{"a", "a draft of it", true}}}}) == Texts{"a draft of it"});
+  CHECK(said({draft, RunSnapshot{{{"a", "the answer", true}}}}) == Texts{"the answer"});
+  CHECK(said({draft, RunSnapshot{{{"a", "a draft", true}, {"b", "more", true}}}}) ==
+        Texts{"a draft", "more"});
+  CHECK(said({RunSnapshot{{{"a", "only here", true}}}}) == Texts{"only here"});
+}
+
+TEST_CASE("RunRelay: a snapshot may store a message under another id, and withdraws what it lacks") {
+  using Texts = std::vector<std::string>;
+  const RunText draft{"a", "a draft"}, end{"a", "", true};
+  CHECK(said({draft, end, RunSnapshot{{{"stored", "a draft", true}}}}) == Texts{"a draft"});
+  CHECK(said({draft, end, RunSnapshot{{{"b", "the answer", true}}}}) == Texts{"", "the answer"});
+  CHECK(said({draft, RunSnapshot{{{"b", "the answer", true}}}}) == Texts{"a draft", "the answer"});
+  CHECK(said({draft, end, RunSnapshot{}}) == Texts{"a draft"});
+}
+
+TEST_CASE("RunRelay: messages of earlier runs in a snapshot are no news") {
+  base::WorkerPool pool("functions", 1, 10);
+  agents::FunctionExecutor executor(pool, [&](agents::FunctionTurn& turn) {
+    RunRelay relay(turn, 1'000);
+    relay.tell(RunSnapshot{{{"h", "told", true}, {"theirs", "asked before", true}, {"n", "new", true}}});
+  });
+  agents::Turn turn = test::AgentBench::turn_of("hi");
+  turn.history.emplace_back().id.value = "h";
+  turn.artifacts.emplace_back().parts.push_back(task::Part::of_text("asked before"));
+  const auto sink = std::make_shared<test::RecordingSink>();
+  const auto execution = executor.start(std::move(turn), sink);
+  REQUIRE(sink->wait_finished());
+  pool.stop();
+  REQUIRE(sink->replies().size() == 1);
+  CHECK(sink->replies()[0].text == "new");
+}
+
 TEST_CASE("RunRelay: a question says in words what it is about") {
   const auto sink = relayed(1'000, [](RunRelay& relay) {
     protocol::agui::RunEnd end{protocol::agui::RunEnd::Kind::interrupted};
@@ -83,6 +139,24 @@ TEST_CASE("RunRelay: a question says in words what it is about") {
   REQUIRE(asked != nullptr);
   CHECK(task::text_of(asked->message) == "Approve?\naction: transfer\nto / 1 / iban: X\nto / 1 / sum: 900");
   CHECK(asked->message.parts.back().content.find(R"({"about":{"question")") == 0);
+}
+
+TEST_CASE("RunRelay: several questions at once are one, with all that each of them carries") {
+  const auto sink = relayed(1'000, [](RunRelay& relay) {
+    protocol::agui::RunEnd end{protocol::agui::RunEnd::Kind::interrupted};
+    end.interrupts.push_back({"i", "Delete?", {R"({"type":"boolean"})"}});
+    end.interrupts.push_back({"j", "Pay?", {R"({"type":"object","title":"Payment"})"}});
+    end.interrupts.back().about.text = R"({"sum":900})";
+    end.interrupts.back().url.text = R"("https://bank.example/login")";
+    relay.finish(end);
+  });
+  const auto* asked = sink->outcome_as<agents::Asked>();
+  REQUIRE(asked != nullptr);
+  CHECK(task::text_of(asked->message) == "Delete?\nPay?\nsum: 900\nhttps://bank.example/login");
+  CHECK(asked->message.parts[1].content == R"({"about":{"sum":900}})");
+  CHECK(asked->message.parts.back().content ==
+        R"({"schema":{"type":"object","properties":{"i":{"title":"Delete?","type":"boolean"},)"
+        R"("j":{"type":"object","title":"Payment"}},"required":["i","j"]}})");
 }
 
 }  // namespace run_relay_test

@@ -19,6 +19,8 @@ using test::RecordingSink;
 
 namespace {
 
+using Texts = std::vector<std::string>;
+
 // Relays the updates in a turn; keeps the turn's sink and its outcome.
 struct Told {
   explicit Told(const std::vector<Update>& updates) {
@@ -39,6 +41,12 @@ struct Told {
       if (const auto* chunk = std::get_if<task::ArtifactChunk>(&body)) found.push_back(*chunk);
     }
     return found;
+  }
+
+  std::vector<std::string> replies() const {
+    std::vector<std::string> texts;
+    for (const agents::SaidReply& reply : sink->replies()) texts.push_back(reply.text);
+    return texts;
   }
 
   std::shared_ptr<RecordingSink> sink = std::make_shared<RecordingSink>();
@@ -81,7 +89,7 @@ task::Task snapshot(task::State state, std::vector<task::Artifact> artifacts) {
 TEST_CASE("Relay: text without a name becomes the reply, and an artifact with a name an artifact") {
   const Told told({piece(artifact("1", "", "hel")), piece(artifact("1", "", "lo"), true, true),
                    piece(artifact("2", "report", "rows"), false, true), status(task::State::completed)});
-  CHECK(told.sink->all_text() == "hello");
+  CHECK(told.replies() == Texts{"hello"});
   REQUIRE(told.chunks().size() == 1);
   CHECK(told.chunks()[0].artifact.name == "report");
   CHECK(told.chunks()[0].last_chunk);
@@ -96,7 +104,7 @@ TEST_CASE("Relay: a snapshot after a reconnect adds only what is new") {
   const Told told({piece(artifact("1", "", "hel")), piece(report),
                    snapshot(task::State::working, {artifact("1", "", "hello"), report}),
                    snapshot(task::State::working, {artifact("1", "", "hello"), longer})});
-  CHECK(told.sink->all_text() == "hello");
+  CHECK(told.replies() == Texts{"hello"});
   REQUIRE(told.chunks().size() == 2);
   CHECK(told.chunks()[1].append);
   CHECK(told.chunks()[1].artifact.parts == std::vector{task::Part::of_text("second")});
@@ -110,11 +118,36 @@ TEST_CASE("Relay: an artifact with other content replaces the one before") {
   CHECK_FALSE(told.chunks()[1].append);
 }
 
-TEST_CASE("Relay: of two simultaneous replies the second becomes an artifact") {
+TEST_CASE("Relay: replies that are streamed in turns stay apart, and each ends by itself") {
   const Told told({piece(artifact("1", "", "a")), piece(artifact("2", "", "b")),
-                   piece(artifact("1", "", "c"), true), piece(artifact("2", "", "d"), true)});
-  CHECK(told.sink->all_text() == "ac");
-  CHECK(told.chunks().size() == 2);
+                   piece(artifact("1", "", "c"), true, true), piece(artifact("2", "", "d"), true)});
+  CHECK(told.replies() == Texts{"ac", "bd"});
+  CHECK(told.chunks().empty());
+  CHECK_FALSE(told.sink->replies()[0].is_open);
+  CHECK(told.sink->replies()[1].is_open);
+}
+
+TEST_CASE("Relay: a reply that is sent again as a whole is continued, or replaced if it differs") {
+  const Told longer({piece(artifact("1", "", "the")), piece(artifact("1", "", "the answer"))});
+  CHECK(longer.replies() == Texts{"the answer"});
+  const Told other({piece(artifact("1", "", "a draft")), piece(artifact("1", "", "the answer"), false, true),
+                    piece(artifact("1", "", "!"), true)});
+  CHECK(other.replies() == Texts{"the answer!"});
+  const Told whole({piece(artifact("1", "", "a draft")),
+                    snapshot(task::State::completed, {artifact("1", "", "the answer")})});
+  CHECK(whole.replies() == Texts{"the answer"});
+}
+
+TEST_CASE("Relay: a reply that gets a file stays a reply, and the file is an artifact") {
+  task::Artifact file = artifact("1", "", "see");
+  file.parts.push_back(task::Part::of_data({"{}"}));
+  task::Artifact only = file;
+  only.parts.erase(only.parts.begin());
+  const Told told(
+      {piece(artifact("1", "", "see")), piece(only, true), snapshot(task::State::completed, {file})});
+  CHECK(told.replies() == Texts{"see"});
+  REQUIRE(told.chunks().size() == 1);
+  CHECK(told.chunks()[0].artifact.parts.size() == 1);
 }
 
 TEST_CASE("Relay: while the task works a status message is a note, reported once") {

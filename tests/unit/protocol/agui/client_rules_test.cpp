@@ -106,19 +106,25 @@ bool ClientRules::known_message(const std::string& id) const {
 }
 
 std::string ClientRules::check_messages(Value messages) {
+  // Replaces all messages but those of kinds that snapshots do not have.
+  std::erase_if(messages_, [](const Message& message) {
+    return message.role != "activity" && message.role != "reasoning";
+  });
   for (const Value message : messages) {
     if (auto wrong = missing(message, {"id", "role"}); !wrong.empty()) return wrong;
     if (known_message(message["id"].str())) return "a message's id used again";
-    messages_.push_back({message["id"].str(), message["role"].str(), {}, {}});
+    messages_.push_back({message["id"].str(), message["role"].str(), message["content"].str(), {}});
     if (has_null(message)) return "a null in a message";
     if (message["role"].string() == "tool") answered_.insert(message["toolCallId"].str());
     for (const Value call : message["toolCalls"]) {
-      const auto [known, fresh] =
-          arguments_.try_emplace(call["id"].str(), call["function"]["arguments"].str());
-      if (!fresh || !json::Document::parse_view(known->second)) return "a call that is no call";
+      const std::string arguments = call["function"]["arguments"].str();
+      const auto known = arguments_.try_emplace(call["id"].str(), arguments).first;
+      if (known->second != arguments || !json::Document::parse_view(arguments))
+        return "a call that is no call, or another one";
     }
   }
-  return {};
+  const bool all_open = std::ranges::all_of(texts_, [&](const std::string& id) { return known_message(id); });
+  return all_open ? "" : "an open message that is gone";
 }
 
 std::string ClientRules::check_text(const std::string& type, Value event) {

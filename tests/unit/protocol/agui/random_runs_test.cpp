@@ -145,6 +145,7 @@ std::vector<EventBody> random_run(unsigned seed) {
 protocol::chat::RunFacts facts_for(unsigned seed) {
   auto facts = test::facts_of(seed % 2 == 0);
   if (seed % 3 == 0) facts.tools = {R"([{"name":"confirmAction"}])"};
+  if (seed % 7 < 4) facts.messages = {R"([{"id":"asked","role":"user","content":"x"}])"};
   if (seed % 5 == 0) facts.confirm_tool = "confirmAction";
   return facts;
 }

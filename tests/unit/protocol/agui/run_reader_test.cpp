@@ -12,13 +12,21 @@ using protocol::agui::RunEnd;
 using protocol::agui::RunPiece;
 using protocol::agui::RunReader;
 using protocol::agui::RunReasoning;
+using protocol::agui::RunSnapshot;
 using protocol::agui::RunText;
 
 namespace {
 
 // A short text for each piece of the run.
 struct Shown {
-  std::string operator()(const RunText& text) const { return "text " + text.message + " " + text.delta; }
+  std::string operator()(const RunText& text) const {
+    return "text " + text.message + " " + (text.last ? "." : text.delta);
+  }
+  std::string operator()(const RunSnapshot& snapshot) const {
+    std::string all = "snapshot";
+    for (const RunText& said : snapshot.said) all += ", " + said.message + " " + said.delta;
+    return all;
+  }
   std::string operator()(const RunReasoning& reasoning) const { return "reasoning " + reasoning.delta; }
   std::string operator()(const task::EventBody& body) const { return std::visit(*this, body); }
   std::string operator()(const task::ToolCall& call) const {
@@ -76,25 +84,25 @@ TEST_CASE("RunReader: text is read from pieces and chunks, and only the agent's 
   CHECK(bench.take({R"({"type":"TEXT_MESSAGE_START","messageId":"a"})",
                     R"({"type":"TEXT_MESSAGE_CONTENT","messageId":"a","delta":"x"})",
                     R"({"type":"TEXT_MESSAGE_CONTENT","messageId":"a","delta":""})",
+                    R"({"type":"TEXT_MESSAGE_END","messageId":"a"})",
                     R"({"type":"TEXT_MESSAGE_START","messageId":"b","role":"system"})",
                     R"({"type":"TEXT_MESSAGE_CONTENT","messageId":"b","delta":"hidden"})",
+                    R"({"type":"TEXT_MESSAGE_END","messageId":"b"})",
                     R"({"type":"TEXT_MESSAGE_CHUNK","messageId":"c","delta":"y"})",
                     R"({"type":"TEXT_MESSAGE_CHUNK","delta":"z"})",
                     R"({"type":"TEXT_MESSAGE_CHUNK","messageId":"d","role":"user","delta":"hidden"})",
                     R"({"type":"TEXT_MESSAGE_CHUNK","delta":"hidden"})"}) ==
-        Lines{"text a x", "text c y", "text c z"});
+        Lines{"text a x", "text a .", "text c y", "text c z"});
 }
 
-TEST_CASE("RunReader: if nothing was streamed the reply is read from the messages' snapshot") {
+TEST_CASE("RunReader: a snapshot has what the agent has said since the last user message") {
   const std::string snapshot =
       R"({"type":"MESSAGES_SNAPSHOT","messages":[{"role":"assistant","content":"old"},
-    {"role":"user","content":"u"},{"role":"assistant","content":"a"},{"role":"tool","content":"t"},
+    {"role":"user","content":"u"},{"role":"assistant","content":"a","id":"m"},{"role":"tool","content":"t"},
     {"role":"assistant","content":"b"},{"role":"assistant","toolCalls":[]},7]})";
-  Bench silent, streaming, odd;
-  CHECK(silent.take({snapshot, R"({"type":"RUN_FINISHED"})"}) == Lines{"text snapshot a\n\nb"});
-  CHECK(streaming.take({R"({"type":"TEXT_MESSAGE_CONTENT","messageId":"a","delta":"x"})", snapshot,
-                        R"({"type":"RUN_FINISHED"})"}) == Lines{"text a x"});
-  CHECK(odd.take({R"({"type":"MESSAGES_SNAPSHOT","messages":{}})", R"({"type":"RUN_FINISHED"})"}).empty());
+  Bench bench, odd;
+  CHECK(bench.take({snapshot}) == Lines{"snapshot, m a, message 5 b"});
+  CHECK(odd.take({R"({"type":"MESSAGES_SNAPSHOT","messages":{}})"}) == Lines{"snapshot"});
 }
 
 TEST_CASE("RunReader: reasoning is read under its new and its old event names") {
