@@ -98,11 +98,13 @@ Result<Cron> Cron::parse(std::string_view text) {
   for (const auto& [name, fields] : kNicknames) {
     if (name == nickname) text = fields;
   }
-  if (text.starts_with('@')) return fail(ErrorCode::invalid_argument, "has no such name as " + nickname);
+  if (text.starts_with('@'))
+    return fail(ErrorCode::invalid_argument,
+                "must be five fields or @yearly, @monthly, @weekly, @daily or @hourly, not " + nickname);
   const auto fields = split(text, " \t", false);
   if (fields.size() != kFields.size()) {
     return fail(ErrorCode::invalid_argument,
-                "must have five fields: minute, hour, day of the month, month, day of the week");
+                "must have five fields: minute, hour, day of the month, month and day of the week");
   }
   Cron cron;
   for (std::size_t i = 0; i < kFields.size(); ++i) {
@@ -115,7 +117,7 @@ Result<Cron> Cron::parse(std::string_view text) {
     };
     for (const std::string_view member : split(fields[i], ",", true)) {
       if (read_member(kFields[i], member, take)) continue;
-      return fail(ErrorCode::invalid_argument, "\"" + std::string(member) + "\" is not a " +
+      return fail(ErrorCode::invalid_argument, "\"" + std::string(member) + "\" is not a valid " +
                                                    std::string(kFields[i].name) + ", range or step");
     }
   }
@@ -123,7 +125,7 @@ Result<Cron> Cron::parse(std::string_view text) {
   cron.any_day_ = fields[2].starts_with('*');
   cron.any_weekday_ = fields[4].starts_with('*');
   if (!cron.next(from_ms(0), *TimeZone::load("UTC"))) {
-    return fail(ErrorCode::invalid_argument, "never comes");
+    return fail(ErrorCode::invalid_argument, "never occurs: no such date exists");
   }
   return cron;
 }

@@ -72,7 +72,7 @@ class FairPool {
       } catch (const std::exception& error) {
         report_exception(name_.c_str(), error.what());
       } catch (...) {
-        report_exception(name_.c_str(), "an exception of an unknown type");
+        report_exception(name_.c_str(), "an exception of unknown type");
       }
       next.work = nullptr;
       state_.with([&](State& state) {

@@ -61,6 +61,12 @@ std::string comma_separated(const std::vector<std::string>& words) {
   return text;
 }
 
+std::string counted(std::int64_t number, std::string_view one, std::string_view several) {
+  std::string text = std::to_string(number) + " ";
+  if (number == 1) return text.append(one);
+  return several.empty() ? text.append(one).append("s") : text.append(several);
+}
+
 std::string percent_encoded(std::string_view text) {
   constexpr std::string_view kDigits = "0123456789ABCDEF";
   std::string out;

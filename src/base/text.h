@@ -42,6 +42,9 @@ std::optional<Number> number_in(std::string_view text) {
 // "a, b, c".
 std::string comma_separated(const std::vector<std::string>& words);
 
+// Returns the number and its noun: "1 child", "2 children". Without `several`, the plural adds an "s".
+std::string counted(std::int64_t number, std::string_view one, std::string_view several = {});
+
 // Encodes a path segment or a query value: everything but letters, digits and -._~.
 std::string percent_encoded(std::string_view text);
 // Returns nullopt if a % is not followed by two hexadecimal digits.

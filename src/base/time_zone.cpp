@@ -140,13 +140,15 @@ class Rule {
 
 Result<TimeZone> TimeZone::load(std::string_view name, const std::filesystem::path& folder) {
   if (name == "UTC") return TimeZone();
-  if (!is_zone_name(name)) return fail(ErrorCode::invalid_argument, "is not the name of a time zone");
+  if (!is_zone_name(name))
+    return fail(ErrorCode::invalid_argument, "is not a time zone name, such as Europe/Berlin");
   std::error_code error;
   const std::filesystem::path path = folder / name;
   if (!std::filesystem::is_regular_file(path, error)) {
     const bool has_any = std::filesystem::exists(folder, error);
     return fail(ErrorCode::not_found,
-                has_any ? "there is no such time zone" : "there is no time zone database (package tzdata)");
+                has_any ? "is not a known time zone"
+                        : "cannot be looked up: no time zone database is installed (package tzdata)");
   }
   std::ifstream in(path, std::ios::binary);
   std::string file(kFileMax, '\0');
@@ -156,7 +158,7 @@ Result<TimeZone> TimeZone::load(std::string_view name, const std::filesystem::pa
 }
 
 Result<TimeZone> TimeZone::read(std::string_view file) {
-  const auto broken = fail(ErrorCode::invalid_argument, "its time zone file cannot be read");
+  const auto broken = fail(ErrorCode::invalid_argument, "cannot be loaded: its time zone file is damaged");
   // The first block has 32-bit times, for old programs; the second repeats it with 64-bit times.
   const auto has_header = [](std::string_view block) {
     return block.size() >= kHeader && block.starts_with("TZif") && block[4] >= '2';

@@ -40,7 +40,7 @@ tl::unexpected<Error> unsafe(const fs::path& path, const std::string& why) {
 // theirs only.
 Result<void> check_above(const fs::path& folder) {
   struct stat facts {};
-  if (::lstat(folder.c_str(), &facts) != 0) return failed(folder, "cannot be examined");
+  if (::lstat(folder.c_str(), &facts) != 0) return failed(folder, "cannot be inspected");
   if (facts.st_uid != 0 && facts.st_uid != ::geteuid()) return unsafe(folder, "belongs to another user");
   if ((facts.st_mode & kForOthersToWrite) != 0 && (facts.st_mode & S_ISVTX) == 0)
     return unsafe(folder, "can be changed by other users");
@@ -66,21 +66,21 @@ Result<void> make_folders(const fs::path& folder) {
   if (::lstat(folder.c_str(), &ignored) == 0) return {};
   if (auto made = make_folders(folder.parent_path()); !made) return made;
   if (auto safe = safe_folder(folder.parent_path()); !safe) return fail(safe.error());
-  if (::mkdir(folder.c_str(), kOwnerOnly) != 0 && errno != EEXIST) return failed(folder, "cannot be made");
+  if (::mkdir(folder.c_str(), kOwnerOnly) != 0 && errno != EEXIST) return failed(folder, "cannot be created");
   return {};
 }
 
 // Makes the folder, in a safe folder, this user's alone. Fails if something else has its name.
 Result<void> make_private(const fs::path& folder) {
-  if (::mkdir(folder.c_str(), kOwnerOnly) != 0 && errno != EEXIST) return failed(folder, "cannot be made");
+  if (::mkdir(folder.c_str(), kOwnerOnly) != 0 && errno != EEXIST) return failed(folder, "cannot be created");
   const UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!fd.valid() && (errno == ENOTDIR || errno == ELOOP)) return unsafe(folder, "is not a folder");
   if (!fd.valid()) return failed(folder, "cannot be opened");
   struct stat facts {};
-  if (::fstat(fd.get(), &facts) != 0) return failed(folder, "cannot be examined");
+  if (::fstat(fd.get(), &facts) != 0) return failed(folder, "cannot be inspected");
   if (facts.st_uid != ::geteuid()) return unsafe(folder, "belongs to another user");
   if ((facts.st_mode & kForOthers) != 0 && ::fchmod(fd.get(), kOwnerOnly) != 0)
-    return failed(folder, "can be read by other users, and that cannot be changed");
+    return failed(folder, "can be read by other users, and its mode cannot be changed");
   return {};
 }
 
@@ -131,7 +131,7 @@ Result<void> write_file(const fs::path& file, std::string_view text) {
 // A new private folder with the files; `pattern` ends in XXXXXX.
 Result<fs::path> write_new(const FileTexts& files, const fs::path& pattern) {
   std::string name = pattern.string();
-  if (::mkdtemp(name.data()) == nullptr) return failed(pattern.parent_path(), "no folder can be made there");
+  if (::mkdtemp(name.data()) == nullptr) return failed(pattern.parent_path(), "cannot hold a new folder");
   for (const auto& [file, text] : files) {
     if (auto written = write_file(fs::path(name) / file, text); !written) {
       std::error_code ignored;
@@ -164,7 +164,7 @@ Result<Unpacked> put(const fs::path& fresh, const fs::path& place, const FileTex
     return Unpacked{place, {}};
   }
   if (::renameat2(AT_FDCWD, fresh.c_str(), AT_FDCWD, place.c_str(), RENAME_EXCHANGE) != 0)
-    return failed(place, "has changed and cannot be replaced");
+    return failed(place, "was changed and cannot be replaced");
   const std::string name = fresh.string();
   const std::string kept = place.string() + ".changed" + name.substr(name.rfind('-'));
   if (::rename(name.c_str(), kept.c_str()) != 0) return failed(fresh, "cannot be renamed");
@@ -192,8 +192,8 @@ Result<Unpacked> unpack_for_now(const std::string& reason) {
   const auto made = write_new(files_to_unpack(), *shared / "baton-XXXXXX");
   if (!made) return fail(made.error());
   folder.path = *made;
-  return Unpacked{*made,
-                  "the files that come with Baton are in " + made->string() + " until it ends: " + reason};
+  return Unpacked{*made, "the files that come with Baton were unpacked to " + made->string() +
+                             " for this run only: " + reason};
 }
 
 }  // namespace
@@ -237,7 +237,7 @@ fs::path cache_folder() {
 const Result<Unpacked>& unpacked() {
   static const Result<Unpacked> once = []() -> Result<Unpacked> {
     const fs::path cache = cache_folder();
-    if (cache.empty()) return unpack_for_now("there is neither HOME nor XDG_CACHE_HOME");
+    if (cache.empty()) return unpack_for_now("neither HOME nor XDG_CACHE_HOME is set");
     auto made = unpack(files_to_unpack(), cache);
     return made ? made : unpack_for_now(made.error().for_caller);
   }();

@@ -18,7 +18,7 @@ void execute(const std::string& pool, std::function<void()>& work) noexcept {
   } catch (const std::exception& error) {
     report_exception(pool.c_str(), error.what());
   } catch (...) {
-    report_exception(pool.c_str(), "an exception of an unknown type");
+    report_exception(pool.c_str(), "an exception of unknown type");
   }
   work = nullptr;
 }

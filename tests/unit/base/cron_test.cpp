@@ -114,11 +114,12 @@ TEST_CASE("Cron: with a star in the hour field it comes in every hour through bo
   CHECK(times("30 * * * *", spring, 2) == Times{"2027-03-28T01:30", "2027-03-28T02:30"});
   CHECK(times("0 * * * *", spring, 2) == Times{"2027-03-28T01:00", "2027-03-28T02:00"});
   CHECK(times("* * 29 2 *", "2027-01-01T00:00:00Z", 2) == Times{"2028-02-28T23:00", "2028-02-28T23:01"});
-  CHECK(error_of("* * 30 2 *") == "never comes");
+  CHECK(error_of("* * 30 2 *") == "never occurs: no such date exists");
 }
 
 TEST_CASE("Cron: the error names the wrong field") {
-  const std::string fields = "must have five fields: minute, hour, day of the month, month, day of the week";
+  const std::string fields =
+      "must have five fields: minute, hour, day of the month, month and day of the week";
   CHECK(error_of("* * * *") == fields);
   CHECK(error_of("* * * * * *") == fields);
   CHECK(error_of("") == fields);
@@ -132,20 +133,21 @@ TEST_CASE("Cron: the error names the wrong field") {
     CAPTURE(wrong);
     CHECK(error_of(wrong).ends_with("is not a minute, range or step"));
   }
-  CHECK(error_of("@reboot") == "has no such name as @reboot");
-  CHECK(error_of("0 0 30 2 *") == "never comes");
-  CHECK(error_of("0 0 31 4,6 *") == "never comes");
+  CHECK(error_of("@reboot") ==
+        "must be five fields or @yearly, @monthly, @weekly, @daily or @hourly, not @reboot");
+  CHECK(error_of("0 0 30 2 *") == "never occurs: no such date exists");
+  CHECK(error_of("0 0 31 4,6 *") == "never occurs: no such date exists");
 }
 
 TEST_CASE("TimeZone: names outside the database and broken files are refused") {
-  CHECK(TimeZone::load("Nowhere/Atall").error().for_caller == "there is no such time zone");
-  CHECK(TimeZone::load("Europe").error().for_caller == "there is no such time zone");
+  CHECK(TimeZone::load("Nowhere/Atall").error().for_caller == "is not a known time zone");
+  CHECK(TimeZone::load("Europe").error().for_caller == "is not a known time zone");
   for (const char* wrong : {"", "/etc/passwd", "../../../etc/passwd", "Europe/../Europe/Berlin", "a b"}) {
     CAPTURE(wrong);
-    CHECK(TimeZone::load(wrong).error().for_caller == "is not the name of a time zone");
+    CHECK(TimeZone::load(wrong).error().for_caller == "is not a time zone name, such as Europe/Berlin");
   }
   CHECK(TimeZone::load("Europe/Berlin", "/nonexistent").error().for_caller ==
-        "there is no time zone database (package tzdata)");
+        "cannot be looked up: no time zone database is installed (package tzdata)");
   for (const std::string& wrong : {std::string("TZif"), std::string("nonsense"),
                                    "TZif2" + std::string(39, '\0'), "TZif2" + std::string(200, '\xff')}) {
     CHECK_FALSE(TimeZone::read(wrong));
