@@ -256,7 +256,7 @@ constexpr std::string_view kSupported[] = {
     "exclusiveMaximum",
     "exclusiveMinimum",
     "format",
-    "items",
+    "item",
     "maxItems",
     "maxLength",
     "maxProperties",
@@ -343,7 +343,7 @@ class SchemaReader {
     fresh.value = schema;
     nodes_at_.emplace(schema.raw().data(), index);
     if (index >= parsed_.limits.nodes_max) {
-      wrong(0, "", "has more than " + std::to_string(parsed_.limits.nodes_max) + " schemas in it");
+      wrong(0, "", "has more than " + base::counted(parsed_.limits.nodes_max, "schema") + " in it");
     } else if (depth > parsed_.limits.depth_max) {
       wrong(index, "", too_deep());
     } else if (schema.is_bool()) {
@@ -364,7 +364,7 @@ class SchemaReader {
       if (fault_) return;
       const std::string_view keyword = rule.key();
       if (std::ranges::find(kUnsupported, keyword) != std::end(kUnsupported)) {
-        return wrong(index, keyword, "is a keyword that is not supported here");
+        return wrong(index, keyword, "is a keyword that is not supported in questions");
       }
       const auto* known = std::ranges::find(kSupported, keyword);
       if (known == std::end(kSupported)) continue;
@@ -415,9 +415,9 @@ class SchemaReader {
       read_named(index, keyword, rule, depth, definitions);
     } else if (keyword == "additionalProperties") {
       node.other_members = read(rule, {index, keyword}, depth);
-    } else if (keyword == "items") {
+    } else if (keyword == "item") {
       if (rule.is_array())
-        return wrong(index, keyword, "must be one schema; a list of them is not supported, prefixItems is");
+        return wrong(index, keyword, "must be one schema, not a list: use prefixItems for a list");
       node.items = read(rule, {index, keyword}, depth);
     } else if (keyword == "not") {
       node.excluded = read(rule, {index, keyword}, depth);
@@ -448,7 +448,7 @@ class SchemaReader {
 
   void read_list(int index, std::string_view keyword, Value rule, int depth, std::vector<int>& into) {
     if (!rule.is_array() || rule.size() == 0)
-      return wrong(index, keyword, "must be a list of schemas that is not empty");
+      return wrong(index, keyword, "must be a list with at least one schema");
     int place = 0;
     for (const Value item : rule) {
       into.push_back(read(item, {index, keyword, {}, place++}, depth));
@@ -461,7 +461,7 @@ class SchemaReader {
       const auto* row = std::ranges::find(kTypes, name.string(), &TypeRow::name);
       const bool is_known = name.is_string() && row != std::end(kTypes);
       if (is_known) node(index).types |= row->bit;
-      if (!is_known) wrong(index, "type", "must be the name of a type, or a list of them");
+      if (!is_known) wrong(index, "type", "must be a type name or a list of type names");
     };
     if (!rule.is_array()) return add(rule);
     if (rule.size() == 0) return wrong(index, "type", "must not be empty");
@@ -471,7 +471,8 @@ class SchemaReader {
   }
 
   void read_enum(int index, Value rule) {
-    if (!rule.is_array() || rule.size() == 0) return wrong(index, "enum", "must be a list that is not empty");
+    if (!rule.is_array() || rule.size() == 0)
+      return wrong(index, "enum", "must be a list with at least one value");
     Node& node = this->node(index);
     node.has_enum = true;
     for (const Value choice : rule) node.choices.emplace_back(hash_of(choice), choice);
@@ -511,14 +512,14 @@ class SchemaReader {
     read_bound(index, "multipleOf", rule, node(index).factor);
     if (fault_) return;
     const Decimal& number = node(index).factor->number;
-    if (number.digits == 0 || number.negative) return wrong(index, "multipleOf", "must be more than 0");
+    if (number.digits == 0 || number.negative) return wrong(index, "multipleOf", "must be greater than 0");
     if (!number.exact) wrong(index, "multipleOf", "has more digits than can be checked");
   }
 
   void read_size(int index, const SizeRule& size, Value rule) {
     const Decimal number = rule.is_number() ? Decimal::of(rule.raw()) : Decimal{true, true, 1, 0};
     if (!number.is_whole() || (number.negative && number.digits != 0))
-      return wrong(index, size.keyword, "must be a whole number that is not negative");
+      return wrong(index, size.keyword, "must be a whole number of at least 0");
     // Stops early: no text or list has nearly as many characters or elements.
     std::uint64_t limit = number.digits;
     for (std::int64_t i = 0; i < number.exponent && limit < std::numeric_limits<std::uint32_t>::max(); ++i)
@@ -541,7 +542,7 @@ class SchemaReader {
       if (found->second == kNone) {
         return wrong(
             reference.node, "$ref",
-            "refers to \"" + cut(reference.target) + "\", which is no schema in $defs or definitions here");
+            "refers to \"" + cut(reference.target) + "\", which is not a schema in $defs or definitions");
       }
       node(reference.node).target = found->second;
     }
@@ -567,7 +568,7 @@ class SchemaReader {
   // node.
   int height_of(int index, int above = 0) {
     int& height = heights_[static_cast<std::size_t>(index)];
-    if (height == kOpen) wrong(index, "", "refers to itself without going into the value");
+    if (height == kOpen) wrong(index, "", "refers to itself without descending into the value");
     if (fault_ || height > 0) return height;
     height = kOpen;
     int most = 0;
@@ -598,7 +599,7 @@ class SchemaReader {
 
   // Returns why the pattern cannot be enforced, or an empty string if it can.
   static std::string refusal_of(std::string_view pattern, std::size_t& weight, std::size_t& size) {
-    constexpr char kTooMuch[] = "the patterns of the schema take too much work";
+    constexpr char kTooMuch[] = "the schema's patterns are too complex";
     constexpr std::size_t kRefusedSize = 2'000;  // instructions counted for a pattern that RE2 refuses
     if (pattern.size() <= Pattern::kLengthMax) weight += Pattern::weight(pattern);
     if (weight > kPatternWeightMax || size > kPatternSizeMax) return kTooMuch;
@@ -645,7 +646,7 @@ std::string words_for(const Parsed& parsed, int index) {
   for (const TypeRow& row : kTypes) {
     if ((node->types & row.bit) != 0) words.emplace_back(row.words);
   }
-  return words.empty() ? "what the schema describes" : alternatives_of(words);
+  return words.empty() ? "a value that matches the schema" : alternatives_of(words);
 }
 
 // One check of a value. Counts its steps. Records no problem while it tries an alternative.
@@ -657,7 +658,7 @@ class SchemaCheck {
     const Verdict verdict = check(0, value);
     if (gave_up_) return SchemaProblem{"", *gave_up_};
     if (verdict != Verdict::no) return std::nullopt;
-    return problem_ ? std::move(problem_) : SchemaProblem{"", "does not fit"};
+    return problem_ ? std::move(problem_) : SchemaProblem{"", "does not match the schema"};
   }
 
  private:
@@ -671,7 +672,7 @@ class SchemaCheck {
   bool spend(std::size_t steps) {
     steps_ += steps;
     if (!gave_up_ && steps_ > static_cast<std::size_t>(parsed_.limits.steps_max)) {
-      gave_up_ = "takes more than " + std::to_string(parsed_.limits.steps_max) + " steps to check";
+      gave_up_ = "takes more than " + base::counted(parsed_.limits.steps_max, "step") + " to check";
     }
     return !gave_up_;
   }
@@ -695,7 +696,8 @@ class SchemaCheck {
   }
   Verdict must(bool good, const char* what, std::uint64_t bound, const char* unit) {
     if (good) return Verdict::yes;
-    return quiet_ == 0 ? fail(std::string("must have ") + what + " " + std::to_string(bound) + " " + unit)
+    return quiet_ == 0 ? fail(std::string("must have ") + what + " " +
+                              base::counted(static_cast<std::int64_t>(bound), unit))
                        : Verdict::no;
   }
 
@@ -776,7 +778,7 @@ class SchemaCheck {
     if (verdict == Verdict::yes && node.most)
       verdict = must(compare(number, node.most->number) <= 0, "be at most", node.most->shown);
     if (verdict == Verdict::yes && node.above)
-      verdict = must(compare(number, node.above->number) > 0, "be more than", node.above->shown);
+      verdict = must(compare(number, node.above->number) > 0, "be greater than", node.above->shown);
     if (verdict == Verdict::yes && node.below)
       verdict = must(compare(number, node.below->number) < 0, "be less than", node.below->shown);
     if (verdict != Verdict::yes || !node.factor) return verdict;
@@ -795,9 +797,9 @@ class SchemaCheck {
       return fail("must not be empty");
     Verdict verdict = Verdict::yes;
     if (node.length_min)
-      verdict = must(length >= *node.length_min, "at least", *node.length_min, "characters");
+      verdict = must(length >= *node.length_min, "at least", *node.length_min, "character");
     if (verdict == Verdict::yes && node.length_max)
-      verdict = must(length <= *node.length_max, "at most", *node.length_max, "characters");
+      verdict = must(length <= *node.length_max, "at most", *node.length_max, "character");
     if (verdict == Verdict::yes && !has_format(node.format, text))
       verdict = fail("must be " + std::string(json::words_for(node.format)));
     return verdict == Verdict::yes && node.pattern != kNone ? matches(node, text) : verdict;
@@ -825,9 +827,9 @@ class SchemaCheck {
     if (!node.looks_into_objects()) return Verdict::yes;
     Verdict verdict = Verdict::yes;
     if (node.members_min)
-      verdict = must(object.size() >= *node.members_min, "at least", *node.members_min, "members");
+      verdict = must(object.size() >= *node.members_min, "at least", *node.members_min, "member");
     if (verdict == Verdict::yes && node.members_max)
-      verdict = must(object.size() <= *node.members_max, "at most", *node.members_max, "members");
+      verdict = must(object.size() <= *node.members_max, "at most", *node.members_max, "member");
     std::vector<bool> found(node.required.size());
     for (auto at = object.begin(); at != object.end() && verdict != Verdict::no; ++at) {
       const Value member = *at;
@@ -874,9 +876,9 @@ class SchemaCheck {
     if (node.items_min && list.size() < *node.items_min && *node.items_min == 1)
       return fail("must not be empty");
     Verdict verdict = Verdict::yes;
-    if (node.items_min) verdict = must(list.size() >= *node.items_min, "at least", *node.items_min, "items");
+    if (node.items_min) verdict = must(list.size() >= *node.items_min, "at least", *node.items_min, "item");
     if (verdict == Verdict::yes && node.items_max)
-      verdict = must(list.size() <= *node.items_max, "at most", *node.items_max, "items");
+      verdict = must(list.size() <= *node.items_max, "at most", *node.items_max, "item");
     const bool looks = node.items != kNone || !node.first_items.empty();
     std::size_t index = 0;
     for (auto at = list.begin(); looks && at != list.end() && verdict != Verdict::no; ++at, ++index) {
@@ -898,7 +900,7 @@ class SchemaCheck {
     for (auto one = items.begin(); one != items.end(); ++one) {
       for (auto other = std::next(one); other != items.end() && other->first == one->first; ++other) {
         if (!spend(weight_of(one->second))) return Verdict::no;
-        if (are_equal(one->second, other->second)) return fail("must not have the same item twice");
+        if (are_equal(one->second, other->second)) return fail("must not contain the same item twice");
       }
     }
     return Verdict::yes;
@@ -924,7 +926,7 @@ class SchemaCheck {
       open += verdict == Verdict::unknown ? 1 : 0;
     }
     --quiet_;
-    if (fitting > 1) return fail("fits several alternatives of which it must fit exactly one");
+    if (fitting > 1) return fail("matches several alternatives, but must match exactly one");
     if (fitting + open == 0) return explain(node.one, value);
     return open == 0 ? Verdict::yes : Verdict::unknown;
   }
@@ -934,7 +936,7 @@ class SchemaCheck {
     const Verdict verdict = check(node.excluded, value);
     --quiet_;
     if (gave_up_) return Verdict::no;
-    if (verdict == Verdict::yes) return fail("fits what it must not fit");
+    if (verdict == Verdict::yes) return fail("matches a schema that it must not match");
     return verdict == Verdict::no ? Verdict::yes : Verdict::unknown;
   }
 
@@ -1073,7 +1075,7 @@ BoundedSchema::~BoundedSchema() = default;
 tl::expected<BoundedSchema, SchemaProblem> BoundedSchema::parse(std::string_view text,
                                                                 const SchemaLimits& limits) {
   if (text.size() > limits.bytes_max)
-    return tl::unexpected(SchemaProblem{"", "is larger than " + std::to_string(limits.bytes_max) + " bytes"});
+    return tl::unexpected(SchemaProblem{"", "is larger than " + base::counted(limits.bytes_max, "byte")});
   auto document = Document::parse(std::string(text));
   if (!document) {
     const bool too_deep = document.error().for_caller.find("nested deeper") != std::string::npos;
@@ -1168,7 +1170,7 @@ std::string Reading::expected() const {
     case Kind::number:
       return "a number";
     case Kind::text:
-      return "a text";
+      return "text";
     case Kind::choice:
       break;
   }

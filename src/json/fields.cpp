@@ -49,7 +49,7 @@ void Fields::needed_id(Names names, std::string& to) {
 
 void Fields::task_id(std::string_view name, task::TaskId& to) {
   const Value id = params_.json()[name];
-  if (params_.json().repeats(name)) return wrong({name}, "given more than once");
+  if (params_.json().repeats(name)) return wrong({name}, "is given more than once");
   if (const auto number = id.integer()) {
     to.value = std::to_string(*number);
   } else if (!id.is_string()) {
@@ -100,7 +100,7 @@ void Fields::count(Names names, std::optional<std::int64_t>& to) {
   if (given.absent()) return;
   auto number = given.json().integer();
   if (given.is_string() && source_ == Source::query) number = base::number_in<std::int64_t>(given.string());
-  if (!number || *number < 0) return wrong(names, "must be a whole number from 0");
+  if (!number || *number < 0) return wrong(names, "must be a whole number of at least 0");
   to = number;
 }
 

@@ -50,7 +50,7 @@ std::string patch_problem(Value patch) {
   std::size_t index = 0;
   for (const Value operation : patch) {
     if (std::string problem = operation_problem(operation); !problem.empty()) {
-      return "has a broken operation " + std::to_string(index) + ": " + problem;
+      return "contains invalid operation " + std::to_string(index) + ": " + problem;
     }
     ++index;
   }

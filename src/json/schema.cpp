@@ -84,7 +84,7 @@ std::string allowed_by(const Json& rules) {
   if (name == "array") return "a list";
   if (name == "boolean") return "true or false";
   if (name == "string" && !rules.HasMember("pattern"))
-    return rules.HasMember("minLength") ? "a string that is not empty" : "a string";
+    return rules.HasMember("minLength") ? "a non-empty string" : "a string";
   if (name != "integer" && name != "number") return text_of(rules);
   const Json *least = bound_of(rules, "minimum"), *most = bound_of(rules, "maximum");
   std::string words = name == "integer" ? "an integer" : "a number";
@@ -120,18 +120,18 @@ std::string alternatives(const Json& schemas) {
 std::string reason_for(std::string_view keyword, const Json& rules, const rapidjson::Pointer& at) {
   if (keyword == "additionalProperties") return unknown_member(rules, last_token(at));
   const auto rule = rules.FindMember(Json(rapidjson::StringRef(keyword.data(), keyword.size())));
-  if (rule == rules.MemberEnd()) return "breaks the rule " + std::string(keyword);
+  if (rule == rules.MemberEnd()) return "violates the rule " + std::string(keyword);
   const std::string bound = text_of(rule->value);
   if (keyword == "anyOf" && rule->value.IsArray()) return alternatives(rule->value);
   if (keyword == "type") return listed(rule->value, "must be of type ");
   if (keyword == "enum") return listed(rule->value, "must be one of ");
   if (keyword == "minimum") {
-    return (rules.HasMember("exclusiveMinimum") ? "must be more than " : "must be at least ") + bound;
+    return (rules.HasMember("exclusiveMinimum") ? "must be greater than " : "must be at least ") + bound;
   }
   if (keyword == "maximum") return "must be at most " + bound;
   if (keyword == "minLength" && bound == "1") return "must not be empty";
   if (keyword == "minItems" && bound == "1") return "must not be empty";
-  return "breaks the rule " + std::string(keyword) + " " + bound;
+  return "violates the rule " + std::string(keyword) + " " + bound;
 }
 
 // One check. Works on copies of schema and document, and removes the reported parts from them.
@@ -159,7 +159,7 @@ class Check {
     const std::string_view keyword = validator.GetInvalidSchemaKeyword();
     Json* rules = validator.GetInvalidSchemaPointer().Get(schema_);
     if (rules == nullptr || !rules->IsObject()) {
-      problems_.push_back({text_of(at), "breaks the rule " + std::string(keyword)});
+      problems_.push_back({text_of(at), "violates the rule " + std::string(keyword)});
       return false;
     }
     if (keyword == "required") return report_missing(*rules, at);

@@ -29,13 +29,13 @@ TEST_CASE("JSON Patch: a problem is reported with the number of its operation") 
   const auto problem = [](const char* text) { return patch_problem(Document::parse_view(text)->root()); };
   CHECK(problem(R"([{"op":"test","path":"","value":null}])") == "");
   CHECK(problem("{}") == "must be a list of JSON Patch operations");
-  CHECK(problem("[1]") == "has a broken operation 0: must be an object");
+  CHECK(problem("[1]") == "contains invalid operation 0: must be an object");
   CHECK(problem(R"([{"op":"remove","path":"/a"},{"op":"add","path":"/a"}])") ==
-        "has a broken operation 1: \"value\" is missing");
+        "contains invalid operation 1: \"value\" is missing");
   CHECK(problem(R"([{"op":"copy","path":"/a","from":"b"}])") ==
-        "has a broken operation 0: \"from\" must be a JSON Pointer: empty, or beginning with /");
+        "contains invalid operation 0: \"from\" must be a JSON Pointer: empty, or beginning with /");
   CHECK(problem(R"([{"op":"drop","path":"/a"}])") ==
-        "has a broken operation 0: \"op\" must be add, remove, replace, move, copy or test");
+        "contains invalid operation 0: \"op\" must be add, remove, replace, move, copy or test");
 }
 
 }  // namespace json_patch_test

@@ -56,7 +56,7 @@ TEST_CASE("Schema: the reason of each rule says what is allowed") {
   CHECK(only(R"({"name":""})") == "/name must not be empty");
   CHECK(only(R"({"name":"n","count":0})") == "/count must be at least 1");
   CHECK(only(R"({"name":"n","count":10})") == "/count must be at most 9");
-  CHECK(only(R"({"name":"n","share":0})") == "/share must be more than 0");
+  CHECK(only(R"({"name":"n","share":0})") == "/share must be greater than 0");
   CHECK(only(R"({"name":"n","kind":"c"})") == "/kind must be one of \"a\", \"b\"");
   CHECK(only(R"({"name":"n","list":[]})") == "/list must not be empty");
   CHECK(only(R"({"name":"n","list":[3]})") == "/list/0 must be of type \"object\"");
@@ -71,7 +71,7 @@ TEST_CASE("Schema: the problem of a value that fits no alternative names all of 
   for (const char* wrong : {R"("some")", "3", R"({"n_of":0})", R"({"n_of":1,"of":2})"})
     CHECK(only(R"({"name":"n","either":)" + std::string(wrong) + "}") == "/either " + join);
   CHECK(only(R"({"name":"n","input":""})") ==
-        R"(/input must be a string that is not empty, a list, or an object with any of "text", "data")");
+        R"(/input must be a non-empty string, a list, or an object with any of "text", "data")");
 }
 
 TEST_CASE("Schema: all problems of a document are reported together") {
