@@ -140,7 +140,7 @@ class Steps {
   };
   // Finds the artifact that an event adds content to, or adds the artifact.
   Result<Piece> place(const ArtifactId& id, bool begins) {
-    if (id.empty()) return fail(ErrorCode::invalid_argument, "an artifact without an id");
+    if (id.empty()) return fail(ErrorCode::invalid_argument, "an artifact must have an id");
     ArtifactPlace* known = find(id);
     if (known == nullptr) {
       known = &applied_.artifacts.try_emplace(id, ArtifactPlace{applied_.head.artifact_count++, true})
@@ -168,7 +168,7 @@ class Steps {
 
 Result<void> check_claims(const TaskHead& head, const Change& change) {
   if (change.expected && *change.expected != head.version) {
-    return fail(ErrorCode::conflict, "the task has changed meanwhile");
+    return fail(ErrorCode::conflict, "the task was changed by another request");
   }
   const bool is_running = head.turn_state == TurnState::running;
   if (change.fence &&
@@ -188,7 +188,7 @@ Waits within(const Budget* budget, Waits waits, base::Timestamp now) {
 
 Result<void> update_turn(TaskHead& head, const TurnUpdate& update, EventNumber message, base::Timestamp now) {
   if (update.message_is_new && !message) {
-    return fail(ErrorCode::invalid_argument, "a turn about a new message without a message");
+    return fail(ErrorCode::invalid_argument, "a turn about a new message needs the message");
   }
   if (update.turn) {
     head.turn = *update.turn;
@@ -242,7 +242,7 @@ bool stays_hidden(const TaskHead& head, const Change& change) {
 
 Result<void> check_subject(const Change& change) {
   if (change.create.has_value() == static_cast<bool>(change.task)) {
-    return fail(ErrorCode::invalid_argument, "a change is about one task: a new one or an old one");
+    return fail(ErrorCode::invalid_argument, "a change must concern exactly one task, new or existing");
   }
   if (change.create && (change.create->id.empty() || change.create->context.empty())) {
     return fail(ErrorCode::invalid_argument, "a task needs an id and a context");
@@ -284,10 +284,10 @@ Result<Applied> apply(const TaskHead& before, Change& change, base::Timestamp no
     if (auto added = steps.add(body); !added) return fail(added.error());
   }
   if (steps.left_closed())
-    return fail(ErrorCode::invalid_argument, "a reopening without the status submitted");
+    return fail(ErrorCode::invalid_argument, "reopening a task needs the status submitted");
   Applied& applied = steps.applied();
   if (change.request && !applied.message) {
-    return fail(ErrorCode::invalid_argument, "a request without a message");
+    return fail(ErrorCode::invalid_argument, "a request must have a message");
   }
   if (change.turn) {
     if (auto turn = update_turn(applied.head, *change.turn, applied.message, now); !turn)
@@ -296,7 +296,7 @@ Result<Applied> apply(const TaskHead& before, Change& change, base::Timestamp no
   settle_turn(applied.head, exceeds_tokens(applied.head, before));
   const std::int64_t kept = change.turn ? 0 : kRoomForDecisions;
   if (applied.head.last_event.value > kLogEnd.value - kept) {
-    return fail(ErrorCode::too_large, "the task's log is full");
+    return fail(ErrorCode::too_large, "the task's log is full: send the message to a new task");
   }
   applied.shows = before.hidden && !stays_hidden(applied.head, change);
   applied.head.hidden = before.hidden && !applied.shows;

@@ -1,4 +1,5 @@
 #include "task/budget.h"
+#include "base/text.h"
 
 #include <algorithm>
 
@@ -55,16 +56,17 @@ Budget left_for_child(const Budget& budget, const Taken& taken) {
 
 std::string excess(const Budget& budget, const Taken& taken, base::Timestamp now) {
   if (budget.tokens && taken.tokens > *budget.tokens) {
-    return "more than " + std::to_string(*budget.tokens) + " tokens were used (max_tokens)";
+    return "more than " + base::counted(*budget.tokens, "token") + " used (max_tokens)";
   }
-  if (budget.until && now >= *budget.until) return "the task took longer than it may (max_wall_s)";
+  if (budget.until && now >= *budget.until) return "the task exceeded its time limit (max_wall_s)";
   return {};
 }
 
 std::string refusal_of_child(const Budget& budget, const Taken& taken) {
-  if (budget.depth == 0) return "tasks may be delegated no deeper (max_depth)";
+  if (budget.depth == 0) return "the task's budget allows no deeper delegation (max_depth)";
   if (budget.children && taken.children >= *budget.children) {
-    return "no more than " + std::to_string(*budget.children) + " tasks may be made below it (max_children)";
+    return "the task's budget allows at most " + base::counted(*budget.children, "task") +
+           " below it (max_children)";
   }
   return refusal_of_tokens(budget, taken);
 }
@@ -76,7 +78,7 @@ std::string refusal_of_agent(const Budget& budget, std::string_view agent) {
 
 std::string refusal_of_tokens(const Budget& budget, const Taken& taken) {
   if (!budget.tokens || taken.tokens < *budget.tokens) return {};
-  return "the " + std::to_string(*budget.tokens) + " tokens of its budget are used up (max_tokens)";
+  return "its budget of " + base::counted(*budget.tokens, "token") + " is used up (max_tokens)";
 }
 
 }  // namespace baton::task

@@ -247,7 +247,7 @@ TEST_CASE("PostgresStore: tables that another node is using are not upgraded") {
   const auto opened = store::PostgresStore::open(bench.settings, clock);
   REQUIRE(!opened);
   CHECK(opened.error().code == ErrorCode::already_exists);
-  CHECK(opened.error().for_caller.find("stop all others first") != std::string::npos);
+  CHECK(opened.error().for_caller.find("stop all other servers") != std::string::npos);
   bench.create("t1");
 }
 

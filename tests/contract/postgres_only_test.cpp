@@ -357,7 +357,7 @@ TEST_CASE("PostgresStore: the store ends if the database has lost a confirmed gr
   // Another connection of the store may notice before this one does.
   const auto applied = bench.apply(change);
   CHECK((applied ? bench.tasks->commit().error() : applied.error()).code == ErrorCode::unavailable);
-  CHECK(bench.tasks->flush().error().for_log.find("lost what it had confirmed") != std::string::npos);
+  CHECK(bench.tasks->flush().error().for_log.find("lost changes that it had confirmed") != std::string::npos);
 }
 
 TEST_CASE("PostgresStore: a database that has lost a confirmed group is not read") {
@@ -366,7 +366,7 @@ TEST_CASE("PostgresStore: a database that has lost a confirmed group is not read
   bench.schema.ask("UPDATE lanes SET last_group = last_group - 1");
   end_connections(bench.schema);
   CHECK(bench.tasks->row(head.key).error().code == ErrorCode::unavailable);
-  CHECK(bench.tasks->flush().error().for_log.find("lost what it had confirmed") != std::string::npos);
+  CHECK(bench.tasks->flush().error().for_log.find("lost changes that it had confirmed") != std::string::npos);
 }
 
 TEST_CASE("PostgresStore: an idle store detects a database that has lost a confirmed group") {
@@ -377,7 +377,7 @@ TEST_CASE("PostgresStore: an idle store detects a database that has lost a confi
   bench.create("t1");
   bench.schema.ask("UPDATE lanes SET last_group = last_group - 1");
   end_connections(bench.schema);
-  CHECK(heard(told).find("lost what it had confirmed") != std::string::npos);
+  CHECK(heard(told).find("lost changes that it had confirmed") != std::string::npos);
 }
 
 TEST_CASE("PostgresStore: a node cannot write after another one took over its lane") {

@@ -20,7 +20,7 @@ CUT_AT_ONCE = 3
 SAID_MAX, SHOWN_MAX = 20, 1500
 # Allowed reasons for a node to end by itself.
 TAKEN_OVER = "another Baton has taken over the database"
-NO_DATABASE = ("the store is not available at the moment", ": connection to server at",
+NO_DATABASE = ("the store is temporarily unavailable; try again", ": connection to server at",
                "the connection to the database is lost", "terminating connection due to administrator command")
 
 

@@ -26,7 +26,7 @@ import postgres_cluster
 CONFIG = {"engine": {"drain_grace_s": 0.2}}
 OUTER = os.environ.get("PGPASSFILE", "")  # scripts/with_postgres
 UNAVAILABLE = 503
-LOST = "the database has lost what it had confirmed"
+LOST = "the database lost changes that it had confirmed"
 READ_WRITE = "?target_session_attrs=read-write"
 
 

@@ -40,7 +40,7 @@ class LongOutage(failover.Case):
         except (generations.Refused, OSError, http.client.HTTPException):  # the server ends
             pass
         self.assertNotEqual(server.process.wait(client.scaled(20)), 0)
-        self.assertIn("has kept what it could not confirm in time", server.log_text())
+        self.assertIn("has changes that it did not confirm in time", server.log_text())
         server.start()
         late, = server.database.query("SELECT public_id FROM tasks")[0]
         harness.wait_for(lambda: self.at.get(late).texts == ["played: end late"], 20, "the task to be done")

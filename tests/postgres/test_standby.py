@@ -30,7 +30,7 @@ class Standby(harness.Server):
     def await_turn(self):
         self.starting = threading.Thread(target=self.start_quietly)
         self.starting.start()
-        harness.wait_for(lambda: "standby: waits" in self.log_text(), 20, "the standby to wait")
+        harness.wait_for(lambda: "standby: waiting" in self.log_text(), 20, "the standby to wait")
         return self
 
     def start_quietly(self):

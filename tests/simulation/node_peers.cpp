@@ -322,7 +322,7 @@ base::Result<std::vector<store::Node>> NodePeers::nodes() const {
 
 base::Result<void> NodePeers::ask_to_drain(store::NodeId node) {
   const auto row = shared_.nodes.find(node.value);
-  if (row == shared_.nodes.end()) return base::fail(base::ErrorCode::not_found, "there is no such node");
+  if (row == shared_.nodes.end()) return base::fail(base::ErrorCode::not_found, "node not found");
   row->second.is_asked_to_drain = true;
   return {};
 }

@@ -205,11 +205,11 @@ std::vector<std::string> plan_outcomes(const std::string& agent, const std::vect
   if (agent == "plan-asks") return {"completed\n" + asked("")};
   if (agent == "plan-small") return {"completed\n((s))"};
   if (agent == "plan-many") {
-    return {"failed\nno more than 3 tasks may be made below it (max_children)"};
+    return {"failed\nthe task's budget allows at most 3 tasks below it (max_children)"};
   }
   if (agent == "plan-race") return {"completed\n(x)", "completed\n(y)"};
-  if (agent == "plan-spent") return {"failed\nno more than 2 tasks may be made below it (max_children)"};
-  if (agent == "plan-long") return {"failed\nthe task took longer than it may (max_wall_s)"};
+  if (agent == "plan-spent") return {"failed\nthe task's budget allows at most 2 tasks below it (max_children)"};
+  if (agent == "plan-long") return {"failed\nthe task exceeded its time limit (max_wall_s)"};
   return {"completed\n((s))/" + asked("p/asks>") + "/(loose)"};
 }
 

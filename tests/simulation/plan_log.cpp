@@ -16,7 +16,7 @@ using SubagentPhase = task::Subagent::Phase;
 // The failure of a turn whose output the store has refused for good.
 constexpr std::string_view kNotStored = "the agent's output could not be stored";
 // The reason why a child is canceled if the store has refused its answer for good.
-constexpr std::string_view kNotAnswered = "The answer to its question could not be passed on";
+constexpr std::string_view kNotAnswered = "The answer to its question could not be delivered";
 
 }  // namespace
 

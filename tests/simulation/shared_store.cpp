@@ -22,7 +22,7 @@ constexpr int kAll = std::numeric_limits<int>::max();
 constexpr Time kHeldAtMost = milliseconds(500);
 
 tl::unexpected<base::Error> not_now(const char* why) {
-  return fail(ErrorCode::unavailable, "the store is not available at the moment", why);
+  return fail(ErrorCode::unavailable, "the store is temporarily unavailable; try again", why);
 }
 
 void show(Time now, store::NodeId node, store::NodeId owner, const task::TaskHead& head) {

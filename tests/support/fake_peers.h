@@ -68,7 +68,7 @@ class FakePeers final : public store::Peers {
     for (store::Node& known : *nodes_) {
       if (known.id == node) return known.is_asked_to_drain = true, base::Result<void>();
     }
-    return base::fail(base::ErrorCode::not_found, "there is no such node");
+    return base::fail(base::ErrorCode::not_found, "node not found");
   }
   void leave() override {}
   bool leads() const override { return leading; }

@@ -16,7 +16,7 @@ bool ends_group(ErrorCode code) {
 }
 
 tl::unexpected<base::Error> planned(ErrorCode code) {
-  return fail(code, "the store is not available at the moment", "a planned fault");
+  return fail(code, "the store is temporarily unavailable; try again", "a planned fault");
 }
 
 // The random draws for one group or flush.

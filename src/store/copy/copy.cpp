@@ -58,8 +58,8 @@ class Copier {
         is_same = fail(unfinished_error(is_there ? query.text(1) : "another database"));
       } else if (known != state) {
         is_same = fail(ErrorCode::conflict,
-                       "a server has changed the first database since this copy of it was begun: remove the "
-                       "copy and begin it anew");
+                       "a server has changed the source database since this copy was started: remove the "
+                       "copy and start again");
       }
     }
     to_.rollback();
@@ -146,7 +146,7 @@ class Copier {
       sql::Query query = to_.query(
           "SELECT table_rows, digest_high, digest_low, reached, is_done FROM copied_tables WHERE name = ?",
           table.name);
-      if (!query.step()) throw sql::damaged_row("an unfinished copy that does not know " + table.name);
+      if (!query.step()) throw sql::damaged_row("an unfinished copy without table " + table.name);
       progress.tally = {query.integer(0), static_cast<std::uint64_t>(query.integer(1)),
                         static_cast<std::uint64_t>(query.integer(2))};
       progress.reached = query.text(3);
@@ -200,8 +200,8 @@ Result<void> copy(Source& source, Target& target, const std::function<void(const
       if (!compared.is_equal) unequal += (unequal.empty() ? "" : ", ") + table.name;
     }
     if (unequal.empty()) return copier.finish();
-    return fail(ErrorCode::internal,
-                "the copy is not equal in " + unequal + ": remove it and begin it anew, on a sound disk");
+    return fail(ErrorCode::internal, "the copy differs from its source in " + unequal +
+                                         ": remove it and start again; the disk may be faulty");
   });
 }
 

@@ -41,20 +41,18 @@ base::Error unfinished_error(sql::Connection& connection) {
 base::Error unfinished_error(const std::string& source) {
   return {ErrorCode::conflict,
           "this is an unfinished copy of " + source +
-              ": `baton db copy` with the same two databases finishes it; or remove it",
+              ": finish it by running `baton db copy` with the same two databases, or remove it",
           {}};
 }
 
 base::Error not_empty() {
-  return {ErrorCode::already_exists,
-          "is not empty: a copy goes to a database that is not there yet or has nothing in it",
-          {}};
+  return {ErrorCode::already_exists, "is not empty: copy to a new or empty database", {}};
 }
 
 base::Error is_older() {
   return {ErrorCode::unsupported,
-          "has the tables of an earlier version: start this version of `baton serve` on it once, which "
-          "upgrades it, and end it",
+          "has the tables of an earlier version: upgrade it by starting and stopping this version of `baton "
+          "serve` on it once",
           {}};
 }
 

@@ -80,8 +80,8 @@ base::Result<void> DeliveryTable::check(task::TaskKey task, const task::Delivery
     }
   }
   return base::fail(base::ErrorCode::not_found, order.kind == task::DeliveryOrder::Kind::skip
-                                                    ? "there is no delivery that waits"
-                                                    : "there is no delivery to send again");
+                                                    ? "the delivery is not waiting"
+                                                    : "there is no delivery to resend");
 }
 
 void DeliveryTable::follow(task::TaskKey task, const task::DeliveryOrder& order, base::Timestamp now) {

@@ -1,4 +1,5 @@
 #include "store/memory/memory_store.h"
+#include "base/text.h"
 
 #include <algorithm>
 #include <ranges>
@@ -55,7 +56,7 @@ Result<void> check_room(TaskRow& row, const task::Change& change) {
   if (!change.push || find_config(row, change.push->id) != nullptr) return {};
   if (std::ssize(*row.configs) < change.push_configs_max) return {};
   return fail(ErrorCode::too_large,
-              "a task can have " + std::to_string(change.push_configs_max) + " push notification configs");
+              "a task can have " + base::counted(change.push_configs_max, "push notification config"));
 }
 
 std::vector<task::EventPtr> numbered(std::vector<task::EventBody>&& bodies, task::EventNumber before,
@@ -116,7 +117,7 @@ Result<void> MemoryStore::check(const task::Change& change, base::Timestamp at) 
   if (change.send &&
       has([&](const Group& group) { return std::ranges::count(group.sends, *change.send) > 0; },
           [&](const auto& tables) { return tables.send(*change.send, at).has_value(); })) {
-    return fail(ErrorCode::already_exists, "the message was sent before");
+    return fail(ErrorCode::already_exists, "the message was already sent");
   }
   if (!change.create) return {};
   const task::NewTask& task = *change.create;
@@ -124,11 +125,11 @@ Result<void> MemoryStore::check(const task::Change& change, base::Timestamp at) 
           [&](const auto& tables) {
             return tables.task({task.caller, task.agent, task.id}) != nullptr;
           })) {
-    return fail(ErrorCode::already_exists, "the task id is taken");
+    return fail(ErrorCode::already_exists, "the task id is already in use");
   }
   if (task.parent && !has([&](const Group& group) { return group.tasks.contains(task.parent); },
                           [&](const auto& tables) { return tables.task(task.parent) != nullptr; })) {
-    return fail(ErrorCode::task_not_found, "there is no such parent task");
+    return fail(ErrorCode::task_not_found, "parent task not found");
   }
   return {};
 }
@@ -285,7 +286,7 @@ Result<task::Task> MemoryStore::read(task::TaskKey key, const task::Depth& depth
   auto known = state_.with([&](const State& state) -> Result<task::Task> {
     const MemoryTask* task = state.tables.task(key);
     if (task == nullptr) return no_task();
-    if (task->head.bytes > depth.bytes_max) return fail(ErrorCode::too_large, "the task is large");
+    if (task->head.bytes > depth.bytes_max) return fail(ErrorCode::too_large, "the task is too large");
     log = part(task->log, {}, as_of.value_or(task::kLogEnd));
     created = task->created;
     return task::known_of(task->head, task->metadata);
@@ -310,10 +311,10 @@ Result<TurnInput> MemoryStore::turn_input(task::TaskKey key, task::EventNumber m
   return state_.with([&](const State& state) -> Result<TurnInput> {
     const MemoryTask* task = state.tables.task(key);
     const bool is_there = task != nullptr && message.value > 0 && message <= task->head.last_event;
-    if (!is_there) return fail(ErrorCode::not_found, "no such event");
+    if (!is_there) return fail(ErrorCode::not_found, "event not found");
     const task::Event& event = *task->log[static_cast<std::size_t>(message.value - 1)];
     const auto* added = std::get_if<task::MessageAdded>(&event.body);
-    if (added == nullptr) return fail(ErrorCode::not_found, "no such message");
+    if (added == nullptr) return fail(ErrorCode::not_found, "message not found");
     const auto request = task->requests.find(message);
     return TurnInput{task->metadata, added->message,
                      request == task->requests.end() ? task::RequestData() : request->second};
@@ -366,7 +367,7 @@ Result<void> MemoryStore::entitle(const task::ContextRef& context, const std::st
   const memory::Tables::ContextName name{context.agent, context.caller, context.id};
   const bool is_there = has([&](const Group& group) { return group.contexts.contains(name); },
                             [&](const memory::Tables& tables) { return tables.context(name).value != 0; });
-  if (!is_there) return fail(ErrorCode::not_found, "there is no such conversation");
+  if (!is_there) return fail(ErrorCode::not_found, "conversation not found");
   group_.entries.emplace_back(memory::Title{context, title});
   return {};
 }
@@ -647,7 +648,7 @@ Result<DeliveryPage> MemoryStore::deliveries(const DeliveryFilter& filter, std::
 Result<DeliveryLine> MemoryStore::delivery(DeliveryKey key) const {
   return state_.with([&](const State& state) -> Result<DeliveryLine> {
     auto line = state.tables.delivery(key);
-    if (!line) return fail(ErrorCode::not_found, "there is no such delivery");
+    if (!line) return fail(ErrorCode::not_found, "delivery not found");
     return std::move(*line);
   });
 }
@@ -672,7 +673,7 @@ Result<std::vector<BulkJob>> MemoryStore::bulk_jobs(int limit) const {
 Result<BulkJob> MemoryStore::bulk_job(task::BulkJobKey key) const {
   return state_.with([&](const State& state) -> Result<BulkJob> {
     const BulkJob* job = state.tables.operators().job(key);
-    if (job == nullptr) return fail(ErrorCode::not_found, "there is no such job");
+    if (job == nullptr) return fail(ErrorCode::not_found, "job not found");
     return *job;
   });
 }

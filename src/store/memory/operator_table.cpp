@@ -16,9 +16,9 @@ base::Result<void> OperatorTable::check(const OperatorWrite& write,
     return jobs_.contains(key) || std::ranges::find(open, key) != open.end();
   };
   if (const auto* job = std::get_if<BulkJob>(&write); job != nullptr && is_there(job->key))
-    return fail(ErrorCode::already_exists, "there is such a job");
+    return fail(ErrorCode::already_exists, "the job already exists");
   if (const auto* state = std::get_if<BulkState>(&write); state != nullptr && !is_there(state->job))
-    return fail(ErrorCode::not_found, "there is no such job");
+    return fail(ErrorCode::not_found, "job not found");
   return {};
 }
 

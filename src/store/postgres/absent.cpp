@@ -10,8 +10,9 @@ namespace baton::store {
 namespace {
 
 tl::unexpected<base::Error> no_postgres() {
-  return base::fail(base::ErrorCode::unsupported,
-                    "this program was built without PostgreSQL: build it with libpq-dev installed");
+  return base::fail(
+      base::ErrorCode::unsupported,
+      "this program was built without PostgreSQL support: install libpq-dev and build it again");
 }
 
 }  // namespace

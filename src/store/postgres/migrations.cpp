@@ -67,13 +67,13 @@ Result<int> version_of(Link& link, int newest, bool takes_additions = false) {
   if (link.ask_text(kTables) == "0") return 0;
   if (std::stoi(link.ask_text(kOurs)) < kOursAtLeast) {
     return fail(ErrorCode::invalid_argument,
-                "the database has tables of another program: use one, or a schema, that is empty");
+                "the database contains tables of another program: use an empty database or schema");
   }
   const int version = std::stoi("0" + link.ask_text("SELECT max(number) FROM migrations"));
   if (version > newest && takes_additions && has_additions_only(link, newest)) return newest;
   if (version > newest) {
     return fail(ErrorCode::unsupported, "the database was written by a newer Baton",
-                "schema " + std::to_string(version) + ", this program knows " + std::to_string(newest));
+                "schema " + std::to_string(version) + "; this program supports " + std::to_string(newest));
   }
   return version;
 }
@@ -108,7 +108,7 @@ Result<void> check_newest(Link& link, const std::vector<base::EmbeddedFile>& fil
   const int newest = sql::newest_migration(files, kFolder);
   const auto version = version_of(link, newest);
   if (!version) return fail(version.error());
-  if (*version == 0) return fail(ErrorCode::invalid_argument, "is not a database of Baton");
+  if (*version == 0) return fail(ErrorCode::invalid_argument, "is not a Baton database");
   if (*version < newest) return fail(copy::is_older());
   return {};
 }

@@ -32,8 +32,8 @@ constexpr milliseconds kLookEvery(100), kAwayPause(200);
 constexpr milliseconds kReturn(3'000);
 
 constexpr char kStopOthers[] =
-    "the database's tables are of an older Baton, and one has them open: stop all others first, then start "
-    "this one, which upgrades the tables";
+    "the database has the tables of an older Baton, and an older server is using them: stop all other "
+    "servers, then start this one, which upgrades the tables";
 
 struct Leases {
   std::string last;  // when the last lease of all nodes expires; empty if there are no nodes
@@ -85,8 +85,8 @@ base::Error error_at_open(const sql::Failure& failure) {
   if (of_link != nullptr && of_link->state() == "42501") {
     error.code = ErrorCode::invalid_argument;
     error.for_caller =
-        "the database's role may not make tables: GRANT USAGE, CREATE ON SCHEMA public TO it, or make it "
-        "the owner of a schema and of what is in it";
+        "the database role may not create tables: GRANT USAGE, CREATE ON SCHEMA public to it, or make it the "
+        "owner of a schema and of its tables";
   }
   return error;
 }

@@ -13,7 +13,7 @@
 
 namespace baton::store::postgres {
 
-inline constexpr char kIsOpen[] = "another Baton has the database open";
+inline constexpr char kIsOpen[] = "the database is in use by another Baton";
 
 // Like sql::error_of, but also explains what to do if the role lacks a right.
 base::Error error_at_open(const sql::Failure& failure);

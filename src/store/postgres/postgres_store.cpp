@@ -172,7 +172,7 @@ void PostgresStore::commit_group(bool) {
 Result<void> PostgresStore::flush() {
   const std::string lost = parts_->writer.lost();
   if (lost.empty()) return {};
-  return fail(ErrorCode::unavailable, "the store is not available at the moment", lost);
+  return fail(ErrorCode::unavailable, "the store is temporarily unavailable; try again", lost);
 }
 
 bool PostgresStore::kept_before() const {

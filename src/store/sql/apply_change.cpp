@@ -222,10 +222,10 @@ void note_artifacts(TaskRow& row, task::ArtifactPlaces&& touched) {
 Result<void> check_new(WriteState& state, const task::NewTask& task) {
   Connection& connection = state.connection();
   if (!task.fresh_id && find_head(connection, {task.caller, task.agent, task.id})) {
-    return fail(ErrorCode::already_exists, "the task id is taken");
+    return fail(ErrorCode::already_exists, "the task id is already in use");
   }
   if (task.parent && !task_exists(connection, task.parent)) {
-    return fail(ErrorCode::task_not_found, "there is no such parent task");
+    return fail(ErrorCode::task_not_found, "parent task not found");
   }
   return {};
 }
@@ -337,7 +337,7 @@ Result<Committed> apply_change(WriteState& state, task::Change& change, TaskRow&
   // Checked first, because a send is a repetition regardless of later changes to the task.
   if (change.send && state.sends().may_have(*change.send) &&
       state.sends().find(state.connection(), *change.send, state.now())) {
-    return fail(ErrorCode::already_exists, "the message was sent before");
+    return fail(ErrorCode::already_exists, "the message was already sent");
   }
   return change.create ? create(state, change, row) : advance(state, change, row);
 }

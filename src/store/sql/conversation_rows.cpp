@@ -89,7 +89,7 @@ std::vector<task::TaskHead> heads_in(Connection& connection, const task::Context
 Result<void> write_title(WriteState& state, const task::ContextRef& context, const std::string& title) {
   Connection& connection = state.connection();
   const ContextRow found = find_context(connection, context.agent, context.caller, context.id);
-  if (!found.key) return fail(base::ErrorCode::not_found, "there is no such conversation");
+  if (!found.key) return fail(base::ErrorCode::not_found, "conversation not found");
   if (found.has_rows) state.keep_context(found.key);
   if (title.empty()) {
     connection.run("DELETE FROM titles WHERE agent = ? AND caller = ? AND context = ?", context.agent,

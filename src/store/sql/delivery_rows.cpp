@@ -126,8 +126,8 @@ DeliveryPage merged_pages(DeliveryPage a, DeliveryPage b, int limit) {
 
 base::Result<void> check_order(Connection& connection, task::TaskKey task, const task::DeliveryOrder& order) {
   if (!targets_of(connection, task, order).empty()) return {};
-  return fail(ErrorCode::not_found, order.kind == Kind::skip ? "there is no delivery that waits"
-                                                             : "there is no delivery to send again");
+  return fail(ErrorCode::not_found,
+              order.kind == Kind::skip ? "the delivery is not waiting" : "there is no delivery to resend");
 }
 
 void follow_order(WriteState& state, task::TaskKey task, const task::DeliveryOrder& order) {
@@ -181,7 +181,7 @@ DeliveryPage read_deliveries(Connection& connection, const DeliveryFilter& filte
 
 base::Result<DeliveryLine> read_delivery(Connection& connection, DeliveryKey key) {
   Query query = connection.query(BATON_DELIVERIES "WHERE d.delivery_key = ?", key);
-  if (!query.step()) return fail(ErrorCode::not_found, "there is no such delivery");
+  if (!query.step()) return fail(ErrorCode::not_found, "delivery not found");
   return line_of(query);
 }
 

@@ -8,9 +8,9 @@ base::Error error_of(const Failure& failure, std::string_view doing) {
   std::string for_log = std::string(doing) + ": " + failure.what();
   switch (failure.code()) {
     case ErrorCode::unavailable:
-      return {ErrorCode::unavailable, "the store is not available at the moment", std::move(for_log)};
+      return {ErrorCode::unavailable, "the store is temporarily unavailable; try again", std::move(for_log)};
     case ErrorCode::raced:
-      return {ErrorCode::raced, "another program was first", std::move(for_log)};
+      return {ErrorCode::raced, "another program changed it first", std::move(for_log)};
     case ErrorCode::too_large:
       return {ErrorCode::too_large, "too large to be stored", std::move(for_log)};
     default:

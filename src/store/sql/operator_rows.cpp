@@ -90,7 +90,7 @@ class Writing {
 
   base::Result<void> operator()(const BulkJob& job) const {
     if (connection_.query("SELECT 1 FROM bulk_jobs WHERE job_key = ?", job.key).step())
-      return fail(ErrorCode::already_exists, "there is such a job");
+      return fail(ErrorCode::already_exists, "the job already exists");
     connection_.run(
         "INSERT INTO bulk_jobs (job_key, at_ms, actor, action, reason, filter, tasks, state, done, refused) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, 0)",
@@ -112,7 +112,7 @@ class Writing {
   base::Result<void> operator()(const BulkState& state) const {
     const std::int64_t changed = connection_.run_counted("UPDATE bulk_jobs SET state = ?2 WHERE job_key = ?1",
                                                          state.job, name_of(state.state));
-    if (changed == 0) return fail(ErrorCode::not_found, "there is no such job");
+    if (changed == 0) return fail(ErrorCode::not_found, "job not found");
     return {};
   }
 
@@ -210,7 +210,7 @@ std::vector<BulkJob> read_jobs(Connection& connection, int limit) {
 
 base::Result<BulkJob> read_job(Connection& connection, task::BulkJobKey key) {
   Query query = connection.query(BATON_JOBS "WHERE job_key = ?", key);
-  if (!query.step()) return fail(ErrorCode::not_found, "there is no such job");
+  if (!query.step()) return fail(ErrorCode::not_found, "job not found");
   return job_of(query);
 }
 

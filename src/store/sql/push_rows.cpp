@@ -1,4 +1,5 @@
 #include "store/sql/push_rows.h"
+#include "base/text.h"
 
 #include <algorithm>
 #include <string>
@@ -98,7 +99,7 @@ base::Result<void> check_room(WriteState& state, TaskRow& task, const task::Push
   const bool full = static_cast<int>(configs.size()) >= configs_max;
   if (full && find_config(configs, id) == nullptr) {
     return base::fail(base::ErrorCode::too_large,
-                      "a task can have " + std::to_string(configs_max) + " push notification configs");
+                      "a task can have " + base::counted(configs_max, "push notification config"));
   }
   return {};
 }

@@ -71,7 +71,7 @@ Result<task::Task> read_task(Connection& connection, std::optional<TaskRow> row,
                              std::optional<task::EventNumber> as_of) {
   if (!row) return fail(ErrorCode::task_not_found, "task not found");
   const task::TaskHead& head = row->head;
-  if (head.bytes > depth.bytes_max) return fail(ErrorCode::too_large, "the task is large");
+  if (head.bytes > depth.bytes_max) return fail(ErrorCode::too_large, "the task is too large");
   const task::EventNumber last = std::min(as_of.value_or(head.last_event), head.last_event);
   auto task = depth.artifacts ? read_whole(connection, *row, depth, last)
                               : read_outline(connection, *row, depth, last);
@@ -99,7 +99,7 @@ Result<TurnInput> read_turn_input(Connection& connection, task::TaskKey key, tas
   const auto event = LogQuery::all(connection, key, {number, number}).next();
   if (!event) return fail(event.error());
   const auto* added = *event ? std::get_if<task::MessageAdded>(&(*event)->body) : nullptr;
-  if (added == nullptr) return fail(ErrorCode::not_found, "no such message");
+  if (added == nullptr) return fail(ErrorCode::not_found, "message not found");
   TurnInput input;
   input.message = added->message;
   Query query = connection.query(

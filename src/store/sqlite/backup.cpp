@@ -34,12 +34,12 @@ tl::unexpected<base::Error> about(const std::string& file, base::Error error) {
 
 Result<std::unique_ptr<Connection>> open_to_read(const std::string& database) {
   if (!std::filesystem::exists(database)) {
-    return about(database, {ErrorCode::not_found, "there is no such file", {}});
+    return about(database, {ErrorCode::not_found, "file not found", {}});
   }
   try {
     auto connection = std::make_unique<Connection>(database, Connection::Mode::read);
     if (connection->database().execAndGet("PRAGMA application_id").getInt() != kApplicationIdOfBaton) {
-      return about(database, {ErrorCode::invalid_argument, "is not a database of Baton", {}});
+      return about(database, {ErrorCode::invalid_argument, "is not a Baton database", {}});
     }
     return connection;
   } catch (const SQLite::Exception& exception) {
@@ -74,7 +74,7 @@ struct Promise {
 };
 
 constexpr Promise kPromises[] = {
-    {"task: its events are not numbered 1 to last_event",
+    {"task: its events are not numbered from 1 to last_event",
      "SELECT task_key FROM tasks t WHERE last_event <> (SELECT count(*) FROM events WHERE event_key BETWEEN "
      "(t.task_key << 28) + 1 AND (t.task_key << 28) + t.last_event) OR EXISTS (SELECT 1 FROM events WHERE "
      "event_key > (t.task_key << 28) + t.last_event AND event_key < (t.task_key + 1) << 28)"},
@@ -94,33 +94,33 @@ constexpr Promise kPromises[] = {
      "task_totals "
      "UNION ALL SELECT agent, caller, state, -count(*) FROM tasks WHERE turn_state = 'none' AND hidden = 0 "
      "GROUP BY agent, caller, state) GROUP BY agent, caller, state HAVING sum(tasks) <> 0"},
-    {"context: nothing is in it",
+    {"context: is empty",
      "SELECT context_key FROM contexts c WHERE context_key <> 0 AND NOT EXISTS (SELECT 1 FROM conversation v "
      "WHERE v.context_key = c.context_key) AND context_key NOT IN (SELECT context_key FROM tasks)"},
-    {"title: nothing is in its context",
+    {"title: its context is empty",
      "SELECT agent || ' ' || caller || ' ' || context FROM titles t WHERE NOT EXISTS (SELECT 1 FROM contexts "
      "c "
      "WHERE c.agent = t.agent AND c.caller = t.caller AND c.public_id = t.context) AND NOT EXISTS (SELECT 1 "
      "FROM tasks k WHERE k.agent = t.agent AND k.caller = t.caller AND k.context_key = 0 AND "
      // See own_context.h.
      "k.public_id = substr(t.context, 1, 14) || '7' || substr(t.context, 16))"},
-    {"context: says what no task said",
+    {"context: has a call that no task made",
      "SELECT DISTINCT context_key FROM conversation v WHERE NOT EXISTS (SELECT 1 FROM events WHERE event_key "
      "= "
      "(v.task_key << 28) + v.number)"},
-    {"task: has index rows that it should not have",
+    {"task: has unexpected index rows",
      "SELECT task_key FROM tasks t WHERE indexed = 0 AND (EXISTS (SELECT 1 FROM artifacts a WHERE a.task_key "
      "= "
      "t.task_key) OR EXISTS (SELECT 1 FROM landmarks WHERE event_key BETWEEN t.task_key << 28 AND "
      "(t.task_key << 28) + t.last_event))"},
-    {"landmark: is no event",
+    {"landmark: refers to no event",
      "SELECT event_key FROM landmarks WHERE event_key NOT IN (SELECT event_key FROM events)"},
-    {"webhook config: has other than one delivery that is due",
+    {"webhook config: does not have exactly one due delivery",
      "SELECT config_key FROM deliveries WHERE state = 'waiting' GROUP BY config_key HAVING count(due_ms) <> "
      "1"},
-    {"delivery: is due though it does not wait",
+    {"delivery: is due although it is not waiting",
      "SELECT delivery_key FROM deliveries WHERE due_ms IS NOT NULL AND state <> 'waiting'"},
-    {"task: has a key that may be given again",
+    {"task: has a key that could be reused",
      "SELECT task_key FROM removed_logs WHERE task_key > (SELECT last_task FROM retention)"},
 };
 
@@ -128,7 +128,7 @@ void check_references(Connection& connection, std::vector<std::string>& faults) 
   Query query = connection.query("SELECT \"table\", rowid, parent FROM pragma_foreign_key_check LIMIT 20");
   while (query.step()) {
     faults.push_back("row " + query.text(1) + " of " + query.text(0) + ": refers to a row of " +
-                     query.text(2) + " that is not there");
+                     query.text(2) + " that does not exist");
   }
 }
 
@@ -195,14 +195,14 @@ Result<std::int64_t> back_up(const std::string& database, const std::string& cop
   if (!made.valid()) {
     const bool is_there = errno == EEXIST;
     return about(copy, {is_there ? ErrorCode::already_exists : ErrorCode::unavailable,
-                        is_there ? "is there already, and is not replaced"
-                                 : "cannot be made: " + std::generic_category().message(errno),
+                        is_there ? "already exists and is not replaced"
+                                 : "cannot be created: " + std::generic_category().message(errno),
                         {}});
   }
   const auto copied = catching("copying the database", [&]() -> Result<void> {
     copy_pages(**from, copy);
     if (flush_with_folder(copy)) return {};
-    return fail(ErrorCode::unavailable, "the copy cannot be flushed to the disk");
+    return fail(ErrorCode::unavailable, "the copy cannot be flushed to disk");
   });
   std::error_code error;
   const auto size = std::filesystem::file_size(copy, error);

@@ -109,7 +109,7 @@ class SqliteTarget final : public copy::Target {
       const bool is_whole =
           connection_.database().execAndGet("PRAGMA wal_checkpoint(TRUNCATE)").getInt() == 0;
       if (is_whole && flush_with_folder(path_)) return {};
-      return fail(ErrorCode::unavailable, "the copy cannot be flushed to the disk");
+      return fail(ErrorCode::unavailable, "the copy cannot be flushed to disk");
     });
   }
 
@@ -150,7 +150,7 @@ Result<std::unique_ptr<Made>> open_side(const std::string& database, F&& prepare
 
 Result<std::unique_ptr<copy::Source>> open_copy_source(const std::string& database) {
   if (!std::filesystem::exists(database)) {
-    return fail(sql::about(database, {ErrorCode::not_found, "there is no such file", {}}));
+    return fail(sql::about(database, {ErrorCode::not_found, "file not found", {}}));
   }
   return open_side<SqliteSource>(database, [](SqliteSource& side) { return side.prepare(); });
 }

@@ -38,7 +38,7 @@ base::Error error_at_open(const SQLite::Exception& exception) {
   base::Error error = sql::error_of(failure_of(exception), "opening");
   if ((exception.getErrorCode() & 0xff) == SQLITE_NOTADB) {
     error.code = base::ErrorCode::invalid_argument;
-    error.for_caller = "the file is no database";
+    error.for_caller = "the file is not a database";
   }
   return error;
 }

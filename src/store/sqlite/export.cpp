@@ -164,7 +164,7 @@ Result<Archived> export_tasks(const std::string& database, const ArchiveFilter& 
       ++(at_rest ? archived.tasks : archived.unfinished);
       written = !at_rest || exporter.add(chosen.integer(0));
     }
-    if (!written) return fail(ErrorCode::unavailable, "what is exported cannot be written");
+    if (!written) return fail(ErrorCode::unavailable, "cannot write the export");
     return archived;
   });
 }

@@ -62,18 +62,18 @@ class Importer {
     if (!line["task"].missing()) return add_task(line["task"]);
     if (const auto version = line["baton"].integer()) {
       if (*version == kArchiveVersion) return {};
-      return fail(ErrorCode::unsupported, "the export is of version " + std::to_string(*version));
+      return fail(ErrorCode::unsupported, "the export has version " + std::to_string(*version));
     }
     for (const char* name : {"event", "request", "webhook"}) {
       const json::Value value = line[name];
       if (value.missing()) continue;
-      if (value["task"].integer() != old_key_) return not_written_by_export("it does not follow its task");
+      if (value["task"].integer() != old_key_) return not_written_by_export("it must follow its task");
       if (name == std::string_view("event")) return add_event(value);
       const bool is_request = name == std::string_view("request");
       add_row(is_request ? request_ : webhook_, value, is_request ? tables_.requests : tables_.webhooks);
       return {};
     }
-    return not_written_by_export("it has none of the members of an export's line");
+    return not_written_by_export("it has no known member of an export line");
   }
 
   // Call after the last line. Returns the number of imported tasks.
@@ -97,10 +97,11 @@ class Importer {
   Result<void> add_task(json::Value value) {
     if (auto ended = end_task(); !ended) return ended;
     const auto old = value["key"].integer();
-    if (!old || *old <= old_key_) return not_written_by_export("its key is not above those before it");
+    if (!old || *old <= old_key_)
+      return not_written_by_export("its key must be greater than the keys before it");
     if (!first_old_) first_old_ = *old;
     if (value["turn_state"].string() != "none" || !task::state_named(value["state"].string())) {
-      return not_written_by_export("the task is not at rest");
+      return not_written_by_export("the task has a turn that has not ended");
     }
     old_key_ = *old;
     key_ = moved(*old);
@@ -113,7 +114,7 @@ class Importer {
     head_.hidden = value["hidden"].integer() == 1;
     if (find_head(connection_, {head_.caller, head_.agent, head_.id})) {
       return fail(ErrorCode::already_exists,
-                  "the task " + head_.id.value + " of agent " + head_.agent.value + " is there already");
+                  "the task " + head_.id.value + " of agent " + head_.agent.value + " already exists");
     }
     head_.context =
         value["context"].missing() ? own_context(head_.id) : task::ContextId{value["context"].str()};
@@ -171,7 +172,7 @@ class Importer {
     const int kind = static_cast<int>(value["kind"].integer().value_or(0));
     auto body = codec::decode(kind, value["body"].string());
     if (!body || value["number"].integer() != ++number_ || number_ >= task::kLogEnd.value) {
-      return not_written_by_export("the event is not the next one, or not one at all");
+      return not_written_by_export("the event is invalid or not the next one");
     }
     std::string encoded = value["body"].str();
     if (auto* child = std::get_if<task::Subagent>(&*body); child != nullptr && child->task) {
@@ -195,9 +196,9 @@ class Importer {
   Result<void> end_task() {
     if (!key_) return {};
     const auto row = find_head(connection_, key_);
-    if (!row) return fail(damaged("an imported task is not there"));
+    if (!row) return fail(damaged("an imported task is missing"));
     if (row->head.last_event.value != number_)
-      return not_written_by_export("events of the task before are missing");
+      return not_written_by_export("events of the previous task are missing");
     const auto log = read_log(connection_, key_);
     if (!log) return fail(log.error());
     index_log(connection_, key_, *log);

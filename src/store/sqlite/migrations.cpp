@@ -22,16 +22,17 @@ base::Result<void> check_owner(Connection& connection, int version, int newest) 
   const int id = pragma(connection, "application_id");
   if (id == kFormerApplicationId) {
     return base::fail(base::ErrorCode::unsupported, "the database was written by an older Baton",
-                      "this program does not read it: name another file with --db, or use commit ab3e8b2, "
-                      "the last that reads it");
+                      "this version cannot read it: name another file with --db, or use commit ab3e8b2, the "
+                      "last version that can");
   }
   if (id != kApplicationId) {
     return base::fail(base::ErrorCode::invalid_argument, "the database belongs to another program",
                       "its application_id is not Baton's");
   }
   if (version > newest) {
-    return base::fail(base::ErrorCode::unsupported, "the database was written by a newer Baton",
-                      "schema " + std::to_string(version) + ", this program knows " + std::to_string(newest));
+    return base::fail(
+        base::ErrorCode::unsupported, "the database was written by a newer Baton",
+        "schema " + std::to_string(version) + "; this program supports " + std::to_string(newest));
   }
   return {};
 }
@@ -61,7 +62,7 @@ bool is_new(Connection& connection) {
 
 base::Result<void> check_newest(Connection& connection, const std::vector<base::EmbeddedFile>& files) {
   const int version = pragma(connection, "user_version"), newest = sql::newest_migration(files, kFolder);
-  if (is_new(connection)) return base::fail(base::ErrorCode::invalid_argument, "is not a database of Baton");
+  if (is_new(connection)) return base::fail(base::ErrorCode::invalid_argument, "is not a Baton database");
   if (auto owner = check_owner(connection, version, newest); !owner) return owner;
   if (version < newest) return base::fail(copy::is_older());
   return {};

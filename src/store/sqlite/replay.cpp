@@ -28,11 +28,11 @@ Result<task::TaskKey> find_task(Connection& connection, const ReplayChoice& choi
     if (choice.task.size() >= task::kIdPartMin && task::is_named_by(id, choice.task)) parts.push_back(key);
   }
   const auto& meant = whole.empty() ? parts : whole;
-  if (meant.empty()) return fail(ErrorCode::not_found, "there is no such task in the database");
+  if (meant.empty()) return fail(ErrorCode::not_found, "task not found in the database");
   if (meant.size() == 1) return meant.front();
   return fail(ErrorCode::invalid_argument, whole.empty()
-                                               ? "this is a part of several tasks' ids: give more of it"
-                                               : "several tasks have this id: --agent may tell them apart");
+                                               ? "several tasks' ids match this part: give more of the id"
+                                               : "several tasks have this id: name the agent with --agent");
 }
 
 // Returns the caller's messages, which began the task's turns.

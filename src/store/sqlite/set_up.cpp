@@ -52,7 +52,8 @@ Result<void> set_up(Connection& writer, const SqliteOptions& options, const base
   // before readers see it and further commits depend on it.
   if (database.execAndGet("PRAGMA wal_checkpoint(TRUNCATE)").getInt() != 0) {
     return fail(ErrorCode::unavailable, "the database cannot be opened",
-                "another program reads it and keeps the log of an earlier run from being stored");
+                "another program is reading it, which prevents recovering the log of an earlier run: stop "
+                "that program");
   }
   forget_future(writer, clock.now());
   return {};

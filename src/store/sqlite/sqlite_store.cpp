@@ -120,8 +120,8 @@ void SqliteStore::commit_group(bool is_empty) {
 
 Result<void> SqliteStore::flush() {
   if (parts_->checkpoints->has_lost()) {
-    return fail(ErrorCode::unavailable, "the store is not available at the moment",
-                "the database cannot be flushed to the disk");
+    return fail(ErrorCode::unavailable, "the store is temporarily unavailable; try again",
+                "the database cannot be flushed to disk");
   }
   return parts_->wal->flush();
 }

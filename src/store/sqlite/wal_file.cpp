@@ -20,8 +20,8 @@ base::Result<WalFile> WalFile::open(const std::string& path) {
 base::Result<void> WalFile::flush() const {
   if (::fdatasync(file_.get()) == 0) return {};
   return base::fail(
-      base::ErrorCode::unavailable, "the store is not available at the moment",
-      "the database's log cannot be flushed to the disk: " + std::generic_category().message(errno));
+      base::ErrorCode::unavailable, "the store is temporarily unavailable; try again",
+      "the database's log cannot be flushed to disk: " + std::generic_category().message(errno));
 }
 
 }  // namespace baton::store::sqlite

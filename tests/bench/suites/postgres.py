@@ -135,7 +135,7 @@ def take_over(context, end_first):
             await_true("the turn", lambda: attempts(url) == 1)
             starting = threading.Thread(target=second.start)
             starting.start()
-            await_true("the wait", lambda: (second.folder / "log").exists() and second.has_said("standby: waits"))
+            await_true("the wait", lambda: (second.folder / "log").exists() and second.has_said("standby: waiting"))
             began = time.monotonic()
             end_first(first.process)
             await_true("the second attempt", lambda: attempts(url) == 2, pause=0.01)

@@ -21,9 +21,8 @@ base::Result<Address> Address::read(const std::string& url) {
   const std::unique_ptr<PQconninfoOption, FreeOptions> options(PQconninfoParse(url.c_str(), &wrong));
   PQfreemem(wrong);  // it quotes the URL
   if (!options || url.empty()) {
-    return base::fail(
-        base::ErrorCode::invalid_argument,
-        "the database's URL is not as PostgreSQL writes it: postgresql://user@host:port/database");
+    return base::fail(base::ErrorCode::invalid_argument,
+                      "the database URL is invalid: it must look like postgresql://user@host:port/database");
   }
   Address address;
   address.url_ = url;

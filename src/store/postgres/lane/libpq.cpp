@@ -20,12 +20,11 @@ Loaded load() {
   loaded.library = ::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
   if (loaded.library == nullptr) {
     const char* reason = ::dlerror();
-    loaded.error = std::string("PostgreSQL's client library cannot be loaded (") +
+    loaded.error = std::string("cannot load PostgreSQL's client library (") +
                    (reason == nullptr ? kLibrary : reason) +
-                   "): install it, on Debian and Ubuntu with: apt-get install libpq5";
+                   "): install it; on Debian and Ubuntu: apt-get install libpq5";
   } else if (::dlsym(loaded.library, "PQenterPipelineMode") == nullptr) {
-    loaded.error =
-        std::string(kLibrary) + " is older than PostgreSQL 14, whose version or a later one is needed";
+    loaded.error = std::string(kLibrary) + " is too old: version 14 or later is required";
   }
   return loaded;
 }

@@ -119,7 +119,7 @@ void Link::lost(const std::string& what) {
 }
 
 void Link::check(int is_fine) {
-  if (is_fine != 1) lost("the connection to the database is lost");
+  if (is_fine != 1) lost("the connection to the database was lost");
 }
 
 // Uses only the first line of the message, because the rest quotes rows.
@@ -204,14 +204,14 @@ void Link::flush() {
     ++syncs_;
     is_fresh_ = true;
   }
-  if (PQflush(connection_) < 0) lost("the connection to the database is lost");
+  if (PQflush(connection_) < 0) lost("the connection to the database was lost");
 }
 
 // Waits until there is something to read. Writes and reads alternately, because the server stops reading
 // while its answers are not read.
 void Link::wait() {
   const int left = PQflush(connection_);
-  if (left < 0) lost("the connection to the database is lost");
+  if (left < 0) lost("the connection to the database was lost");
   pollfd watched{PQsocket(connection_), static_cast<short>(POLLIN | (left > 0 ? POLLOUT : 0)), 0};
   if (::poll(&watched, 1, static_cast<int>(patience_.count())) == 0) {
     is_silent_ = true;
@@ -228,7 +228,7 @@ Rows Link::finish() {
     while (PQisBusy(connection_) != 0) wait();
     Rows result(PQgetResult(connection_));
     if (!result) {
-      if (is_lost()) lost("the connection to the database is lost");
+      if (is_lost()) lost("the connection to the database was lost");
       continue;
     }
     switch (PQresultStatus(result.get())) {

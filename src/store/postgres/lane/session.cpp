@@ -117,7 +117,9 @@ sql::Cursor& Reader::start(const char* sql, Parameters parameters, bool perhaps_
     const bool was_begun = is_begun_;
     try {
       if (!session_ || session_->link().is_lost()) {
-        if (was_begun) throw LinkFailure(base::ErrorCode::unavailable, "the connection is lost", "", true);
+        if (was_begun)
+          throw LinkFailure(base::ErrorCode::unavailable, "the connection to the database was lost", "",
+                            true);
         session_ = connect();
       }
       if (!was_begun) {

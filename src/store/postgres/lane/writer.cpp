@@ -28,7 +28,7 @@ constexpr char kMove[] =
     "WITH moved AS (UPDATE lanes SET last_group = $3 "
     "WHERE node_id = $1 AND lane = $2 AND last_group = $3 - 1 RETURNING 1) SELECT 1 / count(*) FROM moved";
 constexpr char kKeptUnknown[] =
-    "the database has kept what it could not confirm in time, and this program does not know of";
+    "the database has changes that it did not confirm in time and that this server does not know";
 constexpr std::string_view kDivisionByZero = "22012", kDoubleKey = "23505", kSerialization = "40001",
                            kDeadlock = "40P01";
 constexpr char kStands[] = "SELECT count(*) FROM lanes WHERE node_id = $1 AND lane = $2 AND last_group = $3";
@@ -105,7 +105,7 @@ void Writer::end(const std::string& why) {
 }
 
 void Writer::retire() {
-  note_end("this node has left");
+  note_end("this node has left the group");
 }
 
 void Writer::give_up(const std::string& why) {
@@ -203,7 +203,7 @@ void Writer::commit() {
       const Rows rows = session_->link().finish();
       // After a failed statement the server would answer ROLLBACK.
       if (std::string_view(PQcmdStatus(rows.get())) != kCommitGroup)
-        throw sql::Failure(ErrorCode::internal, "the transaction has failed");
+        throw sql::Failure(ErrorCode::internal, "the transaction failed");
       ++done_;
       has_happened = true;
     } catch (const LinkFailure& failure) {
@@ -269,8 +269,8 @@ void Writer::end_former(Link& link) {
 std::int64_t Writer::check(Link& link) {
   link.set_patience(kServerPatience);
   const std::int64_t done = done_;  // read before the query, because a later value may be ahead of its result
-  const std::string confirmed = "the database has lost what it had confirmed: group " + std::to_string(done) +
-                                " of node " + std::to_string(lane_.node);
+  const std::string confirmed = "the database lost changes that it had confirmed: group " +
+                                std::to_string(done) + " of node " + std::to_string(lane_.node);
   // After a failover the address may still lead to the old server, which no longer accepts writes.
   if (link.ask_text("SELECT pg_is_in_recovery()") == "t")
     throw sql::Failure(ErrorCode::unavailable, "the database is a standby");
@@ -280,13 +280,13 @@ std::int64_t Writer::check(Link& link) {
     const Rows rows = link.finish();
     const bool is_there = PQgetisnull(rows.get(), 0, 0) == 0;
     if (!is_there && integer_at(rows.get(), 0, 1) != 0) give_up(kTakenOver);
-    if (!is_there) give_up(confirmed + ", it does not know the node");
+    if (!is_there) give_up(confirmed + "; it has no record of the node");
     const std::int64_t last = integer_at(rows.get(), 0, 0);
     if (last == kClosedLane) give_up(kTakenOver);
-    if (last < done) give_up(confirmed + ", it knows " + std::to_string(last));
+    if (last < done) give_up(confirmed + "; its last group is " + std::to_string(last));
     return last;
   } catch (const LinkFailure& failure) {
-    if (failure.state() == kNoSuchTable) give_up(confirmed + ", it has no tables of Baton");
+    if (failure.state() == kNoSuchTable) give_up(confirmed + "; it has no Baton tables");
     throw;
   }
 }
@@ -298,7 +298,7 @@ Writer::Outcome Writer::resolve_outcome() {
   end_former(link);
   const bool is_ours = try_lock(link, lock_);
   const std::int64_t last = check(link);
-  if (!is_ours) throw sql::Failure(ErrorCode::unavailable, "another connection has the database");
+  if (!is_ours) throw sql::Failure(ErrorCode::unavailable, "another connection holds the database");
   lock_node(link, lane_.node);
   const bool has_happened = last > done_;
   if (has_happened) {

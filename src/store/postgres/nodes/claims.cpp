@@ -28,7 +28,7 @@ constexpr char kUnlock[] = "SELECT pg_advisory_unlock(" BATON_NAME ")";
 
 base::Result<Peers::Claim> Claims::claim(const task::Caller& caller, const std::string& name) {
   if (!count(caller)) {
-    return fail(ErrorCode::overloaded, "too much begins at this moment, try again later");
+    return fail(ErrorCode::overloaded, "too many tasks are starting at once; try again later");
   }
   const std::shared_ptr<Held> held(new Held{caller, name}, [self = shared_from_this()](Held* given) {
     self->give_back(std::move(*std::unique_ptr<Held>(given)));
@@ -66,7 +66,7 @@ void Claims::uncount(const task::Caller& caller) {
 bool Claims::ask(Held& held) {
   {
     std::lock_guard lock(link_mutex_);
-    if (is_over_) throw sql::Failure(ErrorCode::unavailable, "this node has left");
+    if (is_over_) throw sql::Failure(ErrorCode::unavailable, "this node has left the group");
     for (bool is_again = false; held.session == 0; is_again = true) {
       try {
         if (!link_) {

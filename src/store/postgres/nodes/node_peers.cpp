@@ -96,8 +96,8 @@ Result<void> NodePeers::join() {
     bus_->ask_all();
     return {};
   }
-  return fail(ErrorCode::unavailable, "other Batons on the database do not answer",
-              "node " + std::to_string(node_) + " has waited for them in vain");
+  return fail(ErrorCode::unavailable, "the other servers on this database do not answer",
+              "node " + std::to_string(node_) + " waited for them without result");
 }
 
 template <class F>
@@ -230,7 +230,7 @@ Result<void> NodePeers::ask_to_drain(NodeId node) {
   return sql::catching("asking a node to drain", [&]() -> Result<void> {
     Link link(address_);
     writer_.check(link);
-    if (!postgres::ask_to_drain(link, node)) return fail(ErrorCode::not_found, "there is no such node");
+    if (!postgres::ask_to_drain(link, node)) return fail(ErrorCode::not_found, "node not found");
     if (node.value == node_) {
       lease_->look();
     } else {

@@ -249,7 +249,7 @@ TEST_CASE("Copy: a target with rows, and a source of another version or in use, 
     const auto copied = bench.copy();
     REQUIRE(!copied);
     CHECK(copied.error().code == ErrorCode::unsupported);
-    CHECK(copied.error().for_caller.find("start this version") != std::string::npos);
+    CHECK(copied.error().for_caller.find("starting and stopping this version") != std::string::npos);
   }
   SUBCASE("not there") {
     bench.from += "-none";

@@ -85,7 +85,7 @@ TEST_CASE("SqliteStore: if the log cannot be moved into the database, open fails
     const auto refused = bench.open();
     REQUIRE_FALSE(refused.has_value());
     CHECK(refused.error().code == ErrorCode::unavailable);
-    CHECK(refused.error().for_log.find("another program reads it") != std::string::npos);
+    CHECK(refused.error().for_log.find("another program is reading it") != std::string::npos);
   }
   CHECK(bench.open().has_value());
 }
