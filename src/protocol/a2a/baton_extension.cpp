@@ -111,7 +111,7 @@ base::Result<std::vector<std::string>> read_hops(json::Value metadata, const std
   std::vector<std::string> hops;
   if (list.absent()) return hops;
   const auto wrong = fail(ErrorCode::invalid_argument, name + "[\"" + std::string(kBatonExtension) +
-                                                           "\"].hops: must be a list of short texts");
+                                                           "\"].hops: must be a list of short strings");
   if (!list.is_array() || list.size() > kHopsMax) return wrong;
   for (const json::Value hop : list) {
     if (!hop.is_string() || hop.string().empty() || hop.string().size() > kHopMax) return wrong;
@@ -124,7 +124,7 @@ base::Result<std::string> read_ask(json::Value metadata, const std::string& name
   const json::Value ask = metadata[kBatonExtension]["ask"];
   if (ask.absent() || ask.is_string()) return ask.str();
   return fail(ErrorCode::invalid_argument,
-              name + "[\"" + std::string(kBatonExtension) + "\"].ask: must be a text");
+              name + "[\"" + std::string(kBatonExtension) + "\"].ask: must be a string");
 }
 
 std::string asking_agent(const task::Json& metadata) {
@@ -143,7 +143,7 @@ base::Result<std::shared_ptr<const task::Budget>> read_budget(json::Value metada
   for (const json::Value member : given) {
     const std::string place = path + "." + std::string(member.key());
     const Limit* limit = limit_named(member.key());
-    if (limit == nullptr) return fail(ErrorCode::invalid_argument, place + ": is no limit that is known");
+    if (limit == nullptr) return fail(ErrorCode::invalid_argument, place + ": is not a known limit");
     const auto number = member.integer();
     if (!number || *number < 0 || *number > limit->most) {
       return fail(ErrorCode::invalid_argument,

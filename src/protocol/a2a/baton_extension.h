@@ -31,10 +31,9 @@ namespace baton::protocol {
 
 inline constexpr std::string_view kBatonExtension = "urn:baton:a2a:1";
 inline constexpr std::string_view kBatonExtensionText =
-    "Numbers of events: a stream says which numbers of the task's log each event covers (eventNumbers), and "
-    "a subscription begins at any of them (startAt). The task of a send begins at a time (startAt). A "
-    "repeated "
-    "send is one task (idempotentSend).";
+    "Event numbers: a stream reports which numbers of the task's log each event covers (eventNumbers), and a "
+    "subscription can start at any of them (startAt). A task can start at a given time (startAt). Repeating "
+    "a send returns the same task (idempotentSend).";
 inline constexpr std::string_view kBatonExtensionParams = R"({"idempotentSend":true})";
 
 // A request's options for event numbers in its stream.

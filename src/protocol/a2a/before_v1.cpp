@@ -14,7 +14,7 @@ class TaggedDialect : public Dialect {
  public:
   base::Result<TaskRequest> read_task_request(const Params& given) const override {
     const json::Value params = given.json();
-    if (params.missing()) return wrong("params: are missing");
+    if (params.missing()) return wrong("params: is missing");
     TaskRequest read;
     read.history_length = history_absent_;
     Fields in(params, "params.");
@@ -106,7 +106,7 @@ class V01 final : public TaggedDialect {
   V01() : TaggedDialect(kV01, 0) {}
 
   Result<SendRequest> read_send(json::Value params) const override {
-    if (params.missing()) return wrong("params: are missing");
+    if (params.missing()) return wrong("params: is missing");
     SendRequest read;
     task::Submission& submission = read.submission;
     Fields in(params, "params.");
@@ -125,7 +125,7 @@ class V01 final : public TaggedDialect {
   }
 
   Result<PushRequest> read_push(json::Value params) const override {
-    if (params.missing()) return wrong("params: are missing");
+    if (params.missing()) return wrong("params: is missing");
     PushRequest read;
     Fields in(params, "params.");
     in.task_id("id", read.task);
@@ -191,7 +191,7 @@ class V03 : public TaggedDialect {
   explicit V03(task::VersionRange spoken = kV02ToV03) : TaggedDialect(spoken, kAllHistory) {}
 
   Result<SendRequest> read_send(json::Value params) const override {
-    if (params.missing()) return wrong("params: are missing");
+    if (params.missing()) return wrong("params: is missing");
     SendRequest read;
     read.submission.origin = task::ProtocolVersion::v0_3;
     Fields in(params, "params.");
@@ -202,7 +202,7 @@ class V03 : public TaggedDialect {
   }
 
   Result<PushRequest> read_push(json::Value params) const override {
-    if (params.missing()) return wrong("params: are missing");
+    if (params.missing()) return wrong("params: is missing");
     PushRequest read;
     Fields in(params, "params.");
     in.task_id("taskId", read.task);
@@ -211,7 +211,7 @@ class V03 : public TaggedDialect {
   }
 
   Result<PushRef> read_push_ref(json::Value params) const override {
-    if (params.missing()) return wrong("params: are missing");
+    if (params.missing()) return wrong("params: is missing");
     PushRef read;
     Fields in(params, "params.");
     in.task_id("id", read.task);

@@ -3,7 +3,7 @@
 namespace baton::protocol::a2a {
 
 base::Result<ListRequest> Dialect::read_list(const Params&) const {
-  return base::fail(base::ErrorCode::unsupported, "this version of A2A has no list of tasks");
+  return base::fail(base::ErrorCode::unsupported, "this version of A2A cannot list tasks; use 1.0");
 }
 
 void Dialect::write_list(json::Writer&, const ListRequest&, const std::vector<task::Task>&,

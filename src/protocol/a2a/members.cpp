@@ -31,7 +31,7 @@ bool is_http_url(std::string_view url) {
 Result<void> check_header_text(std::string_view text, const std::string& name) {
   const auto is_control = [](unsigned char c) { return c < ' ' || c == 0x7f; };
   if (std::any_of(text.begin(), text.end(), is_control)) {
-    return wrong(name + ": must not have control characters");
+    return wrong(name + ": must not contain control characters");
   }
   if (text.size() > kHeaderTextMax) return wrong(name + ": must not be longer than 8192 bytes");
   return {};

@@ -64,7 +64,7 @@ Result<Part> read_file(json::Value file, Fields::Names type, Fields::Names bytes
   if (!in.good()) return in.result(Part());
   const std::string bytes_name(*bytes.begin());
   if (in.value(bytes).absent() == link.empty()) {
-    return wrong("file: exactly one of " + bytes_name + " and " + std::string(*uri.begin()) + " is needed");
+    return wrong("file: exactly one of " + bytes_name + " and " + std::string(*uri.begin()) + " is required");
   }
   part.kind = link.empty() ? Part::Kind::raw : Part::Kind::url;
   part.content = std::move(link);

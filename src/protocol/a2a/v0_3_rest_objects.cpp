@@ -88,7 +88,7 @@ Result<Part> read_part(json::Value part) {
   if (!part.is_object()) return wrong("must be an object");
   const json::Value text = part["text"], file = part["file"], data = part["data"];
   const int given = (text.absent() ? 0 : 1) + (file.absent() ? 0 : 1) + (data.absent() ? 0 : 1);
-  if (given != 1) return wrong("text: exactly one of text, file and data is needed");
+  if (given != 1) return wrong("text: exactly one of text, file and data is required");
   if (!text.absent() && !text.is_string()) return wrong("text: must be a string");
   task::Json metadata;
   Fields in(part);

@@ -17,12 +17,12 @@ Result<void> check_params(const Params& params) {
 
 // Reads the id of a task, which must be given only once.
 void read_task_name(const Params& params, Fields::Names names, Fields& in, std::string& to) {
-  if (params.repeats(*names.begin())) in.wrong(names, "given more than once");
+  if (params.repeats(*names.begin())) in.wrong(names, "is given more than once");
   in.id(names, to);
 }
 
 Result<void> read_v1_message(json::Value message, task::Submission& submission) {
-  if (message.absent()) return wrong("message: must not be missing");
+  if (message.absent()) return wrong("message: is missing");
   auto read = v1::read_message(message, &submission.task, &submission.context);
   if (!read) {
     // Errors name members by a path that begins with the message.

@@ -57,7 +57,7 @@ std::optional<task::ListPosition> position_in(std::string_view token) {
 Result<std::optional<task::ListPosition>> read_page_token(std::string_view token) {
   if (token.empty()) return std::optional<task::ListPosition>();
   const auto position = position_in(token);
-  if (!position) return wrong("pageToken: is not one that this server gave");
+  if (!position) return wrong("pageToken: is invalid; start again without it");
   return position;
 }
 

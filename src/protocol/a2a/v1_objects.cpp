@@ -52,7 +52,7 @@ Result<task::Part> read_content(json::Value part) {
     if (!content.is_string()) return wrong(std::string(candidate.name) + ": must be a string");
     read.content = content.str();
   }
-  if (found != 1) return wrong("exactly one of text, raw, url and data is needed");
+  if (found != 1) return wrong("exactly one of text, raw, url and data is required");
   if (read.kind == task::Part::Kind::raw) {
     auto normal = base::normalize_base64(read.content);
     if (!normal) return wrong("raw: is not base64");
@@ -221,7 +221,7 @@ Result<task::Message> read_message(json::Value message, task::TaskId* task, task
   }
   auto parts = read_parts(message["parts"]);
   if (!parts) return base::fail(std::move(parts.error()));
-  if (parts->empty()) return wrong("parts: at least one part is needed");
+  if (parts->empty()) return wrong("parts: must have at least one part");
   read.parts = std::move(*parts);
   std::string own_task, own_context;
   Fields in(message);

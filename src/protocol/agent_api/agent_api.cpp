@@ -306,7 +306,8 @@ class View final : public chat::RunView {
         if (state == State::failed || state == State::rejected) {
           std::string text =
               stopped->status.message ? task::text_of(*stopped->status.message) : std::string();
-          if (text.empty()) text = state == State::failed ? "the agent failed" : "the agent refused";
+          if (text.empty())
+            text = state == State::failed ? "the agent failed" : "the agent rejected the request";
           out.key("error").object([&] { out.member("code", status).member("message", text); });
         }
         out.member("completed_at", now_);

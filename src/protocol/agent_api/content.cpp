@@ -76,7 +76,7 @@ Result<Part> read_file_member(json::Value content, std::string_view name, Bare b
     part.content = text;
   } else {
     auto bytes = base::normalize_base64(text);
-    if (!bytes) return wrong(where, name, "is neither a URL nor base64");
+    if (!bytes) return wrong(where, name, "must be a URL or base64");
     part.kind = Part::Kind::raw;
     part.content = std::move(*bytes);
   }
@@ -139,7 +139,7 @@ Result<Part> read_file(json::Value content, const std::string& where) {
   } else if (content["file_id"].is_string()) {
     part = stored_file(content["file_id"].string());
   } else {
-    return wrong(where, "file_data", "is missing, and so are file_url and file_id");
+    return wrong(where, "file_data", "is missing; one of file_data, file_url and file_id is required");
   }
   if (part) part->filename = std::move(*name);
   return part;

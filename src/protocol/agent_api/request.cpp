@@ -182,7 +182,7 @@ std::vector<json::Value> read_input(json::Value input, BodyMembers& fields, chat
     }
   }
   if (request.message.parts.empty() && request.results.empty() && request.answers.empty()) {
-    fields.wrong("input", "must end with something for the agent: a message, an output or an approval");
+    fields.wrong("input", "must end with a message, a tool output or an approval");
   }
   return rest;
 }

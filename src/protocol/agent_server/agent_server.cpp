@@ -18,7 +18,7 @@ using task::Part;
 
 Result<void> read_input(json::Value input, const std::string& user, chat::RunRequest& request) {
   if (!input.is_array() || input.size() == 0) {
-    return wrong("input: must be a list of messages that is not empty");
+    return wrong("input: must be a list with at least one message");
   }
   std::string others;
   std::size_t index = 0;
@@ -34,7 +34,7 @@ Result<void> read_input(json::Value input, const std::string& user, chat::RunReq
     if (!parts) return fail(parts.error());
     for (task::Part& part : *parts) request.message.parts.push_back(std::move(part));
   }
-  if (request.message.parts.empty()) return wrong("input: must have a message of the user");
+  if (request.message.parts.empty()) return wrong("input: must have a user message");
   json::Writer out(request.metadata.text);
   out.object([&] {
     out.key("agent_server").object([&] {
@@ -84,7 +84,7 @@ std::string as_input(const task::Json& arguments) {
 // No client of this protocol runs tools, so a call for one is shown in words.
 std::string request_for(const task::ToolCall& call) {
   const std::string arguments = call.arguments.empty() ? "{}" : call.arguments.text;
-  return "The agent waits for the result of the tool \"" + call.name + "\" with " + arguments + ".";
+  return "The agent is waiting for the result of the tool \"" + call.name + "\" with " + arguments + ".";
 }
 
 // View: a run as the Agent Server's events.

@@ -75,7 +75,7 @@ Result<void> read_tool(json::Value tool, const std::string& name, json::Writer& 
   task::Json parameters;
   Fields in(tool, name + ".");
   in.string({"name"}, tool_name);
-  if (tool_name.empty()) in.wrong({"name"}, "must be a string that is not empty");
+  if (tool_name.empty()) in.wrong({"name"}, "must be a non-empty string");
   in.string({"description"}, description);
   in.read_if_given({"parameters"}, read_parameters, parameters);
   out.object([&] {
@@ -131,7 +131,7 @@ Result<chat::RunRequest> read_request(json::Value body) {
   return in.result(std::move(request));
 }
 
-constexpr std::string_view kNoResult = "The tool gave no result.";
+constexpr std::string_view kNoResult = "The tool returned no result.";
 
 // The number of bytes in standard base64 with padding.
 std::size_t size_behind(std::string_view base64) {

@@ -81,7 +81,7 @@ Result<MaybePart> read_binary(json::Value value, const std::string& name) {
   } else if (!id.empty()) {
     part = file_part(id, {}, media_type);
   } else {
-    return wrong(name + ": one of id, url and data is needed");
+    return wrong(name + ": one of id, url and data is required");
   }
   if (part) part->filename = std::move(filename);
   return in.result(std::move(part));

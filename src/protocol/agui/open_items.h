@@ -232,7 +232,7 @@ class OpenSubagents {
   void close_all(Ending ending, Out& out) {
     for (const Open& open : std::views::reverse(open_)) {
       if (ending == Ending::broken_off) {
-        fail_subagent(open.id, "it was broken off", out);
+        fail_subagent(open.id, "it was interrupted", out);
       } else {
         finish_subagent(open.id, ending == Ending::suspended, out);
       }

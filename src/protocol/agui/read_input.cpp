@@ -48,7 +48,7 @@ Result<Speaker> read_role(json::Value role, const std::string& name) {
   for (const auto& [word, speaker] : kRoles) {
     if (word == role.string()) return speaker;
   }
-  return wrong(name + ".role: is not a role of AG-UI");
+  return wrong(name + ".role: is not an AG-UI role");
 }
 
 // Returns the client's metadata, plus the role if a Message cannot express it, and members that providers may
@@ -166,7 +166,7 @@ Result<task::Json> read_parameters(json::Value parameters, const std::string& na
   const std::string text = parameters.str();
   if (parameters.is_string() && text.empty()) return task::Json{};
   if (json::Document::view_of(text).root().is_object()) return task::Json{text};
-  return wrong(name + ": must be a JSON Schema, an object");
+  return wrong(name + ": must be a JSON Schema object");
 }
 
 Result<void> write_tool(json::Writer& out, json::Value tool, const std::string& name) {
@@ -174,7 +174,7 @@ Result<void> write_tool(json::Writer& out, json::Value tool, const std::string& 
   std::string tool_name, description;
   task::Json parameters;
   Fields in(tool, name + ".");
-  if (tool["name"].string().empty()) in.wrong({"name"}, "must be a string that is not empty");
+  if (tool["name"].string().empty()) in.wrong({"name"}, "must be a non-empty string");
   in.string({"name"}, tool_name);
   in.string({"description"}, description);
   in.read_if_given({"parameters"}, read_parameters, parameters);
@@ -265,7 +265,7 @@ Result<void> read_resume(json::Value resume, std::vector<chat::Answer>& answers)
     auto answer = read_answer(entry, name);
     if (!answer) return fail(std::move(answer.error()));
     if (!answered.insert(entry["interruptId"].string()).second) {
-      return wrong(name + ".interruptId: was answered before");
+      return wrong(name + ".interruptId: is answered twice");
     }
     answers.push_back(std::move(*answer));
   }

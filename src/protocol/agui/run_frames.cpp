@@ -52,7 +52,7 @@ void show_failure(const task::StatusChanged& end, const UsageSum& usage, Out& ou
   std::string message = end.status.message ? task::text_of(*end.status.message) : std::string();
   if (message.empty()) {
     const bool rejected = end.status.state == task::State::rejected;
-    message = rejected ? "The agent does not do this." : "The agent failed.";
+    message = rejected ? "The agent rejected the request." : "The agent failed.";
   }
   show_error(message, code_of(end), usage, out);
 }
@@ -85,7 +85,7 @@ void show_end(const chat::RunFacts& facts, const task::StatusChanged& end, const
                     [&](json::Writer& w) { w.optional("result", result_in(end.status.message)); });
     case task::State::canceled:
       if (!facts.newer)
-        return show_error(reason.empty() ? "The run was cancelled." : reason, "cancelled", usage, out);
+        return show_error(reason.empty() ? "The run was canceled." : reason, "cancelled", usage, out);
       if (!reason.empty()) show_status(reason, out);
       return finish(facts, usage, out,
                     [](json::Writer& w) { w.key("outcome").object([&] { w.member("type", "cancelled"); }); });

@@ -95,7 +95,7 @@ base::Result<std::vector<RunPiece>> RunReader::take(std::string_view json) {
   Pieces out;
   if (!end_) take_event(event["type"].string(), event, out);
   if (arguments_bytes_ + asked_bytes_ <= arguments_max_) return out;
-  return base::fail(base::ErrorCode::too_large, "its tool calls have arguments of more than " +
+  return base::fail(base::ErrorCode::too_large, "the arguments of its tool calls are larger than " +
                                                     std::to_string(arguments_max_) +
                                                     " bytes (outbound.tool_arguments_max)");
 }

@@ -106,7 +106,7 @@ constexpr std::array<std::string_view, 7> kTexts{
 std::string_view name_of(Type type) {
   switch (type) {
     case Type::string:
-      return "a text";
+      return "a string";
     case Type::object:
       return "an object";
     case Type::array:
@@ -225,7 +225,8 @@ class RemoteCheck {
       const std::string_view transport = place["transport"].string();
       const auto [known, is_new] = transports.emplace(place["url"].string(), transport);
       if (!is_new && known->second != transport) {
-        problem(pointer, "the same URL has another transport already: " + std::string(known->second));
+        problem(pointer,
+                "the same URL is already listed with another transport: " + std::string(known->second));
       }
     }
   }

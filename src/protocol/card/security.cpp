@@ -112,10 +112,9 @@ class SecurityCheck {
   void check_scheme(json::Value scheme, const std::string& pointer) {
     const Written found = written(scheme);
     if (!found.name) {
-      return problem(
-          pointer,
-          "needs a \"type\" (apiKey, http, oauth2, openIdConnect or mutualTLS), or the member that "
-          "A2A 1.0 has for it (httpAuthSecurityScheme, ...)");
+      return problem(pointer,
+                     "requires a \"type\" (apiKey, http, oauth2, openIdConnect or mutualTLS) or the A2A 1.0 "
+                     "member for it (httpAuthSecurityScheme, ...)");
     }
     const json::Value members = found.members;
     switch (found.name->kind) {
@@ -123,7 +122,7 @@ class SecurityCheck {
         want(members, "name", pointer);
         const std::string_view place = location_of(members).string();
         if (place != "header" && place != "query" && place != "cookie") {
-          problem(pointer, "its place must be \"header\", \"query\" or \"cookie\"");
+          problem(pointer, "must have the location \"header\", \"query\" or \"cookie\"");
         }
         break;
       }
@@ -131,7 +130,8 @@ class SecurityCheck {
         want(members, "scheme", pointer);
         break;
       case Kind::oauth2:
-        if (read_flows(members["flows"]).empty()) problem(pointer + "/flows", "names no flow that A2A has");
+        if (read_flows(members["flows"]).empty())
+          problem(pointer + "/flows", "has none of the flows that A2A defines");
         break;
       case Kind::open_id_connect:
         want(members, "openIdConnectUrl", pointer);
@@ -165,7 +165,7 @@ class SecurityCheck {
       if (!absent && !all_texts(scopes)) {
         problem(pointer + "/" + name, "must be a list of scopes");
       } else if (!known_.contains(name)) {
-        problem(pointer + "/" + name, "securitySchemes has no scheme of this name");
+        problem(pointer + "/" + name, "securitySchemes has no scheme with this name");
       }
     }
   }

@@ -20,7 +20,7 @@ std::string reason_of(const task::StatusChanged& end) {
   const std::string reason = end.status.message ? task::text_of(*end.status.message) : std::string();
   if (!reason.empty()) return reason;
   const bool failed = end.status.state == task::State::failed;
-  return failed ? "The agent failed." : "The agent refused the request.";
+  return failed ? "The agent failed." : "The agent rejected the request.";
 }
 
 Question question_in(const task::StatusChanged& waiting) {

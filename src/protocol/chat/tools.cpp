@@ -37,7 +37,7 @@ task::Part part_of(const ClientResult& result) {
 
 std::string prompt_of(const Question& question) {
   if (!question.prompt.empty()) return question.prompt;
-  return question.for_auth ? "The agent needs authorisation." : "The agent needs an answer.";
+  return question.for_auth ? "The agent needs authorization." : "The agent needs input.";
 }
 
 bool asks_by_tool(const RunFacts& facts, const Question& question) {

@@ -114,7 +114,7 @@ base::Result<std::unique_ptr<pb::Message>> MessageSchema::parse(const std::strin
                                                                 const std::string& bytes) const {
   auto message = make(name);
   if (message && message->ParseFromString(bytes)) return message;
-  return base::fail(base::ErrorCode::invalid_request, "the message cannot be read");
+  return base::fail(base::ErrorCode::invalid_request, "the message is invalid");
 }
 
 ProtoJson::ProtoJson(const MessageSchema& schema)
@@ -128,7 +128,7 @@ base::Result<std::string> ProtoJson::to_json(const std::string& message, const s
       pb::util::BinaryToJsonString(resolver_.get(), url_of(message), bytes, &json).ok()) {
     return json;
   }
-  return base::fail(base::ErrorCode::invalid_request, "the message cannot be read");
+  return base::fail(base::ErrorCode::invalid_request, "the message is invalid");
 }
 
 base::Result<std::string> ProtoJson::to_bytes(const std::string& message, const std::string& json) const {
@@ -143,7 +143,7 @@ base::Result<std::string> ProtoJson::to_bytes(const std::string& message, const 
   const auto again = plain(json);
   if (again && translate(*again)) return bytes;
   // protobuf's reason is left out: it quotes the text.
-  return base::fail(base::ErrorCode::internal, "the answer cannot be said in gRPC", "no " + message);
+  return base::fail(base::ErrorCode::internal, "the answer cannot be encoded in gRPC", "no " + message);
 }
 
 }  // namespace baton::protocol::grpc

@@ -74,7 +74,7 @@ tl::expected<RpcRequest, RpcRefusal> read_rpc_request(json::Value root) {
   }
   for (const std::string_view name : {"jsonrpc", "id", "method", "params"}) {
     if (root.repeats(name)) {
-      return refuse(request.id, ErrorCode::invalid_request, std::string(name) + ": given more than once");
+      return refuse(request.id, ErrorCode::invalid_request, std::string(name) + ": is given more than once");
     }
   }
   const json::Value version = root["jsonrpc"];

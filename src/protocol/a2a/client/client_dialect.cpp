@@ -353,7 +353,7 @@ class RestClient final : public ClientDialect {
 
 Result<ClientRequest> ClientDialect::write_list(const ListQuery&) const {
   return base::fail(base::ErrorCode::unsupported,
-                    "A2A " + std::string(name_of(version())) + " cannot list tasks; 1.0 can");
+                    "A2A " + std::string(name_of(version())) + " cannot list tasks; use A2A 1.0");
 }
 
 ClientDialectPtr client_dialect(ProtocolVersion version, Binding binding, std::string tenant,

@@ -99,7 +99,7 @@ RemoteError read_google_status(json::Value error) {
 }  // namespace
 
 base::Result<ClientAnswer> read_rpc_answer(json::Value body) {
-  if (!body.is_object()) return wrong("the answer is not a JSON-RPC object");
+  if (!body.is_object()) return wrong("the answer is not a JSON-RPC response");
   const json::Value error = body["error"];
   if (error.absent()) {
     if (body["result"].missing()) return wrong("the answer has neither result nor error");
@@ -121,7 +121,7 @@ std::optional<RemoteError> read_rest_error(json::Value body) {
 base::Result<ClientAnswer> read_rest_answer(json::Value body, bool good) {
   if (good && !body["error"].is_object()) return ClientAnswer{body, std::nullopt};
   auto error = read_rest_error(body);
-  if (!error) return wrong("the answer is not an error of A2A");
+  if (!error) return wrong("the answer is not an A2A error");
   return ClientAnswer{{}, std::move(error)};
 }
 

@@ -62,7 +62,7 @@ TEST_CASE("A2A 0.1 send: errors name the wrong member") {
   CHECK(send_error(era, "{" + message + "}") == "params.id: must be a string");
   CHECK(send_error(era, R"({"id":"",)" + message + "}") == "params.id: must not be empty");
   CHECK(send_error(era, R"({"id":1.5,)" + message + "}") == "params.id: must be a string");
-  CHECK(send_error(era, R"({"id":"a","id":"b",)" + message + "}") == "params.id: given more than once");
+  CHECK(send_error(era, R"({"id":"a","id":"b",)" + message + "}") == "params.id: is given more than once");
   CHECK(send_error(era, R"({"id":"a"})") == "params.message: must be an object");
   CHECK(send_error(era, R"({"id":"a","message":{"parts":[]}})") == "params.message.parts: must not be empty");
   CHECK(send_error(era, R"({"id":"a","message":{"parts":[{"type":"text"}]}})") ==
@@ -85,7 +85,7 @@ TEST_CASE("A2A 0.1 send: errors name the wrong member") {
           "params.pushNotification.url: must be an http or https URL");
   }
   CHECK(send_error(era, R"({"id":"a","pushNotification":{"url":"http://h","token":"a\r\nb"},)" + message +
-                            "}") == "params.pushNotification.token: must not have control characters");
+                            "}") == "params.pushNotification.token: must not contain control characters");
 }
 
 TEST_CASE("A2A 0.1 task: it is written in the schema's form") {

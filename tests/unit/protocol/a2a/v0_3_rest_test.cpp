@@ -108,14 +108,14 @@ TEST_CASE("A2A 0.3 REST send: errors name the wrong member") {
   CHECK(
       send_error(v0_3_rest(), R"({"message":{"messageId":"m","role":"ROLE_X","content":[{"text":"x"}]}})") ==
       "message.role: must be ROLE_USER or ROLE_AGENT");
-  CHECK(part_error("{}") == "message.content[0].text: exactly one of text, file and data is needed");
+  CHECK(part_error("{}") == "message.content[0].text: exactly one of text, file and data is required");
   CHECK(part_error(R"({"text":"x","data":{"data":{}}})") ==
-        "message.content[0].text: exactly one of text, file and data is needed");
+        "message.content[0].text: exactly one of text, file and data is required");
   CHECK(part_error(R"({"text":5})") == "message.content[0].text: must be a string");
   CHECK(part_error(R"({"file":{"fileWithBytes":"!"}})") ==
         "message.content[0].file.fileWithBytes: is not base64");
   CHECK(part_error(R"({"file":{}})") ==
-        "message.content[0].file: exactly one of fileWithBytes and fileWithUri is needed");
+        "message.content[0].file: exactly one of fileWithBytes and fileWithUri is required");
   CHECK(part_error(R"({"data":5})") == "message.content[0].data: must be an object");
   CHECK(send_error(v0_3_rest(), "{" + kMessage + R"(,"configuration":{"blocking":"maybe"}})") ==
         "configuration.blocking: must be true or false");

@@ -101,7 +101,7 @@ TEST_CASE("A2A 1.0 send: snake_case names, enum numbers and nulls are read") {
 }
 
 TEST_CASE("A2A 1.0 send: required members must be present, and errors name the wrong one") {
-  CHECK(send_error(v1_0(), "{}") == "message: must not be missing");
+  CHECK(send_error(v1_0(), "{}") == "message: is missing");
   CHECK(send_error(v1_0(), R"({"message":5})") == "message: must be an object");
   CHECK(send_error(v1_0(), R"({"message":{"role":"ROLE_USER","parts":[{"text":"x"}]}})") ==
         "message.messageId: must not be empty");
@@ -112,7 +112,7 @@ TEST_CASE("A2A 1.0 send: required members must be present, and errors name the w
   CHECK(send_error(v1_0(), R"({"message":{"messageId":"m","role":"ROLE_USER"}})") ==
         "message.parts: must be a list");
   CHECK(send_error(v1_0(), R"({"message":{"messageId":"m","role":"ROLE_USER","parts":[{}]}})") ==
-        "message.parts[0]: exactly one of text, raw, url and data is needed");
+        "message.parts[0]: exactly one of text, raw, url and data is required");
   CHECK(send_error(v1_0(), "{" + kMessage + R"(,"configuration":{"historyLength":-1}})") ==
         "configuration.historyLength: must be a whole number from 0");
   CHECK(send_error(v1_0(), "{" + kMessage + R"(,"configuration":{"returnImmediately":1}})") ==
@@ -245,7 +245,7 @@ TEST_CASE("A2A 1.0: a 1.0 stream ends at INPUT_REQUIRED and stays open at AUTH_R
 
 TEST_CASE("A2A 1.0: an empty list of parts is refused in 1.0") {
   CHECK(send_error(v1_0(), R"({"message":{"messageId":"m","role":"ROLE_USER","parts":[]}})") ==
-        "message.parts: at least one part is needed");
+        "message.parts: must have at least one part");
 }
 
 TEST_CASE("A2A 1.0: a 1.0 stream begins with the task") {

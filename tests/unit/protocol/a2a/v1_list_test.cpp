@@ -136,7 +136,7 @@ TEST_CASE("A2A 1.0 list: changed and foreign page tokens are refused") {
   const std::string token = token_of({base::from_ms(1'746'093'600'123), {"task-1"}});
   CHECK(token.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") ==
         std::string::npos);
-  const std::string refusal = "pageToken: is not one that this server gave";
+  const std::string refusal = "pageToken: is invalid; start again without it";
   for (std::size_t i = 0; i < token.size(); ++i) {
     std::string changed = token;
     changed[i] = changed[i] == 'A' ? 'B' : 'A';

@@ -43,10 +43,10 @@ TEST_CASE("A2A 1.0 message: other spellings are read") {
 
 TEST_CASE("A2A 1.0 message: errors name the wrong member") {
   CHECK(rewritten(R"({"parts":[{"text":"a"},{"text":"a","url":"b"}]})") ==
-        "parts[1]: exactly one of text, raw, url and data is needed");
+        "parts[1]: exactly one of text, raw, url and data is required");
   CHECK(rewritten(R"({"parts":[{"text":5}]})") == "parts[0]: text: must be a string");
   CHECK(rewritten(R"({"parts":[{"raw":"!"}]})") == "parts[0]: raw: is not base64");
-  CHECK(rewritten(R"({"parts":[]})") == "parts: at least one part is needed");
+  CHECK(rewritten(R"({"parts":[]})") == "parts: must have at least one part");
   CHECK(rewritten(R"({"role":"user","parts":[{"text":"a"}]})") ==
         "message.role: must be ROLE_USER or ROLE_AGENT");
   CHECK(rewritten(R"({"parts":[{"text":"a","metadata":3}]})") == "parts[0]: metadata: must be an object");

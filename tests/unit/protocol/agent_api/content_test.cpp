@@ -102,12 +102,11 @@ TEST_CASE("Agent API content: errors name the member") {
         "content[0].image_url is not a data URL");
   CHECK(error(R"({"type":"image","image_url":"data:image/png;base64,%"})") ==
         "content[0].image_url is not a data URL");
-  CHECK(error(R"({"type":"audio","data":"A*","format":"wav"})") ==
-        "content[0].data is neither a URL nor base64");
+  CHECK(error(R"({"type":"audio","data":"A*","format":"wav"})") == "content[0].data must be a URL or base64");
   CHECK(error(R"({"type":"audio","data":"AAEC","format":1})") == "content[0].format must be a string");
   CHECK(error(R"({"type":"data"})") == "content[0].data is missing");
   CHECK(error(R"({"type":"file","filename":"a"})") ==
-        "content[0].file_data is missing, and so are file_url and file_id");
+        "content[0].file_data is missing; one of file_data, file_url and file_id is required");
   CHECK(error(R"({"type":"file","filename":1})") == "content[0].filename must be a string");
   CHECK(error(R"({"type":"refusal","refusal":[]})") == "content[0].refusal must be a string");
 }

@@ -274,7 +274,7 @@ TEST_CASE("Agent API view: canceled and rejected runs have their own status") {
   const Lines rejected = shown(log({status(State::submitted), status(State::rejected)}));
   CHECK(kinds_of(rejected) == Lines{"response created", "response rejected"});
   CHECK(parsed(rejected.back()).root()["error"].raw() ==
-        R"({"code":"rejected","message":"the agent refused"})");
+        R"({"code":"rejected","message":"the agent rejected the request"})");
   StreamChecker refused(rejected);
   CHECK(refused.status() == "rejected");
 }

@@ -90,16 +90,14 @@ TEST_CASE("Agent Server request: errors name the wrong member") {
   CHECK(problem(R"({"user_id":"u","session_id":7,"input":[]})") == "session_id: must be a string");
   CHECK(problem(R"({"user_id":"u","session_id":")" + std::string(257, 'x') + R"(","input":[]})") ==
         "session_id: must not be longer than 256 bytes");
-  CHECK(problem(R"({"user_id":"u","session_id":"s"})") ==
-        "input: must be a list of messages that is not empty");
-  CHECK(problem(who + R"("input":[]})") == "input: must be a list of messages that is not empty");
-  CHECK(problem(who + R"("input":"hi"})") == "input: must be a list of messages that is not empty");
+  CHECK(problem(R"({"user_id":"u","session_id":"s"})") == "input: must be a list with at least one message");
+  CHECK(problem(who + R"("input":[]})") == "input: must be a list with at least one message");
+  CHECK(problem(who + R"("input":"hi"})") == "input: must be a list with at least one message");
   CHECK(problem(who + R"("input":[1]})") == "input[0]: must be an object");
   CHECK(problem(who + R"("input":[{"content":"x"}]})") == "input[0].role: must be a string");
   CHECK(problem(who + R"("input":[{"role":"assistant","content":"x"}]})") ==
-        "input: must have a message of the user");
-  CHECK(problem(who + R"("input":[{"role":"user","content":[]}]})") ==
-        "input: must have a message of the user");
+        "input: must have a user message");
+  CHECK(problem(who + R"("input":[{"role":"user","content":[]}]})") == "input: must have a user message");
   CHECK(problem(who + R"("input":[{"role":"user"}]})").starts_with("input[0].content"));
   CHECK(problem(who + R"("input":[{"role":"user","content":[{"type":"text","text":1}]}]})")
             .starts_with("input[0].content[0].text"));

@@ -126,7 +126,7 @@ TEST_CASE("Agent Server view: an ask shows the authorisation URL and other data,
   const std::string output = output_of(ask);
   CHECK(
       output.find(
-          R"("content":[{"object":"content","type":"text","text":"The agent needs an answer."},{"object":"content","type":"data","data":{"files":[1]}}])") !=
+          R"("content":[{"object":"content","type":"text","text":"The agent needs input."},{"object":"content","type":"data","data":{"files":[1]}}])") !=
       std::string::npos);
 }
 
@@ -138,7 +138,7 @@ TEST_CASE("Agent Server view: a call of a client's tool is shown as text") {
   CHECK(lines.size() == 6);
   CHECK(
       output_of(log).find(
-          R"_("text":"The agent waits for the result of the tool \"paint\" with {\"color\":\"blue\"}.")_") !=
+          R"_("text":"The agent is waiting for the result of the tool \"paint\" with {\"color\":\"blue\"}.")_") !=
       std::string::npos);
 }
 
@@ -177,7 +177,7 @@ TEST_CASE("Agent Server view: a failed run's last response has the error, and op
   CHECK(
       shown_after_begin(rejected) ==
       Lines{
-          R"(response {"sequence_number":2,"object":"response","status":"rejected","id":"response_t","created_at":1762941912,"error":{"code":"rejected","message":"The agent refused the request."},"output":[]})"});
+          R"(response {"sequence_number":2,"object":"response","status":"rejected","id":"response_t","created_at":1762941912,"error":{"code":"rejected","message":"The agent rejected the request."},"output":[]})"});
 }
 
 TEST_CASE("Agent Server view: an artifact in chunks is one message, with files and data in its content") {

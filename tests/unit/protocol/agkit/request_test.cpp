@@ -151,7 +151,7 @@ TEST_CASE("AG-Kit request: errors name the wrong member") {
       {R"({"messages":[],"conversationId":1})", "conversationId: must be a string"},
       {R"({"messages":[],"tools":{}})", "tools: must be a list of tools"},
       {R"({"messages":[],"tools":[1]})", "tools[0]: must be an object"},
-      {R"({"messages":[],"tools":[{}]})", "tools[0].name: must be a string that is not empty"},
+      {R"({"messages":[],"tools":[{}]})", "tools[0].name: must be a non-empty string"},
       {R"({"messages":[],"tools":[{"name":"a","description":1}]})", "tools[0].description: must be a string"},
       {R"({"messages":[],"tools":[{"name":"a"},{"name":"b","parameters":"no"}]})",
        "tools[1].parameters: must be a JSON Schema as JSON text or as an object"},

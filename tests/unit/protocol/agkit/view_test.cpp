@@ -151,7 +151,7 @@ TEST_CASE("AG-Kit view: a server call without a result gets one before the strea
   log.state(State::input_required, {Part::of_data({R"({"toolCall":{"id":"2"}})"})}, "2");
   const Lines lines = shown(log);
   REQUIRE(lines.size() == 8);
-  CHECK(lines[6] == R"({"type":"tool-result","toolCallId":"1","result":"The tool gave no result."})");
+  CHECK(lines[6] == R"({"type":"tool-result","toolCallId":"1","result":"The tool returned no result."})");
 }
 
 TEST_CASE("AG-Kit view: an ask is its prompt as text, then the interrupt") {
@@ -188,8 +188,8 @@ TEST_CASE("AG-Kit view: an ask without text gets a default, since an interrupt n
   CHECK(
       shown(log) ==
       Lines{
-          R"({"type":"text","content":"The agent needs an answer."})",
-          R"({"type":"interrupt","id":"i","reason":"input_required","payload":{"prompt":"The agent needs an answer."}})",
+          R"({"type":"text","content":"The agent needs input."})",
+          R"({"type":"interrupt","id":"i","reason":"input_required","payload":{"prompt":"The agent needs input."}})",
           "[DONE]"});
 }
 
@@ -219,8 +219,8 @@ TEST_CASE("AG-Kit view: a failure and a refusal are a text and an error") {
                                R"({"type":"error","error":"out of memory"})", "[DONE]"});
   RunLog rejected;
   rejected.begin().state(State::rejected);
-  CHECK(shown(rejected) == Lines{R"({"type":"text","content":"The agent refused the request."})",
-                                 R"({"type":"error","error":"The agent refused the request."})", "[DONE]"});
+  CHECK(shown(rejected) == Lines{R"({"type":"text","content":"The agent rejected the request."})",
+                                 R"({"type":"error","error":"The agent rejected the request."})", "[DONE]"});
 }
 
 TEST_CASE("AG-Kit view: a canceled run just ends") {
@@ -291,7 +291,7 @@ TEST_CASE("AG-Kit view: a new attempt closes open calls and uses new ids") {
                             R"({"type":"tool-call-start","toolCallId":"1","toolCallName":"now"})",
                             R"({"type":"tool-call-args","toolCallId":"1","delta":"{}"})",
                             R"({"type":"tool-call-end","toolCallId":"1"})",
-                            R"({"type":"tool-result","toolCallId":"1","result":"The tool gave no result."})",
+                            R"({"type":"tool-result","toolCallId":"1","result":"The tool returned no result."})",
                             R"({"type":"text","content":"Let me see"})",
                             R"({"type":"tool-call-start","toolCallId":"1-8","toolCallName":"now"})",
                             R"({"type":"tool-call-args","toolCallId":"1-8","delta":"{}"})",
@@ -362,10 +362,10 @@ TEST_CASE("AG-Kit: a client without a message gets the open questions again, but
   CHECK(lines[0] == R"({"type":"text","content":"Sure?"})");
   CHECK(lines[1] == R"({"type":"interrupt","id":"q","reason":"input_required",)"
                     R"("payload":{"prompt":"Sure?","schema":{"type":"boolean"}}})");
-  CHECK(lines[2] == R"({"type":"text","content":"The agent needs authorisation."})");
+  CHECK(lines[2] == R"({"type":"text","content":"The agent needs authorization."})");
   CHECK(lines[3] ==
         R"({"type":"interrupt","id":"a","reason":"auth",)"
-        R"("payload":{"prompt":"The agent needs authorisation.","url":"https://login.example"}})");
+        R"("payload":{"prompt":"The agent needs authorization.","url":"https://login.example"}})");
   CHECK(lines[4] == "[DONE]");
 
   facts.confirm_tool = "confirm";

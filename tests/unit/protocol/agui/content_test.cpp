@@ -83,7 +83,7 @@ TEST_CASE("AG-UI content: errors name the wrong member") {
   CHECK(complaint(R"([{"text":"x"}])") == "content[0].type: must be a string");
   CHECK(complaint(R"([{"type":"text"}])") == "content[0].text: must be a string");
   CHECK(complaint(R"([{"type":"binary","mimeType":"a/b"}])") ==
-        "content[0]: one of id, url and data is needed");
+        "content[0]: one of id, url and data is required");
   CHECK(complaint(R"([{"type":"binary","mimeType":"a/b","data":"*"}])") == "content[0].data: must be base64");
   CHECK(complaint(R"([{"type":"image"}])") == "content[0].source: must be an object");
   CHECK(complaint(R"([{"type":"image","source":{"type":"url"}}])") ==

@@ -212,10 +212,9 @@ TEST_CASE("RunAgentInput: errors name the wrong member") {
   CHECK(complaint(R"({"messages":[],"protocolVersion":1})") == "protocolVersion: must be a string");
   CHECK(complaint(R"({"messages":[],"context":"x"})") == "context: must be a list");
   CHECK(complaint(R"({"messages":[],"tools":{}})") == "tools: must be a list");
-  CHECK(complaint(R"({"messages":[],"tools":[{"name":""}]})") ==
-        "tools[0].name: must be a string that is not empty");
+  CHECK(complaint(R"({"messages":[],"tools":[{"name":""}]})") == "tools[0].name: must be a non-empty string");
   CHECK(complaint(R"({"messages":[],"tools":[{"name":"a","parameters":"{"}]})") ==
-        "tools[0].parameters: must be a JSON Schema, an object");
+        "tools[0].parameters: must be a JSON Schema object");
   CHECK(complaint(R"({"messages":[],"resume":{}})") == "resume: must be a list");
   CHECK(complaint(R"({"messages":[],"resume":[{"status":"resolved"}]})") ==
         "resume[0].interruptId: is missing");
@@ -223,10 +222,10 @@ TEST_CASE("RunAgentInput: errors name the wrong member") {
         "resume[0].status: must be \"resolved\" or \"cancelled\"");
   CHECK(complaint(R"({"messages":[],"resume":[{"interruptId":"i","status":"resolved"},)"
                   R"({"interruptId":"i","status":"resolved"}]})") ==
-        "resume[1].interruptId: was answered before");
+        "resume[1].interruptId: is answered twice");
   CHECK(complaint(with_messages("1")) == "messages[0]: must be an object");
   CHECK(complaint(with_messages(R"({"content":"x"})")) == "messages[0].role: must be a string");
-  CHECK(complaint(with_messages(R"({"role":"human"})")) == "messages[0].role: is not a role of AG-UI");
+  CHECK(complaint(with_messages(R"({"role":"human"})")) == "messages[0].role: is not an AG-UI role");
   CHECK(complaint(with_messages(R"({"role":"user","content":1})")) ==
         "messages[0].content: must be a string or a list of parts");
   CHECK(complaint(with_messages(R"({"role":"tool","content":""})")) == "messages[0].toolCallId: is missing");

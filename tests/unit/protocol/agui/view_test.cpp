@@ -136,10 +136,11 @@ TEST_CASE("AG-UI view: a client's call ends the run without an interrupt, and 1.
   task::ToolCall call{"c1", "confirm", {R"({"n":15})"}};
   call.by_client = true;
   const std::vector<EventBody> bodies{
-      call, status_of(State::input_required,
-                      message_of("s", {Part::of_text("The agent asks for the result of the tool confirm."),
-                                       Part::of_data({R"({"toolCall":{"id":"c1","name":"confirm"}})"})}),
-                      "c1")};
+      call,
+      status_of(State::input_required,
+                message_of("s", {Part::of_text("The agent is waiting for the result of the tool confirm."),
+                                 Part::of_data({R"({"toolCall":{"id":"c1","name":"confirm"}})"})}),
+                "c1")};
   const Lines lines = shown(facts_of(false), bodies);
   REQUIRE(lines.size() == 5);
   CHECK(lines[1] == R"({"type":"TOOL_CALL_START","toolCallId":"c1","toolCallName":"confirm"})");
@@ -339,14 +340,14 @@ TEST_CASE("AG-UI view: a failure is an error with a code, after open messages ar
   CHECK(lines[3] == R"({"type":"TEXT_MESSAGE_END","messageId":"m"})");
   CHECK(lines[4] == R"({"type":"RUN_ERROR","message":"out of luck","code":"failed"})");
   CHECK(last(facts_of(true), {status_of(State::rejected)}) ==
-        R"({"type":"RUN_ERROR","message":"The agent does not do this.","code":"rejected"})");
+        R"({"type":"RUN_ERROR","message":"The agent rejected the request.","code":"rejected"})");
 }
 
 TEST_CASE("AG-UI view: a cancelled run is an outcome for 1.0 and an error for older clients") {
   CHECK(last(facts_of(true), {status_of(State::canceled)}) ==
         R"({"type":"RUN_FINISHED","threadId":"thread-1","runId":"run-1","outcome":{"type":"cancelled"}})");
   CHECK(last(facts_of(false), {status_of(State::canceled)}) ==
-        R"({"type":"RUN_ERROR","message":"The run was cancelled.","code":"cancelled"})");
+        R"({"type":"RUN_ERROR","message":"The run was canceled.","code":"cancelled"})");
 }
 
 TEST_CASE("AG-UI view: the end of the run has the usage") {

@@ -78,7 +78,7 @@ TEST_CASE("Card: rules for security beyond the schema are checked too") {
     "securitySchemes":{"a":{"type":"http"}},"security":[{"b":[]}],"baton":{"executor":"builtin"}})");
   CHECK(security ==
         std::vector<json::SchemaProblem>{{"/securitySchemes/a", "\"scheme\" is missing"},
-                                         {"/security/0/b", "securitySchemes has no scheme of this name"}});
+                                         {"/security/0/b", "securitySchemes has no scheme with this name"}});
 }
 
 TEST_CASE("Card: wrong members are reported with their pointer") {

@@ -151,15 +151,15 @@ TEST_CASE("Remote card: the check finds conflicting transports, wrong URLs and u
         std::vector<std::string>{
             "/capabilities/extensions/0/uri: is missing",
             "/capabilities/extensions/0/required: must be true or false",
-            "/additionalInterfaces/0: the same URL has another transport already: JSONRPC",
+            "/additionalInterfaces/0: the same URL is already listed with another transport: JSONRPC",
             "/additionalInterfaces/1/url: must be an absolute http or https URL",
             "/securitySchemes/a: \"scheme\" is missing",
-            "/securitySchemes/b: needs a \"type\" (apiKey, http, oauth2, openIdConnect or mutualTLS), or the "
-            "member that A2A 1.0 has for it (httpAuthSecurityScheme, ...)",
-            "/securitySchemes/c: its place must be \"header\", \"query\" or \"cookie\"",
-            "/securitySchemes/d/flows: names no flow that A2A has", "/security/0/a: must be a list of scopes",
-            "/security/1: must be of type \"object\"",
-            "/skills/0/security/0/no: securitySchemes has no scheme of this name"});
+            "/securitySchemes/b: requires a \"type\" (apiKey, http, oauth2, openIdConnect or mutualTLS) or "
+            "the A2A 1.0 member for it (httpAuthSecurityScheme, ...)",
+            "/securitySchemes/c: must have the location \"header\", \"query\" or \"cookie\"",
+            "/securitySchemes/d/flows: has none of the flows that A2A defines",
+            "/security/0/a: must be a list of scopes", "/security/1: must be of type \"object\"",
+            "/skills/0/security/0/no: securitySchemes has no scheme with this name"});
 }
 
 }  // namespace remote_card_test

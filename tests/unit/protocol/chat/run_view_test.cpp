@@ -24,7 +24,7 @@ TEST_CASE("Run view: a failure's reason is its message's text, or a default text
   CHECK(reason_of(status(State::failed, {Part::of_text("It broke.")})) == "It broke.");
   CHECK(reason_of(status(State::failed, {Part::of_data({"{}"})})) == "The agent failed.");
   CHECK(reason_of({{State::failed, std::nullopt, {}}, {}}) == "The agent failed.");
-  CHECK(reason_of({{State::rejected, std::nullopt, {}}, {}}) == "The agent refused the request.");
+  CHECK(reason_of({{State::rejected, std::nullopt, {}}, {}}) == "The agent rejected the request.");
 }
 
 TEST_CASE("Run view: a question has its prompt, schema, URL and other data") {

@@ -42,9 +42,9 @@ TEST_CASE("Tools: a question is a tool call if the client offers the tool, excep
 
 TEST_CASE("Tools: a question without text gets a default one") {
   Question question;
-  CHECK(protocol::chat::prompt_of(question) == "The agent needs an answer.");
+  CHECK(protocol::chat::prompt_of(question) == "The agent needs input.");
   question.for_auth = true;
-  CHECK(protocol::chat::prompt_of(question) == "The agent needs authorisation.");
+  CHECK(protocol::chat::prompt_of(question) == "The agent needs authorization.");
   question.prompt = "Log in";
   CHECK(protocol::chat::prompt_of(question) == "Log in");
 }
