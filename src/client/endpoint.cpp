@@ -95,7 +95,7 @@ CallError from_answer(const protocol::a2a::ClientDialect* dialect, const outboun
   }
   if (!good) return {"the server answered with " + outbound::refusal_text(from), 0, may_pass(status), status};
   // Does not quote the bytes: they may contain anything.
-  return {"the server's answer is not of the protocol (HTTP status " + std::to_string(status) + ", " +
+  return {"the server's answer is not valid for the protocol (HTTP status " + std::to_string(status) + ", " +
               std::to_string(body.size()) + " bytes)",
           0, false};
 }
@@ -171,7 +171,7 @@ class StreamReading {
   std::optional<std::string_view> result_of(const protocol::SseEvent& event) {
     const auto document = json::Document::parse_view(event.data);
     if (!document) {
-      refuse({"an event of the stream is not JSON", 0, false});
+      refuse({"the stream contained an event that is not JSON", 0, false});
       return std::nullopt;
     }
     const auto answer = dialect_.read_answer(document->root(), event.type != "error");

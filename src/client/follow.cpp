@@ -16,7 +16,7 @@ constexpr milliseconds kDelayFirst{100}, kDelayMax{5'000};
 // A short limit for a server that has never answered, because it most likely does not exist.
 constexpr milliseconds kFirstContact{5'000};
 constexpr milliseconds kAtOnce{2'000};
-constexpr char kNotKnown[] = "; it is not known whether the message arrived";
+constexpr char kNotKnown[] = "; the message may or may not have arrived";
 
 class Following {
  public:
@@ -94,7 +94,7 @@ class Following {
     const auto document = json::Document::parse_view(result);
     auto update = document ? plan_.dialect->read_update(document->root()) : base::fail(document.error());
     if (!update) {
-      broken_ = CallError{"an event of the stream makes no sense: " + update.error().for_caller, 0, false};
+      broken_ = CallError{"the stream contained an invalid event: " + update.error().for_caller, 0, false};
       return false;
     }
     const bool is_first = std::exchange(first_event_, false);
@@ -214,7 +214,8 @@ class Following {
   }
 
   static CallError lost(const StreamEnd& end) {
-    return end.error ? *end.error : CallError{"the connection was closed before the end", 0, true};
+    return end.error ? *end.error
+                     : CallError{"the connection closed before the task's stream ended", 0, true};
   }
 
   FollowEnd finish(std::optional<CallError> error) {
@@ -256,7 +257,7 @@ void take_answer(const FollowPlan& plan, const FollowWorld& world, const task::J
   const auto document = json::Document::parse_view(result.text);
   auto update = document ? plan.dialect->read_update(document->root()) : base::fail(document.error());
   if (!update) {
-    end.error = CallError{"the server's answer makes no sense: " + update.error().for_caller, 0, false};
+    end.error = CallError{"the server's answer is invalid: " + update.error().for_caller, 0, false};
     return;
   }
   end.error.reset();

@@ -71,7 +71,7 @@ base::Result<std::string> with_files(std::string_view message, Recoded recoded) 
   std::string text;
   json::Writer out(text);
   if (write_recoded(out, document->root(), recoded)) return text;
-  return base::fail(ErrorCode::invalid_argument, "the bytes of a file are not base64 text");
+  return base::fail(ErrorCode::invalid_argument, "the bytes of a file are not valid base64");
 }
 
 }  // namespace
@@ -110,7 +110,7 @@ base::Result<MethodCall> method_call(ProtocolVersion version, const protocol::a2
                                             : "/tasks/{t}";
   }
   const protocol::grpc::Method* found = protocol::grpc::find_method(version, shape);
-  if (found == nullptr) return base::fail(ErrorCode::unsupported, "gRPC has no call for this");
+  if (found == nullptr) return base::fail(ErrorCode::unsupported, "gRPC does not support this operation");
   MethodCall call{found, request.body};
   if (!request.body.empty() && tenant.empty()) return call;
   call.message.clear();

@@ -195,7 +195,7 @@ class GrpcChannel::Impl {
                                   const std::function<bool(std::string_view)>& on_message) const {
     if (!channel_) return base::fail(channel_.error());
     if (!std::ranges::all_of(call.metadata, is_metadata)) {
-      return base::fail(ErrorCode::invalid_argument, "a header has characters that do not belong there");
+      return base::fail(ErrorCode::invalid_argument, "a header contains invalid characters");
     }
     const auto what = method_call(target_.version, call.request, target_.tenant);
     if (!what) return base::fail(what.error());
@@ -205,7 +205,7 @@ class GrpcChannel::Impl {
     if (!json_sent) return base::fail(json_sent.error());
     const auto bytes = messages_.to_bytes(method.request_message(), *json_sent);
     if (!bytes) return base::fail(bytes.error());
-    if (!is_connected(call)) return base::fail(ErrorCode::unavailable, "no gRPC connection");
+    if (!is_connected(call)) return base::fail(ErrorCode::unavailable, "cannot connect over gRPC");
     if (call.on_connected) call.on_connected();
     const std::string path = method.path_of_call();
     if (call.on_bytes) {
@@ -232,7 +232,7 @@ class GrpcChannel::Impl {
     }
     if (enough) return ChannelAnswer{};
     const ::grpc::Status status = talk.finish();
-    if (talk.stopped()) return base::fail(ErrorCode::unavailable, "the request was abandoned");
+    if (talk.stopped()) return base::fail(ErrorCode::unavailable, "the request was canceled");
     return answer_of(status);
   }
 
@@ -257,11 +257,11 @@ class GrpcChannel::Impl {
     using Status = ::grpc::StatusCode;
     if (status.ok()) return ChannelAnswer{};
     if (status.error_code() == Status::UNAVAILABLE)
-      return base::fail(ErrorCode::unavailable, "no gRPC connection: " + status.error_message());
+      return base::fail(ErrorCode::unavailable, "cannot connect over gRPC: " + status.error_message());
     if (status.error_code() == Status::RESOURCE_EXHAUSTED && status.error_message().starts_with(kTooLarge))
       return base::fail(ErrorCode::too_large, "the answer is larger than allowed: " + status.error_message());
     if (status.error_code() == Status::DEADLINE_EXCEEDED)
-      return base::fail(ErrorCode::deadline_exceeded, "there was no answer in time");
+      return base::fail(ErrorCode::deadline_exceeded, "the server did not answer in time");
     StatusName known{status.error_code(), "INTERNAL", 500};
     for (const StatusName& row : kStatuses) {
       if (row.code == status.error_code()) known = row;

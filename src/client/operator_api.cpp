@@ -26,7 +26,8 @@ CallError refused(int status, std::string_view body) {
   call.text = error["message"].str();
   if (call.text.empty()) call.text = error.str();
   if (call.text.empty()) call.text = "HTTP " + std::to_string(status);
-  if (const auto count = error["count"].integer()) call.text += " (it finds " + std::to_string(*count) + ")";
+  if (const auto count = error["count"].integer())
+    call.text += " (the filter finds " + std::to_string(*count) + ")";
   return call;
 }
 

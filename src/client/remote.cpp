@@ -62,18 +62,19 @@ std::string offers_of(const protocol::RemoteCard& card) {
     text.append(text.empty() ? "" : ", ").append(protocol::name_of(place.version)).append(" ");
     text.append(protocol::name_of(place.binding));
   }
-  return text.empty() ? "nothing that is known here" : text;
+  return text.empty() ? "nothing that this client supports" : text;
 }
 
 std::string nothing_fits(const protocol::RemoteCard& card, const Target& target, Purpose purpose) {
   const std::string& a2a = target.a2a;
   if (purpose == Purpose::lists && !a2a.empty() && a2a != "1.0") {
-    return "A2A " + a2a + " has no lists; 1.0 has";
+    return "A2A " + a2a + " cannot list tasks; use A2A 1.0";
   }
-  if (purpose == Purpose::lists) return "lists need A2A 1.0; the agent's card offers " + offers_of(card);
+  if (purpose == Purpose::lists)
+    return "listing tasks requires A2A 1.0; the agent's card offers " + offers_of(card);
   std::string wish = a2a.empty() ? "" : " as A2A " + a2a;
   if (!target.transport.empty()) wish += " over " + target.transport;
-  return "the agent cannot be spoken to" + wish + "; its card offers " + offers_of(card);
+  return "this client cannot talk to the agent" + wish + "; its card offers " + offers_of(card);
 }
 
 // `query` is the query string of the list.
@@ -84,7 +85,7 @@ tl::expected<std::string, CallError> fetch_agents(const Target& target, const st
   auto fetched = http_get(url + "/agents" + query, target.access, "", stop_fd);
   if (!fetched) return tl::unexpected(fetched.error());
   if (!json::Document::view_of(fetched->text).root()["agents"].is_array())
-    return failed("the server has no list of agents");
+    return failed("the server does not list its agents; is it a Baton server?");
   return std::move(fetched->text);
 }
 
@@ -107,7 +108,7 @@ std::optional<CallError> no_such_agent(const Target& target, int stop_fd) {
   if (!names || names->empty()) return std::nullopt;
   if (std::ranges::find(*names, target.agent) != names->end()) return std::nullopt;
   CallError error{target.agent.empty() ? "the server has no default agent"
-                                       : "there is no agent \"" + target.agent + "\""};
+                                       : "agent not found: \"" + target.agent + "\""};
   error.other_agents = OtherAgents{target.agent, *names};
   return error;
 }
@@ -125,7 +126,8 @@ tl::expected<std::vector<NamedTask>, CallError> find_tasks(const Target& target,
   const auto document = json::Document::view_of(*list);
   std::vector<NamedTask> found;
   for (const json::Value agent : document.root()["agents"]) {
-    if (!agent["tasks"].is_array()) return failed("the server does not look tasks up");
+    if (!agent["tasks"].is_array())
+      return failed("the server cannot look up tasks by id; name the agent with --agent");
     for (const json::Value id : agent["tasks"])
       found.push_back({agent["name"].str(), id.str(), agent["default"].boolean()});
   }
@@ -200,7 +202,7 @@ tl::expected<std::vector<Remote>, CallError> find_remotes(const Target& target, 
   if (!needs_card) {
     const ProtocolVersion version = protocol::version_named(target.a2a).value_or(ProtocolVersion::v1_0);
     auto remote = over_grpc({target.endpoint, Binding::grpc, version, {}}, true, target.items_max);
-    if (!remote) return failed("A2A " + target.a2a + " cannot be spoken over gRPC by this program");
+    if (!remote) return failed("A2A " + target.a2a + " over gRPC is not supported by this program");
     remote->agent = target.agent;
     remotes.push_back(std::move(*remote));
   } else if (!fetched) {
@@ -210,11 +212,11 @@ tl::expected<std::vector<Remote>, CallError> find_remotes(const Target& target, 
     if (!forced) return tl::unexpected(CallError{.text = error.text, .no_card = true});
     const Binding binding = target.transport == "rest" ? Binding::rest : Binding::json_rpc;
     auto dialect = protocol::a2a::client_dialect(*forced, binding, {}, target.items_max);
-    if (!dialect) return failed("A2A " + target.a2a + " has no REST");
+    if (!dialect) return failed("A2A " + target.a2a + " has no REST binding; use jsonrpc");
     remotes.push_back({endpoint_url(target.card_url(), target.agent), std::move(dialect)});
   } else {
     const auto card = protocol::read_remote_card(fetched->text);
-    if (!card) return failed("the agent's card cannot be read: " + card.error().for_caller);
+    if (!card) return failed("the agent's card is invalid: " + card.error().for_caller);
     remotes = choose_remotes(*card, target.a2a, purpose, target.transport, target.items_max);
     if (remotes.empty()) return failed(nothing_fits(*card, target, purpose));
     if (card_kept) *card_kept = *fetched;

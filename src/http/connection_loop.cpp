@@ -120,7 +120,7 @@ void ConnectionLoop::add(AcceptedSocket accepted) {
   }
   ++surplus_;
   guarded(connection, [&](Connection& open) {
-    refuse(open, {503, "too many connections"});
+    refuse(open, {503, "too many connections are open; try again later"});
     advance(open);
   });
 }
@@ -235,7 +235,7 @@ ConnectionLoop::Step ConnectionLoop::read_end(Connection& connection) {
     close(connection);
     return Step::wait;
   }
-  refuse(connection, {400, "the request is incomplete"});
+  refuse(connection, {400, "the request ended before it was complete"});
   return Step::again;
 }
 
@@ -274,7 +274,8 @@ bool ConnectionLoop::answer_at_once(Connection& connection, const Request& reque
   if (core_->hooks.answer_at_once) reply = core_->hooks.answer_at_once(request);
   if (!reply && !core_->draining) return false;
   if (core_->draining) connection.shape.keep_alive = false;
-  write_answer(connection, reply ? *reply : core_->refusal(request, 503, "the server is shutting down"));
+  write_answer(connection,
+               reply ? *reply : core_->refusal(request, 503, "the server is shutting down; try again"));
   return true;
 }
 
@@ -309,9 +310,9 @@ std::unique_ptr<StreamSource> make_source(const StreamOpener& opener, Waker wake
   try {
     return opener(std::move(waker));
   } catch (const std::exception& error) {
-    spdlog::error("a stream could not be opened: {}", error.what());
+    spdlog::error("cannot open a stream: {}", error.what());
   } catch (...) {
-    spdlog::error("a stream could not be opened");
+    spdlog::error("cannot open a stream: unknown exception");
   }
   return nullptr;
 }
@@ -326,9 +327,9 @@ std::optional<StreamSource::Next> pull_from(StreamSource& source, std::string& o
       if (!goes_on) return next;
     }
   } catch (const std::exception& error) {
-    spdlog::error("a stream broke off: {}", error.what());
+    spdlog::error("a stream ended unexpectedly: {}", error.what());
   } catch (...) {
-    spdlog::error("a stream broke off");
+    spdlog::error("a stream ended unexpectedly: unknown exception");
   }
   return std::nullopt;
 }
@@ -347,7 +348,7 @@ void ConnectionLoop::open_stream(Connection& connection, const StreamAnswer& ans
   const Limits& limits = core_->limits;
   const bool is_reserved = answer.uses_reserve && reserved_streams_ < limits.reserved_streams_max;
   if (!is_reserved && core_->streams - reserved_streams_ >= limits.streams_max) {
-    write_answer(connection, core_->refusal(answer.about, 503, "too many streams are open"));
+    write_answer(connection, core_->refusal(answer.about, 503, "too many streams are open; try again later"));
     return advance(connection);
   }
   if (!connection.shape.head_method) {
@@ -501,11 +502,11 @@ void ConnectionLoop::check_time(Connection& connection) {
     return;
   }
   if (draining) {
-    refuse(connection, {503, "the server is shutting down"});
+    refuse(connection, {503, "the server is shutting down; try again"});
   } else if (state == RequestParser::State::head && age > limits.header_time) {
-    refuse(connection, {408, "the head of the request took too long"});
+    refuse(connection, {408, "the request's headers took too long to arrive"});
   } else if (state == RequestParser::State::body && is_body_too_slow(connection)) {
-    refuse(connection, {408, "the body of the request came too slowly"});
+    refuse(connection, {408, "the request's body arrived too slowly"});
   }
   advance(connection);
 }
@@ -529,7 +530,7 @@ void ConnectionLoop::bound_bodies() {
     if (!unfinished(each) || each.parser.body_bytes() <= most / count) continue;
     held -= each.parser.body_bytes();
     guarded(connections_[i], [&](Connection& connection) {
-      refuse(connection, {503, "too many large requests at once"});
+      refuse(connection, {503, "too many large requests at once; try again later"});
       advance(connection);
     });
   }

@@ -30,7 +30,7 @@ void ConnectionExchange::answering(const Work& work) {
     spdlog::error("a request handler threw: {}", error.what());
     refuse(500, "internal error");
   } catch (...) {
-    spdlog::error("a request handler threw something that is no exception");
+    spdlog::error("a request handler threw an unknown exception");
     refuse(500, "internal error");
   }
 }
@@ -44,7 +44,7 @@ void ConnectionExchange::serve_later(const std::shared_ptr<ConnectionExchange>& 
 }
 
 void ConnectionExchange::refuse_waiting() {
-  refuse(503, "too many requests are waiting");
+  refuse(503, "too many requests are waiting; try again later");
 }
 
 void ConnectionExchange::block(std::function<void()> work) {

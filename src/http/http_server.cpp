@@ -52,7 +52,7 @@ class HttpServer::Impl {
   ~Impl() { stop(std::chrono::milliseconds(0)); }
 
   base::Result<int> start(const std::string& host, int port) {
-    if (started_) return base::fail(base::ErrorCode::already_exists, "the server was started before");
+    if (started_) return base::fail(base::ErrorCode::already_exists, "the server was already started");
     auto listener = Listener::open(host, port);
     if (!listener) return base::fail(std::move(listener.error()));
     started_ = true;

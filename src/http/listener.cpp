@@ -33,7 +33,8 @@ base::Result<Addresses> resolve(std::string host, int port) {
   addrinfo* list = nullptr;
   if (port < 0 || port > 65535 || host.empty() ||
       getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &list) != 0) {
-    return base::fail(base::ErrorCode::invalid_argument, "this is not an address to listen on",
+    return base::fail(base::ErrorCode::invalid_argument,
+                      "the server cannot listen on this host: it must be an IP address or localhost",
                       "cannot listen on " + host + " port " + std::to_string(port));
   }
   return Addresses(list);
@@ -77,7 +78,8 @@ base::Result<Listener> Listener::open(const std::string& host, int port) {
     const int error = errno;
     return base::fail(
         base::ErrorCode::unavailable,
-        error == EADDRINUSE ? "the address is in use" : "cannot listen on this address",
+        error == EADDRINUSE ? "the address is in use: choose another port, or stop the program that uses it"
+                            : "the server cannot listen on this address",
         std::string(step) + " " + host + " port " + std::to_string(port) + ": " + std::strerror(error));
   };
   if (!fd.valid()) return failed("socket");

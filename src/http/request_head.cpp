@@ -39,7 +39,7 @@ std::optional<Refusal> read_version(std::string_view version, ParsedRequest& par
   }
   const bool well_formed = version.size() == 8 && version.starts_with("HTTP/") && is_digit(version[5]) &&
                            version[6] == '.' && is_digit(version[7]);
-  if (well_formed) return Refusal{505, "only HTTP/1.1 and HTTP/1.0 are spoken here"};
+  if (well_formed) return Refusal{505, "only HTTP/1.1 and HTTP/1.0 are supported"};
   return Refusal{400, "the request line is malformed"};
 }
 
@@ -89,7 +89,7 @@ std::optional<Refusal> HeadParser::add_request_line(std::string_view line, Parse
   const auto last = line.rfind(' ');
   if (first == std::string_view::npos || first == last) return Refusal{400, "the request line is malformed"};
   const std::string_view method = line.substr(0, first);
-  if (!is_token(method)) return Refusal{400, "the method is not a token"};
+  if (!is_token(method)) return Refusal{400, "the method is malformed"};
   parsed.request.method = method;
   if (auto refusal = read_version(line.substr(last + 1), parsed)) return refusal;
   return add_target(line.substr(first + 1, last - first - 1), parsed.request);
@@ -117,10 +117,11 @@ std::optional<Refusal> HeadParser::add_target(std::string_view target, Request& 
 std::optional<Refusal> HeadParser::add_header_line(std::string_view line, ParsedRequest& parsed,
                                                    const Limits& limits) {
   if (++lines_ > limits.header_lines_max) return Refusal{431, "too many header lines"};
-  if (line.front() == ' ' || line.front() == '\t') return Refusal{400, "a header line is folded"};
+  if (line.front() == ' ' || line.front() == '\t')
+    return Refusal{400, "folded header lines are not supported"};
   const auto colon = line.find(':');
   const std::string_view name = line.substr(0, colon);
-  if (colon == std::string_view::npos || !is_token(name)) return Refusal{400, "a header name is not a token"};
+  if (colon == std::string_view::npos || !is_token(name)) return Refusal{400, "a header name is malformed"};
   const std::string_view value = trimmed(line.substr(colon + 1));
   if (same_word(name, "Content-Length")) return add_content_length(value, parsed);
   if (same_word(name, "Transfer-Encoding")) return add_transfer_encoding(value, parsed);
@@ -133,7 +134,7 @@ std::optional<Refusal> HeadParser::add_header_line(std::string_view line, Parsed
     return Refusal{400, "more than one Authorization header"};
   }
   if (same_word(name, "Content-Encoding") && !value.empty() && !same_word(value, "identity")) {
-    return Refusal{415, "this content coding is not understood; send the body as it is"};
+    return Refusal{415, "this content coding is not supported; send the body uncompressed"};
   }
   if (same_word(name, "Host")) {
     if (auto refusal = add_host(value)) return refusal;
@@ -148,7 +149,7 @@ std::optional<Refusal> HeadParser::add_content_length(std::string_view value, Pa
   if (has_length_) return Refusal{400, "more than one Content-Length header"};
   has_length_ = true;
   if (value.empty() || !std::all_of(value.begin(), value.end(), is_digit)) {
-    return Refusal{400, "the Content-Length is not a number"};
+    return Refusal{400, "Content-Length must be a number"};
   }
   // A body that is too large is refused only at the end of the head, because later headers determine the form
   // of the answer.
@@ -166,7 +167,7 @@ std::optional<Refusal> HeadParser::add_transfer_encoding(std::string_view value,
 }
 
 std::optional<Refusal> HeadParser::add_expectation(std::string_view value, ParsedRequest& parsed) {
-  if (!same_word(value, "100-continue")) return Refusal{417, "this expectation cannot be met"};
+  if (!same_word(value, "100-continue")) return Refusal{417, "only Expect: 100-continue is supported"};
   parsed.expects_continue = true;
   return std::nullopt;
 }
@@ -189,8 +190,9 @@ void HeadParser::add_connection(std::string_view value, ParsedRequest& parsed) {
 
 std::optional<Refusal> HeadParser::finish(ParsedRequest& parsed) {
   if (says_close_) parsed.keep_alive = false;
-  if (has_coding_ && has_length_) return Refusal{400, "Content-Length together with Transfer-Encoding"};
-  if (has_coding_ && parsed.http_1_0) return Refusal{400, "HTTP/1.0 has no transfer codings"};
+  if (has_coding_ && has_length_)
+    return Refusal{400, "Content-Length and Transfer-Encoding must not be combined"};
+  if (has_coding_ && parsed.http_1_0) return Refusal{400, "HTTP/1.0 does not support transfer codings"};
   if (!has_host_ && !parsed.http_1_0) return Refusal{400, "the Host header is missing"};
   if (!has_host_ && !authority_.empty()) parsed.request.headers.emplace_back("Host", authority_);
   if (parsed.http_1_0) parsed.expects_continue = false;

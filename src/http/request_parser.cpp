@@ -37,9 +37,9 @@ std::size_t RequestParser::feed_head(std::string_view bytes) {
     head_bytes_ += piece.size();
     // Checked before the end of the line, because a TLS greeting has no lines.
     if (std::any_of(piece.begin(), piece.end(), is_bad_byte)) {
-      refuse({400, "a control character in the head"});
+      refuse({400, "the request's headers contain a control character"});
     } else if (head_bytes_ > limits_->header_bytes_max) {
-      refuse({431, "the head is too large"});
+      refuse({431, "the request's headers are too large"});
     } else if (line_.size() + piece.size() > kLineMax) {
       refuse(parsed_ ? Refusal{431, "a header line is too long"}
                      : Refusal{414, "the request line is too long"});
@@ -57,9 +57,9 @@ std::size_t RequestParser::feed_head(std::string_view bytes) {
 void RequestParser::end_line(std::string_view line) {
   line.remove_suffix(1);
   // With a bare LF or a CR inside a line, two parsers may see two different requests.
-  if (!line.ends_with('\r')) return refuse({400, "a line does not end with CR LF"});
+  if (!line.ends_with('\r')) return refuse({400, "a header line does not end with CR LF"});
   line.remove_suffix(1);
-  if (line.find('\r') != std::string_view::npos) return refuse({400, "a CR within a line"});
+  if (line.find('\r') != std::string_view::npos) return refuse({400, "a header line contains a CR"});
   if (line.empty()) return end_head();
   const bool is_first = !parsed_;
   if (is_first) parsed_ = std::make_unique<ParsedRequest>();

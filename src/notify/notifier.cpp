@@ -128,7 +128,7 @@ void Notifier::take_due() {
   const auto began = SteadyTime::now();
   auto due = queue_.due_deliveries(clock_.now(), limit);
   if (!due) {
-    spdlog::error("webhooks: what is due cannot be read: {}", due.error().for_log);
+    spdlog::error("webhooks: cannot read the due deliveries; retrying: {}", due.error().for_log);
     return scan_after(kScanRetry);
   }
   const std::size_t count = due->size();
@@ -195,7 +195,9 @@ void Notifier::record(const store::Delivery& delivery, const store::DeliveryResu
     // Not found: during the attempt, an operator skipped the delivery or sent an earlier one again.
     const bool is_overtaken = !stored && stored.error().code == base::ErrorCode::not_found;
     const bool good = stored.has_value() || is_overtaken;
-    if (!good) spdlog::error("webhooks: a result could not be stored: {}", stored.error().for_log);
+    if (!good)
+      spdlog::error("webhooks: cannot store the result of a delivery; it may be sent again: {}",
+                    stored.error().for_log);
     loop_.post([this, delivery, result, failures, good] { on_recorded(delivery, result, failures, good); });
   });
 }
@@ -251,8 +253,8 @@ std::optional<Outcome> Notifier::attempt(const store::Delivery& delivery) {
     add_span(delivery, request, outcome, took);
     return outcome;
   } catch (const std::exception& error) {
-    spdlog::error("webhooks: an attempt broke: {}", error.what());
-    return Outcome{Kind::retry, "the attempt broke", {}, false, {}};
+    spdlog::error("webhooks: a delivery attempt failed unexpectedly: {}", error.what());
+    return Outcome{Kind::retry, "internal error during the attempt", {}, false, {}};
   }
 }
 

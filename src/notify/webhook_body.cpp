@@ -15,7 +15,7 @@ namespace {
 base::Result<task::Event> event_of(const DeliveryQueue& queue, const store::Delivery& delivery) {
   auto events = queue.events(delivery.task, {delivery.event.value - 1}, 1);
   if (!events) return base::fail(std::move(events.error()));
-  if (events->empty()) return base::fail(base::ErrorCode::not_found, "the event is gone");
+  if (events->empty()) return base::fail(base::ErrorCode::not_found, "the event no longer exists");
   return std::move(events->front());
 }
 

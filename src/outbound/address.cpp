@@ -181,7 +181,7 @@ bool is_this_machine(const std::string& host) {
 base::Result<void> check_target(const Url& url, const AddressPolicy& policy) {
   if (!is_allowed_port(url.port, policy)) {
     return fail(ErrorCode::permission_denied,
-                "port " + std::to_string(url.port) + " is not allowed: 80, 443 and those from 1024 on are");
+                "port " + std::to_string(url.port) + " is not allowed: use 80, 443 or a port from 1024");
   }
   if (is_localhost(url.host) && !policy.allow_private && !policy.allow_loopback) return forbidden_address();
   const auto literal = literal_address(url.host);

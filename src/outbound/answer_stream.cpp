@@ -85,7 +85,8 @@ ssize_t AnswerStream::read(char* to, std::size_t size) {
   std::memcpy(to, buffer_.data() + begin_, count);
   begin_ += count;
   if (!within_bounds(to, count)) {
-    failure_ = base::Error{base::ErrorCode::unavailable, "the answer is not HTTP within its limits", {}};
+    failure_ = base::Error{
+        base::ErrorCode::unavailable, "the server's answer is not valid HTTP or exceeds its limits", {}};
     return -1;
   }
   return static_cast<ssize_t>(count);

@@ -114,13 +114,14 @@ void Breakers::add_to(base::MetricsText& out) const {
       out.value({{"origin", one.origin}}, static_cast<std::int64_t>(value(one)));
     }
   };
-  family("baton_outbound_breaker_state", Type::gauge, "Of each server called: 0 closed, 1 half open, 2 open.",
+  family("baton_outbound_breaker_state", Type::gauge,
+         "State of the circuit breaker for each server called: 0 closed, 1 half open, 2 open.",
          [](const Status& one) { return static_cast<int>(one.state); });
   family("baton_outbound_failures_total", Type::counter, "Calls without a connection or a proper answer.",
          [](const Status& one) { return one.failures; });
-  family("baton_outbound_held_total", Type::counter, "Times that a call was held back by an open breaker.",
+  family("baton_outbound_held_total", Type::counter, "Calls held back by an open circuit breaker.",
          [](const Status& one) { return one.held; });
-  family("baton_outbound_opened_total", Type::counter, "Times that the breaker has opened.",
+  family("baton_outbound_opened_total", Type::counter, "Number of times the circuit breaker opened.",
          [](const Status& one) { return one.opened; });
 }
 

@@ -33,9 +33,10 @@ ByteBudget::Counts ByteBudget::counts() const {
 
 void ByteBudget::add_to(base::MetricsText& out) const {
   const Counts now = counts();
-  out.gauge("baton_outbound_bytes", "Bytes of other servers' answers that are held.",
+  out.gauge("baton_outbound_bytes", "Bytes of other servers' answers held in memory.",
             static_cast<std::int64_t>(now.bytes));
-  out.gauge("baton_outbound_waiting", "Calls to other servers that wait for outbound.bytes_max.",
+  out.gauge("baton_outbound_waiting",
+            "Calls to other servers that wait because outbound.bytes_max is reached.",
             static_cast<std::int64_t>(now.waiting));
 }
 
@@ -93,11 +94,11 @@ base::Result<void> ByteBudget::wait(std::unique_lock<std::mutex>& lock, const Wa
     const auto now = std::chrono::steady_clock::now();
     if (limits.deadline && now >= *limits.deadline) {
       result = fail(ErrorCode::deadline_exceeded,
-                    "other answers took all the room that outbound.bytes_max allows for too long");
+                    "timed out waiting for other answers to free the memory that outbound.bytes_max allows");
       break;
     }
     if (is_stopped(limits.stop_fd)) {
-      result = fail(ErrorCode::unavailable, "the request was abandoned");
+      result = fail(ErrorCode::unavailable, "the request was canceled");
       break;
     }
     changed_.wait_until(lock, std::min(limits.deadline.value_or(SteadyTime::max()), now + kLookAtStop));
@@ -172,7 +173,7 @@ void Intake::keep(std::size_t bytes) {
 base::Result<Intake::Decoding> Intake::decode(std::size_t text, std::size_t made) const {
   if (budget_ == nullptr) return Decoding();
   if (made > budget_->answer_max_) {
-    return fail(ErrorCode::too_large, "the answer has so many values that reading it takes more than " +
+    return fail(ErrorCode::too_large, "the answer contains so many values that decoding it takes more than " +
                                           std::to_string(budget_->answer_max_) +
                                           " bytes (outbound.task_bytes_max)");
   }

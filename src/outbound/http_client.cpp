@@ -58,14 +58,14 @@ bool is_reserved_header(std::string_view name) {
 
 base::Result<void> check(const HttpRequest& request) {
   if (request.method != "GET" && request.method != "POST" && request.method != "DELETE") {
-    return fail(ErrorCode::invalid_argument, "only GET, POST and DELETE requests are made");
+    return fail(ErrorCode::invalid_argument, "only GET, POST and DELETE requests are supported");
   }
   if (!is_header_value(request.content_type)) {
-    return fail(ErrorCode::invalid_argument, "the content type has characters that do not belong there");
+    return fail(ErrorCode::invalid_argument, "the content type contains invalid characters");
   }
   for (const auto& [name, value] : request.headers) {
     if (!base::is_token(name) || is_reserved_header(name) || !is_header_value(value)) {
-      return fail(ErrorCode::invalid_argument, "a header has characters that do not belong there", name);
+      return fail(ErrorCode::invalid_argument, "a header contains invalid characters", name);
     }
   }
   return {};

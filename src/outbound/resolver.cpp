@@ -58,19 +58,19 @@ base::Result<void> wait_for(int fd, const WaitLimits& limits) {
     if (limits.deadline) {
       const auto left = std::chrono::ceil<milliseconds>(*limits.deadline - std::chrono::steady_clock::now());
       if (left.count() <= 0)
-        return fail(ErrorCode::deadline_exceeded, "looking up the host name took too long");
+        return fail(ErrorCode::deadline_exceeded, "resolving the host name took too long");
       timeout = static_cast<int>(std::min<std::int64_t>(left.count(), 3'600'000));
     }
     const int count = ::poll(fds.data(), fds.size(), timeout);
-    if (count < 0 && errno != EINTR) return fail(ErrorCode::unavailable, "the host name cannot be looked up");
-    if (count > 0 && fds[1].revents != 0) return fail(ErrorCode::unavailable, "the request was abandoned");
+    if (count < 0 && errno != EINTR) return fail(ErrorCode::unavailable, "the host name cannot be resolved");
+    if (count > 0 && fds[1].revents != 0) return fail(ErrorCode::unavailable, "the request was canceled");
     if (count > 0 && fds[0].revents != 0) return {};
   }
 }
 
 // One look-up, and one eventfd per waiting caller.
 struct Pending {
-  Addresses addresses = fail(ErrorCode::unavailable, "the host name cannot be looked up");
+  Addresses addresses = fail(ErrorCode::unavailable, "the host name cannot be resolved");
   bool done = false;
   std::vector<std::shared_ptr<base::UniqueFd>> waiting;
 };
@@ -106,7 +106,7 @@ Resolver::Resolver(Lookup lookup, std::size_t lookups_max)
 
 Addresses Resolver::resolve(const std::string& host, const WaitLimits& limits) const {
   const auto wake = std::make_shared<base::UniqueFd>(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!wake->valid()) return fail(ErrorCode::unavailable, "too many files are open");
+  if (!wake->valid()) return fail(ErrorCode::unavailable, "too many files are open; try again later");
   std::shared_ptr<Pending> asked;
   {
     std::lock_guard lock(state_->mutex);
@@ -114,7 +114,7 @@ Addresses Resolver::resolve(const std::string& host, const WaitLimits& limits) c
     if (found != state_->pending.end()) {
       asked = found->second;
     } else if (state_->pending.size() >= state_->lookups_max) {
-      return fail(ErrorCode::unavailable, "too many host names are being looked up");
+      return fail(ErrorCode::unavailable, "too many host names are being resolved; try again later");
     } else {
       asked = std::make_shared<Pending>();
       try {
@@ -125,7 +125,7 @@ Addresses Resolver::resolve(const std::string& host, const WaitLimits& limits) c
           state->run(host, *asked);
         }).detach();
       } catch (const std::system_error&) {
-        return fail(ErrorCode::unavailable, "the host name cannot be looked up", "no thread can be made");
+        return fail(ErrorCode::unavailable, "the host name cannot be resolved", "cannot create a thread");
       }
       state_->pending.emplace(host, asked);
     }

@@ -45,7 +45,7 @@ base::Result<std::unique_ptr<TlsChannel>> TlsChannel::open(std::unique_ptr<Socke
   if (const auto ready = channel->prepare(host); !ready) return fail(ready.error());
   const auto shaken = channel->drive([&] { return SSL_connect(channel->ssl_.get()); });
   if (!shaken) return fail(shaken.error());
-  if (*shaken != 1) return fail(ErrorCode::unavailable, "no secure connection could be made");
+  if (*shaken != 1) return fail(ErrorCode::unavailable, "cannot establish a TLS connection");
   return channel;
 }
 
@@ -86,10 +86,10 @@ base::Result<int> TlsChannel::drive(Call call) {
     if (why != SSL_ERROR_WANT_READ && why != SSL_ERROR_WANT_WRITE) {
       const long verified = SSL_get_verify_result(ssl_.get());
       if (verified != X509_V_OK) {
-        return fail(ErrorCode::unavailable, "the certificate of the other side was not accepted",
+        return fail(ErrorCode::unavailable, "the server's certificate is not trusted",
                     X509_verify_cert_error_string(verified));
       }
-      return tls_failed("the secure connection broke");
+      return tls_failed("the TLS connection was lost");
     }
     if (!flushed) return fail(flushed.error());
     if (why == SSL_ERROR_WANT_READ) {
@@ -115,7 +115,7 @@ base::Result<void> TlsChannel::fill() {
   const auto got = socket_->read(buffer.data(), buffer.size());
   if (!got) return fail(got.error());
   // Without a TLS close_notify, an attacker may have truncated the answer.
-  if (*got == 0) return fail(ErrorCode::unavailable, "the other side hung up without a word");
+  if (*got == 0) return fail(ErrorCode::unavailable, "the server closed the connection without an answer");
   BIO_write(SSL_get_rbio(ssl_.get()), buffer.data(), static_cast<int>(*got));
   return {};
 }
@@ -132,7 +132,7 @@ base::Result<void> TlsChannel::write(std::string_view bytes) {
     const int most = static_cast<int>(std::min(bytes.size(), kRecordMax));
     const auto sent = drive([&] { return SSL_write(ssl_.get(), bytes.data(), most); });
     if (!sent) return fail(sent.error());
-    if (*sent <= 0) return fail(ErrorCode::unavailable, "the other side closed the connection");
+    if (*sent <= 0) return fail(ErrorCode::unavailable, "the server closed the connection");
     bytes.remove_prefix(static_cast<std::size_t>(*sent));
   }
   return {};

@@ -42,7 +42,7 @@ std::string lower(std::string_view text) {
 }
 
 tl::unexpected<base::Error> bad_url(const char* why) {
-  return fail(ErrorCode::invalid_argument, std::string("the URL is not usable: ") + why);
+  return fail(ErrorCode::invalid_argument, std::string("invalid URL: ") + why);
 }
 
 // Splits "host:port" or "[literal]:port" and checks both.
@@ -50,7 +50,7 @@ base::Result<void> read_authority(std::string_view authority, Url& url) {
   std::string_view port;
   if (!authority.empty() && authority.front() == '[') {
     const std::size_t end = authority.find(']');
-    if (end == std::string_view::npos) return bad_url("a bracket is missing");
+    if (end == std::string_view::npos) return bad_url("a closing bracket is missing");
     url.host = lower(authority.substr(1, end - 1));
     port = authority.substr(end + 1);
     if (url.host.find(':') == std::string::npos ||
@@ -61,9 +61,9 @@ base::Result<void> read_authority(std::string_view authority, Url& url) {
     const std::size_t end = std::min(authority.find(':'), authority.size());
     url.host = lower(authority.substr(0, end));
     port = authority.substr(end);
-    if (url.host.empty()) return bad_url("it names no host");
+    if (url.host.empty()) return bad_url("it has no host");
     if (!std::all_of(url.host.begin(), url.host.end(), is_name_character)) {
-      return bad_url("the host name has characters that do not belong there");
+      return bad_url("the host name contains invalid characters");
     }
   }
   if (url.host.size() > kHostMax) return bad_url("the host name is too long");
@@ -94,13 +94,13 @@ std::string origin_of(std::string_view text) {
 base::Result<Url> parse_url(std::string_view text) {
   if (text.size() > kUrlMax) return bad_url("it is too long");
   if (!std::all_of(text.begin(), text.end(), is_url_character)) {
-    return bad_url("it has spaces, control characters or characters that must be percent-encoded");
+    return bad_url("it contains spaces, control characters or characters that must be percent-encoded");
   }
   const std::size_t colon = text.find("://");
-  if (colon == std::string_view::npos) return bad_url("it is not absolute");
+  if (colon == std::string_view::npos) return bad_url("it must begin with http:// or https://");
   Url url;
   url.scheme = lower(text.substr(0, colon));
-  if (url.scheme != "http" && url.scheme != "https") return bad_url("only http and https are spoken");
+  if (url.scheme != "http" && url.scheme != "https") return bad_url("only http and https are supported");
   url.port = url.scheme == "https" ? 443 : 80;
 
   std::string_view rest = text.substr(colon + 3);
@@ -108,7 +108,7 @@ base::Result<Url> parse_url(std::string_view text) {
   const std::size_t end = std::min(rest.find_first_of("/?"), rest.size());
   const std::string_view authority = rest.substr(0, end);
   if (authority.find('@') != std::string_view::npos)
-    return bad_url("user names and passwords are not allowed in it");
+    return bad_url("it must not contain a user name or password");
   if (const auto read = read_authority(authority, url); !read) return fail(read.error());
 
   url.target = std::string(rest.substr(end));

@@ -73,7 +73,7 @@ TEST_CASE("Follow: a lost message to an existing task is not sent again") {
   plan.may_send_again = false;
   const FollowEnd end = script.run(plan);
   REQUIRE(end.error.has_value());
-  CHECK(end.error->text.find("not known whether") != std::string::npos);
+  CHECK(end.error->text.find("may or may not have arrived") != std::string::npos);
   CHECK(script.requests.size() == 1);
 }
 
@@ -131,7 +131,7 @@ TEST_CASE("Follow: a server that closes every stream at once is given up too") {
   script.connections.resize(1000);
   const FollowEnd end = script.run(send_plan());
   REQUIRE(end.error.has_value());
-  CHECK(end.error->text.find("closed before the end") != std::string::npos);
+  CHECK(end.error->text.find("closed before the task") != std::string::npos);
   CHECK(script.now.time_since_epoch() < std::chrono::seconds(62));
 }
 
@@ -213,7 +213,7 @@ TEST_CASE("Follow: an invalid event is an error and ends the stream") {
   script.connections = {{{{1, R"({"id":"t"})"}}, {}}};
   const FollowEnd end = script.run(send_plan());
   REQUIRE(end.error.has_value());
-  CHECK(end.error->text.find("makes no sense") != std::string::npos);
+  CHECK(end.error->text.find("invalid") != std::string::npos);
   CHECK(script.requests.size() == 1);
 }
 

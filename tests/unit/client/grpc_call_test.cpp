@@ -34,7 +34,8 @@ TEST_CASE("gRPC call: each REST request of a version becomes the equivalent call
   CHECK(call_of(v1_0, body, "acme") ==
         R"(SendStreamingMessage {"tenant":"acme","message":{"messageId":"m"}})");
   CHECK(call_of(v0_3, {"POST", "/v1/message:send", "{}"}) == "SendMessage {}");
-  CHECK(call_of(v1_0, {"GET", "/tasks/t/pushNotificationConfigs", {}}) == "gRPC has no call for this");
+  CHECK(call_of(v1_0, {"GET", "/tasks/t/pushNotificationConfigs", {}}) ==
+        "gRPC does not support this operation");
   CHECK(protocol::grpc::find_method("/lf.a2a.v1.A2AService/GetTask")->path_of_call() ==
         "/lf.a2a.v1.A2AService/GetTask");
 }

@@ -188,7 +188,7 @@ TEST_CASE("Notifier: a dripping answer ends at the deadline, and the delivery is
   fixture.restart();
   fixture.add(1, 1, config("c", server.url()));
   REQUIRE(fixture.wait_for_retries(1));
-  CHECK(fixture.store.entries()[0].error == "the other side took too long");
+  CHECK(fixture.store.entries()[0].error == "the server took too long to answer");
 }
 
 TEST_CASE("Notifier: an endless answer counts by its status") {

@@ -98,7 +98,7 @@ TEST_CASE("Resolver: the number of hanging look-ups is bounded, and their places
   }
   const auto refused = fixture.resolver.resolve("quick", within(patience()));
   REQUIRE_FALSE(refused.has_value());
-  CHECK(refused.error().for_caller == "too many host names are being looked up");
+  CHECK(refused.error().for_caller == "too many host names are being resolved; try again later");
   fixture.system->let_go();
   const auto deadline = std::chrono::steady_clock::now() + patience();
   while (!fixture.resolver.resolve("quick", within(patience())) &&

@@ -117,7 +117,7 @@ TEST_CASE("TlsChannel: a server whose certificate is in the system's store is ac
     const auto wrong_name = http_request(server.request_by("127.0.0.1"));
     REQUIRE_FALSE(wrong_name.has_value());
     CHECK(wrong_name.error().code == ErrorCode::unavailable);
-    CHECK(wrong_name.error().for_caller == "the certificate of the other side was not accepted");
+    CHECK(wrong_name.error().for_caller == "the server's certificate is not trusted");
   }
   unsetenv("SSL_CERT_FILE");
 }
