@@ -72,7 +72,7 @@ def stream_slowly(turn_id: str, words: list[str], rest: list[str], pause: float)
     cancelled = waiting[turn_id]
     for index, line in enumerate(words):
         if cancelled.wait(pause if index else 0):
-            rest = [encode({"type": "fail", "turn": turn_id, "error": "The turn was cancelled."})]
+            rest = [encode({"type": "fail", "turn": turn_id, "error": "The turn was canceled."})]
             break
         send([line])
     del waiting[turn_id]

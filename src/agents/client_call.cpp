@@ -5,7 +5,7 @@
 namespace baton::agents {
 
 std::string words_for_call(std::string_view tool) {
-  return "The agent asks for the result of the tool " + std::string(tool) + ".";
+  return "The agent is waiting for the result of the tool " + std::string(tool) + ".";
 }
 
 task::Message message_of(const task::ToolCall& call) {

@@ -40,10 +40,10 @@ std::string delegate_url_problem(std::string_view entry) {
   const auto url = outbound::parse_url(entry);
   if (!url) return url.error().for_caller;
   if (entry.find_first_of("?#\\") != std::string_view::npos)
-    return "it has a query, a fragment or a backslash";
+    return "it must not contain a query, a fragment or a backslash";
   // With a path, every URL below the entry begins with the entry's own "/".
   if (entry.find('/', entry.find("://") + 3) == std::string_view::npos)
-    return "it has no path: end it with \"/\" for all agents there";
+    return "it has no path: end it with \"/\" to allow all agents there";
   return entry.size() > kDelegateUrlMax ? "it is longer than 250 bytes" : "";
 }
 

@@ -63,7 +63,7 @@ class FunctionTurn::Shared {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return results_.contains(id) || cancelled_ || dropped_; });
     const auto found = results_.find(id);
-    if (found == results_.end()) return {id, std::nullopt, "the turn was cancelled"};
+    if (found == results_.end()) return {id, std::nullopt, "the turn was canceled"};
     DelegateResult result = std::move(found->second);
     results_.erase(found);
     return result;
@@ -130,10 +130,12 @@ void run(const FunctionExecutor::Function& function, const Turn& input,
     function(turn);
     turn.finish(turn.cancelled() ? Outcome{Canceled{}} : Outcome{Done{}});
   } catch (const std::exception& error) {
-    base::log_error({{"agent", input.agent.value}, {"task", input.task.value}}, "threw: {}", error.what());
+    base::log_error({{"agent", input.agent.value}, {"task", input.task.value}},
+                    "the agent function threw: {}", error.what());
     turn.finish(Failed{"the agent failed"});
   } catch (...) {
-    base::log_error({{"agent", input.agent.value}, {"task", input.task.value}}, "threw");
+    base::log_error({{"agent", input.agent.value}, {"task", input.task.value}},
+                    "the agent function threw an unknown exception");
     turn.finish(Failed{"the agent failed"});
   }
 }
@@ -268,7 +270,8 @@ std::unique_ptr<Execution> FunctionExecutor::start(Turn turn, std::shared_ptr<Tu
   auto running = std::make_unique<FunctionExecution>(shared);
   const auto kept = std::make_shared<const Turn>(std::move(turn));
   if (!pool_.try_submit([function = function_, kept, shared] { run(*function, *kept, shared); })) {
-    shared->gate.use([](TurnSink& full) { full.finish(Failed{"too many turns run at the same time"}); });
+    shared->gate.use(
+        [](TurnSink& full) { full.finish(Failed{"too many turns are running at once; try again later"}); });
   }
   return running;
 }

@@ -1,4 +1,5 @@
 #include "agents/questions.h"
+#include "base/text.h"
 
 #include <algorithm>
 #include <utility>
@@ -87,7 +88,7 @@ bool declines(const task::Message& answer) {
 
 base::Result<void> fit_text(const BoundedSchema& schema, const BoundedSchema::Reading& reading,
                             task::Message& answer) {
-  const std::string expected = "the question wants " + reading.expected();
+  const std::string expected = "the question requires " + reading.expected();
   if (!has_kind(answer, Part::Kind::text)) return refuse(expected + ", as text or as data");
   const std::string text = task::text_of(answer);
   // Clients' tools return text, which may be the data itself.
@@ -108,7 +109,7 @@ SchemaReport check_schema(const task::Message& question, const QuestionLimits& l
   SchemaReport report;
   for (const Part& part : question.parts) {
     if (is_too_large(part, limits)) {
-      report.fault = json::SchemaProblem{"", "is larger than " + std::to_string(limits.bytes_max) + " bytes"};
+      report.fault = json::SchemaProblem{"", "is larger than " + base::counted(limits.bytes_max, "byte")};
       return report;
     }
     const std::string text = schema_in(part);
@@ -127,7 +128,7 @@ SchemaReport check_schema(const task::Message& question, const QuestionLimits& l
 void remove_schema(task::Message& question, const QuestionLimits& limits) {
   std::erase_if(question.parts,
                 [&](const Part& part) { return is_too_large(part, limits) || !schema_in(part).empty(); });
-  if (question.parts.empty()) question.parts.push_back(Part::of_text("The agent waits for an answer."));
+  if (question.parts.empty()) question.parts.push_back(Part::of_text("The agent is waiting for an answer."));
 }
 
 base::Result<void> fit_answer(const task::Message& question, const QuestionLimits& limits, bool needs_data,
@@ -147,7 +148,7 @@ base::Result<void> fit_answer(const task::Message& question, const QuestionLimit
   const std::string example = schema->example();
   constexpr std::size_t kExampleMax = 300;
   const bool is_shown = !example.empty() && example.size() <= kExampleMax;
-  return refuse("the question wants data that fits its schema" + (is_shown ? ", such as " + example : ""));
+  return refuse("the question requires data that fits its schema" + (is_shown ? ", such as " + example : ""));
 }
 
 }  // namespace baton::agents

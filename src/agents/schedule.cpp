@@ -24,9 +24,10 @@ void read_one(json::Value from, const std::string& place, std::vector<Schedule>&
   if (!cron) problems.push_back({place + "/cron", cron.error().for_caller});
   const std::string zone_name = from["timezone"].absent() ? "UTC" : from["timezone"].str();
   auto zone = base::TimeZone::load(zone_name);
-  if (!zone) warnings.push_back({place + "/timezone", zone.error().for_caller + ": this schedule is off"});
+  if (!zone)
+    warnings.push_back({place + "/timezone", zone.error().for_caller + "; this schedule is disabled"});
   const task::Caller caller = from["caller"].absent() ? task::kAnonymous : task::Caller{from["caller"].str()};
-  if (!is_readable(caller.value)) problems.push_back({place + "/caller", "is not the name of a caller"});
+  if (!is_readable(caller.value)) problems.push_back({place + "/caller", "is not a valid caller name"});
   if (!cron || !zone) return;
   Schedule made{{},
                 std::move(*cron),
@@ -39,7 +40,7 @@ void read_one(json::Value from, const std::string& place, std::vector<Schedule>&
   made.name = base::uuid_of({from["cron"].string(), zone_name, caller.value, made.text,
                              std::to_string(static_cast<int>(made.missed))});
   const bool is_known = std::ranges::any_of(all, [&](const Schedule& one) { return one.name == made.name; });
-  if (is_known) problems.push_back({place, "is there twice"});
+  if (is_known) problems.push_back({place, "is given twice: remove one of the two"});
   all.push_back(std::move(made));
 }
 

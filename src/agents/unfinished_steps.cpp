@@ -20,23 +20,23 @@ std::string UnfinishedSteps::take(const task::EventBody& body) {
 
 std::string UnfinishedSteps::take_call(const task::ToolCall& call) {
   const bool is_new = calls_.try_emplace(call.id, Call{next_++, !call.by_client}).second;
-  return is_new ? "" : "tool-call: there is a call " + named(call.id) + " in this turn already";
+  return is_new ? "" : "tool-call: this turn already has a call " + named(call.id);
 }
 
 std::string UnfinishedSteps::take_result(const task::ToolResult& result) {
   const auto call = calls_.find(result.id);
-  if (call == calls_.end()) return "tool-result: there is no call " + named(result.id) + " in this turn";
-  if (!call->second.open) return "tool-result: the call " + named(result.id) + " has its result already";
+  if (call == calls_.end()) return "tool-result: this turn has no call " + named(result.id);
+  if (!call->second.open) return "tool-result: the call " + named(result.id) + " already has its result";
   call->second.open = false;
   return {};
 }
 
 std::string UnfinishedSteps::take_step(const task::Step& step) {
   if (step.phase == task::Step::Phase::finish) {
-    return steps_.erase(step.name) == 1 ? "" : "step: " + named(step.name) + " has not begun";
+    return steps_.erase(step.name) == 1 ? "" : "step: " + named(step.name) + " has not started";
   }
   const bool is_new = steps_.try_emplace(step.name, next_++).second;
-  return is_new ? "" : "step: " + named(step.name) + " has begun already";
+  return is_new ? "" : "step: " + named(step.name) + " has already started";
 }
 
 std::vector<task::EventBody> UnfinishedSteps::close() {

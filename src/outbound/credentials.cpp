@@ -199,7 +199,7 @@ tl::expected<Credentials::Kept, TokenError> Credentials::fetch(int stop_fd, bool
   Kept kept{root["access_token"].str()};
   const bool is_bearer =
       root["token_type"].absent() || base::same_word(root["token_type"].string(), "Bearer");
-  if (!is_token(kept.token) || !is_bearer) return refused("its token endpoint's answer makes no sense");
+  if (!is_token(kept.token) || !is_bearer) return refused("its token endpoint returned an invalid answer");
   const std::int64_t life =
       std::clamp<std::int64_t>(root["expires_in"].integer().value_or(kLifetime), 0, kLifetimeMax);
   kept.until = begun + std::chrono::seconds(life) -

@@ -77,7 +77,7 @@ class LibraryCase:
     def result(self, name: str, turn_id: str = "t1", **members: object) -> None:
         self.agent.send({"type": "delegate-result", "turn": turn_id, "id": name, **members})
 
-    def assert_failed(self, lines: list[dict], error: str = "The agent failed; the log has more about task k1.") -> None:
+    def assert_failed(self, lines: list[dict], error: str = "The agent failed; for details, see the log for task k1.") -> None:
         self.assertEqual({**lines[-1], "detail": ""}, {"type": "fail", "error": error, "detail": ""})
 
     def line_with(self, mark: str) -> str:

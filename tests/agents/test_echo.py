@@ -85,7 +85,7 @@ class Echo(AgentTest):
             self.worker.send(turn(text("a b c"), turn_id=turn_id, message_metadata={"delay_ms": 5000}))
             self.worker.line()
         self.worker.send({"type": "cancel", "turn": "one"})
-        self.assertEqual(self.worker.line(), {"type": "fail", "turn": "one", "error": "The turn was cancelled."})
+        self.assertEqual(self.worker.line(), {"type": "fail", "turn": "one", "error": "The turn was canceled."})
         self.worker.send({"type": "cancel", "turn": "two"})
         self.assertEqual(self.worker.line()["turn"], "two")
 

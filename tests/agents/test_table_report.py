@@ -185,7 +185,7 @@ class BrokenTables(TableReportTest):
 
     def test_a_turn_that_is_not_understood_is_a_clear_failure(self):
         for part in ({"raw": 3}, {"url": 3}):
-            self.assert_fails("The agent failed; the log has more about task k1", part)
+            self.assert_fails("The agent failed; for details, see the log for task k1", part)
 
 
 class FilesByUri(TableReportTest):

@@ -145,7 +145,7 @@ class Tools(AgentTest):
         for parts in ([{"text": 3}], ["text"], 3):
             line = turn()
             line["message"]["parts"] = parts
-            failure = {"type": "fail", "turn": "t1", "error": "The agent failed; the log has more about task k1."}
+            failure = {"type": "fail", "turn": "t1", "error": "The agent failed; for details, see the log for task k1."}
             [said] = self.run_turn(line)
             self.assertRegex(said.pop("detail"), r"Error: .* \(agent\.py:\d+\)$")
             self.assertEqual(said, failure)

@@ -66,9 +66,9 @@ class AguiTurn {
   void run() {
     if (credentials_.missing()) return fail("the credentials for the remote agent are missing");
     if (is_about_resending(input_) && !says_resend(input_))
-      return fail("it is not known whether the remote agent got the message, and it was not sent again");
+      return fail("the remote agent may or may not have received the message, and it was not resent");
     auto run = run_input(input_);
-    if (!run) return fail("the message that is to be sent again is no longer at hand");
+    if (!run) return fail("the message to resend is no longer stored");
     run->newer = !settings_.endpoint.older_agui;
     post_.url = settings_.endpoint.url;
     post_.body = protocol::agui::write_input(*run);
@@ -104,7 +104,7 @@ class AguiTurn {
       // before it fails.
       post_.despite_breaker = is_late;
       if (is_late) delay = std::clamp(until_time(last), milliseconds(0), delay);
-      base::log_warn(log_members(), "asks the remote agent again in {} ms: {}", delay.count(), why_);
+      base::log_warn(log_members(), "retrying the remote agent in {} ms: {}", delay.count(), why_);
       if (turn_.wait_cancelled(delay)) return;
       if (!held_) pause = std::min(pause * 2, kRetryMax);
       if (!relay_.has_told()) continue;
@@ -153,8 +153,8 @@ class AguiTurn {
         break;
     }
     const bool is_stream = posted.answer.content_type.starts_with("text/event-stream");
-    why_ = is_stream ? "the remote agent: its stream ended without an end of the run"
-                     : "the remote agent does not answer with a stream of events";
+    why_ = is_stream ? "the remote agent's stream ended before its run did"
+                     : "the remote agent did not answer with an event stream";
     return is_stream ? RunSpoke::lost : RunSpoke::refused;
   }
 
@@ -175,29 +175,31 @@ class AguiTurn {
 
   bool take(std::string_view piece) {
     bytes_ += piece.size();
-    if (bytes_ > settings_.output_max) return refuse("the remote agent says more than the card allows");
+    if (bytes_ > settings_.output_max)
+      return refuse("the remote agent's answer is larger than its card allows (output_max_bytes)");
     const auto goes_on =
         events_->feed(piece, [&](const protocol::SseEvent& event) { return take_event(event.data); });
-    if (!goes_on) return refuse("an event of the remote agent is larger than the card allows");
+    if (!goes_on)
+      return refuse("an event of the remote agent is larger than its card allows (line_max_bytes)");
     intake_.keep(events_->unfinished() + reader_.held() + relay_.held());
     return *goes_on;
   }
 
   bool take_event(const std::string& data) {
     const auto right = client::may_decode(data, &intake_);
-    if (!right) return refuse("the remote agent's answer is not taken: " + right.error().for_caller);
+    if (!right) return refuse("the remote agent's answer was rejected: " + right.error().for_caller);
     auto pieces = reader_.take(data);
     if (!pieces) {
       const bool is_large = pieces.error().code == base::ErrorCode::too_large;
-      return refuse((is_large ? "the remote agent's answer is not taken: "
-                              : "the remote agent's answer makes no sense: ") +
-                    pieces.error().for_caller);
+      return refuse(
+          (is_large ? "the remote agent's answer was rejected: " : "the remote agent's answer is invalid: ") +
+          pieces.error().for_caller);
     }
     for (protocol::agui::RunPiece& piece : *pieces) {
       if (turn_.cancelled()) return false;
       relay_.tell(std::move(piece));
       if (!relay_.refusal().empty())
-        return refuse("the remote agent's answer is not taken: " + relay_.refusal());
+        return refuse("the remote agent's answer was rejected: " + relay_.refusal());
     }
     return !reader_.end() && !turn_.cancelled();
   }
@@ -211,7 +213,7 @@ class AguiTurn {
   void not_known() {
     const std::string text = relay_.has_told()
                                  ? "the connection to the remote agent was lost in the middle of its answer"
-                                 : "it is not known whether the remote agent got the message";
+                                 : "the remote agent may or may not have received the message";
     if (settings_.on_unknown() != Endpoint::OnUnknown::ask) return fail(text);
     task::Message question;
     question.parts.push_back(task::Part::of_text(text + ". Answer \"resend\" to send it again."));

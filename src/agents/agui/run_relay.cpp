@@ -214,7 +214,7 @@ void RunRelay::keep_call(task::ToolCall call) {
   client_bytes_ += bytes_of_call(call);
   client_calls_.emplace(next_call_++, std::move(call));
   if (client_bytes_ <= arguments_max_) return;
-  refusal_ = "its calls of the client's tools have arguments of more than " + std::to_string(arguments_max_) +
+  refusal_ = "the arguments of its client tool calls are larger than " + std::to_string(arguments_max_) +
              " bytes (outbound.tool_arguments_max)";
 }
 
@@ -252,7 +252,7 @@ Outcome RunRelay::outcome_of(const RunEnd& end) {
     case RunEnd::Kind::failed:
       return Failed{end.error.empty() ? "the remote agent failed" : outbound::shown_error(end.error, {})};
     case RunEnd::Kind::cancelled:
-      return Failed{"the remote agent has cancelled the run"};
+      return Failed{"the remote agent canceled the run"};
     case RunEnd::Kind::interrupted:
       return ask(end.interrupts);
     case RunEnd::Kind::finished:
@@ -287,7 +287,7 @@ Outcome RunRelay::ask(const std::vector<Interrupt>& interrupts) const {
     }
     asked.for_auth = asked.for_auth || interrupt.for_auth;
   }
-  if (words.empty()) words = "the remote agent waits for an answer";
+  if (words.empty()) words = "the remote agent is waiting for an answer";
   asked.message.role = task::Role::agent;
   asked.message.parts.push_back(task::Part::of_text(std::move(words)));
   for (const Interrupt& interrupt : interrupts) {

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 using base::ErrorCode;
 using json::SchemaProblem;
 
-constexpr std::string_view kNoAgent = "there is no agent ";
+constexpr std::string_view kNoAgent = "agent not found: ";
 constexpr std::uintmax_t kCardSizeMax = 1 << 20;
 
 // Reads the cards one after another and collects their problems.
@@ -41,7 +41,8 @@ class Loader {
     }
     std::sort(subfolders.begin(), subfolders.end());
     if (error) trouble_ = folder_.string() + ": cannot be read: " + error.message();
-    if (!error && subfolders.empty()) trouble_ = folder_.string() + ": has no subfolder with a card.json";
+    if (!error && subfolders.empty())
+      trouble_ = folder_.string() + ": contains no folder with a card.json; `baton init` makes one";
     for (const fs::path& subfolder : subfolders) load_agent(subfolder);
     for (const Agent& agent : agents) {
       check_agents(agent, agent.settings.model.tools, "/baton/model/tools");
@@ -127,7 +128,8 @@ class Loader {
     std::error_code error;
     agent.folder = fs::absolute(subfolder, error);
     if (!is_agent_name(agent.name.value)) {
-      problem(card, {"", "the folder's name must be of a-z 0-9 - _ . and begin with a letter or digit"});
+      problem(card,
+              {"", "the folder's name may contain only a-z 0-9 - _ . and must begin with a letter or digit"});
     }
     agent.read_at = std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
     const auto changed = fs::last_write_time(card.file, error);
@@ -176,7 +178,9 @@ class Loader {
     for (const std::string& name : settings.env_from) {
       const auto& secret = rules_.secret_variables;
       if (std::find(secret.begin(), secret.end(), name) == secret.end()) continue;
-      problems.push_back({"/baton/env_from", "\"" + name + "\" holds a caller's token and is not passed on"});
+      problems.push_back(
+          {"/baton/env_from",
+           "\"" + name + "\" contains a caller's token, so agents do not get it: remove it here"});
     }
   }
 
@@ -202,7 +206,7 @@ class Loader {
       for (const char c : is_member ? child.key() : std::string_view())
         at += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
       if (is_member && !seen.insert(child.key()).second)
-        problems.push_back({at, "is in the card twice; keep one of the two"});
+        problems.push_back({at, "is given twice: remove one of the two"});
       add_repeated(child, at, problems);
     }
   }
@@ -225,7 +229,7 @@ class Loader {
     if (agent.settings.builtin.empty()) agent.settings.builtin = agent.name.value;
     const auto builtin = builtins_.find(agent.settings.builtin);
     if (builtin == builtins_.end()) {
-      problems.push_back({"/baton", "there is no built-in executor \"" + agent.settings.builtin + "\""});
+      problems.push_back({"/baton", "unknown built-in executor \"" + agent.settings.builtin + "\""});
       return;
     }
     agent.executor = builtin->second(agent);
@@ -234,7 +238,8 @@ class Loader {
   void check_default(const Agent& agent, std::vector<SchemaProblem>& problems) {
     if (!agent.settings.is_default) return;
     if (!default_.empty())
-      problems.push_back({"/baton/default", "agent \"" + default_ + "\" is the default already"});
+      problems.push_back(
+          {"/baton/default", "agent \"" + default_ + "\" is already the default: only one agent can be"});
     if (default_.empty()) default_ = agent.name.value;
   }
 
@@ -295,8 +300,7 @@ base::Result<Catalogue> Catalogue::load(const fs::path& folder, const Catalogue:
   Loader loader(folder, make, builtins, rules);
   loader.load();
   if (loader.agents.empty() || (rules.strict && !loader.left_out.empty())) {
-    return base::fail(ErrorCode::invalid_argument, "an agent card is wrong; the log has the report",
-                      loader.report());
+    return base::fail(ErrorCode::invalid_argument, "an agent card is invalid; see the log", loader.report());
   }
   return Catalogue(std::move(loader.agents), std::move(loader.left_out), std::move(loader.warnings));
 }
@@ -306,8 +310,7 @@ base::Result<Catalogue::Reloaded> Catalogue::reload(const fs::path& folder, cons
   Loader loader(folder, make, builtins, rules);
   loader.load();
   if (loader.agents.empty()) {
-    return base::fail(ErrorCode::invalid_argument, "an agent card is wrong; the log has the report",
-                      loader.report());
+    return base::fail(ErrorCode::invalid_argument, "an agent card is invalid; see the log", loader.report());
   }
   Reloaded reloaded;
   Table now;

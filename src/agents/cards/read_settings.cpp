@@ -43,7 +43,7 @@ void read_oauth(Value auth, Endpoint& endpoint, std::vector<SchemaProblem>& prob
   const bool is_oauth = endpoint.auth == Endpoint::Auth::oauth;
   for (const char* member : {"token_url", "client_id", "scope", "audience", "client_auth"}) {
     if (is_oauth || auth[member].absent()) continue;
-    problems.push_back({std::string("/baton/auth/") + member, "is only for type \"oauth\""});
+    problems.push_back({std::string("/baton/auth/") + member, "is only allowed with type \"oauth\""});
   }
   if (!is_oauth) return;
   endpoint.token_url = auth["token_url"].str();
@@ -53,7 +53,7 @@ void read_oauth(Value auth, Endpoint& endpoint, std::vector<SchemaProblem>& prob
   endpoint.secret_in_body = auth["client_auth"].string() == "post";
   const auto url = outbound::parse_url(endpoint.token_url);
   if (endpoint.token_url.empty() || endpoint.client_id.empty()) {
-    problems.push_back({"/baton/auth", "type \"oauth\" needs \"token_url\" and \"client_id\""});
+    problems.push_back({"/baton/auth", "type \"oauth\" requires \"token_url\" and \"client_id\""});
   } else if (!url) {
     problems.push_back({"/baton/auth/token_url", url.error().for_caller});
   }
@@ -70,22 +70,23 @@ void read_auth(Value auth, const std::filesystem::path& folder, Endpoint& endpoi
   read_oauth(auth, endpoint, problems);
   if (is_key) endpoint.auth_header = auth["header"].absent() ? "X-API-Key" : auth["header"].str();
   if (!is_key && !auth["header"].absent()) {
-    problems.push_back({"/baton/auth/header", "is only for type \"api_key\""});
+    problems.push_back({"/baton/auth/header", "is only allowed with type \"api_key\""});
   }
   if (is_key && !base::is_token(endpoint.auth_header)) {
-    problems.push_back({"/baton/auth/header", "is not the name of a header"});
+    problems.push_back({"/baton/auth/header", "is not a valid header name"});
   }
   endpoint.secret_optional = auth["optional"].boolean();
   if (is_oauth && endpoint.secret_optional)
-    problems.push_back({"/baton/auth/optional", "is not for type \"oauth\""});
+    problems.push_back({"/baton/auth/optional", "is not allowed with type \"oauth\""});
   endpoint.secret_env = auth["secret_env"].str();
   if (!auth["secret_file"].absent()) endpoint.secret_file = folder / auth["secret_file"].str();
   if (endpoint.secret_env.empty() == endpoint.secret_file.empty()) {
-    problems.push_back({"/baton/auth", "needs either \"secret_env\" or \"secret_file\""});
+    problems.push_back({"/baton/auth", "must have either \"secret_env\" or \"secret_file\""});
   }
   if (endpoint.secret_env.starts_with("BATON_")) {
-    problems.push_back(
-        {"/baton/auth/secret_env", "\"" + endpoint.secret_env + "\" is Baton's own and is not passed on"});
+    problems.push_back({"/baton/auth/secret_env",
+                        "\"" + endpoint.secret_env +
+                            "\" is reserved for Baton, so agents do not get it: use a name without BATON_"});
   }
 }
 
@@ -100,7 +101,9 @@ Endpoint::OnUnknown read_on_unknown(std::string_view name) {
 std::string value_from(Value variable, const std::string& place, std::vector<SchemaProblem>& problems) {
   const std::string name = variable.str();
   if (name.starts_with("BATON_"))
-    problems.push_back({place, "\"" + name + "\" is Baton's own and is not passed on"});
+    problems.push_back(
+        {place,
+         "\"" + name + "\" is reserved for Baton, so agents do not get it: use a name without BATON_"});
   const char* value = name.empty() ? nullptr : std::getenv(name.c_str());
   return value == nullptr ? "" : value;
 }
@@ -108,7 +111,7 @@ std::string value_from(Value variable, const std::string& place, std::vector<Sch
 void read_url(Value baton, AgentSettings& settings, std::vector<SchemaProblem>& problems) {
   Endpoint& endpoint = settings.endpoint;
   if (settings.executor != AgentSettings::Kind::openai && !baton["url_env"].absent())
-    problems.push_back({"/baton/url_env", "is only for executor \"openai\""});
+    problems.push_back({"/baton/url_env", "is only allowed with executor \"openai\""});
   endpoint.url_env = baton["url_env"].str();
   endpoint.url = value_from(baton["url_env"], "/baton/url_env", problems);
   endpoint.is_from_env = !endpoint.url.empty();
@@ -145,17 +148,17 @@ void read_endpoint(Value baton, const std::filesystem::path& folder, AgentSettin
   Endpoint& endpoint = settings.endpoint;
   const bool is_a2a = settings.executor == AgentSettings::Kind::a2a;
   if (!is_a2a && !baton["a2a"].absent())
-    problems.push_back({"/baton/a2a", "is only for agents elsewhere (executor \"a2a\")"});
+    problems.push_back({"/baton/a2a", "is only allowed for remote agents (executor \"a2a\")"});
   const bool is_remote_agent = is_a2a || settings.executor == AgentSettings::Kind::ag_ui;
   if (!is_remote_agent && !baton["on_unknown"].absent()) {
     problems.push_back(
-        {"/baton/on_unknown", "is only for agents elsewhere (executors \"a2a\" and \"ag-ui\")"});
+        {"/baton/on_unknown", "is only allowed for remote agents (executors \"a2a\" and \"ag-ui\")"});
   }
   if (!settings.acts_outside()) {
     for (const char* member : {"url", "url_env", "auth", "proxy", "proxy_secret_env"}) {
       if (baton[member].absent()) continue;
-      problems.push_back(
-          {std::string("/baton/") + member, "is only for executors \"a2a\", \"ag-ui\" and \"openai\""});
+      problems.push_back({std::string("/baton/") + member,
+                          "is only allowed with executors \"a2a\", \"ag-ui\" and \"openai\""});
     }
     return;
   }
@@ -164,7 +167,7 @@ void read_endpoint(Value baton, const std::filesystem::path& folder, AgentSettin
   read_proxy(baton, endpoint, problems);
   const bool is_agui = settings.executor == AgentSettings::Kind::ag_ui;
   if (!is_agui && !baton["ag_ui"].absent())
-    problems.push_back({"/baton/ag_ui", "is only for executor \"ag-ui\""});
+    problems.push_back({"/baton/ag_ui", "is only allowed with executor \"ag-ui\""});
   endpoint.older_agui = baton["ag_ui"]["version"].string() == "0.0";
   endpoint.version = baton["a2a"]["version"].str();
   endpoint.transport = baton["a2a"]["transport"].str();
@@ -224,8 +227,8 @@ void read_tools(Value tools, ModelSettings& model, std::vector<SchemaProblem>& p
   for (const Value tool : tools) {
     const bool is_known = std::ranges::count(model.tools, tool.string()) > 0;
     const std::string place = "/baton/model/tools/" + std::to_string(model.tools.size());
-    if (is_known) problems.push_back({place, "is there twice"});
-    if (!is_agent_name(tool.string())) problems.push_back({place, "is not the name of an agent"});
+    if (is_known) problems.push_back({place, "is given twice: remove one of the two"});
+    if (!is_agent_name(tool.string())) problems.push_back({place, "is not a valid agent name"});
     model.tools.push_back(tool.str());
   }
 }
@@ -234,11 +237,11 @@ void read_model(Value baton, const std::filesystem::path& folder, AgentSettings&
                 std::vector<SchemaProblem>& problems) {
   const Value from = baton["model"];
   if (settings.executor != AgentSettings::Kind::openai) {
-    if (!from.absent()) problems.push_back({"/baton/model", "is only for executor \"openai\""});
+    if (!from.absent()) problems.push_back({"/baton/model", "is only allowed with executor \"openai\""});
     return;
   }
   if (from.absent())
-    problems.push_back({"/baton", "executor \"openai\" needs \"model\": {\"name\": \"...\"}"});
+    problems.push_back({"/baton", "executor \"openai\" requires \"model\": {\"name\": \"...\"}"});
   ModelSettings& model = settings.model;
   model.name = value_from(from["name_env"], "/baton/model/name_env", problems);
   if (model.name.empty()) model.name = from["name"].str();
@@ -256,7 +259,8 @@ void read_model(Value baton, const std::filesystem::path& folder, AgentSettings&
     if (!std::filesystem::is_regular_file(model.system_file, error))
       problems.push_back({"/baton/model/system_file", "is not a file in the card's folder"});
     if (!from["system"].absent())
-      problems.push_back({"/baton/model/system_file", "is instead of \"system\", not beside it"});
+      problems.push_back(
+          {"/baton/model/system_file", "cannot be combined with \"system\": remove one of them"});
   }
   read_parameters(from["parameters"], model, problems);
   model.history_messages = integer_or(from["history"]["messages"], model.history_messages);
@@ -278,8 +282,8 @@ void read_workflow(Value baton, AgentSettings& settings, std::vector<SchemaProbl
     settings.concurrency = 256;  // the turns are short
     return;
   }
-  if (is_workflow) problems.push_back({"/baton", "executor \"workflow\" needs \"plan\": {...}"});
-  if (!is_workflow) problems.push_back({"/baton/plan", "is only for executor \"workflow\""});
+  if (is_workflow) problems.push_back({"/baton", "executor \"workflow\" requires \"plan\": {...}"});
+  if (!is_workflow) problems.push_back({"/baton/plan", "is only allowed with executor \"workflow\""});
 }
 
 void read_command(Value baton, AgentSettings& settings, std::vector<SchemaProblem>& problems) {
@@ -287,10 +291,10 @@ void read_command(Value baton, AgentSettings& settings, std::vector<SchemaProble
   const bool is_command = settings.executor == AgentSettings::Kind::command;
   if (is_command && settings.command.empty()) {
     problems.push_back(
-        {"/baton", "executor \"command\" needs \"command\": [\"program\", \"argument\", ...]"});
+        {"/baton", "executor \"command\" requires \"command\": [\"program\", \"argument\", ...]"});
   }
   if (!is_command && !settings.command.empty()) {
-    problems.push_back({"/baton/command", "is only for executor \"command\""});
+    problems.push_back({"/baton/command", "is only allowed with executor \"command\""});
   }
   if (!settings.command.empty() && settings.command.front().empty()) {
     problems.push_back({"/baton/command/0", "must not be empty"});
@@ -298,7 +302,7 @@ void read_command(Value baton, AgentSettings& settings, std::vector<SchemaProble
   std::size_t index = 0;
   for (const std::string& word : settings.command) {
     if (word.find('\0') != std::string::npos) {
-      problems.push_back({"/baton/command/" + std::to_string(index), "must not contain a zero byte"});
+      problems.push_back({"/baton/command/" + std::to_string(index), "must not contain a NUL byte"});
     }
     ++index;
   }
@@ -316,7 +320,7 @@ void read_env(Value env, AgentSettings& settings, std::vector<SchemaProblem>& pr
     const std::string name(value.key());
     if (name.empty() || name.find_first_of(std::string_view("=\0", 2)) != std::string::npos ||
         value.string().find('\0') != std::string_view::npos) {
-      problems.push_back({"/baton/env", "\"" + name + "\" cannot be an environment variable"});
+      problems.push_back({"/baton/env", "\"" + name + "\" is not a valid environment variable"});
     }
     settings.env[name] = value.str();
   }
@@ -328,7 +332,9 @@ void read_env_from(Value names, AgentSettings& settings, std::vector<SchemaProbl
     const std::string place = "/baton/env_from/" + std::to_string(settings.env_from.size());
     settings.env_from.push_back(name.str());
     if (name.string().starts_with("BATON_")) {
-      problems.push_back({place, "\"" + name.str() + "\" is Baton's own and is not passed on"});
+      problems.push_back(
+          {place, "\"" + name.str() +
+                      "\" is reserved for Baton, so agents do not get it: use a name without BATON_"});
     }
   }
 }
@@ -380,14 +386,15 @@ AgentSettings read_settings(Value baton, const std::filesystem::path& folder,
   settings.schedules = read_schedules(baton["schedule"], problems, settings.warnings);
   settings.builtin = baton["builtin"].str();
   if (!settings.builtin.empty() && settings.executor != AgentSettings::Kind::builtin) {
-    problems.push_back({"/baton/builtin", "is only for executor \"builtin\""});
+    problems.push_back({"/baton/builtin", "is only allowed with executor \"builtin\""});
   }
   if (baton["mode"].string() == "worker") settings.mode = AgentSettings::Mode::worker;
   if (baton["io"].string() == "text") settings.io = AgentSettings::Io::text;
   if (baton["io"].string() == "guess") settings.io = AgentSettings::Io::guess;
   if (settings.io != AgentSettings::Io::lines && settings.mode == AgentSettings::Mode::worker) {
     problems.push_back(
-        {"/baton/io", "\"" + baton["io"].str() + "\" needs mode \"turn\": a worker speaks lines"});
+        {"/baton/io", "\"" + baton["io"].str() +
+                          "\" requires \"mode\": \"turn\", because a worker uses the line protocol"});
   }
   settings.workers = integer_or(baton["workers"], settings.workers);
   settings.concurrency = integer_or(baton["concurrency"], settings.concurrency);

@@ -12,7 +12,7 @@
 namespace baton::agents {
 namespace {
 
-const std::string kNotOfProtocol = "the agent printed a line that is not of the line protocol: ";
+const std::string kNotOfProtocol = "the agent printed a line that violates the line protocol: ";
 
 std::set<std::string, std::less<>> names_of(const task::Json& tools) {
   std::set<std::string, std::less<>> names;
@@ -144,7 +144,7 @@ void AgentOutput::call_client(task::ToolCall call) {
 std::string refusal(const AgentSettings& settings, const base::LogMembers& members, const base::Error& error,
                     std::string_view line) {
   const std::string shown = escaped(line, 120);
-  base::log_warn(members, "refused a line of the agent: {}: \"{}\"", error.for_caller, shown);
+  base::log_warn(members, "rejected a line of the agent: {}: \"{}\"", error.for_caller, shown);
   if (error.code != base::ErrorCode::parse_error) return kNotOfProtocol + error.for_caller;
   return "the agent printed a line that is not JSON" + (settings.verbose_errors ? ": \"" + shown + "\"" : "");
 }
@@ -153,7 +153,7 @@ std::string said_nothing(const AgentSettings& settings) {
   const double seconds = std::chrono::duration<double>(settings.first_output).count();
   char shown[32];
   std::snprintf(shown, sizeof shown, "%g", seconds);
-  return std::string("the agent did not say anything within ") + shown + " seconds";
+  return std::string("the agent printed nothing for ") + shown + " seconds";
 }
 
 std::string line_too_long(const AgentSettings& settings) {

@@ -64,11 +64,10 @@ std::optional<Cgroups> Cgroups::delegated() {
   if (group.empty() || !is_delegated(group)) return std::nullopt;
   Cgroups groups(group);
   if (!groups.take_root()) {
-    spdlog::warn("the control group {} cannot be used for agents: {}", group.string(),
-                 strerrordesc_np(errno));
+    spdlog::warn("cannot use control group {} for agents: {}", group.string(), strerrordesc_np(errno));
     return std::nullopt;
   }
-  spdlog::info("agents run in control groups of their own, below {}", group.string());
+  spdlog::info("each agent runs in its own control group below {}", group.string());
   return groups;
 }
 

@@ -138,7 +138,7 @@ AgentMessage read_status(LineMembers& line) {
     out.object([&] { out.key("progress").raw(progress.raw()); });
   }
   if (!changed.status.message && changed.metadata.empty()) {
-    line.wrong("\"message\" or \"progress\" is needed");
+    line.wrong("\"message\" or \"progress\" is required");
   }
   return task::EventBody{std::move(changed)};
 }
@@ -160,7 +160,7 @@ AgentMessage read_tool_call(LineMembers& line) {
 AgentMessage read_tool_result(LineMembers& line) {
   task::ToolResult result{line.needed_name("id"), {}, line.optional_string("error")};
   if (!line["content"].missing()) result.content = line["content"].json();
-  if (result.content.empty() && result.error.empty()) line.wrong("\"content\" or \"error\" is needed");
+  if (result.content.empty() && result.error.empty()) line.wrong("\"content\" or \"error\" is required");
   return task::EventBody{std::move(result)};
 }
 
@@ -168,7 +168,7 @@ AgentMessage read_state(LineMembers& line) {
   const json::Value snapshot = line["snapshot"];
   const json::Value delta = line["delta"];
   if (snapshot.missing() == delta.missing())
-    line.wrong("exactly one of \"snapshot\" and \"delta\" is needed");
+    line.wrong("exactly one of \"snapshot\" and \"delta\" is required");
   if (!snapshot.missing()) return task::EventBody{task::StateSnapshot{snapshot.json()}};
   return task::EventBody{task::StateDelta{line.needed_patch("delta")}};
 }
@@ -193,7 +193,7 @@ AgentMessage read_activity(LineMembers& line) {
   task::Activity activity{line.needed_id(), line.needed_name("activity"), {}, {}};
   const json::Value content = line["content"];
   if (content.absent() == line["patch"].absent())
-    line.wrong("exactly one of \"content\" and \"patch\" is needed");
+    line.wrong("exactly one of \"content\" and \"patch\" is required");
   if (content.absent()) {
     activity.patch = line.needed_patch("patch");
   } else {
@@ -218,7 +218,8 @@ AgentMessage read_usage(LineMembers& line) {
          {"inputTokens", "outputTokens", "totalTokens", "reasoningTokens", "cachedInputTokens"}) {
       if (used[name].absent()) continue;
       const std::int64_t count = used[name].integer().value_or(-1);
-      if (count < 0 || count > kWholeMax) line.wrong(in_quotes(name) + " must be a whole number from 0");
+      if (count < 0 || count > kWholeMax)
+        line.wrong(in_quotes(name) + " must be a whole number of at least 0");
       out.member(name, count);
     }
   });
@@ -236,8 +237,11 @@ AgentMessage read_delegate(LineMembers& line) {
   }
   delegate.takes_questions = questions == "mine";
   delegate.detached = line.optional_bool("detach");
-  if (delegate.detached && !delegate.task.empty()) line.wrong("\"detach\" is for a new child");
-  if (delegate.detached && delegate.takes_questions) line.wrong("a detached child asks its caller");
+  if (delegate.detached && !delegate.task.empty())
+    line.wrong("\"detach\" is only allowed for a new child task");
+  if (delegate.detached && delegate.takes_questions)
+    line.wrong(
+        "\"questions\": \"mine\" cannot be combined with \"detach\": a detached child asks its caller");
   return delegate;
 }
 

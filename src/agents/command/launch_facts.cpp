@@ -40,8 +40,7 @@ const fs::path& own_libraries() {
   static const fs::path folder = [] {
     const auto& unpacked = base::unpacked();
     if (!unpacked) {
-      base::log_warn({}, "agents cannot import the libraries that come with Baton: {}",
-                     unpacked.error().for_caller);
+      base::log_warn({}, "agents cannot import Baton's helper libraries: {}", unpacked.error().for_caller);
       return fs::path();
     }
     if (!unpacked->note.empty()) base::log_warn({}, "{}", unpacked->note);
@@ -110,7 +109,7 @@ base::LogMembers log_members(const task::AgentName& agent, const Turn& turn) {
 std::string failure(const LaunchFacts& facts, const std::string& what, const ProcessExit& exit,
                     const task::TaskId& task) {
   if (!facts.settings.verbose_errors) {
-    return what + " (" + exit.text() + "); the log has more about task " + task.value;
+    return what + " (" + exit.text() + "); for details, see the log for task " + task.value;
   }
   const std::string last = exit.last_words.empty() ? "" : ": " + exit.last_words;
   std::string text = what + " (" + exit.text() + last + ")";

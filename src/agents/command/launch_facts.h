@@ -34,7 +34,7 @@ Command command_for(const LaunchFacts& facts, const Turn& turn);
 base::LogMembers log_members(const Turn& turn);
 base::LogMembers log_members(const task::AgentName& agent, const Turn& turn);
 
-// The caller's error for a turn whose process ended: "<what> (exit code 3); the log has more about task
+// The caller's error for a turn whose process ended: "<what> (exit code 3); for details, see the log for task
 // <task>". With verbose errors it has the last line of standard error instead of the task, without the path
 // of the agent's folder.
 std::string failure(const LaunchFacts& facts, const std::string& what, const ProcessExit& exit,

@@ -12,7 +12,7 @@ LineTurn::LineTurn(std::shared_ptr<const LaunchFacts> facts, const Turn& turn, s
 
 void LineTurn::write(std::string text) {
   if (process_ == nullptr || winding_up_ || process_->write(std::move(text))) return;
-  output_.fail("the agent does not read its input");
+  output_.fail("the agent stopped reading its input");
   process_->kill();
 }
 
@@ -52,7 +52,7 @@ bool LineTurn::take_line(std::string_view text) {
   }
   auto decoded = line::decode(text);
   if (decoded && !decoded->turn.empty() && decoded->turn != id_) {
-    output_.fail("the agent spoke of a turn that it was not given");
+    output_.fail("the agent named a turn that it was not given");
   } else if (decoded) {
     output_.take(std::move(decoded->message));
   } else {
@@ -94,7 +94,7 @@ void LineTurn::on_exit(const ProcessExit& exit) {
   const bool went_well = exit.signal == 0 && exit.code == 0;
   output_.fail(failure(
       *facts_,
-      went_well ? "the agent ended without a line of type \"done\"" : "the agent ended without an answer",
+      went_well ? "the agent exited without a line of type \"done\"" : "the agent exited without an answer",
       exit, task_));
 }
 

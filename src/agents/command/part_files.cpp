@@ -42,7 +42,7 @@ base::Result<void> cannot_write(const std::string& what, const std::string& why)
 }
 
 base::Result<void> given_up() {
-  return base::fail(ErrorCode::unavailable, "the turn was given up");
+  return base::fail(ErrorCode::unavailable, "the turn was abandoned");
 }
 
 std::string name_of(const Part& part, std::size_t number) {
@@ -94,21 +94,21 @@ base::Result<void> PartFiles::write() {
 base::Result<void> PartFiles::check(const fs::path& pattern) const {
   if (parts_.size() < count_) {
     return base::fail(ErrorCode::too_large, "the message has " + std::to_string(count_) +
-                                                " files and data parts, and this agent takes " +
-                                                std::to_string(limits_.files_max) + " at most");
+                                                " files and data parts, but this agent accepts at most " +
+                                                std::to_string(limits_.files_max));
   }
   std::size_t bytes = 0;
   for (const Part& part : parts_) {
     if (part.kind == Part::Kind::url) {
       return base::fail(ErrorCode::invalid_argument,
-                        "this agent takes files by their bytes, not by URL: send the file itself");
+                        "this agent accepts no files by URL: send the file itself");
     }
     bytes += pattern.native().size() + kAroundName + name_of(part, count_).size();
   }
   if (bytes <= limits_.arguments_max) return {};
   return base::fail(ErrorCode::too_large, "the paths of the message's files are " + std::to_string(bytes) +
-                                              " bytes of arguments, and this agent takes " +
-                                              std::to_string(limits_.arguments_max) + " at most");
+                                              " bytes long, but this agent accepts at most " +
+                                              std::to_string(limits_.arguments_max));
 }
 
 base::Result<void> PartFiles::make_folder(const fs::path& pattern) {

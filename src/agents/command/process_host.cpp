@@ -114,7 +114,7 @@ void ProcessHost::log_wait(const base::Error& error) {
   const auto now = std::chrono::steady_clock::now();
   if (now - wait_logged_ < std::chrono::seconds(10) && wait_logged_.time_since_epoch().count() != 0) return;
   wait_logged_ = now;
-  spdlog::warn("{}; turns of agents wait until it can be started", error.for_log);
+  spdlog::warn("{}; turns wait until it can be started", error.for_log);
 }
 
 base::Result<std::shared_ptr<Process>> ProcessHost::launch(const Command& command,

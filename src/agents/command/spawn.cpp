@@ -243,15 +243,15 @@ std::vector<std::string> missing_files(const Command& command) {
   const std::string program = in_folder(find_program(command));
   if (access(program.c_str(), F_OK) != 0) {
     const bool looked_up = name.find('/') == std::string::npos;
-    missing.push_back("the program \"" + name + "\" is not there" +
-                      (looked_up ? ", neither in PATH nor in the agent's folder" : ""));
+    missing.push_back("the program \"" + name + "\" was not found" +
+                      (looked_up ? " in PATH or in the agent's folder" : ""));
   } else if (access(program.c_str(), X_OK) != 0) {
-    missing.push_back("the program \"" + name + "\" is not executable");
+    missing.push_back("the program \"" + name + "\" is not executable: make it so (chmod +x)");
   }
   for (std::size_t i = 1; i < command.words.size(); ++i) {
     const std::string& word = command.words[i];
     if (names_script(word) && access(in_folder(word).c_str(), R_OK) != 0)
-      missing.push_back("the file \"" + word + "\" is not there, or cannot be read");
+      missing.push_back("the file \"" + word + "\" is missing or cannot be read");
   }
   return missing;
 }

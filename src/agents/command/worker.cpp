@@ -12,7 +12,7 @@ namespace baton::agents {
 namespace {
 
 constexpr std::size_t kEndedKept = 1024;
-constexpr const char* kNotStopped = "its worker was ended because another turn did not stop";
+constexpr const char* kNotStopped = "its worker process was stopped because another turn did not stop";
 
 }  // namespace
 
@@ -106,8 +106,8 @@ void Worker::expect_output(const std::shared_ptr<WorkerTurn>& turn) {
 
 void Worker::write(WorkerTurn& turn, std::string text) {
   if (!usable() || process_->write(std::move(text))) return;
-  turn.output_.fail("the agent does not read its input");
-  kill_for_one("the worker does not read its input");
+  turn.output_.fail("the agent stopped reading its input");
+  kill_for_one("the worker stopped reading its input");
 }
 
 void Worker::cancel(WorkerTurn& turn) {
@@ -148,7 +148,7 @@ std::optional<std::chrono::steady_clock::time_point> Worker::make_room() {
   if (first == nullptr) return std::nullopt;
   const auto leaves_at = first->waits_since_ + facts_->settings.wait_keep;
   if (leaves_at > std::chrono::steady_clock::now()) return leaves_at;
-  base::log_info(members(), "task={} leaves its place while its children work", first->task_.value);
+  base::log_info(members(), "task={} frees its place while its child tasks run", first->task_.value);
   first->output_.finish(BrokenOff{});
   let_go(first);
   return std::nullopt;
@@ -159,7 +159,8 @@ void Worker::retire() {
   if (!usable() || retired_) return end_if_drained();
   retired_ = true;
   const std::size_t others = turns_.size() - leaving_.size();
-  base::log_warn(members(), "is replaced, as a turn of it did not stop; its other turns={} may finish",
+  base::log_warn(members(),
+                 "worker is replaced because one of its turns did not stop; its other turns={} may finish",
                  others);
   facts_->host.after(facts_->settings.worker_drain, [self = weak_from_this()] {
     if (const auto worker = self.lock()) worker->kill_for_one(kNotStopped);
@@ -228,7 +229,7 @@ bool Worker::take_line(std::string_view text) {
   if (found == turns_.end()) return stray_line(decoded->turn);
   const std::shared_ptr<WorkerTurn> turn = found->second;
   if (!turn->output_.count(text.size())) {
-    kill_for_one("its worker was ended because another turn printed too much");
+    kill_for_one("its worker process was stopped because another turn printed too much");
     return false;
   }
   const bool ends = std::holds_alternative<line::Finish>(decoded->message) ||
@@ -274,11 +275,11 @@ bool Worker::refuse_line(std::string_view text, const base::Error& error) {
 // Handles a line for a turn that this worker does not have.
 bool Worker::stray_line(const std::string& turn) {
   if (has_ended(turn)) {
-    base::log_info(members(), "turn={} said something after its end", turn);
+    base::log_info(members(), "turn={} printed a line after its end", turn);
     return true;
   }
   kill(turn.empty() ? "the agent printed a line without \"turn\""
-                    : "the agent spoke of a turn that it was not given");
+                    : "the agent named a turn that it was not given");
   return false;
 }
 
@@ -327,7 +328,7 @@ void Worker::on_exit(const ProcessExit& exit) {
   process_ = nullptr;
   const bool killed = !why_.empty() && exit.signal != 0;
   const auto why = [&](const WorkerTurn& turn) {
-    return killed ? why_ : failure(*facts_, "the agent's worker process ended", exit, turn.task_);
+    return killed ? why_ : failure(*facts_, "the agent's worker process exited", exit, turn.task_);
   };
   const auto turns = std::exchange(turns_, {});
   touched_.clear();

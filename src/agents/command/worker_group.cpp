@@ -144,12 +144,13 @@ void WorkerGroup::on_retired(const std::shared_ptr<Worker>& worker) {
   slot.worker = nullptr;
   retired_.push_back(worker);
   if (retired_.size() > workers_) {
-    retired_.front()->kill_for_one("its worker was ended to make room, as another turn of it did not stop");
+    retired_.front()->kill_for_one(
+        "its worker process was stopped to make room because another of its turns did not stop");
   }
   if (worker->slot() >= workers_) return pump();
   // If the replacement cannot be started now, the next turn tries again and reports why.
   if (const auto started = start_worker(); !started) {
-    base::log_warn({{"agent", facts_->agent.value}}, "no replacement for worker={}: {}", worker->slot(),
+    base::log_warn({{"agent", facts_->agent.value}}, "cannot replace worker={}: {}", worker->slot(),
                    started.error().for_log);
   }
   pump();

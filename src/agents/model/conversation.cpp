@@ -218,7 +218,7 @@ class Pairing {
  private:
   void close() {
     for (const std::string& id : open_) {
-      paired_.push_back(ChatMessage::of_text(Role::tool, "There is no result."));
+      paired_.push_back(ChatMessage::of_text(Role::tool, "No result is available."));
       paired_.back().call_id = id;
     }
     open_.clear();
@@ -322,7 +322,7 @@ void keep_with_call(task::Message& message, const CalledTool& call, const task::
 }
 
 std::string words_of(const DelegateResult& result) {
-  if (!result.task) return "error: " + (result.error.empty() ? "there is no result" : result.error);
+  if (!result.task) return "error: " + (result.error.empty() ? "no result is available" : result.error);
   std::string text;
   if (const auto own = task::own_message(result.task->status)) {
     for (const task::Part& part : own->parts) append(text, words_of(part));
@@ -335,7 +335,7 @@ std::string words_of(const DelegateResult& result) {
   for (const task::Artifact& artifact : result.task->artifacts) {
     for (const task::Part& part : artifact.parts) append(text, words_of(part));
   }
-  return cut(text.empty() ? "The agent has finished without a word." : std::move(text));
+  return cut(text.empty() ? "The agent finished without an answer." : std::move(text));
 }
 
 }  // namespace baton::agents

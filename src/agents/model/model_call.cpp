@@ -38,14 +38,16 @@ class ModelAnswerReading {
 
   bool take(std::string_view piece) {
     bytes_ += piece.size();
-    if (bytes_ > output_max_) return refuse("the model's answer is larger than the card allows");
+    if (bytes_ > output_max_)
+      return refuse("the model's answer is larger than its card allows (output_max_bytes)");
     if (!is_stream_) plain_.append(piece.substr(0, line_max_ + 1 - std::min(line_max_ + 1, plain_.size())));
     const auto goes_on = events_.feed(piece, [this](const protocol::SseEvent& event) {
       is_stream_ = true;
       plain_.clear();
       return take_event(event);
     });
-    if (!goes_on) return refuse("a line of the model's answer is longer than the card allows");
+    if (!goes_on)
+      return refuse("a line of the model's answer is longer than its card allows (line_max_bytes)");
     if (intake_ != nullptr) intake_->keep(events_.unfinished() + plain_.size() + answer_.held());
     return *goes_on;
   }
@@ -95,7 +97,7 @@ class ModelAnswerReading {
     auto piece = answer_.take(json);
     if (!piece && piece.error().code == base::ErrorCode::too_large) return refuse(piece.error().for_caller);
     if (!piece) {
-      end_ = {Kind::broken_off, "the model's answer makes no sense: " + piece.error().for_caller};
+      end_ = {Kind::broken_off, "the model's answer is invalid: " + piece.error().for_caller};
       return false;
     }
     if (answer_.error()) return take_error(*answer_.error());

@@ -60,10 +60,10 @@ class ModelTurn {
     const Endpoint& endpoint = settings_.endpoint;
     if (endpoint.url.empty()) {
       return fail("set " + endpoint.url_env +
-                  " to the base of its API, such as https://host/v1, and start Baton again");
+                  " to the base URL of its API, such as https://host/v1, and restart Baton");
     }
     const auto system = system_of(settings_.model);
-    if (!system) return fail("its system prompt cannot be read");
+    if (!system) return fail("cannot read its system prompt (system_file)");
     request_.model = settings_.model.name;
     request_.parameters = settings_.model.parameters;
     request_.messages = conversation_of(input_, settings_.model, *system);
@@ -89,13 +89,13 @@ class ModelTurn {
       const bool says_nothing =
           round.calls.empty() && round.text.empty() && !answer->has_ended_early() && !is_paused;
       if (says_nothing && !std::exchange(has_been_silent_, true)) {
-        base::log_warn(log_members(), "the model answered without a word; asks it once more");
+        base::log_warn(log_members(), "the model returned an empty answer; asking once more");
         continue;
       }
       if (says_nothing) return fail("it answered without a word, twice");
       if (round.calls.empty() && !is_paused) return conclude(*answer);
       if (++round_ > rounds_max_) {
-        return fail("it called tools more than " + std::to_string(rounds_max_) + " times (max_rounds)");
+        return fail("it called tools more than " + base::counted(rounds_max_, "time") + " (max_rounds)");
       }
       if (calls_client(round)) return;
       give_ids(round.calls);
@@ -157,16 +157,15 @@ class ModelTurn {
   // answer had begun, and the caller sees that it begins again.
   void tell_of(const ModelCallEnd& end, bool shown) {
     if (std::exchange(has_told_, true)) return;
-    base::log_warn(log_members(), "the model at {} is asked again: {}", url(), end.text);
+    base::log_warn(log_members(), "retrying the model at {}: {}", url(), end.text);
     if (shown) return;
     task::StatusChanged changed;
     changed.status.state = task::State::working;
     changed.status.message.emplace();
     changed.status.message->role = task::Role::agent;
     changed.status.message->parts.push_back(task::Part::of_text(
-        settings_.verbose_errors
-            ? "The model at " + url() + " does not answer: " + end.text + ". Trying again."
-            : "The model does not answer. Trying again."));
+        settings_.verbose_errors ? "The model at " + url() + " is unavailable: " + end.text + ". Retrying."
+                                 : "The model is unavailable. Retrying."));
     turn_.emit(std::move(changed));
   }
 
@@ -201,13 +200,16 @@ class ModelTurn {
   void conclude(const AnswerReader& answer) {
     const bool is_cut = answer.end() == AnswerReader::End::cut;
     if (answer.text().empty() && answer.has_ended_early()) {
-      return fail(is_cut ? "it had no room for an answer" : "its server's filter held the answer back");
+      return fail(is_cut ? "it reached its length limit before it answered; raise max_tokens in the card or "
+                           "shorten the message"
+                         : "its server's content filter blocked the answer");
     }
     if (!answer.has_ended_early()) return turn_.finish(Done{});
     const std::string note =
-        is_cut ? "The answer is cut off: the model had no room for more (" + answer.finish_reason() + ")."
-               : "The answer is cut off: the filter of the model's server stopped it (" +
-                     answer.finish_reason() + ").";
+        is_cut
+            ? "The answer is incomplete: the model reached its length limit (" + answer.finish_reason() + ")."
+            : "The answer is incomplete: the content filter of the model's server stopped it (" +
+                  answer.finish_reason() + ").";
     // Elsewhere than in an artifact, the status's message is the reply.
     if (settings_.reply_as != AgentSettings::ReplyAs::artifact) {
       turn_.text("\n\n[" + note + "]");
@@ -324,7 +326,7 @@ class ModelTurn {
     task::Json used = answer.usage(settings_.model.provider, settings_.model.name);
     if (used.empty() && input_.budget.tokens && !std::exchange(has_warned_, true))
       base::log_warn(log_members(),
-                     "the model's server reports no usage, so the budget of tokens counts none");
+                     "the model's server reports no token usage, so the token budget cannot be enforced");
     if (used.empty()) return;
     task::Usage usage = usage_of(std::move(used));
     taken_.tokens += usage.tokens;

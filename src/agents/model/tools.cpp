@@ -92,7 +92,7 @@ void ModelTools::rename(std::vector<ChatMessage>& messages) const {
 
 ModelToolUse ModelTools::use_of(const CalledTool& call) const {
   const auto function = places_.find(call.name);
-  if (function == places_.end()) return wrong("there is no such tool");
+  if (function == places_.end()) return wrong("tool not found");
   const std::size_t place = function->second;
   // A function without parameters may be called without arguments.
   const std::string_view text = call.arguments.empty() ? std::string_view("{}") : call.arguments;
@@ -103,7 +103,7 @@ ModelToolUse ModelTools::use_of(const CalledTool& call) const {
   if (place >= agents_.size())
     return {ModelToolUse::Kind::client, {}, {}, client_tools_[place - agents_.size()], arguments.json()};
   const std::string message = arguments["message"].str();
-  if (message.empty()) return wrong("the argument \"message\" must be a text");
+  if (message.empty()) return wrong("the argument \"message\" must be a string");
   return {ModelToolUse::Kind::agent, message, agents_[place], {}, {}};
 }
 

@@ -79,16 +79,14 @@ class PlanReader {
     for (const NamedKind& one : kKinds) {
       if (from[one.name].missing()) continue;
       if (!named.empty())
-        return problem(place,
-                       "a step is one of agent, sequence, parallel, route, loop, "
-                       "map, wait and ask, and not two of them");
+        return problem(
+            place, "a step must have only one of agent, sequence, parallel, route, loop, map, wait and ask");
       named = one.name;
       step.kind = one.kind;
     }
     if (named.empty())
       return problem(place,
-                     "a step needs one of agent, sequence, parallel, route, loop, "
-                     "map, wait and ask");
+                     "a step must have one of agent, sequence, parallel, route, loop, map, wait and ask");
     if (++count_ > kStepsMax) return problem(place, "the plan has too many steps");
     read_id(from["id"], place, named, step);
     read_common(from, place, step);
@@ -101,7 +99,7 @@ class PlanReader {
     const bool is_plain = std::ranges::all_of(
         step.id, [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.'; });
     if (!is_plain || step.id.empty() || step.id.size() > 64)
-      problem(place + "/id", "must be of letters, digits, - _ and . and no longer than 64");
+      problem(place + "/id", "must have 1 to 64 letters, digits, - _ or .");
   }
 
   void read_common(Value from, const std::string& place, PlanStep& step) {
@@ -120,14 +118,15 @@ class PlanReader {
       read_step(from["compensate"], place + "/compensate", &step, *step.compensation);
     }
     if (step.on_failure == PlanStep::OnFailure::compensate && !step.compensation)
-      problem(place + "/on_failure", "\"compensate\" needs a step \"compensate\"");
+      problem(place + "/on_failure",
+              "\"compensate\" requires the member \"compensate\" with the step that undoes this one");
     const bool is_leaf = step.kind == StepKind::agent || step.kind == StepKind::ask;
     for (const char* member : {"retry", "input"}) {
       if (step.kind == StepKind::agent || from[member].absent()) continue;
-      problem(place + "/" + member, "is only for steps with an agent");
+      problem(place + "/" + member, "is only allowed for steps with an agent");
     }
     if (!is_leaf && !from["timeout_s"].absent())
-      problem(place + "/timeout_s", "is only for steps with an agent, and for questions");
+      problem(place + "/timeout_s", "is only allowed for steps with an agent and for questions");
   }
 
   void read_kind(Value from, const std::string& place, Value what, PlanStep& step) {
@@ -137,7 +136,7 @@ class PlanReader {
         step.skill = what["skill"].str();
         step.tag = what["tag"].str();
         if (step.agent.empty() && step.skill.empty() && step.tag.empty())
-          problem(place, "must be an agent's name, or say a \"skill\" or \"tag\"");
+          problem(place, "must be an agent's name, or have a \"skill\" or \"tag\"");
         return;
       case StepKind::sequence:
         return read_steps(what, place, step);
@@ -161,7 +160,7 @@ class PlanReader {
   }
 
   void read_steps(Value list, const std::string& place, PlanStep& step) {
-    if (list.size() == 0) problem(place, "must have a step");
+    if (list.size() == 0) problem(place, "must have at least one step");
     for (const Value one : list) {
       const std::string at = place + "/" + std::to_string(step.steps.size());
       step.steps.push_back(std::make_unique<PlanStep>());
@@ -177,11 +176,11 @@ class PlanReader {
     if (!join.is_object()) return;
     step.join = {Join::Rule::n_of, static_cast<int>(join["n_of"].integer().value_or(1))};
     if (step.kind == StepKind::parallel && step.join.need > std::ssize(step.steps))
-      problem(place.substr(0, place.rfind('/')) + "/join", "asks for more branches than there are");
+      problem(place.substr(0, place.rfind('/')) + "/join", "requires more branches than there are");
   }
 
   void read_route(Value list, const std::string& place, PlanStep& step) {
-    if (list.size() == 0) problem(place, "must have a branch");
+    if (list.size() == 0) problem(place, "must have at least one branch");
     for (const Value branch : list) {
       const std::string at = place + "/" + std::to_string(step.steps.size());
       step.steps.push_back(std::make_unique<PlanStep>());
@@ -195,10 +194,11 @@ class PlanReader {
   void read_loop(Value from, Value what, const std::string& place, PlanStep& step) {
     const std::string around = place.substr(0, place.rfind('/'));
     step.until = !from["until"].absent();
-    if (step.until == !from["while"].absent()) problem(around, "a loop needs either \"while\" or \"until\"");
+    if (step.until == !from["while"].absent())
+      problem(around, "a loop must have either \"while\" or \"until\"");
     const char* const member = step.until ? "until" : "while";
     step.condition = read_condition(from[member], around + "/" + member, step);
-    if (from["max"].absent()) problem(around, "a loop needs \"max\", its most iterations");
+    if (from["max"].absent()) problem(around, "a loop must have \"max\", its maximum number of iterations");
     read_bound(from, around, kIterationsMax, step);
     step.steps.push_back(std::make_unique<PlanStep>());
     read_step(what, place, &step, *step.steps.back());
@@ -206,10 +206,10 @@ class PlanReader {
 
   void read_map(Value from, Value what, const std::string& place, PlanStep& step) {
     const std::string around = place.substr(0, place.rfind('/'));
-    if (from["over"].absent()) problem(around, "a map needs \"over\": a JSON pointer, or a list");
+    if (from["over"].absent()) problem(around, "a map must have \"over\": a JSON pointer or a list");
     const Value over = from["over"];
     if (!over.absent() && !over.is_string() && !over.is_array())
-      problem(around + "/over", "must be a JSON pointer, or a list");
+      problem(around + "/over", "must be a JSON pointer or a list");
     step.over = over.json();
     step.concurrency = static_cast<int>(from["concurrency"].integer().value_or(8));
     read_bound(from, around, 1'000, step);
@@ -227,7 +227,7 @@ class PlanReader {
 
   void read_wait(Value what, const std::string& place, PlanStep& step) {
     const bool is_moment = !what["until"].absent();
-    if (is_moment == !what["seconds"].absent()) problem(place, "must say either \"seconds\" or \"until\"");
+    if (is_moment == !what["seconds"].absent()) problem(place, "must have either \"seconds\" or \"until\"");
     step.time = is_moment ? what["until"].json() : what["seconds"].json();
   }
 
@@ -269,8 +269,8 @@ class PlanReader {
     }
     if (from["value"].absent() || tests != 1)
       problem(place,
-              "a condition is {\"value\": pointer} with one of equals, differs, greater, less, "
-              "contains, one_of and exists; or all, any, not, skill or tag");
+              "a condition must be {\"value\": pointer} with one of equals, differs, greater, less, "
+              "contains, one_of and exists; or have one of all, any, not, skill and tag");
     return read;
   }
 

@@ -42,7 +42,7 @@ std::string PlanCaptions::summary() const {
     add_words(text, counted(facts.children(), "child task"));
   }
   if (facts.tokens() > 0) add_words(text, counted(facts.tokens(), "token"));
-  if (facts.undoing() && !is_over()) add_words(text, "what was done is being undone");
+  if (facts.undoing() && !is_over()) add_words(text, "completed steps are being undone");
   return text;
 }
 
@@ -59,7 +59,7 @@ std::string PlanCaptions::words_of_run(const PlanStep& step, bool is_off) const 
                                                                          {failed, " failed"},
                                                                          {working, " working"},
                                                                          {asks, " asking"},
-                                                                         {retries, " to try again"},
+                                                                         {retries, " to retry"},
                                                                          {canceled, " canceled"}}};
     for (const auto& [one, words] : kCounted) {
       if (now.count(one) > 0) add_words(text, with_commas(now.count(one)) + words);
@@ -83,12 +83,12 @@ std::string PlanCaptions::words_of_place(const PlanStep& step, bool is_off) cons
   const std::string taken = has_begun && has_ended ? " in " + words_for(now.ended - now.begun) : "";
   switch (state(step, is_off)) {
     case StepState::working:
-      if (now.due) return *now.due > run_->now ? words_for(*now.due - run_->now) + " to go" : "is over";
-      return "working" + so_far;
+      if (now.due) return *now.due > run_->now ? words_for(*now.due - run_->now) + " to go" : "time is up";
+      return "running" + so_far;
     case StepState::asks:
-      return "waits for an answer" + so_far;
+      return "needs input" + so_far;
     case StepState::retries:
-      return "failed, tries again";
+      return "failed, retrying";
     case StepState::done:
     case StepState::mixed:
       return "done" + taken;
@@ -120,7 +120,7 @@ std::vector<std::string> PlanCaptions::frame_lines(const PlanStep& step, bool is
   } else {
     text = with_commas(now.items_done) + " of " + with_commas(now.items) + " done";
     if (now.items_failed > 0) add_words(text, with_commas(now.items_failed) + " failed");
-    if (now.items_working > 0 && !is_over()) add_words(text, with_commas(now.items_working) + " under way");
+    if (now.items_working > 0 && !is_over()) add_words(text, with_commas(now.items_working) + " running");
   }
   lines.push_back(std::move(text));
   return lines;

@@ -1,6 +1,7 @@
 #include "agents/plan/plan_failures.h"
 
 #include "agents/plan/plan_words.h"
+#include "base/text.h"
 #include "task/task.h"
 
 namespace baton::agents {
@@ -8,7 +9,7 @@ namespace baton::agents {
 std::string timeout_words(std::chrono::milliseconds time) {
   const auto whole = std::chrono::duration_cast<std::chrono::seconds>(time);
   const std::string text = "it took more than ";
-  if (whole == time) return text + std::to_string(whole.count()) + " seconds";
+  if (whole == time) return text + base::counted(whole.count(), "second");
   return text + std::to_string(time.count()) + " milliseconds";
 }
 

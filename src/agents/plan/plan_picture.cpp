@@ -292,7 +292,7 @@ class PlanDrawing {
     begin(step);
     canvas_.line("bar", {{first - 24, fork}, {last + 24, fork}});
     canvas_.line("bar", {{first - 24, join}, {last + 24, join}});
-    const std::string own = is_default_id(step) ? "at the same time" : step.id;
+    const std::string own = is_default_id(step) ? "in parallel" : step.id;
     const std::string most = words_for(step);
     pill(most.empty() ? own : own + ", " + most, axis, top);
     pill("join: " + words_for(step.join), axis, bottom - kPill);

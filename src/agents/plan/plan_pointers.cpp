@@ -54,7 +54,7 @@ bool begins_with(const Chain& chain, std::size_t from) {
 // iteration of a loop finds the values of the one before, a later attempt finds those that came meanwhile,
 // and a compensation finds all values.
 std::string never_known(const PlanStep& reader, const PlanStep& named, const std::string& pointer) {
-  const std::string later = "a step that begins only after this is read";
+  const std::string later = "a step that starts only after this value is read";
   const Chain from = chain_of(reader), to = chain_of(named);
   if (from.is_cut) return {};
   const auto [a, b] = std::ranges::mismatch(from.steps, to.steps);
@@ -63,8 +63,9 @@ std::string never_known(const PlanStep& reader, const PlanStep& named, const std
     return {};
   if (b == to.steps.end()) {
     if (to.is_cut) return later;
-    return a != from.steps.end() || reader.retry.count > 0 ? ""
-                                                           : "the step itself, which has not ended by then";
+    return a != from.steps.end() || reader.retry.count > 0
+               ? ""
+               : "the step itself, which has not ended when this value is read";
   }
   if (a == from.steps.end()) return later;
   const PlanStep& around = *from.steps[common - 1];
@@ -73,7 +74,7 @@ std::string never_known(const PlanStep& reader, const PlanStep& named, const std
   if (around.kind != StepKind::parallel || !begins_with(from, common - 1)) return {};
   const std::string member = pointer.substr(pointer.rfind('/'));
   const bool shows_progress = member == "/state" || pointer.find("/results") != std::string::npos;
-  return shows_progress ? "" : "a step that has not ended when this one begins";
+  return shows_progress ? "" : "a step that has not ended when this one starts";
 }
 
 class PointerChecks {
@@ -182,7 +183,7 @@ class PointerChecks {
                     const std::string& place) {
     const std::string rest = pointer.substr(std::min(pointer.size(), length + 1));
     if (std::ranges::find(members, rest.substr(0, rest.find('/'))) != members.end()) return;
-    problem(place, "\"" + pointer + "\" must go on after " + pointer.substr(0, length) + " with one of " +
+    problem(place, "\"" + pointer + "\" must continue after " + pointer.substr(0, length) + " with one of " +
                        base::comma_separated(members));
   }
 

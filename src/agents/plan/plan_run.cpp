@@ -112,7 +112,7 @@ void PlanRun::cancel_below(const std::string& path, bool spares_undoing) {
   });
   for (const std::string& one : open) {
     const int number = facts_.attempts(one)->number;
-    record({What::end, one, number, world_.now, "canceled", "it was not needed any more"});
+    record({What::end, one, number, world_.now, "canceled", "it was no longer needed"});
     std::string call = name_of_call(one, number);
     if (unbegun.contains(call)) continue;
     record({What::cancel, one, number});
@@ -153,7 +153,8 @@ void PlanRun::go_forward() {
   if (!plan_.output.empty()) {
     auto output = values_.parts_of(plan_.output, root());
     if (is_left()) return;
-    if (!output) return give_up({"failed", "the plan's output cannot be made: " + output.error().for_caller});
+    if (!output)
+      return give_up({"failed", "the plan's output cannot be built: " + output.error().for_caller});
     step_.output = std::move(*output);
   }
   step_.end.emplace();
@@ -225,14 +226,14 @@ PlanRun::Standing PlanRun::undo() {
     Standing now = is_late && !is_begun ? Standing{State::running, 0, {}} : walk(compensation, place);
     if (is_left()) return {};
     if (now.state == State::running && !is_late) return now;
-    if (now.state == State::running) now.end.text = "there was no more time for it (engine.undo_grace_s)";
+    if (now.state == State::running) now.end.text = "it ran out of time (engine.undo_grace_s)";
     if (now.state != State::done)
       sentences.push_back(not_undone(label_of(*found.step, found.place), now.end.text));
   }
   for (const std::string& call : facts_.canceled()) {
     const StepAt found = find_at(plan_, parse_call(call).path);
     if (found.step != nullptr && found.step->compensation)
-      sentences.push_back(not_undone(label_of(*found.step, found.place), "it has not stopped in time"));
+      sentences.push_back(not_undone(label_of(*found.step, found.place), "it did not stop in time"));
   }
   say_not_undone(end, sentences);
   return {State::failed, 0, std::move(end)};
@@ -404,7 +405,7 @@ base::Result<DelegateRequest> PlanRun::request_for(const PlanStep& step, const P
   if (request.agent.empty()) {
     const auto chosen = world_.choose(step.skill, step.tag);
     const std::string what = step.skill.empty() ? "tag \"" + step.tag : "skill \"" + step.skill;
-    if (!chosen) return base::fail(base::ErrorCode::not_found, "there is no agent with the " + what + "\"");
+    if (!chosen) return base::fail(base::ErrorCode::not_found, "no agent has the " + what + "\"");
     request.agent = *chosen;
   }
   json::Writer out(request.message.metadata.text);
@@ -452,7 +453,7 @@ PlanRun::Standing PlanRun::walk_branches(const PlanStep& step, const PlanPlace& 
         return failed("failed", "step " + label_of(step, at) + " failed: " + count.error().for_caller);
       if (*count > step.most)
         return failed("failed", "step " + label_of(step, at) + " has " + std::to_string(*count) +
-                                    " items, and may have " + std::to_string(step.most));
+                                    " items, but may have at most " + std::to_string(step.most));
       record({What::choose, at.path, *count});
     }
     branches.all = *facts_.chosen(at.path);
@@ -498,7 +499,7 @@ PlanRun::Standing PlanRun::join(const PlanStep& step, const PlanPlace& at, const
     cancel_below(at.path);
     if (is_done) return {State::done, 0, {}};
     if (branches.all < wanted)
-      return failed("failed", "step " + label_of(step, at) + " has fewer branches than must be done");
+      return failed("failed", "step " + label_of(step, at) + " has fewer branches than must succeed");
     return {State::failed, 0, branches.first_failure};
   }
   Standing now{State::running, branches.need_least, {}};

@@ -72,7 +72,7 @@ std::string shown(Value value) {
 std::string what_was_found(Value value) {
   switch (value.type()) {
     case Value::Type::string:
-      return "the text " + shown(value);
+      return "the string " + shown(value);
     case Value::Type::number:
       return "the number " + shown(value);
     case Value::Type::object:
@@ -144,10 +144,10 @@ bool PlanValues::charge(std::size_t bytes) {
   filled_ += bytes;
   call_filled_ += bytes;
   if (call_filled_ > limits_.fill_max && !problem_)
-    problem_ = base::Error{
-        ErrorCode::too_large,
-        "more than " + std::to_string(limits_.fill_max) + " bytes would be filled in (limits.plan_fill_max)",
-        {}};
+    problem_ = base::Error{ErrorCode::too_large,
+                           "more than " + std::to_string(limits_.fill_max) +
+                               " bytes of values for one step (limits.plan_fill_max)",
+                           {}};
   return !problem_;
 }
 
@@ -446,10 +446,10 @@ PlanSources::Items PlanValues::read_items(const PlanStep& map, const PlanPlace& 
       }
       if (!items.list.value.is_array())
         items.problem =
-            "its items are to be a list, and " + pointer + " is " + what_was_found(items.list.value);
+            "its items must be a list, but " + pointer + " is " + what_was_found(items.list.value);
     }
   } else if (!items.list.value.is_array()) {
-    items.problem = "its items are to be a list, and \"over\" is " + what_was_found(items.list.value);
+    items.problem = "its items must be a list, but \"over\" is " + what_was_found(items.list.value);
   }
   if (items.problem.empty()) {
     for (const Value one : items.list.value) items.values.push_back(one);
@@ -630,7 +630,7 @@ bool PlanValues::compare(const Condition& condition, const PlanPlace& from) {
     if (!problem_ && !stopped_)
       problem_ = base::Error{
           ErrorCode::invalid_argument,
-          condition.pointer + " is " + shown(is) + ", and " + shown(with) + " cannot be compared with that",
+          condition.pointer + " is " + shown(is) + ", which cannot be compared with " + shown(with),
           {}};
     return false;
   };

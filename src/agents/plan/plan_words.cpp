@@ -194,7 +194,7 @@ std::string words_for(const Condition& condition) {
     case Test::one_of:
       return value + " is one of " + json_words(condition.with);
     case Test::exists:
-      return value + (condition.with.text == "false" ? " is missing" : " is there");
+      return value + (condition.with.text == "false" ? " is missing" : " exists");
   }
   return {};
 }
@@ -243,7 +243,7 @@ std::string words_for(const Join& join) {
     case Join::Rule::any:
       return "any";
     case Join::Rule::n_of:
-      return std::to_string(join.need) + " of them";
+      return std::to_string(join.need) + " must succeed";
     case Join::Rule::best_effort:
       return "best effort";
   }

@@ -78,14 +78,14 @@ class WorkflowTurn {
     note_states(turn_.states.size(), turn_.states.empty() ? "" : turn_.states.back().text);
     if (!pin(own)) {
       sink_.finish(
-          Failed{"the plan that this task began with cannot be read any more, so what it has done is "
+          Failed{"the plan that this task started with can no longer be read, so its completed steps were "
                  "not undone"});
       return false;
     }
     const auto read = [this](const std::string& call) -> base::Result<task::Task> {
       const auto child = turn_.children.find(call);
       if (child == turn_.children.end())
-        return base::fail(base::ErrorCode::not_found, "there is no such child");
+        return base::fail(base::ErrorCode::not_found, "child task not found");
       return turn_.read_child(child->second);
     };
     PlanRun run(*plan_, facts_,
@@ -170,7 +170,7 @@ class WorkflowTurn {
   }
 
   void wait(const PlanRun::Step& step) {
-    if (step.need == 0 && !step.until) return sink_.finish(Failed{"the plan cannot go on"});
+    if (step.need == 0 && !step.until) return sink_.finish(Failed{"the plan cannot continue"});
     Waits waits;
     waits.open_max = step.need > 0 ? facts_.unstopped() - step.need : -1;
     waits.on_failure = step.need > 0;

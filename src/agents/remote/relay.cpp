@@ -100,7 +100,7 @@ std::optional<Outcome> outcome_of(const task::Status& status) {
     case task::State::auth_required:
       return Asked{{},
                    status.state == task::State::auth_required,
-                   own(status.message).value_or(of_text("the remote agent waits for an answer"))};
+                   own(status.message).value_or(of_text("the remote agent is waiting for an answer"))};
     default:
       return std::nullopt;
   }
@@ -146,7 +146,7 @@ Relay::Told* Relay::place_of(const task::Artifact& piece) {
   const std::string& id = piece.id.value;
   if (const auto known = told_.find(id); known != told_.end()) return &known->second;
   if (told_.size() >= kArtifactsMax) {
-    outcome_ = Failed{"the remote agent makes more than " + std::to_string(kArtifactsMax) + " artifacts"};
+    outcome_ = Failed{"the remote agent created more than " + std::to_string(kArtifactsMax) + " artifacts"};
     return nullptr;
   }
   Told& told = told_[id];

@@ -78,7 +78,7 @@ RemoteInterfaces::Remotes RemoteInterfaces::refresh(int stop_fd, bool despite_br
   });
   if (is_news) {
     const std::string url = endpoint_.url.substr(0, endpoint_.url.find('?'));
-    base::log_warn({}, "cannot fetch the card below {}: {}", url, remotes.error().text);
+    base::log_warn({}, "cannot fetch the agent card from {}: {}", url, remotes.error().text);
   }
   return remotes;
 }
@@ -115,8 +115,8 @@ RemoteInterfaces::Remotes RemoteInterfaces::fetch(std::optional<client::Fetched>
     remote.access.policy = rules_.policy_for(remote.url, {endpoint_.url, endpoint_.address});
     if (remote.access.policy != rules_.policy_for(remote.url))
       base::log_warn({},
-                     "the card below {} leads to {}, which outbound.origins has but the card here does not "
-                     "name (a2a.endpoint): it may be called only if its address is public",
+                     "the agent card from {} names {}, which the card here does not (a2a.endpoint), so it is "
+                     "called only at a public address although outbound.origins allows it",
                      base::loggable(endpoint_.url.substr(0, endpoint_.url.find('?'))),
                      base::loggable(outbound::origin_of(remote.url)));
     remote.access.answer_max = rules_.budget ? rules_.budget->answer_max() : kAnswerMax;

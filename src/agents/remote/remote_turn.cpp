@@ -102,7 +102,7 @@ class RemoteTurn {
 
   void speak(const std::vector<Remote>& remotes) {
     if (errand_.is_about_resending() && !errand_.says_resend()) {
-      return fail("it is not known whether the remote agent got the message, and it was not sent again");
+      return fail("the remote agent may or may not have received the message, and it was not resent");
     }
     if (!kept_.task.empty()) {
       const auto same = std::ranges::find_if(remotes, [&](const Remote& remote) {
@@ -116,10 +116,10 @@ class RemoteTurn {
       const Spoke spoke = send_over_any(remotes, may_have_sent);
       if (spoke == Spoke::to_the_end) return;
       if (spoke == Spoke::no_method) {
-        return fail("the remote agent does not know any method that sends a message");
+        return fail("the remote agent supports no known method to send a message");
       }
     }
-    fail("the remote agent forgets its tasks");
+    fail("the remote agent repeatedly forgot its tasks");
   }
 
   // to_the_end: the turn has its outcome, or is to stop. task_is_gone: the remote agent has forgotten the
@@ -161,7 +161,7 @@ class RemoteTurn {
 
   // Ends the turn when the message may have arrived and must not be sent twice.
   void not_known() {
-    constexpr char kText[] = "it is not known whether the remote agent got the message";
+    constexpr char kText[] = "the remote agent may or may not have received the message";
     if (settings_.on_unknown() != OnUnknown::ask) return fail(kText);
     task::Message question;
     question.parts.push_back(
@@ -172,7 +172,7 @@ class RemoteTurn {
   Spoke send(const Remote& remote) {
     auto send = errand_.request(remote);
     if (!send) {
-      fail("the message that is to be sent again is no longer at hand");
+      fail("the message to resend is no longer stored");
       return Spoke::to_the_end;
     }
     const client::RemoteEndpoint endpoint(remote, turn_.stop_fd());
@@ -287,7 +287,7 @@ class RemoteTurn {
     if (!right) return fail("the remote agent's answer cannot be read: " + right.error().for_caller);
     auto task = read_task(endpoint, result);
     if (task) return hear(protocol::a2a::Update(std::move(*task)));
-    fail("the remote agent's answer makes no sense: " + task.error().for_caller);
+    fail("the remote agent's answer is invalid: " + task.error().for_caller);
   }
 
   static base::Result<task::Task> read_task(const client::RemoteEndpoint& endpoint,
@@ -321,7 +321,7 @@ class RemoteTurn {
     if (end.unknown) {
       not_known();
     } else {
-      fail("the remote agent: " + (end.error ? end.error->text : "its stream ended without an outcome"));
+      fail("the remote agent: " + (end.error ? end.error->text : "its stream ended without a result"));
     }
     return Spoke::to_the_end;
   }

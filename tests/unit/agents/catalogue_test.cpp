@@ -128,9 +128,10 @@ TEST_CASE("Catalogue: secrets and Baton's own variables cannot be passed on to a
       Catalogue::load(bench.folder.path(), agents::command_executors(bench.host), {}, {{"ANNS"}, false});
   REQUIRE_FALSE(loaded.has_value());
   const std::string& report = loaded.error().for_log;
-  CHECK(report.find("\"ANNS\" holds a caller's token and is not passed on") != std::string::npos);
-  CHECK(report.find("/baton/env_from/1: \"BATON_TOKENS\" is Baton's own and is not passed on") !=
+  CHECK(report.find("\"ANNS\" contains a caller's token, so agents do not get it: remove it here") !=
         std::string::npos);
+  CHECK(report.find("/baton/env_from/1: \"BATON_TOKENS\" is reserved for Baton, so agents do not get it: use "
+                    "a name without BATON_") != std::string::npos);
   CHECK(report.find("HOST\"") == std::string::npos);
 }
 
@@ -188,14 +189,13 @@ TEST_CASE("Catalogue: problems and warnings are reported with line and column") 
   const std::string b = (bench.folder.path() / "b/card.json").string();
   std::vector<std::string> warnings;
   for (const Catalogue::CardReport& odd : catalogue->warnings()) warnings.push_back(odd.text());
-  CHECK(warnings ==
-        std::vector<std::string>{
-            a + ":2:63: /iconURL: is unknown; did you mean \"iconUrl\"?",
-            a + ":5:16: /skills/0/example: is unknown; did you mean \"examples\"?",
-            a + ":6:47: /baton/command: the program \"no-such-python\" is not there, neither in PATH nor in "
-                "the agent's folder",
-            a + ":6:47: /baton/command: the file \"agent.py\" is not there, or cannot be read",
-        });
+  CHECK(warnings == std::vector<std::string>{
+                        a + ":2:63: /iconURL: is unknown; did you mean \"iconUrl\"?",
+                        a + ":5:16: /skills/0/example: is unknown; did you mean \"examples\"?",
+                        a + ":6:47: /baton/command: the program \"no-such-python\" was not found in PATH or "
+                            "in the agent's folder",
+                        a + ":6:47: /baton/command: the file \"agent.py\" is missing or cannot be read",
+                    });
   REQUIRE(catalogue->left_out().size() == 1);
   CHECK(catalogue->left_out()[0].text().starts_with(b + ":3:3: "));
 }
@@ -209,9 +209,8 @@ TEST_CASE("Catalogue: a member that is in a card twice is reported once") {
   REQUIRE(catalogue.has_value());
   REQUIRE(catalogue->left_out().size() == 1);
   const std::string a = (bench.folder.path() / "a/card.json").string();
-  CHECK(catalogue->left_out()[0].text() ==
-        a + ":1:52: /name: is in the card twice; keep one of the two\n" + a +
-            ":2:72: /baton/mode: is in the card twice; keep one of the two");
+  CHECK(catalogue->left_out()[0].text() == a + ":1:52: /name: is given twice: remove one of the two\n" + a +
+                                               ":2:72: /baton/mode: is given twice: remove one of the two");
 }
 
 TEST_CASE("Catalogue: one report has the problems of all cards") {
@@ -235,17 +234,18 @@ TEST_CASE("Catalogue: one report has the problems of all cards") {
     at = end + 1;
   }
   const std::vector<std::string> expected = {
-      "/F/card.json: the folder's name must be of a-z 0-9 - _ . and begin with a letter or digit",
+      "/F/card.json: the folder's name may contain only a-z 0-9 - _ . and must begin with a letter or digit",
       "/F/card.json: /baton/command/0: must not be empty",
-      "/F/card.json: /baton/env: \"A=B\" cannot be an environment variable",
+      "/F/card.json: /baton/env: \"A=B\" is not a valid environment variable",
       "/b/card.json: /baton/executor: must be one of \"command\", \"builtin\", \"a2a\", \"ag-ui\", "
       "\"openai\", \"workflow\"",
       "/b/card.json: /baton/worker: is unknown; did you mean \"workers\"?",
       "/b/card.json: /baton/mode: must be one of \"turn\", \"worker\"",
-      "/c/card.json: /baton: executor \"command\" needs \"command\": [\"program\", \"argument\", ...]",
-      "/c/card.json: /baton/io: \"text\" needs mode \"turn\": a worker speaks lines",
-      "/e/card.json: /baton/default: agent \"d\" is the default already",
-      "/g/card.json: /baton/command: is only for executor \"command\"",
+      "/c/card.json: /baton: executor \"command\" requires \"command\": [\"program\", \"argument\", ...]",
+      "/c/card.json: /baton/io: \"text\" requires \"mode\": \"turn\", because a worker uses the line "
+      "protocol",
+      "/e/card.json: /baton/default: agent \"d\" is already the default: only one agent can be",
+      "/g/card.json: /baton/command: is only allowed with executor \"command\"",
       "/h/card.json: /baton/plain_answers: must be of type \"boolean\"",
       "/h/card.json: /baton/confirm_tool: must not be empty",
   };
@@ -257,7 +257,7 @@ TEST_CASE("Catalogue: one report has the problems of all cards") {
 
 TEST_CASE("Catalogue: a folder that is missing or empty is refused") {
   Bench bench;
-  CHECK(bench.report() == ": has no subfolder with a card.json");
+  CHECK(bench.report() == ": contains no folder with a card.json; `baton init` makes one");
   const auto missing =
       Catalogue::load(bench.folder.path() / "nowhere", agents::command_executors(bench.host));
   REQUIRE_FALSE(missing.has_value());
@@ -278,7 +278,7 @@ TEST_CASE("Catalogue: a model whose tool is not an agent is served, with a warni
   CHECK(catalogue->find({"model"}) != nullptr);
   REQUIRE(catalogue->warnings().size() == 1);
   CHECK(catalogue->warnings().front().text().ends_with(
-      "/model/card.json: /baton/model/tools: there is no agent \"eco\""));
+      "/model/card.json: /baton/model/tools: agent not found: \"eco\""));
 }
 
 TEST_CASE("Catalogue: a byte order mark before a card is ignored") {
@@ -300,7 +300,7 @@ TEST_CASE("Catalogue: a schedule with an unknown time zone is off, and its agent
   CHECK(catalogue->find({"echo"})->settings.schedules.empty());
   REQUIRE(catalogue->warnings().size() == 1);
   CHECK(catalogue->warnings().front().text().ends_with(
-      "/baton/schedule/timezone: there is no such time zone: this schedule is off"));
+      "/baton/schedule/timezone: is not a known time zone; this schedule is disabled"));
 }
 
 TEST_CASE("Catalogue: built-in executors are made by name") {
@@ -322,8 +322,8 @@ TEST_CASE("Catalogue: built-in executors are made by name") {
     CHECK(sink->all_text() == "I am " + agent->name.value);
   }
   CHECK(bench.report() ==
-        "/greeter/card.json: /baton: there is no built-in executor \"hello\"\n"
-        "/hello/card.json: /baton: there is no built-in executor \"hello\"");
+        "/greeter/card.json: /baton: unknown built-in executor \"hello\"\n/hello/card.json: /baton: unknown "
+        "built-in executor \"hello\"");
 }
 
 TEST_CASE("is_agent_name: lower-case names only") {

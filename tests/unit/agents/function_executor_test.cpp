@@ -107,7 +107,7 @@ TEST_CASE("FunctionExecutor: the function sees a cancel, which also ends its wai
   running.turn->cancel();
   REQUIRE(running.sink->wait_finished());
   CHECK(running.sink->ending() == "canceled");
-  CHECK(error == "the turn was cancelled");
+  CHECK(error == "the turn was canceled");
 }
 
 TEST_CASE("FunctionExecutor: delegate returns the child") {
@@ -145,7 +145,7 @@ TEST_CASE("FunctionExecutor: a full pool fails the turn") {
   base::WorkerPool pool("functions", 1, 0);
   Running running(pool, [](FunctionTurn&) {});
   REQUIRE(running.sink->wait_finished());
-  CHECK(running.sink->ending() == "too many turns run at the same time");
+  CHECK(running.sink->ending() == "too many turns are running at once; try again later");
 }
 
 TEST_CASE("FunctionExecutor: a function waits while its sink has no room") {

@@ -67,13 +67,13 @@ TEST_CASE("Questions: an unambiguous text becomes data, and another text is refu
   CHECK(fitted(kApprove, {Part::of_text("Yes ")}) == R"(data {"approved":true};)");
   CHECK(fitted(kApprove, {Part::of_text("yes"), {Part::Kind::raw, "aGk=", "a", "", {}}}) ==
         R"(data {"approved":true};file aGk=;)");
-  CHECK(fitted(kApprove, {Part::of_text("why not")}) == "message.parts: the question wants yes or no");
+  CHECK(fitted(kApprove, {Part::of_text("why not")}) == "message.parts: the question requires yes or no");
   CHECK(fitted(kApprove, {{Part::Kind::raw, "aGk=", "a", "", {}}}) ==
-        "message.parts: the question wants yes or no, as text or as data");
+        "message.parts: the question requires yes or no, as text or as data");
   CHECK(fitted(R"({"enum":["staging","production"]})", {Part::of_text("moon")}) ==
-        "message.parts: the question wants one of \"staging\" or \"production\"");
+        "message.parts: the question requires one of \"staging\" or \"production\"");
   CHECK(fitted(R"({"type":"integer","maximum":10})", {Part::of_text("99")}) ==
-        "message.parts: the question wants a whole number: it must be at most 10");
+        "message.parts: the question requires a whole number: it must be at most 10");
   CHECK(fitted(R"({"type":"string"})", {Part::of_text("as"), Part::of_text("it is")}) ==
         R"(data "as\nit is";)");
 }
@@ -82,14 +82,14 @@ TEST_CASE("Questions: a text stays text if the schema needs more, and is refused
   CHECK(fitted(kDeploy, {Part::of_text("staging, twice")}) == "text staging, twice;");
   CHECK(
       fitted(kDeploy, {Part::of_text("staging, twice")}, true) ==
-      R"(message.parts: the question wants data that fits its schema, such as {"environment":"staging","replicas":10})");
+      R"(message.parts: the question requires data that fits its schema, such as {"environment":"staging","replicas":10})");
   CHECK(fitted(kApprove, {Part::of_text("yes")}, true) == R"(data {"approved":true};)");
 }
 
 TEST_CASE("Questions: a text that holds the data is read as data, and a refusal is not checked") {
   CHECK(fitted(kApprove, {Part::of_text(R"({"approved":true})")}) == R"(data {"approved":true};)");
   CHECK(fitted(kApprove, {Part::of_text(R"({"approved":1})")}) ==
-        "message.parts: the question wants yes or no");
+        "message.parts: the question requires yes or no");
   CHECK(fitted(kApprove, {Part::of_data({R"({"cancelled":true})"})}) == R"(data {"cancelled":true};)");
   CHECK(fitted(kApprove, {Part::of_text(R"({"cancelled":true})")}) == R"(text {"cancelled":true};)");
   CHECK(fitted(kApprove, {Part::of_data({R"({"cancelled":false})"})}).find("\"approved\" is missing") !=
@@ -123,7 +123,7 @@ TEST_CASE("Questions: check_schema finds faults of a question's schema, and remo
   CHECK(fault_of(asking(kDeploy)) == "");
   CHECK(fault_of(with({Part::of_text("well?")})) == "");
   CHECK(fault_of(asking(R"({"properties":{"a":{"contains":{}}}})")) ==
-        "/properties/a/contains: is a keyword that is not supported here");
+        "/properties/a/contains: is a keyword that is not supported in questions");
   CHECK(fault_of(asking(R"({"title":")" + std::string(70'000, 'x') + "\"}")) ==
         ": is larger than 65536 bytes");
   const auto report = agents::check_schema(asking(R"({"pattern":"(?=a)b"})"), {});

@@ -45,14 +45,14 @@ TEST_CASE(
   CHECK(endpoint.client_id == "me");
   CHECK(endpoint.scope == "a b");
   CHECK(endpoint.secret_in_body);
-  CHECK(problems_of(card(R"("type":"oauth","client_id":"me")")).find("needs \"token_url\"") !=
+  CHECK(problems_of(card(R"("type":"oauth","client_id":"me")")).find("requires \"token_url\"") !=
         std::string::npos);
   CHECK(problems_of(card(R"("type":"oauth","token_url":"https://id/")")).find("\"client_id\"") !=
         std::string::npos);
   CHECK(problems_of(card(R"("type":"oauth","token_url":"ftp://id/","client_id":"me")"))
             .starts_with("/baton/auth/token_url: "));
   CHECK(problems_of(card(R"("type":"bearer","scope":"a")")) ==
-        "/baton/auth/scope: is only for type \"oauth\"\n");
+        "/baton/auth/scope: is only allowed with type \"oauth\"\n");
 }
 
 TEST_CASE("read_settings: a card may name its own proxy, or none") {
@@ -122,40 +122,42 @@ TEST_CASE("read_settings: a model's URL and name come from a variable if it is s
   CHECK(read().endpoint.is_from_env);
   CHECK(read().model.name == "n");
   ::setenv("LOOK_URL", "127.0.0.1:1", 1);
-  CHECK(problems_of(card) == "/baton/url_env: LOOK_URL: the URL is not usable: it is not absolute\n");
+  CHECK(problems_of(card) ==
+        "/baton/url_env: LOOK_URL: invalid URL: it must begin with http:// or https://\n");
   ::unsetenv("LOOK_URL");
   ::unsetenv("LOOK_NAME");
   CHECK(problems_of(R"({"executor":"a2a","url":"https://host/","url_env":"LOOK_URL"})") ==
-        "/baton/url_env: is only for executor \"openai\"\n");
+        "/baton/url_env: is only allowed with executor \"openai\"\n");
   CHECK(problems_of(model_card(R"(,"name_env":"BATON_DB")")) ==
-        "/baton/model/name_env: \"BATON_DB\" is Baton's own and is not passed on\n");
+        "/baton/model/name_env: \"BATON_DB\" is reserved for Baton, so agents do not get it: use a name "
+        "without BATON_\n");
   CHECK(problems_of(R"({"executor":"a2a","url":"https://host/","auth":{"type":"oauth","optional":true,
                         "token_url":"https://id/","client_id":"me","secret_env":"KEY"}})") ==
-        "/baton/auth/optional: is not for type \"oauth\"\n");
+        "/baton/auth/optional: is not allowed with type \"oauth\"\n");
 }
 
 TEST_CASE("read_settings: problems of a model's card are reported with place and reason") {
   CHECK(problems_of(R"({"executor":"openai"})") ==
-        "/baton: executor needs \"url\": \"https://...\"\n"
-        "/baton: executor \"openai\" needs \"model\": {\"name\": \"...\"}\n");
+        "/baton: this executor requires \"url\": \"https://...\"\n/baton: executor \"openai\" requires "
+        "\"model\": {\"name\": \"...\"}\n");
   CHECK(problems_of(model_card(R"(,"parameters":{"temperature":0,"stream":false,"messages":[]})")) ==
-        "/baton/model/parameters/stream: is set by Baton itself\n"
-        "/baton/model/parameters/messages: is set by Baton itself\n");
+        "/baton/model/parameters/stream: is set by Baton: remove it here\n/baton/model/parameters/messages: "
+        "is set by Baton: remove it here\n");
   CHECK(problems_of(model_card(R"(,"system":"a","system_file":"nowhere.txt")")) ==
-        "/baton/model/system_file: is not a file in the card's folder\n"
-        "/baton/model/system_file: is instead of \"system\", not beside it\n");
+        "/baton/model/system_file: is not a file in the card's folder\n/baton/model/system_file: cannot be "
+        "combined with \"system\": remove one of them\n");
   CHECK(problems_of(model_card(R"(,"tools":["echo","echo","No Name"])")) ==
-        "/baton/model/tools/1: is there twice\n"
-        "/baton/model/tools/2: is not the name of an agent\n");
+        "/baton/model/tools/1: is given twice: remove one of the two\n/baton/model/tools/2: is not a valid "
+        "agent name\n");
   CHECK(problems_of(R"({"executor":"openai","url":"ftp://h","on_unknown":"ask","model":{"name":"m"}})")
-            .starts_with("/baton/on_unknown: is only for agents elsewhere (executors \"a2a\" and "
+            .starts_with("/baton/on_unknown: is only allowed for remote agents (executors \"a2a\" and "
                          "\"ag-ui\")\n/baton/url: "));
 }
 
 TEST_CASE("read_settings: members of a model's card are refused in other cards") {
   CHECK(problems_of(R"({"executor":"command","command":["x"],"url":"https://h","model":{"name":"m"}})") ==
-        "/baton/url: is only for executors \"a2a\", \"ag-ui\" and \"openai\"\n"
-        "/baton/model: is only for executor \"openai\"\n");
+        "/baton/url: is only allowed with executors \"a2a\", \"ag-ui\" and \"openai\"\n/baton/model: is only "
+        "allowed with executor \"openai\"\n");
 }
 
 TEST_CASE("read_settings: a model's card may name the API, further headers and tags of thoughts") {

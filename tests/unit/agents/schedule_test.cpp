@@ -50,12 +50,13 @@ TEST_CASE("Schedule: a single one or a list is read, with defaults for time zone
 
 TEST_CASE("Schedule: problems are reported with their place") {
   CHECK(read(R"({"cron": "0 0 30 2 *", "message": "m"})").problems ==
-        std::vector<std::string>{"/baton/schedule/cron: never comes"});
+        std::vector<std::string>{"/baton/schedule/cron: never occurs: no such date exists"});
   const Read list = read(R"([{"cron": "@daily", "message": "m"},
                              {"cron": "@daily", "message": "m", "timezone": "Mars/Olympus", "caller": "a\u001fb"},
                              {"cron": "@daily", "message": "m"}])");
-  CHECK(list.problems == std::vector<std::string>{"/baton/schedule/1/caller: is not the name of a caller",
-                                                  "/baton/schedule/2: is there twice"});
+  CHECK(list.problems ==
+        std::vector<std::string>{"/baton/schedule/1/caller: is not a valid caller name",
+                                 "/baton/schedule/2: is given twice: remove one of the two"});
 }
 
 TEST_CASE("Schedule: a schedule with an unknown time zone is off and gives a warning") {
@@ -65,8 +66,9 @@ TEST_CASE("Schedule: a schedule with an unknown time zone is off and gives a war
   CHECK(list.problems.empty());
   CHECK(list.warnings ==
         std::vector<std::string>{
-            "/baton/schedule/0/timezone: there is no such time zone: this schedule is off",
-            "/baton/schedule/1/timezone: is not the name of a time zone: this schedule is off"});
+            "/baton/schedule/0/timezone: is not a known time zone; this schedule is disabled",
+            "/baton/schedule/1/timezone: is not a time zone name, such as Europe/Berlin; this schedule is "
+            "disabled"});
   REQUIRE(list.schedules.size() == 1);
   CHECK(list.schedules[0].zone_name == "UTC");
 }

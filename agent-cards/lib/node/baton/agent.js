@@ -101,7 +101,7 @@ class Loop {
     const task = turn.task.id ?? '';
     const detail = report(`turn ${turn.id} of task ${task} failed:`, problem, this._answer);
     if (turn._ended) return;
-    this._output.write({ type: 'fail', turn: turn.id, error: `The agent failed; the log has more about task ${task}.`, detail });
+    this._output.write({ type: 'fail', turn: turn.id, error: `The agent failed; for details, see the log for task ${task}.`, detail });
     turn._ended = true;
   }
 

@@ -29,7 +29,7 @@ class Output {
   write(line) {
     const data = Buffer.from(`${encoded(line)}\n`);
     if (data.length - 1 > this._lineMaxBytes) {
-      throw new LineTooLong(`a line of ${data.length - 1} bytes (${line.type}); ${this._lineMaxBytes} is the most`);
+      throw new LineTooLong(`a line of ${data.length - 1} bytes (${line.type}) is longer than the limit of ${this._lineMaxBytes}`);
     }
     this._write(data);
   }

@@ -63,7 +63,7 @@ class Turn extends Request {
   }
 
   check() {
-    if (this.canceled) throw new Canceled('the turn is to stop');
+    if (this.canceled) throw new Canceled('the turn was canceled');
   }
 
   async sleep(ms) {
@@ -190,7 +190,7 @@ class Turn extends Request {
     let timer;
     let stop;
     const ends = new Promise((resolve, reject) => {
-      stop = () => reject(new Canceled('the turn is to stop'));
+      stop = () => reject(new Canceled('the turn was canceled'));
       if (ms !== undefined) timer = setTimeout(resolve, ms);
     });
     this._waiting.add(stop);
@@ -205,7 +205,7 @@ class Turn extends Request {
   // Lines that come while the turn runs.
 
   _cancel() {
-    this._abort.abort(new Canceled('the turn is to stop'));
+    this._abort.abort(new Canceled('the turn was canceled'));
     for (const stop of [...this._waiting]) stop();
   }
 

@@ -126,7 +126,7 @@ class _Loop:
         except Exception as another:  # such as a second MemoryError; the turn must still end
             detail = f"{type(problem).__name__}; its report failed, too: {type(another).__name__}"
         try:
-            turn._end("fail", error=f"The agent failed; the log has more about task {task}.", detail=detail)
+            turn._end("fail", error=f"The agent failed; for details, see the log for task {task}.", detail=detail)
         except Ended:
             pass
 

@@ -43,7 +43,7 @@ class Output:
         """Writes one line. Raises ValueError or TypeError, and writes nothing, if it is not JSON or is too long."""
         data = encoded(line)
         if len(data) > self._line_max_bytes:
-            raise LineTooLong(f"a line of {len(data):,} bytes ({line.get('type')}); {self._line_max_bytes:,} is the most")
+            raise LineTooLong(f"a line of {len(data):,} bytes ({line.get('type')}) is longer than the limit of {self._line_max_bytes:,}")
         with self._lock:
             try:
                 self._stream.write(data + b"\n")

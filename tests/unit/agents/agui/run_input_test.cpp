@@ -65,7 +65,7 @@ TEST_CASE("run_input: a client's call and its result are sent with the id that t
   turn.used_ids = std::make_shared<UsedIds>(std::vector<std::string>{"k", "k~2"});
   turn.resume_ask = "k~2";
   turn.history = {said(task::Role::agent, "a1",
-                       {task::Part::of_text("The agent asks for the result of the tool f."),
+                       {task::Part::of_text("The agent is waiting for the result of the tool f."),
                         task::Part::of_data({R"({"toolCall":{"id":"k~2","name":"f","arguments":{}}})"})})};
   CHECK(
       sent(turn) ==
@@ -126,7 +126,7 @@ TEST_CASE("run_input: the answer to our own question sends the first message aga
   Turn again = turn_of(user("m2", "Resend!"));
   again.id = "t2";
   again.resume_ask = ask;
-  again.history = {user("m1", "hi"), said(task::Role::agent, "q", {task::Part::of_text("it is not known")})};
+  again.history = {user("m1", "hi"), said(task::Role::agent, "q", {task::Part::of_text("may or may not")})};
   CHECK(is_about_resending(again));
   CHECK(says_resend(again));
   CHECK(run_input(again)->run == first->run);

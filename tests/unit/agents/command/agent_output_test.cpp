@@ -10,7 +10,7 @@ using namespace baton;
 
 namespace {
 
-const std::string kRefused = "the agent printed a line that is not of the line protocol: ";
+const std::string kRefused = "the agent printed a line that violates the line protocol: ";
 
 struct Bench {
   explicit Bench(std::string_view client_tools = {}) {
@@ -101,12 +101,12 @@ TEST_CASE("AgentOutput: before the turn waits, open calls but the client's get a
 
 TEST_CASE("AgentOutput: an event out of order fails the turn and does not reach the sink") {
   const std::pair<const char*, const char*> wrong[] = {
-      {R"({"type":"step","name":"s","phase":"finish"})", R"(step: "s" has not begun)"},
-      {R"({"type":"tool-result","id":"x","content":1})", R"(tool-result: there is no call "x" in this turn)"},
+      {R"({"type":"step","name":"s","phase":"finish"})", R"(step: "s" has not started)"},
+      {R"({"type":"tool-result","id":"x","content":1})", R"(tool-result: this turn has no call "x")"},
       {R"({"type":"tool-call","id":"c","name":"own"})",
-       R"(tool-call: there is a call "c" in this turn already)"},
+       R"(tool-call: this turn already has a call "c")"},
       {R"({"type":"tool-call","id":"c","name":"pick"})",
-       R"(tool-call: there is a call "c" in this turn already)"}};
+       R"(tool-call: this turn already has a call "c")"}};
   for (const auto& [line, why] : wrong) {
     CAPTURE(line);
     Bench bench(R"([{"name":"pick"}])");

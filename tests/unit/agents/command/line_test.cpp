@@ -187,7 +187,7 @@ TEST_CASE("line: the error names the problem of a wrong line") {
   CHECK(why(R"({"type":"text"})") == "text: \"delta\" is missing");
   CHECK(why(R"({"type":"text","delta":1})") == "text: \"delta\" must be a string");
   CHECK(why(R"({"type":"text","delta":"x","turn":5})") == "text: \"turn\" must be a string");
-  CHECK(why(R"({"type":"status"})") == "status: \"message\" or \"progress\" is needed");
+  CHECK(why(R"({"type":"status"})") == "status: \"message\" or \"progress\" is required");
   CHECK(why(R"({"type":"status","progress":1.5})") == "status: \"progress\" must be a number from 0 to 1");
   CHECK(why(R"({"type":"status","progress":"1"})") == "status: \"progress\" must be a number from 0 to 1");
   CHECK(why(R"({"type":"status","message":4})") ==
@@ -197,8 +197,8 @@ TEST_CASE("line: the error names the problem of a wrong line") {
   CHECK(why(R"({"type":"artifact","artifact":{"parts":[]},"append":1})") ==
         "artifact: \"append\" must be true or false");
   CHECK(why(R"({"type":"tool-call","id":"","name":"n"})") == "tool-call: \"id\" must not be empty");
-  CHECK(why(R"({"type":"tool-result","id":"c"})") == "tool-result: \"content\" or \"error\" is needed");
-  CHECK(why(R"({"type":"state"})") == "state: exactly one of \"snapshot\" and \"delta\" is needed");
+  CHECK(why(R"({"type":"tool-result","id":"c"})") == "tool-result: \"content\" or \"error\" is required");
+  CHECK(why(R"({"type":"state"})") == "state: exactly one of \"snapshot\" and \"delta\" is required");
   CHECK(why(R"({"type":"state","delta":{}})") == "state: \"delta\" must be a list of JSON Patch operations");
   CHECK(why(R"({"type":"tool-call","id":"c","name":"n","arguments":"{}"})") ==
         "tool-call: \"arguments\" must be an object");
@@ -211,7 +211,7 @@ TEST_CASE("line: the error names the problem of a wrong line") {
   CHECK(why(R"({"type":"delegate","id":"d","agent":"a","message":"x","questions":"yours"})") ==
         "delegate: \"questions\" must be \"mine\" or \"caller\"");
   CHECK(why(R"({"type":"delegate","id":"d","agent":"a","message":"x","detach":true,"task":"k"})") ==
-        "delegate: \"detach\" is for a new child");
+        "delegate: \"detach\" is only allowed for a new child task");
   CHECK(why(R"({"type":"ask","message":"m","schema":[]})") == "ask: \"schema\" must be an object");
   CHECK(why(R"({"type":"fail"})") == "fail: \"error\" is missing");
   const std::string odd = std::string(63, 'x') + "\u20ac";
@@ -251,7 +251,7 @@ TEST_CASE("line: the error names the problem of wrong reasoning, custom events, 
   CHECK(why(R"({"type":"custom","value":1})") == "custom: \"name\" is missing");
   CHECK(why(R"({"type":"activity","id":"a","content":{}})") == "activity: \"activity\" is missing");
   CHECK(why(R"({"type":"activity","activity":"PLAN","content":{}})") == "activity: \"id\" is missing");
-  const std::string one_of = "activity: exactly one of \"content\" and \"patch\" is needed";
+  const std::string one_of = "activity: exactly one of \"content\" and \"patch\" is required";
   CHECK(why(R"({"type":"activity","id":"a","activity":"PLAN"})") == one_of);
   CHECK(why(R"({"type":"activity","id":"a","activity":"PLAN","content":{},"patch":[]})") == one_of);
   CHECK(why(R"({"type":"activity","id":"a","activity":"PLAN","content":[]})") ==
@@ -275,7 +275,7 @@ TEST_CASE("line: a state delta holds complete JSON Patch operations or is refuse
               R"({"op":"test","path":"/a~0b~1c","value":1},{"op":"remove","path":"/"},)"
               R"({"op":"move","from":"/a","path":"/b"},{"op":"copy","from":"","path":"/b","own":1}])") == "");
 
-  const std::string broken = "state: \"delta\" has a broken operation ";
+  const std::string broken = "state: \"delta\" contains invalid operation ";
   CHECK(delta(R"([{"op":"remove","path":"/a"},1])") == broken + "1: must be an object");
   for (const char* operation : {"{}", R"({"op":"merge","path":""})", R"({"op":1,"path":""})"}) {
     CHECK(delta("[" + std::string(operation) + "]") ==

@@ -201,7 +201,7 @@ TEST_CASE("LineTurn: callers do not see standard error or lines printed by mista
   SUBCASE("standard error") {
     bench.shell("echo secret >&2; exit 3");
     CHECK(bench.run("x")->ending() ==
-          "the agent ended without an answer (exit code 3); the log has more about task task-1");
+          "the agent exited without an answer (exit code 3); for details, see the log for task task-1");
   }
   SUBCASE("a line that is not JSON") {
     bench.shell("echo secret; sleep 1000");
@@ -213,7 +213,7 @@ TEST_CASE("LineTurn: an agent without output in time fails the turn") {
   AgentBench bench;
   bench.settings.first_output = std::chrono::milliseconds(50);
   bench.shell("sleep 1000");
-  CHECK(bench.run("x")->ending() == "the agent did not say anything within 0.05 seconds");
+  CHECK(bench.run("x")->ending() == "the agent printed nothing for 0.05 seconds");
   CHECK(bench.wait_processes(0));
 }
 
@@ -223,24 +223,24 @@ TEST_CASE("LineTurn: a turn that ends without an answer fails with the reason") 
     const char* ending;
   };
   const Case cases[] = {
-      {"echo oops >&2; exit 3", "the agent ended without an answer (exit code 3: oops)"},
-      {"exit 0", "the agent ended without a line of type \"done\" (exit code 0)"},
-      {"kill -SEGV $$", "the agent ended without an answer (signal SEGV)"},
-      {"exec >&-; read a; exit 4", "the agent ended without an answer (exit code 4)"},
+      {"echo oops >&2; exit 3", "the agent exited without an answer (exit code 3: oops)"},
+      {"exit 0", "the agent exited without a line of type \"done\" (exit code 0)"},
+      {"kill -SEGV $$", "the agent exited without an answer (signal SEGV)"},
+      {"exec >&-; read a; exit 4", "the agent exited without an answer (exit code 4)"},
       {"echo $PWD/agent.py is bad >&2; exit 1",
-       "the agent ended without an answer (exit code 1: agent.py is bad)"},
+       "the agent exited without an answer (exit code 1: agent.py is bad)"},
       {"echo Hello; sleep 1000", "the agent printed a line that is not JSON: \"Hello\""},
       {"printf '\\303\\050\\n'; sleep 1000", "the agent printed a line that is not JSON: \"\\xc3(\""},
       {"echo '[1]'; sleep 1000",
-       "the agent printed a line that is not of the line protocol: a line must be a JSON object"},
+       "the agent printed a line that violates the line protocol: a line must be a JSON object"},
       {"echo '{\"type\":\"dance\"}'; sleep 1000",
-       "the agent printed a line that is not of the line protocol: unknown type \"dance\""},
+       "the agent printed a line that violates the line protocol: unknown type \"dance\""},
       {"echo '{\"type\":\"text\"}'; sleep 1000",
-       "the agent printed a line that is not of the line protocol: text: \"delta\" is missing"},
+       "the agent printed a line that violates the line protocol: text: \"delta\" is missing"},
       {"echo '{\"type\":\"step\",\"name\":\"s\",\"phase\":\"finish\"}'; sleep 1000",
-       "the agent printed a line that is not of the line protocol: step: \"s\" has not begun"},
+       "the agent printed a line that violates the line protocol: step: \"s\" has not started"},
       {"echo '{\"type\":\"done\",\"turn\":\"other\"}'; sleep 1000",
-       "the agent spoke of a turn that it was not given"},
+       "the agent named a turn that it was not given"},
       {"printf '{\"type\":\"fail\",\"error\":\"own words\"}'", "own words"},
   };
   for (const Case& one : cases) {
@@ -374,7 +374,7 @@ TEST_CASE("LineTurn: an agent that does not read its input fails once too much i
   child.artifacts.push_back({{"a"}, 0, {}, {}, {task::Part::of_text(std::string(1 << 20, 'y'))}, {}, {}});
   for (int i = 0; i < 20; ++i) running.turn->deliver({"d", child, {}});
   REQUIRE(running.sink->wait_finished());
-  CHECK(running.sink->ending() == "the agent does not read its input");
+  CHECK(running.sink->ending() == "the agent stopped reading its input");
   CHECK(bench.wait_processes(0));
 }
 

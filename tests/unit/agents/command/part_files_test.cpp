@@ -75,7 +75,7 @@ TEST_CASE("PartFiles: a message with more files than allowed is refused before a
   REQUIRE_FALSE(written);
   CHECK(written.error().code == base::ErrorCode::too_large);
   CHECK(written.error().for_caller ==
-        "the message has 3 files and data parts, and this agent takes 2 at most");
+        "the message has 3 files and data parts, but this agent accepts at most 2 at most");
   CHECK(folder.is_empty());
 }
 
@@ -117,7 +117,8 @@ TEST_CASE("TextTurn: too many files fail the turn with a reason that names the l
   turn.message = message_of(2);
   auto running = bench.start(std::move(turn));
   REQUIRE(running.sink->wait_finished());
-  CHECK(running.sink->ending() == "the message has 2 files and data parts, and this agent takes 1 at most");
+  CHECK(running.sink->ending() ==
+        "the message has 2 files and data parts, but this agent accepts at most 1 at most");
   CHECK(running.sink->all_text().empty());
 }
 

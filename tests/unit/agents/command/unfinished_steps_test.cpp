@@ -41,18 +41,18 @@ TEST_CASE("UnfinishedSteps: steps and calls may overlap, and a finished step may
 
 TEST_CASE("UnfinishedSteps: opening or closing out of order is refused, and the error has the name") {
   UnfinishedSteps open;
-  CHECK(open.take(finish("plan")) == "step: \"plan\" has not begun");
+  CHECK(open.take(finish("plan")) == "step: \"plan\" has not started");
   CHECK(open.take(begin("plan")).empty());
-  CHECK(open.take(begin("plan")) == "step: \"plan\" has begun already");
+  CHECK(open.take(begin("plan")) == "step: \"plan\" has already started");
   CHECK(open.take(finish("plan")).empty());
-  CHECK(open.take(finish("plan")) == "step: \"plan\" has not begun");
+  CHECK(open.take(finish("plan")) == "step: \"plan\" has not started");
 
-  CHECK(open.take(result("c1")) == "tool-result: there is no call \"c1\" in this turn");
+  CHECK(open.take(result("c1")) == "tool-result: this turn has no call \"c1\" ");
   CHECK(open.take(call("c1")).empty());
-  CHECK(open.take(call("c1")) == "tool-call: there is a call \"c1\" in this turn already");
+  CHECK(open.take(call("c1")) == "tool-call: this turn already has a call \"c1\" ");
   CHECK(open.take(result("c1")).empty());
-  CHECK(open.take(result("c1")) == "tool-result: the call \"c1\" has its result already");
-  CHECK(open.take(call("c1")) == "tool-call: there is a call \"c1\" in this turn already");
+  CHECK(open.take(result("c1")) == "tool-result: the call \"c1\" already has its result");
+  CHECK(open.take(call("c1")) == "tool-call: this turn already has a call \"c1\" ");
 }
 
 TEST_CASE("UnfinishedSteps: close gives open calls a result, then ends steps, the last begun first") {

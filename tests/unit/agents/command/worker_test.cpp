@@ -75,9 +75,9 @@ TEST_CASE("Worker: when a worker dies its turns fail with the reason, and the ne
   WorkerBench bench;
   const std::string first = message_of(*bench.work("x"));
   auto held = bench.hold();
-  CHECK(bench.work("die")->ending() == "the agent's worker process ended (exit code 7: worker says no)");
+  CHECK(bench.work("die")->ending() == "the agent's worker process exited (exit code 7: worker says no)");
   REQUIRE(held.sink->wait_finished());
-  CHECK(held.sink->ending() == "the agent's worker process ended (exit code 7: worker says no)");
+  CHECK(held.sink->ending() == "the agent's worker process exited (exit code 7: worker says no)");
   const std::string second = message_of(*bench.work("x"));
   CHECK(second != first);
 }
@@ -105,7 +105,7 @@ TEST_CASE("Worker: workers that die at their start fail turns in the end and are
   WorkerBench bench;
   bench.python("import sys; print('no licence', file=sys.stderr); sys.exit(2)");
   const auto sink = bench.work("x");
-  CHECK(sink->ending() == "the agent's worker process ended (exit code 2: no licence)");
+  CHECK(sink->ending() == "the agent's worker process exited (exit code 2: no licence)");
 }
 
 TEST_CASE("Worker: a missing program fails the turn at once") {
@@ -125,7 +125,7 @@ TEST_CASE("Worker: protocol errors fail the turn concerned or all turns, and the
   SUBCASE("an unknown type fails that turn only") {
     auto held = bench.hold();
     CHECK(bench.work("unknown")->ending() ==
-          "the agent printed a line that is not of the line protocol: unknown type \"dance\"");
+          "the agent printed a line that violates the line protocol: unknown type \"dance\"");
     CHECK(bench.work("release")->ending() == "done");
     REQUIRE(held.sink->wait_finished());
     CHECK(message_of(*held.sink) == "released");
@@ -134,7 +134,7 @@ TEST_CASE("Worker: protocol errors fail the turn concerned or all turns, and the
     auto held = bench.hold();
     const auto disordered = bench.work("disorder");
     CHECK(disordered->ending() ==
-          "the agent printed a line that is not of the line protocol: step: \"s\" has not begun");
+          "the agent printed a line that violates the line protocol: step: \"s\" has not started");
     CHECK(disordered->all_text().empty());
     CHECK(bench.work("release")->ending() == "done");
     REQUIRE(held.sink->wait_finished());
@@ -145,9 +145,9 @@ TEST_CASE("Worker: protocol errors fail the turn concerned or all turns, and the
     auto held = bench.hold();
     auto stranger = bench.begin("stranger");
     REQUIRE(held.sink->wait_finished());
-    CHECK(held.sink->ending() == "the agent spoke of a turn that it was not given");
+    CHECK(held.sink->ending() == "the agent named a turn that it was not given");
     REQUIRE(stranger.sink->wait_finished());
-    CHECK(stranger.sink->ending() == "the agent spoke of a turn that it was not given");
+    CHECK(stranger.sink->ending() == "the agent named a turn that it was not given");
   }
   SUBCASE("late output of a turn that has ended is ignored") {
     const auto late = bench.work("late");
@@ -222,7 +222,7 @@ TEST_CASE("Worker: turns that do not finish while their worker is drained are br
   if (bench.settings.recovery == agents::AgentSettings::Recovery::resume) {
     CHECK(other.sink->ending() == "broken off");
   } else {
-    CHECK(other.sink->ending() == "its worker was ended because another turn did not stop");
+    CHECK(other.sink->ending() == "its worker process was stopped because another turn did not stop");
   }
   CHECK(bench.work("x")->ending() == "done");
   CHECK(bench.wait_processes(1));
@@ -255,7 +255,7 @@ TEST_CASE("Worker: a turn without output in time fails, and the worker's other t
   bench.settings.first_output = std::chrono::seconds(2);
   bench.work("x");  // a first turn, because the worker's start would count too
   auto held = bench.hold();
-  CHECK(bench.work("silence")->ending() == "the agent did not say anything within 2 seconds");
+  CHECK(bench.work("silence")->ending() == "the agent printed nothing for 2 seconds");
   CHECK(bench.work("release")->ending() == "done");
   REQUIRE(held.sink->wait_finished());
   CHECK(message_of(*held.sink) == "released");

@@ -114,7 +114,7 @@ TEST_CASE("conversation_of: the call that a message answers is included regardle
 
 TEST_CASE("conversation_of: a call without a result gets one, and a result without its call is dropped") {
   CHECK(told(turn_with({said(kUser, "a"), called("c1")}, said(kUser, "never mind"))) ==
-        "u:a\na:<c1 look{\"x\":1}>\nt:There is no result.=c1\nu:never mind\n");
+        "u:a\na:<c1 look{\"x\":1}>\nt:No result is available.=c1\nu:never mind\n");
   CHECK(told(turn_with({said(kUser, "a"), result("c0", "old"), said(kAgent, "b")}, said(kUser, "c"))) ==
         "u:a\na:b\nu:c\n");
   CHECK(told(turn_with({said(kUser, "a"), called("c1"), result("c1", "x"), result("c1", "again")},
@@ -167,7 +167,7 @@ TEST_CASE("conversation_of: what a server wants back with a client tool's call c
 }
 
 TEST_CASE("words_of: a child's outcome becomes its text and file names, cut to a bound, or an error") {
-  CHECK(words_of(DelegateResult{"d", std::nullopt, "there is no agent"}) == "error: there is no agent");
+  CHECK(words_of(DelegateResult{"d", std::nullopt, "agent not found:"}) == "error: agent not found:");
   task::Task child;
   child.status.state = task::State::completed;
   task::Artifact artifact;

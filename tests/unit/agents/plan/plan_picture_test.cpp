@@ -163,8 +163,8 @@ TEST_CASE("Plan picture: each state of a step has its own class and text") {
                                                       {"working", "working", "working 9 s"},
                                                       {"done", "done", "done in 2.5 s"},
                                                       {"failed", "failed", "failed in 2.5 s"},
-                                                      {"again", "retries", "failed, tries again"},
-                                                      {"asks", "asks", "waits for an answer"},
+                                                      {"again", "retries", "failed, retrying"},
+                                                      {"asks", "asks", "needs input"},
                                                       {"canceled", "canceled", "canceled"},
                                                       {"pause", "working", "5 s to go"}};
   for (const auto& [step, state, words] : table) {

@@ -35,8 +35,8 @@ std::string parallel(const std::string& steps, const std::string& more = "") {
   return "{'parallel':[" + steps + "]" + more + "}";
 }
 
-constexpr const char* kLater = "' names a step that begins only after this is read\n";
-constexpr const char* kMeanwhile = "' names a step that has not ended when this one begins\n";
+constexpr const char* kLater = "' names a step that starts only after this value is read\n";
+constexpr const char* kMeanwhile = "' names a step that has not ended when this one starts\n";
 
 }  // namespace
 
@@ -76,7 +76,7 @@ TEST_CASE("read_plan: a pointer to another branch of a route, or to the step its
                     "}]}") ==
         "/plan/route/0/then/input: '/steps/b/text' names a step in another branch of the route\n");
   CHECK(problems_of(reads("a", "a")) ==
-        "/plan/input: '/steps/a/text' names the step itself, which has not ended by then\n");
+        "/plan/input: '/steps/a/text' names the step itself, which has not ended when this value is read\n");
 }
 
 TEST_CASE("read_plan: a pointer to a compensation is refused before the step that it undoes") {

@@ -180,7 +180,7 @@ TEST_CASE("Relay: too many artifacts fail the turn, and later updates are ignore
   REQUIRE(told.outcome.has_value());
   const auto* failed = std::get_if<agents::Failed>(&*told.outcome);
   REQUIRE(failed != nullptr);
-  CHECK(failed->error == "the remote agent makes more than 10000 artifacts");
+  CHECK(failed->error == "the remote agent created more than 10000 artifacts");
 }
 
 TEST_CASE("Relay: a dropped turn gets nothing more of a large answer") {
