@@ -58,7 +58,7 @@ Result<void> gone_by(const Result<Erasure::Erased>& erased) {
   const bool is_gone = erased ? erased->left == 0 : erased.error().code == ErrorCode::not_found;
   if (is_gone) return {};
   if (!erased && erased.error().code != ErrorCode::conflict) return fail(erased.error());
-  return fail(ErrorCode::conflict, "the conversation is still at work: delete it again in a moment");
+  return fail(ErrorCode::conflict, "the conversation still has running work: delete it again in a moment");
 }
 
 }  // namespace
@@ -115,10 +115,10 @@ Result<std::optional<task::TaskHead>> Conversations::newest_in(const task::Conte
 }
 
 Result<task::TaskHead> Conversations::head_of(const task::ContextRef& ref) const {
-  if (ref.id.empty()) return fail(ErrorCode::not_found, "there is no such conversation");
+  if (ref.id.empty()) return fail(ErrorCode::not_found, "conversation not found");
   auto newest = newest_in(ref);
   if (!newest) return fail(std::move(newest.error()));
-  if (!*newest) return fail(ErrorCode::not_found, "there is no such conversation");
+  if (!*newest) return fail(ErrorCode::not_found, "conversation not found");
   return std::move(**newest);
 }
 
@@ -173,7 +173,7 @@ void Conversations::erase(const task::ContextRef& ref, Erasure& erasure, std::ch
   const auto heads = erasure.in_context(ref);
   if (!heads) return done(fail(heads.error()));
   end_all(*heads, patience, [ref, &erasure, done = std::move(done)] {
-    const Actor caller{std::string(task::account_of(ref.caller)), "its caller has deleted the conversation"};
+    const Actor caller{std::string(task::account_of(ref.caller)), "the caller deleted the conversation"};
     erasure.erase_context(ref, caller, [ref, caller, &erasure, done](base::Result<Erasure::Erased> erased) {
       if (!erased || erased->left == 0) return done(gone_by(erased));
       // The tasks left have begun again, or another deletion was quicker. Only a second try tells which.

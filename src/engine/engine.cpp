@@ -102,7 +102,8 @@ bool Engine::write_now(store::OperatorWrite what) {
   inbox_.write([this, what = std::move(what)] { return operators_.write(what); },
                [&](base::Result<void> result) { written.set_value(std::move(result)); });
   const auto result = written.get_future().get();
-  if (!result) spdlog::warn("what the program dies of cannot be written down: {}", result.error().for_log);
+  if (!result)
+    spdlog::warn("cannot record which turns were running before the crash: {}", result.error().for_log);
   return result.has_value();
 }
 
@@ -128,7 +129,7 @@ void Engine::count_after(std::chrono::milliseconds pause) {
       if (wiring_.peers->is_alone()) return count_after(kCountEvery);
       const auto since = base::SteadyTime::now();
       if (const auto counted = usage_->count(leaving_->store, [this] { await_stored(); }); !counted)
-        spdlog::warn("what callers have in the store cannot be counted: {}", counted.error().for_log);
+        spdlog::warn("cannot count the callers' stored tasks: {}", counted.error().for_log);
       const auto took = std::chrono::ceil<std::chrono::milliseconds>(base::SteadyTime::now() - since);
       count_after(std::max(kCountEvery, kCountRest * took));
     });

@@ -1,4 +1,5 @@
 #include "engine/decide/caller_usage.h"
+#include "base/text.h"
 
 #include <utility>
 
@@ -8,9 +9,10 @@ namespace {
 constexpr int kUsagePage = 1'000;
 
 base::Result<void> full(const std::string& what) {
-  return base::fail(base::ErrorCode::overloaded,
-                    "the server keeps no more than " + what +
-                        " of one caller: older ones go with time, or when an operator deletes them");
+  return base::fail(
+      base::ErrorCode::overloaded,
+      "the server stores at most " + what +
+          " per caller: retry after older tasks have expired, or ask an operator to delete some");
 }
 
 }  // namespace
@@ -41,9 +43,9 @@ base::Result<void> CallerUsage::admit(const task::Caller& caller, bool makes_tas
     return found == all.used.end() ? Used() : found->second;
   });
   if (makes_task && tasks_max_ > 0 && used.tasks >= tasks_max_) {
-    return full(std::to_string(tasks_max_) + " tasks");
+    return full(base::counted(tasks_max_, "task"));
   }
-  if (bytes_max_ > 0 && used.bytes >= bytes_max_) return full(std::to_string(bytes_max_) + " bytes");
+  if (bytes_max_ > 0 && used.bytes >= bytes_max_) return full(base::counted(bytes_max_, "byte"));
   return {};
 }
 

@@ -78,7 +78,7 @@ void Inbox::push(WorkPtr work, std::size_t bytes) {
     const bool full = waiting_ >= options_.waiting_max ||
                       (waiting_ > 0 && waiting_bytes_ + bytes > options_.waiting_bytes_max);
     if (full) {
-      work->refuse({ErrorCode::overloaded, "too much is waiting to be stored, try again later", {}});
+      work->refuse({ErrorCode::overloaded, "the store is overloaded; try again later", {}});
       work->refused = true;
     } else {
       ++waiting_;
@@ -484,7 +484,8 @@ void Inbox::race(Group& group) {
   for (const WorkPtr& work : group.works) {
     if (work->refused || ++work->races <= options_.races_max) continue;
     work->undo(*this);
-    work->refuse({base::ErrorCode::overloaded, "too many want to change this at once, try again later", {}});
+    work->refuse(
+        {base::ErrorCode::overloaded, "too many requests change this task at once; try again later", {}});
     work->refused = true;
   }
   put_back(group);

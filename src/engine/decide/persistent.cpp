@@ -34,7 +34,7 @@ void Persistent::post(const std::shared_ptr<Kept>& kept) {
 
 void Persistent::refused(const std::shared_ptr<Kept>& kept, const base::Error& error) {
   if (error.code != ErrorCode::conflict) {
-    spdlog::warn("{}, trying again: {}", kept->what, error.for_log);
+    spdlog::warn("{}; retrying: {}", kept->what, error.for_log);
   } else if (kept->is_over()) {
     return;
   }

@@ -1,4 +1,5 @@
 #include "engine/delegate/delegation.h"
+#include "base/text.h"
 
 #include <spdlog/spdlog.h>
 
@@ -117,7 +118,7 @@ std::string Delegation::keep_to_own_tasks(const task::TaskHead& parent,
                                           task::Submission& submission) const {
   const auto ref = [&](const task::TaskId& id) { return task::TaskRef{parent.caller, submission.agent, id}; };
   if (!submission.task.empty() && !is_below(parent, ref(submission.task)))
-    return "there is no such task of the agent \"" + submission.agent.value + "\" below this one";
+    return "task not found: agent \"" + submission.agent.value + "\" has no such task below this one";
   std::erase_if(submission.message.reference_tasks, [&](const task::TaskId& id) {
     return std::ranges::find(named, id) == named.end() && !is_below(parent, ref(id));
   });
@@ -240,7 +241,7 @@ bool Delegation::is_out_of_date(const Delegated& delegated) const {
 }
 
 void Delegation::try_again(const base::Error& error, std::function<void()> what) {
-  spdlog::warn("a child's task cannot be read, trying again: {}", error.for_log);
+  spdlog::warn("cannot read a child task; retrying: {}", error.for_log);
   background_.again([this, what = std::move(what)] { background_.run(what); });
 }
 
@@ -388,9 +389,9 @@ void Delegation::submit_answer(const task::TaskHead& parent, const ChildQuestion
       });
       return;
     }
-    spdlog::warn("an answer cannot be passed on: {}", error.for_caller);
+    spdlog::warn("cannot pass an answer on to a child task, which is canceled: {}", error.for_caller);
     cancels_.cancel_child(question.child,
-                          "The answer to its question could not be passed on: " + error.for_caller);
+                          "The answer to its question could not be delivered: " + error.for_caller);
   };
   tasks_.submit_child(terms, std::move(submission), digest_of_answer(parent, question.ask), std::move(done));
 }

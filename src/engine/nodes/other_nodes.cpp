@@ -96,10 +96,10 @@ void OtherNodes::look_later() {
 void OtherNodes::note_hearing() {
   const bool hears = peers_.hears();
   if (std::exchange(heard_, hears) == hears) return;
-  if (hears) return spdlog::info("what other nodes tell arrives again");
+  if (hears) return spdlog::info("notifications from other nodes arrive again");
   spdlog::warn(
-      "what other nodes tell does not arrive: something before the database keeps notifications back. What "
-      "they change is seen up to {} ms later",
+      "notifications from other nodes do not arrive, so their changes appear up to {} ms late; check for a "
+      "pooler or proxy in front of the database that drops NOTIFY",
       kLookEveryUntold.count());
 }
 
@@ -127,7 +127,7 @@ void OtherNodes::look_at_tasks() {
   for (const task::TaskKey task : turns_.questions().tasks()) keys.insert(task);
   if (keys.empty()) return;
   const auto ends = peers_.ends({keys.begin(), keys.end()});
-  if (!ends) return spdlog::warn("what other nodes have changed cannot be read: {}", ends.error().for_log);
+  if (!ends) return spdlog::warn("cannot read the changes of other nodes: {}", ends.error().for_log);
   for (const store::TaskEnd& end : *ends) {
     keys.erase(end.task);
     reader_.changed_elsewhere(end.task, end.last);
@@ -182,12 +182,12 @@ void OtherNodes::recover(const std::vector<task::TaskKey>& tasks) {
     reader_.changed_elsewhere(task, row->head.last_event);
     heads.push_back(std::move(row->head));
   }
-  if (!heads.empty()) spdlog::info("another node is gone: {} of its tasks go on here", heads.size());
+  if (!heads.empty()) spdlog::info("took over unfinished tasks of a node that is gone: {}", heads.size());
   // Also without tasks: the node may have ended tasks without canceling their children.
   if (!heads.empty() || again.empty()) {
     const std::vector<task::TaskHead> all = heads;
     if (auto recovered = hooks_.recover(std::move(heads)); !recovered) {
-      spdlog::warn("tasks of a node that is gone cannot be taken up, trying again: {}",
+      spdlog::warn("cannot take over the tasks of a node that is gone; retrying: {}",
                    recovered.error().for_log);
       for (const task::TaskHead& head : all) again.push_back(head.key);
     }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/promise.h"
+#include "base/text.h"
 
 namespace baton::engine {
 namespace {
@@ -69,7 +70,7 @@ void BulkJobs::look() {
   const bool is_first = !std::exchange(was_runner_, is_runner());
   if (!was_runner_ || stopping_) return;
   const auto jobs = store_.bulk_jobs(is_first ? kJobsKeptMax : kJobsLookedAt);
-  if (!jobs) return spdlog::warn("the operators' jobs cannot be read: {}", jobs.error().for_log);
+  if (!jobs) return spdlog::warn("cannot read the bulk jobs: {}", jobs.error().for_log);
   for (const store::BulkJob& job : *jobs) take_up(job);
 }
 
@@ -78,7 +79,7 @@ void BulkJobs::take_up(const store::BulkJob& job) {
   if (job.state != store::BulkJob::State::running || !action) return;
   if (*action == BulkAction::erase && erasure_ == nullptr) return;
   if (running_.with([&](const auto& running) { return running.contains(job.key); })) return;
-  spdlog::info("the job {} ({}) of {} goes on", job.key.value, job.action, job.actor);
+  spdlog::info("resuming bulk job {} ({}) of {}", job.key.value, job.action, job.actor);
   ++jobs_;
   run(job.key, *action, job.actor, job.reason);
 }
@@ -87,13 +88,14 @@ base::Result<task::BulkJobKey> BulkJobs::create(const BulkRequest& request) {
   if (request.actor.empty()) return fail(ErrorCode::invalid_argument, "who acts must have a name");
   if (request.reason.empty() || request.reason.size() > kReasonMax)
     return fail(ErrorCode::invalid_argument,
-                "reason: must have 1 to " + std::to_string(kReasonMax) + " bytes");
+                "reason: is required, with at most " + std::to_string(kReasonMax) + " bytes");
   if (request.expected && *request.expected <= 0)
-    return fail(ErrorCode::invalid_argument, "expected: must be the number of tasks, at least 1");
+    return fail(ErrorCode::invalid_argument, "expected: must be a number of tasks, at least 1");
   if (request.expected && *request.expected > kTasksMax)
-    return fail(ErrorCode::too_large, "a job may have " + std::to_string(kTasksMax) + " tasks");
+    return fail(ErrorCode::too_large,
+                "a job may have at most " + std::to_string(kTasksMax) + " tasks: use a narrower filter");
   if (request.action == BulkAction::erase && erasure_ == nullptr)
-    return fail(ErrorCode::unsupported, "this store deletes nothing");
+    return fail(ErrorCode::unsupported, "this store cannot delete tasks");
   BulkRequest asked = request;
   if (asked.action == BulkAction::retry && !asked.filter.retried) asked.filter.retried = false;
   if (auto taken = take_place(); !taken) return fail(std::move(taken.error()));
@@ -118,10 +120,10 @@ base::Result<task::BulkJobKey> BulkJobs::create(const BulkRequest& request) {
 
 // Takes one of the kJobsMax places; fails with overloaded if none is free, unavailable while stopping.
 base::Result<void> BulkJobs::take_place() {
-  if (stopping_) return fail(ErrorCode::unavailable, "the program is stopping");
+  if (stopping_) return fail(ErrorCode::unavailable, "the server is stopping; try again");
   if (++jobs_ <= kJobsMax) return {};
   --jobs_;
-  return fail(ErrorCode::overloaded, "as many jobs run as may; try again later");
+  return fail(ErrorCode::overloaded, "too many bulk jobs are running; try again later");
 }
 
 base::Result<task::BulkJobKey> BulkJobs::count(const BulkRequest& request) {
@@ -160,7 +162,7 @@ void BulkJobs::count_more(const CountingPtr& counting) {
   }
   --jobs_;
   if (goes_on) return;
-  spdlog::warn("the tasks of job {} cannot be counted, it is abandoned: {}", counting->key.value,
+  spdlog::warn("cannot count the tasks of bulk job {}, which is abandoned: {}", counting->key.value,
                goes_on.error().for_log.empty() ? goes_on.error().for_caller : goes_on.error().for_log);
   static_cast<void>(write(store::BulkState{counting->key, store::BulkJob::State::abandoned}));
 }
@@ -172,12 +174,14 @@ base::Result<bool> BulkJobs::count_page(Counting& counting) {
   if (job->state != store::BulkJob::State::preparing) return false;  // it was given up
   const auto page = store_.page(counting.query);
   if (!page) return fail(page.error());
-  if (page->is_cut && !page->next) return fail(ErrorCode::overloaded, "one page takes too long");
+  if (page->is_cut && !page->next)
+    return fail(ErrorCode::overloaded, "counting the tasks takes too long: use a narrower filter");
   std::vector<task::TaskKey> found;
   for (const store::TaskLine& line : page->lines) found.push_back(line.head.key);
   counting.tasks += std::ssize(found);
   if (counting.tasks > kTasksMax)
-    return fail(ErrorCode::too_large, "a job may have " + std::to_string(kTasksMax) + " tasks");
+    return fail(ErrorCode::too_large,
+                "a job may have at most " + std::to_string(kTasksMax) + " tasks: use a narrower filter");
   counting.query.after = page->next;
   auto written = write_items(counting.key, found);
   const bool is_last = !page->next;
@@ -193,18 +197,18 @@ base::Result<void> BulkJobs::confirm(task::BulkJobKey key, std::int64_t expected
   if (!job) return fail(job.error());
   const auto action = action_named(job->action);
   if (job->state != store::BulkJob::State::preparing || !action)
-    return fail(ErrorCode::conflict, "the job waits for no confirmation");
+    return fail(ErrorCode::conflict, "the job is not waiting for confirmation");
   if (!job->counted)
     return fail(ErrorCode::conflict,
-                "the job's tasks are still being counted: " + std::to_string(job->tasks) + " so far");
+                "the job's tasks are still being counted; tasks so far: " + std::to_string(job->tasks));
   if (job->actor != actor)
-    return fail(ErrorCode::conflict,
-                "the job is of " + job->actor + ", whom the audit will name: only they confirm it");
+    return fail(ErrorCode::conflict, "the job belongs to " + job->actor +
+                                         ", who alone can confirm it because the audit names its creator");
   if (job->tasks != expected)
     return fail(ErrorCode::conflict,
-                "the job has " + std::to_string(job->tasks) + " tasks, not " + std::to_string(expected));
+                "the job has " + base::counted(job->tasks, "task") + ", not " + std::to_string(expected));
   if (*action == BulkAction::erase && erasure_ == nullptr)
-    return fail(ErrorCode::unsupported, "this store deletes nothing");
+    return fail(ErrorCode::unsupported, "this store cannot delete tasks");
   if (auto taken = take_place(); !taken) return taken;
   auto begun = write(store::BulkState{key, store::BulkJob::State::running});
   if (begun && is_runner()) {
@@ -219,7 +223,7 @@ base::Result<void> BulkJobs::abandon(task::BulkJobKey key) {
   const auto job = store_.bulk_job(key);
   if (!job) return fail(job.error());
   if (job->state != store::BulkJob::State::preparing)
-    return fail(ErrorCode::conflict, "the job is not being prepared");
+    return fail(ErrorCode::conflict, "the job is not being prepared, so it cannot be abandoned");
   return write(store::BulkState{key, store::BulkJob::State::abandoned});
 }
 
@@ -237,7 +241,7 @@ base::Result<std::vector<task::TaskKey>> BulkJobs::find(const store::TaskFilter&
     if (!page) return fail(page.error());
     for (const store::TaskLine& line : page->lines) found.push_back(line.head.key);
     if (page->is_cut && !page->next)
-      return fail(ErrorCode::overloaded, "the tasks could not be counted in time");
+      return fail(ErrorCode::overloaded, "the tasks could not be counted in time: use a narrower filter");
     query.after = page->next;
   } while (query.after && std::ssize(found) <= expected);
   if (std::ssize(found) == expected) return found;
@@ -264,7 +268,7 @@ base::Result<task::BulkJobKey> BulkJobs::write_job(const BulkRequest& request, s
   job.reason = request.reason;
   job.filter = request.filter_text;
   job.tasks = tasks;
-  base::Result<void> written = fail(ErrorCode::already_exists, "no key is free");
+  base::Result<void> written = fail(ErrorCode::already_exists, "no free key for the job; try again");
   // Another job may get the key first.
   for (int tries = 0; tries < kKeyTriesMax && !written && written.error().code == ErrorCode::already_exists;
        ++tries) {
@@ -342,7 +346,7 @@ void BulkJobs::read_more(const RunningJobPtr& job) {
     if (!items->empty()) state.last = items->back().task;
   });
   if (items) return go_on(job);
-  spdlog::warn("the job {} cannot be read, trying again: {}", job->key.value, items.error().for_log);
+  spdlog::warn("cannot read bulk job {}; retrying: {}", job->key.value, items.error().for_log);
   background_.timers().after(kBulkRetry, [this, job] { go_on(job); });
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error_names.h"
+#include "base/text.h"
 
 namespace baton::engine {
 namespace {
@@ -76,7 +77,7 @@ void Erasure::open(OrderPtr order, Actor actor, Done done) {
   order->done = std::move(done);
   open_.with([&](auto& open) { open.push_back(order); });
   const bool runs = background_.run([this, order] { erase(order); });
-  if (!runs) answer(order, fail(ErrorCode::unavailable, "the server is stopping"));
+  if (!runs) answer(order, fail(ErrorCode::unavailable, "the server is stopping; try again"));
 }
 
 void Erasure::answer(const OrderPtr& order, Result<Erased> outcome) {
@@ -88,7 +89,7 @@ void Erasure::stop() {
   for (const OrderPtr& order : open_.with([](auto& open) { return std::exchange(open, {}); })) {
     if (order->entry.job) continue;
     order->done(fail(ErrorCode::unavailable,
-                     "the server is stopping, and may not have deleted all of it: ask again"));
+                     "the server is stopping and may not have deleted everything; try again"));
   }
 }
 
@@ -145,13 +146,13 @@ Result<void> Erasure::check(const std::vector<task::TaskHead>& heads) const {
     const auto parent = store_.all_tasks({head.parent.value - 1}, 1);
     if (!parent) return fail(parent.error());
     if (!parent->empty() && parent->front().key == head.parent && !store::has_ended(parent->front())) {
-      return fail(ErrorCode::conflict, "the task that delegated it has not ended: cancel that first");
+      return fail(ErrorCode::conflict, "the task that delegated it has not ended: cancel that task first");
     }
   }
   if (unfinished == 0) return {};
   const std::string many =
-      heads.size() == 1 ? "the task has" : std::to_string(unfinished) + " of the tasks have";
-  return fail(ErrorCode::conflict, many + " not ended: cancel that first");
+      heads.size() == 1 ? "the task has" : base::counted(unfinished, "of the tasks has", "of the tasks have");
+  return fail(ErrorCode::conflict, many + " not ended: cancel first");
 }
 
 // On a background thread.

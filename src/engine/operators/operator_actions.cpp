@@ -57,10 +57,10 @@ OperatorActions::OperatorActions(store::OperatorStore& store, const TaskReader& 
       peers_(peers) {}
 
 base::Result<void> OperatorActions::check(const Actor& actor) {
-  if (actor.name.empty()) return fail(ErrorCode::invalid_argument, "who acts must have a name");
+  if (actor.name.empty()) return fail(ErrorCode::invalid_argument, "the operator's name is required");
   if (actor.reason.empty() || actor.reason.size() > kReasonMax) {
     return fail(ErrorCode::invalid_argument,
-                "reason: must have 1 to " + std::to_string(kReasonMax) + " bytes");
+                "reason: is required, with at most " + std::to_string(kReasonMax) + " bytes");
   }
   return {};
 }
@@ -85,7 +85,7 @@ OperatorActions::ActPtr OperatorActions::make_act(const char* action, task::Task
 // Runs `read` on a background thread, because it reads the store.
 void OperatorActions::read_first(const ActPtr& act, std::function<void()> read) {
   if (background_.run(std::move(read))) return;
-  act->done(fail(ErrorCode::unavailable, "the server is stopping"));
+  act->done(fail(ErrorCode::unavailable, "the server is stopping; try again"));
 }
 
 // Posts a decision, and reports its outcome as the action's.
@@ -151,7 +151,7 @@ void OperatorActions::send_again(const ActPtr& act, std::optional<Edited> edited
     const auto line = store_.line(act->task);
     if (line && line->retried_as)
       return refuse(act, {ErrorCode::conflict,
-                          "it was retried already, as task " + std::to_string(line->retried_as.value),
+                          "it was already retried as task " + std::to_string(line->retried_as.value),
                           {}});
   }
   const auto request = find_request(*head);
@@ -200,7 +200,7 @@ base::Result<task::Event> OperatorActions::find_request(const task::TaskHead& he
   while (true) {
     auto events = reader_.events(head.key, before, kRequestPage);
     if (!events) return fail(events.error());
-    if (events->empty()) return fail(ErrorCode::unsupported, "the task has no message to send again");
+    if (events->empty()) return fail(ErrorCode::unsupported, "the task has no message to resend");
     for (task::Event& event : *events) {
       const auto* added = std::get_if<task::MessageAdded>(&event.body);
       if (added != nullptr && added->message.role == task::Role::user) return std::move(event);
@@ -220,7 +220,7 @@ base::Result<task::EventNumber> OperatorActions::request_event(const task::TaskH
 void OperatorActions::note_retry(const ActPtr& act, task::TaskKey made) {
   Decision decision(NoteRetry{act->task, act->entry, made});
   decision.done = [](const base::Result<Written>& written) {
-    if (!written) spdlog::warn("a retry is not noted in its task: {}", written.error().for_log);
+    if (!written) spdlog::warn("cannot record a retry in the task's log: {}", written.error().for_log);
   };
   inbox_.post(std::move(decision));
 }
@@ -237,7 +237,8 @@ void OperatorActions::answer(task::TaskKey key, task::Message message, std::stri
 void OperatorActions::pass_on(const ActPtr& act, task::Message message, std::string ask) {
   const auto head = reader_.head(act->task);
   if (!head) return refuse(act, head.error());
-  if (!task::is_waiting(head->state)) return refuse(act, {ErrorCode::conflict, "the task asks nothing", {}});
+  if (!task::is_waiting(head->state))
+    return refuse(act, {ErrorCode::conflict, "the task is not waiting for an answer", {}});
   task::Submission submission;
   submission.task = head->id;
   submission.message = std::move(message);
@@ -273,7 +274,7 @@ void OperatorActions::forget_deaths(task::TaskKey task) {
         return store_.write(counts);
       },
       [](const base::Result<void>& written) {
-        if (!written) spdlog::warn("deaths of the program are not forgotten: {}", written.error().for_log);
+        if (!written) spdlog::warn("cannot reset the crash counter of a turn: {}", written.error().for_log);
       });
 }
 
@@ -287,7 +288,7 @@ void OperatorActions::begin_again(const task::TaskHead& head) {
 void OperatorActions::revive(const task::TaskHead& lost) {
   auto log = read_turn_log(
       lost, [&](task::EventNumber after) { return reader_.committed_events(lost.key, after, kLostLogPage); });
-  if (!log) return spdlog::warn("a task that was requeued cannot be read: {}", log.error().for_log);
+  if (!log) return spdlog::warn("cannot read a task that was requeued: {}", log.error().for_log);
   Decision decision(RerunLostTurn{lost.key, lost.turn, lost.attempt, std::move(log->shown)});
   // If another node had the turn, it abandons it, and this node receives the results of its children.
   decision.committed = [this](const store::Committed& committed) { turns_.take_over(committed.head); };
@@ -336,7 +337,7 @@ namespace {
 
 base::Result<void> check_scale(const OperatorActions::Scale& scale) {
   if (!scale.workers && !scale.concurrency)
-    return fail(ErrorCode::invalid_argument, "workers or concurrency is needed");
+    return fail(ErrorCode::invalid_argument, "workers or concurrency is required");
   const auto check = [](const char* name, const std::optional<int>& value, int most) -> base::Result<void> {
     if (!value || (*value >= 0 && *value <= most)) return {};
     return fail(ErrorCode::invalid_argument, std::string(name) + ": must be 0 to " + std::to_string(most));
@@ -355,7 +356,7 @@ std::string text_of(const OperatorActions::Scale& scale) {
   const auto add = [&](const char* name, const std::optional<int>& value) {
     if (!value) return;
     text.append(text.empty() ? "" : ", ").append(name).append(" ");
-    text.append(*value == 0 ? "as the card says" : std::to_string(*value));
+    text.append(*value == 0 ? "as in the card" : std::to_string(*value));
   };
   add("workers", scale.workers);
   add("concurrency", scale.concurrency);
@@ -370,12 +371,12 @@ base::Result<void> OperatorActions::start() {
   for (const store::AgentControl& control : *controls) {
     seen_.insert_or_assign(control.agent, control);
     if (control.workers > 0 || control.concurrency > 0) {
-      spdlog::info("agent={} is scaled by an operator: workers={} concurrency={}; 0: as its card says",
+      spdlog::info("agent={} scaled by an operator: workers={} concurrency={} (0: as in its card)",
                    base::loggable_word(control.agent.value), control.workers, control.concurrency);
       turns_.scales().set(control.agent, control.workers, control.concurrency);
     }
     if (!control.paused) continue;
-    spdlog::info("agent={} is paused, by {}", base::loggable_word(control.agent.value),
+    spdlog::info("agent={} paused by {}", base::loggable_word(control.agent.value),
                  base::loggable(control.actor));
     turns_.scheduler().set_paused(control.agent, true);
   }
@@ -425,7 +426,8 @@ void OperatorActions::scale(const task::AgentName& agent, Scale scale, Actor act
   entry.agent = agent;
   entry.detail = text_of(scale);
   if (scale.workers && !turns_.scales().has_workers(agent)) {
-    const base::Error error{ErrorCode::conflict, "the agent keeps no processes: scale its concurrency", {}};
+    const base::Error error{
+        ErrorCode::conflict, "the agent has no worker processes: set concurrency instead", {}};
     entry.outcome = base::name_of(error.code);
     return inbox_.write([this, entry] { return store_.write(entry); },
                         [error, done = std::move(done)](const base::Result<void>&) { done(fail(error)); });
@@ -452,7 +454,7 @@ void OperatorActions::drain(store::NodeId node, Actor actor, Switched done) {
                    done(asked ? written : asked);
                  });
   };
-  if (!background_.run(act)) done(fail(ErrorCode::unavailable, "the server is stopping"));
+  if (!background_.run(act)) done(fail(ErrorCode::unavailable, "the server is stopping; try again"));
 }
 
 // Adds the node's name to `shown`, because its number means little once it is gone.
@@ -460,12 +462,12 @@ base::Result<void> OperatorActions::ask_to_drain(store::NodeId node, std::string
   if (peers_ == nullptr) {
     return fail(
         ErrorCode::conflict,
-        "no other node shares the store, so nobody would go on with the tasks: stop the program instead");
+        "no other node shares the store, so no node could take over the tasks: stop the server instead");
   }
   const auto nodes = peers_->nodes();
   if (!nodes) return fail(nodes.error());
   const auto found = std::ranges::find(*nodes, node, &store::Node::id);
-  if (found == nodes->end()) return fail(ErrorCode::not_found, "there is no such node");
+  if (found == nodes->end()) return fail(ErrorCode::not_found, "node not found");
   shown.append(", ").append(found->name);
   return peers_->ask_to_drain(node);
 }

@@ -25,7 +25,7 @@ base::Result<TaskList> list_tasks(const TaskReader& reader, const task::ListFilt
     auto task = reader.read(head.key, depth);
     if (!task) return base::fail(std::move(task.error()));
     bytes += task::weight_of(*task);
-    if (bytes > depth.bytes_max) return base::fail(base::ErrorCode::too_large, "the page is large");
+    if (bytes > depth.bytes_max) return base::fail(base::ErrorCode::too_large, "the page is too large");
     list.tasks.push_back(std::move(*task));
     list.next = task::ListPosition{head.status_at, head.id};
   }

@@ -98,7 +98,7 @@ void Cancels::await_cancel(const CancelingPtr& request, task::EventNumber after)
     if (stop) {
       return request->done(fail(ErrorCode::not_cancelable, "the task ended before it could be canceled"));
     }
-    request->done(fail(ErrorCode::unavailable, "the task has not ended yet; it will be canceled"));
+    request->done(fail(ErrorCode::unavailable, "the task has not ended yet; it will be canceled soon"));
   });
 }
 
@@ -123,8 +123,7 @@ void Cancels::cancel_orphans() {
 void Cancels::cancel_all(store::TaskStore::Open which, task::TaskKey parent) {
   const auto children = store_.open_tasks(which, parent, kAll);
   if (!children) {
-    spdlog::warn("the children of tasks that have ended cannot be read, trying again: {}",
-                 children.error().for_log);
+    spdlog::warn("cannot read the child tasks of ended tasks; retrying: {}", children.error().for_log);
     background_.again(
         [this, which, parent] { background_.run([this, which, parent] { cancel_all(which, parent); }); });
     return;

@@ -47,7 +47,7 @@ base::Result<task::PushConfig> PushConfigs::get(const task::TaskRef& ref,
   for (task::PushConfig& config : *configs) {
     if (id.empty() || config.id == id) return std::move(config);
   }
-  return fail(ErrorCode::not_found, "the task has no such push config");
+  return fail(ErrorCode::not_found, "push notification config not found");
 }
 
 base::Result<std::vector<task::PushConfig>> PushConfigs::list(const task::TaskRef& ref) const {

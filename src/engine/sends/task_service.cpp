@@ -7,6 +7,7 @@
 
 #include "agents/questions.h"
 #include "base/id.h"
+#include "base/text.h"
 #include "engine/sends/send_digest.h"
 #include "engine/shared/message_checks.h"
 #include "engine/turns/shown_question.h"
@@ -62,19 +63,20 @@ TaskService::TaskService(const store::TaskStore& store, const TaskReader& reader
 base::Result<void> TaskService::check(const task::Submission& submission) const {
   const agents::Agent* agent = catalogue_.find(submission.agent);
   if (!agent && catalogue_.on_other_node(submission.agent))
-    return fail(ErrorCode::unavailable, "another node serves this agent, try again");
+    return fail(ErrorCode::unavailable, "another node serves this agent; try again");
   if (!agent) return fail(ErrorCode::not_found, not_served(submission.agent));
   if (auto checked = check_parts(submission, settings_); !checked) return checked;
   if (submission.start_at && *submission.start_at - clock_.now() > settings_.start_delay_max) {
     const auto most = std::chrono::duration_cast<std::chrono::seconds>(settings_.start_delay_max).count();
     return fail(ErrorCode::invalid_argument,
-                "a task may begin at most " + std::to_string(most) + " seconds from now");
+                "a task may begin at most " + base::counted(most, "second") + " from now");
   }
   if (!submission.hops.empty()) {
     if (auto checked = check_hops(submission, wiring_.node, settings_.hops_max); !checked) return checked;
   }
   if (!any_mode_matches(submission.accepted_output_modes, agent->shown_card()->default_output_modes)) {
-    return fail(ErrorCode::content_type_not_supported, "the agent has none of the accepted output modes");
+    return fail(ErrorCode::content_type_not_supported,
+                "the agent supports none of the accepted output modes");
   }
   return submission.push ? push_.check(*submission.push) : base::Result<void>();
 }
@@ -304,7 +306,7 @@ void TaskService::client_left(task::TaskKey key, const task::AgentName& agent, t
       const double seconds = std::chrono::duration<double>(grace).count();
       cancels_.cancel(
           key, [](const base::Result<task::TaskKey>&) {},
-          fmt::format("The client hung up and nobody followed the run for {:g} s.", seconds));
+          fmt::format("The client disconnected and nobody followed the run for {:g} s.", seconds));
     });
   });
 }

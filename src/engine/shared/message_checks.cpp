@@ -4,6 +4,7 @@
 #include <string>
 
 #include "agents/cards/catalogue.h"
+#include "base/text.h"
 
 namespace baton::engine {
 namespace {
@@ -23,8 +24,8 @@ using base::fail;
 
 base::Result<void> check_size(const task::Submission& submission, std::size_t bytes, std::size_t bytes_max) {
   if (bytes + task::weight_of(submission.message) <= bytes_max) return {};
-  return fail(ErrorCode::too_large, "a task may hold " + std::to_string(bytes_max) +
-                                        " bytes at most: send this message to a new one");
+  return fail(ErrorCode::too_large, "a task may hold at most " + std::to_string(bytes_max) +
+                                        " bytes: send this message to a new task");
 }
 
 base::Result<void> check_parts(const task::Submission& submission, const EngineSettings& settings) {
@@ -48,7 +49,7 @@ base::Result<void> check_parts(const task::Submission& submission, const EngineS
 }
 
 std::string not_served(const task::AgentName& agent) {
-  return agents::is_agent_url(agent.value) ? kUrlNotAllowed : "there is no agent \"" + agent.value + "\"";
+  return agents::is_agent_url(agent.value) ? kUrlNotAllowed : "agent not found: \"" + agent.value + "\"";
 }
 
 std::string no_longer_served(const task::AgentName& agent) {
@@ -75,16 +76,16 @@ base::Result<void> check_going_on(const task::Submission& submission, const task
                                   const EngineSettings& settings) {
   const bool other_context = !submission.context.empty() && submission.context != head.context;
   if (other_context && submission.when_context_differs == task::WhenContextDiffers::refuse) {
-    return fail(ErrorCode::invalid_argument, "message.contextId: the task is in another context");
+    return fail(ErrorCode::invalid_argument, "message.contextId: the task belongs to another context");
   }
   if (task::is_terminal(head.state) && submission.when_ended == task::WhenEnded::refuse) {
     return fail(ErrorCode::unsupported, "the task has ended");
   }
   if (submission.budget && !task::is_terminal(head.state)) {
-    return fail(ErrorCode::invalid_argument, "only the send that makes a task can carry a budget");
+    return fail(ErrorCode::invalid_argument, "only the message that creates a task can set a budget");
   }
   if (!submission.ask.empty() && !(task::is_waiting(head.state) && head.ask == submission.ask)) {
-    return fail(ErrorCode::conflict, "the task no longer waits for " + submission.ask);
+    return fail(ErrorCode::conflict, "the task is no longer waiting for an answer to " + submission.ask);
   }
   if (head.message_count >= settings.history_max) {
     return fail(ErrorCode::too_large,

@@ -99,7 +99,8 @@ base::Result<std::vector<agents::DelegateResult>> child_results(const TaskReader
     if (!child) {
       all.push_back({one.call, std::nullopt, "the child's result is too large"});
     } else if (*child && !fits(task::weight_of(**child), room)) {
-      all.push_back({one.call, std::nullopt, "the child's result is too large beside those before it"});
+      all.push_back(
+          {one.call, std::nullopt, "the child's result is too large together with the earlier ones"});
     } else if (*child) {
       all.push_back(result_of(one.call, std::move(**child)));
       all.back().tokens = one.tokens;

@@ -6,6 +6,7 @@
 
 #include "agents/plan/plan.h"
 #include "base/loggable.h"
+#include "base/text.h"
 #include "engine/decide/kinds/turn_output.h"
 #include "engine/decide/rules/turn_ending.h"
 #include "engine/turns/turn_runner.h"
@@ -205,10 +206,10 @@ std::string RunningTurn::heed_schema(task::Message& question) const {
   if (!report.fault) return {};
   if (!is_elsewhere_) {
     const std::string& pointer = report.fault->pointer;
-    return "the schema of the agent's question cannot be used: " + (pointer.empty() ? "it" : pointer) + " " +
+    return "the schema of the agent's question is invalid: " + (pointer.empty() ? "it" : pointer) + " " +
            report.fault->reason;
   }
-  warn(*report.fault, " cannot be used, so it is shown without");
+  warn(*report.fault, " is invalid, so the question is shown without it");
   agents::remove_schema(question, limits);
   return {};
 }
@@ -222,7 +223,7 @@ void RunningTurn::finish(agents::Outcome outcome) {
     if (state.phase == Phase::over || state.outcome) return;
     auto* waits = std::get_if<agents::Waits>(&outcome);
     if (waits != nullptr && !may_wait(state, *waits)) {
-      outcome = agents::Failed{"the agent waits, but has not delegated anything"};
+      outcome = agents::Failed{"the agent is waiting, but has not delegated anything"};
     }
     const auto* said = message_of(outcome);
     if (said == nullptr || fits(state, task::weight_of(*said))) state.outcome = std::move(outcome);
@@ -334,12 +335,12 @@ void RunningTurn::refused(const base::Error& error) {
   // The turn was ended by someone else.
   if (lost.lost) return lost.was_over ? void() : end();
   if (base::may_pass(error)) {
-    spdlog::warn("task={} agent={} the store refused a turn's output, trying again: {}",
+    spdlog::warn("task={} agent={} the store refused a turn's output; retrying: {}",
                  base::loggable_word(head().id.value), head().agent.value, error.for_log);
     return store_again(services_.settings.disk_retry);
   }
   // The output can never be stored: the turn fails without it.
-  spdlog::error("task={} agent={} a turn's output cannot be stored: {} {}",
+  spdlog::error("task={} agent={} cannot store a turn's output, so the turn fails: {} {}",
                 base::loggable_word(head().id.value), head().agent.value, error.for_caller, error.for_log);
   const bool again = state_.with([](State& state) {
     state.output.drop_all();
@@ -540,7 +541,7 @@ void RunningTurn::delegate(agents::DelegateRequest request) {
     const bool too_many = state.children + state.awaited_at_begin >= children_max_;
     // Hidden agents ask the questions of plans; only a plan may delegate to them.
     const bool is_hidden = request.agent.starts_with('~') && !is_short_;
-    std::string refusal = is_hidden    ? "there is no agent \"" + request.agent + "\""
+    std::string refusal = is_hidden    ? "agent not found: \"" + request.agent + "\""
                           : is_unaware ? "the task is being canceled"
                           : too_many   ? "this turn has too many open child tasks"
                                        : admit(state, request, nth);
@@ -552,7 +553,7 @@ void RunningTurn::delegate(agents::DelegateRequest request) {
   if (!next.refusal.empty()) return no_child(request.agent, request.id, next.refusal, false);
   if (!next.goes) return;
   if (next.pauses && !services_.runner.pause(next.agent)) {
-    return no_child(request.agent, request.id, "too many tasks wait for others; try again later",
+    return no_child(request.agent, request.id, "too many tasks are waiting for other tasks; try again later",
                     asks_anew(request, next.nth));
   }
   if (next.pauses) {
@@ -605,7 +606,7 @@ void RunningTurn::arm_deadline(std::chrono::milliseconds time) {
   const auto deadline = services_.background.timers().after(time, [self = shared_from_this()] {
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(self->time_max_).count();
     self->force(
-        self->failure_of_engine("the agent did not finish within " + std::to_string(seconds) + " seconds"));
+        self->failure_of_engine("the agent did not finish within " + base::counted(seconds, "second")));
   });
   const bool is_over = state_.with([&](State& state) {
     state.deadline = deadline;
@@ -716,7 +717,7 @@ bool RunningTurn::is_used_up(const State& state) const {
 
 // The executor takes no part in such a failure, so a plan undoes nothing.
 agents::Outcome RunningTurn::failure_of_engine(std::string error) const {
-  if (undoes_) error += "; what the plan has done is not undone";
+  if (undoes_) error += "; the plan's completed steps were not undone";
   return agents::Failed{std::move(error)};
 }
 

@@ -123,7 +123,7 @@ void TurnRunner::begin_turn(task::TaskKey task, const task::AgentName& agent) {
   decision.committed = [this, agent, enrolled](const store::Committed& committed) {
     if (committed.head.turn_state == task::TurnState::running)
       return run_if_early(*enrolled = enroll(committed.head));
-    spdlog::warn("{} the task failed: this agent is no longer served", facts_of(committed.head));
+    spdlog::warn("{} the task failed: its agent is no longer served", facts_of(committed.head));
     clear_suspicion(committed.head.key);
     scheduler_.finished(agent);
   };
@@ -132,7 +132,7 @@ void TurnRunner::begin_turn(task::TaskKey task, const task::AgentName& agent) {
     clear_suspicion(task);
     scheduler_.finished(agent);
   };
-  persistent_.post(std::move(decision), "agent=" + agent.value + " a turn cannot begin");
+  persistent_.post(std::move(decision), "agent=" + agent.value + " cannot start a turn");
 }
 
 std::shared_ptr<RunningTurn> TurnRunner::enroll(const task::TaskHead& head) {
@@ -178,7 +178,7 @@ void TurnRunner::start(const std::shared_ptr<RunningTurn>& run, std::optional<st
   const agents::Agent* agent = catalogue_.find(head.agent);
   if (agent == nullptr) return run->finish(agents::Failed{no_longer_served(head.agent)});
   if (spdlog::should_log(spdlog::level::debug)) {
-    spdlog::debug("{} turn {} begins", facts_of(head), head.turn.value);
+    spdlog::debug("{} turn {} starts", facts_of(head), head.turn.value);
   }
   try {
     auto turn = describe(*run, *agent, std::move(first));
@@ -193,9 +193,9 @@ void TurnRunner::start(const std::shared_ptr<RunningTurn>& run, std::optional<st
     run->attach(run->may_start() ? agent->executor->start(std::move(*turn), run) : nullptr);
   } catch (const std::exception& error) {
     // Out of memory. Without an end the turn would hold its slot until its deadline.
-    spdlog::error("{} its turn could not begin: {}", facts_of(head), error.what());
+    spdlog::error("{} cannot start the turn: {}", facts_of(head), error.what());
     run->attach(nullptr);
-    run->finish(agents::Failed{"the turn could not begin"});
+    run->finish(agents::Failed{"the turn could not be started"});
   }
 }
 
@@ -367,7 +367,7 @@ void TurnRunner::over(const std::shared_ptr<RunningTurn>& run, bool slot_held) {
                                             : spdlog::level::info;
   if (spdlog::should_log(level)) {
     const std::string reason = failed ? base::loggable(run->failure()) : std::string();
-    spdlog::log(level, "{} turn {} is over, the task is {}{}{}", facts_of(head), head.turn.value,
+    spdlog::log(level, "{} turn {} ended, task state {}{}{}", facts_of(head), head.turn.value,
                 task::name_of(head.state), reason.empty() ? "" : ": ", reason);
   }
   if (run->may_have_children()) report(TurnOver{head});
@@ -426,11 +426,11 @@ void TurnRunner::in_background(const std::shared_ptr<RunningTurn>& run, std::fun
 // Retries while the store is unavailable, until the turn's deadline. Fails the turn after any other error.
 void TurnRunner::not_read(const std::shared_ptr<RunningTurn>& run, const base::Error& error) {
   if (error.code != base::ErrorCode::unavailable) {
-    spdlog::error("{} its turn cannot be read: {}", facts_of(run->head()), error.for_log);
+    spdlog::error("{} cannot read the turn: {}", facts_of(run->head()), error.for_log);
     run->attach(nullptr);
     return run->finish(agents::Failed{"the turn could not be read from the store"});
   }
-  spdlog::warn("{} its turn cannot be read, trying again: {}", facts_of(run->head()), error.for_log);
+  spdlog::warn("{} cannot read the turn; retrying: {}", facts_of(run->head()), error.for_log);
   background_.again([this, run] {
     if (run->is_over()) return;
     in_background(run, [this, run] { start(run, {}); });
@@ -446,7 +446,7 @@ bool TurnRunner::settled_by_run(task::TaskKey task, task::EventNumber message, c
 void TurnRunner::log_stop(task::TaskKey task, task::EventNumber message, const task::Subagent& child) {
   Decision decision(SettleChild{task, message, child, self(), questions_, clock_});
   decision.committed = [this](const store::Committed& committed) { go_on(committed.head); };
-  persistent_.post(std::move(decision), "a child's end cannot be stored",
+  persistent_.post(std::move(decision), "cannot store the end of a child task",
                    [this, task, message, child] { return settled_by_run(task, message, child); });
 }
 
@@ -476,7 +476,7 @@ void TurnRunner::wake(task::TaskKey task, task::TurnNumber turn) {
   Decision decision(Wake{task, turn, self()});
   decision.answers = false;
   decision.committed = [this](const store::Committed& committed) { go_on(committed.head); };
-  persistent_.post(std::move(decision), "a turn whose time has come cannot be queued");
+  persistent_.post(std::move(decision), "cannot queue a turn that is due");
 }
 
 // A turn that waits for children holds no slot, but it still holds the agent's process, so their number is
@@ -501,7 +501,7 @@ void TurnRunner::resume(const task::AgentName& agent) {
 void TurnRunner::ask(task::TaskKey task, const task::TaskHead* now) {
   if (const auto run = running_turn(task)) return run->questions_changed(now);
   persistent_.post(Decision(ShowQuestion{task, self(), questions_, clock_}),
-                   "a child's question cannot be shown", [this, task] {
+                   "cannot show a child task's question", [this, task] {
                      const auto run = running_turn(task);
                      if (run) run->questions_changed();
                      return run != nullptr;

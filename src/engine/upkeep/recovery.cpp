@@ -6,6 +6,7 @@
 
 #include "base/loggable.h"
 #include "base/promise.h"
+#include "base/text.h"
 #include "engine/decide/kinds/recover.h"
 #include "engine/decide/rules/turn_ending.h"
 #include "engine/shared/message_checks.h"
@@ -37,8 +38,8 @@ bool is_due(const store::CrashedTurn* turn) {
 }
 
 std::string why_quarantined(const store::CrashedTurn& turn) {
-  return "quarantined: the server died " + std::to_string(turn.deaths) +
-         " times while this turn ran; it waits until an operator requeues it";
+  return "quarantined: the server crashed " + base::counted(turn.deaths, "time") +
+         " while this turn ran; an operator must requeue it";
 }
 
 }  // namespace
@@ -71,7 +72,7 @@ base::Result<Recovery::Found> Recovery::take_up(std::vector<task::TaskHead> unfi
   for (const task::TaskHead& head : found.unfinished) {
     // The agent's card is wrong: its tasks wait for a start with a correct one.
     if (catalogue_.is_left_out(head.agent)) {
-      spdlog::warn("task={} agent={} its turn waits: the agent's card is wrong",
+      spdlog::warn("task={} agent={} its turn waits until the agent's card is corrected: the card is invalid",
                    base::loggable_word(head.id.value), head.agent.value);
       continue;
     }
@@ -119,8 +120,8 @@ base::Result<void> Recovery::count_death(const task::TaskHead& head, store::Cras
   turn.seen = store::CrashedTurn::Seen::none;
   if (turn.deaths < store::kSuspectDeaths) return {};
   spdlog::warn(
-      "task={} agent={} its turn ran at each of the last {} deaths of the program: it runs while no "
-      "other such turn does",
+      "task={} agent={} its turn was running at each of the last {} crashes of the server, so it runs while "
+      "no other such turn does",
       base::loggable_word(head.id.value), head.agent.value, turn.deaths);
   return {};
 }
@@ -290,7 +291,7 @@ base::Result<task::Change> Recovery::change_for(const task::TaskHead& head,
   if (head.cancel_requested && !undoes_first(agent, head)) {
     const bool works_elsewhere = agent && agent->settings.executor == agents::AgentSettings::Kind::a2a;
     return ends(task::State::canceled,
-                works_elsewhere ? "canceled at a restart; the remote agent may go on" : "");
+                works_elsewhere ? "canceled at a restart; the remote agent may still be running" : "");
   }
   if (!agent) return ends(task::State::failed, no_longer_served(head.agent));
   // The task of a remote agent is resumed; its executor decides about a message that may have arrived.
@@ -303,7 +304,7 @@ base::Result<task::Change> Recovery::change_for(const task::TaskHead& head,
   change.expected = head.version;
   const bool goes_beside = agent->settings.resumes_beside_children;
   if (head.awaited > 0 && !goes_beside) {
-    spdlog::info("task={} agent={} its turn was broken off while it had children: it waits for them",
+    spdlog::info("task={} agent={} its turn was interrupted and waits for its child tasks",
                  base::loggable_word(head.id.value), head.agent.value);
     run_again(change, head, std::move(log->shown));
     return change;
@@ -324,7 +325,7 @@ base::Result<task::Change> Recovery::change_for(const task::TaskHead& head,
     return change;
   }
   spdlog::log(head.attempt < kSuspicious ? spdlog::level::info : spdlog::level::warn,
-              "task={} agent={} its turn was broken off; attempt {} follows",
+              "task={} agent={} its turn was interrupted; starting attempt {}",
               base::loggable_word(head.id.value), head.agent.value, head.attempt + 1);
   return change;
 }

@@ -51,7 +51,7 @@ void Removals::next(const JobPtr& job) {
                     background_.timers().after(kStoreRetry, [this, job] { next(job); });
                     return;
                   }
-                  if (!removed) spdlog::error("tasks cannot be removed: {}", removed.error().for_log);
+                  if (!removed) spdlog::error("cannot remove tasks: {}", removed.error().for_log);
                   if (notes) job->also = nullptr;
                   job->gone += removed ? std::ssize(*removed) : 0;
                   auto& tasks = job->removal.tasks;
@@ -70,7 +70,7 @@ void Removals::tidy(std::int64_t spare_pages, std::function<void()> done) {
                 if (more && !*more) return done();
                 const auto again = [this, spare_pages, done] { tidy(spare_pages, done); };
                 if (more) return rest(took, again);
-                spdlog::warn("the database cannot be tidied now: {}", more.error().for_log);
+                spdlog::warn("cannot reclaim free database pages now; retrying: {}", more.error().for_log);
                 background_.timers().after(kStoreRetry, again);
               });
 }

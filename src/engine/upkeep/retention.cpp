@@ -1,4 +1,5 @@
 #include "engine/upkeep/retention.h"
+#include "base/text.h"
 
 #include <spdlog/spdlog.h>
 
@@ -26,9 +27,9 @@ constexpr std::array kRuledStates{State::completed, State::canceled, State::fail
 
 std::string words_for(milliseconds time) {
   constexpr milliseconds kDay{86'400'000};
-  if (time >= kDay && time % kDay == milliseconds(0)) return std::to_string(time / kDay) + " days";
+  if (time >= kDay && time % kDay == milliseconds(0)) return base::counted(time / kDay, "day");
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time).count();
-  return std::to_string(seconds) + (seconds == 1 ? " second" : " seconds");
+  return base::counted(seconds, "second");
 }
 
 }  // namespace
@@ -99,7 +100,7 @@ void Retention::begin_round(bool only_counts) {
   if (time == milliseconds::max()) return end(round);
   const auto last = store_.last_made(round->now - time);
   if (!last) {
-    spdlog::warn("retention cannot look for old tasks: {}", last.error().for_log);
+    spdlog::warn("retention: cannot look for old tasks: {}", last.error().for_log);
     return end(round);
   }
   round->last = *last;
@@ -108,7 +109,7 @@ void Retention::begin_round(bool only_counts) {
 
 void Retention::look(const RoundPtr& round) {
   const auto page = store_.all_tasks(round->after, kRoundPage);
-  if (!page) spdlog::warn("retention cannot read tasks: {}", page.error().for_log);
+  if (!page) spdlog::warn("retention: cannot read tasks: {}", page.error().for_log);
   if (!page || page->empty()) return end(round);
   store::Removal removal;
   for (const task::TaskHead& head : *page) {
@@ -137,8 +138,8 @@ void Retention::go_on(const RoundPtr& round, std::int64_t gone) {
 void Retention::end(const RoundPtr& round) {
   if (round->only_counts) {
     return spdlog::warn(
-        "the database was made before there was retention, and keeps everything until a setting of "
-        "`retention` is configured: then {} tasks would go now, and {} that wait for people be canceled",
+        "this database was created by a version without retention, so nothing is deleted until a `retention` "
+        "setting is configured; the defaults would now delete tasks={} and cancel waiting tasks={}",
         round->to_go, round->waiting);
   }
   if (round->gone > 0) spdlog::info("retention: {} tasks are gone", round->gone);
@@ -161,7 +162,8 @@ std::vector<store::Removal::One> Retention::tree_to_go(const task::TaskHead& roo
   std::vector<store::Removal::One> go;
   const auto tree = store_.tree(root.key, kTreeMax);
   if (!tree) {
-    spdlog::warn("task={} retention keeps the tasks below it: {}", root.id.value, tree.error().for_caller);
+    spdlog::warn("task={} retention keeps the task and those below it: {}", root.id.value,
+                 tree.error().for_caller);
     return go;
   }
   for (const store::TreeMember& member : *tree) {
@@ -181,7 +183,7 @@ void Retention::cancel_waiting(const task::TaskHead& head) {
         if (canceled) ++expired_;
         if (!canceled) spdlog::debug("task={} is not canceled: {}", id.value, canceled.error().for_caller);
       },
-      "nobody has answered for " + words_for(time));
+      "nobody answered for " + words_for(time));
 }
 
 }  // namespace baton::engine

@@ -112,7 +112,7 @@ void Schedules::make_due(One& one, base::Timestamp now) {
   const std::size_t most = schedule.missed == Missed::all ? kMissedMax : 1;
   const auto times = last_times(schedule, from, now, most);
   if (times.size() == kMissedMax) {
-    spdlog::warn("agent={} its schedule has missed more than it makes up for: the last {} of them",
+    spdlog::warn("agent={} its schedule missed many start times; only the last {} are made up for",
                  one.agent.value, kMissedMax);
   }
   const bool is_outdated = catalogue_.is_newer_elsewhere(one.agent);
@@ -154,15 +154,15 @@ void Schedules::submit_now(const Due& due) {
   submission.schedule = due.schedule;
   tasks_.submit(std::move(submission), [this, due](const base::Result<Accepted>& accepted) {
     const std::string what = "task=" + due.ref.id.value + " agent=" + due.ref.agent.value +
-                             " the task that was due at " + base::to_rfc3339(due.at);
+                             " scheduled task due at " + base::to_rfc3339(due.at);
     if (accepted) {
       if (!accepted->repeated) ++begun_;
-      return spdlog::debug("{} is made", what);
+      return spdlog::debug("{} created", what);
     }
     if (!base::may_pass(accepted.error()) || clock_.now() - due.at > kRetryMost) {
-      return spdlog::error("{} cannot be made: {}", what, base::loggable(accepted.error().for_caller));
+      return spdlog::error("{} could not be created: {}", what, base::loggable(accepted.error().for_caller));
     }
-    spdlog::warn("{} cannot be made, trying again: {}", what, base::loggable(accepted.error().for_caller));
+    spdlog::warn("{} could not be created; retrying: {}", what, base::loggable(accepted.error().for_caller));
     background_.timers().after(kRetry, [this, due] { submit(due); });
   });
 }

@@ -93,7 +93,7 @@ TEST_CASE("Answers: data that does not fit is refused, and the task keeps waitin
 TEST_CASE("Answers: a text becomes data if the schema makes it unambiguous, otherwise it is refused") {
   EngineBench bench;
   const auto key = ask(bench, kApprove);
-  CHECK(refusal(bench, Part::of_text("moon")) == "message.parts: the question wants yes or no");
+  CHECK(refusal(bench, Part::of_text("moon")) == "message.parts: the question requires yes or no");
   CHECK(head(bench, key).state == State::input_required);
   REQUIRE(bench.submit(saying(Part::of_text("yes"))));
   CHECK(bench.scripted().next()->turn.message.parts == std::vector<Part>{data(R"({"approved":true})")});
@@ -145,10 +145,10 @@ TEST_CASE("Answers: all answers are checked before the first one is given") {
 
 TEST_CASE("Answers: a faulty schema fails a local agent's turn, and the error names the place") {
   const std::pair<const char*, const char*> rows[] = {
-      {R"({"$ref":"#"})", "it refers to itself without going into the value"},
+      {R"({"$ref":"#"})", "it refers to itself without descending into the value"},
       {R"({"anyOf":["x",3]})", "/anyOf/0 must be a schema: an object, true or false"},
       {R"({"properties":[1]})", "/properties must be an object"},
-      {R"({"patternProperties":{}})", "/patternProperties is a keyword that is not supported here"},
+      {R"({"patternProperties":{}})", "/patternProperties is a keyword that is not supported in questions"},
   };
   for (const auto& [schema, reason] : rows) {
     EngineBench bench;
@@ -157,7 +157,7 @@ TEST_CASE("Answers: a faulty schema fails a local agent's turn, and the error na
     REQUIRE(task);
     CHECK(task->status.state == State::failed);
     CHECK(task::text_of(*task->status.message) ==
-          std::string("the schema of the agent's question cannot be used: ") + reason);
+          std::string("the schema of the agent's question is invalid: ") + reason);
   }
 }
 
@@ -197,7 +197,7 @@ TEST_CASE("Answers: the answer to a child's question is checked at its parent") 
     REQUIRE(bench.wait(all.key)->state == State::input_required);
     CHECK(refusal(bench, data(R"({"approved":"moon"})")).find("/approved must be true or false") !=
           std::string::npos);
-    CHECK(refusal(bench, Part::of_text("moon")) == "message.parts: the question wants yes or no");
+    CHECK(refusal(bench, Part::of_text("moon")) == "message.parts: the question requires yes or no");
     CHECK(head(bench, all.key).state == State::input_required);
     REQUIRE(bench.submit(saying(Part::of_text("no"))));
     const auto again = bench.helper().next();

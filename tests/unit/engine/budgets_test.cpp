@@ -76,7 +76,7 @@ TEST_CASE("Budgets: a request that makes no child uses nothing") {
   Held held(budget);
   held.parent->sink->delegate(call("x", "nobody"));
   REQUIRE(held.bench.scripted().wait_for([&] { return !held.parent->delivered.empty(); }));
-  CHECK(held.parent->delivered.back().error == "there is no agent \"nobody\"");
+  CHECK(held.parent->delivered.back().error == "agent not found: \"nobody\"");
   held.begin("a");
   CHECK(names(held.refused("b"), "max_children"));
 }

@@ -209,7 +209,7 @@ TEST_CASE("BulkJobs: delete continues after a restart, and tasks already removed
   bench.restart();
   CHECK(finished(bench, {7}).done == 3);
   for (const task::TaskKey task : keys) CHECK(!bench.engine().reader().head(task));
-  CHECK(bench.store().bulk_items({7}, {4710}, 10, false)->at(0).detail == "was gone already");
+  CHECK(bench.store().bulk_items({7}, {4710}, 10, false)->at(0).detail == "already deleted");
 }
 
 TEST_CASE("BulkJobs: without retention no delete job begins") {

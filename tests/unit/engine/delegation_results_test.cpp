@@ -85,7 +85,7 @@ TEST_CASE("Delegation: results beyond the total limit become errors, and the oth
   REQUIRE(next->turn.results.size() == 4);
   for (const int whole : {0, 1, 3}) CHECK(next->turn.results[static_cast<std::size_t>(whole)].task);
   CHECK_FALSE(next->turn.results[2].task);
-  CHECK(next->turn.results[2].error == "the child's result is too large beside those before it");
+  CHECK(next->turn.results[2].error == "the child's result is too large together with the earlier ones");
 }
 
 }  // namespace delegation_results_test

@@ -98,7 +98,8 @@ TEST_CASE("Delegation: a turn can answer and refer only to tasks below its own")
     answer.task = {task};
     parent->sink->delegate(answer);
     REQUIRE(bench.scripted().wait_for([&] { return parent->delivered.size() > before; }));
-    CHECK(parent->delivered.back().error == "there is no such task of the agent \"helper\" below this one");
+    CHECK(parent->delivered.back().error ==
+          "task not found: agent \"helper\" has no such task below this one");
   }
   CHECK(bench.engine().reader().head(asking->key)->state == State::input_required);
 
@@ -132,7 +133,7 @@ TEST_CASE("Delegation: the agents that ask a plan's questions cannot be used by 
   const auto parent = bench.scripted().next();
   parent->sink->delegate(request_to("~ask", "x"));
   REQUIRE(bench.scripted().wait_for([&] { return parent->delivered.size() == 1; }));
-  CHECK(parent->delivered[0].error == "there is no agent \"~ask\"");
+  CHECK(parent->delivered[0].error == "agent not found: \"~ask\"");
 }
 
 TEST_CASE("Delegation: with one slot a parent does not starve its child") {
@@ -159,7 +160,7 @@ TEST_CASE("Delegation: an unknown agent and a chain that is too deep give errors
   const auto parent = bench.scripted().next();
   parent->sink->delegate(request_to("nobody", "x"));
   REQUIRE(bench.scripted().wait_for([&] { return parent->delivered.size() == 1; }));
-  CHECK(parent->delivered[0].error == "there is no agent \"nobody\"");
+  CHECK(parent->delivered[0].error == "agent not found: \"nobody\"");
   parent->sink->delegate(request_to("helper", "x"));
   const auto child = bench.helper().next();
   REQUIRE(child);
@@ -168,7 +169,7 @@ TEST_CASE("Delegation: an unknown agent and a chain that is too deep give errors
   REQUIRE(grandchild);
   grandchild->sink->delegate(request_to("helper", "x"));
   REQUIRE(bench.helper().wait_for([&] { return !grandchild->delivered.empty(); }));
-  CHECK(grandchild->delivered[0].error == "tasks may be delegated 2 deep only (max_depth)");
+  CHECK(grandchild->delivered[0].error == "delegation may be at most 2 levels deep (max_depth)");
   for (const auto& running : {grandchild, child, parent}) running->sink->finish(agents::Done{});
 }
 

@@ -90,7 +90,7 @@ TEST_CASE("Delegation: a waiting turn continues in the next one, with the result
   CHECK(result.id == "d1");
   REQUIRE(result.task);
   CHECK(result.task->artifacts.at(0).parts.at(0).content == "done that");
-  CHECK(next->turn.results[in_order ? 1 : 0].error == "there is no agent \"nobody\"");
+  CHECK(next->turn.results[in_order ? 1 : 0].error == "agent not found: \"nobody\"");
   next->sink->text("It says yes.");
   next->sink->finish(agents::Done{});
   CHECK(bench.wait(accepted->key)->state == State::completed);
@@ -110,7 +110,7 @@ TEST_CASE("Delegation: a turn that waits without requests fails, one with failed
   const auto next = bench.scripted().next();
   REQUIRE(next);
   REQUIRE(next->turn.results.size() == 1);
-  CHECK(next->turn.results[0].error == "there is no agent \"nobody\"");
+  CHECK(next->turn.results[0].error == "agent not found: \"nobody\"");
   next->sink->finish(agents::Done{});
   CHECK(bench.wait(accepted->key)->state == State::completed);
 }

@@ -72,7 +72,7 @@ TEST_CASE("TaskService: an abandoned run is canceled after the grace with a reas
   REQUIRE(bench.wait(left->key)->state == State::canceled);
   const auto status = bench.engine().reader().read(left->key, {})->status;
   REQUIRE(status.message);
-  CHECK(task::text_of(*status.message) == "The client hung up and nobody followed the run for 0.001 s.");
+  CHECK(task::text_of(*status.message) == "The client disconnected and nobody followed the run for 0.001 s.");
 }
 
 TEST_CASE(

@@ -345,7 +345,7 @@ TEST_CASE("OperatorActions: a scaled agent runs that many turns, also after rest
   CHECK(bench.store().agent_controls()->at(0).concurrency == 0);
   const auto entry = audit(bench).front().entry;
   CHECK(entry.action == "scale");
-  CHECK(entry.detail == "concurrency as the card says");
+  CHECK(entry.detail == "concurrency as in the card");
 }
 
 TEST_CASE("OperatorActions: scaling that is not possible is refused and changes nothing") {

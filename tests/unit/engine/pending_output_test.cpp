@@ -148,7 +148,7 @@ TEST_CASE("PendingOutput: an artifact over the limit is refused, and a restarted
   CHECK_FALSE(output.add(chunk("a", "12345678"), {}));
   const auto wrong = output.add(chunk("a", "123", true), {});
   REQUIRE(wrong);
-  CHECK(*wrong == "the agent made an artifact of more than 10 bytes");
+  CHECK(*wrong == "the agent created an artifact larger than 10 bytes");
 }
 
 TEST_CASE("PendingOutput: an artifact or a note without an id gets one") {

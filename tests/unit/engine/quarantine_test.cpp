@@ -71,7 +71,7 @@ TEST_CASE("Quarantine: a turn during which the program died five times does not 
   CHECK(head_of(bench, poison->key).turn_state == TurnState::waiting);
   CHECK(head_of(bench, poison->key).state == State::working);
   CHECK(status_of(bench, poison->key) ==
-        "quarantined: the server died 5 times while this turn ran; it waits until an operator requeues it");
+        "quarantined: the server crashed 5 times while this turn ran; an operator must requeue it");
   CHECK(bench.engine().quarantined() == 1);
   bench.restart();
   CHECK(bench.engine().quarantined() == 1);

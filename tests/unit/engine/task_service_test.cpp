@@ -301,7 +301,7 @@ TEST_CASE("TaskService: the parts of a message and of its history are bounded") 
   const auto refused = bench.submit(std::move(submission));
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == ErrorCode::too_large);
-  CHECK(refused.error().for_caller == "message.parts: a message may have 3 parts at most");
+  CHECK(refused.error().for_caller == "message.parts: a message may have at most 3 parts");
 }
 
 TEST_CASE("TaskService: canceling a queued task frees its place, and it may be sent again") {

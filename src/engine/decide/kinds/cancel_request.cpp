@@ -17,7 +17,7 @@ base::Result<task::Change> CancelRequest::decide(const store::TaskRow& now) {
   const bool may_undo = running ? head.children > 0 : head.turn.value > 1 || head.attempt > 0;
   const agents::Agent* const agent = catalogue.find(head.agent);
   if (may_undo && agent == nullptr && catalogue.on_other_node(head.agent) != nullptr)
-    return fail(ErrorCode::unavailable, "another node serves the task's agent, try again");
+    return fail(ErrorCode::unavailable, "another node serves the task's agent; try again");
   undoes = undoes_first(agent, head);
   is_known = head.cancel_requested && (running || undoes);
   since = head.last_event;

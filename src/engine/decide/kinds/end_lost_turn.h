@@ -18,7 +18,7 @@ struct EndLostTurn {
   // Refuses with conflict if that turn has ended, or is another node's.
   base::Result<task::Change> decide(const store::TaskRow& now) const {
     if (!is_ours(now, self) || !is_running(now.head, turn, attempt))
-      return base::fail(base::ErrorCode::conflict, "the turn has ended, or another node ends it");
+      return base::fail(base::ErrorCode::conflict, "the turn has ended, or another node is ending it");
     task::Change change = change_of(now.head);
     change.events.push_back(status_with_text(task::State::canceled, reason, clock.now()));
     change.turn.emplace().state = task::TurnState::none;

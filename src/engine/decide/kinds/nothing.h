@@ -11,7 +11,7 @@ struct Nothing {
   task::TaskKey task = {};
 
   base::Result<task::Change> decide(const store::TaskRow&) const {
-    return base::fail(base::ErrorCode::conflict, "nothing is to be changed");
+    return base::fail(base::ErrorCode::conflict, "there is nothing to change");
   }
 };
 

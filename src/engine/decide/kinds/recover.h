@@ -13,7 +13,7 @@ struct Recover {
 
   // Refuses with not_found if a turn of the task runs here, because an operator has requeued it.
   base::Result<task::Change> decide(const store::TaskRow&) const {
-    if (runs_here(task)) return base::fail(base::ErrorCode::not_found, "its turn runs here");
+    if (runs_here(task)) return base::fail(base::ErrorCode::not_found, "its turn is running here");
     return change;
   }
 };

@@ -23,11 +23,11 @@ struct Requeue {
     is_elsewhere = !is_ours(now, self);
     if (head.turn_state == task::TurnState::none) return refused("the task has no turn");
     if (catalogue.find(head.agent) == nullptr)
-      return refused("the task's agent is not served: its card is wrong, or gone");
+      return refused("the task's agent is not served: its card is invalid or was removed");
     task::Change change = change_of(head);
     change.turn.emplace();
     if (head.turn_state == task::TurnState::waiting) {
-      if (!head.waits.until) return refused("the task waits for its children");
+      if (!head.waits.until) return refused("the task is waiting for its child tasks");
       change.turn->state = task::TurnState::queued;
     }
     note_intervention(change, entry);

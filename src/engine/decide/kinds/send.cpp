@@ -39,7 +39,7 @@ base::Result<task::Change> Send::decide(const store::TaskRow& now) {
   wants_question = false;
   const bool is_by_context = now.head.key && submission.task.empty();
   came_late = is_by_context && now.head.state != task::State::input_required;
-  if (came_late) return fail(ErrorCode::conflict, "the task no longer waits");
+  if (came_late) return fail(ErrorCode::conflict, "the task is no longer waiting for input");
   auto change = now.head.key ? go_on(now) : create();
   if (!change) return change;
   change->send = digest;
@@ -59,10 +59,9 @@ base::Result<void> Send::make_room(task::Change& change) {
     case Scheduler::Room::none:
       return fail(ErrorCode::overloaded, "too many tasks are waiting; try again later");
     case Scheduler::Room::closed:
-      return fail(ErrorCode::unavailable, "the server is shutting down, try again");
+      return fail(ErrorCode::unavailable, "the server is shutting down; try again");
     case Scheduler::Room::over_share:
-      return fail(ErrorCode::overloaded,
-                  "as many of this caller's tasks are waiting as may wait; try again later");
+      return fail(ErrorCode::overloaded, "too many of this caller's tasks are waiting; try again later");
     case Scheduler::Room::queue:
       break;
     case Scheduler::Room::slot:
@@ -122,13 +121,14 @@ base::Result<task::Change> Send::go_on(const store::TaskRow& now) {
   if (auto checked = check_going_on(submission, head, rules.settings); !checked) {
     return fail(std::move(checked.error()));
   }
-  if (is_later()) return fail(ErrorCode::invalid_argument, "only a new task can begin at a later time");
+  if (is_later()) return fail(ErrorCode::invalid_argument, "only a new task can have a start time (startAt)");
   const task::EventNumber question = terms.question;
   if (question && question != head.status_event) {
-    return fail(ErrorCode::conflict, "the question is no longer open");
+    return fail(ErrorCode::conflict, "the question is no longer open: it was answered or withdrawn");
   }
   must_fit = task::is_waiting(head.state) && checks_answer() && fitted != head.status_event;
-  if (must_fit) return fail(ErrorCode::conflict, "the task has asked another question");
+  if (must_fit)
+    return fail(ErrorCode::conflict, "the task has asked another question since: answer that one");
   const bool has_turn = head.turn_state != task::TurnState::none;
   if (has_turn && task::is_waiting(head.state)) {
     asked = head.key;
@@ -136,11 +136,12 @@ base::Result<task::Change> Send::go_on(const store::TaskRow& now) {
     answers = rules.questions.answer(head.key, head.ask);
     if (answers) return answer(head);
     wants_question = !is_ours(now, rules.self) && !has_learned;
-    if (wants_question) return fail(ErrorCode::conflict, "the question has to be learned first");
-    if (!submission.ask.empty()) return fail(ErrorCode::conflict, "the question is no longer open");
+    if (wants_question) return fail(ErrorCode::conflict, "the question must be read first");
+    if (!submission.ask.empty())
+      return fail(ErrorCode::conflict, "the question is no longer open: it was answered or withdrawn");
     // An answer that a parent passes on cannot become a message of this task. The question may not be known
     // yet.
-    if (question) return fail(ErrorCode::unavailable, "the question cannot be answered yet");
+    if (question) return fail(ErrorCode::unavailable, "the question cannot be answered yet; try again");
   }
   task::Change change = change_of(head);
   put_push(change, submission, head.id, rules.settings.push_configs_max);
@@ -191,7 +192,7 @@ task::Change Send::answer(const task::TaskHead& head) {
 base::Result<void> Send::delay(task::Change& change) const {
   if (!is_later()) return {};
   if (!rules.wakes.has_room(std::string(task::account_of(submission.caller)))) {
-    return fail(ErrorCode::overloaded, "too many tasks wait for the time of their beginning");
+    return fail(ErrorCode::overloaded, "too many tasks are waiting for their start time; try again later");
   }
   change.create->hidden = false;
   change.turn->state = task::TurnState::waiting;

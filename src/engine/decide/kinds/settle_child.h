@@ -21,11 +21,11 @@ struct SettleChild {
   base::Result<task::Change> decide(const store::TaskRow& now) const {
     using base::ErrorCode;
     const task::TaskHead& head = now.head;
-    if (!is_ours(now, self)) return base::fail(ErrorCode::not_found, "another node waits for this");
+    if (!is_ours(now, self)) return base::fail(ErrorCode::not_found, "another node is waiting for this");
     if (head.turn_state == task::TurnState::running && head.turn_message == message)
-      return base::fail(ErrorCode::conflict, "the task does not wait yet");
+      return base::fail(ErrorCode::conflict, "the task is not waiting yet");
     if (head.turn_state == task::TurnState::none || head.turn_message != message || head.awaited == 0)
-      return base::fail(ErrorCode::not_found, "the task does not wait for this");
+      return base::fail(ErrorCode::not_found, "the task is not waiting for this");
     task::Change change = change_of(head);
     change.events.push_back(child);
     change.turn.emplace();

@@ -18,9 +18,9 @@ struct ShowQuestion {
   // itself.
   base::Result<task::Change> decide(const store::TaskRow& now) const {
     using base::ErrorCode;
-    if (!is_ours(now, self)) return base::fail(ErrorCode::not_found, "another node asks");
+    if (!is_ours(now, self)) return base::fail(ErrorCode::not_found, "another node asks the question");
     const ChildQuestions::Turnover turnover = questions.turnover(now.head);
-    if (!turnover) return base::fail(ErrorCode::not_found, "no other question is to be shown");
+    if (!turnover) return base::fail(ErrorCode::not_found, "there is no other question to show");
     if (now.head.turn_state == task::TurnState::running)
       return base::fail(ErrorCode::conflict, "its turn shows the question");
     task::Change change = change_of(now.head);

@@ -15,7 +15,8 @@ struct Wake {
   base::Result<task::Change> decide(const store::TaskRow& now) const {
     const task::TaskHead& head = now.head;
     const bool waits = head.turn_state == task::TurnState::waiting && head.turn == turn && is_ours(now, self);
-    if (!waits || !head.waits.until) return base::fail(base::ErrorCode::not_found, "the turn waits no more");
+    if (!waits || !head.waits.until)
+      return base::fail(base::ErrorCode::not_found, "the turn is no longer waiting");
     task::Change change = change_of(head);
     change.turn.emplace().state = task::TurnState::queued;
     return change;

@@ -101,13 +101,13 @@ std::optional<std::string> PendingOutput::add(task::EventBody body, base::Timest
 std::optional<std::string> PendingOutput::prepare_artifact(task::ArtifactChunk& chunk) {
   if (chunk.artifact.id.empty()) chunk.artifact.id.value = id('a', ++artifacts_);
   if (artifact_bytes_.size() >= kArtifactsMax && !artifact_bytes_.contains(chunk.artifact.id.value)) {
-    return "the agent made more than " + std::to_string(kArtifactsMax) + " artifacts";
+    return "the agent created more than " + std::to_string(kArtifactsMax) + " artifacts";
   }
   std::size_t& total = artifact_bytes_[chunk.artifact.id.value];
   if (!chunk.append) total = 0;
   total += bytes_of(chunk.artifact.parts);
   if (total <= artifact_bytes_max_) return std::nullopt;
-  return "the agent made an artifact of more than " + std::to_string(artifact_bytes_max_) + " bytes";
+  return "the agent created an artifact larger than " + std::to_string(artifact_bytes_max_) + " bytes";
 }
 
 void PendingOutput::mark(task::TextDelta& piece) const {
