@@ -212,7 +212,7 @@ export const chatUpload = {
       mimeType: "application/octet-stream",
       buffer: Buffer.alloc(4 * 1024 * 1024 + 1),
     });
-    await sees(page, ".compose .problem", "big.bin has 4.0 MiB. A file may have 4.0 MiB at most.");
+    await sees(page, ".compose .problem", "big.bin has 4.0 MiB. A file may have at most 4.0 MiB.");
     assert.equal(await page.locator(".chip").count(), 2);
     assert.deepEqual(await faultsOf(page), []);
     await says(page, "told message");
@@ -319,7 +319,7 @@ export const chatDeleted = {
     await row.locator(".remove").click();
     await sees(page, "dialog.deleting", deleted);
     assert.deepEqual(await faultsOf(page), []);
-    assert.equal(await page.evaluate(() => document.activeElement.textContent), "Keep it");
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), "Cancel");
     await page.keyboard.press("Enter");
     await page.locator("dialog").waitFor({ state: "detached" });
     assert.equal(await row.count(), 1);
@@ -347,7 +347,7 @@ export const chatTokens = {
   // The browser logs every 401.
   expectsErrors: true,
   async run(page, { server }) {
-    await sees(page, "dialog.token", "This server asks for a token.");
+    await sees(page, "dialog.token", "This server requires a token.");
     assert.deepEqual(await faultsOf(page), []);
     await signsIn(page, "nobody's");
     await sees(page, "dialog.token", "not known here");

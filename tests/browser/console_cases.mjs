@@ -316,7 +316,7 @@ export const tenant = {
     await page.fill("[name=tenant]", "acme");
     await page.keyboard.press("Enter");
     await page.waitForURL((to) => to.searchParams.get("tenant") === "acme");
-    await sees(page, ".nothing", "No task fits.");
+    await sees(page, ".nothing", "No matching tasks.");
     const { id } = (await server.api("GET", `/tasks/${key}`)).task;
     for (const part of [id, id.slice(-12), id.slice(0, 23)]) {
       await goes(page, server, "/tasks");

@@ -14,7 +14,7 @@ base::Result<void> Call::enter_tenant(std::string_view name) {
   if (name.empty()) return {};
   const std::string_view own = task::tenant_of(caller);  // a page's token is one user's, who is a tenant
   if (!own.empty() && name != own)
-    return base::fail(base::ErrorCode::permission_denied, "this token is another tenant's");
+    return base::fail(base::ErrorCode::permission_denied, "this token belongs to another tenant");
   tenant = name;
   caller = caller_in(name, identity);
   return {};
@@ -25,7 +25,7 @@ base::Result<void> Call::check_version() const {
   if (!asked) return base::fail(asked.error());
   if (!*asked || rules.versions().contains(**asked)) return {};
   return base::fail(base::ErrorCode::version_not_supported,
-                    "A2A-Version: the path belongs to another version");
+                    "A2A-Version: this path belongs to another version");
 }
 
 std::pair<std::string, std::string> Call::extensions_header() const {
@@ -61,7 +61,8 @@ void Call::open_stream(http::StreamOpener opener) {
 
 void Call::read_later(std::function<void()> work) {
   if (services.readers.try_submit(std::move(work))) return;
-  refuse({base::ErrorCode::overloaded, "too many answers are waiting; get the task later", {}});
+  refuse(
+      {base::ErrorCode::overloaded, "too many requests are waiting for an answer; get the task later", {}});
 }
 
 }  // namespace baton::server::a2a

@@ -104,8 +104,7 @@ base::Result<std::string> extended_card(const Services& services, const agents::
         view == CardView::v1_0 ? ErrorCode::unsupported : ErrorCode::extended_card_not_configured;
     return base::fail(code, "this agent has no extended card");
   }
-  if (anonymous)
-    return base::fail(ErrorCode::unauthenticated, "the extended card is for callers with a token");
+  if (anonymous) return base::fail(ErrorCode::unauthenticated, "the extended card requires a bearer token");
   served.extended = true;
   return protocol::write_card(served, view);
 }

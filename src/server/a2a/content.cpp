@@ -16,7 +16,7 @@ constexpr std::size_t kSearchBytesMax = 32 << 20;
 
 base::Result<Download> download_of(std::vector<task::Part> parts, std::optional<std::size_t> only) {
   if (!only) return server::download_of(parts);
-  if (*only >= parts.size()) return fail(ErrorCode::not_found, "there is no such part");
+  if (*only >= parts.size()) return fail(ErrorCode::not_found, "part not found");
   return server::download_of({std::move(parts[*only])});
 }
 
@@ -42,7 +42,7 @@ base::Result<std::vector<task::Part>> find_message(const engine::TaskReader& rea
       if (message != nullptr && message->id.value == id) found = message->parts;
     }
   }
-  if (!found) return fail(ErrorCode::not_found, "the task has no such message");
+  if (!found) return fail(ErrorCode::not_found, "message not found in this task");
   return std::move(*found);
 }
 
@@ -58,7 +58,7 @@ void artifact_bytes(const CallPtr& call, protocol::a2a::ContentRequest request) 
       return answer_download(call, request.task, download_of(std::move(artifact.parts), request.part),
                              task->last_event);
     }
-    call->refuse({ErrorCode::not_found, "the task has no such artifact", {}}, request.task);
+    call->refuse({ErrorCode::not_found, "artifact not found in this task", {}}, request.task);
   });
 }
 

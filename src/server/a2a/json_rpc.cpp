@@ -130,10 +130,12 @@ void handle_json_rpc(std::shared_ptr<http::Exchange> exchange, Admitted by) {
                                                std::move(rpc->id));
   if (!asked) return call->refuse(asked.error());
   if (!dialect) {
-    return call->refuse({ErrorCode::version_not_supported,
-                         *asked ? "A2A-Version: the method belongs to another version"
-                                : "A2A-Version: 1.0 must be said; nothing said means 0.3",
-                         {}});
+    return call->refuse(
+        {ErrorCode::version_not_supported,
+         *asked
+             ? "A2A-Version: this method belongs to another version"
+             : "A2A-Version: this method requires the header A2A-Version: 1.0; without it the version is 0.3",
+         {}});
   }
   json::Value params = document->root()["params"];
   if (!params.is_object()) params = {};

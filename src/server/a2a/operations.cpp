@@ -55,7 +55,9 @@ bool takes_wait(const CallPtr& call) {
 }
 
 base::Error too_many_waits() {
-  return {ErrorCode::overloaded, "this caller waits for as many replies as it may; try again later", {}};
+  return {ErrorCode::overloaded,
+          "too many of this caller's requests are waiting for a reply; try again later",
+          {}};
 }
 
 // A message has no task id to fetch it by later, so the client waits even if it asked not to.
@@ -148,7 +150,7 @@ void refuse_cancel(const CallPtr& call, const base::Error& error, const TaskRequ
 }
 
 base::Error no_webhooks() {
-  return {ErrorCode::push_not_supported, "the agent has switched push notifications off", {}};
+  return {ErrorCode::push_not_supported, "this agent does not support push notifications", {}};
 }
 
 // `lastError` is Baton's own member. JSON-RPC before 1.0 allows unknown members. Official 1.0 clients reject
@@ -212,8 +214,7 @@ base::Result<std::string> cut_page(const PushRef& ref, std::vector<task::PushCon
     });
     if (first == configs.end()) {
       return base::fail(ErrorCode::invalid_argument,
-                        "pageToken: is not one that this server gave, or is "
-                        "out of date");
+                        "pageToken: is invalid or has expired; start again without it");
     }
   }
   configs.erase(configs.begin(), first);

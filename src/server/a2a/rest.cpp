@@ -119,7 +119,7 @@ base::Result<Request> read_request(const protocol::a2a::Dialect& dialect, const 
   if (const auto after = params["after"]; request && operation == Operation::task_log && !after.absent()) {
     const auto number = base::number_in<std::int64_t>(after.string());
     if (!number || *number < 0)
-      return base::fail(ErrorCode::invalid_argument, "after: must be a whole number from 0");
+      return base::fail(ErrorCode::invalid_argument, "after: must be a whole number of at least 0");
     std::get<protocol::a2a::TaskRequest>(*request).last_event = task::EventNumber{*number};
   }
   return request;

@@ -24,7 +24,7 @@ base::Result<std::optional<task::EventNumber>> last_event_of(const http::Request
   if (text.empty()) return params.last_event;
   const auto number = base::number_in<std::int64_t>(text);
   if (number && *number >= 0) return task::EventNumber{*number};
-  return base::fail(ErrorCode::invalid_argument, "Last-Event-ID: must be a whole number from 0");
+  return base::fail(ErrorCode::invalid_argument, "Last-Event-ID: must be a whole number of at least 0");
 }
 
 // The form of stream a request asks for.
@@ -210,7 +210,7 @@ void open_message(const CallPtr& call, const engine::Accepted& accepted, const S
 // A subscription from an event number: events only.
 base::Result<void> begin_after(const task::TaskHead& head, task::EventNumber last, LogStream::Start& start) {
   if (last > head.last_event) {
-    return base::fail(ErrorCode::invalid_argument, "there is no such event: the task's log ends at " +
+    return base::fail(ErrorCode::invalid_argument, "event not found: the task's log ends at event " +
                                                        std::to_string(head.last_event.value));
   }
   start.after = last;
@@ -240,13 +240,14 @@ void open_now(const CallPtr& call, const task::TaskHead& head, std::optional<int
 // streaming off, refuses the call and returns false.
 bool takes_stream(const CallPtr& call) {
   if (!call->agent.card.streaming) {
-    call->refuse({ErrorCode::unsupported, "the agent has switched streaming off", {}}, {});
+    call->refuse({ErrorCode::unsupported, "this agent does not support streaming", {}}, {});
     return false;
   }
   call->hold = call->services.options.streams.acquire(call->identity);
   if (call->hold) return true;
-  call->refuse({ErrorCode::overloaded, "this caller has as many streams open as it may; try again later", {}},
-               {});
+  call->refuse(
+      {ErrorCode::overloaded, "too many of this caller's streams are open; close one or try again later", {}},
+      {});
   return false;
 }
 

@@ -23,7 +23,7 @@ std::string trace_in(const task::Json& metadata) {
 }  // namespace
 
 base::Error too_many_large_answers() {
-  return {ErrorCode::overloaded, "too many large answers are on their way; try again later", {}};
+  return {ErrorCode::overloaded, "too many large answers are being sent; try again later", {}};
 }
 
 void read_task(const CallPtr& call, const TaskToRead& wanted, const TaskRead& done) {
@@ -73,10 +73,10 @@ void heed_activation(const Call& call, protocol::NumbersWish& numbers) {
 base::Result<void> complete_send(const Call& call, protocol::a2a::SendRequest& request) {
   if (!call.extensions.missing.empty()) {
     return base::fail(ErrorCode::extension_required,
-                      "the agent needs the extension " + call.extensions.missing);
+                      "this agent requires the extension " + call.extensions.missing);
   }
   if (request.submission.push && !call.agent.card.push) {
-    return base::fail(ErrorCode::push_not_supported, "the agent has switched push notifications off");
+    return base::fail(ErrorCode::push_not_supported, "this agent does not support push notifications");
   }
   heed_activation(call, request.numbers);
   request.submission.caller = call.caller;
@@ -98,7 +98,7 @@ base::Error send_refusal(const Call& call, base::Error error) {
 }
 
 base::Error no_message_yet() {
-  return {ErrorCode::unavailable, "the answer is not there yet; send the same message again for it", {}};
+  return {ErrorCode::unavailable, "the answer is not ready yet; send the same message again to get it", {}};
 }
 
 }  // namespace baton::server::a2a

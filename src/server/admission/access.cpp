@@ -103,7 +103,7 @@ base::Result<Identity> identify(const ServerOptions& options, const http::Reques
   const std::string_view authorization = request.header("Authorization");
   // A proxy may have checked the other header. (For HTTP requests the connection layer refuses duplicates.)
   if (has_two_authorizations(request)) {
-    return base::fail(base::ErrorCode::unauthenticated, "more than one Authorization header");
+    return base::fail(base::ErrorCode::unauthenticated, "only one Authorization header is allowed");
   }
   const std::vector<Token>& tokens = options.tokens.now();
   if (const std::string_view of_page = page_token(request);
@@ -117,12 +117,14 @@ base::Result<Identity> identify(const ServerOptions& options, const http::Reques
   // If no caller has a token, unknown tokens are ignored: many clients send one anyway.
   if (!known && options.anonymous && !options.tokens.has_callers())
     return Identity{task::kAnonymous, nullptr};
-  if (!known) return base::fail(base::ErrorCode::unauthenticated, "a valid bearer token is needed");
+  if (!known) return base::fail(base::ErrorCode::unauthenticated, "a valid bearer token is required");
   if (known->role == Role::views)
-    return base::fail(base::ErrorCode::permission_denied, "this token is for looking, not for calling");
+    return base::fail(base::ErrorCode::permission_denied,
+                      "this token may only read: calling agents requires a caller's token");
   const bool good_here = known->agents.empty() || std::find(known->agents.begin(), known->agents.end(),
                                                             agent.value) != known->agents.end();
-  if (!good_here) return base::fail(base::ErrorCode::permission_denied, "this token is not for this agent");
+  if (!good_here)
+    return base::fail(base::ErrorCode::permission_denied, "this token is not valid for this agent");
   return Identity{known->caller, child_agents_of(*known)};
 }
 
@@ -141,12 +143,13 @@ const Token* own_token(const ServerOptions& options, const http::Request& reques
 
 base::Result<Operator> authenticate_operator(const ServerOptions& options, const http::Request& request) {
   if (has_two_authorizations(request))
-    return base::fail(base::ErrorCode::unauthenticated, "more than one Authorization header");
+    return base::fail(base::ErrorCode::unauthenticated, "only one Authorization header is allowed");
   const Token* known = find_token(options.tokens.now(), request.header("Authorization"));
   if (!known)
-    return base::fail(base::ErrorCode::unauthenticated, "a viewer's or an operator's bearer token is needed");
+    return base::fail(base::ErrorCode::unauthenticated, "a viewer's or operator's bearer token is required");
   if (known->role == Role::calls)
-    return base::fail(base::ErrorCode::permission_denied, "this token is a caller's, not an operator's");
+    return base::fail(base::ErrorCode::permission_denied,
+                      "this token belongs to a caller: a viewer's or operator's token is required");
   return Operator{known->caller.value, known->role == Role::operates};
 }
 

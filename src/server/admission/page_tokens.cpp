@@ -76,7 +76,7 @@ std::string make_page_token(const PageGrant& grant, std::string_view secret) {
 
 base::Result<PageCaller> identify_page(const std::vector<Token>& tokens, std::string_view token,
                                        const task::AgentName& agent, base::Timestamp now) {
-  const auto unknown = fail(ErrorCode::unauthenticated, "a valid bearer token is needed");
+  const auto unknown = fail(ErrorCode::unauthenticated, "a valid bearer token is required");
   const std::size_t end = token.rfind('.');
   if (!is_page_token(token) || token.size() > kTokenMax || end < kBegin.size()) return unknown;
   const auto grant = claims_of(token.substr(kBegin.size(), end - kBegin.size()));
@@ -86,10 +86,10 @@ base::Result<PageCaller> identify_page(const std::vector<Token>& tokens, std::st
            equal_in_constant_time(token.substr(end + 1), base::hmac_sha256(one.secret, token.substr(0, end)));
   });
   if (signer == tokens.end()) return unknown;
-  if (grant->until <= now) return fail(ErrorCode::unauthenticated, "the token's time is over");
+  if (grant->until <= now) return fail(ErrorCode::unauthenticated, "this token has expired");
   const bool is_other = !grant->agent.empty() && grant->agent != agent.value;
   if (!agent.empty() && (is_other || !is_for(*signer, agent.value)))
-    return fail(ErrorCode::permission_denied, "this token is not for this agent");
+    return fail(ErrorCode::permission_denied, "this token is not valid for this agent");
   return PageCaller{caller_in(grant->user, grant->caller), *signer};
 }
 
@@ -102,9 +102,9 @@ base::Result<task::Caller> caller_of_page(const std::vector<Token>& tokens, std:
 
 base::Result<PageGrant> read_page_grant(std::string_view body, const Token& by, base::Timestamp now) {
   if (by.secret.size() < kSecretMin)
-    return fail(ErrorCode::invalid_argument, "your own token is too short to sign others with: it needs " +
-                                                 std::to_string(kSecretMin) +
-                                                 " characters that nobody can guess");
+    return fail(ErrorCode::invalid_argument,
+                "your token is too short to sign page tokens: it needs at least " +
+                    std::to_string(kSecretMin) + " random characters");
   const auto document = json::Document::parse_view(body);
   if (!document) return fail(document.error());
   const json::Value root = document->root();
@@ -116,10 +116,10 @@ base::Result<PageGrant> read_page_grant(std::string_view body, const Token& by, 
   const json::Value user = root["user"], agent = root["agent"], time = root["seconds"];
   if (!is_user(user.string()))
     return fail(ErrorCode::invalid_argument,
-                "user: must be a text of 1 to 256 bytes without a slash, and none of v1, tasks, agents, "
+                "user: must be a string of 1 to 256 bytes without a slash, and not v1, tasks, agents or "
                 "conversations");
   if (!agent.absent() && (agent.string().empty() || !is_for(by, agent.str())))
-    return fail(ErrorCode::invalid_argument, "agent: must be one that your own token is for");
+    return fail(ErrorCode::invalid_argument, "agent: must be one of your own token's agents");
   const auto wanted = time.absent() ? std::optional(kNormalTime.count()) : time.integer();
   if (!wanted || *wanted < 1 || *wanted > kTimeMax.count())
     return fail(ErrorCode::invalid_argument,

@@ -39,7 +39,7 @@ class RefusalLog {
     });
     if (!is_first) return false;
     base::log_info({{"address", address.empty() ? "unknown" : address}},
-                   "refused: {}; {} in the minute before that", reason, before);
+                   "refused: {}; {} in the minute before", reason, before);
     return true;
   }
 

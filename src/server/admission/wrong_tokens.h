@@ -39,7 +39,7 @@ class WrongTokens {
     });
     if (tries == 1) {
       base::log_warn({{"address", address.empty() ? "unknown" : address}},
-                     "a token that is not good was sent; {} in the minute before that", before);
+                     "refused an invalid token; {} in the minute before", before);
     }
     return tries > kQuickOnes ? kWait : std::chrono::milliseconds(0);
   }

@@ -92,14 +92,14 @@ base::Result<std::vector<task::Submission>> answers_to(const Waiting& waiting, R
   for (const Answer& answer : answers) {
     const WaitingTask* asked = waiting_for(waiting, answer.ask);
     if (asked == nullptr || asked->question.for_tool) {
-      return fail(ErrorCode::conflict, "no open interrupt has the id " + answer.ask);
+      return fail(ErrorCode::conflict, "no open interrupt has id " + answer.ask);
     }
     all.push_back(to(*asked, {part_of(answer, asked->question)}, request));
   }
   for (const WaitingTask& one : waiting) {
     const bool answered = std::ranges::find(answers, one.head.ask, &Answer::ask) != answers.end();
     if (!answered && !one.question.for_tool) {
-      return fail(ErrorCode::conflict, "the interrupt " + one.head.ask + " is open too and not answered");
+      return fail(ErrorCode::conflict, "the interrupt " + one.head.ask + " is also open and needs an answer");
     }
   }
   return all;
@@ -114,7 +114,7 @@ base::Result<std::vector<task::Submission>> results_for(const Waiting& waiting, 
     all.push_back(to(*one, {one->question.for_tool ? part_of(result) : part_of(result.content)}, request));
   }
   if (all.empty() && request.message.parts.empty()) {
-    return fail(ErrorCode::conflict, "no open tool call has the id " + request.results.front().call);
+    return fail(ErrorCode::conflict, "no open tool call has id " + request.results.front().call);
   }
   if (!all.empty()) {
     auto& parts = all.back().message.parts;
@@ -228,7 +228,7 @@ base::Result<std::vector<task::Submission>> submissions_for(RunRequest& request,
   }
   if (!answers_in_words) {
     return fail(ErrorCode::conflict,
-                "the interrupt " + asked->head.ask + " is open: the next run must answer it by resume");
+                "the interrupt " + asked->head.ask + " is open: answer it with `resume` in the next run");
   }
   task::Submission answer = to(*asked, {}, request);
   answer.message = std::move(request.message);

@@ -59,7 +59,8 @@ base::Result<Wanted> read_wanted(const http::Request& request) {
     if (name == "pageSize") {
       const auto size = base::number_in<int>(value);
       if (!size || *size < 1 || *size > kPageMax)
-        return fail(ErrorCode::invalid_argument, "pageSize: must be 1 to " + std::to_string(kPageMax));
+        return fail(ErrorCode::invalid_argument,
+                    "pageSize: must be a whole number from 1 to " + std::to_string(kPageMax));
       wanted.size = *size;
     } else if (name == "pageToken") {
       auto after = protocol::a2a::read_page_token(value);
@@ -156,7 +157,7 @@ void get(const AskedPtr& asked) {
       asked, std::string(task::account_of(asked->caller)), bytes,
       [asked, shown = std::move(*shown), said = std::move(*said), wanted = *wanted](bool has_room) {
         if (has_room) return show(asked, shown, said, wanted);
-        asked->refuse({ErrorCode::overloaded, "too many large answers are on their way; ask again", {}});
+        asked->refuse({ErrorCode::overloaded, "too many large answers are being sent; try again later", {}});
       });
 }
 
@@ -174,7 +175,8 @@ void rename(const AskedPtr& asked) {
 
 void erase(const AskedPtr& asked) {
   engine::Erasure* const erasure = asked->services.engine.erasure();
-  if (erasure == nullptr) return asked->refuse({ErrorCode::unsupported, "this store deletes nothing", {}});
+  if (erasure == nullptr)
+    return asked->refuse({ErrorCode::unsupported, "this store cannot delete conversations", {}});
   asked->conversations().erase(asked->context, *erasure, kEndWait, [asked](const base::Result<void>& gone) {
     if (!gone) return asked->refuse(gone.error());
     http::Reply reply;

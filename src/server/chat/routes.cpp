@@ -128,7 +128,7 @@ void handle(RunClaims& claims, std::shared_ptr<http::Exchange> exchange, const A
   if (handler != &stop) call->hold = by.services.options.streams.acquire(call->caller);
   if (handler != &stop && !call->hold) {
     return call->refuse(
-        {base::ErrorCode::overloaded, "this caller has as many runs open as it may; try again later", {}});
+        {base::ErrorCode::overloaded, "too many of this caller's runs are open; try again later", {}});
   }
   handler(call);
 }

@@ -5,6 +5,7 @@
 
 #include "base/id.h"
 #include "base/sha256.h"
+#include "base/text.h"
 #include "server/admission/access.h"
 #include "server/chat/call.h"
 #include "server/chat/conversation.h"
@@ -120,14 +121,16 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
   void reply_whole(const engine::Accepted& accepted) {
     const engine::Engine& engine = call->services.engine;
     const auto stopped = [self = shared_from_this(), accepted](std::optional<engine::Stop> stop) {
-      const base::Error still_running{ErrorCode::unavailable, "the run is still under way; ask again", {}};
+      const base::Error still_running{ErrorCode::unavailable, "the run is still active; try again later", {}};
       if (!stop) return self->call->refuse(still_running);
       const bool taken = self->call->services.readers.try_submit([self, accepted] {
         const auto head = self->call->services.engine.reader().head(accepted.key);
         if (!head) return self->call->refuse(head.error());
         self->with_room(head->bytes, [self, accepted] { self->reply_run(accepted); });
       });
-      if (!taken) self->call->refuse({ErrorCode::overloaded, "too many answers are waiting; ask again", {}});
+      if (!taken)
+        self->call->refuse(
+            {ErrorCode::overloaded, "too many requests are waiting for an answer; try again later", {}});
     };
     call->reader().await_stop(accepted.key, accepted.before, engine.settings().reply_wait, stopped);
     shared_claim.reset();  // the wait follows it; the run may take long
@@ -153,7 +156,7 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
         if (over) break;
       }
     }
-    if (frames.empty()) return call->refuse({ErrorCode::internal, {}, "a run without an end"});
+    if (frames.empty()) return call->refuse({ErrorCode::internal, {}, "the run has no end"});
     call->reply(200, std::move(frames.all().back().data));
   }
 
@@ -178,7 +181,7 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
         call, std::string(task::account_of(call->caller)), 2 * log_bytes,
         [self = shared_from_this(), ready = std::move(ready)](bool has_room) {
           if (has_room) return ready();
-          self->refuse({ErrorCode::overloaded, "too many large answers are on their way; ask again", {}});
+          self->refuse({ErrorCode::overloaded, "too many large answers are being sent; try again later", {}});
         });
   }
 };
@@ -199,7 +202,7 @@ base::Result<task::ContextId> conversation_of(const ChatCall& call, const RunReq
   if (!request.conversation.empty()) return request.conversation;
   if (request.after_response.empty()) return task::ContextId{base::make_uuid()};
   const auto head = task_of_response(call, request.after_response);
-  if (!head) return fail(ErrorCode::not_found, "response_id: no such response");
+  if (!head) return fail(ErrorCode::not_found, "response_id: response not found");
   return head->context;
 }
 
@@ -207,12 +210,13 @@ base::Result<task::ContextId> conversation_of(const ChatCall& call, const RunReq
 base::Result<void> come_back(const RunAnswerPtr& answer, std::string_view last_event) {
   const ChatCall& call = *answer->call;
   const auto id = read_sse_id(last_event);
-  if (!id) return fail(ErrorCode::invalid_argument, "Last-Event-ID: must be the id of an event of a run");
+  if (!id)
+    return fail(ErrorCode::invalid_argument, "Last-Event-ID: must be the id of one of the run's events");
   const auto head = call.reader().head({call.caller, call.agent.name, id->task});
   if (!head) return fail(head.error());
   const RunPosition& place = id->position;
   if (place.event > head->last_event) {
-    return fail(ErrorCode::invalid_argument, "Last-Event-ID: the task's log ends before it");
+    return fail(ErrorCode::invalid_argument, "Last-Event-ID: event not found: the task's log ends earlier");
   }
   // If the whole event was shown and it is a stop, it belongs to the earlier run.
   const task::EventNumber within{place.event.value + (place.frames == 0 ? 1 : 0)};
@@ -243,7 +247,7 @@ std::string name_of(const RunRequest& request) {
 base::Result<engine::Accepted> earlier_run(const RunAnswer& answer) {
   const ChatCall& call = *answer.call;
   const std::string name = name_of(answer.request);
-  if (name.empty()) return fail(ErrorCode::not_found, "the run has no name");
+  if (name.empty()) return fail(ErrorCode::not_found, "the run has no id");
   return call.tasks().earlier(call.caller, call.agent.name, answer.conversation, name);
 }
 
@@ -267,7 +271,8 @@ base::Result<bool> is_abandoned(const ChatCall& call, const task::TaskHead& head
 // Makes room for a new run in a conversation that takes one at a time: cancels runs whose client has left.
 base::Result<void> make_room(RunAnswer& answer) {
   const ChatCall& call = *answer.call;
-  const base::Error busy{ErrorCode::conflict, "a run is under way in this conversation", {}};
+  const base::Error busy{
+      ErrorCode::conflict, "a run is already active in this conversation; wait for it or cancel it", {}};
   const std::string name =
       call.agent.name.value + '\0' + call.caller.value + '\0' + answer.conversation.value;
   answer.claim = call.claims.claim(name, answer.request.run);
@@ -320,7 +325,8 @@ void submit(const RunAnswerPtr& answer, std::shared_ptr<std::vector<task::Submis
     if (last) return answer->accepted(*accepted);
     const auto go_on = [=] { submit(answer, all, next + 1); };
     if (!answer->call->services.readers.try_submit(go_on)) {
-      answer->refuse({ErrorCode::overloaded, "too many answers are waiting; ask again", {}});
+      answer->refuse(
+          {ErrorCode::overloaded, "too many requests are waiting for an answer; try again later", {}});
     }
   });
 }
@@ -412,7 +418,7 @@ void run(const CallPtr& call, const protocol::chat::Protocol& protocol) {
   const int answers_max = call->services.options.chat.answers_max;
   if (request->answers.size() > static_cast<std::size_t>(answers_max)) {
     return call->refuse(
-        {ErrorCode::too_large, "a request may have " + std::to_string(answers_max) + " answers at most", {}});
+        {ErrorCode::too_large, "a request may have at most " + base::counted(answers_max, "answer"), {}});
   }
   const auto answer = std::make_shared<RunAnswer>(call, protocol, std::move(*request));
   if (const auto begun = begin_run(answer); !begun) answer->refuse(begun.error());

@@ -31,7 +31,7 @@ class Agents extends Page {
     super();
     this.list = h("ol", { class: "cards grid", "aria-label": "Agents" });
     this.wrong = h("section", { hidden: true });
-    this.empty = nothing("There is no agent.");
+    this.empty = nothing("No agents yet.");
     /** @type {Set<string>} */
     this.opened = new Set();
   }
@@ -55,7 +55,7 @@ class Agents extends Page {
     fill(
       this.wrong,
       ...reports("Left out", leftOut),
-      ...reports("As they were, as their cards are wrong now. They will be left out at the next start", outdated),
+      ...reports("Running with an earlier card because the current one is invalid. They are left out at the next start", outdated),
     );
   }
 
@@ -125,8 +125,8 @@ class Agents extends Page {
         row,
         action,
         row.paused
-          ? "Queued turns go on."
-          : "Running turns go on to their end; new ones wait in the queue. It stays paused after a restart.",
+          ? "Queued turns continue."
+          : "Running turns finish; new ones wait in the queue. The agent stays paused after a restart.",
       ),
     );
     const scale = h("button", { type: "button" }, "Scale…");
@@ -145,13 +145,13 @@ class Agents extends Page {
     };
     const more = [
       ...(row.workers === undefined ? [] : field("workers", "Processes", row.workers)),
-      ...field("concurrency", "Turns at once", row.concurrency),
+      ...field("concurrency", "Concurrent turns", row.concurrency),
     ];
     const act = (/** @type {string} */ reason) => {
       const wanted = Object.entries(inputs).map(([name, input]) => [name, Number(input.value)]);
       return post(`/agents/${encodeURIComponent(row.name)}/scale`, { ...Object.fromEntries(wanted), reason });
     };
-    const about = "0: as its card says. Running turns finish first. It stays so after a restart.";
+    const about = "0: as in its card. Running turns finish first. The setting survives a restart.";
     if (!(await confirmed({ title: `Scale ${row.name}`, words: about, verb: "Scale", more, act }))) return;
     toast(`${row.name} is scaled.`);
     this.attempt(() => this.refresh());

@@ -60,7 +60,7 @@ class App extends HTMLElement {
   async connectedCallback() {
     followLinks();
     addEventListener("routed", () => this.show());
-    addEventListener("signed-out", () => this.signIn("This token is not known."));
+    addEventListener("signed-out", () => this.signIn("This token is not valid."));
     addEventListener("hashchange", async () => {
       if (await takeToken()) this.begin();
     });
@@ -118,7 +118,7 @@ class App extends HTMLElement {
     const who = h("span", { class: "who", title: `Baton ${session.version}` }, `${session.actor} · ${session.role}`);
     fill(
       this,
-      h("a", { class: "skip", href: "#main" }, "To the content"),
+      h("a", { class: "skip", href: "#main" }, "Skip to content"),
       h(
         "header",
         { class: "top" },
@@ -145,8 +145,8 @@ class App extends HTMLElement {
       this.shown = "";
       return fill(
         this.main,
-        h("h1", null, "Nothing is here"),
-        h("p", null, h("a", { href: url("") }, "To the overview")),
+        h("h1", null, "Page not found"),
+        h("p", null, h("a", { href: url("") }, "Go to the overview")),
       );
     }
     const current = /** @type {any} */ (this.main.firstElementChild);

@@ -33,7 +33,7 @@ class Audit extends Page {
     super();
     this.form = h("form", { class: "filters", role: "search" });
     this.list = h("ol", { class: "rows", "aria-label": "Audit" });
-    this.empty = nothing("Nobody has done anything that fits.");
+    this.empty = nothing("No matching actions.");
     this.more = h("button", { type: "button", hidden: true }, "More");
     /** @type {import("./api.js").AuditRow[]} */
     this.rows = [];

@@ -76,7 +76,7 @@ class Reader {
   begin(at) {
     const before = this.now?.lane === turns ? this.now : null;
     const isRetry = before !== null && !this.isAwaited;
-    if (isRetry && before) [before.tone, before.name] = ["odd", `${before.name}, broken off`];
+    if (isRetry && before) [before.tone, before.name] = ["odd", `${before.name}, interrupted`];
     this.attempt = isRetry ? this.attempt + 1 : 1;
     this.turn += isRetry ? 0 : 1;
     this.isAwaited = false;

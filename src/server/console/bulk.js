@@ -97,7 +97,7 @@ class BulkJob extends Page {
       );
       return made;
     };
-    const leave = button("Leave it", "", () => post(`/bulk/${job.job}/abandon`, {}));
+    const leave = button("Abandon", "", () => post(`/bulk/${job.job}/abandon`, {}));
     const doIt = button(`${job.action} ${tasks}`, "danger", () =>
       post(`/bulk/${job.job}/confirm`, { expected: job.tasks }),
     );

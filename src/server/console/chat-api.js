@@ -65,7 +65,7 @@ async function whose(value) {
 }
 
 /** @type {(hadOne: boolean) => Promise<void>} */
-let asker = () => Promise.reject(new Trouble("A token is needed."));
+let asker = () => Promise.reject(new Trouble("A token is required."));
 /** @type {Promise<void> | null} */
 let asking = null;
 
@@ -113,9 +113,9 @@ export async function call(path, how = {}) {
  */
 function troubleOf(status, text) {
   if (status === 403) return new Trouble("This token may not do this.");
-  if (status === 413) return new Trouble("This is more than the server takes in one message.");
+  if (status === 413) return new Trouble("The message is larger than the server accepts.");
   if (status === 429 || status === 503) {
-    return new Trouble("The server has too much to do just now. Try again in a moment.", { passing: true });
+    return new Trouble("The server is overloaded. Try again in a moment.", { passing: true });
   }
   return new Trouble(said(text) || `The server answered with an error (HTTP ${status}).`, { passing: status >= 500 });
 }

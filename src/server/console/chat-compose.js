@@ -109,8 +109,8 @@ export class Compose {
     this.tell("");
     for (const file of files) {
       const sum = this.files.reduce((all, one) => all + one.size, file.size);
-      if (file.size > partMost) this.tell(`${file.name} has ${bytes(file.size)}. A file may have ${bytes(partMost)} at most.`);
-      else if (sum > allMost) this.tell(`The files have more than ${bytes(allMost)} together. Send them one after another.`);
+      if (file.size > partMost) this.tell(`${file.name} has ${bytes(file.size)}. A file may have at most ${bytes(partMost)}.`);
+      else if (sum > allMost) this.tell(`The files are larger than ${bytes(allMost)} together. Send them one by one.`);
       else this.files.push({ name: file.name, size: file.size, url: pictures.test(file.type) ? URL.createObjectURL(file) : "", part: partOf(file) });
     }
     this.showFiles();

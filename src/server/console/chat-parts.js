@@ -45,7 +45,7 @@ function picture(blob, name) {
   image.addEventListener("load", over);
   image.addEventListener("error", () => {
     over();
-    image.replaceWith(h("p", { class: "faint" }, "The picture cannot be shown."));
+    image.replaceWith(h("p", { class: "faint" }, "The image cannot be shown."));
   });
   image.src = url;
   return image;

@@ -82,8 +82,8 @@ export function fieldFor({ title }, acts) {
 export function isDeleted(title, remove) {
   const problem = h("p", { class: "problem", role: "alert", hidden: true });
   const go = h("button", { type: "button", class: "danger" }, "Delete");
-  const keep = h("button", { type: "button" }, "Keep it");
-  const words = `“${title || "Conversation"}” with all that was said in it. What is still under way is stopped.`;
+  const keep = h("button", { type: "button" }, "Cancel");
+  const words = `“${title || "Conversation"}” with all its messages. Running work is stopped.`;
   const dialog = h(
     "dialog",
     { class: "deleting", "aria-label": "Delete this conversation?", "aria-describedby": "what-goes" },

@@ -265,7 +265,7 @@ export class Run extends EventTarget {
   /** @param {boolean} isConnected */
   connected(isConnected) {
     this.notice.hidden = isConnected;
-    if (!isConnected) say(this.notice, "The connection was lost. Trying again…");
+    if (!isConnected) say(this.notice, "The connection was lost. Retrying…");
   }
 
   // ---- display
@@ -440,7 +440,7 @@ export class Run extends EventTarget {
       this.body.append(h("p", { class: "faint" }, text ? `Stopped: ${text}` : "Stopped."));
       return;
     }
-    const silent = state === "rejected" ? "The agent declines this." : "The agent failed, and does not say why.";
+    const silent = state === "rejected" ? "The agent rejected the request." : "The agent failed without giving a reason.";
     const again = h("button", { type: "button" }, "Try again");
     again.addEventListener("click", () => {
       again.remove();

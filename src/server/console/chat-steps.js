@@ -181,7 +181,7 @@ export class Steps {
   /** Shows the result of a step, which is read from its own task.
    * @param {Row} row */
   async open({ node, inside }) {
-    if (!node.id || !node.agent) return fill(inside, h("p", { class: "faint" }, node.error || "It has no result of its own."));
+    if (!node.id || !node.agent) return fill(inside, h("p", { class: "faint" }, node.error || "This step has no result."));
     const agent = { ...this.agent, name: node.agent, path: this.agent.path.replace(/[^/]+\/$/, `${encodeURIComponent(node.agent)}/`) };
     try {
       const { artifacts = [], status } = await getTask(agent, node.id);

@@ -107,7 +107,7 @@ export class Talk extends EventTarget {
    * @param {import("./chat-api.js").Agent} agent */
   async greet(agent) {
     const place = h("div", { class: "examples" });
-    const hint = h("p", { class: "faint", hidden: true }, "Files can be dropped or pasted here, too.");
+    const hint = h("p", { class: "faint", hidden: true }, "You can also drop or paste files here.");
     const icon = h("img", { src: "/chat/icon.svg", alt: "", width: 44, height: 44 });
     const about = h("p", { class: "faint", dir: "auto" }, agent.description);
     fill(this.welcome, icon, h("h2", { dir: "auto" }, agent.title), about, place, hint);

@@ -10,8 +10,8 @@ import { h } from "./dom.js";
 export function askForToken(hadOne) {
   const field = h("input", { type: "password", required: true, id: "token", autocomplete: "current-password" });
   const why = hadOne
-    ? "Your token is not known here, or it has run out. Give another one to go on."
-    : "This server asks for a token. Whoever runs it can give you one.";
+    ? "Your token is not valid here, or it has expired. Enter another one to continue."
+    : "This server requires a token. Ask its operator for one.";
   const form = h(
     "form",
     null,
@@ -34,7 +34,7 @@ export function askForToken(hadOne) {
     });
     dialog.addEventListener("close", () => {
       dialog.remove();
-      reject(new Trouble("A token is needed to go on."));
+      reject(new Trouble("Enter a token to continue."));
     });
   });
 }

@@ -103,7 +103,7 @@ class Chat extends HTMLElement {
       this.agents = (await agents()).sort((one, other) => rank(one) - rank(other));
       this.leave.hidden = token.get() === "";
       fill(this.choice, ...this.agents.map(({ name, title }) => h("option", { value: name }, title)));
-      if (this.agents.length === 0) return this.problem.tell("There is no agent that you may use.");
+      if (this.agents.length === 0) return this.problem.tell("There are no agents that you may use.");
       this.show();
     } catch (error) {
       if (!isAbort(error)) this.problem.tell(told(error), () => this.begin());
@@ -123,7 +123,7 @@ class Chat extends HTMLElement {
     const agent = wanted ? this.agents.find(({ name }) => name === wanted) : this.agents[0];
     if (!agent) {
       this.talk.close();
-      return this.problem.tell(`There is no agent “${wanted}”, or you may not use it.`);
+      return this.problem.tell(`Agent “${wanted}” does not exist, or you may not use it.`);
     }
     this.problem.tell("");
     localStorage.setItem(lastPlace, agent.name);

@@ -78,7 +78,7 @@ http::Reply with_protection(http::Reply reply) {
 
 http::Reply page_reply(const http::Request& request, const std::string& name) {
   const std::string_view text = base::embedded_file(name);
-  if (text.empty()) return with_protection(plain_error(404, "no such file"));
+  if (text.empty()) return with_protection(plain_error(404, "file not found"));
   http::Reply reply = conditional_reply(request, std::string(text), {});
   if (reply.status == 200) reply.content_type = type_of(name);
   reply.headers.emplace_back("Cache-Control", "no-cache");
@@ -94,10 +94,9 @@ http::Reply start_json(const Served& served) {
   json::Writer out(reply.body);
   out.object([&] {
     out.member("name", "Baton");
-    out.member(
-        "description",
-        "Serves agents over A2A and AG-UI, and stores every task before it answers. GET agents for the "
-        "agents that you may use; each has its own card and URL.");
+    out.member("description",
+               "Serves agents over A2A and AG-UI, and stores every task before it answers. GET agents lists "
+               "the agents that you may use; each has its own card and URL.");
     out.key("links").object([&] {
       out.member("agents", served.root + "/agents");
       if (served.chat) out.member("chat", served.root + std::string(kChat));
@@ -119,7 +118,7 @@ std::span<const PathRow> paths() {
 
 http::Reply reply_to(const http::Request& request) {
   if (request.method != "GET" && request.method != "HEAD") {
-    http::Reply reply = plain_error(405, "this path is for GET");
+    http::Reply reply = plain_error(405, "this path only supports GET");
     reply.headers.emplace_back("Allow", "GET");
     return with_protection(std::move(reply));
   }

@@ -11,7 +11,7 @@ class Deliveries extends Page {
     super();
     this.tabs = h("div", { class: "shortcuts" });
     this.list = deliveryList();
-    this.empty = nothing("No webhook waits or was given up.");
+    this.empty = nothing("No webhooks are waiting or abandoned.");
     this.more = h("button", { type: "button", hidden: true }, "More");
     /** @type {import("./api.js").Delivery[]} */
     this.further = [];

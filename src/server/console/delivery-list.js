@@ -14,7 +14,7 @@ import { when } from "./when.js";
  * @param {() => void} done
  */
 async function act(delivery, action, done) {
-  const title = action === "resend" ? "Send this webhook now" : "Never send this webhook";
+  const title = action === "resend" ? "Send this webhook now" : "Abandon this webhook";
   const did = await confirmed({
     title,
     words: delivery.url,

@@ -18,7 +18,7 @@ export function confirmed(ask) {
   const reason = h("input", { name: "reason", required: true, maxLength: 500, autocomplete: "off", id: "reason" });
   const problem = h("p", { class: "problem", role: "alert", hidden: true });
   const go = h("button", { type: "submit", class: ask.danger ? "danger" : "primary" }, ask.verb);
-  const leave = h("button", { type: "button" }, "Leave it");
+  const leave = h("button", { type: "button" }, "Back");
   const form = h(
     "form",
     null,

@@ -25,7 +25,7 @@ class Jobs extends Page {
   constructor() {
     super();
     this.list = h("ol", { class: "rows", "aria-label": "Jobs" });
-    this.empty = nothing("Nobody has acted on many tasks at once.");
+    this.empty = nothing("No bulk jobs yet.");
   }
 
   connectedCallback() {

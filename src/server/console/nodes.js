@@ -78,7 +78,7 @@ class Nodes extends Page {
         h("b", null, `Node ${row.key}`),
         h("span", { class: "faint" }, row.name),
         state(row.state),
-        row.self ? h("span", { class: "mark", title: "This page is from it" }, "answers") : null,
+        row.self ? h("span", { class: "mark", title: "Serves this page" }, "answers") : null,
         row.leads ? h("span", { class: "mark", title: "Webhooks, retention" }, "leads") : null,
       ),
       h(
@@ -111,8 +111,8 @@ class Nodes extends Page {
   async drain(row) {
     const isLast = row.state === "serving" && this.serving === 1;
     const words =
-      "It begins no more turns and ends; running turns have their grace, and the other nodes go on with what is left." +
-      (isLast ? " It is the only node that serves: nobody is left to take requests." : "");
+      "The node starts no more turns and stops. Running turns have their grace time to finish; the other nodes take over the rest." +
+      (isLast ? " It is the only node that is serving: after it stops, no node accepts requests." : "");
     const act = (/** @type {string} */ reason) => post(`/nodes/${encodeURIComponent(row.key)}/drain`, { reason });
     if (!(await confirmed({ title: `Drain node ${row.key}`, words, verb: "Drain", danger: isLast, act }))) return;
     toast(`Node ${row.key} drains.`);

@@ -36,17 +36,17 @@ class Overview extends Page {
     this.tiles = {
       running: tile("Running", url("tasks", { turn: "running" })),
       queued: tile("Queued", url("tasks", { turn: "queued", order: "oldest" })),
-      ended: tile("Ended a second", url("tasks")),
-      failed: tile("Failed a second", url("tasks", { state: "failed" })),
+      ended: tile("Ended per second", url("tasks")),
+      failed: tile("Failed per second", url("tasks", { state: "failed" })),
     };
     this.states = h("div", { class: "states" });
     this.stuck = taskList("Stuck tasks");
-    this.waiting = taskList("Tasks that wait for people");
+    this.waiting = taskList("Tasks that need input");
     this.failures = taskList("Newest failures");
     this.notes = h("div", { class: "notes" });
     this.about = h("div");
     this.nothingStuck = nothing("Nothing is stuck.");
-    this.nobodyWaits = nothing("Nobody is waited for.");
+    this.nobodyWaits = nothing("No tasks need input.");
     this.noFailures = nothing("Nothing has failed.");
   }
 
@@ -65,7 +65,7 @@ class Overview extends Page {
         this.stuck,
         this.nothingStuck,
       ),
-      this.section("Waiting for people", "longest first", url("waiting"), this.waiting, this.nobodyWaits),
+      this.section("Needs input", "longest first", url("waiting"), this.waiting, this.nobodyWaits),
       this.section(
         "Newest failures",
         "without those of children",
@@ -122,7 +122,7 @@ class Overview extends Page {
     say(this.tiles.running.figure, number(now.turns.running));
     say(this.tiles.running.note, `of ${number(now.turns.slots)} slots`);
     say(this.tiles.queued.figure, number(now.turns.queued));
-    say(this.tiles.queued.note, now.turns.waitingForTime ? `${number(now.turns.waitingForTime)} wait for a time` : "");
+    say(this.tiles.queued.note, now.turns.waitingForTime ? `${number(now.turns.waitingForTime)} waiting for a start time` : "");
     say(this.tiles.ended.figure, last(history.ended));
     say(this.tiles.ended.note, `${number(now.ended.completed)} completed`);
     say(this.tiles.failed.figure, last(history.failed));
@@ -172,7 +172,7 @@ class Overview extends Page {
     const few = (/** @type {number} */ n, /** @type {string} */ one) => `${number(n)} ${one}${n === 1 ? "" : "s"}`;
     fill(
       this.notes,
-      now.storeWritable ? null : h("p", { class: "problem" }, "The store cannot be written."),
+      now.storeWritable ? null : h("p", { class: "problem" }, "The server cannot write to its database; see its log."),
       now.turns.quarantined
         ? h(
             "a",
@@ -199,7 +199,7 @@ class Overview extends Page {
         ? h("a", { href: url("agents"), class: "warn" }, `${few(agents.leftOut, "agent")} left out`)
         : null,
       agents.outdated
-        ? h("a", { href: url("agents"), class: "warn" }, `${few(agents.outdated, "agent")} with a wrong card`)
+        ? h("a", { href: url("agents"), class: "warn" }, `${few(agents.outdated, "agent")} with an invalid card`)
         : null,
     );
   }

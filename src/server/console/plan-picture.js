@@ -10,7 +10,7 @@ export class PlanPicture extends HTMLElement {
   constructor(path = "", load = () => picture(path)) {
     super();
     this.load = load;
-    this.image = h("img", { alt: "The plan and how far it is" });
+    this.image = h("img", { alt: "The plan and its progress" });
     this.shown = -1;
     this.url = "";
     this.missing = false;

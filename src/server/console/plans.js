@@ -13,8 +13,8 @@ class Plans extends Page {
     this.tabs = h("div", { class: "shortcuts" });
     this.place = h("div", { class: "plan" });
     this.list = taskList("Tasks of the plan");
-    this.empty = nothing("No agent has a plan.");
-    this.noTasks = nothing("No task of this plan yet.");
+    this.empty = nothing("No agent runs a plan.");
+    this.noTasks = nothing("No tasks of this plan yet.");
     this.tasksTitle = h("h2", { hidden: true }, "Its tasks");
     /** @type {string | undefined} */
     this.shown = undefined;

@@ -130,7 +130,7 @@ class Playground extends Page {
         const at = line.indexOf(":");
         if (at < 1) throw new Error(`"${line}" is not a header. Write it as Name: value.`);
         const name = line.slice(0, at).trim();
-        if (name.toLowerCase() === "authorization") throw new Error("The console's own token is sent. Remove this header.");
+        if (name.toLowerCase() === "authorization") throw new Error("The console sends its own token: remove this header.");
         return [name, line.slice(at + 1).trim()];
       }),
     );
@@ -176,7 +176,7 @@ class Playground extends Page {
     if (!streams || !response.body) {
       const text = await response.text();
       if (response.status === 404)
-        return answer.note("Not served at this address: the agents may have another one than the console.");
+        return answer.note("Not served at this address: the agents may be at another address than the console.");
       if (!response.ok) answer.note(`HTTP ${response.status}`);
       return this.hear(text, protocol, answer);
     }

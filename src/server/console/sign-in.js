@@ -18,7 +18,7 @@ class SignIn extends HTMLElement {
       field,
       this.problem ? h("p", { class: "problem", role: "alert" }, this.problem) : null,
       h("button", { type: "submit", class: "primary" }, "Sign in"),
-      h("p", { class: "faint" }, "With --dev the program prints an address that signs you in."),
+      h("p", { class: "faint" }, "With --dev the server prints a link that signs you in."),
     );
     form.addEventListener("submit", (event) => {
       event.preventDefault();

@@ -51,7 +51,7 @@ function command(title, write) {
       fill(said, "Copied");
       fill(code, write());
     } catch {
-      fill(said, "The browser does not allow it: select the text instead.");
+      fill(said, "The browser does not allow copying: select the text instead.");
     }
   });
   const right = h("span", { class: "buttons" }, said, button);
@@ -140,8 +140,8 @@ class Start extends HTMLElement {
       [links.chat, "Talk to the agents in the browser"],
       [links.console, "Watch and repair tasks, with an operator’s token"],
       [links.agents, "The agents and the URLs of their cards, as JSON"],
-      [links.health, "Whether the server is well"],
-      [links.ready, "Whether it takes requests, and which cards are wrong"],
+      [links.health, "Whether the server is running"],
+      [links.ready, "Whether it accepts requests, and which cards are invalid"],
     ];
     fill(
       this.paths,
@@ -174,7 +174,7 @@ class Start extends HTMLElement {
     const heading = h("h2", null, "Agents", h("small", null, all.length > 1 && `${all.length}`));
     if (all.length === 0) {
       const none = "No agents yet. The command baton init agents/hello makes one in the folder agents.";
-      fill(this.place, heading, h("p", { class: "nothing" }, token.get() ? "Your token is for no agent here." : none));
+      fill(this.place, heading, h("p", { class: "nothing" }, token.get() ? "Your token is not valid for any agent here." : none));
       this.first.hidden = true;
       return;
     }
@@ -194,8 +194,8 @@ class Start extends HTMLElement {
     const button = h("button", { type: "button", class: "primary" }, "Sign in");
     button.addEventListener("click", () => this.show(true));
     const why = token.get()
-      ? "This server does not accept your token any more. Sign in again to see your agents."
-      : "This server asks for a token. Sign in to see the agents that you may use.";
+      ? "This server no longer accepts your token. Sign in again to see your agents."
+      : "This server requires a token. Sign in to see the agents that you may use.";
     fill(this.place, h("h2", null, "Agents"), h("div", { class: "panel sign" }, h("p", null, why), button));
   }
 

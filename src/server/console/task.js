@@ -180,7 +180,7 @@ class Task extends Page {
     if (asked < 0) return fill(this.question);
     fill(
       this.question,
-      h("h2", null, "Needs an answer"),
+      h("h2", null, "Needs input"),
       question(view, mayAct(), () => this.attempt(() => this.refresh())),
     );
   }
@@ -239,7 +239,7 @@ class Task extends Page {
         : undefined;
       made = (await post(`/tasks/${this.key}/retry`, { reason, message })).task.key;
     };
-    const words = "A new task of the same caller and agent, in a context of its own.";
+    const words = "This creates a new task of the same caller and agent in a new context.";
     if (await confirmed({ title: "Retry as a new task", words, verb: "Retry", more, act })) go(url(`tasks/${made}`));
   }
 }

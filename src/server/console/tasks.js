@@ -40,7 +40,7 @@ const shortcuts = {
   All: {},
   Running: { turn: "running" },
   Stuck: stuckQuery,
-  "Tried again": { state: "unfinished", attempts_min: "2" },
+  "Retried": { state: "unfinished", attempts_min: "2" },
   Failed: { state: "failed,rejected", roots: "1", retried: "0" },
   Undelivered: { undelivered: "1" },
 };
@@ -52,7 +52,7 @@ class Tasks extends Page {
     this.form = h("form", { class: "filters", role: "search" });
     this.shortcuts = h("div", { class: "shortcuts" });
     this.list = taskList();
-    this.empty = nothing("No task fits.");
+    this.empty = nothing("No matching tasks.");
     this.count = h("span", { class: "faint", "aria-live": "polite" });
     this.more = h("button", { type: "button", hidden: true }, "More");
     this.scanned = h("p", { class: "faint", hidden: true });
@@ -218,7 +218,7 @@ class Tasks extends Page {
     this.empty.hidden = rows.length > 0 || last.next !== undefined;
     this.more.hidden = last.next === undefined;
     this.scanned.hidden = last.scannedUntil === undefined;
-    if (last.scannedUntil) fill(this.scanned, "Searched back to ", when(last.scannedUntil), ". More looks further.");
+    if (last.scannedUntil) fill(this.scanned, "Searched back to ", when(last.scannedUntil), ". Choose More to search further.");
     say(this.count, counted(this.pages[0].count));
     this.bulk.hidden = !mayAct() || rows.length === 0;
   }
@@ -230,8 +230,8 @@ class Tasks extends Page {
     /** @type {string} */
     let job = "";
     const done = await confirmed({
-      title: "Act on all tasks that the filter finds",
-      words: `All tasks with ${describe(query)} are counted. Nothing is done before you confirm their number.`,
+      title: "Act on all matching tasks",
+      words: `All tasks with ${describe(query)} are counted first. Nothing changes before you confirm their number.`,
       verb: "Count them",
       more: [h("label", { for: "action" }, "Action"), action],
       act: async (reason) => {

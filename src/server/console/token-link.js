@@ -33,14 +33,14 @@ export async function useLink(token, given, whose) {
  * @returns {Promise<boolean>}
  */
 function replaces(now, then) {
-  const other = then || (then === null ? "nobody that this server knows" : "somebody (the server does not say who)");
+  const other = then || (then === null ? "nobody that this server knows" : "an unnamed caller");
   const keep = h("button", { type: "button", class: "primary" }, "Stay signed in");
   const take = h("button", { type: "button", disabled: then === null }, "Use the link’s token");
   const dialog = h(
     "dialog",
     { class: "token", "aria-label": "Another token", "aria-describedby": "whose" },
-    h("h2", null, "Sign in as somebody else?"),
-    h("p", { id: "whose" }, `You are signed in as ${now || "somebody"}. The link has the token of ${other}.`),
+    h("h2", null, "Sign in as someone else?"),
+    h("p", { id: "whose" }, `You are signed in as ${now || "someone"}. The link has the token of ${other}.`),
     h("div", { class: "buttons" }, take, keep),
   );
   document.body.append(dialog);

@@ -163,7 +163,7 @@ function told({ messages, tools, leftOut }) {
     bytes(all),
     { text: `${count} ${count === 1 ? "message" : "messages"} to the model`, bytes: 0 },
     [
-      h("p", { class: "faint" }, "The model's first messages, from the log and the present card."),
+      h("p", { class: "faint" }, "The model's first messages, from the log and the current card."),
       leftOut ? h("p", { class: "faint" }, `${number(leftOut)} older messages are not shown.`) : null,
       ...messages.map((message) =>
         h(

@@ -1,4 +1,4 @@
-// Tasks that wait for people, longest first; they can be answered here.
+// Tasks that need input, longest first; they can be answered here.
 import { task, tasks } from "./api.js";
 import { question } from "./answer.js";
 import { agentLink, askingQuery, counted, nothing, state, taskLink } from "./bits.js";
@@ -10,7 +10,7 @@ class Waiting extends Page {
   constructor() {
     super();
     this.list = h("ol", { class: "cards", "aria-label": "Questions" });
-    this.empty = nothing("Nobody is waited for.");
+    this.empty = nothing("No tasks need input.");
     this.count = h("span", { class: "faint" });
     this.more = h("button", { type: "button", hidden: true }, "More");
     /** @type {import("./api.js").TaskRow[]} */
@@ -20,7 +20,7 @@ class Waiting extends Page {
 
   connectedCallback() {
     this.empty.hidden = true;
-    fill(this, this.heading("Waiting for people", this.count), this.problem, this.list, this.empty, this.more);
+    fill(this, this.heading("Needs input", this.count), this.problem, this.list, this.empty, this.more);
     this.more.addEventListener("click", () => this.attempt(() => this.another()));
     this.every(3000, () => this.refresh());
   }
@@ -55,7 +55,7 @@ class Waiting extends Page {
       h(
         "summary",
         null,
-        h("span", { class: "asked", dir: "auto" }, row.text || "(no words)"),
+        h("span", { class: "asked", dir: "auto" }, row.text || "(no text)"),
         mayAct() ? h("span", { class: "verb" }, "Answer") : null,
       ),
       inside,

@@ -99,7 +99,7 @@ GrpcCall* GrpcCall::start(std::shared_ptr<Shared> shared, const protocol::grpc::
   call->deadline_ =
       all.connections->loop().after(all.grpc_limits.first_message, [late = std::weak_ptr<GrpcCall>(call)] {
         if (const auto self = late.lock()) {
-          self->fail({ErrorCode::deadline_exceeded, "the message did not come in time", {}});
+          self->fail({ErrorCode::deadline_exceeded, "the message did not arrive in time", {}});
         }
       });
   call->StartRead(&call->incoming_);
@@ -126,7 +126,7 @@ void GrpcCall::OnReadDone(bool ok) {
     return fail({ErrorCode::invalid_request, "the call has no message", {}});
   }
   const bool taken = shared_->workers.try_submit([self = shared_from_this()] { self->run(); });
-  if (!taken) fail({ErrorCode::overloaded, "too many requests are waiting", {}});
+  if (!taken) fail({ErrorCode::overloaded, "too many requests are waiting; try again later", {}});
 }
 
 void GrpcCall::run() {
@@ -172,7 +172,7 @@ void GrpcCall::open(Header header, http::StreamOpener opener) {
   const bool may_stream = shared_->streams++ < shared_->limits.streams_max;
   if (!may_stream) {
     --shared_->streams;
-    return fail({ErrorCode::overloaded, "too many streams are open", {}});
+    return fail({ErrorCode::overloaded, "too many streams are open; try again later", {}});
   }
   add_header(std::move(header));
   const bool late = state_.with([&](State& state) {
@@ -263,7 +263,7 @@ void GrpcCall::wake() {
 
 void GrpcCall::pull_soon() {
   const bool taken = shared_->pulls.try_submit([self = shared_from_this()] { self->pull(); });
-  if (!taken) fail({ErrorCode::unavailable, "the server is stopping", {}});
+  if (!taken) fail({ErrorCode::unavailable, "the server is shutting down; try again", {}});
 }
 
 void GrpcCall::pull() {

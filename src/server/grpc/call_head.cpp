@@ -19,9 +19,9 @@ base::Result<std::string> agent_path(const Metadata& metadata, std::string_view 
   }
   if (agent.empty()) {
     return base::fail(ErrorCode::not_found,
-                      "no agent is the default one; the metadata baton-agent names one");
+                      "there is no default agent: name one in the metadata baton-agent");
   }
-  if (agent.find('/') != std::string_view::npos) return base::fail(ErrorCode::not_found, "no such agent");
+  if (agent.find('/') != std::string_view::npos) return base::fail(ErrorCode::not_found, "agent not found");
   return "/agents/" + std::string(agent);
 }
 

@@ -89,7 +89,7 @@ void Connections::accept_some() {
 
 // Without a descriptor or memory for it, the connection would be reported again at once, and fail again.
 void Connections::pause() {
-  if (!std::exchange(exhausted_, true)) spdlog::warn("grpc: no descriptors are left; connections wait");
+  if (!std::exchange(exhausted_, true)) spdlog::warn("grpc: out of file descriptors; new connections wait");
   loop_.forget(listener_.fd(), accept_);
   loop_.after(kPause, [this] {
     if (listener_.fd() >= 0) loop_.watch(listener_.fd(), EPOLLIN, accept_);
@@ -177,7 +177,7 @@ void Connections::end_call(const std::string& key, bool reset) {
       return found != state.open.end() && found->second.second.get() == flooding;
     });
     if (!is_open) return;
-    spdlog::warn("grpc: {} gives up call after call; its connection is closed", key);
+    spdlog::warn("grpc: {} resets too many calls; its connection is closed", key);
     ::shutdown(flooding, SHUT_RDWR);
   });
 }

@@ -33,9 +33,9 @@ class Service final : public ::grpc::CallbackGenericService {
 
   ::grpc::ServerGenericBidiReactor* CreateReactor(::grpc::GenericCallbackServerContext* context) override {
     const protocol::grpc::Method* method = protocol::grpc::find_method(context->method());
-    if (!method) return new Refusal({::grpc::StatusCode::UNIMPLEMENTED, "there is no such method"});
+    if (!method) return new Refusal({::grpc::StatusCode::UNIMPLEMENTED, "method not found"});
     if (shared_->draining) {
-      return refuse(*method, {base::ErrorCode::unavailable, "the server is shutting down", {}});
+      return refuse(*method, {base::ErrorCode::unavailable, "the server is shutting down; try again", {}});
     }
     auto head = head_of(metadata_of(*context), shared_->default_agent());
     if (!head) return refuse(*method, head.error());
@@ -43,12 +43,14 @@ class Service final : public ::grpc::CallbackGenericService {
     head->remote_address = peer.address;
     auto by = shared_->admits(*head);
     if (!by) return refuse(*method, by.error());
-    if (!by->endpoint.agent) return new Refusal({::grpc::StatusCode::NOT_FOUND, "no such agent"});
+    if (!by->endpoint.agent) return new Refusal({::grpc::StatusCode::NOT_FOUND, "agent not found"});
     if (shared_->calls >= shared_->limits.connections_max) {
-      return refuse(*method, {base::ErrorCode::overloaded, "too many calls are open", {}});
+      return refuse(*method, {base::ErrorCode::overloaded, "too many calls are open; try again later", {}});
     }
     if (!shared_->connections->begin_call(peer.key)) {
-      return refuse(*method, {base::ErrorCode::overloaded, "too many calls are open on this connection", {}});
+      return refuse(
+          *method,
+          {base::ErrorCode::overloaded, "too many calls are open on this connection; try again later", {}});
     }
     return GrpcCall::start(shared_, *method, std::move(peer), std::move(*by), std::move(*head), *context);
   }

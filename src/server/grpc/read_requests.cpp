@@ -39,7 +39,7 @@ void read_id(Fields& in, const Reading& message, const char* field, std::string_
 void read_history(Fields& in, const Reading& message, std::string_view name, std::optional<int>& to) {
   constexpr int kHistoryMax = 1'000'000;
   const int length = message.number("history_length");
-  if (length < 0) in.wrong({name}, "must be a whole number from 0");
+  if (length < 0) in.wrong({name}, "must be a whole number of at least 0");
   to = std::min(length, kHistoryMax);
 }
 
@@ -124,7 +124,7 @@ Result<Part> v1_part(const Reading& part) {
     json::Writer out(read.content);
     write_value(out, part.as<pb::Value>("data"));
   } else {
-    return wrong("exactly one of text, raw, url and data is needed");
+    return wrong("exactly one of text, raw, url and data is required");
   }
   read.filename = part.text("filename");
   read.media_type = part.text("media_type");
@@ -150,7 +150,7 @@ Result<void> v1_configuration(const Reading& configuration, SendRequest& read) {
 Result<SendRequest> v1_send(const Reading& request) {
   SendRequest read;
   read.history_length = kAllHistory;
-  if (!request.has("message")) return wrong("message: must not be missing");
+  if (!request.has("message")) return wrong("message: is missing");
   const Reading message = request.child("message");
   std::vector<Part>& parts = read.submission.message.parts;
   for (int i = 0; i < message.count("parts"); ++i) {
@@ -158,7 +158,7 @@ Result<SendRequest> v1_send(const Reading& request) {
     if (!part) return wrong("message.parts[" + std::to_string(i) + "]: " + part.error().for_caller);
     parts.push_back(std::move(*part));
   }
-  if (parts.empty()) return wrong("message.parts: at least one part is needed");
+  if (parts.empty()) return wrong("message.parts: must have at least one part");
   Fields in;
   in.take(read_names(message, read.submission));
   for (std::string& id : message.texts("reference_task_ids")) {
@@ -186,7 +186,7 @@ Result<Part> v03_file(const Reading& file, bool files_are_text) {
     read.kind = Part::Kind::url;
     read.content = file.text("file_with_uri");
   } else {
-    return wrong("file: exactly one of fileWithBytes and fileWithUri is needed");
+    return wrong("file: exactly one of fileWithBytes and fileWithUri is required");
   }
   read.filename = file.text("name");
   read.media_type = file.text("mime_type");
@@ -216,7 +216,7 @@ Result<Part> v03_part(const Reading& part, bool files_are_text) {
   if (part.has("data")) return v03_data(part);
   auto read = part.has("text")   ? Result<Part>(Part::of_text(part.text("text")))
               : part.has("file") ? v03_file(part.child("file"), files_are_text)
-                                 : wrong("text: exactly one of text, file and data is needed");
+                                 : wrong("text: exactly one of text, file and data is required");
   if (read) read->metadata = metadata_in(part);
   return read;
 }
@@ -368,7 +368,7 @@ Result<PushRef> read_push_list(const protocol::grpc::Method& method, const Readi
   if (!ref) return ref;
   ref->page_size = message.number("page_size");
   ref->page_token = message.text("page_token");
-  if (ref->page_size < 0) return wrong("pageSize: must be a whole number from 0");
+  if (ref->page_size < 0) return wrong("pageSize: must be a whole number of at least 0");
   return ref;
 }
 

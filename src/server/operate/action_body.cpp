@@ -18,7 +18,7 @@ base::Result<ActionBody> ActionBody::read(const Call& call, const std::vector<st
   if (!root.is_object()) return fail(ErrorCode::invalid_argument, "the body must be an object with a reason");
   for (const json::Value member : root) {
     const std::string name(member.key());
-    if (root.repeats(name)) return fail(ErrorCode::invalid_argument, name + ": is there more than once");
+    if (root.repeats(name)) return fail(ErrorCode::invalid_argument, name + ": is given more than once");
     if (name == "reason" || std::ranges::find(members, name) != members.end()) continue;
     return fail(ErrorCode::invalid_argument, std::string(base::beginning_of(name, 100)) + ": is unknown");
   }
@@ -26,7 +26,7 @@ base::Result<ActionBody> ActionBody::read(const Call& call, const std::vector<st
   const bool has_words = actor.reason.find_first_not_of(" \t\r\n") != std::string::npos;
   if (!has_words || actor.reason.size() > engine::kReasonMax) {
     return fail(ErrorCode::invalid_argument,
-                "reason: must say why, in " + std::to_string(engine::kReasonMax) + " bytes at most");
+                "reason: is required, with at most " + std::to_string(engine::kReasonMax) + " bytes");
   }
   return ActionBody(std::move(*document), std::move(actor));
 }

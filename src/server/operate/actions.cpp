@@ -19,7 +19,9 @@ void answer_later(const CallPtr& call, base::Result<std::string> (*write)(const 
                   std::int64_t key) {
   const bool taken =
       call->facts.services.readers.try_submit([call, write, key] { answer(call, write(call, key)); });
-  if (!taken) answer(call, fail(ErrorCode::unavailable, "it is done, but cannot be shown now"));
+  if (!taken)
+    answer(call, fail(ErrorCode::unavailable,
+                      "the action was done, but its result cannot be shown now: read it again later"));
 }
 
 base::Result<std::string> task_answer(const CallPtr& call, std::int64_t key) {
@@ -49,7 +51,9 @@ base::Result<std::string> delivery_answer(const CallPtr& call, std::int64_t key)
 base::Result<std::string> agent_answer(const CallPtr& call) {
   const agents::Agent* agent = call->facts.services.catalogue.find({call->place});
   const auto rows = AgentRows::read(call->facts);
-  if (agent == nullptr || !rows) return fail(ErrorCode::unavailable, "it is done, but cannot be shown now");
+  if (agent == nullptr || !rows)
+    return fail(ErrorCode::unavailable,
+                "the action was done, but its result cannot be shown now: read it again later");
   std::string text;
   Writer out(text);
   out.object([&] {
@@ -82,7 +86,7 @@ base::Result<task::Message> read_answer(const ActionBody& body) {
   if (!message) return fail(message.error());
   const json::Value text = body["text"];
   if (message->has_value() == !text.absent() || (!text.absent() && !text.is_string()))
-    return fail(ErrorCode::invalid_argument, "exactly one of message and text is needed");
+    return fail(ErrorCode::invalid_argument, "exactly one of message and text is required");
   if (message->has_value()) return std::move(**message);
   task::Message said;
   said.parts.push_back(task::Part::of_text(text.str()));
@@ -96,11 +100,13 @@ void switch_agent(const CallPtr& call, const std::vector<std::string_view>& memb
   const auto& agents = call->facts.services.catalogue.all();
   const bool is_known = std::ranges::any_of(
       agents, [&](const agents::Agent* agent) { return agent->name.value == call->place; });
-  if (!is_known) return answer(call, fail(ErrorCode::not_found, "there is no such agent"));
+  if (!is_known) return answer(call, fail(ErrorCode::not_found, "agent not found"));
   act(task::AgentName{call->place}, *body, [call](base::Result<void> done) {
     if (!done) return answer(call, fail(std::move(done.error())));
     const bool taken = call->facts.services.readers.try_submit([call] { answer(call, agent_answer(call)); });
-    if (!taken) answer(call, fail(ErrorCode::unavailable, "it is done, but cannot be shown now"));
+    if (!taken)
+      answer(call, fail(ErrorCode::unavailable,
+                        "the action was done, but its result cannot be shown now: read it again later"));
   });
 }
 

@@ -74,7 +74,7 @@ void list_schedules(const CallPtr& call) {
 void show_plan_picture(const CallPtr& call) {
   const agents::Agent* agent = call->facts.services.catalogue.find({call->place});
   if (agent == nullptr || call->place.starts_with('~'))
-    return call->exchange->reply(error_reply(404, "there is no such agent"));
+    return call->exchange->reply(error_reply(404, "agent not found"));
   auto picture = plan_picture_of(*agent);
   call->exchange->reply(picture ? picture_reply(std::move(*picture)) : error_reply(picture.error()));
 }

@@ -40,7 +40,7 @@ base::Result<std::optional<std::int64_t>> expected_in(json::Value given) {
   if (given.absent()) return std::optional<std::int64_t>();
   const auto expected = given.integer();
   if (expected && *expected >= 0) return std::optional(*expected);
-  return fail(ErrorCode::invalid_argument, "expected: must be the number of tasks that the filter finds");
+  return fail(ErrorCode::invalid_argument, "expected: must be the number of tasks that match the filter");
 }
 
 base::Result<engine::BulkRequest> read_request(const Call& call) {

@@ -38,7 +38,8 @@ http::Reply error_reply(const base::Error& error, std::optional<std::int64_t> co
   const ErrorRow& row = error_row(error.code);
   const bool has_words = row.operators != 500 && !error.for_caller.empty();
   return error_of(row.operators, row.name,
-                  has_words ? error.for_caller : "this did not work; the log says why", count);
+                  has_words ? error.for_caller : "the request failed; for the reason, see the server's log",
+                  count);
 }
 
 http::Reply error_reply(int status, std::string_view message) {

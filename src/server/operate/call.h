@@ -52,7 +52,7 @@ struct Call {
   base::Result<Key> key() const {
     const auto number = key_in(place);
     if (number) return Key{*number};
-    return base::fail(base::ErrorCode::not_found, "there is no such key");
+    return base::fail(base::ErrorCode::not_found, "key not found");
   }
 };
 using CallPtr = std::shared_ptr<const Call>;

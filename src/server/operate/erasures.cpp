@@ -26,7 +26,7 @@ void erase_with(const CallPtr& call, Erase&& erase) {
   const auto body = ActionBody::read(*call, {});
   if (!body) return answer(call, fail(body.error()));
   engine::Erasure* erasure = call->facts.services.engine.erasure();
-  if (erasure == nullptr) return answer(call, fail(ErrorCode::unsupported, "this store deletes nothing"));
+  if (erasure == nullptr) return answer(call, fail(ErrorCode::unsupported, "this store cannot delete tasks"));
   erase(*erasure, body->actor());
 }
 
@@ -46,7 +46,7 @@ void erase_context(const CallPtr& call) {
   const task::Caller caller = read_caller(query);
   const task::ContextId context{query.text("context")};
   if (agent.empty() || caller.empty() || context.empty())
-    query.wrong("context", "needs its agent, caller and context");
+    query.wrong("context", "requires agent, caller and context together");
   if (const auto good = query.checked(); !good) return answer(call, fail(good.error()));
   erase_with(call, [&](engine::Erasure& erasure, const engine::Actor& actor) {
     erasure.erase_context({caller, agent, context}, actor, erased(call));

@@ -188,7 +188,7 @@ void Nodes::look_after(Millis pause) {
 std::string Nodes::remarks() const {
   const SeenPtr seen = last_.with([](const Last& last) { return last.seen; });
   if (!seen) return {};
-  if (seen->is_old) return "the nodes cannot be read: the database does not answer\n";
+  if (seen->is_old) return "cannot read the nodes: the database does not answer\n";
   std::string text;
   for (const AgentDifference& difference : differences(seen->nodes)) text += line_of(difference);
   return text;
@@ -209,12 +209,13 @@ void Nodes::add_to(base::MetricsText& out) const {
     for (int i = 0; i < kNodeStates; ++i)
       out.value({{"state", name_of(static_cast<NodeState>(i))}}, counts[static_cast<std::size_t>(i)]);
   }
-  out.gauge("baton_node_leads", "Whether this node does what only one does: retention, operators' jobs.",
+  out.gauge("baton_node_leads",
+            "1 on the node that does the work of only one node, retention and bulk jobs; else 0.",
             std::int64_t{leads()});
   if (!lease) return;
   const std::chrono::duration<double> left = *lease - (Clock::now() - seen->at);
   out.gauge("baton_node_lease_seconds",
-            "What is left of this node's lease, by what the database last said; below 0 it is over.",
+            "Seconds left of this node's lease, as the database last confirmed it; below 0 it has expired.",
             left.count());
 }
 

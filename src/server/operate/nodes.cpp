@@ -96,7 +96,9 @@ void drain_node(const CallPtr& call) {
     if (!done) return answer(call, fail(std::move(done.error())));
     const bool taken =
         call->facts.services.readers.try_submit([call, before] { answer(call, node_answer(call, before)); });
-    if (!taken) answer(call, fail(ErrorCode::unavailable, "it is done, but cannot be shown now"));
+    if (!taken)
+      answer(call, fail(ErrorCode::unavailable,
+                        "the action was done, but its result cannot be shown now: read it again later"));
   });
 }
 

@@ -106,12 +106,13 @@ base::Result<GrpcCall> read_call(const Call& call) {
   const json::Value message = root["message"], streams = root["stream"];
   if (!root.is_object() || !message.is_object() ||
       (!streams.absent() && streams.raw() != "true" && streams.raw() != "false"))
-    return fail(ErrorCode::invalid_argument, "an agent, a message and, if not true, stream are needed");
+    return fail(ErrorCode::invalid_argument,
+                "agent and message are required, and stream must be true or false");
   GrpcCall made;
   made.agent = {root["agent"].str()};
   const auto& agents = call.facts.services.catalogue.all();
   if (std::ranges::find(agents, made.agent, &agents::Agent::name) == agents.end())
-    return fail(ErrorCode::not_found, "there is no such agent");
+    return fail(ErrorCode::not_found, "agent not found");
   made.streams = streams.absent() || streams.boolean();
   made.request = R"({"message":)" + std::string(message.raw()) + "}";
   made.authorization = std::string(call.request().header("Authorization"));
@@ -121,7 +122,8 @@ base::Result<GrpcCall> read_call(const Call& call) {
 }  // namespace
 
 void relay_grpc(const CallPtr& call) {
-  if (!call->facts.grpc) return answer(call, fail(ErrorCode::unsupported, "this server speaks no gRPC"));
+  if (!call->facts.grpc)
+    return answer(call, fail(ErrorCode::unsupported, "gRPC is not enabled on this server (grpc.port)"));
   auto made = read_call(*call);
   if (!made) return answer(call, fail(made.error()));
   const auto relayed = std::make_shared<Relayed>();
@@ -133,7 +135,7 @@ void relay_grpc(const CallPtr& call) {
     relayed->put(R"({"way":"ended","status":)" + std::string(status) + "}", true);
   };
   if (!call->facts.grpc(std::move(*made), on_message, on_end))
-    return answer(call, fail(ErrorCode::overloaded, "as many calls run as may; try again"));
+    return answer(call, fail(ErrorCode::overloaded, "too many calls are running; try again later"));
   const auto source =
       std::make_shared<std::unique_ptr<RelayedSource>>(std::make_unique<RelayedSource>(relayed));
   call->exchange->open_stream({{"Cache-Control", "no-store"}},

@@ -53,7 +53,7 @@ std::optional<std::string> Query::only(std::string_view name) {
   std::optional<std::string> found;
   for (const auto& [given, value] : pairs_) {
     if (given != name) continue;
-    if (found) wrong(name, "is there more than once");
+    if (found) wrong(name, "is given more than once");
     if (value.size() > kTextMax) wrong(name, "is too long");
     found = value;
   }
@@ -91,7 +91,7 @@ std::int64_t Query::key(std::string_view name) {
   const auto text = only(name);
   if (!text || text->empty()) return 0;
   const auto key = key_in(*text);
-  if (!key) wrong(name, "must be a key");
+  if (!key) wrong(name, "must be a numeric key");
   return key.value_or(0);
 }
 
@@ -121,7 +121,7 @@ base::Result<void> Query::checked() const {
 
 task::Caller read_caller(Query& query) {
   std::string caller = query.text("caller"), tenant = query.text("tenant");
-  if (!tenant.empty() && caller.empty()) query.wrong("tenant", "needs its caller");
+  if (!tenant.empty() && caller.empty()) query.wrong("tenant", "requires caller");
   return {tenant.empty() ? std::move(caller) : tenant + task::kTenantEnd + caller};
 }
 
@@ -135,7 +135,7 @@ store::TaskFilter read_filter(Query& query, base::Timestamp now) {
     } else if (state) {
       filter.states.push_back(*state);
     } else {
-      query.wrong("state", "there is no state " + std::string(base::beginning_of(name, 100)));
+      query.wrong("state", "has an unknown state: " + std::string(base::beginning_of(name, 100)));
     }
   }
   for (const std::string& name : query.list("turn")) {
@@ -143,7 +143,7 @@ store::TaskFilter read_filter(Query& query, base::Timestamp now) {
     if (known != kTurns.end()) {
       filter.turns.push_back(known->state);
     } else {
-      query.wrong("turn", "must be of none, queued, running and waiting");
+      query.wrong("turn", "must be none, queued, running or waiting");
     }
   }
   const bool may_rest = std::ranges::find(filter.turns, task::TurnState::none) != filter.turns.end();
@@ -179,7 +179,8 @@ base::Result<Query::Pairs> filter_pairs(json::Value filter) {
       continue;
     }
     auto value = parameter_of(member);
-    if (!value) return fail(ErrorCode::invalid_argument, "filter: " + name + ": must be a text or a number");
+    if (!value)
+      return fail(ErrorCode::invalid_argument, "filter: " + name + ": must be a string or a number");
     pairs.emplace_back(name, std::move(*value));
   }
   return pairs;

@@ -64,22 +64,22 @@ std::span<const PathRow> paths() {
 void Routes::handle(std::shared_ptr<http::Exchange> exchange, const Operator& who) const {
   const http::Request& request = exchange->request();
   const PathMatch found = find_path(kOperatorPaths, request.method, request.raw_path);
-  if (found.row == nullptr) return exchange->reply(error_reply(404, "nothing is served here"));
+  if (found.row == nullptr) return exchange->reply(error_reply(404, "nothing is served at this path"));
   if (!found.allowed) {
-    http::Reply reply = error_reply(405, "this path is for " + found.allow);
+    http::Reply reply = error_reply(405, "this path only supports " + found.allow);
     reply.headers.emplace_back("Allow", found.allow);
     return exchange->reply(std::move(reply));
   }
   const OperatorRoute& route = *found.answered_by<OperatorRoute>();
   if (route.acts && !who.may_act) {
-    return exchange->reply(error_reply(403, "this token is for looking, not for acting"));
+    return exchange->reply(error_reply(403, "this token is read-only"));
   }
   if (request.body.size() > kBodyMax)
     return exchange->reply(error_reply(413, "the body is larger than 1 MiB"));
   std::string place = found.places.empty() ? std::string() : found.places.front().second;
   auto call = std::make_shared<const Call>(Call{facts_, exchange, who, std::move(place)});
   if (pool_.try_submit([call, handle = route.handle] { handle(call); })) return;
-  exchange->reply(error_reply(429, "too many operators' requests wait; try again"));
+  exchange->reply(error_reply(429, "too many operators' requests are waiting; try again later"));
 }
 
 std::vector<std::string> all_routes() {

@@ -105,7 +105,7 @@ base::Result<store::TaskCount> counted(const store::OperatorStore& store, std::a
   auto count = store.count(filter);
   if (!count || count->exact) return count;
   if (is_counting.exchange(true))
-    return base::fail(base::ErrorCode::overloaded, "another count=exact is under way; try again");
+    return base::fail(base::ErrorCode::overloaded, "another count=exact is running; try again later");
   struct Over {
     std::atomic<bool>& is_counting;
     ~Over() { is_counting = false; }

@@ -52,7 +52,7 @@ base::Result<store::TaskQuery> read_query(const http::Request& request, base::Ti
   has_words = given.choice("words", {"status", "all"}) == "all";
   if (const std::string cursor = given.text("cursor"); !cursor.empty()) {
     query.after = place_in(cursor);
-    if (!query.after) given.wrong("cursor", "must be the next of a page");
+    if (!query.after) given.wrong("cursor", "must be the `next` of an earlier page");
   }
   if (const auto good = given.checked(); !good) return fail(good.error());
   return query;

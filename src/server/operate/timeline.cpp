@@ -25,7 +25,7 @@ base::Result<LogWindow> read_window(const http::Request& request, std::int64_t l
   const auto after = query.number("after", 0, kNumberMax);
   const auto before = query.number("before", 0, kNumberMax);
   window.limit = static_cast<int>(query.number("limit", 1, kWindowMax).value_or(window.limit));
-  if (after && before) query.wrong("before", "cannot be there together with after");
+  if (after && before) query.wrong("before", "cannot be combined with after");
   if (const auto good = query.checked(); !good) return fail(good.error());
   window.after.value = after.value_or(0);
   if (before) {
@@ -62,7 +62,7 @@ base::Result<std::int64_t> read_start(const http::Request& request) {
   if (last.empty()) return after.value_or(0);
   const auto number = base::number_in<std::int64_t>(last);
   if (number && *number >= 0) return *number;
-  return fail(ErrorCode::invalid_argument, "Last-Event-ID: must be a whole number from 0");
+  return fail(ErrorCode::invalid_argument, "Last-Event-ID: must be a whole number of at least 0");
 }
 
 // The stream keeps only its place in the log, so a slow reader costs nothing else.

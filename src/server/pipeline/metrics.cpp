@@ -27,9 +27,9 @@ void by_state(MetricsText& out, const Agents& agents, Counts&& counts) {
 }
 
 void add_tasks(MetricsText& out, const Agents& agents) {
-  out.family("baton_tasks_total", Type::counter, "Statuses of tasks stored since start, by state.");
+  out.family("baton_tasks_total", Type::counter, "Task status changes stored since start, by state.");
   by_state(out, agents, [](const auto& agent) { return agent.statuses; });
-  out.family("baton_tokens_total", Type::counter, "Tokens that agents said they used of models.");
+  out.family("baton_tokens_total", Type::counter, "Model tokens that agents reported, by kind.");
   for (const auto& agent : agents) {
     if (agent.tokens > 0) out.value({{"agent", agent.agent}}, agent.tokens);
   }
@@ -39,33 +39,35 @@ void add_turns(MetricsText& out, const engine::Engine& engine, const engine::Eng
                const Agents& agents) {
   out.gauge("baton_turns_queued", "Turns waiting for a slot.", std::int64_t{counts.turns.queued});
   out.gauge("baton_turns_running", "Turns running.", std::int64_t{counts.turns.running});
-  out.gauge("baton_turns_waiting_for_time", "Turns that wait for a time.",
+  out.gauge("baton_turns_waiting_for_time", "Turns waiting for a point in time.",
             static_cast<std::int64_t>(counts.waiting_for_time));
-  out.gauge("baton_turns_quarantined", "Turns that wait for an operator, as the program died while they ran.",
+  out.gauge("baton_turns_quarantined",
+            "Turns that an operator must requeue because the server crashed while they ran.",
             static_cast<std::int64_t>(engine.quarantined()));
   base::Histogram::Time oldest{0};
   for (const auto& agent : agents) oldest = std::max(oldest, agent.oldest_queued);
   out.gauge("baton_turns_oldest_queued_seconds",
-            "How long the turn has waited for a slot that has waited longest.", seconds(oldest));
-  out.family("baton_agent_turns_queued", Type::gauge, "Turns waiting for a slot, of each agent.");
+            "Longest time that a waiting turn has waited for a slot, in seconds.", seconds(oldest));
+  out.family("baton_agent_turns_queued", Type::gauge, "Turns waiting for a slot, by agent.");
   for (const auto& agent : agents) out.value({{"agent", agent.agent}}, std::int64_t{agent.queued});
-  out.family("baton_agent_turns_running", Type::gauge, "Turns running, of each agent.");
+  out.family("baton_agent_turns_running", Type::gauge, "Turns running, by agent.");
   for (const auto& agent : agents) out.value({{"agent", agent.agent}}, std::int64_t{agent.running});
   out.family("baton_agent_turns_oldest_queued_seconds", Type::gauge,
-             "How long the turn of each agent has waited that has waited longest.");
+             "Longest time that a waiting turn has waited for a slot, in seconds, by agent.");
   for (const auto& agent : agents) out.value({{"agent", agent.agent}}, seconds(agent.oldest_queued));
   out.family("baton_turns_total", Type::counter,
-             "Turns that are over, by the state of their task; going-on: it has another turn.");
+             "Turns that ended, by the state of their task; going-on: the task has another turn.");
   by_state(out, agents, [](const auto& agent) { return agent.turns; });
   for (const auto& agent : agents) {
     if (agent.turns_going_on > 0)
       out.value({{"agent", agent.agent}, {"state", "going-on"}}, agent.turns_going_on);
   }
-  out.family("baton_turn_duration_seconds", Type::histogram, "From a turn's beginning to its end.");
+  out.family("baton_turn_duration_seconds", Type::histogram, "Duration of turns, in seconds.");
   for (const auto& agent : agents) {
     if (agent.turn_time.count > 0) out.histogram({{"agent", agent.agent}}, agent.turn_time);
   }
-  out.family("baton_turn_queue_duration_seconds", Type::histogram, "How long a turn waited for a slot.");
+  out.family("baton_turn_queue_duration_seconds", Type::histogram,
+             "Time that turns waited for a slot, in seconds.");
   for (const auto& agent : agents) {
     if (agent.queue_time.count > 0) out.histogram({{"agent", agent.agent}}, agent.queue_time);
   }
@@ -74,9 +76,9 @@ void add_turns(MetricsText& out, const engine::Engine& engine, const engine::Eng
 void add_http(MetricsText& out, const http::Counts& counts) {
   out.gauge("baton_http_connections", "Open connections.", std::int64_t{counts.connections});
   out.gauge("baton_http_streams", "Open event streams.", std::int64_t{counts.streams});
-  out.counter("baton_http_requests_total", "Requests since start, health checks too.",
+  out.counter("baton_http_requests_total", "Requests since start, including health checks.",
               std::int64_t{counts.requests});
-  out.counter("baton_http_refused_total", "Requests the connection layer refused.",
+  out.counter("baton_http_refused_total", "Requests that the connection layer refused.",
               std::int64_t{counts.refused});
 }
 
@@ -88,17 +90,17 @@ std::string metrics_of(const Services& services, const std::function<http::Count
   const Agents agents = services.engine.agent_turns();
   add_tasks(out, agents);
   add_turns(out, services.engine, counts, agents);
-  out.gauge("baton_agents_left_out", "Agents that are not served, as their cards are wrong.",
+  out.gauge("baton_agents_left_out", "Agents that are not served because their cards are invalid.",
             static_cast<std::int64_t>(services.catalogue.left_out().size()));
-  out.gauge("baton_agents_outdated", "Agents that go on with an earlier card, as theirs is wrong now.",
+  out.gauge("baton_agents_outdated", "Agents that use an earlier card because their current card is invalid.",
             static_cast<std::int64_t>(services.catalogue.outdated().size()));
-  out.gauge("baton_schedules", "Schedules of agents' cards.", std::int64_t{counts.schedules.schedules});
-  out.counter("baton_scheduled_tasks_total", "Tasks made by schedules since start.",
+  out.gauge("baton_schedules", "Schedules in agents' cards.", std::int64_t{counts.schedules.schedules});
+  out.counter("baton_scheduled_tasks_total", "Tasks created by schedules since start.",
               std::int64_t{counts.schedules.begun});
-  out.gauge("baton_log_subscriptions", "Streams and waiting answers that follow a task.",
+  out.gauge("baton_log_subscriptions", "Streams and blocking requests that follow a task.",
             static_cast<std::int64_t>(counts.live.subscriptions));
   out.family("baton_flush_duration_seconds", Type::histogram,
-             "How long the disk took to flush a group of changes.");
+             "Time to flush a group of changes to disk, in seconds.");
   out.histogram({}, services.engine.flush_time().snapshot());
   if (http_counts) add_http(out, http_counts());
   if (services.requests != nullptr) services.requests->add_to(out);

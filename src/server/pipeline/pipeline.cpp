@@ -20,12 +20,12 @@ namespace baton::server {
 namespace {
 
 constexpr std::string_view kNoDefault =
-    "no agent is the default one; GET /agents lists them, each at /agents/<name>/";
+    "there is no default agent: use /agents/<name>/; GET /agents lists the agents";
 constexpr std::string_view kNothing = "nothing is served at this path";
 constexpr std::size_t kSmallBody = 16 << 10;
 
 http::Reply method_not_allowed(std::string_view allow) {
-  http::Reply reply = plain_error(405, "this path is for " + std::string(allow));
+  http::Reply reply = plain_error(405, "this path only supports " + std::string(allow));
   reply.headers.emplace_back("Allow", std::string(allow));
   return reply;
 }
@@ -99,13 +99,12 @@ Pipeline::ExchangePtr Pipeline::run_first_stages(std::shared_ptr<http::Exchange>
     return nullptr;
   }
   if (host_is_served(for_operators ? *operator_options_ : services_.options, request)) return exchange;
-  note_refusal(request, "the host that it named is not served here");
+  note_refusal(request, "its Host header names a host that is not served here (hosts)");
   exchange->leave_headers();  // the error has them
   exchange->reply(
       for_operators
-          ? operator_error(request, 403, "this host is not served here")
-          : connection_error(request, 403,
-                             "this host is not served here: the setting hosts lists those that are"));
+          ? operator_error(request, 403, "this host name is not served here")
+          : connection_error(request, 403, "this host name is not served here: add it to the setting hosts"));
   return nullptr;
 }
 
@@ -138,8 +137,9 @@ void Pipeline::handle_operator(std::shared_ptr<http::Exchange> way_back) const {
 void Pipeline::serve_operators(const ExchangePtr& exchange, const ServerOptions& options) const {
   const http::Request& request = exchange->request();
   if (!is_of_own_page(options, request)) {
-    note_refusal(request, "pages of its origin may not call");
-    return exchange->reply(operate::error_reply(403, "pages of other origins may not call"));
+    note_refusal(request, "web pages of other origins may not call the operator API");
+    return exchange->reply(
+        operate::error_reply(403, "web pages of other origins may not call the operator API"));
   }
   if (find_operators(request).is(Stage::console)) return exchange->reply(console::reply_to(request));
   if (!is_open_.load(std::memory_order_acquire))
@@ -176,7 +176,7 @@ void Pipeline::route(const ExchangePtr& exchange) const {
     if (!found.allowed && !start_allows.empty()) found.allow = start_allows + ", " + found.allow;
   }
   if (!target.agent) {
-    return exchange->reply(plain_error(404, target.at_root ? kNoDefault : "no such agent"));
+    return exchange->reply(plain_error(404, target.at_root ? kNoDefault : "agent not found"));
   }
   if (found.row == nullptr) return exchange->reply(plain_error(404, kNothing));
   serve_agent(exchange, target, found);
@@ -209,7 +209,7 @@ void Pipeline::serve_agent(const ExchangePtr& exchange, const Target& target, co
   const bool needs_card = found.is(Stage::card) || found.is(Stage::plan) || is_extended;
   if (is_extended && !found.allowed) return exchange->reply(plain_error(404, kNothing));
   if (needs_card && services_.catalogue.find(target.agent->name) == nullptr)
-    return exchange->reply(plain_error(503, "another node serves this agent, try again"));
+    return exchange->reply(plain_error(503, "another node serves this agent; try again"));
   if (!found.allowed) return exchange->reply(method_not_allowed(found.allow));
   if (found.is(Stage::json_rpc)) return serve_json_rpc(exchange, target);
   if (found.is(Stage::mcp)) return serve_agent_mcp(exchange, target);
@@ -250,8 +250,8 @@ Pipeline::Target Pipeline::target_of(const http::Request& request) const {
 base::Result<Admitted> Pipeline::admit(const http::Request& head) const {
   if (!is_open_.load(std::memory_order_acquire)) return base::fail(base::ErrorCode::unavailable, "starting");
   if (!host_is_served(services_.options, head)) {
-    note_refusal(head, "the host that it named is not served here");
-    return base::fail(base::ErrorCode::permission_denied, "this host is not served here");
+    note_refusal(head, "its Host header names a host that is not served here (hosts)");
+    return base::fail(base::ErrorCode::permission_denied, "this host name is not served here");
   }
   const Target target = target_of(head);
   if (!target.agent) return Admitted{services_, target, {}};
@@ -286,11 +286,11 @@ http::Reply Pipeline::readiness() const {
   if (!services_.engine.store_is_writable()) return text(503, "not ready: the store cannot be written\n");
   std::string body = "ready\n";
   for (const agents::Catalogue::CardReport& one : services_.catalogue.left_out())
-    body += "left out: " + one.folder + " (its card is wrong; the log says why)\n";
+    body += "left out: " + one.folder + " (its card is invalid; for the reason, see the log)\n";
   for (const agents::Catalogue::CardReport& one : services_.catalogue.outdated())
-    body += "as it was: " + one.folder + " (its card is wrong now; the log says why)\n";
+    body += "unchanged: " + one.folder + " (its card is now invalid; for the reason, see the log)\n";
   if (const std::size_t turns = services_.engine.quarantined(); turns > 0)
-    body += "quarantined turns: " + std::to_string(turns) + " (the server died while they ran)\n";
+    body += "quarantined turns: " + std::to_string(turns) + " (the server crashed while they ran)\n";
   if (nodes_) body += nodes_->remarks();
   return text(200, std::move(body));
 }
@@ -308,7 +308,7 @@ std::chrono::milliseconds Pipeline::note_wrong_token(const http::Request& reques
   const bool tried = error.code == base::ErrorCode::unauthenticated && names_token;
   if (!tried) {
     const bool has_token = error.code == base::ErrorCode::permission_denied;
-    note_refusal(request, has_token ? "its token is not for this agent" : "it has no token");
+    note_refusal(request, has_token ? "its token is not valid for this agent" : "it has no valid token");
     return std::chrono::milliseconds(0);
   }
   return wrong_tokens_.noted(client_address(services_.options, request), std::chrono::steady_clock::now());
@@ -326,8 +326,9 @@ std::optional<Admitted> Pipeline::admitted(const ExchangePtr& exchange, const Ta
                                            Refuse&& refuse) const {
   const http::Request& request = exchange->request();
   if (!origin_may_call(services_.options, request)) {
-    note_refusal(request, "pages of its origin may not call");
-    exchange->reply(plain_error(403, "pages of this origin may not call"));
+    note_refusal(request, "web pages of its origin may not call (cors.origins)");
+    exchange->reply(plain_error(
+        403, "web pages of this origin may not call this server: add it to the setting cors.origins"));
     return std::nullopt;
   }
   auto caller = identify(services_.options, request, target.agent->name);
@@ -352,7 +353,8 @@ void Pipeline::serve_start(const ExchangePtr& exchange) const {
 void Pipeline::serve_agents(const ExchangePtr& exchange) const {
   const http::Request& request = exchange->request();
   if (!origin_may_call(services_.options, request)) {
-    return exchange->reply(plain_error(403, "pages of this origin may not call"));
+    return exchange->reply(plain_error(
+        403, "web pages of this origin may not call this server: add it to the setting cors.origins"));
   }
   http::Reply answer = agents_reply(services_, request, base_url_);
   if (answer.status != 401) return exchange->reply(std::move(answer));
@@ -364,10 +366,10 @@ void Pipeline::serve_agents(const ExchangePtr& exchange) const {
 void Pipeline::serve_tokens(const ExchangePtr& exchange) const {
   const http::Request& request = exchange->request();
   if (!is_of_own_page(services_.options, request))
-    return exchange->reply(plain_error(403, "pages of other origins may not call"));
+    return exchange->reply(plain_error(403, "web pages of other origins may not request page tokens"));
   const Token* const by = own_token(services_.options, request);
   if (by == nullptr) {
-    const base::Error error{base::ErrorCode::unauthenticated, "a caller's own bearer token is needed", {}};
+    const base::Error error{base::ErrorCode::unauthenticated, "a caller's own bearer token is required", {}};
     return refuse_caller(request, error, [exchange, error] { exchange->reply(refusal(error)); });
   }
   const auto grant = read_page_grant(request.body, *by, base::SystemClock().now());

@@ -42,7 +42,7 @@ void RequestStats::add_to(base::MetricsText& out) const {
   });
   using Type = base::MetricsText::Type;
   out.family("baton_requests_total", Type::counter,
-             "Requests answered, by HTTP status; 0: the client had left.");
+             "Requests answered, by HTTP status; 0: the client had disconnected.");
   for (const auto& [name, sums] : by_name) {
     for (std::size_t i = 0; i < kProtocols; ++i) {
       for (std::size_t j = 0; j < sums[i].size(); ++j) {
@@ -54,7 +54,7 @@ void RequestStats::add_to(base::MetricsText& out) const {
     }
   }
   out.family("baton_request_duration_seconds", Type::histogram,
-             "From a whole request to its answer, or to the opening of its stream.");
+             "Time from a complete request to its answer, or to the start of its stream, in seconds.");
   for (std::size_t i = 0; i < kProtocols; ++i) {
     const auto taken = times_[i].snapshot();
     if (taken.count > 0) out.histogram({{"protocol", name_of(static_cast<Protocol>(i))}}, taken);

@@ -50,11 +50,11 @@ base::Result<void> check_tenant(std::string_view tenant) {
                                      [](unsigned char c) { return c < 0x20 || c == 0x7f || c == '/'; });
   if (!readable || tenant.size() > kTenantMax) {
     return base::fail(base::ErrorCode::invalid_argument,
-                      "tenant: must be at most 256 characters without a slash");
+                      "tenant: must have at most 256 characters and no slash");
   }
   for (const std::string_view taken : reserved_words()) {
     if (tenant == taken)
-      return base::fail(base::ErrorCode::invalid_argument, "tenant: " + std::string(taken) + " is taken");
+      return base::fail(base::ErrorCode::invalid_argument, "tenant: " + std::string(taken) + " is reserved");
   }
   return {};
 }

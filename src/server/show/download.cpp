@@ -113,20 +113,21 @@ std::string safe_media_type(std::string_view type) {
 }
 
 base::Result<Download> download_of(const std::vector<task::Part>& parts) {
-  if (parts.empty()) return base::fail(base::ErrorCode::not_found, "there is no such part");
+  if (parts.empty()) return base::fail(base::ErrorCode::not_found, "part not found");
   Download download;
   download.media_type = type_of(parts.front());
   download.filename = parts.front().filename;
   for (const task::Part& part : parts) {
     if (part.kind == task::Part::Kind::url) {
-      return base::fail(base::ErrorCode::not_found, "the part is a link, and links are not followed");
+      return base::fail(base::ErrorCode::not_found, "the part is a link: fetch it from its own URL");
     }
     if (part.kind != task::Part::Kind::raw) {
       download.bytes += part.content;
       continue;
     }
     const auto bytes = base::decode_base64(part.content);
-    if (!bytes) return base::fail(base::ErrorCode::internal, "the part cannot be read", "it is not base64");
+    if (!bytes)
+      return base::fail(base::ErrorCode::internal, "cannot read the part", "it is not valid base64");
     download.bytes += *bytes;
   }
   return download;

@@ -57,18 +57,18 @@ base::Result<RunLog> read_run(const engine::TaskReader& reader, const task::Task
 
 base::Result<std::string> plan_picture_of(const agents::Agent& agent) {
   if (agent.settings.plan) return agents::plan_picture(*agent.settings.plan, agent.name.value);
-  return fail(ErrorCode::not_found, "this agent is not a plan");
+  return fail(ErrorCode::not_found, "this agent does not run a plan");
 }
 
 base::Result<std::string> run_picture_of(const Services& services, const agents::Agent& agent,
                                          const task::TaskHead& run) {
   std::shared_ptr<const agents::Plan> plan = agent.settings.plan;
-  if (!plan) return fail(ErrorCode::not_found, "this agent is not a plan");
+  if (!plan) return fail(ErrorCode::not_found, "this agent does not run a plan");
   const auto log = read_run(services.engine.reader(), run);
   if (!log) return fail(log.error());
   if (const std::string& text = log->facts.plan(); !text.empty() && text != plan->text) {
     plan = agents::read_begun_plan(text);
-    if (!plan) return fail(ErrorCode::internal, "the run's plan cannot be read");
+    if (!plan) return fail(ErrorCode::internal, "cannot read the run's plan");
   }
   const bool has_ended = task::is_terminal(run.state);
   const agents::PlanPictureRun view{log->facts, run.state,

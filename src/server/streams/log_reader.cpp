@@ -37,7 +37,7 @@ struct LogReader::Shared {
   void deliver(task::EventNumber after, base::Result<std::vector<task::Event>> events,
                AnswerBudget::SharePtr share) {
     const bool is_gone = !events && events.error().code == base::ErrorCode::task_not_found;
-    if (!events && !is_gone) spdlog::error("a stream cannot read its log: {}", events.error().for_log);
+    if (!events && !is_gone) spdlog::error("cannot read the log for a stream: {}", events.error().for_log);
     page.with([&](Page& fetched) {
       fetched.fetching = false;
       fetched.ready = true;
@@ -126,7 +126,7 @@ bool LogReader::fetch() {
   auto work = [shared = shared_, &reader = services_.engine.reader(), key = task_,
                after = position_](AnswerBudget::SharePtr share) {
     base::Result<std::vector<task::Event>> events =
-        base::fail(base::ErrorCode::internal, "the log cannot be read now");
+        base::fail(base::ErrorCode::internal, "the task's log cannot be read now; try again later");
     try {
       events = reader.events(key, after, kPage);
       if (events && events->empty()) {
@@ -134,7 +134,8 @@ bool LogReader::fetch() {
         if (const auto head = reader.head(key); !head) events = base::fail(head.error());
       }
     } catch (const std::bad_alloc&) {
-      events = base::fail(base::ErrorCode::overloaded, "the log cannot be read now", "there is no memory");
+      events = base::fail(base::ErrorCode::overloaded, "the task's log cannot be read now; try again later",
+                          "out of memory");
     }
     if (share && events) share->shrink(weight_of(*events));
     shared->deliver(after, std::move(events), std::move(share));
@@ -144,7 +145,9 @@ bool LogReader::fetch() {
                          [&readers = services_.readers, shared = shared_, after = position_,
                           work](AnswerBudget::SharePtr share) {
                            if (share && readers.try_submit([work, share] { work(share); })) return;
-                           shared->deliver(after, base::fail(base::ErrorCode::overloaded, "too many pages"),
+                           shared->deliver(after,
+                                           base::fail(base::ErrorCode::overloaded,
+                                                      "too many requests are reading logs; try again later"),
                                            nullptr);
                          });
   return true;

@@ -191,7 +191,7 @@ TEST_CASE("Nodes: probes get the differences, with nodes shown as numbers only")
 TEST_CASE("Nodes: probes get a remark while the database does not answer") {
   Bench bench;
   bench.peers.set_nodes(base::fail(base::ErrorCode::unavailable, "away"));
-  const std::string wanted = "the nodes cannot be read: the database does not answer\n";
+  const std::string wanted = "cannot read the nodes: the database does not answer\n";
   CHECK(bench.remarks(wanted) == wanted);
   CHECK_FALSE(bench.shows("baton_nodes{state=\"serving\"} 0"));
   bench.peers.set_nodes(std::vector{node(1)});

@@ -91,7 +91,7 @@ TEST_CASE("Page token: the request for one is checked") {
   CHECK(refusal(R"({"user":"ann","second":1})") == "second: is unknown");
   const auto by_short = server::read_page_grant(R"({"user":"ann"})", kTokens[3], kNow);
   REQUIRE_FALSE(by_short);
-  CHECK(by_short.error().for_caller.starts_with("your own token is too short"));
+  CHECK(by_short.error().for_caller.starts_with("your token is too short"));
 }
 
 TEST_CASE("Access: only page tokens are accepted in the query, and only for GET") {

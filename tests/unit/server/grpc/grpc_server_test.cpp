@@ -148,7 +148,7 @@ TEST_CASE("gRPC server: errors of operations and of calls, and an unanswered req
   CHECK(named("t", {{"a2a-version", "0.3"}}).error_code() == ::grpc::StatusCode::FAILED_PRECONDITION);
   const auto nobody = named("t", {{"baton-agent", "none"}});
   CHECK(nobody.error_code() == ::grpc::StatusCode::NOT_FOUND);
-  CHECK(nobody.error_message() == "no such agent");
+  CHECK(nobody.error_message() == "agent not found");
 }
 
 TEST_CASE("gRPC server: a stream sends each item as it arrives, and ends with its source") {
@@ -330,7 +330,7 @@ TEST_CASE("gRPC server: a call refused by its head gets the error of its version
       desk, {},
       [&](const Request& head) -> base::Result<server::Admitted> {
         asked_for = head.path + " " + std::string(head.header("Authorization"));
-        return base::fail(ErrorCode::unauthenticated, "a valid bearer token is needed");
+        return base::fail(ErrorCode::unauthenticated, "a valid bearer token is required");
       },
       {}, [&](const CallPtr&, Operation, const server::a2a::Request&) { ++requests; });
   const auto port = server.start("127.0.0.1", 0);

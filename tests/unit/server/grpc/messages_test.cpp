@@ -254,10 +254,10 @@ TEST_CASE("gRPC requests: errors name the member as in JSON") {
   const auto sent = [](const char* message, const char* more = "") {
     return error(kNow + "SendMessage", R"({"message":)" + std::string(message) + more + "}");
   };
-  CHECK(error(kNow + "SendMessage", "{}") == "message: must not be missing");
-  CHECK(sent(R"({"messageId":"m","role":"ROLE_USER"})") == "message.parts: at least one part is needed");
+  CHECK(error(kNow + "SendMessage", "{}") == "message: is missing");
+  CHECK(sent(R"({"messageId":"m","role":"ROLE_USER"})") == "message.parts: must have at least one part");
   CHECK(sent(R"({"parts":[{"text":"x"},{}]})") ==
-        "message.parts[1]: exactly one of text, raw, url and data is needed");
+        "message.parts[1]: exactly one of text, raw, url and data is required");
   CHECK(sent(R"({"role":"ROLE_USER","parts":[{"text":"x"}]})") == "message.messageId: must not be empty");
   CHECK(sent(R"({"messageId":"m","parts":[{"text":"x"}]})") ==
         "message.role: must be ROLE_USER or ROLE_AGENT");
@@ -269,9 +269,9 @@ TEST_CASE("gRPC requests: errors name the member as in JSON") {
   CHECK(error(kNow + "GetTask", R"({"id":")" + std::string(257, 'x') + R"("})") ==
         "id: must not be longer than 256 bytes");
   CHECK(error(kOld + "SendMessage", R"({"message":{"messageId":"m","role":1,"content":[{"file":{}}]}})") ==
-        "message.content[0].file: exactly one of fileWithBytes and fileWithUri is needed");
+        "message.content[0].file: exactly one of fileWithBytes and fileWithUri is required");
   CHECK(error(kNow + "ListTasks", R"({"pageSize":101})") == "pageSize: must be a whole number from 1 to 100");
-  CHECK(error(kNow + "ListTasks", R"({"pageToken":"x"})") == "pageToken: is not one that this server gave");
+  CHECK(error(kNow + "ListTasks", R"({"pageToken":"x"})") == "pageToken: is invalid; start again without it");
 }
 
 TEST_CASE("gRPC requests: 0.3 names resources, 1.0 has ids") {
@@ -301,7 +301,7 @@ TEST_CASE("gRPC requests: 0.3 names resources, 1.0 has ids") {
   CHECK(page.page_size == 2);
   CHECK(page.page_token == "x");
   CHECK(error(kNow + "ListTaskPushNotificationConfigs", R"({"taskId":"t","pageSize":-1})") ==
-        "pageSize: must be a whole number from 0");
+        "pageSize: must be a whole number of at least 0");
   CHECK(error(kNow + "GetTask", "{}") == "id: must not be empty");
   CHECK(error(kNow + "GetTaskPushNotificationConfig", R"({"id":"c"})") == "taskId: must not be empty");
   CHECK(error(kNow + "GetTaskPushNotificationConfig", R"({"taskId":"t"})") == "id: must not be empty");

@@ -61,9 +61,9 @@ TEST_CASE("Query: turn=none finds tasks without a turn") {
 
 TEST_CASE("Query: unknown, repeated and invalid parameters are reported by name") {
   CHECK(problem_of({{"agnet", "x"}}) == "agnet: is unknown; did you mean agent?");
-  CHECK(problem_of({{"agent", "a"}, {"agent", "b"}}) == "agent: is there more than once");
-  CHECK(problem_of({{"state", "great"}}) == "state: there is no state great");
-  CHECK(problem_of({{"parent", "-1"}}) == "parent: must be a key");
+  CHECK(problem_of({{"agent", "a"}, {"agent", "b"}}) == "agent: is is given more than once");
+  CHECK(problem_of({{"state", "great"}}) == "state: has an unknown state: great");
+  CHECK(problem_of({{"parent", "-1"}}) == "parent: must be a numeric key");
   CHECK(problem_of({{"undelivered", "yes"}}).starts_with("undelivered: must be one of"));
   CHECK(problem_of({{"age_min_s", "soon"}}).starts_with("age_min_s: must be a whole number"));
   CHECK(problem_of({}).empty());
