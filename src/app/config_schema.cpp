@@ -80,23 +80,27 @@ void write_tokens(Writer& out) {
   };
   const auto entry = [&] {
     out.member("type", "object").key("properties").object([&] {
-      text("caller", "Who calls with this token");
+      text("caller", "Name of the caller that uses this token");
       text("token", "The token itself");
-      text("token_file", "File that holds the token");
-      text("token_env", "Variable that holds the token");
+      text("token_file", "File that contains the token");
+      text("token_env", "Environment variable that contains the token");
       out.key("agents").object([&] {
-        out.member("type", "array").member("description", "Agents it is good for; without it, all");
+        out.member("type", "array")
+            .member("description", "Agents that the token may call; the default is all");
         out.member("minItems", 1).key("items").object([&] {
           out.member("type", "string").member("minLength", 1);
         });
       });
       out.key("children").object([&] {
         out.member("description",
-                   "What its tasks delegate goes to any agent (the default), or to its own agents only");
+                   "Whether tasks of this token may delegate to any agent (the default) or only to the "
+                   "agents listed for it");
         out.key("enum").strings({"any", "own"});
       });
       out.key("role").object([&] {
-        out.member("description", "Calls agents (the default), looks at all tasks, or acts on them");
+        out.member("description",
+                   "What the token allows: caller calls agents (the default), viewer reads all tasks, "
+                   "operator also acts on them");
         out.key("enum").strings({"caller", "viewer", "operator"});
       });
     });

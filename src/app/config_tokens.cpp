@@ -46,7 +46,7 @@ class Entry {
   void check_members() {
     for (const json::Value member : object_) {
       const std::string name(member.key());
-      if (object_.repeats(name)) wrong("/" + name, "is there more than once");
+      if (object_.repeats(name)) wrong("/" + name, "is given more than once");
       if (std::ranges::find(kMembers, name) != kMembers.end()) continue;
       const std::string near = base::nearest_name(name, kMembers);
       wrong("/" + name, "is unknown" + (near.empty() ? "" : "; did you mean " + near + "?"));
@@ -59,7 +59,7 @@ class Entry {
     const std::string_view name = caller.string();
     const bool readable =
         std::none_of(name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
-    if (!readable) wrong("/caller", "must not hold control characters");
+    if (!readable) wrong("/caller", "must not contain control characters");
     return caller.str();
   }
 
@@ -82,12 +82,14 @@ class Entry {
     } else if (object_["token"].is_string()) {
       secret = object_["token"].str();
     } else {
-      wrong(member, "must be a text");
+      wrong(member, "must be a string");
     }
     if (!secret) return {};
     const bool sendable = std::ranges::all_of(*secret, [](char c) { return c > ' ' && c < 0x7f; });
-    if (secret->empty() || !sendable) wrong(member, "must be printable ASCII without spaces, and not empty");
-    if (secret->starts_with("bp1.")) wrong(member, "must not begin with bp1. as the tokens of pages do");
+    if (secret->empty() || !sendable)
+      wrong(member, "must be printable ASCII without spaces, and not be empty");
+    if (secret->starts_with("bp1."))
+      wrong(member, "must not begin with bp1., which is reserved for page tokens");
     return *secret;
   }
 
@@ -109,7 +111,7 @@ class Entry {
   std::optional<std::string> from_environment(json::Value name) {
     const auto found = sources_.environment.find(name.str());
     if (found == sources_.environment.end()) {
-      wrong("/token_env", "must be the name of a variable that is set");
+      wrong("/token_env", "must be the name of an environment variable that is set");
       return std::nullopt;
     }
     return found->second;
@@ -124,7 +126,7 @@ class Entry {
     }
     // Rejects an empty list: it would mean "all", which its author surely did not want.
     if (!list.is_array() || names.empty() || names.size() != list.size()) {
-      wrong("/agents", "must be a list of at least one agent's name");
+      wrong("/agents", "must be a list with at least one agent name");
     }
     return names;
   }
@@ -132,8 +134,8 @@ class Entry {
   bool binds_children(const ConfiguredToken& token) {
     const json::Value children = object_["children"];
     if (children.missing() || children.str() == "any") return false;
-    if (children.str() != "own") wrong("/children", "must be own or any");
-    if (token.agents.empty()) wrong("/children", "own needs a list of agents");
+    if (children.str() != "own") wrong("/children", "must be \"own\" or \"any\"");
+    if (token.agents.empty()) wrong("/children", "\"own\" requires a list of agents in \"agents\"");
     return true;
   }
 
@@ -141,7 +143,7 @@ class Entry {
     const json::Value role = object_["role"];
     if (role.missing() || role.str() == "caller") return server::Role::calls;
     if (role.str() == "viewer") return server::Role::views;
-    if (role.str() != "operator") wrong("/role", "must be caller, viewer or operator");
+    if (role.str() != "operator") wrong("/role", "must be \"caller\", \"viewer\" or \"operator\"");
     return server::Role::operates;
   }
 
@@ -165,13 +167,13 @@ std::vector<ConfiguredToken> read_tokens(json::Value list, const TokenSources& s
     const std::string pointer = "/" + std::to_string(tokens.size());
     tokens.emplace_back();
     if (!item.is_object()) {
-      report(pointer, "must be an object with caller and token, token_file or token_env");
+      report(pointer, "must be an object with caller and one of token, token_file and token_env");
       continue;
     }
     ConfiguredToken token = Entry(item, sources, pointer, report).read();
     const bool taken = !token.secret.empty() &&
                        std::ranges::find(tokens, token.secret, &ConfiguredToken::secret) != tokens.end();
-    if (taken) report(pointer, "has the same token as an entry before it");
+    if (taken) report(pointer, "has the same token as an earlier entry");
     tokens.back() = std::move(token);
   }
   return tokens;

@@ -23,7 +23,8 @@ base::Result<MovedTasks> moved(const base::Result<store::sqlite::Archived>& arch
 tl::unexpected<base::Error> not_sqlite(std::string_view what_to_do) {
   return base::fail(
       base::ErrorCode::unsupported,
-      "this is for SQLite databases, and the database is PostgreSQL's: " + std::string(what_to_do));
+      "this command works on SQLite databases only, and this database is PostgreSQL. Instead, " +
+          std::string(what_to_do));
 }
 
 tl::unexpected<base::Error> wrong_usage(std::string what) {
@@ -41,18 +42,18 @@ base::Result<std::string> database_of(const NamedDatabase& named) {
   const std::string where = named.file.empty() ? shown_database(database) : named.file;
   if (const std::string problem = database_problem(database); !problem.empty())
     return wrong_usage(where + ": " + problem);
-  if (database == ":memory:") return wrong_usage("what is in memory cannot be copied");
+  if (database == ":memory:") return wrong_usage("an in-memory database (:memory:) cannot be copied");
   if (!holds_password(database)) return database;
   if (named.file.empty()) {
     return wrong_usage(where +
-                       " holds a password, which every user of this machine could see in the list of "
-                       "processes. Write the URL into a file that --from-file or --to-file names, or the "
-                       "password into PGPASSFILE");
+                       " contains a password, which every user of this machine can see in the process list. "
+                       "Put the URL into a file and name it with --from-file or --to-file, or put the "
+                       "password into the file that PGPASSFILE names");
   }
   if (is_exposed(named.file)) {
-    return wrong_usage(named.file +
-                       " holds a secret and can be read by every user of this machine. Change its mode "
-                       "(chmod 600)");
+    return wrong_usage(
+        named.file +
+        " contains a secret and can be read by every user of this machine. Make it private (chmod 600)");
   }
   return database;
 }
@@ -61,27 +62,27 @@ base::Result<std::string> database_of(const NamedDatabase& named) {
 
 base::Result<std::int64_t> back_up_database(const std::string& database, const std::string& copy) {
   if (is_postgres(database)) {
-    return not_sqlite("pg_dump makes a copy of it while the server runs, and pg_restore reads it");
+    return not_sqlite("use pg_dump, also while the server runs, and pg_restore to restore the copy");
   }
   return store::sqlite::back_up(database, copy);
 }
 
 base::Result<std::vector<std::string>> check_database(const std::string& database) {
-  if (is_postgres(database)) return not_sqlite("pg_amcheck looks for faults");
+  if (is_postgres(database)) return not_sqlite("use pg_amcheck to check it");
   return store::sqlite::check(database);
 }
 
 base::Result<std::vector<std::pair<std::string, std::int64_t>>> measure_database(
     const std::string& database) {
   if (is_postgres(database)) {
-    return not_sqlite("psql counts rows, and SELECT pg_database_size(current_database()) tells its size");
+    return not_sqlite("use psql to count rows; SELECT pg_database_size(current_database()) returns the size");
   }
   return store::sqlite::measure(database);
 }
 
 base::Result<PreparedTurn> prepare_replay(const std::string& database, const std::string& copy,
                                           const TurnChoice& choice) {
-  if (is_postgres(database)) return not_sqlite("`baton db copy` makes a SQLite database of it");
+  if (is_postgres(database)) return not_sqlite("copy it to a SQLite database first (`baton db copy`)");
   if (const auto copied = store::sqlite::back_up(database, copy); !copied) return base::fail(copied.error());
   const auto turn =
       store::sqlite::prepare_replay(copy, {choice.task, choice.agent, choice.turn}, base::SystemClock());
@@ -91,14 +92,14 @@ base::Result<PreparedTurn> prepare_replay(const std::string& database, const std
 
 base::Result<MovedTasks> export_tasks(const std::string& database, const TaskChoice& choice,
                                       const std::function<bool(const std::string&)>& write) {
-  if (is_postgres(database)) return not_sqlite("pg_dump writes all of it");
+  if (is_postgres(database)) return not_sqlite("use pg_dump to export all of it");
   return moved(store::sqlite::export_tasks(
       database, {choice.task, choice.agent, choice.caller, choice.context}, write));
 }
 
 base::Result<MovedTasks> import_tasks(const std::string& database,
                                       const std::function<std::optional<std::string>()>& next_line) {
-  if (is_postgres(database)) return not_sqlite("pg_restore reads what pg_dump wrote");
+  if (is_postgres(database)) return not_sqlite("use pg_restore to import what pg_dump wrote");
   const base::SystemClock clock;
   return moved(store::sqlite::import_tasks(database, clock, next_line));
 }
@@ -111,8 +112,8 @@ base::Result<void> copy_database(const DatabaseCopy& copy,
   if (!to) return base::fail(to.error());
   const bool from_postgres = is_postgres(*from);
   if (from_postgres == is_postgres(*to)) {
-    return wrong_usage(from_postgres ? "both databases are PostgreSQL's: pg_dump and pg_restore copy one"
-                                     : "both databases are SQLite's: baton db backup copies one");
+    return wrong_usage(from_postgres ? "both databases are PostgreSQL: use pg_dump and pg_restore to copy one"
+                                     : "both databases are SQLite: use `baton db backup` to copy one");
   }
   const base::SystemClock clock;
   const auto source = from_postgres ? store::postgres::open_copy_source(*from, shown_database(*from))

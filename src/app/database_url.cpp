@@ -116,10 +116,10 @@ std::string shown_database(std::string_view database) {
 
 std::string database_problem(std::string_view database) {
   if (!is_url(database)) return {};
-  if (!is_postgres(database)) return "must be a file, :memory: or a URL that begins with postgresql://";
+  if (!is_postgres(database)) return "must be a file name, :memory: or a URL that begins with postgresql://";
   if (parts_of(database)) return {};
-  return "must be like postgresql://user:password@host:5432/database?sslmode=verify-full. In a name or a "
-         "password, write : / ? & @ and % as %3A %2F %3F %26 %40 and %25";
+  return "must look like postgresql://user:password@host:5432/database?sslmode=verify-full. In names and "
+         "passwords, write : / ? & @ and % as %3A %2F %3F %26 %40 and %25";
 }
 
 }  // namespace baton::app

@@ -47,7 +47,7 @@ void add_hidden_agents(agents::Catalogue& catalogue, const ExecutorServices& ser
   }
   agents::Agent elsewhere;
   elsewhere.name.value = agents::kElsewhereAgent;
-  elsewhere.card.name = "An agent elsewhere";
+  elsewhere.card.name = "A remote agent";
   elsewhere.card.version = "1";
   elsewhere.settings.executor = agents::AgentSettings::Kind::a2a;
   elsewhere.settings.concurrency = 64;  // for all URLs together

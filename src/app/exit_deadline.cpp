@@ -34,8 +34,8 @@ void ExitDeadline::run() {
     changed_.wait_until(lock, until);
   }
   if (over_) return;
-  spdlog::critical("some threads have not ended in time; ending without them{}",
-                   settled_ ? "" : ", turns that still run go on after the next start");
+  spdlog::critical("some threads did not stop in time; exiting without them{}",
+                   settled_ ? "" : "; unfinished turns resume after the next start");
   spdlog::default_logger()->flush();
   std::_Exit(settled_ ? EXIT_SUCCESS : EXIT_FAILURE);
 }

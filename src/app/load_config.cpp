@@ -106,7 +106,7 @@ class Loader {
       const std::string path = prefix + std::string(member.key());
       // "http.body_max" is the internal form, not a name in the file.
       const bool dotted = member.key().find('.') != std::string_view::npos;
-      if (section.repeats(member.key())) wrong_in_file(pointer_of(path), "is there more than once");
+      if (section.repeats(member.key())) wrong_in_file(pointer_of(path), "is given more than once");
       if (path == kTokens) {
         take_tokens(member, {sources_.environment, folder_of_file()},
                     [&](std::string_view pointer, std::string_view what) {
@@ -184,7 +184,8 @@ class Loader {
     if (const auto found = sources_.environment.find(known.back()); found != sources_.environment.end()) {
       const auto document = json::Document::parse_view(found->second);
       // The parser's own error could quote part of a secret.
-      if (!document) return wrong(known.back(), "must be a JSON list, as `tokens` in the file");
+      if (!document)
+        return wrong(known.back(), "must be a JSON list, like `tokens` in the configuration file");
       const std::string name = known.back();
       // Accepts the list itself, or an object that contains the list as in the file.
       const json::Value whole = document->root();
@@ -220,7 +221,8 @@ class Loader {
     StoreOptions& store = config().store;
     if (database_file_from_ < database_from_) store.database_file.clear();
     if (store.database_file.empty()) return;
-    if (database_file_from_ == database_from_) return wrong("db_file", "is given beside db: leave one out");
+    if (database_file_from_ == database_from_)
+      return wrong("db_file", "is given together with db: remove one of them");
     if (database_file_from_ == Source::file && !store.database_file.starts_with('/')) {
       const std::string folder = folder_of_file();
       if (!folder.empty()) store.database_file = folder + "/" + store.database_file;
@@ -236,10 +238,10 @@ class Loader {
     const std::string problem = database_problem(store.database);
     if (!problem.empty()) wrong(by_file ? "db_file" : "db", problem);
     if (!by_file && database_from_ == Source::flags && holds_password(store.database)) {
-      wrong(
-          "--db",
-          "holds a password, which every user of this machine could see in the list of processes. Write the "
-          "URL into a file that --db-file names or into BATON_DB, or the password into PGPASSFILE");
+      wrong("--db",
+            "contains a password, which every user of this machine can see in the process list. Put the URL "
+            "into a file and name it with --db-file, or set BATON_DB, or put the password into the file that "
+            "PGPASSFILE names");
     }
     // libpq reads PGPASSWORD; agents must not get it.
     if (is_postgres(store.database)) config().cards.secret_variables.emplace_back("PGPASSWORD");
@@ -251,12 +253,12 @@ class Loader {
     const auto web = [](std::string_view url) { return base::web_scheme(url) != 0; };
     if (!c.server.public_url.empty() &&
         (!web(c.server.public_url) || c.server.public_url.find_first_of(" ?#\r\n") != std::string::npos)) {
-      wrong("public_url", "must be an http or https URL without query and fragment");
+      wrong("public_url", "must be an http or https URL without a query or fragment");
     }
     for (const std::string& origin : c.server.cors_origins) {
       const bool plain = origin.find('/', origin.find("//") + 2) == std::string::npos;
       if (origin != "*" && origin != "loopback" && (!web(origin) || !plain))
-        wrong("cors.origins", "must be *, loopback or like https://host:port");
+        wrong("cors.origins", "must be *, loopback or an origin such as https://host:port");
     }
     if (const std::string problem = outbound::proxy_problem(c.proxy.url);
         !c.proxy.url.empty() && !problem.empty())
@@ -277,19 +279,21 @@ class Loader {
     check_traces();
     check_secrets();
     if (!c.anonymous_allowed() && c.tokens.empty()) {
-      wrong("allow_anonymous", "is false and no token is configured: nobody could call");
+      wrong("allow_anonymous",
+            "is false and no token is configured, so nobody could call the server. Configure a token or "
+            "allow anonymous calls");
     }
     const bool names_them = std::ranges::any_of(
         c.tokens, [](const ConfiguredToken& token) { return token.caller == task::kAnonymous.value; });
     if (c.anonymous_allowed() && names_them) {
-      wrong("allow_anonymous",
-            "is true, and a token is for the caller " + task::kAnonymous.value +
-                ": that is the name of callers without a token, who would share its tasks");
+      wrong("allow_anonymous", "is true, and a token is configured for the caller " + task::kAnonymous.value +
+                                   ": callers without a token have the same name and would share its tasks. "
+                                   "Give the caller of the token another name");
     }
     if (c.engine.part_bytes_max > c.engine.artifact_bytes_max)
-      wrong("limits.part_max", "must not be above limits.artifact_max");
+      wrong("limits.part_max", "must not be greater than limits.artifact_max");
     if (c.webhooks.retry.first > c.webhooks.retry.max) {
-      wrong("webhooks.retry_first_s", "must not be above webhooks.retry_max_s");
+      wrong("webhooks.retry_first_s", "must not be greater than webhooks.retry_max_s");
     }
   }
 
@@ -305,8 +309,8 @@ class Loader {
     for (const std::string& file : files) {
       if (!is_exposed(file)) continue;
       wrong(file,
-            "holds a secret and can be read by every user of this machine. Change its mode (chmod 600), or "
-            "say --allow-readable-secrets");
+            "contains a secret and can be read by every user of this machine. Make it private (chmod 600), "
+            "or pass --allow-readable-secrets");
     }
   }
 
@@ -322,16 +326,16 @@ class Loader {
   void check_hosts() {
     const Config& c = config();
     for (const std::string& host : c.server.hosts) {
-      if (host != "*" && !server::is_host(host)) wrong("hosts", "must be * or like host or host:port");
+      if (host != "*" && !server::is_host(host)) wrong("hosts", "must be *, a host, or host:port");
     }
     for (const std::string& proxy : c.server.proxies) {
-      if (!server::is_network(proxy)) wrong("proxies", "must be like 10.0.0.7, 10.0.0.0/8 or 2001:db8::/32");
+      if (!server::is_network(proxy))
+        wrong("proxies", "must be an address or network such as 10.0.0.7, 10.0.0.0/8 or 2001:db8::/32");
     }
     if (!c.on_loopback() && !c.has_caller_tokens() && !c.allow_anonymous) {
       wrong("host", c.host +
-                        " can be reached from other machines, and no token of a caller is configured: "
-                        "whoever reaches it "
-                        "could use every agent. Configure tokens, or say --allow-anonymous");
+                        " can be reached from other machines, and no caller's token is configured, so anyone "
+                        "who reaches it could use every agent. Configure tokens, or pass --allow-anonymous");
     }
   }
 

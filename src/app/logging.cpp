@@ -117,7 +117,7 @@ class TerminalFormatter final : public spdlog::formatter {
 
 void log_exception(const char* pool, const char* what) noexcept {
   try {
-    spdlog::error("a function of the threads \"{}\" broke: {}", pool, what);
+    spdlog::error("unexpected exception in the \"{}\" threads: {}", pool, what);
   } catch (...) {  // out of memory while logging
   }
 }

@@ -50,7 +50,7 @@ std::int64_t open_descriptors() {
 }  // namespace
 
 void add_process_metrics(base::MetricsText& out) {
-  out.family("baton_build_info", base::MetricsText::Type::gauge, "Always 1; the version is the label.");
+  out.family("baton_build_info", base::MetricsText::Type::gauge, "Always 1; the label carries the version.");
   out.value({{"version", kVersion}}, std::int64_t{1});
   const auto tick = static_cast<double>(sysconf(_SC_CLK_TCK));
   if (auto fields = stat_fields()) {
@@ -59,22 +59,22 @@ void add_process_metrics(base::MetricsText& out) {
     for (std::size_t i = 0; i < field.size() && *fields >> field[i]; ++i) {
     }
     const auto number = [&](std::size_t nth) { return std::strtod(field[nth - 3].c_str(), nullptr); };
-    out.counter("process_cpu_seconds_total", "User and system time spent, in seconds.",
+    out.counter("process_cpu_seconds_total", "User and system CPU time, in seconds.",
                 (number(14) + number(15)) / tick);
-    out.gauge("process_virtual_memory_bytes", "Virtual memory in bytes.", number(23));
-    out.gauge("process_resident_memory_bytes", "Resident memory in bytes.",
+    out.gauge("process_virtual_memory_bytes", "Virtual memory size, in bytes.", number(23));
+    out.gauge("process_resident_memory_bytes", "Resident memory size, in bytes.",
               number(24) * static_cast<double>(sysconf(_SC_PAGESIZE)));
     if (const auto boot = boot_time()) {
-      out.gauge("process_start_time_seconds", "Start time of the process, in seconds of the epoch.",
+      out.gauge("process_start_time_seconds", "Start time of the process, in seconds since the Unix epoch.",
                 *boot + number(22) / tick);
     }
   }
   if (const std::int64_t open = open_descriptors(); open >= 0) {
-    out.gauge("process_open_fds", "Open file descriptors.", open);
+    out.gauge("process_open_fds", "Number of open file descriptors.", open);
   }
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-    out.gauge("process_max_fds", "The most file descriptors that may be open.",
+    out.gauge("process_max_fds", "Maximum number of open file descriptors.",
               static_cast<std::int64_t>(limit.rlim_cur));
   }
 }
@@ -84,7 +84,7 @@ void add_database_size(base::MetricsText& out, const std::string& path) {
   const std::uintmax_t size = fs::file_size(path, error);
   if (error) return;
   const std::uintmax_t log = fs::file_size(path + "-wal", error);
-  out.family("baton_database_bytes", base::MetricsText::Type::gauge, "Size of the database's files.");
+  out.family("baton_database_bytes", base::MetricsText::Type::gauge, "Size of the database files, in bytes.");
   out.value({{"file", "database"}}, static_cast<std::int64_t>(size));
   out.value({{"file", "log"}}, error ? std::int64_t{0} : static_cast<std::int64_t>(log));
 }

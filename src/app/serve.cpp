@@ -90,26 +90,26 @@ std::function<bool()> waiting(const StoreOptions& options) {
   if (!options.postgres_standby) return nullptr;
   return [has_said = false, name = shown_database(options.database)]() mutable {
     if (!std::exchange(has_said, true))
-      spdlog::info("standby: waits for {}, which another Baton has or which is away", name);
+      spdlog::info("standby: waiting for {}, which is unavailable or in use by another Baton", name);
     return !is_asked_to_stop();
   };
 }
 
 // Ends the program, because its memory has changes that the database does not have or will never get.
 void end_without_store(const std::string& why) {
-  spdlog::critical("the program ends: {}", why);
+  spdlog::critical("the server exits: {}", why);
   spdlog::shutdown();
   std::_Exit(EXIT_FAILURE);
 }
 
 base::Result<OpenStore> open_store(const StoreOptions& options, const base::Clock& clock, bool is_dev) {
   const auto on_upgrade = [&](int from, int to) {
-    spdlog::info("upgrading {} from schema {} to {}: a large database takes a while",
+    spdlog::info("upgrading {} from schema {} to {}; this can take a while for a large database",
                  shown_database(options.database), from, to);
   };
   if (is_in_memory(options)) {
     spdlog::log(is_dev ? spdlog::level::debug : spdlog::level::warn,
-                "the database is in memory: what it holds ends with this program");
+                "the database is in memory: all tasks are lost when the server stops");
     return faces_of(std::make_unique<store::MemoryStore>(
         clock, store::MemoryOptions{.send_retention = options.send_retention}));
   }
@@ -148,18 +148,18 @@ void log_agents(const agents::Catalogue& catalogue, bool is_dev) {
   for (const agents::Catalogue::CardReport& one : catalogue.left_out()) {
     std::istringstream lines(one.text());
     for (std::string line; std::getline(lines, line);)
-      base::log_error({{"agent", one.folder}}, "left out, its card is wrong: {}", line);
+      base::log_error({{"agent", one.folder}}, "left out, its card is invalid: {}", line);
   }
   if (!main && !is_dev) {
     spdlog::warn(
-        "no card says \"default\": true, so nothing is served at the root URLs; "
-        "each agent is at /agents/<name>/");
+        "no agent card has \"default\": true, so the root URLs serve no agent; each agent is at "
+        "/agents/<name>/");
   }
 }
 
 // Returns the allowed callers, for the log, without secrets.
 std::string callers_of(const Config& config) {
-  std::string text = config.anonymous_allowed() ? "anybody, without a token" : "";
+  std::string text = config.anonymous_allowed() ? "anyone, without a token" : "";
   for (const ConfiguredToken& token : config.tokens) {
     text.append(text.empty() ? "" : "; ").append(base::loggable(token.caller)).append(" with a token");
     for (const std::string& agent : token.agents)
@@ -223,11 +223,10 @@ http::Limits http_limits(const Config& config, const agents::Catalogue& catalogu
   // gRPC may have as many connections as HTTP, at two descriptors each.
   if (config.grpc_port != Config::kGrpcOff) most /= 3;
   if (static_cast<std::size_t>(limits.connections_max) > most) {
-    spdlog::log(
-        config.cards.dev ? spdlog::level::debug : spdlog::level::warn,
-        "connections_max is lowered from {} to {}: the system allows {} open files, and {} are kept for "
-        "agents, the database and webhooks",
-        limits.connections_max, most, descriptors, reserve);
+    spdlog::log(config.cards.dev ? spdlog::level::debug : spdlog::level::warn,
+                "http.connections_max is lowered from {} to {}: the system allows {} open files, of which {} "
+                "are reserved for agents, the database and webhooks; raise the limit (ulimit -n) to keep it",
+                limits.connections_max, most, descriptors, reserve);
     limits.connections_max = static_cast<int>(most);
   }
   bound_streams(limits);
@@ -242,7 +241,8 @@ void refuse_core_dumps() {
   rlimit limit{};
   if (getrlimit(RLIMIT_CORE, &limit) != 0) return;
   limit.rlim_cur = 0;
-  if (setrlimit(RLIMIT_CORE, &limit) != 0) spdlog::warn("core dumps cannot be switched off");
+  if (setrlimit(RLIMIT_CORE, &limit) != 0)
+    spdlog::warn("cannot disable core dumps, which could contain secrets");
 }
 
 // Called once at the start: a changed secret needs a restart.
@@ -250,13 +250,16 @@ TraceHeaders trace_headers(const TraceOptions& options) {
   TraceHeaders headers;
   if (!options.headers_file.empty()) {
     std::ifstream file(options.headers_file);
-    if (!file) spdlog::error("traces.headers_file: the file cannot be read");
+    if (!file)
+      spdlog::error("traces.headers_file: cannot read the file; traces are sent without its headers");
     const std::string text{std::istreambuf_iterator<char>(file), {}};
     headers = read_headers(std::string(base::without_mark(text)));
   }
   if (!options.headers_env.empty()) {
     const char* const text = std::getenv(options.headers_env.c_str());
-    if (text == nullptr) spdlog::error("traces.headers_env: the variable is not set");
+    if (text == nullptr)
+      spdlog::error(
+          "traces.headers_env: the environment variable is not set; traces are sent without its headers");
     if (text != nullptr) std::ranges::move(read_headers(text), std::back_inserter(headers));
   }
   return headers;

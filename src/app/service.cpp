@@ -243,7 +243,7 @@ base::Result<void> Service::serve(const Servers& servers, const std::function<Lo
   nodes_.start();
   pipeline_.set_ready(true);
   look_at_cards();
-  if (*recovered > 0) spdlog::info("{} turns of an earlier run are taken up again", *recovered);
+  if (*recovered > 0) spdlog::info("resuming unfinished turns of an earlier run: {}", *recovered);
   print_addresses(url, *grpc_address, *operators_url);
   dependencies_.supervisor.is_ready();
   keep_alive();
@@ -260,7 +260,7 @@ base::Result<void> Service::serve(const Servers& servers, const std::function<Lo
   }
   dependencies_.supervisor.is_stopping();
   dependencies_.exit_deadline.arm(config_.engine.drain_grace);
-  spdlog::info("stopping: no new work, running turns may finish");
+  spdlog::info("stopping: accepting no new work; running turns may finish");
   nodes_.drain();
   pipeline_.set_ready(false);
   drain(servers, signals);
@@ -351,24 +351,24 @@ void Service::reload(const LoadedConfig& loaded) {
   std::vector<std::string> problems = loaded.problems;
   // Callers need a token if any token belongs to a caller, so that cannot change without a restart.
   if (problems.empty() && loaded.config.has_caller_tokens() != config_.has_caller_tokens()) {
-    problems.emplace_back("the first token of a caller, or none any more, needs a restart");
+    problems.emplace_back("adding the first caller's token, or removing the last one, requires a restart");
   }
   // Agents must not get these variables, and agents whose cards are unchanged keep their environment.
   if (problems.empty() && loaded.config.cards.secret_variables != config_.cards.secret_variables) {
-    problems.emplace_back("another token_env needs a restart");
+    problems.emplace_back("changing token_env requires a restart");
   }
   for (const std::string& problem : problems) spdlog::error("reload: {}", problem);
-  if (!problems.empty()) return spdlog::error("reload: nothing was changed");
+  if (!problems.empty()) return spdlog::error("reload failed: nothing was changed");
   const auto cards =
       dependencies_.catalogue.reload(config_.agents_folder, dependencies_.make_executor, {}, config_.cards);
   if (!cards) {
     spdlog::error("reload: {}", cards.error().for_log);
-    return spdlog::error("reload: nothing was changed");
+    return spdlog::error("reload failed: nothing was changed");
   }
   for (const agents::Catalogue::CardReport& wrong : cards->wrong) {
     for (const agents::Catalogue::Finding& found : wrong.findings)
-      base::log_error({{"agent", wrong.folder}}, "its card is wrong, and the agent stays as it was: {}",
-                      found.text());
+      base::log_error({{"agent", wrong.folder}},
+                      "its card is invalid, so the agent keeps its earlier card: {}", found.text());
   }
   const std::set<std::string> changed = names_of({&cards->added, &cards->changed});
   for (const agents::Catalogue::CardReport& odd : dependencies_.catalogue.warnings()) {
@@ -376,7 +376,7 @@ void Service::reload(const LoadedConfig& loaded) {
     base::log_warn({{"agent", odd.folder}}, "{}", odd.text());
   }
   if (const auto taken = engine_.catalogue_changed(); !taken) {
-    spdlog::error("reload: the schedules stay as they were: {}", taken.error().for_log);
+    spdlog::error("reload: the schedules were not changed: {}", taken.error().for_log);
   }
   nodes_.announce();
   look_at_cards();
@@ -387,9 +387,8 @@ void Service::reload(const LoadedConfig& loaded) {
     for (const std::string& agent : cards->removed) base::log_info({{"agent", agent}}, "removed");
     return;
   }
-  spdlog::info("reload: {} tokens are good now; of the agents {} are new, {} changed, {} gone",
-               loaded.config.tokens.size(), cards->added.size(), cards->changed.size(),
-               cards->removed.size());
+  spdlog::info("reloaded: tokens={} agents added={} changed={} removed={}", loaded.config.tokens.size(),
+               cards->added.size(), cards->changed.size(), cards->removed.size());
 }
 
 // Serves open requests while the turns drain, and refuses new ones. A second signal ends the grace.
@@ -400,7 +399,7 @@ void Service::drain(const Servers& servers, const sigset_t& signals) {
     while (!done && !hurried) {
       const int signal = sigtimedwait(&signals, nullptr, &kLook);
       if (signal != SIGTERM && signal != SIGINT) continue;
-      spdlog::warn("asked to stop again: turns that still run go on after the next start");
+      spdlog::warn("second request to stop: unfinished turns resume after the next start");
       hurried = true;
       dependencies_.exit_deadline.arm({});
       engine_.hurry();
@@ -421,20 +420,21 @@ void Service::drain(const Servers& servers, const sigset_t& signals) {
 
 void Service::more_metrics(base::MetricsText& out) const {
   using Type = base::MetricsText::Type;
-  out.family("baton_thread_busy_seconds", Type::gauge,
-             "The longest that a callback has held up a shared thread in the last one to two minutes.");
+  out.family(
+      "baton_thread_busy_seconds", Type::gauge,
+      "Longest time that a callback blocked a shared thread in the last one to two minutes, in seconds.");
   for (const auto& [thread, longest] : base::BusyTime::all())
     out.value({{"thread", thread}}, std::chrono::duration<double>(longest).count());
   const notify::Notifier::Counters sent = notifier_.counters();
-  out.family("baton_webhooks_total", Type::counter, "Webhook attempts since start, by outcome.");
+  out.family("baton_webhooks_total", Type::counter, "Webhook delivery attempts since start, by outcome.");
   out.value({{"outcome", "delivered"}}, sent.delivered);
   out.value({{"outcome", "failed"}}, sent.failed_attempts);
   out.value({{"outcome", "given_up"}}, sent.given_up);
   if (const auto counts = dependencies_.deliveries.delivery_counts()) {
-    out.gauge("baton_webhooks_waiting", "Webhooks not yet delivered.", counts->waiting);
+    out.gauge("baton_webhooks_waiting", "Webhook deliveries that are waiting.", counts->waiting);
   }
   out.family("baton_webhook_attempt_duration_seconds", Type::histogram,
-             "How long an attempt at a webhook took.");
+             "Duration of webhook delivery attempts, in seconds.");
   out.histogram({}, notifier_.attempt_time().snapshot());
   dependencies_.calls.add_to(out);
   dependencies_.breakers.add_to(out);

@@ -146,10 +146,10 @@ struct Assign {
   Problem operator()(std::string& to) const {
     const std::string* text = std::get_if<std::string>(&plain);
     if (!setting.choices.empty() && !choice()) return wrong_choice(setting);
-    if (!text) return "must be a text";
-    if (text->find('\0') != std::string::npos) return "must not contain a zero byte";
+    if (!text) return "must be a string";
+    if (text->find('\0') != std::string::npos) return "must not contain a NUL byte";
     if (!in_range(setting, static_cast<double>(text->size())))
-      return out_of_range(setting, "a text with a length");
+      return out_of_range(setting, "a string with a length");
     to = *text;
     return std::nullopt;
   }
@@ -162,7 +162,7 @@ struct Assign {
   }
   Problem operator()(std::vector<std::string>& to) const {
     const auto* items = std::get_if<std::vector<std::string>>(&plain);
-    if (!items) return "must be a list of texts";
+    if (!items) return "must be a list of strings";
     if (!in_range(setting, static_cast<double>(items->size())))
       return out_of_range(setting, "a list with a length");
     to = *items;

@@ -69,7 +69,7 @@ TraceExporter::~TraceExporter() {
   spans_.stop();
   const std::uint64_t one = 1;
   if (write(stop_fd_.get(), &one, sizeof one) < 0)
-    spdlog::error("traces: the exporter cannot be stopped early");
+    spdlog::error("traces: cannot interrupt the exporter; the server may take longer to stop");
 }
 
 void TraceExporter::run() {
@@ -83,7 +83,7 @@ void TraceExporter::run() {
       const bool is_in_vain = lost_.load(std::memory_order_relaxed) > lost;
       if (spans_.is_stopped() && ((batch.empty() && is_last) || is_in_vain)) return;
     } catch (const std::exception& error) {
-      spdlog::error("traces: a batch is lost: {}", error.what());
+      spdlog::error("traces: a batch of spans was lost: {}", error.what());
     }
   }
 }
@@ -143,8 +143,8 @@ TraceExporter::Sent TraceExporter::send(const std::string& body, milliseconds ti
 // Logs one line when exporting starts to fail, and one when it works again.
 void TraceExporter::log_change(bool works, const std::string& why) {
   if (std::exchange(works_, works) == works) return;
-  if (works) return spdlog::info("traces: the collector takes spans again");
-  spdlog::warn("traces: the collector takes no spans: {}", why);
+  if (works) return spdlog::info("traces: the collector accepts spans again");
+  spdlog::warn("traces: the collector does not accept spans; retrying: {}", why);
 }
 
 bool TraceExporter::rest(milliseconds time) {
@@ -153,9 +153,8 @@ bool TraceExporter::rest(milliseconds time) {
 }
 
 void TraceExporter::add_to(base::MetricsText& out) const {
-  out.family(
-      "baton_spans_total", base::MetricsText::Type::counter,
-      "Spans by what became of them; dropped: the queue was full; lost: the collector did not take them.");
+  out.family("baton_spans_total", base::MetricsText::Type::counter,
+             "Spans by outcome; dropped: the queue was full; lost: the collector did not accept them.");
   out.value({{"outcome", "sent"}}, sent_.load(std::memory_order_relaxed));
   out.value({{"outcome", "dropped"}}, spans_.dropped());
   out.value({{"outcome", "lost"}}, lost_.load(std::memory_order_relaxed));

@@ -128,15 +128,15 @@ TEST_CASE("Configuration: all wrong types and ranges are reported, each with its
       {R"({"port": null})", "/port: must be a whole number"},
       {R"({"port": {}})", "/port: must be a whole number"},
       {R"({"host": 5})", "/host: must be a text"},
-      {R"({"host": ""})", "/host: must be a text with a length between 1 and 255"},
+      {R"({"host": ""})", "/host: must be a string with a length between 1 and 255"},
       {R"({"http": {"body_max": "8 parsecs"}})", "/http/body_max: must be a size between 1KiB and 1GiB"},
       {R"({"http": {"body_max": 1}})", "/http/body_max: must be a size between 1KiB and 1GiB"},
       {R"({"http": {"header_time_s": "fast"}})",
        "/http/header_time_s: must be a number of seconds between 0.1 and"},
       {R"({"http": 5})", "/http: must be an object"},
       {R"({"cors": {"enabled": "maybe"}})", "/cors/enabled: must be true or false"},
-      {R"({"cors": {"origins": "x"}})", "/cors/origins: must be a list of texts"},
-      {R"({"cors": {"origins": [1]}})", "/cors/origins: must be a list of texts"},
+      {R"({"cors": {"origins": "x"}})", "/cors/origins: must be a list of strings"},
+      {R"({"cors": {"origins": [1]}})", "/cors/origins: must be a list of strings"},
       {R"({"cors": {"origins": ["https://a.example/path"]}})",
        "cors.origins: must be *, loopback or like https://host:port"},
       {R"({"outbound": {"proxy": "socks5://a.example"}})", "outbound.proxy: the URL is not usable"},
@@ -144,9 +144,10 @@ TEST_CASE("Configuration: all wrong types and ranges are reported, each with its
        "outbound.delegate_urls: https://a.example: it has no path"},
       {R"({"log": {"level": "loud"}})", "/log/level: must be one of trace, debug, info"},
       {R"({"log": {"format": 3}})", "/log/format: must be one of json, text"},
-      {R"({"port": 1, "port": 2})", "/port: is there more than once"},
+      {R"({"port": 1, "port": 2})", "/port: is is given more than once"},
       {R"({"public_url": "ftp://x"})", "public_url: must be an http or https URL"},
-      {R"({"limits": {"artifact_max": 2048}})", "limits.part_max: must not be above limits.artifact_max"},
+      {R"({"limits": {"artifact_max": 2048}})",
+       "limits.part_max: must not be greater than limits.artifact_max"},
       {R"({"webhooks": {"retry_max_s": 0.5}})", "webhooks.retry_first_s: must not be above"},
       {R"({"allow_anonymous": false})", "nobody could call"},
       {R"([])", "baton.json: must be a JSON object"},
@@ -237,15 +238,15 @@ TEST_CASE("Configuration: a token for the caller anonymous conflicts with allow_
   CHECK(closed.problems.empty());
   CHECK_FALSE(closed.config.anonymous_allowed());
   const LoadedConfig open = load_config({"", "", {{"BATON_TOKENS", tokens}}, {{"allow_anonymous", "true"}}});
-  CHECK(has_problem(open, "allow_anonymous: is true, and a token is for the caller anonymous"));
+  CHECK(has_problem(open, "allow_anonymous: is true, and a token is configured for the caller anonymous"));
 }
 
 TEST_CASE("Configuration: wrong tokens are reported without their secrets") {
   const std::string secret = "sEcReT";
   const std::vector<std::pair<std::string, std::string>> table{
       {R"({"caller": "ann", "token": "t", "children": "own"})",
-       "/tokens/0/children: own needs a list of agents"},
-      {R"({"caller": "ann", "token": "t", "children": 1})", "/tokens/0/children: must be own or any"},
+       "/tokens/0/children: \"own\" requires a list of agents in \"agents\""},
+      {R"({"caller": "ann", "token": "t", "children": 1})", "/tokens/0/children: must be \"own\" or \"any\""},
       {R"({"caller": "ann"})", "/tokens/0: must have exactly one of token, token_file and token_env"},
       {R"({"caller": "ann", "token": "sEcReT", "token_env": "X"})", "/tokens/0: must have exactly one"},
       {R"({"token": "sEcReT"})", "/tokens/0/caller: must be the caller's name"},
