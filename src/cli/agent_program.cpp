@@ -33,10 +33,10 @@ class AgentProgram {
   }
 
   void add_init() {
-    CLI::App* command = app_.add_subcommand("init", "Make an agent's folder");
+    CLI::App* command = app_.add_subcommand("init", "Create an agent in a new folder");
     command
         ->add_option("folder", options_->init.folder,
-                     "A new one, such as agent-cards/mine; its name is the agent's")
+                     "A new folder, such as agent-cards/mine; its name becomes the agent's name")
         ->required();
     command
         ->add_option("--lang", options_->init.language, base::comma_separated(init_languages()) + " (python)")
@@ -44,7 +44,7 @@ class AgentProgram {
     command->add_option("--kind", options_->init.kind, base::comma_separated(init_kinds()) + " (echo)")
         ->check(CLI::IsMember(init_kinds()));
     command->add_option("--description", options_->init.description,
-                        "What the agent does, for its card; without it, you are asked at a terminal");
+                        "What the agent does, for its card; without it, you are asked in a terminal");
     on_run(command, [](const Options& options) { return init_command(options.init); });
   }
 
@@ -52,69 +52,72 @@ class AgentProgram {
     CLI::App* command = app_.add_subcommand("check", "Check agents' cards, plans and programs");
     command->add_option("folder", options_->check.folder,
                         "A folder of agents, or an agent's own (" + options_->check.folder + ")");
-    command->add_option("--turn", options_->check.turn, "Then run one turn of the agent with this message");
+    command->add_option("--turn", options_->check.turn, "Also run one turn of the agent with this message");
     command->add_flag("--allow-missing", options_->check.allow_missing,
-                      "Only warn of agents that plans and models name and that are not in the folder");
-    command->add_flag("--json", options_->check.json, "JSON lines: a finding each, then the turn's events");
+                      "Only warn about agents that plans and models name but the folder does not contain");
+    command->add_flag("--json", options_->check.json,
+                      "Print JSON lines: one per finding, then the turn's events");
     command->footer(
-        "Exit codes: 0 all is right, 1 a card is wrong or the turn failed, 2 there are no cards;\n"
-        "others as those of `send`. Without --turn nothing is started.\n");
+        "Exit codes: 0 everything is valid, 1 a card is invalid or the turn failed, 2 there are no "
+        "cards;\nothers as for `send`. Without --turn nothing is started.\n");
     on_run(command, [](const Options& options) { return check_command(options.check); });
   }
 
   void add_test() {
-    CLI::App* command = app_.add_subcommand("test", "Try agents by the conversations in their folders");
+    CLI::App* command = app_.add_subcommand("test", "Test agents with the conversations in their folders");
     command->add_option("folder", options_->test.folder, "A folder of agents, or an agent's own")->required();
     command->add_option("--conversations", options_->test.file,
                         "The file; without it, conversations.json in the folder");
-    command->add_option("--junit", options_->test.junit, "Write the outcome as JUnit XML, too");
+    command->add_option("--junit", options_->test.junit, "Also write the result as JUnit XML");
     command->footer(
-        "Exit codes: 0 all went as expected, 1 one did not, 2 there is nothing to run, or it is wrong.\n");
+        "Exit codes: 0 all tests passed, 1 a test failed, 2 there is nothing to run, or it is invalid.\n");
     on_run(command, [](const Options& options) { return test_command(options.test); });
   }
 
   void add_chat() {
-    CLI::App* command = app_.add_subcommand("chat", "Talk with an agent");
-    command->add_option("--context,--session", options_->chat.context, "Go on with this context");
+    CLI::App* command = app_.add_subcommand("chat", "Talk to an agent");
+    command->add_option("--context,--session", options_->chat.context, "Continue this context");
     add_save(*command, options_->chat.save);
     add_client(*command, options_->chat.client);
     on_run(command, [](const Options& options) { return chat_command(options.chat); });
   }
 
   void add_replay() {
-    CLI::App* command = app_.add_subcommand(
-        "replay", "Run a turn of a task again, with the agent as it is now; nothing is kept");
+    CLI::App* command =
+        app_.add_subcommand("replay", "Run a turn of a task again with the current agent; nothing is stored");
     ReplayOptions& replay = options_->replay;
     command->add_option("task", replay.task, "The task's id, or the beginning or short form of it")
         ->required();
-    command->add_option("--turn", replay.turn, "Which one: its first is 1; without it, the last")
+    command->add_option("--turn", replay.turn, "Which turn, from 1; the default is the last")
         ->check(CLI::PositiveNumber);
-    command->add_option("--agent", replay.agent, "Whose task it is, if several agents have one of this id");
+    command->add_option("--agent", replay.agent,
+                        "The task's agent, if several agents have a task with this id");
     command
         ->add_option("--db", replay.database, "The SQLite database, which a server may be using (baton.db)")
         ->envname("BATON_DB");
-    command->add_option("--agents", replay.agents, "Folder with one folder for each agent (agent-cards)");
-    command->add_flag("--json", replay.json, "JSON lines in place of text");
+    command->add_option("--agents", replay.agents,
+                        "Folder that contains one folder for each agent (agent-cards)");
+    command->add_flag("--json", replay.json, "Print JSON lines instead of text");
     command->footer(
-        "Children that it delegates to are made anew, and webhooks are not called. What a client sent "
-        "along of its\nown history is not there any more: the turn gets Baton's record.\n" +
+        "Child tasks are created again, and webhooks are not called. History that a client sent along is no "
+        "longer\navailable: the turn gets Baton's record.\n" +
         std::string(kExitCodes));
     on_run(command, [](const Options& options) { return replay_command(options.replay); });
   }
 
   void add_run() {
-    CLI::App* command = app_.add_subcommand("run", "Serve a program as an agent, and talk with it");
+    CLI::App* command = app_.add_subcommand("run", "Run a program as an agent and talk to it");
     command
         ->add_option("command", options_->run.command, "A program's file, or -- and a command with arguments")
         ->required();
     command
         ->add_option("--io", options_->run.io,
-                     "text or lines, as in a card; without it, as the first turn shows")
+                     "text or lines, as in a card; the default is detected in the first turn")
         ->check(CLI::IsMember({"text", "lines"}));
     command->add_option("--save", options_->run.save,
-                        "New folder for the agent with a card, to serve it later");
-    command->add_flag("--json", options_->run.json, "JSON lines in place of text");
-    command->footer("Nothing is kept. " + std::string(kExitCodes));
+                        "Save the agent with a card to this new folder, to serve it later");
+    command->add_flag("--json", options_->run.json, "Print JSON lines instead of text");
+    command->footer("Nothing is stored. " + std::string(kExitCodes));
     on_run(command, [](const Options& options) { return run_command(options.run); });
   }
 

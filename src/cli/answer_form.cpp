@@ -63,7 +63,7 @@ base::Result<std::string> chosen(const Field& field, std::string_view line) {
   const auto number = base::number_in<std::size_t>(line);
   if (number && *number >= 1 && *number <= field.choices.size()) return field.choices[*number - 1];
   return base::fail(base::ErrorCode::invalid_argument,
-                    "is one of 1 to " + std::to_string(field.choices.size()));
+                    "must be a number from 1 to " + std::to_string(field.choices.size()));
 }
 
 base::Result<std::string> yes_or_no(std::string_view line) {
@@ -73,7 +73,7 @@ base::Result<std::string> yes_or_no(std::string_view line) {
   for (const std::string_view no : {"n", "no", "false"}) {
     if (base::same_word(line, no)) return std::string("false");
   }
-  return base::fail(base::ErrorCode::invalid_argument, "is yes or no");
+  return base::fail(base::ErrorCode::invalid_argument, "must be yes or no");
 }
 
 // Returns the line itself if it is JSON of the given kind.
@@ -82,16 +82,16 @@ base::Result<std::string> as_json(FieldKind kind, std::string_view line) {
   const bool is_fit = document && (kind == FieldKind::json || document->root().is_number()) &&
                       (kind != FieldKind::whole_number || document->root().integer());
   if (is_fit) return std::string(line);
-  if (kind == FieldKind::json) return base::fail(base::ErrorCode::invalid_argument, "is JSON");
+  if (kind == FieldKind::json) return base::fail(base::ErrorCode::invalid_argument, "must be JSON");
   return base::fail(base::ErrorCode::invalid_argument,
-                    kind == FieldKind::number ? "is a number" : "is a whole number");
+                    kind == FieldKind::number ? "must be a number" : "must be a whole number");
 }
 
 base::Result<std::string> read_value(const Field& field, std::string_view line) {
   const std::string_view word = without_spaces(line);
   if (word.empty() && !field.normal.empty()) return field.normal;
   if (word.empty() && field.is_required && field.kind != FieldKind::text)
-    return base::fail(base::ErrorCode::invalid_argument, "is needed");
+    return base::fail(base::ErrorCode::invalid_argument, "is required");
   if (word.empty()) return field.is_required ? json::string_of(line) : std::string();
   switch (field.kind) {
     case FieldKind::text:

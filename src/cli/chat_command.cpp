@@ -24,9 +24,9 @@ namespace {
 constexpr std::string_view kChatHelp =
     "/1           sends the agent's first example, /2 its second\n"
     "/file NAME   sends a file with your next message\n"
-    "/new         begins another conversation\n"
-    "/task        says which task was the last\n"
-    "/quit        ends, as Ctrl-D does; Ctrl-C ends while an answer comes";
+    "/new         starts a new conversation\n"
+    "/task        shows the last task\n"
+    "/quit        ends the chat, like Ctrl-D; Ctrl-C also ends it during an answer";
 
 // Lines of standard input, until Ctrl-C.
 class Lines {

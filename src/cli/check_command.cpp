@@ -75,7 +75,7 @@ int check_command(const CheckOptions& options) {
   if (!checked->are_right()) return kExitFailed;
   if (options.turn.empty()) return kExitDone;
   if (checked->agents.size() != 1) {
-    std::fprintf(stderr, "baton: --turn is for one agent: name its own folder\n");
+    std::fprintf(stderr, "baton: --turn requires one agent: name its own folder\n");
     return kExitUsage;
   }
   std::fflush(stdout);

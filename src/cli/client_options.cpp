@@ -15,8 +15,7 @@ std::string url_problem(const std::string& url) {
   const bool is_public = host.find(':') == std::string::npos && host.find('.') != std::string::npos &&
                          host.find_first_not_of("0123456789.") != std::string::npos;
   const bool secure = scheme == std::string::npos ? is_public : url.substr(0, scheme).ends_with('s');
-  const std::string what =
-      scheme == std::string::npos ? " has no scheme" : " has a scheme that is not spoken";
+  const std::string what = scheme == std::string::npos ? " has no scheme" : " has an unsupported scheme";
   return url + what + "; did you mean " + (secure ? "https://" : "http://") + rest + "?";
 }
 
@@ -34,46 +33,45 @@ CLI::Option* add_url(CLI::App& command, std::string& url, const std::string& wha
 
 void add_client(CLI::App& command, ClientOptions& client) {
   constexpr const char* kWhere = "Server and agent";
-  add_url(command, client.url, "The server, or an agent anywhere")->group(kWhere);
-  command.add_option("--agent", client.agent, "Which of the server's agents; without it, its default one")
+  add_url(command, client.url, "Address of the server, or of any agent")->group(kWhere);
+  command
+      .add_option("--agent", client.agent, "Name of the agent on the server; without it, the default agent")
       ->envname("BATON_AGENT")
       ->group(kWhere);
-  command.add_option("--token", client.access.token, "Bearer token; better given as BATON_TOKEN")
+  command.add_option("--token", client.access.token, "Bearer token; BATON_TOKEN is safer")
       ->envname("BATON_TOKEN")
       ->group(kWhere);
   command
-      .add_option(
-          "--a2a", client.a2a,
-          "A2A version to speak: 0.1, 0.2, 0.3 or 1.0; without it, the best that the agent's card offers")
+      .add_option("--a2a", client.a2a,
+                  "A2A version: 0.1, 0.2, 0.3 or 1.0; the default is the newest that the agent's card offers")
       ->check(CLI::IsMember({"0.1", "0.2", "0.3", "1.0"}))
       ->group(kWhere);
   command
       .add_option("--transport", client.transport,
-                  "jsonrpc, rest or grpc; without it, the first of these that the agent's card offers")
+                  "jsonrpc, rest or grpc; the default is the first of these that the agent's card offers")
       ->check(CLI::IsMember({"jsonrpc", "rest", "grpc"}))
       ->group(kWhere);
   command
       .add_flag("--grpc-text-files", client.grpc_text_files,
-                "Over gRPC of 0.3, exchange files as base64 text in place of bytes, as servers made with "
-                "the SDKs for Python, Go and Java do")
+                "With A2A 0.3 over gRPC, exchange files as base64 text instead of bytes, as servers built "
+                "with the SDKs for Python, Go and Java do")
       ->group(kWhere);
-  command
-      .add_option("--endpoint", client.endpoint,
-                  "Where the agent is spoken to, for a card that names another address")
+  command.add_option("--endpoint", client.endpoint, "Address of the agent, if its card names another one")
       ->check(url_problem)
       ->group(kWhere);
   command
       .add_flag("--trust-card", client.trust_card,
-                "Send the token also to another origin that the card names; without it, only to --url's")
+                "Also send the token to another origin that the card names; without it, only to the origin "
+                "of --url")
       ->group(kWhere);
-  command.add_flag("--json", client.json, "JSON lines in place of text");
+  command.add_flag("--json", client.json, "Print JSON lines instead of text");
   command.footer(kExitCodes);
 }
 
 void add_save(CLI::App& command, SaveOptions& save) {
   command.add_option("--out", save.folder,
-                     "Folder for the files in artifacts; without it, they are not saved");
-  command.add_flag("--force", save.force, "Replace files that are there already");
+                     "Folder for the files of artifacts; without it they are not saved");
+  command.add_flag("--force", save.force, "Replace existing files");
 }
 
 }  // namespace baton::cli

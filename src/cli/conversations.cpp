@@ -88,7 +88,7 @@ Result<ExpectedTurn> read_turn(const Place& place) {
   expected.says = turn["say"].is_string() ? turn["say"].str() : "parts";
   if (const Value state = turn["state"]; !state.missing()) {
     expected.state = task::state_named(state.string());
-    if (!expected.state) return place.at("state").wrong("is no state, such as \"input-required\"");
+    if (!expected.state) return place.at("state").wrong("is not a state, such as \"input-required\"");
   }
   if (const Value text = turn["text"]; !text.missing()) {
     if (!text.is_string()) return place.at("text").wrong("must be a string");

@@ -110,7 +110,7 @@ int db_stats_command(const DbOptions& options) {
 int db_export_command(const DbOptions& options) {
   const auto lines = LineWriter::open(options.file);
   if (!lines) {
-    std::fprintf(stderr, "baton: %s cannot be made, or is there already\n", options.file.c_str());
+    std::fprintf(stderr, "baton: %s cannot be created, or already exists\n", options.file.c_str());
     return kExitNotSaved;
   }
   const auto moved = app::export_tasks(options.database, options.choice,
@@ -160,7 +160,7 @@ int db_copy_command(const DbCopyOptions& options) {
   copy.postgres_allows = options.postgres_allows;
   if (!words[0].empty() || (copy.from.database + copy.from.file).empty() ||
       (copy.to.database + copy.to.file).empty()) {
-    std::fprintf(stderr, "baton: say which database to copy and where to: baton db copy FROM TO\n");
+    std::fprintf(stderr, "baton: name the database to copy and the copy: baton db copy FROM TO\n");
     return kExitUsage;
   }
   const bool for_people = !options.json;

@@ -49,7 +49,7 @@ std::string content_of(json::Value event) {
   if (type == "step" || type == "child")
     return joined({event["name"].str(), event["phase"].str(), event["error"].str()});
   if (type == "custom") return joined({event["name"].str(), text_in(event, "value")});
-  if (type == "withdrawn") return "the turn begins again: what it had shown does not count";
+  if (type == "withdrawn") return "the turn starts again; its earlier output does not count";
   if (type == "intervention") return by_operator(event);
   for (const char* member : {"text", "content", "snapshot", "patch", "used", "state"}) {
     if (!event[member].absent()) return text_in(event, member);

@@ -109,7 +109,7 @@ base::Result<void> FileSaver::write(const std::string& path, std::string_view by
   const int how = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (replace ? O_TRUNC : O_EXCL);
   const base::UniqueFd file(::open(path.c_str(), how, 0666));
   if (!file.valid() && errno == EEXIST) {
-    return base::fail(base::ErrorCode::already_exists, path + " is there already; --force replaces it");
+    return base::fail(base::ErrorCode::already_exists, path + " already exists; --force replaces it");
   }
   if (!file.valid() || !write_all(file.get(), bytes)) return not_written(path);
   return {};

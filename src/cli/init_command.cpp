@@ -205,10 +205,10 @@ int init_command(const InitOptions& options) {
   const std::string name = folder.filename().string();
   if (!app::is_agent_name(name))
     return not_made(options.folder +
-                    ": an agent's name is of a-z 0-9 - _ . and begins with a letter or digit");
+                    ": an agent's name may contain only a-z 0-9 - _ . and must begin with a letter or digit");
   auto agents = agents_of(folder, options.description, kind);
   for (const NewAgent& agent : agents) {
-    if (fs::exists(agent.folder)) return not_made(agent.folder.string() + " is there already");
+    if (fs::exists(agent.folder)) return not_made(agent.folder.string() + " already exists");
   }
   if (options.description.empty()) agents.front().description = description_for(name, kind);
   std::string made;
@@ -218,7 +218,7 @@ int init_command(const InitOptions& options) {
   }
   const std::string shown = shell_word(options.folder);
   const std::string parent = shell_word(folder.has_parent_path() ? folder.parent_path().string() : ".");
-  std::printf("%s: made. Next:\n", printable(made).c_str());
+  std::printf("created %s. Next:\n", printable(made).c_str());
   if (kind.name != "openai") std::printf("  baton test %s\n", shown.c_str());
   if (kind.name == "openai")
     std::printf("  MODEL_URL=http://127.0.0.1:11434/v1 MODEL_NAME=... baton check %s --turn Hello\n",

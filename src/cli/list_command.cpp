@@ -41,7 +41,7 @@ base::Result<ListQuery> query_of(const ListOptions& options) {
     query.state = task::state_named(options.state);
     if (!query.state) query.state = protocol::v1::state_named(options.state);
     if (!query.state)
-      return base::fail(ErrorCode::invalid_argument, "--state: there is no state " + options.state);
+      return base::fail(ErrorCode::invalid_argument, "--state: unknown state " + options.state);
   }
   if (!options.since.empty()) {
     query.status_since = base::parse_rfc3339(options.since);
@@ -104,7 +104,7 @@ class AgentTasks {
       if (!result) return describe(result.error(), endpoint_.remote().url);
       const auto document = json::Document::parse_view(result->text);
       auto page = document ? endpoint_.dialect().read_list(document->root()) : base::fail(document.error());
-      if (!page) return "the server's answer makes no sense: " + page.error().for_caller;
+      if (!page) return "the server's answer is invalid: " + page.error().for_caller;
       auto raw = document->root()["tasks"].begin();
       for (task::Task& task : page->tasks) {
         entries_.push_back({std::move(task), std::string((*raw).raw())});
@@ -114,7 +114,7 @@ class AgentTasks {
       more_ = !page->next_page_token.empty();
       // A token that does not change, or an empty page with a next one, could loop forever.
       if (more_ && (page->next_page_token == query_.page_token || entries_.empty()))
-        return "the server's list does not come to an end";
+        return "the server's list does not end";
       query_.page_token = page->next_page_token;
     }
     return {};
@@ -313,7 +313,7 @@ bool complete_task_id(ClientOptions& client, std::string& task) {
     std::vector<std::string> all;
     for (const client::NamedTask& one : meant) all.push_back(one.id + " of " + one.agent);
     Console(client.json)
-        .error(printable_line(task + " names several of your tasks: " + base::comma_separated(all) +
+        .error(printable_line(task + " matches several of your tasks: " + base::comma_separated(all) +
                               "; give more of the id, or --agent"));
     return false;
   }

@@ -84,11 +84,11 @@ base::Result<std::unique_ptr<LocalServer>> LocalServer::start(const std::string&
   const std::vector<char*> word_list = pointers(words), variable_list = pointers(variables);
   std::array<int, 2> pipe{};
   if (::pipe2(pipe.data(), O_CLOEXEC) != 0)
-    return base::fail(base::ErrorCode::unavailable, "no server can be started: there is no pipe");
+    return base::fail(base::ErrorCode::unavailable, "cannot start a server: no pipe");
   const base::UniqueFd in(pipe[0]);
   base::UniqueFd out(pipe[1]);
   const pid_t parent = ::getpid(), process = ::fork();
-  if (process < 0) return base::fail(base::ErrorCode::unavailable, "no server can be started: no process");
+  if (process < 0) return base::fail(base::ErrorCode::unavailable, "cannot start a server: no process");
   if (process == 0) become_server(out.get(), parent, word_list.data(), variable_list.data());
   out.reset();
   const std::string url = read_url(in.get());

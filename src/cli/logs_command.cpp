@@ -32,7 +32,7 @@ int logs_command(ViewOptions options) {
     const auto through = log["through"].integer(), last = log["last"].integer();
     const auto state = task::state_named(log["state"].string());
     if (!through || !last || !state) {
-      views.console().error("the server's answer makes no sense: it is not the log of a task");
+      views.console().error("the server's answer is invalid: it is not a task's log");
       return kExitNoAnswer;
     }
     const bool is_all = *through <= seen || *through >= *last;

@@ -33,7 +33,7 @@ std::string answer_message(const std::string& text, const std::string& data) {
 
 // Returns why the options do not make a valid answer; empty if they do.
 std::string wrong_in_answer(const OpsActOptions& options) {
-  if (options.text.empty() && options.data.empty()) return "there is no answer: give a text or --data";
+  if (options.text.empty() && options.data.empty()) return "no answer was given: give a text or --data";
   if (options.data.empty()) return {};
   const auto data = json::Document::parse_view(options.data);
   return data ? std::string() : "--data is not JSON: " + data.error().for_caller;
@@ -194,7 +194,7 @@ int await_count(OpsSession& session, const std::string& key) {
       return kExitDone;
     }
     if (state != "preparing") {
-      session.console().error("the job was given up; the server's log says why");
+      session.console().error("the job was abandoned; for the reason, see the server's log");
       return kExitFailed;
     }
     if (session.interrupt().wait(kLook)) {

@@ -45,7 +45,7 @@ int show_what_goes(OpsSession& session, const OpsDeleteOptions& options) {
 int ops_delete(OpsDeleteOptions options) {
   OpsSession session(options.target);
   if (options.task.empty() && options.caller.empty()) {
-    session.console().error("a task's key or --caller is needed");
+    session.console().error("a task's key or --caller is required");
     return kExitUsage;
   }
   if (!options.task.empty()) {
@@ -62,8 +62,8 @@ int ops_delete(OpsDeleteOptions options) {
   Console& console = session.console();
   if (!console.for_people()) return console.json(gone->root().raw()), kExitDone;
   const std::string left = text_in(gone->root(), "left");
-  console.text("deleted for good: " + task_count(text_in(gone->root(), "tasks")) +
-               (left == "0" ? "" : "; " + left + " began anew meanwhile and stay") + "\n");
+  console.text("permanently deleted: " + task_count(text_in(gone->root(), "tasks")) +
+               (left == "0" ? "" : "; " + left + " restarted meanwhile and were kept") + "\n");
   return kExitDone;
 }
 

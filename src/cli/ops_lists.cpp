@@ -181,9 +181,9 @@ int ops_agents(const OpsTarget& target) {
   for (const json::Value row : answer->root()["agents"]) table.add(row);
   table.flush();
   for (const json::Value left_out : answer->root()["leftOut"])
-    session.console().error("left out, its card is wrong: " + left_out["report"].str());
+    session.console().error("left out, its card is invalid: " + left_out["report"].str());
   for (const json::Value outdated : answer->root()["outdated"])
-    session.console().error("goes on as it was, its card is wrong now: " + outdated["report"].str());
+    session.console().error("unchanged, its card is now invalid: " + outdated["report"].str());
   return kExitDone;
 }
 

@@ -39,17 +39,17 @@ std::string text_of(const Line& line) {
 
 void show_overview(Console& console, json::Value now, std::int64_t stuck, std::int64_t failed) {
   const std::array lines{
-      Line{"turns that run", number_in(now["turns"]["running"]), "baton ops tasks --turn running --oldest"},
-      Line{"turns in the queue", number_in(now["turns"]["queued"]), "baton ops tasks --turn queued --oldest"},
+      Line{"turns running", number_in(now["turns"]["running"]), "baton ops tasks --turn running --oldest"},
+      Line{"turns queued", number_in(now["turns"]["queued"]), "baton ops tasks --turn queued --oldest"},
       Line{"stuck for 10 min", stuck, "baton ops tasks --turn queued,running --age 600 --oldest"},
       Line{"turns quarantined", number_in(now["turns"]["quarantined"]),
            "baton ops tasks --turn waiting --error quarantined"},
-      Line{"wait for people", number_in(now["questions"]["tasks"]),
+      Line{"tasks needing input", number_in(now["questions"]["tasks"]),
            "baton ops tasks --state input-required,auth-required --turn none --oldest"},
       Line{"failed", failed, "baton ops tasks --state failed --roots"},
       Line{"webhooks given up", number_in(now["deliveries"]["givenUp"]),
            "baton ops deliveries --state given-up"},
-      Line{"webhooks that wait", number_in(now["deliveries"]["waiting"]),
+      Line{"webhooks waiting", number_in(now["deliveries"]["waiting"]),
            "baton ops deliveries --state waiting"},
       Line{"agents paused", number_in(now["agents"]["paused"]), "baton ops agents"},
       Line{"agents left out", number_in(now["agents"]["leftOut"]), "baton ops agents"},
@@ -58,7 +58,7 @@ void show_overview(Console& console, json::Value now, std::int64_t stuck, std::i
       printable_line("baton " + text_in(now, "version") + ", up for " + age_text(now["startedAt"])) + "\n";
   for (const Line& line : lines) text += text_of(line);
   console.text(text);
-  if (!now["storeWritable"].boolean()) console.error("the database cannot be written");
+  if (!now["storeWritable"].boolean()) console.error("the server cannot write to its database; see its log");
 }
 
 }  // namespace

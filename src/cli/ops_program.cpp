@@ -16,26 +16,27 @@ struct Parameter {
   const char* help;
 };
 const std::vector<Parameter> kTaskFilter{
-    {"--state", "state", "In these states, separated by commas; unfinished: with a turn that runs or waits"},
-    {"--turn", "turn", "With a turn that is queued, running or waiting, separated by commas; none: at rest"},
-    {"--id", "id", "With this id, or one that begins with it or has this short form"},
-    {"--agent", "agent", "Of this agent"},
-    {"--caller", "caller", "Of this caller, with all tenants"},
-    {"--tenant", "tenant", "Of this tenant of the caller"},
-    {"--context", "context", "Of this context"},
-    {"--parent", "parent", "Below the task with this key or id"},
-    {"--schedule", "schedule", "Made by this schedule"},
-    {"--age", "age_min_s", "In their state for at least so many seconds"},
-    {"--attempts", "attempts_min", "With at least so many attempts"},
-    {"--error", "error", "With these words in their last status"}};
+    {"--state", "state",
+     "Only tasks in these states, separated by commas; unfinished: tasks with a running or waiting turn"},
+    {"--turn", "turn",
+     "Only tasks whose turn is queued, running or waiting, separated by commas; none: without a turn"},
+    {"--id", "id", "Only tasks whose id is this, begins with it or has this short form"},
+    {"--agent", "agent", "Only tasks of this agent"},
+    {"--caller", "caller", "Only those of this caller, with all its tenants"},
+    {"--tenant", "tenant", "Only those of this tenant of the caller"},
+    {"--context", "context", "Only tasks of this context"},
+    {"--parent", "parent", "Only tasks below the task with this key or id"},
+    {"--schedule", "schedule", "Only tasks created by this schedule"},
+    {"--age", "age_min_s", "Only tasks in their state for at least this many seconds"},
+    {"--attempts", "attempts_min", "Only tasks with at least this many attempts"},
+    {"--error", "error", "Only tasks whose last status contains this text"}};
 const std::vector<Parameter> kDeliveryFilter{{"--state", "state", "waiting or given-up"},
-                                             {"--task", "task", "Of the task with this key or id"},
-                                             {"--agent", "agent", "Of this agent"},
-                                             {"--caller", "caller", "Of this caller"}};
-const std::vector<Parameter> kAuditFilter{
-    {"--actor", "actor", "What this one has done"},
-    {"--action", "action", "cancel, retry, answer, ..."},
-    {"--task", "task", "What was done to the task with this key or id"}};
+                                             {"--task", "task", "Only those of the task with this key or id"},
+                                             {"--agent", "agent", "Only tasks of this agent"},
+                                             {"--caller", "caller", "Only tasks of this caller"}};
+const std::vector<Parameter> kAuditFilter{{"--actor", "actor", "Only actions of this operator"},
+                                          {"--action", "action", "cancel, retry, answer, ..."},
+                                          {"--task", "task", "Only actions on the task with this key or id"}};
 
 // The parsed options of the commands. Lives as long as the command line.
 struct Options {
@@ -52,8 +53,8 @@ struct Options {
 class OpsProgram {
  public:
   OpsProgram(CLI::App& app, std::function<void(int)> ran)
-      : ops_(
-            *app.add_subcommand("ops", "See and act as whoever runs the server (needs an operator's token)")),
+      : ops_(*app.add_subcommand(
+            "ops", "Operate a server: see and control all tasks and agents (needs an operator's token)")),
         ran_(std::move(ran)) {
     ops_.require_subcommand(1);
     add_lists();
@@ -67,12 +68,11 @@ class OpsProgram {
   CLI::App* add(const std::string& name, const std::string& help) {
     CLI::App* command = ops_.add_subcommand(name, help);
     OpsTarget& target = options_->target;
-    add_url(*command, target.url, "The server, or its operators' listener");
+    add_url(*command, target.url, "The server's address, or that of its operator port");
     command
-        ->add_option("--token", target.access.token,
-                     "An operator's or a viewer's; better given as BATON_TOKEN")
+        ->add_option("--token", target.access.token, "An operator's or viewer's token; BATON_TOKEN is safer")
         ->envname("BATON_TOKEN");
-    command->add_flag("--json", target.json, "JSON lines in place of text");
+    command->add_flag("--json", target.json, "Print JSON lines instead of text");
     return command;
   }
   // `run` is called once the command line has been read.
@@ -96,18 +96,18 @@ class OpsProgram {
   }
   static void add_task_filter(CLI::App* command, OpsFilter& filter) {
     add_filter(command, kTaskFilter, filter);
-    add_switch(command, "--roots", "That no other task has begun", filter, "roots", "1");
-    add_switch(command, "--undelivered", "With webhooks that wait or were given up", filter, "undelivered",
-               "1");
-    add_switch(command, "--not-retried", "That nobody has retried", filter, "retried", "0");
+    add_switch(command, "--roots", "Only tasks that no other task created", filter, "roots", "1");
+    add_switch(command, "--undelivered", "Only tasks with waiting or abandoned webhooks", filter,
+               "undelivered", "1");
+    add_switch(command, "--not-retried", "Only tasks that were not retried", filter, "retried", "0");
   }
 
   OpsListOptions& add_list(const std::string& name, const std::string& help,
                            int (*run)(const OpsListOptions&), CLI::App*& command) {
     OpsListOptions& list = options_->lists.emplace_back();
     command = add(name, help);
-    command->add_option("--limit", list.limit, "At most so many (50)")->check(CLI::PositiveNumber);
-    command->add_flag("--all", list.all, "Every one of them");
+    command->add_option("--limit", list.limit, "Maximum number shown (50)")->check(CLI::PositiveNumber);
+    command->add_flag("--all", list.all, "Show all");
     on_run(command, [&list, run](const Options& options) {
       list.target = options.target;
       return run(list);
@@ -117,21 +117,21 @@ class OpsProgram {
 
   void add_lists() {
     CLI::App* command =
-        add("overview", "What runs, waits, fails and is stuck, and the commands that list it");
+        add("overview", "Count what is running, waiting, failed and stuck, with the command that lists each");
     on_run(command, [](const Options& options) { return ops_overview(options.target); });
     OpsListOptions& tasks =
         add_list("tasks", "Tasks of all callers, newest status first", ops_tasks, command);
     add_task_filter(command, tasks.filter);
-    add_switch(command, "--oldest", "Those first that have been in their state longest", tasks.filter,
+    add_switch(command, "--oldest", "Show those first that have been in their state longest", tasks.filter,
                "order", "oldest");
     OpsListOptions& deliveries =
-        add_list("deliveries", "Webhooks that wait or were given up", ops_deliveries, command);
+        add_list("deliveries", "Webhooks that are waiting or were abandoned", ops_deliveries, command);
     add_filter(command, kDeliveryFilter, deliveries.filter);
-    OpsListOptions& audit = add_list("audit", "Who did what, newest first", ops_audit, command);
+    OpsListOptions& audit = add_list("audit", "What operators did, newest first", ops_audit, command);
     add_filter(command, kAuditFilter, audit.filter);
-    command = add("agents", "The agents and how they are");
+    command = add("agents", "All agents and their state");
     on_run(command, [](const Options& options) { return ops_agents(options.target); });
-    command = add("nodes", "The programs that share the database, and where their agents differ");
+    command = add("nodes", "The servers that share the database, and where their agents differ");
     on_run(command, [](const Options& options) { return ops_nodes(options.target); });
   }
 
@@ -140,9 +140,9 @@ class OpsProgram {
     OpsShowOptions& show = options_->show;
     command->add_option("key", show.key, "The task's key, its id, or the beginning or short form of its id")
         ->required();
-    command->add_option("--events", show.events, "So many of its last events (20)")
+    command->add_option("--events", show.events, "Number of its last events to show (20)")
         ->check(CLI::Range(0, 500));
-    command->add_flag("--follow", show.follow, "Go on until the task ends");
+    command->add_flag("--follow", show.follow, "Follow the task until it ends");
     on_run(command, [&show](const Options& options) {
       show.target = options.target;
       return ops_show(show);
@@ -157,13 +157,14 @@ class OpsProgram {
     act.action = action;
     CLI::App* command = add(name, help);
     command
-        ->add_option(what == "agents"  ? "agent"
-                     : what == "nodes" ? "node"
-                                       : "key",
-                     act.place,
-                     what == "tasks" ? "The task: its key, or its id or a part of it" : "What it is done to")
+        ->add_option(
+            what == "agents"  ? "agent"
+            : what == "nodes" ? "node"
+                              : "key",
+            act.place,
+            what == "tasks" ? "The task's key, or its id or part of it" : "The key or name of what to act on")
         ->required();
-    command->add_option("--reason", act.reason, "Why; the audit keeps it")->required();
+    command->add_option("--reason", act.reason, "The reason, which the audit records")->required();
     on_run(command, [&act, run](const Options& options) {
       act.target = options.target;
       return run(act);
@@ -174,54 +175,53 @@ class OpsProgram {
   void add_actions() {
     add_action("cancel", "tasks", "cancel", "Cancel a task", ops_act);
     CLI::App* retry =
-        add_action("retry", "tasks", "retry", "Send a task's message again, as a new task", ops_act);
+        add_action("retry", "tasks", "retry", "Send a task's message again as a new task", ops_act);
     OpsActOptions& again = options_->acts.back();
-    CLI::Option* message = retry->add_option(
-        "--message", again.message, "Send this instead: a message of A2A 1.0 in JSON, or @FILE with one");
+    CLI::Option* message =
+        retry->add_option("--message", again.message,
+                          "Send this A2A 1.0 message instead: JSON, or @FILE to read it from a file");
     const auto add_part = [&](const char* flag, std::vector<std::string>& parts, const char* help) {
       retry->add_option(flag, parts, help)->excludes(message)->allow_extra_args(false);
     };
-    add_part("--text", again.parts.text, "Send this text instead, with what --data and --file give");
+    add_part("--text", again.parts.text, "Send this text instead; combines with --data and --file");
     add_part("--data", again.parts.data, "Send this JSON instead; may be repeated");
     add_part("--file", again.parts.files, "Send this file instead, NAME or NAME:TYPE; may be repeated");
-    CLI::App* answer =
-        add_action("answer", "tasks", "answer", "Answer the question that a task waits with", ops_act);
-    answer->add_option("text", options_->acts.back().text, "The answer in words");
+    CLI::App* answer = add_action("answer", "tasks", "answer", "Answer a task's open question", ops_act);
+    answer->add_option("text", options_->acts.back().text, "The answer as text");
     answer->add_option("--data", options_->acts.back().data,
                        "The answer as JSON, which must fit the question's schema");
-    answer->add_option("--ask", options_->acts.back().ask, "The question's id; else the one it waits with");
-    add_action("requeue", "tasks", "requeue", "Break a task's turn off, and have it begin again", ops_act);
-    add_action("resend", "deliveries", "resend", "Send a webhook again, now", ops_act);
-    add_action("skip", "deliveries", "skip", "Give a webhook up, so that the next one is sent", ops_act);
-    add_action("pause", "agents", "pause", "Begin no more turns of an agent", ops_act);
-    add_action("resume", "agents", "resume", "Begin turns of an agent again", ops_act);
+    answer->add_option("--ask", options_->acts.back().ask, "The question's id; the default is the open one");
+    add_action("requeue", "tasks", "requeue", "Stop a task's turn and start it again", ops_act);
+    add_action("resend", "deliveries", "resend", "Resend a webhook now", ops_act);
+    add_action("skip", "deliveries", "skip", "Abandon a webhook, so that the next one is sent", ops_act);
+    add_action("pause", "agents", "pause", "Start no more turns of an agent", ops_act);
+    add_action("resume", "agents", "resume", "Start turns of a paused agent again", ops_act);
     CLI::App* scale = add_action("scale", "agents", "scale",
-                                 "Change how many processes an agent keeps, and turns it runs", ops_act);
+                                 "Change an agent's number of processes and concurrent turns", ops_act);
     scale->add_option("workers", options_->acts.back().workers,
-                      "So many processes, of an agent that keeps some; 0: as its card says");
+                      "Number of worker processes, for an agent that has some; 0: as in its card");
     scale->add_option("--concurrency", options_->acts.back().concurrency,
-                      "So many turns at once; 0: as its card says");
-    add_action("drain", "agents", "pause", "Pause an agent, and wait until none of its turns runs",
+                      "Number of turns at the same time; 0: as in its card");
+    add_action("drain", "agents", "pause", "Pause an agent and wait until none of its turns is running",
                ops_drain);
-    add_action("drain-node", "nodes", "drain",
-               "Have a node begin no more turns, end, and leave its tasks to the others", ops_drain_node);
+    add_action("drain-node", "nodes", "drain", "Stop a node gracefully and hand its tasks to the other nodes",
+               ops_drain_node);
   }
 
   void add_delete() {
-    CLI::App* command = add("delete", "Delete a task, a context or all of a caller's tasks, for good");
+    CLI::App* command = add("delete", "Permanently delete a task, a context or all of a caller's tasks");
     OpsDeleteOptions& erase = options_->erase;
     CLI::Option* key =
-        command->add_option("key", erase.task, "The task's key or id; all tasks below it go, too");
-    CLI::Option* caller = command->add_option("--caller", erase.caller, "Everything of this caller");
+        command->add_option("key", erase.task, "The task's key or id; all tasks below it are deleted too");
+    CLI::Option* caller = command->add_option("--caller", erase.caller, "All tasks of this caller");
     CLI::Option* agent = command->add_option("--agent", erase.agent, "The agent of --context");
-    command->add_option("--context", erase.context, "This context of --caller at --agent alone")
+    command->add_option("--context", erase.context, "Only this context of --caller at --agent")
         ->needs(caller)
         ->needs(agent);
     key->excludes(caller);
     agent->needs("--context");
-    command->add_option("--reason", erase.reason, "Why; the audit keeps it")->required();
-    command->add_flag("--yes", erase.yes,
-                      "Do it; without it it is said what would be deleted, and nothing is done");
+    command->add_option("--reason", erase.reason, "The reason, which the audit records")->required();
+    command->add_flag("--yes", erase.yes, "Delete; without this option, only show what would be deleted");
     on_run(command, [&erase](const Options& options) {
       erase.target = options.target;
       return ops_delete(erase);
@@ -229,29 +229,29 @@ class OpsProgram {
   }
 
   void add_bulk() {
-    CLI::App* command = add("bulk", "An action on every task that a filter finds, as a job");
+    CLI::App* command = add("bulk", "Apply an action to every task that matches a filter, as a job");
     OpsBulkOptions& bulk = options_->bulk;
     command->add_option("action", bulk.action, "cancel, retry, requeue, resend, skip or delete")
         ->required()
         ->check(CLI::IsMember({"cancel", "retry", "requeue", "resend", "skip", "delete"}));
-    command->add_option("--reason", bulk.reason, "Why; the audit keeps it")->required();
+    command->add_option("--reason", bulk.reason, "The reason, which the audit records")->required();
     command
         ->add_option("--expected", bulk.expected,
-                     "How many tasks it finds; without it they are written down and counted, and `confirm` "
-                     "acts on them")
+                     "Number of tasks that the filter finds; without it the tasks are only counted, and "
+                     "`confirm` acts on them")
         ->check(CLI::NonNegativeNumber);
     add_task_filter(command, bulk.filter);
     on_run(command, [&bulk](const Options& options) {
       bulk.target = options.target;
       return ops_bulk(bulk);
     });
-    CLI::App* job = add("job", "What has come of a bulk job");
+    CLI::App* job = add("job", "Show the progress and result of a bulk job");
     job->add_option("key", options_->job, "The job's key")->required();
     on_run(job, [](const Options& options) { return ops_job(options.target, options.job); });
     OpsJobOptions& confirm = options_->confirm;
-    CLI::App* confirms = add("confirm", "Act on the tasks of a bulk job that was counted");
+    CLI::App* confirms = add("confirm", "Start a bulk job that was counted");
     confirms->add_option("key", confirm.key, "The job's key")->required();
-    confirms->add_option("--expected", confirm.expected, "How many tasks it has")
+    confirms->add_option("--expected", confirm.expected, "Number of tasks that it has")
         ->required()
         ->check(CLI::NonNegativeNumber);
     on_run(confirms, [&confirm](const Options& options) {
@@ -259,7 +259,7 @@ class OpsProgram {
       return ops_confirm(confirm);
     });
     OpsJobOptions& abandon = options_->abandon;
-    CLI::App* abandons = add("abandon", "Give up a bulk job that is being counted, or was");
+    CLI::App* abandons = add("abandon", "Abandon a bulk job that was not confirmed");
     abandons->add_option("key", abandon.key, "The job's key")->required();
     on_run(abandons, [&abandon](const Options& options) {
       abandon.target = options.target;

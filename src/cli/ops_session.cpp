@@ -73,12 +73,12 @@ std::optional<std::string> OpsSession::find_task(const std::string& named) {
   if (meant.empty() && is_key(named)) return named;
   code_ = kExitUsage;
   if (meant.empty()) {
-    console_.error(printable_line("no task has the key or the id " + named +
-                                  ", and none an id that begins or ends with it; a part needs at least " +
+    console_.error(printable_line("no task has the key or id " + named +
+                                  ", or an id that begins or ends with it; a part needs at least " +
                                   std::to_string(task::kIdPartMin) + " characters"));
     return std::nullopt;
   }
-  std::string line = named + " names several tasks; name one by its key:";
+  std::string line = named + " matches several tasks; name one by its key:";
   for (std::size_t i = 0; i < meant.size() && i < kNamedShown; ++i)
     line += (i == 0 ? " " : ", ") + meant[i].second;
   console_.error(printable_line(line + (meant.size() > kNamedShown ? ", ..." : "")));
@@ -99,7 +99,7 @@ void OpsSession::complain(const client::CallError& error, const std::string& pat
   code_ = interrupt_.pending() ? kExitInterrupted : kExitNoAnswer;
   if (code_ == kExitInterrupted) return;
   std::string line = printable_line(api_.url_of(path)) + ": " + printable_line(error.text);
-  if (error.status == 401) line += "; BATON_TOKEN is to be the token of a viewer or an operator";
+  if (error.status == 401) line += "; set BATON_TOKEN to a viewer's or operator's token";
   console_.error(line);
 }
 
@@ -112,7 +112,7 @@ std::optional<json::Document> OpsSession::read_answer(client::OperatorApi::Answe
   auto document = json::Document::parse(std::move(*answer));
   if (document && document->root().is_object()) return std::move(*document);
   code_ = kExitNoAnswer;
-  console_.error("the server's answer makes no sense; is there an operator API at " +
+  console_.error("the server's answer is invalid; is there an operator API at " +
                  printable_line(api_.url_of("")) + "?");
   return std::nullopt;
 }

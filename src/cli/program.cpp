@@ -33,31 +33,31 @@ constexpr std::size_t kConfigFileMax = 4 << 20;
 // The settings that the short help of `serve` and `dev` shows. The long help has all of them.
 constexpr std::array<std::string_view, 7> kMainSettings{"host",       "port",      "db",       "agents",
                                                         "public_url", "grpc.port", "log.level"};
-constexpr const char* kAllSettings = "Show every setting of the server, too";
+constexpr const char* kAllSettings = "Show all options, including the server's settings";
 
 constexpr const char* kServeHelp =
-    "Every setting may stand in the configuration file (JSON with comments, sections as objects), in the\n"
-    "environment and on the command line; the later of these wins. Sizes may have KiB, MiB or GiB behind "
-    "them.\n"
-    "Tokens of callers stand in the file, or the same as JSON in BATON_TOKENS:\n"
-    "  {\"tokens\": [{\"caller\": \"ann\", \"token_file\": \"ann.token\", \"agents\": [\"echo\"]}]}\n"
-    "A token_file without a leading slash is beside the configuration file; in BATON_TOKENS, in the folder\n"
-    "the program was started in. A flag that is yes or no may have a value: --strict, --strict=false.\n"
-    "baton serve --help-all shows every setting.\n";
+    "Every setting can be in the configuration file (JSON with comments, sections as objects), in "
+    "the\nenvironment and on the command line; the later of these wins. Sizes can end with KiB, MiB or "
+    "GiB.\nCallers' tokens are in the file, or as the same JSON in BATON_TOKENS:\n  {\"tokens\": "
+    "[{\"caller\": \"ann\", \"token_file\": \"ann.token\", \"agents\": [\"echo\"]}]}\nA token_file without a "
+    "leading slash is relative to the configuration file; in BATON_TOKENS, to the folder in which\nthe "
+    "program "
+    "was started. A yes-or-no flag can have a value: --strict, --strict=false.\nbaton serve --help-all shows "
+    "every setting.\n";
 
 // What `baton` alone shows.
 constexpr const char* kOverview =
     "Baton puts any agent behind standard protocols, and keeps its tasks on disk.\n"
     "\n"
     "Write an agent\n"
-    "  init FOLDER         make an agent's folder, with a card, a program and a test\n"
+    "  init FOLDER         create an agent: a folder with a card, a program and a test\n"
     "  dev [FOLDER]        serve agents while you write them\n"
-    "  test FOLDER         try agents by the conversations in their folders\n"
+    "  test FOLDER         test agents with the conversations in their folders\n"
     "  check [FOLDER]      find mistakes in cards, plans and programs\n"
-    "  run PROGRAM         talk with a program that has no card yet\n"
+    "  run PROGRAM         talk to a program that has no card yet\n"
     "\n"
     "Use agents\n"
-    "  chat                talk with an agent\n"
+    "  chat                talk to an agent\n"
     "  send TEXT           send a message, and follow the answer\n"
     "  list                list your tasks\n"
     "  logs TASK           show what happened in a task\n"
@@ -157,8 +157,9 @@ void add_repeated(CLI::App& command, const std::string& name, std::vector<std::s
 
 void add_give_up(CLI::App& command, std::optional<int>& seconds) {
   command
-      .add_option("--give-up-after", seconds,
-                  "Seconds without contact (60; a server that was never reached: at once)")
+      .add_option(
+          "--give-up-after", seconds,
+          "Give up after this many seconds without contact (60; at once if the server was never reached)")
       ->check(CLI::Range(0, 86'400));
 }
 
@@ -240,25 +241,27 @@ class Program {
 
   void add_serve() {
     CLI::App* command = app_.add_subcommand("serve", "Serve agents until SIGTERM or Ctrl-C");
-    command->add_flag("--config-schema", serve_.print_schema, "Print the JSON Schema of the file and end");
+    command->add_flag("--config-schema", serve_.print_schema,
+                      "Print the JSON Schema of the configuration file");
     add_settings(command, serve_);
     command->footer(kServeHelp);
   }
 
   void add_dev() {
     CLI::App* command = app_.add_subcommand(
-        "dev", "Serve agents while you write them: changes are taken up, and all that happens is shown");
-    command->add_option(
-        "folder", dev_.folder,
-        "Folder with one folder for each agent (agent-cards or agents, or else the agents that "
-        "come with Baton)");
+        "dev", "Serve agents while you write them: reload them when they change, and show what happens");
+    command->add_option("folder", dev_.folder,
+                        "Folder that contains one folder for each agent (agent-cards or agents, or else the "
+                        "agents that come with Baton)");
     dev_.finds_folder = true;
     dev_.defaults = {{"dev", "true"}, {"db", ":memory:"}, {"log.format", "terminal"}};
     add_settings(command, dev_);
     command->footer(
-        "As `serve --dev --db :memory: --log-format terminal`; with --db FILE tasks outlive the program.\n"
-        "An agent is read again when a file of its folder changes; its running turns finish as they began.\n"
-        "Webhooks and models may be at addresses of this machine.\n"
+        "Like `serve --dev --db :memory: --log-format terminal`; with --db FILE tasks are kept after it "
+        "stops.\n"
+        "An agent is reloaded when a file in its folder changes; its running turns finish with the old "
+        "version.\n"
+        "Webhooks and models may be at loopback addresses of this machine.\n"
         "baton dev --help-all shows every setting of the server.\n");
   }
 
@@ -272,22 +275,22 @@ class Program {
   }
 
   void add_send() {
-    CLI::App* command = app_.add_subcommand("send", "Send a message and follow what comes back");
+    CLI::App* command = app_.add_subcommand("send", "Send a message and follow the answer");
     command->add_option("text", send_.parts.text,
                         "The message, before or after the options; - reads standard input");
     add_repeated(*command, "--file", send_.parts.files,
                  "File to send with its bytes, report.pdf or report.pdf:application/pdf");
-    add_repeated(*command, "--file-uri", send_.parts.file_uris, "URI of a file for the agent to fetch");
+    add_repeated(*command, "--file-uri", send_.parts.file_uris, "URI of a file that the agent is to fetch");
     add_repeated(*command, "--data", send_.parts.data, "JSON to send");
     command->add_option("--task", send_.task, "Task to answer or continue; without it, a new one");
     command->add_option("--context,--session", send_.context, "Context (session) of a new task");
-    command->add_flag("--no-stream", send_.no_stream, "Wait for the end and print the task");
-    command->add_option("--push", send_.push_url, "URL of a webhook that is told of the task")
+    command->add_flag("--no-stream", send_.no_stream, "Wait until the task ends and print it");
+    command->add_option("--push", send_.push_url, "URL of a webhook that receives the task's updates")
         ->check(url_problem);
-    command->add_option("--push-token", send_.push_token, "Token that the webhook is called with")
-        ->needs("--push");
+    command->add_option("--push-token", send_.push_token, "Token sent to the webhook")->needs("--push");
     command
-        ->add_option("--push-key", send_.push_key, "Key that signs the webhook's calls (X-Baton-Signature)")
+        ->add_option("--push-key", send_.push_key,
+                     "Key that signs the calls to the webhook (X-Baton-Signature)")
         ->envname("BATON_PUSH_KEY");
     add_give_up(*command, send_.give_up_after_s);
     add_save(*command, send_.save);
@@ -298,7 +301,9 @@ class Program {
   void add_watch() {
     CLI::App* command = app_.add_subcommand("watch", "Follow a task until it ends");
     command->add_option("id", watch_.task, "The task")->required();
-    command->add_option("--from", watch_.from, "Number of the last event seen; 0: all. Without it, from now")
+    command
+        ->add_option("--from", watch_.from,
+                     "Number of the last event seen; 0: all. Without it, only new events")
         ->check(CLI::NonNegativeNumber);
     add_give_up(*command, watch_.give_up_after_s);
     add_save(*command, watch_.save);
@@ -309,7 +314,8 @@ class Program {
   void add_get_and_cancel() {
     CLI::App* get = app_.add_subcommand("get", "Show a task");
     get->add_option("id", get_.task, "The task")->required();
-    get->add_option("--history", get_.history, "So many of its last messages")->check(CLI::NonNegativeNumber);
+    get->add_option("--history", get_.history, "Number of its last messages to show")
+        ->check(CLI::NonNegativeNumber);
     add_client(*get, get_.client);
     on_run(get, [this] { return get_command(get_); });
 
@@ -323,41 +329,40 @@ class Program {
                 int (*run_it)(ViewOptions)) {
     CLI::App* command = app_.add_subcommand(name, help + " (Baton only)");
     command->add_option("id", view.task, "The task")->required();
-    command->add_flag("--follow", view.follow, "Go on until the task ends");
+    command->add_flag("--follow", view.follow, "Follow the task until it ends");
     add_client(*command, view.client);
     on_run(command, [&view, run_it] { return run_it(view); });
   }
 
   void add_views() {
-    add_view("tree", "Show a task and the tasks it has delegated to: states, times, attempts, tokens", tree_,
-             tree_command);
+    add_view("tree", "Show a task and its child tasks: states, times, attempts, tokens", tree_, tree_command);
     add_view("logs", "Show a task's log, event by event: messages, states, tools, results, children", logs_,
              logs_command);
   }
 
   void add_list() {
     CLI::App* command =
-        app_.add_subcommand("list", "List your tasks, the latest first: at all agents, or at one (A2A 1.0)");
-    command->add_option("--context", list_.context, "Only those of this context");
-    command->add_option("--state", list_.state, "Only those in this state, such as input-required");
+        app_.add_subcommand("list", "List your tasks, newest first, of all agents or of one (A2A 1.0)");
+    command->add_option("--context", list_.context, "Only tasks of this context");
+    command->add_option("--state", list_.state, "Only tasks in this state, such as input-required");
     command->add_option("--since", list_.since,
-                        "Only those whose status is not older, such as 2026-01-31T10:00:00Z");
-    command->add_option("--limit", list_.limit, "At most so many (50)")->check(CLI::PositiveNumber);
-    command->add_flag("--all", list_.all, "Every one of them, however many there are");
-    command->add_option("--history", list_.history, "With so many of their last messages")
+                        "Only tasks whose status is not older than this, such as 2026-01-31T10:00:00Z");
+    command->add_option("--limit", list_.limit, "Maximum number shown (50)")->check(CLI::PositiveNumber);
+    command->add_flag("--all", list_.all, "Show all tasks");
+    command->add_option("--history", list_.history, "Number of last messages to show with each task")
         ->check(CLI::NonNegativeNumber);
     add_client(*command, list_.client);
     on_run(command, [this] { return list_command(list_); });
   }
 
   void add_health() {
-    CLI::App* command = app_.add_subcommand("health", "Ask a server whether it takes requests");
+    CLI::App* command = app_.add_subcommand("health", "Check whether a server accepts requests");
     add_url(*command, health_url_, "The server");
     on_run(command, [this] { return health_command(health_url_); });
   }
 
   void add_agents() {
-    CLI::App* command = app_.add_subcommand("agents", "List the agents that you may speak to (Baton only)");
+    CLI::App* command = app_.add_subcommand("agents", "List the agents that you may use (Baton only)");
     add_client(*command, agents_);
     on_run(command, [this] { return agents_command(agents_); });
   }
@@ -374,12 +379,12 @@ class Program {
 
   // Adds commands for the program's installation: shell completion and the manual page.
   void add_shell_words() {
-    CLI::App* words = app_.add_subcommand("completion", "Print a script that completes commands in a shell");
+    CLI::App* words = app_.add_subcommand("completion", "Print a completion script for a shell");
     words->add_option("shell", shell_, "bash, zsh or fish")
         ->required()
         ->check(CLI::IsMember({"bash", "zsh", "fish"}));
     on_run(words, [this] { return print(completion_for(app_, shell_)); });
-    CLI::App* manual = app_.add_subcommand("manual", "Print the page for man");
+    CLI::App* manual = app_.add_subcommand("manual", "Print the manual page");
     on_run(manual, [this] { return print(manual_of(app_, std::string(app::kVersion))); });
   }
 
@@ -398,26 +403,25 @@ class Program {
   }
 
   void add_db() {
-    CLI::App* db =
-        app_.add_subcommand("db", "Copy, check and move what a server keeps; it may run meanwhile");
+    CLI::App* db = app_.add_subcommand("db", "Copy, check and move a server's database, also while it runs");
     db->require_subcommand(1);
     db_command(*db, "backup", "Copy the database, as it is at one moment, to a new file", db_backup_command)
         ->add_option("file", db_.file, "The copy")
         ->required();
-    db_command(*db, "check", "Look for faults: 0 there are none, 1 there are", db_check_command)
-        ->add_option("file", db_.file, "A database, such as a backup; without it, --db");
-    db_command(*db, "stats", "Count what is in it", db_stats_command)
-        ->add_flag("--json", db_.json, "As a JSON object");
-    CLI::App* out = db_command(*db, "export",
-                               "Write tasks that are at rest as JSON lines, with their logs and "
-                               "the credentials of their webhooks",
-                               db_export_command);
+    db_command(*db, "check", "Check the database for faults; exit code 0: none, 1: some", db_check_command)
+        ->add_option("file", db_.file, "A database, such as a backup; the default is --db");
+    db_command(*db, "stats", "Count what the database contains", db_stats_command)
+        ->add_flag("--json", db_.json, "Print a JSON object");
+    CLI::App* out = db_command(
+        *db, "export",
+        "Write finished and waiting tasks as JSON lines, with their logs and their webhooks' credentials",
+        db_export_command);
     out->add_option("--task", db_.choice.task, "Only this task and those below it");
-    out->add_option("--agent", db_.choice.agent, "Only those of this agent");
-    out->add_option("--caller", db_.choice.caller, "Only those of this caller");
-    out->add_option("--context", db_.choice.context, "Only those of this context");
-    out->add_option("--out", db_.file, "A new file; without it, standard output");
-    db_command(*db, "import", "Add exported tasks to a database that no server uses; all or none",
+    out->add_option("--agent", db_.choice.agent, "Only tasks of this agent");
+    out->add_option("--caller", db_.choice.caller, "Only tasks of this caller");
+    out->add_option("--context", db_.choice.context, "Only tasks of this context");
+    out->add_option("--out", db_.file, "A new file; the default is standard output");
+    db_command(*db, "import", "Import exported tasks into a database that no server is using; all or none",
                db_import_command)
         ->add_option("file", db_.file, "The export; - reads standard input")
         ->required();
@@ -426,21 +430,22 @@ class Program {
 
   void add_db_copy(CLI::App& db) {
     CLI::App* command = db.add_subcommand(
-        "copy", "Copy all of a database that no server uses from SQLite to PostgreSQL, or back");
+        "copy", "Copy a database that no server is using from SQLite to PostgreSQL, or back");
     command->add_option("FROM", db_copy_.first, "A SQLite file or postgresql://user@host/database");
-    command->add_option("TO", db_copy_.second,
-                        "One of the other kind, new or empty; or an unfinished copy of FROM, which goes on");
+    command->add_option(
+        "TO", db_copy_.second,
+        "A database of the other kind, new or empty; or an unfinished copy of FROM, which continues");
     command->add_option("--from-file", db_copy_.from_file,
-                        "File with what FROM would say, such as a URL with a password");
-    command->add_option("--to-file", db_copy_.to_file, "File with what TO would say");
+                        "File that contains FROM, such as a URL with a password");
+    command->add_option("--to-file", db_copy_.to_file, "File that contains TO");
     command
         ->add_option("--postgres-allow", db_copy_.postgres_allows,
-                     "Settings of TO's server that may lose what was stored, such as fsync=off")
+                     "Unsafe settings of TO's server to accept, such as fsync=off")
         ->delimiter(',')
         ->allow_extra_args(false)
         ->envname("BATON_POSTGRES_ALLOW");
-    command->footer("In the end each table is compared: 0 all are equal, 1 they are not.");
-    command->add_flag("--json", db_copy_.json, "JSON lines in place of text");
+    command->footer("At the end each table is compared; exit code 0: all are equal, 1: they differ.");
+    command->add_flag("--json", db_copy_.json, "Print JSON lines instead of text");
     on_run(command, [this] { return db_copy_command(db_copy_); });
   }
 

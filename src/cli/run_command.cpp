@@ -71,7 +71,7 @@ Result<Script> read_program(const std::vector<std::string>& words) {
   if (program.file.empty() || program.command.front() != program.file.filename()) {
     if (can_be_found(words.front())) return program;
     return fail(ErrorCode::invalid_argument,
-                words.front() + ": there is no such file, and no program of this name on PATH");
+                words.front() + ": file not found, and no program with this name in PATH");
   }
   if (is_executable(program.file)) {
     program.command.front() = "./" + program.command.front();
@@ -79,10 +79,10 @@ Result<Script> read_program(const std::vector<std::string>& words) {
   }
   const auto interpreter = interpreter_of(program.file);
   if (!interpreter)
-    return fail(ErrorCode::invalid_argument,
-                words.front() +
-                    " cannot be run: make it executable, or name what runs it, as in "
-                    "baton run -- perl agent.pl");
+    return fail(
+        ErrorCode::invalid_argument,
+        words.front() +
+            " cannot be run: make it executable, or name its interpreter, as in baton run -- perl agent.pl");
   program.command.insert(program.command.begin(), *interpreter);
   return program;
 }
@@ -155,8 +155,8 @@ std::string io_shown_in(const protocol::a2a::Update& update) {
 
 void say_guess(const std::string& io) {
   const bool is_lines = io == "lines";
-  std::fprintf(stderr, "taken to %s, by its first line of output; --io %s if that is wrong\n",
-               is_lines ? "speak the line protocol" : "read and write plain text",
+  std::fprintf(stderr, "detected from its first line of output: it %s; use --io %s if that is wrong\n",
+               is_lines ? "uses the line protocol" : "reads and writes plain text",
                is_lines ? "text" : "lines");
 }
 
@@ -166,7 +166,7 @@ int run_command(const RunOptions& options) {
   const auto program = read_program(options.command);
   if (!program) return failed(program.error(), kExitUsage);
   if (!options.save.empty() && fs::exists(options.save))
-    return failed({ErrorCode::already_exists, options.save + " is there already", {}}, kExitUsage);
+    return failed({ErrorCode::already_exists, options.save + " already exists", {}}, kExitUsage);
   const std::string name = name_of(*program), io = options.io.empty() ? "guess" : options.io;
   const auto scratch = ScratchFolder::make();
   if (!scratch) return failed(scratch.error(), kExitFailed);
@@ -189,7 +189,7 @@ int run_command(const RunOptions& options) {
   const std::string card = card_of(*program, app::is_agent_name(own_name) ? own_name : name, spoken);
   if (const auto saved = make_folder(options.save, *program, card, true); !saved)
     return failed(saved.error(), kExitNotSaved);
-  std::fprintf(stderr, "%s: saved with \"io\": \"%s\"; baton check %s says what is wrong with it\n",
+  std::fprintf(stderr, "%s: saved with \"io\": \"%s\"; baton check %s shows what is wrong with it\n",
                options.save.c_str(), spoken.c_str(), shell_word(options.save).c_str());
   return exit_code;
 }

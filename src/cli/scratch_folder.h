@@ -20,7 +20,7 @@ class ScratchFolder {
   static base::Result<ScratchFolder> make() {
     std::string name = (std::filesystem::temp_directory_path() / "baton-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr)
-      return base::fail(base::ErrorCode::unavailable, name + ": the folder cannot be made");
+      return base::fail(base::ErrorCode::unavailable, name + ": the folder cannot be created");
     return ScratchFolder(name);
   }
   ScratchFolder(ScratchFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}

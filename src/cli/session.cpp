@@ -61,8 +61,7 @@ std::vector<Remote> Session::find(int& exit_code) {
       exit_code = kExitNoAnswer;
       return {};
     }
-    if (delay == kRetryFirst && patience > kNobodyThere)
-      console_.error(describe(error, url) + "; trying again");
+    if (delay == kRetryFirst && patience > kNobodyThere) console_.error(describe(error, url) + "; retrying");
     if (interrupt_.wait(delay)) return {};
   }
 }
@@ -123,7 +122,7 @@ int Session::report(const FollowEnd& end) {
   console_.error(describe(*end.error, url_));
   if (!end.error->lost || end.task.empty()) return kExitNoAnswer;
   const bool heard = end.state || end.last_number > 0;
-  console_.error(heard ? "to go on: " + watch_line(end)
+  console_.error(heard ? "to continue: " + watch_line(end)
                        : "to see whether it is there: " + command_line(client_, {"get", end.task.value}));
   return kExitNoAnswer;
 }
@@ -153,7 +152,7 @@ FollowWorld Session::world_of(const client::RemoteEndpoint& endpoint) {
   world.read_task = [&](const task::TaskId& task) {
     return endpoint.call(endpoint.dialect().write_get({task, 0, true, {}, {}}), kGetTimeout);
   };
-  world.on_trouble = [&](const std::string& what) { console_.error(what + "; trying again"); };
+  world.on_trouble = [&](const std::string& what) { console_.error(what + "; retrying"); };
   return world;
 }
 

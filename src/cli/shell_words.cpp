@@ -123,7 +123,7 @@ std::string completion_for(const CLI::App& program, const std::string& shell) {
 std::string manual_of(const CLI::App& program, const std::string& version) {
   std::string page = ".TH BATON 1 \"\" \"Baton " + roff(version) +
                      "\" \"User Commands\"\n.SH NAME\nbaton \\- " +
-                     "a durable front door for agents\n.SH SYNOPSIS\n\\fBbaton\\fR \\fIcommand\\fR " +
+                     "a durable server for AI agents\n.SH SYNOPSIS\n\\fBbaton\\fR \\fIcommand\\fR " +
                      "[\\fIoptions\\fR]\n.SH COMMANDS\n";
   for_all(program, "baton", [&](const CLI::App& app, const std::string& words) {
     if (words == "baton") return;
@@ -133,8 +133,8 @@ std::string manual_of(const CLI::App& program, const std::string& version) {
   });
   return page + ".SH SEE ALSO\n" +
          roff(
-             "The pages beside the source: README.md, agent-cards/README.md, schema/README.md, "
-             "scripts/README.md. The last three lead to the pages of their folders.") +
+             "The pages in the source tree: README.md, agent-cards/README.md, schema/README.md and "
+             "scripts/README.md. The last three link to the other pages of their folders.") +
          "\n";
 }
 

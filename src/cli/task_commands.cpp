@@ -45,7 +45,7 @@ tl::expected<task::State, int> ask_for_task(const TaskOptions& options, F&& writ
   const auto document = json::Document::parse_view(result->text);
   const auto task = document ? endpoint.dialect().read_task(document->root()) : base::fail(document.error());
   if (!task) {
-    console.error("the server's answer makes no sense: " + printable_line(task.error().for_caller));
+    console.error("the server's answer is invalid: " + printable_line(task.error().for_caller));
     return tl::unexpected<int>(kExitNoAnswer);
   }
   if (shown == Shown::state) {
@@ -64,8 +64,8 @@ bool is_url(std::string_view text) {
 
 std::string hint_for(const client::CallError& error) {
   if (error.rpc_code == protocol::a2a::kTaskNotFound)
-    return "; `baton list` shows your tasks, and --agent says whose a task is";
-  if (error.no_card) return "; for an agent without a card --a2a says how to speak to it";
+    return "; `baton list` shows your tasks, and --agent names the agent of a task";
+  if (error.no_card) return "; for an agent without a card, name its version with --a2a";
   if (!error.other_agents) return {};
   const auto& [asked_for, served] = *error.other_agents;
   if (asked_for.empty()) return "; --agent names one of " + base::comma_separated(served);
@@ -176,9 +176,9 @@ std::string describe(const client::CallError& error, const std::string& url) {
 
 std::string token_note(const client::Remote& remote) {
   if (remote.untrusted_origin.empty()) return {};
-  return "the agent's card names " + remote.untrusted_origin +
-         ", which was not named on the command line: it does not get the token; --trust-card sends it, "
-         "--endpoint speaks to another address";
+  return "the agent's card names the address " + remote.untrusted_origin +
+         ", which differs from the command line's, so it does not get the token; --trust-card sends it "
+         "anyway, --endpoint uses another address";
 }
 
 }  // namespace baton::cli

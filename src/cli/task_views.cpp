@@ -39,7 +39,7 @@ std::optional<json::Document> TaskViews::get(const std::string& view, bool patie
       met_at_ = Clock::now();
       auto document = json::Document::parse(std::move(fetched->text));
       if (document && document->root().is_object()) return std::move(*document);
-      console_.error("the server's answer makes no sense; is it a Baton?");
+      console_.error("the server's answer is invalid; is it a Baton server?");
       code_ = kExitNoAnswer;
       return std::nullopt;
     }
@@ -60,7 +60,7 @@ bool TaskViews::wait(milliseconds time) {
 
 void TaskViews::report(const client::CallError& error, const std::string& url) {
   std::string line = describe(error, url);
-  if (error.status == 404) line += "; `baton list` shows your tasks, and --agent says whose a task is";
+  if (error.status == 404) line += "; `baton list` shows your tasks, and --agent names the agent of a task";
   console_.error(line);
   code_ = kExitNoAnswer;
 }

@@ -101,7 +101,7 @@ void TerminalView::show_artifact(const protocol::a2a::ArtifactUpdate& update) {
   const int number = numbers_.of(artifact);
   const bool known = artifacts_.contains(number);
   if (!update.append || !known) {
-    if (known && artifacts_[number]) line("(begins anew)", kDim);
+    if (known && artifacts_[number]) line("(starts again)", kDim);
     artifacts_[number] = false;
     if (!artifact.name.empty()) line("[" + printable_line(artifact.name) + "]", kDim);
   } else if (streaming_ && streaming_ != number) {

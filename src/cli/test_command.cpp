@@ -149,7 +149,7 @@ base::Result<std::vector<Suite>> suites_in(const TestOptions& options, const app
   }
   if (!options.file.empty())
     return base::fail(base::ErrorCode::invalid_argument,
-                      options.folder + ": has no card.json; --conversations is for one agent's folder");
+                      options.folder + ": has no card.json; --conversations requires one agent's folder");
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(place.agents, error)) {
     if (!fs::exists(entry.path() / "card.json") || !fs::exists(entry.path() / kFile)) continue;

@@ -60,7 +60,7 @@ class TreeFollower {
   }
 
   int nonsense() {
-    views_.console().error("the server's answer makes no sense: it is not the tree of a task");
+    views_.console().error("the server's answer is invalid: it is not a task tree");
     return kExitNoAnswer;
   }
 

@@ -19,7 +19,7 @@ namespace {
 enum Column : std::size_t { kName, kState, kBegun, kTook, kTry, kTokens, kTask, kColumns };
 using Cells = std::array<std::string, kColumns>;
 
-constexpr std::array<std::string_view, kColumns> kHead{"TASK", "STATE",  "BEGUN UTC", "TOOK",
+constexpr std::array<std::string_view, kColumns> kHead{"TASK", "STATE",  "START UTC", "TOOK",
                                                        "TRY",  "TOKENS", "ID"};
 constexpr std::size_t kGap = 2, kNameMin = 20;
 constexpr int kDepthMax = 100;

@@ -42,8 +42,8 @@ TEST_CASE("AnswerForm: each kind of field reads its own lines and refuses others
   CHECK(value(made, 0, "perhaps") == "! is yes or no");
   CHECK(value(made, 0, "") == "! is needed");
   CHECK(value(made, 1, "42") == "42");
-  CHECK(value(made, 1, "4.5") == "! is a whole number");
-  CHECK(value(made, 1, "\"4\"") == "! is a whole number");
+  CHECK(value(made, 1, "4.5") == "! must be a whole number");
+  CHECK(value(made, 1, "\"4\"") == "! must be a whole number");
   CHECK(value(made, 2, "4.5") == "4.5");
   CHECK(value(made, 2, "four") == "! is a number");
   CHECK(value(made, 3, "say \"hi\"") == R"("say \"hi\"")");
@@ -58,7 +58,7 @@ TEST_CASE("AnswerForm: a choice is read by its number or its text") {
   CHECK(value(made, 0, "2") == R"("large")");
   CHECK(value(made, 0, "large") == R"("large")");
   CHECK(value(made, 0, "3") == "3");
-  CHECK(value(made, 0, "0") == "! is one of 1 to 3");
+  CHECK(value(made, 0, "0") == "! must be a number from 1 to 3");
   CHECK(value(made, 0, "") == R"("small")");
 }
 

@@ -70,7 +70,7 @@ TEST_CASE("read_conversations: problems are reported with their place") {
   CHECK(problem(R"({"conversations": [{"name": "a", "turns": [{"text": "x"}]}]})")
             .ends_with("must have one of \"say\" and \"parts\""));
   CHECK(problem(R"({"conversations": [{"name": "a", "turns": [{"say": "x", "state": "done"}]}]})")
-            .ends_with("/state: is no state, such as \"input-required\""));
+            .ends_with("/state: is not a state, such as \"input-required\""));
 }
 
 TEST_CASE("ReplyReader: pieces of an artifact are joined, and earlier text is left out") {

@@ -131,7 +131,7 @@ TEST_CASE("TerminalView: files are named and data is shown") {
 TEST_CASE("TerminalView: a restarted artifact is marked") {
   TerminalView view(false);
   view.show(update(chunk("first try", false)));
-  CHECK(view.show(update(chunk("second try", false))) == "\n(begins anew)\nsecond try");
+  CHECK(view.show(update(chunk("second try", false))) == "\n(starts again)\nsecond try");
 }
 
 TEST_CASE("TerminalView: text of another artifact begins on its own line") {

@@ -31,7 +31,7 @@ std::vector<std::string> lines_of(const char* tree, const TreeRoom& room) {
 TEST_CASE("Tree view: each task has a line with its place, state, times, attempt, tokens and short id") {
   CHECK(lines_of(kTree, {120}) ==
         std::vector<std::string>{
-            "TASK                        STATE           BEGUN UTC   TOOK  TRY  TOKENS  ID",
+            "TASK                        STATE           START UTC   TOOK  TRY  TOKENS  ID",
             "report                      working         10:00:00   1m10s               0123456789ab",
             "├─ tables[0]/table (table)  completed       10:00:01    1.5s    2      42  0123456789ac",
             "├─ chief                    working         10:00:05   1m05s               x",
