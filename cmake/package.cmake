@@ -49,22 +49,22 @@ set(CPACK_DEBIAN_BATON_PACKAGE_RECOMMENDS "baton-agents, ca-certificates")
 set(CPACK_DEBIAN_BATON_PACKAGE_SUGGESTS "nodejs, postgresql, python3")
 set(CPACK_DEBIAN_BATON_PACKAGE_CONTROL_EXTRA
   ${debian}/conffiles ${debian}/postinst ${debian}/postrm ${debian}/prerm ${debian}/triggers)
-set(CPACK_COMPONENT_BATON_DESCRIPTION "durable front door for agents
+set(CPACK_COMPONENT_BATON_DESCRIPTION "durable server for AI agents
 Baton serves agents over A2A (all versions), AG-UI and other protocols. An
 agent is any program that reads and writes lines. Tasks survive crashes and
-restarts: they are kept in SQLite, or in a PostgreSQL database that several
-Batons share.
+restarts: Baton stores them in SQLite, or in a PostgreSQL database that several
+servers share.
 
-This package has the program, the libraries for agents in Python and Node,
-and a service for systemd.")
+This package contains the program, the helper libraries for agents in Python
+and Node, and a systemd service.")
 
 set(CPACK_DEBIAN_AGENTS_PACKAGE_NAME baton-agents)
 set(CPACK_DEBIAN_AGENTS_PACKAGE_SECTION net)
 set(CPACK_DEBIAN_AGENTS_PACKAGE_ARCHITECTURE all)
 set(CPACK_COMPONENT_AGENTS_DEPENDS baton)
 set(CPACK_DEBIAN_AGENTS_PACKAGE_DEPENDS "python3, jq")
-set(CPACK_COMPONENT_AGENTS_DESCRIPTION "agents that come with Baton
-Agents to try Baton with, and to begin one's own from: echo, reports on tables
-of numbers, a question before something is done, the use of tools, a plan over
-several agents, and an assistant that asks a language model.")
+set(CPACK_COMPONENT_AGENTS_DESCRIPTION "example agents for Baton
+Agents to try Baton with and to start your own from: echo, reports on tables of
+numbers, approval before an action, the use of tools, a plan over several
+agents, and an assistant that asks a language model.")
 include(CPack)
