@@ -79,7 +79,7 @@ class AgentLibraries(harness.ServerCase):
             failed = self.server.send("crash", agent=agent)
             self.assertEqual(failed["status"]["state"], "failed")
             self.assertEqual(client.text_of(failed["status"]["message"]),
-                             f"The agent failed; the log has more about task {failed['id']}.")
+                             f"The agent failed; for details, see the log for task {failed['id']}.")
             self.assertIn(f"of task {failed['id']} failed", self.server.log_text())
         self.for_each(check)
         self.assertIn("the secret path", self.server.log_text())

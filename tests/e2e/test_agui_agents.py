@@ -170,7 +170,7 @@ class Circle(harness.unittest.TestCase):
         front.start()
         ended = front.send("round and round", client.new_id(), agent="ring")
         self.assertEqual(ended["status"]["state"], "failed")
-        self.assertIn("goes in a circle", client.text_of(ended["status"]["message"]))
+        self.assertIn("the request loops", client.text_of(ended["status"]["message"]))
 
 
 if __name__ == "__main__":

@@ -110,9 +110,9 @@ class AguiFailures(harness.ServerCase):
         for frame in ("{", "[]", "7", "[DONE]", json.dumps({"no": "type"}), json.dumps({"type": 7})):
             with self.subTest(frame=frame):
                 self.there.script(stream(START, frame))
-                self.assertTrue(self.failed().startswith("the remote agent's answer makes no sense"))
+                self.assertTrue(self.failed().startswith("the remote agent's answer is invalid"))
         self.there.script(plain({"answer": 42}))
-        self.assertEqual(self.failed(), "the remote agent does not answer with a stream of events")
+        self.assertEqual(self.failed(), "the remote agent did not answer with an event stream")
         self.assertEqual(len(self.there.requests), 1)
 
     @rings.everything("unit/protocol/agui/run_reader_test.cpp")
@@ -128,7 +128,7 @@ class AguiFailures(harness.ServerCase):
 
     def test_a_run_without_an_end_is_given_up_in_the_end(self):
         self.there.script(stream(START))
-        self.assertEqual(self.failed(), "the remote agent: its stream ended without an end of the run")
+        self.assertEqual(self.failed(), "the remote agent's stream ended before its run did")
         self.assertEqual(len(self.there.requests), 5)
 
     def test_a_connection_that_is_lost_before_an_answer_never_ends_a_turn(self):
@@ -143,7 +143,7 @@ class AguiFailures(harness.ServerCase):
         self.assertEqual(self.failed("fails"), "the connection to the remote agent was lost in the middle of its answer")
         self.assertEqual(len(self.there.requests), 1)
         self.there.script(drop, run(*text("late")))
-        self.assertEqual(self.failed("fails"), "it is not known whether the remote agent got the message")
+        self.assertEqual(self.failed("fails"), "the remote agent may or may not have received the message")
         self.assertEqual(len(self.there.requests), 1)
 
     def test_the_caller_decides_whether_it_is_run_again(self):
@@ -169,7 +169,7 @@ class AguiFailures(harness.ServerCase):
         self.there.script(stream(START, {"type": "RUN_ERROR"}))
         self.assertEqual(self.failed(), "the remote agent failed")
         self.there.script(stream(START, {**END, "outcome": {"type": "cancelled"}}))
-        self.assertEqual(self.failed(), "the remote agent has cancelled the run")
+        self.assertEqual(self.failed(), "the remote agent canceled the run")
 
     def test_an_interrupt_whose_schema_has_a_fault_is_asked_without_it(self):
         for schema in ({"$ref": "#"}, {"anyOf": ["x", 3]}, {"properties": [1]}):
@@ -179,7 +179,7 @@ class AguiFailures(harness.ServerCase):
             asked = self.run_task(state="input-required")
             self.assertEqual(asked["status"]["message"]["parts"], [{"type": "text", "text": "One?"}])
             self.run_task(task=asked["id"], said="yes")
-        self.assertIn("the question's schema cannot be used, so it is shown without: /properties must be an object",
+        self.assertIn("the question's schema is invalid, so the question is shown without it: /properties must be an object",
                       self.server.log_text())
 
     def test_several_interrupts_are_one_question_and_its_answer_is_for_all(self):
@@ -199,9 +199,9 @@ class AguiFailures(harness.ServerCase):
 
     def test_what_is_too_large_fails_the_task(self):
         self.there.script(run(*text("x" * 3000)))
-        self.assertEqual(self.failed("small"), "an event of the remote agent is larger than the card allows")
+        self.assertEqual(self.failed("small"), "an event of the remote agent is larger than its card allows (line_max)")
         self.there.script(run(*text(*["x" * 1000] * 30)))
-        self.assertEqual(self.failed("small"), "the remote agent says more than the card allows")
+        self.assertEqual(self.failed("small"), "the remote agent's answer is larger than its card allows (output_max)")
 
     def test_a_private_address_is_refused_unless_its_origin_is_allowed(self):
         self.assertIn("cannot be reached", self.failed("hidden"))

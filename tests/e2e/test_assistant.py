@@ -74,8 +74,7 @@ class WithoutAModel(AssistantCase):
     def test_its_tasks_fail_and_say_what_to_set(self):
         failed = self.ask("hi", "failed")
         self.assertEqual(client.text_of(failed["status"]["message"]),
-                         "the model cannot answer: set MODEL_URL to the base of its API, such as https://host/v1, and start "
-                         "Baton again")
+                         "the model cannot answer: set MODEL_URL to the base URL of its API, such as https://host/v1, and restart Baton")
         self.assertEqual(self.server.send("still here")["status"]["state"], "completed")
 
 

@@ -105,7 +105,7 @@ class Check(FolderCase):
             self.write_card(name, CARD | {"baton": {"executor": "workflow", "plan": {"agent": agent}}})
         code, out, _ = self.run_baton("check")
         self.assertEqual((code, out.splitlines()[-1]), (FAILED, "2 agents: 2 errors, 0 warnings"), out)
-        self.assertIn('error: /baton/plan: there is no agent "nobody"', out)
+        self.assertIn('error: /baton/plan: agent not found: "nobody"', out)
         code, out, _ = self.run_baton("check", "--allow-missing")
         self.assertEqual((code, out.splitlines()[-1]), (DONE, "2 agents: 0 errors, 2 warnings"), out)
 
@@ -118,7 +118,7 @@ class Check(FolderCase):
     def test_a_folder_without_cards_is_a_wrong_command_line(self):
         code, out, said = self.run_baton("check", ".")
         self.assertEqual((code, out), (USAGE, ""))
-        self.assertIn("has no subfolder with a card.json", said)
+        self.assertIn("contains no folder with a card.json", said)
 
     def test_turn_runs_one_turn_and_fails_with_it(self):
         self.write_card("upper", CARD)
@@ -153,7 +153,7 @@ class Init(FolderCase):
 
     def test_a_plan_gets_its_two_agents_in_the_language_that_is_asked_for(self):
         code, out, _ = self.run_baton("init", "mine", "--kind", "workflow", "--lang", "bash", "--description", "Reads numbers.")
-        self.assertEqual((code, out.splitlines()[0]), (DONE, "mine, mine-sum, mine-words: made. Next:"))
+        self.assertEqual((code, out.splitlines()[0]), (DONE, "created mine, mine-sum, mine-words. Next:"))
         self.assertTrue((self.folder / "mine-words/agent.sh").exists())
         self.assertEqual(self.description("mine"), "Reads numbers.")
         self.assertNotEqual(self.description("mine-sum"), "Reads numbers.")
@@ -162,7 +162,7 @@ class Init(FolderCase):
         self.run_baton("init", "mine-words")
         code, _, said = self.run_baton("init", "mine", "--kind", "workflow")
         self.assertEqual((code, (self.folder / "mine").exists()), (USAGE, False))
-        self.assertIn("mine-words is there already", said)
+        self.assertIn("mine-words already exists", said)
 
     def test_the_description_is_in_the_card_and_its_skill(self):
         self.run_baton("init", "agent-cards/mine/", "--description", 'Says "no".')
@@ -192,7 +192,7 @@ class Init(FolderCase):
     def test_a_folder_whose_name_no_agent_can_have_is_refused(self):
         code, _, said = self.run_baton("init", "agent-cards/Mine!")
         self.assertEqual((code, (self.folder / "agent-cards").exists()), (USAGE, False))
-        self.assertIn("an agent's name is of", said)
+        self.assertIn("an agent's name may contain", said)
 
 
 class Run(FolderCase):
@@ -204,14 +204,14 @@ class Run(FolderCase):
         (self.folder / "agent.py").write_text(LINES_AGENT, encoding="utf-8")
         code, out, said = self.run_baton("run", "--json", "./agent.py", stdin="this\nyes\n")
         self.assertEqual((code, self.texts(out)), (DONE, ["Is this right?", "so yes; said before: 2"]), said)
-        self.assertEqual(said.count("taken to speak the line protocol, by its first line of output; --io text if that is wrong"), 1, said)
+        self.assertEqual(said.count("detected from its first line of output: it uses the line protocol; use --io text if that is wrong"), 1, said)
 
     def test_a_program_whose_first_line_is_another_reads_and_writes_text(self):
         (self.folder / "agent.sh").write_text("read -r name; cat data.txt; echo \"$name\"\n", encoding="utf-8")
         (self.folder / "data.txt").write_text("beside it: ", encoding="utf-8")
         code, out, said = self.run_baton("run", "--json", "agent.sh", stdin="me\n")
         self.assertEqual((code, "".join(self.texts(out))), (DONE, "beside it: me\n"), said)
-        self.assertEqual(said.count("taken to read and write plain text, by its first line of output; --io lines if that is wrong"), 1, said)
+        self.assertEqual(said.count("detected from its first line of output: it reads and writes plain text; use --io lines if that is wrong"), 1, said)
 
     def test_json_that_is_no_line_of_the_protocol_is_a_plain_answer(self):
         answer = '{"answer": 42, "type": "number"}\n'
@@ -240,7 +240,7 @@ class Run(FolderCase):
     def test_io_that_is_given_is_not_guessed(self):
         code, out, said = self.run_baton("run", "--json", "--io", "text", "--save", "mine", "--", "echo", '{"type": "done"}', stdin="x\n")
         self.assertEqual((code, "".join(self.texts(out))), (DONE, '{"type": "done"}\n'), said)
-        self.assertNotIn("taken to", said)
+        self.assertNotIn("detected from", said)
         self.assertIn('"io": "text"', (self.folder / "mine/card.json").read_text(encoding="utf-8"))
 
     def test_a_turn_that_fails_is_the_exit_code_and_says_what_the_program_said(self):
@@ -261,7 +261,7 @@ class Run(FolderCase):
         for program in ("nothere.py", "./nothere", "no-such-program"):
             code, out, said = self.run_baton("run", "--", program, stdin="x\n")
             self.assertEqual((code, out), (USAGE, ""))
-            self.assertIn(f"{program}: there is no such file", said)
+            self.assertIn(f"{program}: file not found", said)
 
     def test_a_file_that_nothing_runs_is_refused_with_what_to_do(self):
         (self.folder / "agent.txt").write_text("no", encoding="utf-8")

@@ -36,7 +36,7 @@ class Startup(StartCase):
             self.assertIn(server.database.shown, first["message"])
             self.assertEqual(self.line_with(server, "agents: ")["message"], "agents: approval, echo (default)")
             callers = self.line_with(server, "callers: ")["message"]
-            self.assertEqual(callers, "callers: anybody, without a token; ann with a token; bob with a token for echo")
+            self.assertEqual(callers, "callers: anyone, without a token; ann with a token; bob with a token for echo")
             self.assertNotIn("sEcReT", server.log_text())
 
     def test_without_a_default_nothing_is_served_at_the_root_and_one_warning_says_so(self):
@@ -70,7 +70,7 @@ class Startup(StartCase):
             said = self.line_with(server, "no-such-python")
             self.assertEqual((said["level"], said["agent"]), ("warning", "approval"))
             self.assertRegex(said["message"], r"approval/card\.json:\d+:\d+: /baton/command")
-            self.assertIn("echo/card.json", self.line_with(server, '"agent.py" is not there')["message"])
+            self.assertIn("echo/card.json", self.line_with(server, '"agent.py" was not found')["message"])
 
     def test_flags_that_are_yes_or_no_take_a_value_or_none(self):
         for words in (["--strict"], ["--strict=true"], ["--strict", "true"]):
@@ -113,7 +113,7 @@ class WrongCards(StartCase):
             whole = path.read_text(encoding="utf-8")
             path.write_text("{", encoding="utf-8")
             server.process.send_signal(signal.SIGHUP)
-            harness.wait_for(lambda: b"as it was: approval" in server.http("GET", "/readyz").raw)
+            harness.wait_for(lambda: b"unchanged: approval" in server.http("GET", "/readyz").raw)
             self.assertEqual(server.metric("baton_agents_outdated"), 1)
             self.assertEqual(server.metric("baton_agents_left_out"), 0)
             self.assertEqual(server.http("GET", "/agents/approval/.well-known/agent-card.json").status, 200)

@@ -167,7 +167,7 @@ class Leaving(ChatCase):
         context = client.new_id()
         task = self.leave(door, context)
         self.wait_for_state(task, "canceled")
-        why = "The client hung up and nobody followed the run for 0.2 s."
+        why = "The client disconnected and nobody followed the run for 0.2 s."
         self.assertEqual(self.a2a.get(task).raw["status"]["message"]["parts"][0]["text"], why)
         shown = door.finish(door.follow(task, context), whole=False)
         self.assertIn(why, json.dumps([frame.data for frame in shown.shown]))

@@ -97,7 +97,7 @@ class Sending(NewcomerCase):
         for command in (["send", "hi"], ["watch", "x"], ["get", "x"], ["list"], ["card"]):
             with self.subTest(command):
                 code, _, complaints = self.run_baton(*command, "--url", "http://127.0.0.1:1", at_server=False)
-                self.assertNotIn("trying again", complaints)
+                self.assertNotIn("retrying", complaints)
                 self.assertEqual((code, "http://127.0.0.1:1/" in complaints), (NO_ANSWER, True), complaints)
 
     def test_a_server_that_says_nothing_is_named_while_it_is_waited_for(self):
@@ -117,7 +117,7 @@ class Sending(NewcomerCase):
                                    stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
                                    env=harness.program_environment())
         try:
-            self.assertIn("trying again", process.stderr.readline())
+            self.assertIn("retrying", process.stderr.readline())
             self.assertIsNone(process.poll())
         finally:
             process.kill()
@@ -300,7 +300,7 @@ class GrpcTransport(NewcomerCase):
 
     def test_grpc_that_is_not_there_is_said(self):
         code, _, complaints = self.run_baton("get", "x", "--transport", "grpc", "--endpoint", "http://127.0.0.1:1")
-        self.assertEqual((code, "no gRPC connection" in complaints), (NO_ANSWER, True), complaints)
+        self.assertEqual((code, "the connection failed over gRPC" in complaints), (NO_ANSWER, True), complaints)
 
     def test_files_cross_grpc_whole(self):
         (self.server.folder / "all.bin").write_bytes(bytes(range(256)))

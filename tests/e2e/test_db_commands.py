@@ -86,13 +86,13 @@ class Backup(a2a_case.A2aCase):
         there.write_text("mine", encoding="utf-8")
         code, _, err = db("backup", "--db", self.server.folder / "baton.db", there)
         self.assertEqual((code, there.read_text(encoding="utf-8")), (4, "mine"))
-        self.assertIn("is there already, and is not replaced", err)
+        self.assertIn("already exists and is not replaced", err)
         self.assertEqual(db("backup", "--db", self.server.folder / "none.db", self.server.folder / "a")[0], 4)
         other = self.server.folder / "other.db"
         change(other, "CREATE TABLE mine (x)")
         code, _, err = db("backup", "--db", other, self.server.folder / "a")
         self.assertEqual(code, 4)
-        self.assertIn("is not a database of Baton", err)
+        self.assertIn("is not a Baton database", err)
         self.assertFalse((self.server.folder / "a").exists())
 
     def test_check_finds_what_breaks_a_promise(self):
@@ -101,11 +101,11 @@ class Backup(a2a_case.A2aCase):
         db("backup", "--db", self.server.folder / "baton.db", whole)
         for name, sql, said in (
                 ("event", "DELETE FROM events WHERE event_key IN (SELECT min(event_key) + 1 FROM events)",
-                 "its events are not numbered 1 to last_event"),
+                 "its events are not numbered from 1 to last_event"),
                 ("total", "UPDATE task_totals SET tasks = tasks + 1", "is not the number of tasks"),
                 ("stray", "INSERT INTO events VALUES (99 << 40, 1, 0, '{}')", "events without it"),
                 ("bytes", "UPDATE tasks SET bytes = bytes + 1", "bytes is not the size of its events"),
-                ("parent", "UPDATE tasks SET parent_key = 12345", "refers to a row of tasks that is not there")):
+                ("parent", "UPDATE tasks SET parent_key = 12345", "refers to a row of tasks that does not exist")):
             with self.subTest(name):
                 copy = self.server.folder / f"{name}.db"
                 shutil.copy(whole, copy)
@@ -163,7 +163,7 @@ class Move(a2a_case.A2aCase):
         # Imports all or none of them, and leaves existing tasks as they are.
         code, _, err = db("import", "--db", moved, export)
         self.assertEqual(code, 4)
-        self.assertIn("is there already", err)
+        self.assertIn("already exists", err)
         self.assertEqual(logs_of(moved), target)
 
         other = harness.Server(self.AGENTS)

@@ -54,12 +54,12 @@ class Refused(unittest.TestCase):
             file.write_text(url + "\n", encoding="ascii")
             file.chmod(0o644)
             for words, code, said in (
-                    ((), 2, "which database"), (("baton.db",), 2, "which database"),
+                    ((), 2, "name the database"), (("baton.db",), 2, "name the database"),
                     (("a.db", url), 2, "--to-file"), ((url, "a.db"), 2, "--from-file"),
                     (("a.db", "b.db"), 2, "baton db backup"), (("a.db", "mysql://h/d"), 2, "postgresql://"),
                     (("postgresql://h/a", "postgres://h/b"), 2, "pg_dump"), ((":memory:", "a.db"), 2, "in memory"),
                     (("a.db", "--to-file", file), 2, "chmod 600"), (("a.db", "--to-file", "none"), 2, "cannot read"),
-                    ((f"{folder}/none.db", "postgresql://127.0.0.1:1/d"), 4, "there is no such file")):
+                    ((f"{folder}/none.db", "postgresql://127.0.0.1:1/d"), 4, "file not found")):
                 with self.subTest(words):
                     got, out, err = copy(*words)
                     self.assertEqual((got, out), (code, ""), err)
@@ -244,7 +244,7 @@ class Killed(CopyCase):
 
     def test_a_copy_that_was_killed_is_served_by_nobody_and_goes_on(self):
         self.kill_in_the_middle(self.file.path, self.on_server.url, self.rows_on_server)
-        finish = "`baton db copy` with the same two databases finishes it"
+        finish = "running `baton db copy` with the same two databases"
         self.assert_not_served(self.on_server.words(), f"an unfinished copy of {self.file.path}: {finish}")
         self.assertIn(self.rows_on_server(), range(1, self.EVENTS))
         self.assertEqual(self.assert_copied(self.file.path, self.on_server.url)["removed_logs"], 1)
@@ -284,10 +284,10 @@ class Killed(CopyCase):
         self.server.start()
         code, _, err = copy(self.file.path, self.on_server.url, *ALLOW)
         self.assertEqual(code, 4)
-        self.assertIn("another Baton has the database open", err)
+        self.assertIn("the database is in use by another Baton", err)
         code, _, err = copy(self.on_server.url, self.server.folder / "other.db")
         self.assertEqual(code, 4)
-        self.assertIn("another Baton has the database open", err)
+        self.assertIn("the database is in use by another Baton", err)
         self.player.send("end")
         self.server.stop()
         code, _, err = copy(self.file.path, self.on_server.url, *ALLOW)

@@ -97,7 +97,7 @@ class Dev(unittest.TestCase):
         self.await_log(r"raw added$")
         task = client.new_id()
         answer = self.server.send("hello", task, agent="raw")
-        reason = "the agent ended without an answer (exit code 1: ValueError: no city (agent.py:3))"
+        reason = "the agent exited without an answer (exit code 1: ValueError: no city (agent.py:3))"
         self.assertIn(reason, json.dumps(answer))
         self.await_log(rf"raw {task[-12:]} failed after \d+\.\d s: hello -> {re.escape(reason)}$")
         lines = [line for line in self.server.log_text().splitlines() if task[-12:] in line and "|" not in line]

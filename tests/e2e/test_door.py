@@ -144,7 +144,7 @@ class Tokens(harness.ServerCase):
             self.assertEqual(self.server.rpc("tasks/get", {"id": "x"}, token=f"guess-{number}").status, 401)
         self.assert_error(self.server.rpc("tasks/get", {"id": "x"}, token="secret-of-bob"), -32001)
         lines = [json.loads(line) for line in self.server.log_text().splitlines()]
-        told = [line for line in lines if line.get("address") == "127.0.0.1" and "token that is not good" in line["message"]]
+        told = [line for line in lines if line.get("address") == "127.0.0.1" and "refused an invalid token" in line["message"]]
         self.assertEqual(len(told), 1, told)
         self.assertNotIn("guess", self.server.log_text())
 
@@ -219,7 +219,7 @@ class Reload(harness.unittest.TestCase):
         server.process.send_signal(signal.SIGHUP)
         def told():
             said = server.log_text()[before:]
-            return ("nothing was changed" in said or "are good now" in said) and said
+            return ("nothing was changed" in said or "reloaded: tokens=" in said) and said
         return harness.wait_for(told, what="the reload")
 
     def status(self, server, token, agent=None):

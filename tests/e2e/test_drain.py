@@ -95,7 +95,7 @@ class Drain(harness.unittest.TestCase):
         began = time.monotonic()
         self.assertEqual(server.stop(), 0)
         self.assertLess(time.monotonic() - began, 0.3 + client.scaled(5))
-        self.assertIn("some threads have not ended in time; ending without them", server.log_text())
+        self.assertIn("some threads did not stop in time; exiting without them", server.log_text())
 
     @databases.needs_sqlite("reads the file by SQLite's own check")
     def test_database_is_whole_afterwards(self):

@@ -68,7 +68,7 @@ class Metrics(harness.ServerCase):
         """Calls an agent elsewhere that is down, so that there is a breaker to report."""
         folder = cls.server.agents_folder / "far"
         folder.mkdir()
-        card = {"name": "far", "version": "1", "description": "An agent elsewhere.",
+        card = {"name": "far", "version": "1", "description": "A remote agent.",
                 "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"],
                 "skills": [{"id": "all", "name": "All", "description": "What it does there.", "tags": ["remote"]}],
                 "baton": {"executor": "ag-ui", "url": "http://127.0.0.1:1/", "turn_timeout_s": 1}}

@@ -85,7 +85,7 @@ class Trouble(ModelCase):
         self.model.script(lambda handler: None, said("now"))
         task = self.run_task()
         log = json.dumps(self.server.http("GET", f"/agents/plain/tasks/{task['id']}/log").body)
-        self.assertEqual(log.count("The model does not answer. Trying again."), 1)
+        self.assertEqual(log.count("The model is unavailable. Retrying."), 1)
         self.assertNotIn(f":{self.model.port}", log)
 
     def test_a_busy_server_is_not_waited_for_past_the_deadline(self):
@@ -140,7 +140,7 @@ class Trouble(ModelCase):
 
     def test_an_answer_that_is_not_of_the_protocol_fails_the_task(self):
         self.model.script(streamed([1]))
-        self.assertIn("makes no sense", self.reason(self.run_task(state="failed")))
+        self.assertIn("is invalid", self.reason(self.run_task(state="failed")))
 
     def test_a_cancel_ends_the_request(self):
         answer, ended = self.model.silent_after(chunk({"content": "well"}))
@@ -177,7 +177,7 @@ class Trouble(ModelCase):
         self.assertEqual(self.model.paths, ["/v1/chat/completions", "/elsewhere"])
         other = f"http://localhost:{self.model.port}/elsewhere"
         self.model.script(plain({}, 307, Location=other))
-        self.assertIn(f"307: it has moved to {other}", self.reason(self.run_task(state="failed")))
+        self.assertIn(f"307; it has moved to {other}", self.reason(self.run_task(state="failed")))
         self.assertEqual(len(self.model.requests), 1)
 
     def test_keep_alives_of_relays_are_passed_over(self):
@@ -207,7 +207,7 @@ class Trouble(ModelCase):
         self.model.script(said(""), said("now"))
         self.assertEqual(self.reply(self.run_task()), "now")
         self.model.script(said(""))
-        self.assertIn("without a word, twice", self.reason(self.run_task(state="failed")))
+        self.assertIn("an empty answer twice", self.reason(self.run_task(state="failed")))
         self.assertEqual(len(self.model.requests), 2)
 
     def test_a_missing_key_fails_the_task_and_nothing_is_sent(self):

@@ -196,7 +196,7 @@ class OAuth(harness.ServerCase):
                                      (200, {}, "its token endpoint's answer makes no sense"),
                                      (200, {"access_token": "a\r\nb"}, "its token endpoint's answer makes no sense"),
                                      (200, {"access_token": "a", "token_type": "mac"},
-                                      "its token endpoint's answer makes no sense")):
+                                      "its token endpoint returned an invalid answer")):
             for agent, guard in self.guards.items():
                 with self.subTest(agent=agent, body=body):
                     self.tokens.answer = status, body

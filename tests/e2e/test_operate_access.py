@@ -88,7 +88,7 @@ class FewConnections(operate_case.OperateCase):
             stream.until(lambda block: block.status)
         more = {"id": client.new_id(), "message": client.text_message("x")}
         refused = self.server.rpc("tasks/sendSubscribe", more, agent="slow", token=CALLER)
-        self.assertIn("as many streams open as it may", refused.body["error"]["data"]["detail"])
+        self.assertIn("too many of this caller's streams are open", refused.body["error"]["data"]["detail"])
         timeline = operate_case.Timeline(self.server, self.key_of(tasks[0]))
         self.addCleanup(timeline.close)
         self.assertEqual(timeline.response.status, 200)

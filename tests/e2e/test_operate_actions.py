@@ -229,7 +229,7 @@ class Agents(operate_case.OperateCase):
         self.assertEqual((again["workers"], again["concurrency"]), (card["workers"], card["concurrency"]))
         self.assertNotIn("scaled", again)
         self.assertEqual([row["detail"] for row in self.read("/audit?action=scale")["rows"]][:2],
-                         ["workers as the card says, concurrency as the card says", "workers 3, concurrency 6"])
+                         ["workers as in the card, concurrency as in the card", "workers 3, concurrency 6"])
 
     def test_scale_is_refused_where_it_makes_no_sense(self):
         for body, status, code in (({}, 400, "invalid_argument"), ({"workers": "2"}, 400, "invalid_argument"),

@@ -99,7 +99,7 @@ class Ops(operate_case.OperateCase):
         self.assertEqual((row["concurrency"], row["scaled"]), (3, True))
         code, _, complaints = self.ops("scale", "joke", "2", "--reason", "a rush")
         self.assertEqual(code, NO_ANSWER)
-        self.assertIn("keeps no processes", complaints)
+        self.assertIn("has no worker processes", complaints)
         self.good("scale", "joke", "--concurrency", "0", "--reason", "it is over")
 
     def test_bulk_needs_the_number(self):
@@ -160,7 +160,7 @@ class Ops(operate_case.OperateCase):
         key = self.key_of(self.send("x", "joke"))
         code, _, complaints = self.ops("delete", key, "--reason", "not needed")
         self.assertEqual(code, USAGE)
-        self.assertIn("nothing is done without --yes", complaints)
+        self.assertIn("repeat with --yes to delete", complaints)
         self.assertEqual(self.good("delete", key, "--yes", "--reason", "not needed"), [{"tasks": 1, "left": 0}])
         self.assert_api_error(self.ask("GET", f"/tasks/{key}"), 404, "not_found")
         self.assertEqual(self.ops("delete", "--reason", "x", "--yes")[0], USAGE)

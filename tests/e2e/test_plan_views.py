@@ -51,12 +51,12 @@ class Views(PlanCase):
     def test_an_agent_that_is_not_a_plan_has_no_picture(self):
         status, _, body = self.get("/agents/hand/plan.svg")
         self.assertEqual(status, 404)
-        self.assertIn(b"not a plan", body)
+        self.assertIn(b"not run a plan", body)
         task = self.begin("hand", "say x")
         self.ended(task, "hand")
         status, _, body = self.get(f"/agents/hand/tasks/{task}/plan.svg")
         self.assertEqual(status, 404)
-        self.assertIn(b"not a plan", body)
+        self.assertIn(b"not run a plan", body)
 
     def test_text_of_a_plan_cannot_become_markup(self):
         root = self.picture("/agents/hostile/plan.svg")

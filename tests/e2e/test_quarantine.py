@@ -57,7 +57,7 @@ class Quarantine(operate_case.OperateCase):
 
         row = self.row_of(killer)
         self.assertEqual((row["state"], row["turnState"]), ("working", "waiting"))
-        self.assertIn("quarantined: the server died", row["text"])
+        self.assertIn("quarantined: the server crashed", row["text"])
         found = self.read("/tasks?turn=waiting&error=quarantined")["tasks"]
         self.assertEqual([one["id"] for one in found], [killer])
         self.assertEqual(self.read("/overview")["turns"]["quarantined"], 1)

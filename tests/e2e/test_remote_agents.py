@@ -36,7 +36,7 @@ class Front(harness.Server):
     def write_card(self, name, baton):
         folder = self.agents_folder / name
         folder.mkdir(exist_ok=True)
-        card = {"name": name, "description": "An agent elsewhere.", "version": "1",
+        card = {"name": name, "description": "A remote agent.", "version": "1",
                 "capabilities": {"streaming": True},
                 "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"],
                 "skills": [{"id": "all", "name": "All", "description": "What it does there.", "tags": ["remote"]}],
@@ -254,7 +254,7 @@ class Circle(harness.unittest.TestCase):
                 for server in servers:
                     server.stop()
                 self.assertEqual(ended["status"]["state"], "failed")
-                self.assertIn("goes in a circle", client.text_of(ended["status"]["message"]))
+                self.assertIn("the request loops", client.text_of(ended["status"]["message"]))
 
 
 if __name__ == "__main__":

@@ -172,13 +172,13 @@ class RemoteFailures(harness.unittest.TestCase):
         for rules in ({"on_unknown": "fail"}, {"recovery": "fail"}):
             with self.subTest(rules=rules), Elsewhere(["drop", DONE]) as there:
                 said = self.failed(self.run_with(there, **rules))
-                self.assertEqual(said, "it is not known whether the remote agent got the message")
+                self.assertEqual(said, "the remote agent may or may not have received the message")
                 self.assertEqual(len(there.sends), 1)
 
     def test_a_peer_without_streams_gets_no_message_twice_either(self):
         with Elsewhere(["drop"], streaming=False) as there:
             said = self.failed(self.run_with(there, on_unknown="fail"))
-            self.assertEqual(said, "it is not known whether the remote agent got the message")
+            self.assertEqual(said, "the remote agent may or may not have received the message")
             self.assertEqual(there.calls, ["SendMessage"])
 
     def test_a_task_without_a_stream_is_looked_at_until_it_ends(self):
@@ -224,7 +224,7 @@ class RemoteFailures(harness.unittest.TestCase):
 
     def test_a_peer_that_forgets_its_task_each_time_fails_it(self):
         with Elsewhere([[TASK]]) as there:
-            self.assertEqual(self.failed(self.run_with(there)), "the remote agent forgets its tasks")
+            self.assertEqual(self.failed(self.run_with(there)), "the remote agent repeatedly forgot its tasks")
 
     def test_nonsense_fails_the_task_with_a_reason(self):
         # unit/protocol/a2a/client/client_dialect_test.cpp has more nonsense.
@@ -256,7 +256,7 @@ class RemoteFailures(harness.unittest.TestCase):
             self.addCleanup(front.discard)
         front.start()
         self.failed(front.send("hello", client.new_id(), agent="far"))
-        self.assertEqual(front.log_text().count(f"cannot fetch the card below {origin}"), 1)
+        self.assertEqual(front.log_text().count(f"cannot fetch the agent card from {origin}"), 1)
 
     def test_the_card_cannot_send_baton_to_another_private_address(self):
         with Elsewhere([DONE]) as inner, Elsewhere([DONE], far_interface=inner.site.url) as there:
@@ -268,7 +268,7 @@ class RemoteFailures(harness.unittest.TestCase):
             both = [there.origin, inner.origin]
             self.failed(self.run_with(there, both))
             self.assertEqual(inner.headers, [])
-            self.assertIn("does not name (a2a.endpoint)", self.front.log_text())
+            self.assertIn("does not (a2a.endpoint)", self.front.log_text())
             self.completed(self.run_with(there, both, a2a={"endpoint": inner.site.url}))
 
     def test_the_secret_goes_to_the_cards_origin_and_no_other(self):
@@ -307,7 +307,7 @@ class RemoteFailures(harness.unittest.TestCase):
             answer = self.front.http("POST", "/agents/far/", self.front.envelope("SendMessage", params, 1),
                                      {"A2A-Version": "1.0", "A2A-Extensions": client.EXTENSION,
                                       "Content-Type": "application/json"})
-            self.assertIn("goes in a circle", json.dumps(answer.body["error"]))
+            self.assertIn("the request loops", json.dumps(answer.body["error"]))
             self.assertEqual(len(there.sends), 1)
 
     def test_without_its_secret_the_agent_says_so_and_calls_nobody(self):

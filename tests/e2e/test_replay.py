@@ -106,7 +106,7 @@ class Replay(unittest.TestCase):
     def test_a_task_or_turn_that_is_not_there_is_refused(self):
         code, _, said = self.replay(task="nobody")
         self.assertEqual(code, 2)
-        self.assertIn("there is no such task", said)
+        self.assertIn("task not found", said)
         code, _, said = self.replay("--turn", "4")
         self.assertEqual(code, 2)
         self.assertIn("the task has 3 turns", said)

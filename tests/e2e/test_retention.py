@@ -43,7 +43,7 @@ class Ages(a2a_case.A2aCase):
         task = self.server.send("ask")["id"]
         self.assertEqual(self.server.get(task)["status"]["state"], "input-required")
         canceled = self.wait_state(task, "canceled")
-        self.assertIn("nobody has answered for 1 second", json.dumps(canceled["status"]))
+        self.assertIn("nobody answered for 1 second", json.dumps(canceled["status"]))
 
     def test_a_repeated_send_of_a_task_that_is_gone_finds_none_and_makes_none(self):
         message = client.new_id()
@@ -100,7 +100,7 @@ class Before(a2a_case.A2aCase):
         make_older(server, 100)
         server.database.change("UPDATE retention SET kept_before = 1")
         server.start()
-        said = "then 1 tasks would go now, and 1 that wait for people be canceled"
+        said = "would now delete tasks=1 and cancel waiting tasks=1"
         harness.wait_for(lambda: said in server.log_text(), what="the log")
         self.assertEqual(server.get(task)["status"]["state"], "completed")
         self.assertEqual(server.get(asks)["status"]["state"], "input-required")
@@ -124,7 +124,7 @@ class Caps(a2a_case.A2aCase):
             version="1.0")
         self.assertEqual(refused.status, 429, refused.raw)
         self.assertIn("Retry-After", refused.headers)
-        self.assertIn("keeps no more than 4 tasks of one caller", refused.raw.decode())
+        self.assertIn("stores at most 4 tasks per caller", refused.raw.decode())
         # A message that continues a task makes no new one.
         self.assertEqual(self.server.send("yes", asks)["status"]["state"], "completed")
 
@@ -136,7 +136,7 @@ class Caps(a2a_case.A2aCase):
         harness.wait_for(lambda: self.server.database.query("SELECT count(*) FROM tasks") == [(0,)], what="all to go")
         self.server.send("end " + "x" * 70_000)
         refused = self.server.rpc("tasks/send", {"id": client.new_id(), "message": client.text_message("end")})
-        self.assertIn("keeps no more than 65536 bytes of one caller", refused.raw.decode())
+        self.assertIn("stores at most 65536 bytes per caller", refused.raw.decode())
 
 
 class Trees(plan_case.PlanCase):

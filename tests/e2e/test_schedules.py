@@ -152,7 +152,7 @@ class WrongSchedule(harness.ServerCase):
         card["baton"]["schedule"]["cron"] = "@daily"
         path.write_text(json.dumps(card), encoding="utf-8")
         server.start()
-        self.assertIn("/baton/schedule/timezone: there is no such time zone: this schedule is off", server.log_text())
+        self.assertIn("/baton/schedule/timezone: is not a known time zone; this schedule is disabled", server.log_text())
         self.assertEqual(server.metric("baton_schedules"), 0)
 
 

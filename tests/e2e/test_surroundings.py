@@ -115,10 +115,10 @@ class Refused(unittest.TestCase):
         return server.log_text()
 
     def test_a_token_of_a_caller(self):
-        self.assertIn("holds a caller's token and is not passed on", self.start_with(["ANNS_TOKEN"]))
+        self.assertIn("contains a caller's token, so agents do not get it", self.start_with(["ANNS_TOKEN"]))
 
     def test_a_setting_of_batons(self):
-        self.assertIn("is Baton's own and is not passed on", self.start_with(["BATON_TOKENS"]))
+        self.assertIn("is reserved for Baton", self.start_with(["BATON_TOKENS"]))
 
 
 class Verbose(harness.ServerCase):

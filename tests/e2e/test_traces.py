@@ -321,7 +321,7 @@ class AccessLog(harness.ServerCase):
             answer = self.server.http("POST", "/agents/tracer", body=b"{}",
                                       headers={"Content-Type": "application/json"})
             self.assertEqual(answer.status, 401)
-        lines = [line for line in self.server.log_text().splitlines() if "has no token" in line]
+        lines = [line for line in self.server.log_text().splitlines() if "has no valid token" in line]
         self.assertEqual(len(lines), 1, lines)
 
     def test_without_the_setting_there_are_no_lines(self):
