@@ -199,9 +199,9 @@ class AguiFailures(harness.ServerCase):
 
     def test_what_is_too_large_fails_the_task(self):
         self.there.script(run(*text("x" * 3000)))
-        self.assertEqual(self.failed("small"), "an event of the remote agent is larger than its card allows (line_max)")
+        self.assertEqual(self.failed("small"), "an event of the remote agent is larger than its card allows (line_max_bytes)")
         self.there.script(run(*text(*["x" * 1000] * 30)))
-        self.assertEqual(self.failed("small"), "the remote agent's answer is larger than its card allows (output_max)")
+        self.assertEqual(self.failed("small"), "the remote agent's answer is larger than its card allows (output_max_bytes)")
 
     def test_a_private_address_is_refused_unless_its_origin_is_allowed(self):
         self.assertIn("cannot be reached", self.failed("hidden"))

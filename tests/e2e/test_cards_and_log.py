@@ -70,7 +70,7 @@ class Startup(StartCase):
             said = self.line_with(server, "no-such-python")
             self.assertEqual((said["level"], said["agent"]), ("warning", "approval"))
             self.assertRegex(said["message"], r"approval/card\.json:\d+:\d+: /baton/command")
-            self.assertIn("echo/card.json", self.line_with(server, '"agent.py" was not found')["message"])
+            self.assertIn("echo/card.json", self.line_with(server, '"agent.py" is missing')["message"])
 
     def test_flags_that_are_yes_or_no_take_a_value_or_none(self):
         for words in (["--strict"], ["--strict=true"], ["--strict", "true"]):

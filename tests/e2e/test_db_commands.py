@@ -194,7 +194,7 @@ class Move(a2a_case.A2aCase):
 
     def test_what_no_export_has_written_is_refused_with_its_line(self):
         for lines, said in (("nonsense", "line 1"), ('{"baton": 1}\n{"event": {"task": 3}}', "line 2"),
-                            ('{"baton": 9}', "version 9"), ('{"task": {"key": 1, "turn_state": "running"}}', "at rest")):
+                            ('{"baton": 9}', "version 9"), ('{"task": {"key": 1, "turn_state": "running"}}', "a turn that has not ended")):
             with self.subTest(said):
                 path = self.server.folder / "wrong.jsonl"
                 path.write_text(lines, encoding="utf-8")

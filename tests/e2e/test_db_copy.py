@@ -57,7 +57,7 @@ class Refused(unittest.TestCase):
                     ((), 2, "name the database"), (("baton.db",), 2, "name the database"),
                     (("a.db", url), 2, "--to-file"), ((url, "a.db"), 2, "--from-file"),
                     (("a.db", "b.db"), 2, "baton db backup"), (("a.db", "mysql://h/d"), 2, "postgresql://"),
-                    (("postgresql://h/a", "postgres://h/b"), 2, "pg_dump"), ((":memory:", "a.db"), 2, "in memory"),
+                    (("postgresql://h/a", "postgres://h/b"), 2, "pg_dump"), ((":memory:", "a.db"), 2, "in-memory"),
                     (("a.db", "--to-file", file), 2, "chmod 600"), (("a.db", "--to-file", "none"), 2, "cannot read"),
                     ((f"{folder}/none.db", "postgresql://127.0.0.1:1/d"), 4, "file not found")):
                 with self.subTest(words):

@@ -193,7 +193,7 @@ else:
         terminal.say("begin")
         self.assertIn("Shall I?", terminal.await_text("go, yes or no: "))
         terminal.say("maybe")
-        self.assertIn("go is yes or no", terminal.await_text("go, yes or no: "))
+        self.assertIn("go must be yes or no", terminal.await_text("go, yes or no: "))
         terminal.say("yes")
         self.assertIn("2  large", terminal.await_text("which: "))
         terminal.say("2")

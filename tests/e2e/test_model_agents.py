@@ -201,7 +201,7 @@ class Trouble(ModelCase):
         self.model.script(streamed(chunk({"content": "half"}, "length")))
         task = self.run_task()
         self.assertEqual(self.reply(task), "half")
-        self.assertIn("no room for more (length)", self.reason(task))
+        self.assertIn("reached its length limit (length)", self.reason(task))
 
     def test_an_answer_without_a_word_is_asked_for_once_more_and_then_an_error(self):
         self.model.script(said(""), said("now"))

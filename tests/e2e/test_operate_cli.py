@@ -91,7 +91,7 @@ class Ops(operate_case.OperateCase):
     def test_node_is_not_drained_where_nobody_shares_its_store(self):
         code, _, complaints = self.ops("drain-node", "1", "--reason", "upgrade")
         self.assertEqual(code, NO_ANSWER)
-        self.assertIn("stop the program", complaints)
+        self.assertIn("stop the server", complaints)
         self.assertEqual(self.good("audit", "--action", "drain")[0]["outcome"], "conflict")
 
     def test_scale(self):
@@ -186,5 +186,5 @@ class Ops(operate_case.OperateCase):
         self.assertIn("BATON_TOKEN", complaints)
         code, _, complaints = self.ops("cancel", "999999", "--reason", "x", token=operate_case.VIEWER)
         self.assertEqual(code, NO_ANSWER)
-        self.assertIn("looking", complaints)
+        self.assertIn("read-only", complaints)
         self.assertEqual(self.ops("cancel", "1")[0], USAGE)

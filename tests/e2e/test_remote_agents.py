@@ -153,7 +153,7 @@ class EveryWay(RemoteCase):
             before = {one["id"] for one in self.far_tasks("slow")}
             ended = front.send("work", client.new_id(), agent="hasty")
             self.assertEqual(ended["status"]["state"], "failed")
-            self.assertIn("within 1 seconds", client.text_of(ended["status"]["message"]))
+            self.assertIn("within 1 second", client.text_of(ended["status"]["message"]))
             harness.wait_for(lambda: [one["status"]["state"] for one in self.far_tasks("slow")
                                       if one["id"] not in before] == ["TASK_STATE_CANCELED"],
                              what="the far task to be canceled")

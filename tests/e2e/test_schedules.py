@@ -148,7 +148,7 @@ class WrongSchedule(harness.ServerCase):
         with self.assertRaisesRegex(AssertionError, "did not start"):
             server.start()
         log = server.log_text()
-        self.assertIn('/baton/schedule/cron: "25" is not a hour, range or step', log)
+        self.assertIn('/baton/schedule/cron: "25" is not a valid hour, range or step', log)
         card["baton"]["schedule"]["cron"] = "@daily"
         path.write_text(json.dumps(card), encoding="utf-8")
         server.start()
