@@ -117,7 +117,7 @@ class Cards(BudgetCase):
     def test_the_smaller_of_card_and_request_holds(self):
         self.fails_at("max_children", "three", {"max_children": 3})
         self.fails_at("max_children", "three", {"max_children": 1})
-        self.assertIn("more than 1 tasks", self.reason(self.run_with("three", {"max_children": 1})))
+        self.assertIn("at most 1 task below it", self.reason(self.run_with("three", {"max_children": 1})))
         self.assertIn("more than 2 tasks", self.reason(self.run_with("three", {"max_children": 3})))
         self.fails_at("max_tokens", "poor", {"max_tokens": 1000}, use(11))
         self.fails_at("max_tokens", "poor", {"max_tokens": 5}, use(6))
@@ -160,7 +160,7 @@ class Models(ModelCase):
                                       ("brief", {}, 1), ("brief", {"max_rounds": 0}, 0)):
             with self.subTest(agent=agent, limits=limits):
                 self.model.script(self.again())
-                self.assertIn(f"more than {rounds} times (max_rounds)", self.fails(agent, **limits))
+                self.assertIn(f"more than {rounds} time", self.fails(agent, **limits))
                 self.assertEqual(self.asked(), rounds + 1)
 
     def test_no_round_begins_once_the_tokens_are_used_up(self):

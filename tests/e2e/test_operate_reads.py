@@ -33,7 +33,7 @@ class Lists(operate_case.OperateCase):
         self.assertEqual(self.keys("caller=nobody"), [])
         self.assertEqual(set(self.keys("caller=ann")), {self.joke, self.asking, self.failed})
         self.assertEqual(self.keys("age_min_s=3600"), [])
-        self.assertEqual(self.keys("error=LOG%20HAS%20MORE"), [self.failed])
+        self.assertEqual(self.keys("error=SEE%20THE%20LOG"), [self.failed])
         context = self.read(f"/tasks/{self.joke}")["task"]["context"]
         self.assertEqual(self.keys(f"context={context}"), [self.joke])
 

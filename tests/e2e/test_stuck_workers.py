@@ -123,6 +123,6 @@ class SilentAgents(StuckWorkers):
         neighbour = self.begin("hold")
         ended = self.server.send("mute", agent="stuck-worker")
         self.assertEqual(ended["status"]["state"], "failed")
-        self.assertIn("did not say anything within 3 seconds", client.text_of(ended["status"]["message"]))
+        self.assertIn("printed nothing for 3 seconds", client.text_of(ended["status"]["message"]))
         self.open_gate(neighbour)
         self.answer(neighbour)

@@ -65,7 +65,7 @@ def scenes():
         send("x", "joke", "joke-1"), send("x", "phone", "phone-1"), send("complain", "bad", "bad-1"),
         *(read("/tasks" + query) for query in ("", "?state=input-required", "?state=failed,completed&limit=1",
                                                "?agent=joke&order=oldest", "?caller=nobody", "?id=joke-1",
-                                               "?error=LOG%20HAS%20MORE", "?age_min_s=3600", "?roots=1&count=0")),
+                                               "?error=SEE%20THE%20LOG", "?age_min_s=3600", "?roots=1&count=0")),
         read("/tasks?limit=1", keep={"n": "next"}), read("/tasks?limit=1&cursor=$n"),
         *(read(f"/tasks/{key}{more}") for key, more in ((1, ""), (2, ""), (3, ""), (1, "/events"),
         (1, "/events?after=2&limit=1"),
