@@ -36,14 +36,14 @@ task::Message of_text(std::string text) {
   return message;
 }
 
-bool is_plain_text(const task::Part& part) {
+bool is_bare_text(const task::Part& part) {
   return part == task::Part::of_text(part.content);
 }
 
 // Whether the artifact is what A2A makes of a streamed reply: nothing but text, without a name.
 bool is_reply(const task::Artifact& artifact) {
   return artifact.name.empty() && artifact.description.empty() && artifact.metadata.empty() &&
-         artifact.extensions.empty() && std::ranges::all_of(artifact.parts, is_plain_text);
+         artifact.extensions.empty() && std::ranges::all_of(artifact.parts, is_bare_text);
 }
 
 std::string joined(const std::vector<task::Part>& parts) {
@@ -79,7 +79,7 @@ TextMark mark_of(const task::Part& part) {
 std::string take_text(task::Artifact& artifact) {
   std::string text;
   std::erase_if(artifact.parts, [&](const task::Part& part) {
-    if (!is_plain_text(part)) return false;
+    if (!is_bare_text(part)) return false;
     text += part.content;
     return true;
   });

@@ -74,8 +74,8 @@ TEST_CASE("A child's replies are shown as its parent's, piece by piece, while th
   const Replies there = replies_of(bench, family.key);
   CHECK(!there[0].is_open);
   CHECK(there[1].is_open);
-  CHECK(there[0].id.value == "t1-s1.0");
-  CHECK(there[1].id.value == "t1-s1.1");
+  CHECK(there[0].id.value == "t1-s2.0");
+  CHECK(there[1].id.value == "t1-s2.1");
   CHECK(begun(bench, family.key) == 2);
   family.child->sink->finish(agents::Done{});
 }

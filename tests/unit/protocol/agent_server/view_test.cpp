@@ -252,11 +252,12 @@ TEST_CASE("Agent Server view: a new attempt closes open messages and has new ids
   CHECK(output_of(log) == "[" + lines[8].substr(std::string("message ").size()) + "]");
 }
 
-TEST_CASE("Agent Server view: an empty reply is a message with an empty text") {
+TEST_CASE("Agent Server view: a reply that is withdrawn is no part of the output") {
   RunLog log;
-  log.begin().add(task::TextDelta{{"t-r1.1"}, 0, "", true, true}).state(State::completed);
-  CHECK(output_of(log).find(R"("content":[{"object":"content","type":"text","text":""}])") !=
-        std::string::npos);
+  log.begin().reply("t-r1.1", {"draft"}).add(task::TextDelta{{"t-r1.1"}, 0, "", true, true});
+  log.reply("t-r1.2", {"answer"}).state(State::completed);
+  CHECK(output_of(log).find("draft") == std::string::npos);
+  CHECK(output_of(log).find("answer") != std::string::npos);
 }
 
 TEST_CASE("Agent Server view: messages at the end and within the run are shown") {

@@ -82,10 +82,8 @@ TEST_CASE("AG-UI view: streamed text is one message with its pieces") {
               R"({"type":"TEXT_MESSAGE_END","messageId":"m"})"});
 }
 
-TEST_CASE("AG-UI view: an empty text is a start and an end, and an end without a start is not shown") {
-  CHECK(inside({text("m", "", true, true)}) ==
-        Lines{R"({"type":"TEXT_MESSAGE_START","messageId":"m","role":"assistant"})",
-              R"({"type":"TEXT_MESSAGE_END","messageId":"m"})"});
+TEST_CASE("AG-UI view: an empty text and an end without a start are not shown") {
+  CHECK(inside({text("m", "", true, true)}).empty());
   CHECK(inside({text("m", "", false, true)}).empty());
 }
 
