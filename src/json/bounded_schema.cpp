@@ -256,7 +256,7 @@ constexpr std::string_view kSupported[] = {
     "exclusiveMaximum",
     "exclusiveMinimum",
     "format",
-    "item",
+    "items",
     "maxItems",
     "maxLength",
     "maxProperties",
@@ -415,7 +415,7 @@ class SchemaReader {
       read_named(index, keyword, rule, depth, definitions);
     } else if (keyword == "additionalProperties") {
       node.other_members = read(rule, {index, keyword}, depth);
-    } else if (keyword == "item") {
+    } else if (keyword == "items") {
       if (rule.is_array())
         return wrong(index, keyword, "must be one schema, not a list: use prefixItems for a list");
       node.items = read(rule, {index, keyword}, depth);

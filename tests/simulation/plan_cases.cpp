@@ -208,7 +208,8 @@ std::vector<std::string> plan_outcomes(const std::string& agent, const std::vect
     return {"failed\nthe task's budget allows at most 3 tasks below it (max_children)"};
   }
   if (agent == "plan-race") return {"completed\n(x)", "completed\n(y)"};
-  if (agent == "plan-spent") return {"failed\nthe task's budget allows at most 2 tasks below it (max_children)"};
+  if (agent == "plan-spent")
+    return {"failed\nthe task's budget allows at most 2 tasks below it (max_children)"};
   if (agent == "plan-long") return {"failed\nthe task exceeded its time limit (max_wall_s)"};
   return {"completed\n((s))/" + asked("p/asks>") + "/(loose)"};
 }

@@ -39,7 +39,8 @@ TEST_CASE("Configuration: a password on the command line is refused with the alt
     CAPTURE(way);
     CHECK(says(loaded, way));
   }
-  CHECK(says(load_config({"", "", {}, {{"db", "postgresql://db/tasks?password=sEcReT"}}}), "--db: holds a"));
+  CHECK(
+      says(load_config({"", "", {}, {{"db", "postgresql://db/tasks?password=sEcReT"}}}), "--db: contains a"));
   CHECK(load_config({"", "", {}, {{"db", "postgresql://baton@db/tasks"}}}).problems.empty());
 }
 
@@ -68,7 +69,7 @@ TEST_CASE("Configuration: db from a source of higher precedence overrides db_fil
   CHECK(loaded.problems.empty());
   CHECK(loaded.config.store.database == "mine.db");
   CHECK(says(load_config({"baton.json", R"({"db": "a.db", "db_file": "b"})", {}, {}}),
-             "db_file: is given beside"));
+             "db_file: is given together with"));
 }
 
 TEST_CASE("Configuration: a db_file that is missing, is empty or holds a wrong URL is a problem") {
@@ -77,7 +78,7 @@ TEST_CASE("Configuration: a db_file that is missing, is empty or holds a wrong U
   CHECK(says(with("/not/there"), "db_file: cannot read the file /not/there"));
   CHECK(says(with(files.write("empty", " \n")), "is empty"));
   CHECK(says(with(files.write("wrong", "postgresql://baton:sEcReT/x@db")),
-             "db_file: must be like postgresql://"));
+             "db_file: must look like postgresql://"));
 }
 
 TEST_CASE("Configuration: a file with a database's password that every user can read is refused") {
@@ -87,8 +88,8 @@ TEST_CASE("Configuration: a file with a database's password that every user can 
   const std::string config = files.write("baton.json", inline_url);
   for (const std::string& file : {secret, config})
     std::filesystem::permissions(file, std::filesystem::perms(0644));
-  CHECK(says(load_config({"", "", {}, {{"db_file", secret}}}), secret + ": holds a secret"));
-  CHECK(says(load_config({config, inline_url, {}, {}}), config + ": holds a secret"));
+  CHECK(says(load_config({"", "", {}, {{"db_file", secret}}}), secret + ": contains a secret"));
+  CHECK(says(load_config({config, inline_url, {}, {}}), config + ": contains a secret"));
   CHECK(load_config({config, R"({"db": "postgresql://baton@db/tasks"})", {}, {}}).problems.empty());
 }
 

@@ -127,7 +127,7 @@ TEST_CASE("Configuration: all wrong types and ranges are reported, each with its
       {R"({"port": 80.5})", "/port: must be a whole number"},
       {R"({"port": null})", "/port: must be a whole number"},
       {R"({"port": {}})", "/port: must be a whole number"},
-      {R"({"host": 5})", "/host: must be a text"},
+      {R"({"host": 5})", "/host: must be a string"},
       {R"({"host": ""})", "/host: must be a string with a length between 1 and 255"},
       {R"({"http": {"body_max": "8 parsecs"}})", "/http/body_max: must be a size between 1KiB and 1GiB"},
       {R"({"http": {"body_max": 1}})", "/http/body_max: must be a size between 1KiB and 1GiB"},
@@ -144,11 +144,11 @@ TEST_CASE("Configuration: all wrong types and ranges are reported, each with its
        "outbound.delegate_urls: https://a.example: it has no path"},
       {R"({"log": {"level": "loud"}})", "/log/level: must be one of trace, debug, info"},
       {R"({"log": {"format": 3}})", "/log/format: must be one of json, text"},
-      {R"({"port": 1, "port": 2})", "/port: is is given more than once"},
+      {R"({"port": 1, "port": 2})", "/port: is given more than once"},
       {R"({"public_url": "ftp://x"})", "public_url: must be an http or https URL"},
       {R"({"limits": {"artifact_max": 2048}})",
        "limits.part_max: must not be greater than limits.artifact_max"},
-      {R"({"webhooks": {"retry_max_s": 0.5}})", "webhooks.retry_first_s: must not be above"},
+      {R"({"webhooks": {"retry_max_s": 0.5}})", "webhooks.retry_first_s: must not be greater than"},
       {R"({"allow_anonymous": false})", "nobody could call"},
       {R"([])", "baton.json: must be a JSON object"},
   };
@@ -251,12 +251,13 @@ TEST_CASE("Configuration: wrong tokens are reported without their secrets") {
       {R"({"caller": "ann", "token": "sEcReT", "token_env": "X"})", "/tokens/0: must have exactly one"},
       {R"({"token": "sEcReT"})", "/tokens/0/caller: must be the caller's name"},
       {R"({"caller": "ann", "token": "sEcReT with space"})", "/tokens/0/token: must be printable ASCII"},
-      {R"({"caller": "ann", "token": ["sEcReT"]})", "/tokens/0/token: must be a text"},
+      {R"({"caller": "ann", "token": ["sEcReT"]})", "/tokens/0/token: must be a string"},
       {R"({"caller": "ann", "token_file": "/nowhere/at/all"})", "/tokens/0/token_file: cannot read the file"},
       {R"({"caller": "ann", "token_file": "/"})", "/tokens/0/token_file: cannot read the file"},
-      {R"({"caller": "ann", "token_env": "NOT_SET"})", "/tokens/0/token_env: must be the name of a variable"},
+      {R"({"caller": "ann", "token_env": "NOT_SET"})",
+       "/tokens/0/token_env: must be the name of an environment variable"},
       {R"({"caller": "ann", "token": "sEcReT", "agents": []})",
-       "/tokens/0/agents: must be a list of at least one"},
+       "/tokens/0/agents: must be a list with at least one"},
       {R"({"caller": "ann", "tokn": "sEcReT"})", "/tokens/0/tokn: is unknown; did you mean token?"},
       {R"({"caller": "a", "token": "sEcReT"}, {"caller": "b", "token": "sEcReT"})",
        "/tokens/1: has the same token"},
@@ -354,7 +355,7 @@ TEST_CASE("Configuration: a file with a token that every user can read is refuse
   std::ofstream(token) << "secret-of-ann\n";
   std::filesystem::permissions(token, std::filesystem::perms(0644));
   const std::string by_file = R"({"tokens": [{"caller": "ann", "token_file": ")" + token + R"("}]})";
-  CHECK(has_problem(load_config({config, by_file, {}, {}}), token + ": holds a secret"));
+  CHECK(has_problem(load_config({config, by_file, {}, {}}), token + ": contains a secret"));
   CHECK(load_config({config, by_file, {}, {{"allow_readable_secrets", "true"}}}).problems.empty());
   std::filesystem::permissions(token, std::filesystem::perms(0640));
   CHECK(load_config({config, by_file, {}, {}}).problems.empty());
@@ -362,7 +363,7 @@ TEST_CASE("Configuration: a file with a token that every user can read is refuse
   const std::string inside = R"({"tokens": [{"caller": "ann", "token": "secret-of-ann"}]})";
   std::ofstream(config) << inside;
   std::filesystem::permissions(config, std::filesystem::perms(0644));
-  CHECK(has_problem(load_config({config, inside, {}, {}}), config + ": holds a secret"));
+  CHECK(has_problem(load_config({config, inside, {}, {}}), config + ": contains a secret"));
   std::filesystem::permissions(config, std::filesystem::perms(0600));
   CHECK(load_config({config, inside, {}, {}}).problems.empty());
 }

@@ -123,15 +123,15 @@ TEST_CASE("Cron: the error names the wrong field") {
   CHECK(error_of("* * * *") == fields);
   CHECK(error_of("* * * * * *") == fields);
   CHECK(error_of("") == fields);
-  CHECK(error_of("60 * * * *") == "\"60\" is not a minute, range or step");
-  CHECK(error_of("* 24 * * *") == "\"24\" is not a hour, range or step");
-  CHECK(error_of("* * 0 * *") == "\"0\" is not a day of the month, range or step");
-  CHECK(error_of("* * * foo *") == "\"foo\" is not a month, range or step");
-  CHECK(error_of("* * * * 8") == "\"8\" is not a day of the week, range or step");
+  CHECK(error_of("60 * * * *") == "\"60\" is not a valid minute, range or step");
+  CHECK(error_of("* 24 * * *") == "\"24\" is not a valid hour, range or step");
+  CHECK(error_of("* * 0 * *") == "\"0\" is not a valid day of the month, range or step");
+  CHECK(error_of("* * * foo *") == "\"foo\" is not a valid month, range or step");
+  CHECK(error_of("* * * * 8") == "\"8\" is not a valid day of the week, range or step");
   for (const char* wrong : {"5-1 * * * *", "*/0 * * * *", "*/x * * * *", "5/10 * * * *", "1,,2 * * * *",
                             "-1 * * * *", "1- * * * *", "+1 * * * *", ", * * * *"}) {
     CAPTURE(wrong);
-    CHECK(error_of(wrong).ends_with("is not a minute, range or step"));
+    CHECK(error_of(wrong).ends_with("is not a valid minute, range or step"));
   }
   CHECK(error_of("@reboot") ==
         "must be five fields or @yearly, @monthly, @weekly, @daily or @hourly, not @reboot");

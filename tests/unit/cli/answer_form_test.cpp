@@ -39,17 +39,17 @@ TEST_CASE("AnswerForm: each kind of field reads its own lines and refuses others
     "any":{"type":"object"}}})");
   CHECK(value(made, 0, "Yes") == "true");
   CHECK(value(made, 0, " n ") == "false");
-  CHECK(value(made, 0, "perhaps") == "! is yes or no");
-  CHECK(value(made, 0, "") == "! is needed");
+  CHECK(value(made, 0, "perhaps") == "! must be yes or no");
+  CHECK(value(made, 0, "") == "! is required");
   CHECK(value(made, 1, "42") == "42");
   CHECK(value(made, 1, "4.5") == "! must be a whole number");
   CHECK(value(made, 1, "\"4\"") == "! must be a whole number");
   CHECK(value(made, 2, "4.5") == "4.5");
-  CHECK(value(made, 2, "four") == "! is a number");
+  CHECK(value(made, 2, "four") == "! must be a number");
   CHECK(value(made, 3, "say \"hi\"") == R"("say \"hi\"")");
   CHECK(value(made, 3, "") == R"("")");
   CHECK(value(made, 4, R"({"a":1})") == R"({"a":1})");
-  CHECK(value(made, 4, "{a") == "! is JSON");
+  CHECK(value(made, 4, "{a") == "! must be JSON");
 }
 
 TEST_CASE("AnswerForm: a choice is read by its number or its text") {

@@ -54,9 +54,9 @@ TEST_CASE("Card: problems are reported with their place") {
       "provider":{},"authentication":{"schemes":"bearer"},"defaultInputModes":[1],
       "skills":[{"id":"a"},5,{"id":"b","name":"B","tags":"x"}]})");
   for (const char* expected :
-       {"/name: is empty", "/url: must be an absolute http or https URL", "/version: must be a text",
+       {"/name: is empty", "/url: must be an absolute http or https URL", "/version: must be a string",
         "/capabilities/streaming: must be true or false", "/provider/organization: is missing",
-        "/authentication/schemes: must be a list", "/defaultInputModes/0: must be a text",
+        "/authentication/schemes: must be a list", "/defaultInputModes/0: must be a string",
         "/skills/0/name: is missing", "/skills/1: must be an object", "/skills/2/tags: must be a list"}) {
     CAPTURE(expected);
     CHECK(std::ranges::find(problems, expected) != problems.end());

@@ -186,7 +186,7 @@ TEST_CASE("Answers: the limits of questions are the server's settings") {
   const auto key = ask(bench, R"({"items":{}})");
   const auto task = bench.engine().reader().read(key, {});
   CHECK(task->status.state == State::failed);
-  CHECK(task::text_of(*task->status.message).find("it has more than 1 schemas in it") != std::string::npos);
+  CHECK(task::text_of(*task->status.message).find("it has more than 1 schema in it") != std::string::npos);
 }
 
 TEST_CASE("Answers: the answer to a child's question is checked at its parent") {

@@ -101,7 +101,7 @@ TEST_CASE("BoundedSchema: each keyword accepts what it describes, and gives a re
       {R"({"additionalProperties": {"type": "integer"}, "minProperties": 1, "maxProperties": 2})",
        {R"({"a/b": 1})"},
        {{R"({"a/b": "x"})", "/a~1b: must be an integer"},
-        {"{}", ": must have at least 1 members"},
+        {"{}", ": must have at least 1 member"},
         {R"({"a": 1, "b": 2, "c": 3})", ": must have at most 2 members"}}},
       {R"({"allOf": [{"minimum": 1}, {"maximum": 2}]})", {"1.5"}, {{"3", ": must be at most 2"}}},
       {R"({"anyOf": [{"type": "string"}, {"type": "null"}]})",
@@ -123,7 +123,7 @@ TEST_CASE("BoundedSchema: each keyword accepts what it describes, and gives a re
        {{"[]", ": must be an integer"}}},
       {R"({"properties": {"a": {"$ref": "#/$defs/A", "maxLength": 1}}, "$defs": {"A": {"type": "string"}}})",
        {R"({"a": "x"})"},
-       {{R"({"a": "xx"})", "/a: must have at most 1 characters"}, {R"({"a": 1})", "/a: must be a string"}}},
+       {{R"({"a": "xx"})", "/a: must have at most 1 character"}, {R"({"a": 1})", "/a: must be a string"}}},
       {"true", {"1"}, {}},
       {"{}", {"1", "null"}, {}},
       {R"({"title": "T", "description": 1, "default": 3, "examples": 4, "$schema": 1, "$id": 2, "$comment": 3, "readOnly": 1,
@@ -331,7 +331,7 @@ TEST_CASE("BoundedSchema: keywords that depend on an unenforced pattern accept, 
   CHECK(problem_of(R"({"oneOf": [{"pattern": "(?=a)b"}, {"type": "string"}]})", R"("x")") == "");
   CHECK(problem_of(R"({"anyOf": [{"pattern": "(?=a)b"}, {"type": "null"}]})", R"("x")") == "");
   CHECK(problem_of(R"({"pattern": "(?=a)b", "maxLength": 1})", R"("xx")") ==
-        ": must have at most 1 characters");
+        ": must have at most 1 character");
 }
 
 TEST_CASE("BoundedSchema: pointers and values in reasons are cut") {

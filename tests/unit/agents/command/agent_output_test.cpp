@@ -103,10 +103,8 @@ TEST_CASE("AgentOutput: an event out of order fails the turn and does not reach 
   const std::pair<const char*, const char*> wrong[] = {
       {R"({"type":"step","name":"s","phase":"finish"})", R"(step: "s" has not started)"},
       {R"({"type":"tool-result","id":"x","content":1})", R"(tool-result: this turn has no call "x")"},
-      {R"({"type":"tool-call","id":"c","name":"own"})",
-       R"(tool-call: this turn already has a call "c")"},
-      {R"({"type":"tool-call","id":"c","name":"pick"})",
-       R"(tool-call: this turn already has a call "c")"}};
+      {R"({"type":"tool-call","id":"c","name":"own"})", R"(tool-call: this turn already has a call "c")"},
+      {R"({"type":"tool-call","id":"c","name":"pick"})", R"(tool-call: this turn already has a call "c")"}};
   for (const auto& [line, why] : wrong) {
     CAPTURE(line);
     Bench bench(R"([{"name":"pick"}])");

@@ -75,7 +75,7 @@ TEST_CASE("PartFiles: a message with more files than allowed is refused before a
   REQUIRE_FALSE(written);
   CHECK(written.error().code == base::ErrorCode::too_large);
   CHECK(written.error().for_caller ==
-        "the message has 3 files and data parts, but this agent accepts at most 2 at most");
+        "the message has 3 files and data parts, but this agent accepts at most 2");
   CHECK(folder.is_empty());
 }
 
@@ -85,7 +85,7 @@ TEST_CASE("PartFiles: paths that are longer than allowed together are refused be
   const auto written = files.write();
   REQUIRE_FALSE(written);
   CHECK(written.error().code == base::ErrorCode::too_large);
-  CHECK(written.error().for_caller.find("takes 3000 at most") != std::string::npos);
+  CHECK(written.error().for_caller.find("accepts at most 3000") != std::string::npos);
   CHECK(folder.is_empty());
 }
 
@@ -117,8 +117,7 @@ TEST_CASE("TextTurn: too many files fail the turn with a reason that names the l
   turn.message = message_of(2);
   auto running = bench.start(std::move(turn));
   REQUIRE(running.sink->wait_finished());
-  CHECK(running.sink->ending() ==
-        "the message has 2 files and data parts, but this agent accepts at most 1 at most");
+  CHECK(running.sink->ending() == "the message has 2 files and data parts, but this agent accepts at most 1");
   CHECK(running.sink->all_text().empty());
 }
 

@@ -47,12 +47,12 @@ TEST_CASE("UnfinishedSteps: opening or closing out of order is refused, and the 
   CHECK(open.take(finish("plan")).empty());
   CHECK(open.take(finish("plan")) == "step: \"plan\" has not started");
 
-  CHECK(open.take(result("c1")) == "tool-result: this turn has no call \"c1\" ");
+  CHECK(open.take(result("c1")) == "tool-result: this turn has no call \"c1\"");
   CHECK(open.take(call("c1")).empty());
-  CHECK(open.take(call("c1")) == "tool-call: this turn already has a call \"c1\" ");
+  CHECK(open.take(call("c1")) == "tool-call: this turn already has a call \"c1\"");
   CHECK(open.take(result("c1")).empty());
   CHECK(open.take(result("c1")) == "tool-result: the call \"c1\" already has its result");
-  CHECK(open.take(call("c1")) == "tool-call: this turn already has a call \"c1\" ");
+  CHECK(open.take(call("c1")) == "tool-call: this turn already has a call \"c1\"");
 }
 
 TEST_CASE("UnfinishedSteps: close gives open calls a result, then ends steps, the last begun first") {

@@ -125,7 +125,7 @@ TEST_CASE("Plan picture: boxes do not overlap, stay on the page and lie within t
 TEST_CASE("Plan picture: a plan shows its conditions, bounds, rules and compensations") {
   const std::string svg = draw(kLarge);
   for (const char* text :
-       {"map over /message/files, 8 at once", "join: 2 of them", "join: any", "undone by",
+       {"map over /message/files, 8 at once", "join: 2 must succeed", "join: any", "undone by",
         "skill is &quot;short&quot;", "otherwise", "wait 1 min 30 s", "asks: Publish?",
         "loop until inner/text is &quot;good&quot;, at most 3 times", "map over a list of 2"}) {
     CAPTURE(text);
@@ -160,7 +160,7 @@ TEST_CASE("Plan picture: each state of a step has its own class and text") {
                                       failed("p/canceled", 1, "canceled"),
                                       {What::due, "p/pause", 0, at(15'000)}});
   const std::vector<std::array<std::string, 3>> table{{"idle", "idle", ""},
-                                                      {"working", "working", "working 9 s"},
+                                                      {"working", "working", "running 9 s"},
                                                       {"done", "done", "done in 2.5 s"},
                                                       {"failed", "failed", "failed in 2.5 s"},
                                                       {"again", "retries", "failed, retrying"},
@@ -230,7 +230,7 @@ TEST_CASE("Plan picture: a map is drawn once, with counts of its items") {
   }
   const std::string svg = draw(plan, records);
   CHECK(shown(svg, "m").state == "working");
-  CHECK(shown(svg, "m").text.find("2 of 10 done, 1 failed, 1 under way") != std::string::npos);
+  CHECK(shown(svg, "m").text.find("2 of 10 done, 1 failed, 1 running") != std::string::npos);
   CHECK(shown(svg, "one").text.find("3 done, 1 working") != std::string::npos);
   CHECK(shown(svg, "two").text.find("2 done, 1 failed") != std::string::npos);
   CHECK(boxes(svg, "box").size() == 2);

@@ -125,7 +125,7 @@ const char* const kReserve = R"({"id": "p", "sequence": [
 
 TEST_CASE("PlanRun: a map over a value that is not a list fails, and the error shows the value") {
   const std::vector<std::pair<std::string, std::string>> cases{
-      {R"({"items": "[1,2]"})", "the text \"[1,2]\""},
+      {R"({"items": "[1,2]"})", "the string \"[1,2]\""},
       {R"({"items": {"a": 1}})", "an object"},
       {R"({"items": 3})", "the number 3"},
       {R"({"items": null})", "nothing"},
@@ -153,7 +153,7 @@ TEST_CASE("PlanRun: a map over an empty list is done, and a text that holds a li
   Run words(each_over("text"));
   words.turn();
   CHECK(failure(words.turn({words.done("p/list#1", "x and y")})) ==
-        "step each failed: its items must be a list, but /steps/list/text is the text \"x and y\"");
+        "step each failed: its items must be a list, but /steps/list/text is the string \"x and y\"");
 }
 
 namespace {
@@ -187,10 +187,11 @@ TEST_CASE("PlanRun: a text that is a number is compared as a number") {
 
 TEST_CASE("PlanRun: values that cannot be compared fail the step, and the error shows both") {
   CHECK(decided(when(R"("greater": 5)"), R"({"a": "many"})") ==
-        "step p failed: /message/data/a is \"many\", and 5 ");
-  CHECK(decided(when(R"("less": 5)"), R"({"b": 1})") == "step p failed: /message/data/a is nothing, and 5 ");
+        "step p failed: /message/data/a is \"many\", which cannot be compared with 5");
+  CHECK(decided(when(R"("less": 5)"), R"({"b": 1})") ==
+        "step p failed: /message/data/a is nothing, which cannot be compared with 5");
   CHECK(decided(when(R"("contains": "x")"), R"({"a": {"x": 1}})") ==
-        "step p failed: /message/data/a is {\"x\": 1}, and \"x\" ");
+        "step p failed: /message/data/a is {\"x\": 1}, which cannot be compared with \"x\"");
   // A plan that tests first whether the value exists does not fail.
   CHECK(decided(R"({"all": [{"value": "/message/data/a", "exists": true}, )" + when(R"("less": 5)") + "]}",
                 "{}") == "no");

@@ -165,7 +165,7 @@ TEST_CASE("A2A before 1.0: an absent historyLength and 0 differ from 0.2 on") {
   CHECK(history_of(v0_3(), "2") == 2);
   const auto negative = parsed(R"({"id":"t1","historyLength":-1})");
   CHECK(error_of(v0_3().read_task_request(negative.root())) ==
-        "params.historyLength: must be a whole number from 0");
+        "params.historyLength: must be a whole number of at least 0");
 }
 
 TEST_CASE("A2A before 1.0: unknown members are ignored") {

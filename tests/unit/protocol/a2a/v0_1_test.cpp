@@ -71,9 +71,9 @@ TEST_CASE("A2A 0.1 send: errors name the wrong member") {
         "params.message.parts[0].file.bytes: is not base64");
   CHECK(send_error(era,
                    R"({"id":"a","message":{"parts":[{"type":"file","file":{"bytes":"aGk=","uri":"x"}}]}})") ==
-        "params.message.parts[0].file: exactly one of bytes and uri is needed");
+        "params.message.parts[0].file: exactly one of bytes and uri is required");
   CHECK(send_error(era, R"({"id":"a","historyLength":-1,)" + message + "}") ==
-        "params.historyLength: must be a whole number from 0");
+        "params.historyLength: must be a whole number of at least 0");
   CHECK(send_error(era, R"({"id":"a","metadata":[],)" + message + "}") ==
         "params.metadata: must be an object");
   CHECK(send_error(era, R"({"id":"a","message":{"parts":[{"type":5,"text":"x"}]}})") ==
@@ -182,7 +182,7 @@ TEST_CASE("A2A 0.1 get: a reader's last event is read from the metadata") {
   CHECK(read.last_event == task::EventNumber{7});
   const auto wrong = parsed(R"({"id":"t1","metadata":{"lastEventId":"7"}})");
   CHECK(error_of(era.read_task_request(wrong.root())) ==
-        "params.metadata.lastEventId: must be a whole number from 0");
+        "params.metadata.lastEventId: must be a whole number of at least 0");
 }
 
 TEST_CASE("A2A 0.1 list: lists are unsupported") {

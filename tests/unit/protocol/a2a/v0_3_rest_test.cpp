@@ -129,7 +129,7 @@ TEST_CASE("A2A 0.3 REST: tasks are identified by resource names and ids, with va
   CHECK(request.history_length == 5);
   const auto negative = parsed(R"({"id":"t1","historyLength":"-1"})");
   CHECK(error_of(v0_3_rest().read_task_request(negative.root())) ==
-        "historyLength: must be a whole number from 0");
+        "historyLength: must be a whole number of at least 0");
   const auto document = parsed(R"({"name":"t1"})");
   CHECK(error_of(v0_3_rest().read_task_request(document.root())) == "name: must be a name such as tasks/1");
 }

@@ -111,7 +111,7 @@ TEST_CASE("A2A 0.3 send: errors name the wrong member") {
   CHECK(configured("[]") == "params.configuration: must be an object");
   CHECK(configured(R"({"blocking":"no"})") == "params.configuration.blocking: must be true or false");
   CHECK(configured(R"({"historyLength":-1})") ==
-        "params.configuration.historyLength: must be a whole number from 0");
+        "params.configuration.historyLength: must be a whole number of at least 0");
   CHECK(configured(R"({"pushNotificationConfig":{"url":"ftp://x"}})") ==
         "params.configuration.pushNotificationConfig.url: must be an http or https URL");
 }

@@ -114,7 +114,7 @@ TEST_CASE("A2A 1.0 send: required members must be present, and errors name the w
   CHECK(send_error(v1_0(), R"({"message":{"messageId":"m","role":"ROLE_USER","parts":[{}]}})") ==
         "message.parts[0]: exactly one of text, raw, url and data is required");
   CHECK(send_error(v1_0(), "{" + kMessage + R"(,"configuration":{"historyLength":-1}})") ==
-        "configuration.historyLength: must be a whole number from 0");
+        "configuration.historyLength: must be a whole number of at least 0");
   CHECK(send_error(v1_0(), "{" + kMessage + R"(,"configuration":{"returnImmediately":1}})") ==
         "configuration.returnImmediately: must be true or false");
   CHECK(send_error(v1_0(), "{" + kMessage + R"(,"metadata":[]})") == "metadata: must be an object");
@@ -140,7 +140,7 @@ TEST_CASE("A2A 1.0: a request about a task must name it") {
   }
   CHECK(error_of(v1_0().read_task_request(parsed(R"({"id":5})").root())) == "id: must be a string");
   CHECK(error_of(v1_0().read_task_request(parsed(R"({"id":"t1","historyLength":-1})").root())) ==
-        "historyLength: must be a whole number from 0");
+        "historyLength: must be a whole number of at least 0");
 }
 
 TEST_CASE("A2A 1.0 push config: the flat form is read, under either name of its task") {

@@ -72,7 +72,7 @@ TEST_CASE("A2A 1.0 list: the values of a query are read") {
 TEST_CASE("A2A 1.0 list: unknown members are ignored, and invalid or too large numbers are refused") {
   CHECK(list(R"({"unknown":"1","frobnicate":{"a":[]}})").filter.limit == 50);
   CHECK(list_error(R"({"pageSize":1099511627776})") == "pageSize: must be a whole number from 1 to 100");
-  CHECK(list_error(R"({"historyLength":"1.5"})") == "historyLength: must be a whole number from 0");
+  CHECK(list_error(R"({"historyLength":"1.5"})") == "historyLength: must be a whole number of at least 0");
 }
 
 TEST_CASE("A2A 1.0 list: states are read by name and number, and unspecified means any") {
@@ -98,7 +98,7 @@ TEST_CASE("A2A 1.0 list: errors name the wrong filter") {
   }
   CHECK(list_error(R"({"statusTimestampAfter":"yesterday"})") ==
         "statusTimestampAfter: must be a time such as 2026-01-31T10:00:00Z");
-  CHECK(list_error(R"({"historyLength":-1})") == "historyLength: must be a whole number from 0");
+  CHECK(list_error(R"({"historyLength":-1})") == "historyLength: must be a whole number of at least 0");
   CHECK(list_error(R"({"includeArtifacts":"yes"})") == "includeArtifacts: must be true or false");
   CHECK(list_error("[]") == "params: must be an object");
 }

@@ -287,16 +287,17 @@ TEST_CASE("AG-Kit view: a new attempt closes open calls and uses new ids") {
   log.add(task::Withdrawn{{{"t-r1.1"}}});
   log.add(task::TextDelta{{"t-r1.1"}, 0, "Let me see", true, true}).call("1", "now", "{}");
   log.result("1", R"("12:00")").state(State::completed);
-  CHECK(shown(log) == Lines{R"({"type":"text","content":"Let me"})",
-                            R"({"type":"tool-call-start","toolCallId":"1","toolCallName":"now"})",
-                            R"({"type":"tool-call-args","toolCallId":"1","delta":"{}"})",
-                            R"({"type":"tool-call-end","toolCallId":"1"})",
-                            R"({"type":"tool-result","toolCallId":"1","result":"The tool returned no result."})",
-                            R"({"type":"text","content":"Let me see"})",
-                            R"({"type":"tool-call-start","toolCallId":"1-8","toolCallName":"now"})",
-                            R"({"type":"tool-call-args","toolCallId":"1-8","delta":"{}"})",
-                            R"({"type":"tool-call-end","toolCallId":"1-8"})",
-                            R"({"type":"tool-result","toolCallId":"1-8","result":"12:00"})", "[DONE]"});
+  CHECK(shown(log) ==
+        Lines{R"({"type":"text","content":"Let me"})",
+              R"({"type":"tool-call-start","toolCallId":"1","toolCallName":"now"})",
+              R"({"type":"tool-call-args","toolCallId":"1","delta":"{}"})",
+              R"({"type":"tool-call-end","toolCallId":"1"})",
+              R"({"type":"tool-result","toolCallId":"1","result":"The tool returned no result."})",
+              R"({"type":"text","content":"Let me see"})",
+              R"({"type":"tool-call-start","toolCallId":"1-8","toolCallName":"now"})",
+              R"({"type":"tool-call-args","toolCallId":"1-8","delta":"{}"})",
+              R"({"type":"tool-call-end","toolCallId":"1-8"})",
+              R"({"type":"tool-result","toolCallId":"1-8","result":"12:00"})", "[DONE]"});
 }
 
 TEST_CASE("AG-Kit view: an agent's message within a run is shown as text, a user's is not") {

@@ -263,7 +263,7 @@ TEST_CASE("gRPC requests: errors name the member as in JSON") {
         "message.role: must be ROLE_USER or ROLE_AGENT");
   const std::string good = R"({"messageId":"m","role":1,"parts":[{"text":"x"}]})";
   CHECK(sent(good.c_str(), R"(,"configuration":{"historyLength":-1})") ==
-        "configuration.historyLength: must be a whole number from 0");
+        "configuration.historyLength: must be a whole number of at least 0");
   CHECK(sent(good.c_str(), R"(,"configuration":{"taskPushNotificationConfig":{"url":"x"}})") ==
         "configuration.taskPushNotificationConfig.url: must be an http or https URL");
   CHECK(error(kNow + "GetTask", R"({"id":")" + std::string(257, 'x') + R"("})") ==

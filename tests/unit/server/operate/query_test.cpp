@@ -61,7 +61,7 @@ TEST_CASE("Query: turn=none finds tasks without a turn") {
 
 TEST_CASE("Query: unknown, repeated and invalid parameters are reported by name") {
   CHECK(problem_of({{"agnet", "x"}}) == "agnet: is unknown; did you mean agent?");
-  CHECK(problem_of({{"agent", "a"}, {"agent", "b"}}) == "agent: is is given more than once");
+  CHECK(problem_of({{"agent", "a"}, {"agent", "b"}}) == "agent: is given more than once");
   CHECK(problem_of({{"state", "great"}}) == "state: has an unknown state: great");
   CHECK(problem_of({{"parent", "-1"}}) == "parent: must be a numeric key");
   CHECK(problem_of({{"undelivered", "yes"}}).starts_with("undelivered: must be one of"));
