@@ -267,7 +267,7 @@ class Loader {
     if (!c.proxy.secret_env.empty()) config().cards.secret_variables.push_back(c.proxy.secret_env);
     for (const std::string& origin : c.outbound_origins) {
       if (!web(origin) || !outbound::parse_url(origin)) {
-        wrong("outbound.origins", "must be like https://host:port");
+        wrong("outbound.origins", "must be an origin such as https://host:port");
       }
     }
     for (const std::string& url : c.cards.delegate_urls) {

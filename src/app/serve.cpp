@@ -287,7 +287,7 @@ int serve(const Config& configured, const std::function<LoadedConfig()>& read_ag
   agents::ProcessHost processes(true);
   if (config.cards.dev)
     spdlog::log(config.on_loopback() ? spdlog::level::debug : spdlog::level::warn,
-                "--dev: callers see what agents write to standard error; not for production");
+                "--dev is not for production: callers can see the agents' standard error");
   outbound::Breakers breakers;
   outbound::CallCounts calls;
   outbound::ByteBudget answers(config.outbound_budget);

@@ -48,7 +48,7 @@ engine::EngineWiring engine_wiring(const Config& config, const Dependencies& dep
   wiring.on_asked_to_drain = [] { kill(getpid(), SIGTERM); };  // like a service manager
   wiring.on_deliveries_written = std::move(on_deliveries_written);
   wiring.on_flush_failed = [](const base::Error& error) {
-    spdlog::critical("{}; ending, as nothing more can be promised", error.for_log);
+    spdlog::critical("{}; exiting, because new changes could be lost", error.for_log);
     spdlog::shutdown();
   };
   if (config.cards.dev)

@@ -234,7 +234,7 @@ class Listing {
     int total = 0;
     for (const AgentTasks& source : sources_) total += source.total();
     const std::string of = total > shown_ ? " of " + std::to_string(total) : std::string();
-    console_.print_note(std::to_string(shown_) + of + " tasks; --all shows every one");
+    console_.print_note(std::to_string(shown_) + of + " tasks; --all shows all of them");
   }
 
   int failed(const std::string& text) {

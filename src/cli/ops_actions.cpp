@@ -168,7 +168,7 @@ int await_job(OpsSession& session, const std::string& key) {
     if (!job) return session.code();
     if (is_over(job->root()["state"].string())) break;
     if (session.interrupt().wait(kLook)) {
-      session.console().print_note("the job goes on; `baton ops job " + key + "` shows it");
+      session.console().print_note("the job continues; `baton ops job " + key + "` shows it");
       return kExitInterrupted;
     }
   }
@@ -190,7 +190,7 @@ int await_count(OpsSession& session, const std::string& key) {
       return kExitUsage;
     }
     if (state == "done") {
-      session.console().print_note("0 tasks; nothing is to be done");
+      session.console().print_note("no task matches the filter; there is nothing to do");
       return kExitDone;
     }
     if (state != "preparing") {
@@ -235,8 +235,8 @@ int ops_drain(OpsActOptions options) {
     if (*running == 0) break;
     if (session.interrupt().wait(kLook)) return kExitInterrupted;
   }
-  session.console().print_note(options.place +
-                               " is paused, and none of its turns runs; `baton ops resume` ends that");
+  session.console().print_note(
+      options.place + " is paused, and none of its turns is running; `baton ops resume` continues it");
   return kExitDone;
 }
 
@@ -246,7 +246,8 @@ int ops_drain_node(OpsActOptions options) {
   if (!asked) return session.code();
   show_result(session.console(), asked->root());
   if (asked->root()["node"]["self"].boolean()) {
-    session.console().print_note("this is the node that answers, so it cannot be asked whether it is gone");
+    session.console().print_note(
+        "this is the node that answers, so this command cannot wait until it is gone");
     return kExitDone;
   }
   while (true) {

@@ -36,7 +36,7 @@ int show_what_goes(OpsSession& session, const OpsDeleteOptions& options) {
            ", " + (count["exact"].boolean() ? "" : "at least ") + task_count(text_in(count, "tasks")) + ",";
   }
   session.console().print_note(printable_line(what) +
-                               " would be deleted for good; nothing is done without --yes");
+                               " would be deleted permanently; repeat with --yes to delete");
   return kExitUsage;
 }
 

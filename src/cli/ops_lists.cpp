@@ -155,7 +155,7 @@ int list(const OpsListOptions& options, const std::string& path, const char* row
   } while (!cursor.empty() && (options.all || table.count() < wanted) && !session.interrupt().pending());
   table.flush();
   if (session.console().for_people() && table.count() == 0) session.console().print_note("none");
-  if (!cursor.empty()) session.console().print_note("there are more; --all shows every one");
+  if (!cursor.empty()) session.console().print_note("there are more; --all shows all of them");
   return session.interrupt().pending() ? kExitInterrupted : kExitDone;
 }
 

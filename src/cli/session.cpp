@@ -172,7 +172,7 @@ int Session::report_state(task::State state, const std::string& task) {
 int Session::report_interrupt(const FollowEnd& end) {
   console_.end();
   if (!end.task.empty()) {
-    console_.print_note("the task goes on without you");
+    console_.print_note("the task continues in the background");
     console_.print_note("to watch it:  " + watch_line(end));
     console_.print_note("to cancel it: " + command_line(client_, {"cancel", end.task.value}));
   }

@@ -89,7 +89,7 @@ base::Result<void> check_webhook(const task::PushConfig& config, const outbound:
   if (!url) return base::fail(url.error());
   if (is_key(config) && config.credentials.empty())
     return base::fail(base::ErrorCode::invalid_argument,
-                      "authentication: HMAC-SHA256 needs a key as credentials");
+                      "authentication: HMAC-SHA256 requires a key in credentials");
   return outbound::check_target(*url, policy);
 }
 

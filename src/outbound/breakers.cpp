@@ -117,7 +117,8 @@ void Breakers::add_to(base::MetricsText& out) const {
   family("baton_outbound_breaker_state", Type::gauge,
          "State of the circuit breaker for each server called: 0 closed, 1 half open, 2 open.",
          [](const Status& one) { return static_cast<int>(one.state); });
-  family("baton_outbound_failures_total", Type::counter, "Calls without a connection or a proper answer.",
+  family("baton_outbound_failures_total", Type::counter,
+         "Calls that failed to connect or got no valid answer.",
          [](const Status& one) { return one.failures; });
   family("baton_outbound_held_total", Type::counter, "Calls held back by an open circuit breaker.",
          [](const Status& one) { return one.held; });

@@ -40,7 +40,7 @@ std::chrono::milliseconds CallReport::admit(bool anyway) {
 }
 
 base::Error CallReport::held_back() {
-  return {ErrorCode::unavailable, "the server has not answered several times and is not called for now", {}};
+  return {ErrorCode::unavailable, "the server failed several times in a row, so calls to it are paused", {}};
 }
 
 void CallReport::answered(int status, bool has_retry_after) {

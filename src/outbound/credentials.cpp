@@ -187,7 +187,7 @@ tl::expected<Credentials::Kept, TokenError> Credentials::fetch(int stop_fd, bool
     return tl::unexpected(std::move(error));
   }
   if (answer->status != 200) {
-    auto error = refused("its token endpoint refuses: " +
+    auto error = refused("its token endpoint refused the request: " +
                          refusal_text(*answer, {.secret = secret, .is_about_keys = true}))
                      .value();
     error.may_come = may_pass(answer->status);

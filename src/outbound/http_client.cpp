@@ -205,7 +205,7 @@ Conversed converse(const HttpRequest& request, const Url& url, Channel& channel,
   const bool may_keep = complete && request.repeats_safely && stays_open(in) && stream.can_go_on();
   if (complete || over || enough) return {std::move(answer), true, may_keep};
   if (stream.failure()) return {fail(*stream.failure()), stream.has_begun()};
-  return {fail(ErrorCode::unavailable, "the other side gave no usable answer"), stream.has_begun()};
+  return {fail(ErrorCode::unavailable, "the server sent no valid answer"), stream.has_begun()};
 }
 
 KeptConnections& kept_connections() {

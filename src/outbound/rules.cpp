@@ -39,7 +39,7 @@ std::string Rules::refusal_of(std::string_view url) const {
   in_development.allow_loopback = true;
   const bool is_here = check_target(*parsed, in_development, proxy).has_value();
   return "the setting outbound.origins does not allow " + origin_of(url) +
-         (is_here ? "; baton dev does" : "");
+         (is_here ? "; `baton dev` does" : "");
 }
 
 std::vector<std::string> missing_outside(bool has_secret, const std::string& secret,

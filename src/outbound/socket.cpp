@@ -19,7 +19,7 @@ using base::ErrorCode;
 using base::fail;
 using std::chrono::milliseconds;
 
-constexpr const char* kNoConnection = "no connection could be made";
+constexpr const char* kNoConnection = "the connection failed";
 
 tl::unexpected<base::Error> broken(const char* what, int error) {
   return fail(ErrorCode::unavailable, what, std::strerror(error));
@@ -58,7 +58,7 @@ base::Result<base::UniqueFd> begin_to_connect(const std::string& address, int po
   hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;  // parses an address, resolves no name
   addrinfo* list = nullptr;
   if (getaddrinfo(address.c_str(), std::to_string(port).c_str(), &hints, &list) != 0) {
-    return fail(ErrorCode::unavailable, "the address cannot be dialled");
+    return fail(ErrorCode::unavailable, "the address is not usable");
   }
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(list, &freeaddrinfo);
 
@@ -111,7 +111,9 @@ class Race {
     bool is_over = false;
   };
 
-  static base::Error too_late() { return {ErrorCode::deadline_exceeded, "the other side took too long", {}}; }
+  static base::Error too_late() {
+    return {ErrorCode::deadline_exceeded, "the server took too long to answer", {}};
+  }
 
   void begin(SteadyTime now) {
     const std::string& address = order_[next_++];
@@ -140,7 +142,7 @@ class Race {
         std::clamp<std::int64_t>(std::chrono::ceil<milliseconds>(until - now).count(), 0, 3'600'000);
     const int count = ::poll(fds.data(), fds.size(), static_cast<int>(left));
     if (count < 0 && errno != EINTR) return broken("waiting for the connection failed", errno);
-    if (count > 0 && fds[0].revents != 0) return fail(ErrorCode::unavailable, "the request was abandoned");
+    if (count > 0 && fds[0].revents != 0) return fail(ErrorCode::unavailable, "the request was canceled");
     for (std::size_t at = 0; at < open_.size(); ++at)
       look_at(open_[at], count > 0 && fds[at + 1].revents != 0);
     std::erase_if(open_, [](const Attempt& one) { return one.is_over; });
@@ -209,10 +211,10 @@ base::Result<void> Socket::wait(short events, milliseconds idle) {
       if (longest->count() > timeout) continue;
       break;
     }
-    if (count > 0 && fds[1].revents != 0) return fail(ErrorCode::unavailable, "the request was abandoned");
+    if (count > 0 && fds[1].revents != 0) return fail(ErrorCode::unavailable, "the request was canceled");
     if (count > 0 && fds[0].revents != 0) return {};
   }
-  return fail(ErrorCode::deadline_exceeded, "the other side took too long");
+  return fail(ErrorCode::deadline_exceeded, "the server took too long to answer");
 }
 
 base::Result<std::size_t> Socket::read(char* buffer, std::size_t size) {
@@ -220,7 +222,7 @@ base::Result<std::size_t> Socket::read(char* buffer, std::size_t size) {
     if (const auto ready = wait(POLLIN, idle()); !ready) return fail(ready.error());
     const ssize_t got = ::recv(fd_.get(), buffer, size, 0);
     if (got >= 0) return static_cast<std::size_t>(got);
-    if (errno != EINTR && errno != EAGAIN) return broken("the connection broke", errno);
+    if (errno != EINTR && errno != EAGAIN) return broken("the connection was lost", errno);
   }
 }
 
@@ -229,7 +231,7 @@ base::Result<void> Socket::write(std::string_view bytes) {
     if (const auto ready = wait(POLLOUT, idle()); !ready) return fail(ready.error());
     const ssize_t sent = ::send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (sent > 0) bytes.remove_prefix(static_cast<std::size_t>(sent));
-    if (sent < 0 && errno != EINTR && errno != EAGAIN) return broken("the connection broke", errno);
+    if (sent < 0 && errno != EINTR && errno != EAGAIN) return broken("the connection was lost", errno);
   }
   return {};
 }

@@ -190,11 +190,11 @@ class OAuth(harness.ServerCase):
         for guard in self.guards.values():
             guard.seen.clear()
         for status, body, reason in ((401, {"error": "invalid_client", "error_description": "s3cret& is wrong"},
-                                      "its token endpoint refuses: HTTP status 401: invalid_client: *** is wrong"),
+                                      "its token endpoint refused the request: HTTP status 401: invalid_client: *** is wrong"),
                                      (400, {"error": "because of s3cret&"},
-                                      "its token endpoint refuses: HTTP status 400: because of ***"),
-                                     (200, {}, "its token endpoint's answer makes no sense"),
-                                     (200, {"access_token": "a\r\nb"}, "its token endpoint's answer makes no sense"),
+                                      "its token endpoint refused the request: HTTP status 400: because of ***"),
+                                     (200, {}, "its token endpoint returned an invalid answer"),
+                                     (200, {"access_token": "a\r\nb"}, "its token endpoint returned an invalid answer"),
                                      (200, {"access_token": "a", "token_type": "mac"},
                                       "its token endpoint returned an invalid answer")):
             for agent, guard in self.guards.items():

@@ -140,7 +140,7 @@ class AguiTurn {
       case outbound::Posted::Kind::unreachable:
         return RunSpoke::unsent;
       case outbound::Posted::Kind::forbidden:
-        why_ = (posted.has_begun ? "the remote agent's answer is not taken: "
+        why_ = (posted.has_begun ? "the remote agent's answer was rejected: "
                                  : "the remote agent cannot be reached: ") +
                why_;
         return RunSpoke::refused;

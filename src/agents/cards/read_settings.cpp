@@ -117,7 +117,7 @@ void read_url(Value baton, AgentSettings& settings, std::vector<SchemaProblem>& 
   endpoint.is_from_env = !endpoint.url.empty();
   if (!endpoint.is_from_env) endpoint.url = baton["url"].str();
   if (endpoint.url.empty() && endpoint.url_env.empty())
-    problems.push_back({"/baton", "executor needs \"url\": \"https://...\""});
+    problems.push_back({"/baton", "this executor requires \"url\": \"https://...\""});
   if (const auto url = outbound::parse_url(endpoint.url); !endpoint.url.empty() && !url) {
     const bool is_env = endpoint.is_from_env;
     problems.push_back({is_env ? "/baton/url_env" : "/baton/url",
@@ -133,7 +133,8 @@ void read_proxy(Value baton, Endpoint& endpoint, std::vector<SchemaProblem>& pro
     problems.push_back({"/baton/proxy_secret_env", "needs \"proxy\": \"http://host:port\""});
   if (variable.starts_with("BATON_"))
     problems.push_back(
-        {"/baton/proxy_secret_env", "\"" + variable + "\" is Baton's own and is not passed on"});
+        {"/baton/proxy_secret_env",
+         "\"" + variable + "\" is reserved for Baton, so agents do not get it: use a name without BATON_"});
   if (url.empty()) return;
   endpoint.proxy.emplace();
   if (url == "none") return;
@@ -206,8 +207,8 @@ void read_headers(Value headers, const Endpoint& endpoint, ModelSettings& model,
     const bool is_key =
         endpoint.auth == Endpoint::Auth::api_key && base::same_word(name, endpoint.auth_header);
     const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
-    if (!base::is_token(name)) problems.push_back({place, "is not the name of a header"});
-    if (is_own_header(name) || is_key) problems.push_back({place, "is set by Baton itself"});
+    if (!base::is_token(name)) problems.push_back({place, "is not a valid header name"});
+    if (is_own_header(name) || is_key) problems.push_back({place, "is set by Baton: remove it here"});
     if (std::ranges::any_of(header.string(), is_control))
       problems.push_back({place, "must not contain control characters"});
     model.headers.emplace_back(name, header.str());
@@ -219,7 +220,8 @@ void read_parameters(Value parameters, ModelSettings& model, std::vector<SchemaP
   const protocol::models::Dialect& dialect = protocol::models::dialect_of(model.api);
   for (const Value parameter : parameters) {
     if (!dialect.is_own_member(parameter.key())) continue;
-    problems.push_back({"/baton/model/parameters/" + std::string(parameter.key()), "is set by Baton itself"});
+    problems.push_back(
+        {"/baton/model/parameters/" + std::string(parameter.key()), "is set by Baton: remove it here"});
   }
 }
 

@@ -60,11 +60,11 @@ class ModelAnswerReading {
     if (is_whole) take_json(plain_);
     if (end_) return *end_;
     if (answer_.end() == AnswerReader::End::broken_off)
-      return {Kind::broken_off, "its server broke the answer off (" + answer_.finish_reason() + ")"};
+      return {Kind::broken_off, "its server broke off the answer (" + answer_.finish_reason() + ")"};
     if (answer_.end() != AnswerReader::End::none) return {};
     if (is_whole)
       return {Kind::broken_off, "the model's answer is not of the API that the card names (model.api)"};
-    return {Kind::broken_off, lost.empty() ? "the model's answer stopped in the middle" : lost};
+    return {Kind::broken_off, lost.empty() ? "the model's answer stopped before its end" : lost};
   }
 
   // The longest wait for more of the answer; zero: no limit. A server that has said the end may still send

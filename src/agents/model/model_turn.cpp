@@ -92,7 +92,7 @@ class ModelTurn {
         base::log_warn(log_members(), "the model returned an empty answer; asking once more");
         continue;
       }
-      if (says_nothing) return fail("it answered without a word, twice");
+      if (says_nothing) return fail("it returned an empty answer twice");
       if (round.calls.empty() && !is_paused) return conclude(*answer);
       if (++round_ > rounds_max_) {
         return fail("it called tools more than " + base::counted(rounds_max_, "time") + " (max_rounds)");

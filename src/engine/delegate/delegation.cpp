@@ -83,8 +83,8 @@ std::string Delegation::refusal(const task::TaskHead& head, bool is_bounded) con
   task::TaskKey parent = head.parent;
   for (int depth = 1; parent; ++depth) {
     if (depth >= settings_.delegation_depth_max) {
-      return "tasks may be delegated " + std::to_string(settings_.delegation_depth_max) +
-             " deep only (max_depth)";
+      return "delegation may be at most " + base::counted(settings_.delegation_depth_max, "level") +
+             " deep (max_depth)";
     }
     const auto next = reader_.head(parent);
     if (!next) return {};

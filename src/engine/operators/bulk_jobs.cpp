@@ -85,7 +85,7 @@ void BulkJobs::take_up(const store::BulkJob& job) {
 }
 
 base::Result<task::BulkJobKey> BulkJobs::create(const BulkRequest& request) {
-  if (request.actor.empty()) return fail(ErrorCode::invalid_argument, "who acts must have a name");
+  if (request.actor.empty()) return fail(ErrorCode::invalid_argument, "the operator's name is required");
   if (request.reason.empty() || request.reason.size() > kReasonMax)
     return fail(ErrorCode::invalid_argument,
                 "reason: is required, with at most " + std::to_string(kReasonMax) + " bytes");

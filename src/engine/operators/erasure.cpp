@@ -160,13 +160,13 @@ void Erasure::erase(const OrderPtr& order) {
   const auto heads = chosen(*order);
   if (!heads) return record_nothing(order, fail(heads.error()));
   if (heads->empty() && order->entry.job) {
-    order->entry.detail = "was gone already";
+    order->entry.detail = "already deleted";
     return record_nothing(order, {});
   }
   if (heads->empty()) {
     const bool is_task = static_cast<bool>(order->task);
     return record_nothing(order, fail(is_task ? ErrorCode::task_not_found : ErrorCode::not_found,
-                                      is_task ? "task not found" : "there are no such tasks"));
+                                      is_task ? "task not found" : "no tasks found"));
   }
   if (order->task) {
     const auto head = std::ranges::find(*heads, order->task, &task::TaskHead::key);

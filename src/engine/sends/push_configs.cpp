@@ -11,7 +11,8 @@ using base::fail;
 
 base::Result<void> PushConfigs::offered() const {
   if (settings_.push_enabled) return {};
-  return fail(ErrorCode::push_not_supported, "push notifications are switched off");
+  return fail(ErrorCode::push_not_supported,
+              "push notifications are disabled on this server (webhooks.enabled)");
 }
 
 base::Result<void> PushConfigs::check(const task::PushConfig& config) const {

@@ -37,7 +37,7 @@ base::Result<void> check_parts(const task::Submission& submission, const EngineS
     return fail(ErrorCode::invalid_argument, "message.parts: must not be empty");
   if (has_too_many(submission.message) || (history && std::ranges::any_of(*history, has_too_many))) {
     return fail(ErrorCode::too_large,
-                "message.parts: a message may have " + std::to_string(settings.parts_max) + " parts at most");
+                "message.parts: a message may have at most " + base::counted(settings.parts_max, "part"));
   }
   for (const task::Part& part : submission.message.parts) {
     if (task::content_size(part) > settings.part_bytes_max) {
@@ -65,11 +65,11 @@ base::Result<void> check_hops(const task::Submission& submission, const std::str
   const std::vector<std::string>& hops = submission.hops;
   if (hops.size() > hops_max) {
     return fail(ErrorCode::invalid_argument,
-                "the request has gone through more than " + std::to_string(hops_max) + " servers");
+                "the request was passed on through more than " + base::counted(hops_max, "server"));
   }
   if (std::ranges::find(hops, hop_of(node, submission.agent)) == hops.end()) return {};
-  return fail(ErrorCode::invalid_argument, "the request goes in a circle: it comes from agent \"" +
-                                               submission.agent.value + "\" itself, by way of other servers");
+  return fail(ErrorCode::invalid_argument,
+              "the request loops: agent \"" + submission.agent.value + "\" sent it, by way of other servers");
 }
 
 base::Result<void> check_going_on(const task::Submission& submission, const task::TaskHead& head,
@@ -88,8 +88,9 @@ base::Result<void> check_going_on(const task::Submission& submission, const task
     return fail(ErrorCode::conflict, "the task is no longer waiting for an answer to " + submission.ask);
   }
   if (head.message_count >= settings.history_max) {
-    return fail(ErrorCode::too_large,
-                "a task may have " + std::to_string(settings.history_max) + " messages at most");
+    return fail(
+        ErrorCode::too_large,
+        "a task may have at most " + base::counted(settings.history_max, "message") + ": start a new task");
   }
   return check_size(submission, head.bytes, settings.task_bytes_max);
 }

@@ -555,8 +555,8 @@ void TurnRunner::changed_elsewhere(const store::TaskEnd& now) {
   // This node has stored a newer version since.
   if (!run || now.version < run->head().version) return;
   if (now.owner != wiring_.peers->self()) {
-    spdlog::info("task={} agent={} its turn goes on elsewhere", base::loggable_word(run->head().id.value),
-                 run->head().agent.value);
+    spdlog::info("task={} agent={} its turn continues on another node",
+                 base::loggable_word(run->head().id.value), run->head().agent.value);
     return run->abandon();
   }
   if (!now.cancel_requested) return;

@@ -142,7 +142,7 @@ void Retention::end(const RoundPtr& round) {
         "setting is configured; the defaults would now delete tasks={} and cancel waiting tasks={}",
         round->to_go, round->waiting);
   }
-  if (round->gone > 0) spdlog::info("retention: {} tasks are gone", round->gone);
+  if (round->gone > 0) spdlog::info("retention: deleted tasks={}", round->gone);
   const auto then = [this] { begin_round_later(std::clamp(shortest() / 10, kRoundMin, kRoundMax)); };
   if (round->gone == 0) return then();
   removals_.tidy(kSparePages, then);

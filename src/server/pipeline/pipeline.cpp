@@ -447,8 +447,9 @@ void Pipeline::serve_conversations(const ExchangePtr& exchange, const Target& ta
 void Pipeline::serve_mcp(const ExchangePtr& exchange) const {
   const http::Request& request = exchange->request();
   if (!origin_may_call(services_.options, request)) {
-    note_refusal(request, "pages of its origin may not call");
-    return exchange->reply(plain_error(403, "pages of this origin may not call"));
+    note_refusal(request, "web pages of its origin may not call (cors.origins)");
+    return exchange->reply(plain_error(
+        403, "web pages of this origin may not call this server: add it to the setting cors.origins"));
   }
   if (const auto error = mcp::refused_everywhere(services_, request))
     return refuse_caller(request, *error, [exchange, error = *error] { exchange->reply(refusal(error)); });

@@ -79,7 +79,7 @@ void TurnTrace::end_turn(task::State state) {
 
 void TurnTrace::step(const task::MessageAdded& event) {
   if (event.message.role != task::Role::user) return;
-  if (event.for_child) return add_note("The caller answered the question of another agent.");
+  if (event.for_child) return add_note("The caller answered another agent's question.");
   if (!is_open_) return begin_turn(event.message);
   waiting_ = event.message;
   waiting_at_ = number_;
@@ -241,7 +241,7 @@ void TurnTrace::step(const task::ArtifactChunk& event) {
 void TurnTrace::step(const task::Withdrawn&) {
   said_ = thought_ = {};
   first_.reset();
-  add_note("This attempt was broken off. What it had said was withdrawn, and the turn runs again.");
+  add_note("This attempt was interrupted. Its output was withdrawn, and the turn runs again.");
 }
 
 void TurnTrace::step(const task::Custom& event) {
@@ -276,7 +276,7 @@ void TurnTrace::step(const task::Subagent& event) {
     case Phase::answered:
       return add_note(event.name + " was answered.");
     case Phase::passed:
-      return add_note("The caller's answer was passed on to " + event.name + ".");
+      return add_note("The caller's answer was delivered to " + event.name + ".");
   }
 }
 

@@ -52,7 +52,7 @@ AnswerReader::End AnswerReader::end() const {
 
 base::Result<void> AnswerReader::check_room() const {
   if (bytes_beside_text() <= rules_.arguments_max) return {};
-  return base::fail(base::ErrorCode::too_large, "its tool calls and what belongs to them have more than " +
+  return base::fail(base::ErrorCode::too_large, "its tool calls and their data are larger than " +
                                                     std::to_string(rules_.arguments_max) +
                                                     " bytes (outbound.tool_arguments_max)");
 }

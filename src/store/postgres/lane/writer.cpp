@@ -245,7 +245,7 @@ Writer::Outcome Writer::recover(std::chrono::milliseconds patience) {
   for (int tries = 0;; ++tries) {
     try {
       if (tries == 0 && base::SteadyTime::now() >= until)
-        throw sql::Failure(ErrorCode::unavailable, "the connection to the database is lost again and again");
+        throw sql::Failure(ErrorCode::unavailable, "the connection to the database is lost repeatedly");
       return resolve_outcome();
     } catch (const sql::Failure& failure) {
       session_.reset();
