@@ -82,16 +82,16 @@ class View final : public chat::RunView {
     const std::string key = transcript_ ? key_of_text_begun(body) : std::string();
     if (key.empty() || !texts_.has_shown(key)) return;
     texts_.take_back(key, out);
-    texts_.another_followed();
+    const std::vector<task::Message> messages = transcript_->without(body);
+    if (messages.empty() || messages.back().id.value != texts_.last_message()) texts_.another_followed();
     const auto document = json::Document::view_of(facts_.messages.text);
     std::vector<json::Value> earlier;
     for (const json::Value message : document.root()) {
       // A client that has come back may have some of the run.
       if (!names_.has(message["id"].str())) earlier.push_back(message);
     }
-    out.event("MESSAGES_SNAPSHOT", [&](json::Writer& w) {
-      write_messages(w.key("messages"), transcript_->without(body), facts_.newer, earlier);
-    });
+    out.event("MESSAGES_SNAPSHOT",
+              [&](json::Writer& w) { write_messages(w.key("messages"), messages, facts_.newer, earlier); });
   }
 
   void remember(const task::Event& event) {

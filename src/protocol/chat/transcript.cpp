@@ -123,10 +123,12 @@ void Transcript::add_text(const Piece& piece) {
 
 void Transcript::forget(const std::string& source) {
   open_.erase(source);
-  for (Line& line : lines_) {
-    if (line.source != source) continue;
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    if (lines_[i].source != source) continue;
     // A call made in the meantime stays.
-    std::erase_if(line.entry.message.parts, [](const Part& part) { return part.kind == Part::Kind::text; });
+    auto& parts = lines_[i].entry.message.parts;
+    std::erase_if(parts, [](const Part& part) { return part.kind == Part::Kind::text; });
+    if (parts.empty() && parent_ == i) parent_.reset();
   }
 }
 
