@@ -118,7 +118,7 @@ class Cards(BudgetCase):
         self.fails_at("max_children", "three", {"max_children": 3})
         self.fails_at("max_children", "three", {"max_children": 1})
         self.assertIn("at most 1 task below it", self.reason(self.run_with("three", {"max_children": 1})))
-        self.assertIn("more than 2 tasks", self.reason(self.run_with("three", {"max_children": 3})))
+        self.assertIn("at most 2 tasks", self.reason(self.run_with("three", {"max_children": 3})))
         self.fails_at("max_tokens", "poor", {"max_tokens": 1000}, use(11))
         self.fails_at("max_tokens", "poor", {"max_tokens": 5}, use(6))
 
@@ -179,10 +179,10 @@ class Models(ModelCase):
         self.assertEqual(self.reply(self.run_task(agent="poor")), "a")
 
     def test_a_budget_of_tokens_that_no_usage_comes_for_is_warned_about_once_a_turn(self):
-        warned = self.server.log_text().count("reports no usage")
+        warned = self.server.log_text().count("reports no token usage")
         self.model.script(self.again(), said("a"))
         self.assertEqual(self.reply(self.run_task(agent="poor")), "a")
-        self.assertEqual(self.server.log_text().count("reports no usage"), warned + 1)
+        self.assertEqual(self.server.log_text().count("reports no token usage"), warned + 1)
 
 
 class Elsewhere(BudgetCase):

@@ -177,7 +177,7 @@ class Trouble(ModelCase):
         self.assertEqual(self.model.paths, ["/v1/chat/completions", "/elsewhere"])
         other = f"http://localhost:{self.model.port}/elsewhere"
         self.model.script(plain({}, 307, Location=other))
-        self.assertIn(f"307; it has moved to {other}", self.reason(self.run_task(state="failed")))
+        self.assertIn(f"307: it has moved to {other}", self.reason(self.run_task(state="failed")))
         self.assertEqual(len(self.model.requests), 1)
 
     def test_keep_alives_of_relays_are_passed_over(self):

@@ -75,7 +75,7 @@ TEST_CASE("read_settings: a card may name its own proxy, or none") {
   CHECK(problems_of(card(R"(,"proxy_secret_env":"LOGIN")")) ==
         "/baton/proxy_secret_env: needs \"proxy\": \"http://host:port\"\n");
   CHECK(problems_of(R"({"command":["x"],"proxy":"none"})") ==
-        "/baton/proxy: is only for executors \"a2a\", \"ag-ui\" and \"openai\"\n");
+        "/baton/proxy: is only allowed with executors \"a2a\", \"ag-ui\" and \"openai\"\n");
 }
 
 TEST_CASE("read_settings: a model's card has the model's name, its prompt and its tools") {
@@ -174,24 +174,24 @@ TEST_CASE("read_settings: a model's card may name the API, further headers and t
         "/baton/model/think_tags: is only for api \"chat\"\n");
   CHECK(problems_of(
             model_card(R"(,"headers":{"Host":"x","Proxy-Authorization":"x","a b":"x","X":"a\r\nb"})")) ==
-        "/baton/model/headers/Host: is set by Baton itself\n"
-        "/baton/model/headers/Proxy-Authorization: is set by Baton itself\n"
+        "/baton/model/headers/Host: is set by Baton: remove it here\n"
+        "/baton/model/headers/Proxy-Authorization: is set by Baton: remove it here\n"
         "/baton/model/headers/a b: is not the name of a header\n"
         "/baton/model/headers/X: must not contain control characters\n");
   CHECK(
       problems_of(
           R"({"executor":"openai","url":"https://h/v1","auth":{"type":"api_key","header":"x-api-key","secret_env":"K"},
                 "model":{"name":"m","headers":{"X-API-Key":"k"}}})") ==
-      "/baton/model/headers/X-API-Key: is set by Baton itself\n");
+      "/baton/model/headers/X-API-Key: is set by Baton: remove it here\n");
 }
 
 TEST_CASE("read_settings: the members of a request that are Baton's own depend on the API") {
   const std::string parameters = R"(,"parameters":{"system":"x","input":[],"store":true})";
   CHECK(problems_of(model_card(parameters)).empty());
   CHECK(problems_of(model_card(R"(,"api":"responses")" + parameters)) ==
-        "/baton/model/parameters/input: is set by Baton itself\n");
+        "/baton/model/parameters/input: is set by Baton: remove it here\n");
   CHECK(problems_of(model_card(R"(,"api":"anthropic")" + parameters)) ==
-        "/baton/model/parameters/system: is set by Baton itself\n");
+        "/baton/model/parameters/system: is set by Baton: remove it here\n");
 }
 
 }  // namespace baton::agents::read_settings_test

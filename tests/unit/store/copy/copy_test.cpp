@@ -216,7 +216,7 @@ TEST_CASE("Copy: a row that differs is found, and the copy stays unfinished") {
     });
     const auto copied = Bench::copy(**source, wrong);
     REQUIRE(!copied);
-    CHECK(copied.error().for_caller.find("not equal in events:") != std::string::npos);
+    CHECK(copied.error().for_caller.find("differs from its source in events") != std::string::npos);
   }
   CHECK(error_at_open(bench.to).code == ErrorCode::conflict);
 }
