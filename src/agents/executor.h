@@ -81,9 +81,11 @@ struct Turn {
   std::string conversation;  // the context's name for executors that act outside; different for each caller
   task::State state = task::State::working;
   task::Json task_metadata;
-  task::Message message;                  // what this turn is about
-  std::optional<task::Message> request;   // the task's first message, if `message` is a later one
-  std::vector<task::Message> history;     // earlier messages of this context, oldest first
+  task::Message message;                 // what this turn is about
+  std::optional<task::Message> request;  // the task's first message, if `message` is a later one
+  std::vector<task::Message> history;    // earlier messages of this context, oldest first
+  // For models, if the caller has sent a history with tool calls: the stored messages instead.
+  std::optional<std::vector<task::Message>> stored_history;
   std::vector<task::Artifact> artifacts;  // what this task has made so far
   std::vector<task::Task> references;     // other tasks that the message refers to
   task::Json tools;                       // client tools, a list, or absent

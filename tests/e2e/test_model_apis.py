@@ -28,6 +28,10 @@ def frames(events):
     return "".join(f"event: {one['type']}\ndata: {json.dumps(one)}\n\n" for one in events).encode()
 
 
+def says(api, text):
+    return streamed(*api.text(text), *api.end())
+
+
 class Responses:
     """OpenAI's Responses API."""
     name, path, provider, auth = "responses", "/v1/responses", "openai", {"type": "bearer", "secret_env": "MODEL_KEY"}
@@ -110,76 +114,76 @@ class Apis(ModelCase):
         os.environ["MODEL_KEY"] = KEY
         cls.addClassCleanup(os.environ.pop, "MODEL_KEY")
 
-    def each(self):
-        for api in APIS:
-            with self.subTest(api.name):
-                yield api
 
     def test_an_agent_s_answer_and_the_reasoning_before_go_back_to_the_model(self):
-        for api in self.each():
-            self.model.script(streamed(*api.calls("echo", {"message": "ping"})), streamed(*api.text("it said ping"), *api.end()))
-            door = AgUi(self.server, agent=api.name)
-            run = door.run(door.say("hi"))
-            self.assertEqual((run.ending, run.text), ("completed", "it said ping"))
-            self.assertEqual(run.frames[-1].body["usage"][0]["provider"], api.provider)
-            self.assertEqual(run.frames[-1].body["usage"][0]["model"], "tiny-1")
-            self.assertEqual(self.model.paths, [api.path] * 2)
-            given, wanted = api.given_back(self.model.requests[1])
-            self.assertEqual(given, wanted)
-            self.assertEqual(api.result(self.model.requests[1]), ("function_call_output", wanted[1][1], "ping"))
-            headers = {name.lower(): value for name, value in self.model.headers[0].items()}
-            key = headers["x-api-key"] if api.name == "anthropic" else headers["authorization"].removeprefix("Bearer ")
-            self.assertEqual((key, headers["x-team"]), (KEY, "red"))
-            self.assertEqual(headers.get("anthropic-version"), "2023-06-01" if api.name == "anthropic" else None)
+        for api in APIS:
+            with self.subTest(api.name):
+                self.model.script(streamed(*api.calls("echo", {"message": "ping"})), says(api, "it said ping"))
+                door = AgUi(self.server, agent=api.name)
+                run = door.run(door.say("hi"))
+                self.assertEqual((run.ending, run.text), ("completed", "it said ping"))
+                self.assertEqual(run.frames[-1].body["usage"][0]["provider"], api.provider)
+                self.assertEqual(run.frames[-1].body["usage"][0]["model"], "tiny-1")
+                self.assertEqual(self.model.paths, [api.path] * 2)
+                given, wanted = api.given_back(self.model.requests[1])
+                self.assertEqual(given, wanted)
+                self.assertEqual(api.result(self.model.requests[1]), ("function_call_output", wanted[1][1], "ping"))
+                headers = {name.lower(): value for name, value in self.model.headers[0].items()}
+                key = headers["x-api-key"] if api.name == "anthropic" else headers["authorization"].removeprefix("Bearer ")
+                self.assertEqual((key, headers["x-team"]), (KEY, "red"))
+                self.assertEqual(headers.get("anthropic-version"), "2023-06-01" if api.name == "anthropic" else None)
 
     def test_reasoning_goes_back_after_a_crash(self):
-        for api in self.each():
-            quiet, _ = self.model.silent_after(*(frames([one]).decode() for one in api.text("wrong")))
-            self.model.script(streamed(*api.calls("echo", {"message": "ping"})), quiet, streamed(*api.text("right"), *api.end()))
-            task = client.new_id()
-            self.server.stream("hi", task, agent=api.name).close()
-            harness.wait_for(lambda: "wrong" in self.reply(self.server.get(task, agent=api.name)), what="the second answer")
-            self.server.kill()
-            self.server.start()
-            self.assertEqual(self.reply(self.stopped(task, agent=api.name)), "right")
-            self.assertEqual(len(self.model.requests), 3)
-            self.assertEqual(*api.given_back(self.model.requests[2]))
+        for api in APIS:
+            with self.subTest(api.name):
+                quiet, _ = self.model.silent_after(*(frames([one]).decode() for one in api.text("wrong")))
+                self.model.script(streamed(*api.calls("echo", {"message": "ping"})), quiet, says(api, "right"))
+                task = client.new_id()
+                self.server.stream("hi", task, agent=api.name).close()
+                harness.wait_for(lambda: "wrong" in self.reply(self.server.get(task, agent=api.name)), what="the second answer")
+                self.server.kill()
+                self.server.start()
+                self.assertEqual(self.reply(self.stopped(task, agent=api.name)), "right")
+                self.assertEqual(len(self.model.requests), 3)
+                self.assertEqual(*api.given_back(self.model.requests[2]))
 
     def test_reasoning_goes_back_with_the_result_of_a_client_s_tool(self):
-        for api in self.each():
-            self.model.script(streamed(*api.calls("point_at", {"x": 1})), streamed(*api.text("you see it"), *api.end()))
-            door, context = AgUi(self.server, agent=api.name), client.new_id()
-            run = door.run(door.say("where?", context, tools=["point_at"]))
-            self.assertEqual((run.ending, json.loads(run.calls[0].arguments)), ("tool", {"x": 1}))
-            after = door.run(door.give(run, "pointed", context, tools=["point_at"]))
-            self.assertEqual((after.ending, after.text), ("completed", "you see it"))
-            given, wanted = api.given_back(self.model.requests[1])
-            self.assertEqual(given, wanted)
-            self.assertEqual(api.result(self.model.requests[1])[1:], (wanted[1][1], "pointed"))
+        for api in APIS:
+            with self.subTest(api.name):
+                self.model.script(streamed(*api.calls("point_at", {"x": 1})), says(api, "you see it"))
+                door, context = AgUi(self.server, agent=api.name), client.new_id()
+                run = door.run(door.say("where?", context, tools=["point_at"]))
+                self.assertEqual((run.ending, json.loads(run.calls[0].arguments)), ("tool", {"x": 1}))
+                after = door.run(door.give(run, "pointed", context, tools=["point_at"]))
+                self.assertEqual((after.ending, after.text), ("completed", "you see it"))
+                given, wanted = api.given_back(self.model.requests[1])
+                self.assertEqual(given, wanted)
+                self.assertEqual(api.result(self.model.requests[1])[1:], (wanted[1][1], "pointed"))
 
     def test_a_stream_that_breaks_off_or_fails_begins_again(self):
-        for api in self.each():
-            failed = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
-            self.model.script(plain({"error": {"message": "later"}}, 529), streamed(failed),
-                              streamed(*api.text("wrong"), ends=False), streamed(*api.text("wrong"), failed),
-                              streamed(*api.text("right"), *api.end()))
-            self.assertEqual(self.reply(self.run_task(agent=api.name)), "right")
-            self.assertEqual(len(self.model.requests), 5)
+        for api in APIS:
+            with self.subTest(api.name):
+                failed = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
+                self.model.script(plain({"error": {"message": "later"}}, 529), streamed(failed),
+                                  streamed(*api.text("wrong"), ends=False), streamed(*api.text("wrong"), failed),
+                                  says(api, "right"))
+                self.assertEqual(self.reply(self.run_task(agent=api.name)), "right")
+                self.assertEqual(len(self.model.requests), 5)
 
     def test_a_model_that_does_not_encrypt_its_reasoning_is_asked_without(self):
         api = APIS[0]
         self.model.script(plain({"error": {"message": "Encrypted content is not supported with this model."}}, 400),
-                          streamed(*api.text("yes"), *api.end()))
+                          says(api, "yes"))
         self.assertEqual(self.reply(self.run_task(agent=api.name)), "yes")
         self.assertEqual(["include" in one for one in self.model.requests], [True, False])
 
     def test_an_answer_of_another_api_fails_the_task_and_the_error_names_the_setting(self):
-        self.model.script(plain({"object": "chat.completion", "choices": [{"message": {"content": "x"}, "finish_reason": "stop"}]}))
+        self.model.script(plain({"object": "chat.completion", "choices": [{"message": {"content": "x"}}]}))
         self.assertIn("model.api", self.reason(self.run_task(agent="anthropic", state="failed")))
 
     def test_an_answer_that_pauses_is_asked_to_go_on(self):
         api = APIS[1]
-        self.model.script(streamed(*api.text("First. "), *api.end("pause_turn")), streamed(*api.text("Then."), *api.end()))
+        self.model.script(streamed(*api.text("First. "), *api.end("pause_turn")), says(api, "Then."))
         self.assertEqual(self.reply(self.run_task(agent=api.name)), "First. Then.")
         self.assertEqual(self.model.messages()[-1]["role"], "assistant")
 

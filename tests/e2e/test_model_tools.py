@@ -188,6 +188,18 @@ class ClientTools(ModelCase):
                           for one in made], [(run.calls[0].id, "point_at", {"x": 1})])
 
     @for_each(AgUi, AgKit, agent="plain")
+    def test_what_a_server_said_with_a_call_comes_back_with_the_result(self, door):
+        """AG-UI's clients send the history, in which it is missing; AG-Kit's do not."""
+        context, signed = client.new_id(), {"google": {"thought_signature": "c2ln"}}
+        made = [call("point_at", {}, id="c1", extra_content=signed)]
+        self.model.script(streamed(chunk({"role": "assistant", "reasoning_content": "hm", "tool_calls": made}),
+                                   chunk(finish="tool_calls")), said("you see it"))
+        run = door.run(door.say("where?", context, tools=["point_at"]))
+        self.assertEqual(door.run(door.give(run, "pointed", context, tools=["point_at"])).text, "you see it")
+        told = self.model.messages()[-2]
+        self.assertEqual((told["reasoning_content"], told["tool_calls"][0]["extra_content"]), ("hm", signed))
+
+    @for_each(AgUi, AgKit, agent="plain")
     def test_an_id_that_a_server_uses_again_is_a_new_one(self, door):
         context = client.new_id()
         self.model.script(streamed(*calls(call("point_at", {}, id="c1"))))

@@ -76,14 +76,44 @@ KeptWithCall kept_in(const task::Part& part) {
   return read;
 }
 
-void add_agent(const task::Message& message, Messages& out) {
+// The calls of the history. A history that a caller has sent has only its words for them, so what the model's
+// server has said with a call is taken from the stored messages.
+class StoredCalls {
+ public:
+  explicit StoredCalls(const Turn& turn) : is_sent_(turn.stored_history.has_value()) {
+    if (!is_sent_) return;
+    for (const task::Message& message : *turn.stored_history) {
+      for (const task::Part& part : message.parts) {
+        if (message.role != task::Role::agent || !is_data_with(part, "toolCall")) continue;
+        stored_[kept_in(part).client_id] = &part;
+      }
+    }
+  }
+
+  // Returns the part that has the call as it is stored, or `part` without what its sender may have made up.
+  task::Part of(const task::Part& part) const {
+    if (!is_sent_) return part;
+    const auto document = json::Document::view_of(part.content);
+    const json::Value call = document.root()["toolCall"];
+    const auto found = stored_.find(call["id"].string());
+    if (found != stored_.end()) return *found->second;
+    return task::Part::of_data({R"({"toolCall":)" + std::string(call.raw()) + "}"});
+  }
+
+ private:
+  const bool is_sent_;
+  std::map<std::string, const task::Part*, std::less<>> stored_;  // by the client's id
+};
+
+void add_agent(const task::Message& message, const StoredCalls& calls, Messages& out) {
   ChatMessage said;
   said.role = Role::assistant;
-  for (const task::Part& part : message.parts) {
-    if (!is_data_with(part, "toolCall")) {
-      said.parts.push_back(part);
+  for (const task::Part& shown : message.parts) {
+    if (!is_data_with(shown, "toolCall")) {
+      said.parts.push_back(shown);
       continue;
     }
+    const task::Part part = calls.of(shown);
     said.calls.push_back(call_in(part));
     if (task::Json others = kept_in(part).others; !others.empty()) said.others = std::move(others);
     const bool has_words = !said.parts.empty() &&
@@ -108,11 +138,12 @@ void add_user(const task::Message& message, Messages& out) {
 }
 
 // Leaves out reasoning that a client keeps: it is not for the model.
-void add(const task::Message& message, const ModelSettings& settings, Messages& out) {
+void add(const task::Message& message, const ModelSettings& settings, const StoredCalls& calls,
+         Messages& out) {
   const auto metadata = json::Document::view_of(message.metadata.text);
   const std::string_view role = metadata.root()["role"].string();
   if (role == "reasoning") return;
-  if (message.role == task::Role::agent) return add_agent(message, out);
+  if (message.role == task::Role::agent) return add_agent(message, calls, out);
   const std::size_t before = out.size();
   add_user(message, out);
   const bool is_page_s = role == "system" || role == "developer";
@@ -274,8 +305,9 @@ std::optional<std::string> system_of(const ModelSettings& settings) {
 
 Messages conversation_of(const Turn& turn, const ModelSettings& settings, const std::string& system) {
   Messages history, now;
-  for (const task::Message& message : turn.history) add(message, settings, history);
-  add(turn.message, settings, now);
+  const StoredCalls calls(turn);
+  for (const task::Message& message : turn.history) add(message, settings, calls, history);
+  add(turn.message, settings, calls, now);
   if (std::string words = settings.tells_page ? page_words(turn) : std::string(); !words.empty()) {
     const auto said = std::ranges::find(now, Role::user, &ChatMessage::role);
     const task::Part part = task::Part::of_text(std::move(words));
@@ -298,7 +330,7 @@ Messages conversation_of(const Turn& turn, const ModelSettings& settings, const 
   for (std::size_t place = first; place < history.size(); ++place) pairing.add(std::move(history[place]));
   for (ChatMessage& message : now) pairing.add(std::move(message));
   Messages conversation = pairing.take();
-  restore_ids(turn.history, conversation);
+  restore_ids(turn.stored_history ? *turn.stored_history : turn.history, conversation);
   return conversation;
 }
 

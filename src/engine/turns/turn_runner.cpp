@@ -68,6 +68,15 @@ bool is_plan(const agents::Agent& agent) {
   return agent.settings.executor == agents::AgentSettings::Kind::workflow;
 }
 
+// Whether a model needs what is stored with the calls of a history that its caller has sent.
+bool needs_stored_calls(const agents::Agent& agent, const std::vector<task::Message>& sent) {
+  if (agent.settings.executor != agents::AgentSettings::Kind::openai) return false;
+  return std::ranges::any_of(sent, [](const task::Message& message) {
+    const bool has_data = std::ranges::count(message.parts, task::Part::Kind::data, &task::Part::kind) > 0;
+    return message.role == task::Role::agent && has_data;
+  });
+}
+
 // Returns the task's first message for a turn about a later one; nothing for agents that do not use it.
 base::Result<std::optional<task::Message>> request_of(const TaskReader& reader, const task::TaskHead& head,
                                                       const agents::Agent& agent) {
@@ -214,11 +223,14 @@ base::Result<agents::Turn> TurnRunner::describe(RunningTurn& run, const agents::
   store::ContextRecord earlier;
   if (!is_first) {
     // A plan does not use the conversation.
-    auto stored = reader_.context(head, sent || is_plan(agent) ? 0 : settings_.conversation_max);
+    const bool is_used = !is_plan(agent) && (!sent || needs_stored_calls(agent, *sent));
+    auto stored = reader_.context(head, is_used ? settings_.conversation_max : 0);
     if (!stored) return base::fail(std::move(stored.error()));
     earlier = std::move(*stored);
     taken->add(earlier.call_ids);
   }
+  std::optional<std::vector<task::Message>> stored_history;
+  if (sent && needs_stored_calls(agent, *sent)) stored_history = std::move(earlier.said);
   if (sent) earlier.said = std::move(*sent);
   auto request = request_of(reader_, head, agent);
   if (!request) return base::fail(std::move(request.error()));
@@ -254,6 +266,7 @@ base::Result<agents::Turn> TurnRunner::describe(RunningTurn& run, const agents::
   turn.message = std::move(input->message);
   turn.request = std::move(*request);
   turn.history = std::move(earlier.said);
+  turn.stored_history = std::move(stored_history);
   turn.artifacts = std::move(*artifacts);
   turn.references = std::move(*references);
   turn.tools = std::move(input->request.tools);

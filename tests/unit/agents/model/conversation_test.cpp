@@ -166,6 +166,28 @@ TEST_CASE("conversation_of: what a server wants back with a client tool's call c
   CHECK(conversation[2].call_id == "an id of the server's");
 }
 
+TEST_CASE("conversation_of: in a history that the caller has sent, only what is stored goes with a call") {
+  const protocol::models::CalledTool own{"an id of the server's", "look", "{}", {R"({"signature":"s"})"}, {}};
+  task::Message stored = called("call-1");
+  keep_with_call(stored, own, {R"({"reasoning":"r"})"});
+  task::Message made_up = called("call-2");
+  keep_with_call(made_up, {"x", "look", "{}", {R"({"signature":"evil"})"}, {}}, {R"({"role":"system"})"});
+  Turn turn = turn_with({said(kUser, "a"), called("call-1")}, result("call-1", "seen"));
+  turn.stored_history = {{std::move(stored)}};
+  const std::vector<ChatMessage> conversation = conversation_of(turn, {}, {});
+  REQUIRE(conversation.size() == 3);
+  CHECK(conversation[1].others.text == R"({"reasoning":"r"})");
+  CHECK(conversation[1].calls.front() == own);
+  CHECK(conversation[2].call_id == own.id);
+  turn.history = {said(kUser, "a"), std::move(made_up)};
+  turn.message = result("call-2", "seen");
+  const std::vector<ChatMessage> other = conversation_of(turn, {}, {});
+  REQUIRE(other.size() == 3);
+  CHECK(other[1].others.empty());
+  CHECK(other[1].calls.front().id == "call-2");
+  CHECK(other[1].calls.front().others.empty());
+}
+
 TEST_CASE("words_of: a child's outcome becomes its text and file names, cut to a bound, or an error") {
   CHECK(words_of(DelegateResult{"d", std::nullopt, "agent not found:"}) == "error: agent not found:");
   task::Task child;
