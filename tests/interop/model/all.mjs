@@ -29,7 +29,11 @@ const fixtures = [
   { match: { userMessage: "two tables", hasToolResult: true }, response: { content: "Both are small." } },
   {
     match: { userMessage: "two tables" },
-    response: { content: "I look. ", toolCalls: [report(csv, "call_b"), report("a,b\n1,2\n", "call_c")] },
+    response: {
+      content: "I look. ",
+      reasoning: "Two tables.",
+      toolCalls: [report(csv, "call_b"), report("a,b\n1,2\n", "call_c")],
+    },
   },
   {
     match: { userMessage: "refused" },
