@@ -220,17 +220,18 @@ base::Result<agents::Turn> TurnRunner::describe(RunningTurn& run, const agents::
   auto taken = used_ids(head.context_key);
   // The history that the caller sent, or else the stored one.
   std::optional<std::vector<task::Message>> sent = std::move(input->request.history);
+  const bool needs_stored = sent && needs_stored_calls(agent, *sent);
   store::ContextRecord earlier;
   if (!is_first) {
     // A plan does not use the conversation.
-    const bool is_used = !is_plan(agent) && (!sent || needs_stored_calls(agent, *sent));
+    const bool is_used = !is_plan(agent) && (!sent || needs_stored);
     auto stored = reader_.context(head, is_used ? settings_.conversation_max : 0);
     if (!stored) return base::fail(std::move(stored.error()));
     earlier = std::move(*stored);
     taken->add(earlier.call_ids);
   }
-  std::optional<std::vector<task::Message>> stored_history;
-  if (sent && needs_stored_calls(agent, *sent)) stored_history = std::move(earlier.said);
+  agents::Turn turn;
+  if (needs_stored) turn.stored_history = std::move(earlier.said);
   if (sent) earlier.said = std::move(*sent);
   auto request = request_of(reader_, head, agent);
   if (!request) return base::fail(std::move(request.error()));
@@ -240,7 +241,6 @@ base::Result<agents::Turn> TurnRunner::describe(RunningTurn& run, const agents::
                                      {kReferencesMax, settings_.conversation_max, room_beside(earlier.said)});
   if (!references) return base::fail(std::move(references.error()));
 
-  agents::Turn turn;
   // After its message and its beginning, the log of a turn that begins for the first time is empty.
   if (head.last_event.value > head.turn_message.value + 2) {
     if (auto read = take_log(run, agent, turn); !read) return base::fail(std::move(read.error()));
@@ -266,7 +266,6 @@ base::Result<agents::Turn> TurnRunner::describe(RunningTurn& run, const agents::
   turn.message = std::move(input->message);
   turn.request = std::move(*request);
   turn.history = std::move(earlier.said);
-  turn.stored_history = std::move(stored_history);
   turn.artifacts = std::move(*artifacts);
   turn.references = std::move(*references);
   turn.tools = std::move(input->request.tools);
