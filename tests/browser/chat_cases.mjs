@@ -350,14 +350,14 @@ export const chatTokens = {
     await sees(page, "dialog.token", "This server requires a token.");
     assert.deepEqual(await faultsOf(page), []);
     await signsIn(page, "nobody's");
-    await sees(page, "dialog.token", "not known here");
+    await sees(page, "dialog.token", "not valid here");
     await signsIn(page, tokens.caller);
     await says(page, "echo good morning");
     await sees(page, ".theirs", "good morning");
     await ready(page);
     await page.evaluate(() => sessionStorage.setItem("baton-chat-token", "run out"));
     await says(page, "echo good evening");
-    await sees(page, "dialog.token", "run out");
+    await sees(page, "dialog.token", "has expired");
     await signsIn(page, tokens.caller);
     await sees(page, ".theirs", "good evening");
     await page.goto("about:blank");

@@ -114,7 +114,7 @@ export const wrongToken = {
     await page.click("text=Sign out");
     await page.fill("#token", "wrong");
     await page.click("button:has-text('Sign in')");
-    await sees(page, ".problem", "not known");
+    await sees(page, ".problem", "not valid");
     await page.fill("#token", "otto-secret");
     await page.click("button:has-text('Sign in')");
     await sees(page, "baton-overview h1", "Overview");
@@ -534,7 +534,7 @@ export const bars = {
     await server.api("POST", `/tasks/${key}/requeue`, { reason: "a test" });
     await goes(page, server, `/tasks/${key}`);
     await opensLog(page);
-    await sees(page, ".bar.odd", "turn 1, broken off");
+    await sees(page, ".bar.odd", "turn 1, interrupted");
     await sees(page, ".bar.open", "turn 1, attempt 2");
     await server.api("POST", `/tasks/${key}/cancel`, { reason: "the test is over" });
     const question = await server.made("form", "input-required");

@@ -182,7 +182,7 @@ class RemoteCheck {
     for (const json::Value item : list) {
       const bool right = texts ? item.is_string() : item.is_object();
       if (!right) {
-        problem(pointer + "/" + std::to_string(index), texts ? "must be a text" : "must be an object");
+        problem(pointer + "/" + std::to_string(index), texts ? "must be a string" : "must be an object");
       }
       ++index;
     }
