@@ -68,7 +68,7 @@ class RunRelay {
   std::string refusal_;
   std::set<std::string> artifacts_;
   std::map<std::string, Said> messages_;  // by their ids
-  std::size_t compared_ = 0;  // messages, with all snapshots
+  std::size_t compared_ = 0;              // messages, with all snapshots
   // What the conversation had before the run, and what the task had: no news in a snapshot.
   std::set<std::string> earlier_ids_, earlier_texts_;
   bool has_told_ = false;
