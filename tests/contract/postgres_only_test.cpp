@@ -127,7 +127,7 @@ TEST_CASE("PostgresStore: a missing schema is named in the error, and not mistak
   options.url.replace(options.url.rfind("test_"), std::string::npos, "no_such_schema");
   const base::Error missing = error_at_open(options);
   CHECK(missing.code == ErrorCode::invalid_argument);
-  CHECK(missing.for_caller.starts_with("search_path is no_such_schema, and no such schema exists"));
+  CHECK(missing.for_caller.starts_with("search_path is no_such_schema, but no such schema exists"));
   options.url.replace(options.url.rfind("no_such_schema"), std::string::npos, "");
   const base::Error none = error_at_open(options);
   CHECK(none.code == ErrorCode::invalid_argument);

@@ -176,7 +176,7 @@ TEST_CASE("read_settings: a model's card may name the API, further headers and t
             model_card(R"(,"headers":{"Host":"x","Proxy-Authorization":"x","a b":"x","X":"a\r\nb"})")) ==
         "/baton/model/headers/Host: is set by Baton: remove it here\n"
         "/baton/model/headers/Proxy-Authorization: is set by Baton: remove it here\n"
-        "/baton/model/headers/a b: is not the name of a header\n"
+        "/baton/model/headers/a b: is not a valid header name\n"
         "/baton/model/headers/X: must not contain control characters\n");
   CHECK(
       problems_of(
