@@ -16,7 +16,10 @@ MUTANTS = {
     # Output of an executor is still accepted after its turn was ended.
     "no_fence": [
         ("engine/turns/running_turn.cpp", """    if (state.phase == Phase::over || state.outcome) return false;
-    const std::size_t times""", """    const std::size_t times"""),
+    const std::size_t times = reply_as_ == agents::AgentSettings::ReplyAs::artifact ? 1 : 2;
+    if (fits(state, times * delta.size()))""",
+         """    const std::size_t times = reply_as_ == agents::AgentSettings::ReplyAs::artifact ? 1 : 2;
+    if (fits(state, times * delta.size()))"""),
         ("engine/turns/running_turn.cpp", """    if (state.phase != Phase::running || state.posted ||""",
          """    if (state.phase == Phase::starting || state.posted ||"""),
         ("engine/decide/kinds/turn_output.cpp", """  is_lost = is_over || !is_running(now.head, turn, attempt);""",
