@@ -34,15 +34,16 @@ std::size_t RequestParser::feed_head(std::string_view bytes) {
     const auto end = bytes.find('\n', used);
     const std::string_view piece = bytes.substr(used, end == std::string_view::npos ? end : end - used + 1);
     used += piece.size();
-    head_bytes_ += piece.size();
-    // Checked before the end of the line, because a TLS greeting has no lines.
-    if (std::any_of(piece.begin(), piece.end(), is_bad_byte)) {
+    const std::size_t line_room = kLineMax - line_.size();
+    const std::size_t head_room = limits_->header_bytes_max - head_bytes_;
+    const std::string_view fitting = piece.substr(0, std::min(line_room, head_room));
+    head_bytes_ += fitting.size();
+    // Checked before the end of the line, because a TLS greeting has no lines. The first byte that is wrong
+    // decides, in whatever pieces the bytes arrive.
+    if (std::any_of(fitting.begin(), fitting.end(), is_bad_byte)) {
       refuse({400, "the request's headers contain a control character"});
-    } else if (head_bytes_ > limits_->header_bytes_max) {
-      refuse({431, "the request's headers are too large"});
-    } else if (line_.size() + piece.size() > kLineMax) {
-      refuse(parsed_ ? Refusal{431, "a header line is too long"}
-                     : Refusal{414, "the request line is too long"});
+    } else if (fitting.size() < piece.size()) {
+      refuse_long_line(head_room < line_room);
     } else if (end == std::string_view::npos) {
       line_.append(piece);
     } else if (line_.empty()) {
@@ -52,6 +53,11 @@ std::size_t RequestParser::feed_head(std::string_view bytes) {
     }
   }
   return used;
+}
+
+void RequestParser::refuse_long_line(bool is_head_full) {
+  if (!parsed_) return refuse({414, "the request line is too long"});
+  refuse({431, is_head_full ? "the request's headers are too large" : "a header line is too long"});
 }
 
 void RequestParser::end_line(std::string_view line) {

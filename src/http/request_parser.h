@@ -50,6 +50,7 @@ class RequestParser {
  private:
   std::size_t feed_head(std::string_view bytes);
   void end_line(std::string_view line);
+  void refuse_long_line(bool is_head_full);
   void end_head();
   std::size_t feed_body(std::string_view bytes);
   bool is_stranger() const;
