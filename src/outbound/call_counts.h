@@ -43,11 +43,14 @@ class CallCounts {
     std::chrono::nanoseconds took{0};     // of all
     Time used{};
   };
-  using Servers = std::map<std::string, Server, std::less<>>;
-  static Server& find(Servers& servers, std::string_view name, Time now);
+  struct Counts {
+    std::map<std::string, Server, std::less<>> servers;
+    Server other;
+  };
+  static Server& find(Counts& counts, std::string_view name, Time now);
 
   const std::function<Time()> now_;
-  base::Guarded<Servers> servers_;
+  base::Guarded<Counts> counts_;
 };
 
 }  // namespace baton::outbound

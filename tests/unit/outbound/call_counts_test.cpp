@@ -51,6 +51,25 @@ TEST_CASE("CallCounts: calls are counted by server and outcome, and the first 64
   counts.add("http://new", CallOutcome::busy, {});
   CHECK(has(counts, calls("http://0", "done", 2)));
   CHECK(has(counts, calls("http://new", "busy", 1)));
+  CHECK(has(counts, calls("other", "done", 6)));
+}
+
+TEST_CASE("CallCounts: however many servers are called over the hours, 64 and \"other\" are shown") {
+  CallCounts::Time now{};
+  CallCounts counts([&] { return now; });
+  const auto call_many = [&](int hour) {
+    for (int i = 0; i < 70; ++i)
+      counts.add("http://" + std::to_string(hour) + "." + std::to_string(i), CallOutcome::done, {});
+  };
+  for (int hour = 0; hour < 5; ++hour) {
+    call_many(hour);
+    const std::string text = metrics_of(counts);
+    std::size_t lines = 0;
+    for (std::size_t at = 0; (at = text.find("calls_total{", at)) != std::string::npos; ++at) ++lines;
+    CHECK(lines == CallCounts::kServersMax + 1);
+    CHECK(has(counts, calls("other", "done", 6 * (hour + 1))));
+    now += std::chrono::hours(2);
+  }
 }
 
 TEST_CASE("CallReport: a call is counted once, as what its status or its error says") {
