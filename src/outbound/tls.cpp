@@ -18,11 +18,22 @@ using base::fail;
 
 constexpr std::size_t kRecordMax = 16 * 1024;
 
+// Adds OpenSSL's reason, such as "wrong version number".
 tl::unexpected<base::Error> tls_failed(const char* what) {
-  std::array<char, 256> text{};
-  ERR_error_string_n(ERR_get_error(), text.data(), text.size());
+  const unsigned long code = ERR_get_error();
   ERR_clear_error();
-  return fail(ErrorCode::unavailable, what, text.data());
+  const char* const reason = ERR_reason_error_string(code);
+  std::array<char, 256> text{};
+  ERR_error_string_n(code, text.data(), text.size());
+  return fail(ErrorCode::unavailable, reason == nullptr ? what : what + std::string(": ") + reason,
+              text.data());
+}
+
+// Returns, for example, "certificate has expired" or "self-signed certificate".
+std::string reason_of(long verified, const std::string& host) {
+  if (verified == X509_V_ERR_HOSTNAME_MISMATCH || verified == X509_V_ERR_IP_ADDRESS_MISMATCH)
+    return "its name does not match " + host;
+  return X509_verify_cert_error_string(verified);
 }
 
 bool is_address(const std::string& host) {
@@ -41,15 +52,15 @@ std::string certificate_name(std::string host) {
 
 base::Result<std::unique_ptr<TlsChannel>> TlsChannel::open(std::unique_ptr<Socket> socket,
                                                            const std::string& host) {
-  std::unique_ptr<TlsChannel> channel(new TlsChannel(std::move(socket)));
-  if (const auto ready = channel->prepare(host); !ready) return fail(ready.error());
+  std::unique_ptr<TlsChannel> channel(new TlsChannel(std::move(socket), host));
+  if (const auto ready = channel->prepare(); !ready) return fail(ready.error());
   const auto shaken = channel->drive([&] { return SSL_connect(channel->ssl_.get()); });
   if (!shaken) return fail(shaken.error());
   if (*shaken != 1) return fail(ErrorCode::unavailable, "cannot establish a TLS connection");
   return channel;
 }
 
-base::Result<void> TlsChannel::prepare(const std::string& host) {
+base::Result<void> TlsChannel::prepare() {
   ERR_clear_error();
   const auto context = client_context();
   if (context) ssl_.reset(SSL_new(context.get()));  // which shares the context
@@ -57,7 +68,7 @@ base::Result<void> TlsChannel::prepare(const std::string& host) {
   // Uses memory BIOs, so that the socket keeps its own timeouts, and OpenSSL cannot raise SIGPIPE by writing.
   SSL_set_bio(ssl_.get(), BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()));
 
-  const std::string name = certificate_name(host);
+  const std::string name = certificate_name(host_);
   X509_VERIFY_PARAM* expected = SSL_get0_param(ssl_.get());
   X509_VERIFY_PARAM_set_hostflags(expected, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
   const int named = is_address(name) ? X509_VERIFY_PARAM_set1_ip_asc(expected, name.c_str())
@@ -86,10 +97,11 @@ base::Result<int> TlsChannel::drive(Call call) {
     if (why != SSL_ERROR_WANT_READ && why != SSL_ERROR_WANT_WRITE) {
       const long verified = SSL_get_verify_result(ssl_.get());
       if (verified != X509_V_OK) {
-        return fail(ErrorCode::unavailable, "the server's certificate is not trusted",
-                    X509_verify_cert_error_string(verified));
+        return fail(ErrorCode::unavailable,
+                    "the server's certificate is not trusted: " + reason_of(verified, host_));
       }
-      return tls_failed("the TLS connection was lost");
+      return tls_failed(SSL_is_init_finished(ssl_.get()) ? "the TLS connection was lost"
+                                                         : "cannot establish a TLS connection");
     }
     if (!flushed) return fail(flushed.error());
     if (why == SSL_ERROR_WANT_READ) {

@@ -14,7 +14,7 @@ namespace baton::outbound {
 class TlsChannel final : public Channel {
  public:
   // Performs the handshake. `host` is the name or address from the URL, never the address that it resolved
-  // to.
+  // to. An error says why, such as "the server's certificate is not trusted: certificate has expired".
   static base::Result<std::unique_ptr<TlsChannel>> open(std::unique_ptr<Socket> socket,
                                                         const std::string& host);
 
@@ -32,8 +32,9 @@ class TlsChannel final : public Channel {
     void operator()(SSL* ssl) const { SSL_free(ssl); }
   };
 
-  explicit TlsChannel(std::unique_ptr<Socket> socket) : socket_(std::move(socket)) {}
-  base::Result<void> prepare(const std::string& host);
+  TlsChannel(std::unique_ptr<Socket> socket, std::string host)
+      : socket_(std::move(socket)), host_(std::move(host)) {}
+  base::Result<void> prepare();
   // Repeats an OpenSSL call, moving bytes between it and the socket, until it completes; returns its result,
   // or 0 if the other side closed the connection.
   template <class Call>
@@ -42,6 +43,7 @@ class TlsChannel final : public Channel {
   base::Result<void> fill();
 
   const std::unique_ptr<Socket> socket_;
+  const std::string host_;
   std::unique_ptr<SSL, Free> ssl_;
 };
 

@@ -99,6 +99,7 @@ class RawServer {
   }
 
   static bool is_complete(const std::string& request) {
+    if (request.starts_with('\x16')) return true;  // a greeting of TLS
     const std::size_t end = request.find("\r\n\r\n");
     if (end == std::string::npos) return false;
     constexpr std::string_view kLength = "Content-Length: ";

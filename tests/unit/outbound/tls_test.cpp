@@ -14,6 +14,7 @@
 #include "base/id.h"
 #include "outbound/http_client.h"
 #include "outbound/tls_context.h"
+#include "unit/outbound/raw_server.h"
 
 namespace tls_test {
 
@@ -21,13 +22,15 @@ using baton::base::ErrorCode;
 using baton::outbound::client_context;
 using baton::outbound::http_request;
 using baton::outbound::HttpRequest;
+using baton::test::RawServer;
 
 namespace {
 
-// The files of a key and a self-signed certificate for "localhost".
+// The files of a key and a self-signed certificate for "localhost", which is valid from an hour ago until
+// `valid_until` seconds from now.
 class Certificate {
  public:
-  Certificate()
+  explicit Certificate(long valid_until = 3600)
       : folder_(std::filesystem::temp_directory_path() / ("baton-tls-" + baton::base::random_hex(8))) {
     std::filesystem::create_directory(folder_);
     const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> key(EVP_EC_gen("P-256"), &EVP_PKEY_free);
@@ -35,7 +38,7 @@ class Certificate {
     X509_set_version(made.get(), 2);
     ASN1_INTEGER_set(X509_get_serialNumber(made.get()), 1);
     X509_gmtime_adj(X509_getm_notBefore(made.get()), -3600);
-    X509_gmtime_adj(X509_getm_notAfter(made.get()), 3600);
+    X509_gmtime_adj(X509_getm_notAfter(made.get()), valid_until);
     X509_set_pubkey(made.get(), key.get());
     X509_NAME* name = X509_get_subject_name(made.get());
     X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>("test"), -1,
@@ -117,17 +120,37 @@ TEST_CASE("TlsChannel: a server whose certificate is in the system's store is ac
     const auto wrong_name = http_request(server.request_by("127.0.0.1"));
     REQUIRE_FALSE(wrong_name.has_value());
     CHECK(wrong_name.error().code == ErrorCode::unavailable);
-    CHECK(wrong_name.error().for_caller == "the server's certificate is not trusted");
+    CHECK(wrong_name.error().for_caller ==
+          "the server's certificate is not trusted: its name does not match 127.0.0.1");
   }
   unsetenv("SSL_CERT_FILE");
 }
 
-TEST_CASE("TlsChannel: an untrusted certificate is not accepted") {
+TEST_CASE("TlsChannel: the reason for a failed handshake is told") {
+  const auto error_of = [](const HttpRequest& request) {
+    const auto answer = http_request(request);
+    REQUIRE_FALSE(answer.has_value());
+    CHECK(answer.error().code == ErrorCode::unavailable);
+    return answer.error().for_caller;
+  };
   const Certificate certificate;
   const TlsServer server(certificate);
-  const auto answer = http_request(server.request_by("localhost"));
-  REQUIRE_FALSE(answer.has_value());
-  CHECK(answer.error().code == ErrorCode::unavailable);
+  CHECK(error_of(server.request_by("localhost")) ==
+        "the server's certificate is not trusted: self-signed certificate");
+
+  const Certificate expired(-60);
+  setenv("SSL_CERT_FILE", expired.path("certificate.pem").c_str(), 1);
+  const TlsServer late(expired);
+  CHECK(error_of(late.request_by("localhost")) ==
+        "the server's certificate is not trusted: certificate has expired");
+  unsetenv("SSL_CERT_FILE");
+
+  RawServer plain(
+      [](RawServer&, int connection) { RawServer::say(connection, "HTTP/1.1 400 Bad Request\r\n\r\n"); });
+  HttpRequest request;
+  request.url = "https" + plain.url().substr(4);
+  request.policy.allow_private = true;
+  CHECK(error_of(request) == "cannot establish a TLS connection: wrong version number");
 }
 
 TEST_CASE("client_context: it is shared until the store's file changes, and follows that file") {
