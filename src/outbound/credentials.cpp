@@ -155,12 +155,7 @@ tl::expected<Credentials::Kept, TokenError> Credentials::fetch(int stop_fd, bool
   const std::string secret = secret_of(server_);
   if (secret.empty()) return refused("its key is missing");
   hide(secret);
-  HttpRequest request;
-  request.url = server_.token_url;
-  request.policy = rules_.policy_for(request.url);
-  request.breakers = rules_.breakers;
-  request.counts = rules_.counts;
-  request.proxy = rules_.proxy;
+  HttpRequest request = rules_.request_to(server_.token_url);
   request.despite_breaker = despite_breaker;
   request.stop_fd = stop_fd;
   request.answer_max = kTokenAnswerMax;

@@ -32,12 +32,7 @@ PostEnd kind_of(const base::Error& error, bool was_connected) {
 
 Posted post_once(const Server& server, const Rules& rules, const Credentials& credentials, const Post& post,
                  std::string token, const std::function<bool(std::string_view)>& on_data) {
-  HttpRequest request;
-  request.url = post.url;
-  request.policy = rules.policy_for(post.url);
-  request.breakers = rules.breakers;
-  request.counts = rules.counts;
-  request.proxy = rules.proxy;
+  HttpRequest request = rules.request_to(post.url);
   request.despite_breaker = post.despite_breaker;
   request.body = post.body;
   request.content_type = "application/json";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "base/id.h"
 #include "outbound/http_client.h"
@@ -30,6 +31,16 @@ AddressPolicy Rules::policy_for(std::string_view url, std::initializer_list<std:
   AddressPolicy for_strangers = policy;
   for_strangers.allow_loopback = false;
   return for_strangers;
+}
+
+HttpRequest Rules::request_to(std::string url) const {
+  HttpRequest request;
+  request.policy = policy_for(url);
+  request.url = std::move(url);
+  request.proxy = proxy;
+  request.breakers = breakers;
+  request.counts = counts;
+  return request;
 }
 
 std::string Rules::refusal_of(std::string_view url) const {

@@ -20,6 +20,8 @@
 
 namespace baton::outbound {
 
+struct HttpRequest;
+
 // Limits of the answer of an agent or model elsewhere. A ByteBudget bounds the memory of all answers
 // together.
 struct Limits {
@@ -48,6 +50,9 @@ struct Rules {
   // public, so that one agent cannot lead Baton to an address that was opened for another or to one of this
   // machine.
   AddressPolicy policy_for(std::string_view url, std::initializer_list<std::string_view> named) const;
+
+  // Returns a request to a URL that the operator has named, with all that these rules say of it.
+  HttpRequest request_to(std::string url) const;
 
   // Why `url` may not be called, for the operator. Empty if it may, or if that depends on the address of its
   // host's name.
