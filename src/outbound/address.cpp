@@ -174,7 +174,9 @@ bool is_allowed_address(const std::string& address, const AddressPolicy& policy)
 }
 
 bool is_this_machine(const std::string& host) {
-  const auto literal = literal_address(host);
+  constexpr std::string_view kMapped = "::ffff:";
+  auto literal = literal_address(host);
+  if (literal && literal->starts_with(kMapped)) literal->erase(0, kMapped.size());
   return is_localhost(host) || (literal && is_loopback_address(*literal));
 }
 

@@ -72,9 +72,9 @@ base::Result<void> check(const HttpRequest& request) {
 }
 
 std::string host_header(const Url& url) {
-  const std::string host = url.host.find(':') == std::string::npos ? url.host : "[" + url.host + "]";
-  const bool usual = url.port == (url.scheme == "https" ? 443 : 80);
-  return usual ? host : host + ":" + std::to_string(url.port);
+  const std::string authority = authority_of(url);
+  const bool is_usual = url.port == (url.scheme == "https" ? 443 : 80);
+  return is_usual ? authority.substr(0, authority.rfind(':')) : authority;
 }
 
 httplib::Request to_library(const HttpRequest& from, const Url& url) {

@@ -30,6 +30,8 @@ struct Url {
   std::string target;  // path and query, at least "/"
 };
 
+// Returns "host:port", with an IPv6 address in brackets.
+std::string authority_of(const Url& url);
 // Returns "https://host:port".
 std::string origin_of(const Url& url);
 // Does so for the text of a URL, or of the host and port of a gRPC interface; empty for any other text.

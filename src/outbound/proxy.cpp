@@ -25,13 +25,15 @@ constexpr const char* kNoUsableAnswer = "the proxy gave no usable answer";
 // How long a proxy may take to reach the target.
 constexpr std::chrono::seconds kTunnelTime{30};
 
-// Top-level domains that are never public: RFC 6761, 6762 (appendix G) and 8375, and ICANN's "internal".
-constexpr std::array<std::string_view, 10> kLocalDomains{"localhost", "local",      "internal", "home.arpa",
-                                                         "intranet",  "private",    "corp",     "home",
-                                                         "lan",       "localdomain"};
+// Top-level domains that are never public: RFC 6761, 6762 (appendix G), 8375 and 9476, ICANN's "internal",
+// and the services of a Kubernetes cluster.
+constexpr std::array<std::string_view, 13> kLocalDomains{
+    "localhost", "local", "internal", "home.arpa",   "intranet", "private", "corp",
+    "home",      "lan",   "test",     "localdomain", "alt",      "svc"};
 // Names of the metadata services of clouds.
-constexpr std::array<std::string_view, 3> kMetadataNames{"metadata", "metadata.google.internal",
-                                                         "instance-data.ec2.internal"};
+constexpr std::array<std::string_view, 6> kMetadataNames{
+    "metadata",      "metadata.google.internal",   "metadata.goog",
+    "instance-data", "instance-data.ec2.internal", "metadata.tencentyun.com"};
 
 std::string_view without_dot(std::string_view host) {
   if (host.ends_with('.')) host.remove_suffix(1);
@@ -53,9 +55,20 @@ bool is_local_name(std::string_view host) {
   });
 }
 
-std::string authority_of(const Url& url) {
-  const bool is_v6 = url.host.find(':') != std::string::npos;
-  return (is_v6 ? "[" + url.host + "]" : url.host) + ":" + std::to_string(url.port);
+// Returns true if the last label is a number, which no public name has (RFC 3696, 2) and every way of writing
+// an IPv4 address does.
+bool ends_in_number(std::string_view host) {
+  std::string_view label = host.substr(host.rfind('.') + 1);
+  const bool is_hex = label.starts_with("0x");
+  if (is_hex) label.remove_prefix(2);
+  return label.find_first_not_of(is_hex ? "0123456789abcdef" : "0123456789") == label.npos;
+}
+
+// Returns true for an IPv4 address that programs read differently: "010.0.0.7" is 8.0.0.7 to some
+// and 10.0.0.7 to others, and "10.0.0.7." is a name to some.
+bool is_unclear_address(const std::string& host) {
+  const bool is_v6 = host.find(':') != std::string::npos;
+  return !is_v6 && ends_in_number(without_dot(host)) && literal_address(host) != host;
 }
 
 // Reads the answer to CONNECT, at least its head.
@@ -105,7 +118,8 @@ base::Result<void> check_target(const Url& target, const AddressPolicy& policy, 
   const bool is_name = !literal_address(target.host);
   const bool is_local = is_name && !policy.allow_private && is_local_name(host);
   const bool is_metadata = is_name && !policy.allow_metadata && std::ranges::count(kMetadataNames, host) > 0;
-  if (is_local || is_metadata)
+  const bool may_be_any = policy.allow_private && policy.allow_metadata;
+  if (is_local || is_metadata || (!may_be_any && is_unclear_address(target.host)))
     return fail(ErrorCode::permission_denied, "the address of this host is not allowed");
   return {};
 }

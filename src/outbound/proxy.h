@@ -32,7 +32,8 @@ struct Proxy {
 std::string proxy_problem(const std::string& url);
 
 // Like check_target. If the proxy serves the target, and so resolves its name, names that no public host has,
-// such as "printer" and "db.internal", are refused, too, unless the policy allows private addresses.
+// such as "printer" and "db.internal", are refused, too, unless the policy allows private addresses. So are
+// IPv4 addresses in unusual forms, such as "010.0.0.7", which the proxy may read as another address.
 base::Result<void> check_target(const Url& target, const AddressPolicy& policy, const Proxy& proxy);
 
 // Makes the proxy at the other end of `channel` connect to the target (RFC 9110, 9.3.6). `authorization`: as

@@ -65,12 +65,16 @@ base::Result<void> read_authority(std::string_view authority, Url& url) {
     if (!std::all_of(url.host.begin(), url.host.end(), is_name_character)) {
       return bad_url("the host name contains invalid characters");
     }
+    if (url.host.front() == '.' || url.host.find("..") != std::string::npos)
+      return bad_url("the host name has an empty label");
   }
   if (url.host.size() > kHostMax) return bad_url("the host name is too long");
   if (port.empty()) return {};
 
+  const bool has_colon = port.front() == ':';
   port.remove_prefix(1);
-  const bool digits = !port.empty() && port.size() <= 5 && std::all_of(port.begin(), port.end(), is_digit);
+  const bool digits =
+      has_colon && !port.empty() && port.size() <= 5 && std::all_of(port.begin(), port.end(), is_digit);
   if (!digits || std::from_chars(port.data(), port.data() + port.size(), url.port).ec != std::errc{} ||
       url.port < 1 || url.port > 65535) {
     return bad_url("the port is not a number from 1 to 65535");
@@ -80,8 +84,13 @@ base::Result<void> read_authority(std::string_view authority, Url& url) {
 
 }  // namespace
 
+std::string authority_of(const Url& url) {
+  const bool is_v6 = url.host.find(':') != std::string::npos;
+  return (is_v6 ? "[" + url.host + "]" : url.host) + ":" + std::to_string(url.port);
+}
+
 std::string origin_of(const Url& url) {
-  return url.scheme + "://" + url.host + ":" + std::to_string(url.port);
+  return url.scheme + "://" + authority_of(url);
 }
 
 std::string origin_of(std::string_view text) {
@@ -128,10 +137,7 @@ base::Result<Url> resolved(const Url& base, std::string_view reference) {
   } else if (!reference.starts_with('?')) {
     target.resize(path.rfind('/') + 1);
   }
-  const bool has_colons = base.host.find(':') != std::string::npos;
-  const std::string host = has_colons ? "[" + base.host + "]" : base.host;
-  return parse_url(base.scheme + "://" + host + ":" + std::to_string(base.port) + target +
-                   std::string(reference));
+  return parse_url(origin_of(base) + target + std::string(reference));
 }
 
 }  // namespace baton::outbound

@@ -115,6 +115,9 @@ TEST_CASE(
     CHECK(request.proxy.serves(*parse_url(request.url)));
   }
   request.proxy.except.clear();
+  for (const char* host :
+       {"127.1", "[::1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "localhost.", "a.localhost"})
+    CHECK_FALSE(request.proxy.serves(*parse_url("http://" + std::string(host) + "/")));
   request.proxy.url = "http://127.0.0.1:1";
   CHECK(http_request(request).error().for_caller.starts_with("the proxy cannot be reached: "));
 }
@@ -134,15 +137,44 @@ TEST_CASE(
     CHECK_FALSE(allows(host, {}));
     CHECK(allows(host, private_too));
   }
+  // Programs read these forms differently.
+  for (const char* host : {"010.0.0.7", "012.0.0.7", "0xa.7", "0xA000007", "167772167", "10.7", "10.0.0.7.",
+                           "8.8.8.8.", "10.0.0.08", "a.1", "0x", "[::ffff:10.0.0.7]", "[::ffff:a00:7]",
+                           "[::10.0.0.7]", "[64:ff9b::10.0.0.7]", "printer.", "a.svc", "a.test"}) {
+    CAPTURE(host);
+    CHECK_FALSE(allows(host, {}));
+    CHECK(allows(host, AddressPolicy::any()));
+  }
+  for (const char* host : {"0251.0376.0251.0376", "0169.0254.0169.0254", "2852039166", "169.254.169.254.",
+                           "[::ffff:a9fe:a9fe]", "metadata.google.internal.", "metadata.goog"}) {
+    CAPTURE(host);
+    CHECK_FALSE(allows(host, private_too));
+    CHECK(allows(host, AddressPolicy::any()));
+  }
   for (const char* host : {"169.254.169.254", "metadata.google.internal", "metadata"}) {
     CAPTURE(host);
     CHECK_FALSE(allows(host, private_too));
     CHECK(allows(host, AddressPolicy::any()));
   }
-  for (const char* host : {"example.org", "local.example.org", "93.184.216.34"}) {
+  for (const char* host : {"example.org", "example.org.", "local.example.org", "93.184.216.34", "1.com",
+                           "0x1.example", "[2606:4700:4700::1111]"}) {
     CAPTURE(host);
     CHECK(allows(host, {}));
   }
+}
+
+TEST_CASE("http_request: a proxy is told of an IPv6 address in brackets") {
+  ScriptedProxy proxy(kRefused);
+  CHECK_FALSE(http_request(proxy.request_to("https://[2606:4700:4700::1111]/")).has_value());
+  CHECK(http_request(proxy.request_to("http://[2606:4700:4700::1111]:81/x")).error().code ==
+        ErrorCode::permission_denied);
+  HttpRequest request = proxy.request_to("http://[2606:4700:4700::1111]:8081/x");
+  CHECK(http_request(request)->status == 403);
+  CHECK(proxy.heard().find(
+            "CONNECT [2606:4700:4700::1111]:443 HTTP/1.1\r\nHost: [2606:4700:4700::1111]:443\r\n") !=
+        std::string::npos);
+  CHECK(proxy.heard().find("GET http://[2606:4700:4700::1111]:8081/x HTTP/1.1\r\n") != std::string::npos);
+  CHECK(proxy.heard().find("Host: [2606:4700:4700::1111]:8081\r\n") != std::string::npos);
 }
 
 TEST_CASE("proxy_problem: a proxy is an http URL without a path") {

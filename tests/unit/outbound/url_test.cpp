@@ -75,6 +75,11 @@ TEST_CASE("parse_url: anything but an absolute http or https URL is refused") {
       "http://ex\xc3\xa4mple.com/",
       "http://[::1",
       "http://[::1]x/",
+      "http://[::1]x80/",
+      "http://printer../",
+      "http://a..example.org/",
+      "http://.example.org/",
+      "http://./",
       "http://[localhost]/",
       "http://[fe80::1%25eth0]/",
       "http://::1/",
@@ -102,6 +107,13 @@ TEST_CASE("resolved: a reference is resolved against the URL it came from") {
   CHECK(place("https://other/x?next=http://a/#f") == "https://other:443/x?next=http://a/");
   CHECK(place("x?next=http://a/") == "http://example.com:81/a/x?next=http://a/");
   CHECK(place("ftp://other/x").empty());
+}
+
+TEST_CASE("origin_of: an IPv6 address is in brackets, so that the origin is a URL again") {
+  const auto base = *parse_url("https://[2001:DB8::1]/a");
+  CHECK(origin_of(base) == "https://[2001:db8::1]:443");
+  CHECK(baton::outbound::origin_of(origin_of(base)) == origin_of(base));
+  CHECK(origin_of(*resolved(base, "/b")) == origin_of(base));
 }
 
 }  // namespace url_test
