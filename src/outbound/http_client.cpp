@@ -156,6 +156,7 @@ void take_head(const httplib::Response& from, const base::SecretMask* mask, Http
   answer.status = from.status;
   answer.content_type = from.get_header_value("Content-Type");
   answer.headers.assign(from.headers.begin(), from.headers.end());
+  answer.moved_to = from.get_header_value("Location");
   if (mask == nullptr) return;
   answer.content_type = mask->masked(answer.content_type);
   for (auto& [name, value] : answer.headers) value = mask->masked(value);
@@ -289,11 +290,13 @@ base::Result<HttpAnswer> perform(const HttpRequest& request, const WaitLimits& l
     auto answer = perform_one(request, *url, limits, sink);
     if (!answer) return answer;
     answer->body = std::move(body);
-    if (answer->status < 300 || answer->status > 399) return answer;
-    answer->moved_to = header_of(*answer, "Location");
+    const bool has_moved = answer->status >= 300 && answer->status <= 399;
+    // The place may contain a key that the answer must not show.
+    const std::string place =
+        std::exchange(answer->moved_to, has_moved ? header_of(*answer, "Location") : "");
     const bool may_follow = request.follows_redirects && is_redirect(request.method, answer->status);
-    if (!may_follow || answer->moved_to.empty() || hop == kHopsMax) return answer;
-    auto next = resolved(*url, answer->moved_to);
+    if (!may_follow || place.empty() || hop == kHopsMax) return answer;
+    auto next = resolved(*url, place);
     // Credentials and the body go to this origin only.
     if (!next || origin_of(*next) != origin_of(*url)) return answer;
     url = std::move(next);

@@ -146,6 +146,17 @@ TEST_CASE(
   CHECK(http_request(request_to(receiver.url()))->status == 302);
 }
 
+TEST_CASE("http_request: a key in a redirect's place is sent back to its server, and shown to nobody") {
+  WebhookReceiver target, receiver;
+  receiver.answer_with({{307, {{"Location", "/there?key=s3cret-token"}}}, {200, {}}});
+  HttpRequest request = request_to(receiver.url());
+  request.mask = std::make_shared<const baton::base::SecretMask>(std::vector<std::string>{"s3cret-token"});
+  CHECK(http_request(request)->status == 200);
+  CHECK(receiver.received()[1].path == "/there?key=s3cret-token");
+  receiver.answer_with({{307, {{"Location", target.url() + "?key=s3cret-token"}}}});
+  CHECK(http_request(request)->moved_to == target.url() + "?key=***");
+}
+
 TEST_CASE("http_request: redirects are followed five times, and not at all if the request says so") {
   WebhookReceiver receiver;
   receiver.answer_with(std::vector<WebhookReceiver::Answer>(7, {307, {{"Location", "/round"}}}));
