@@ -96,7 +96,7 @@ ModelToolUse ModelTools::use_of(const CalledTool& call) const {
   const std::size_t place = function->second;
   // A function without parameters may be called without arguments.
   const std::string_view text = call.arguments.empty() ? std::string_view("{}") : call.arguments;
-  const auto document = json::Document::parse_view(text);
+  const auto document = json::Document::parse_view(text, {.depth_max = protocol::models::kDepthMax});
   if (!document) return wrong("the arguments are not JSON: " + document.error().for_caller);
   const json::Value arguments = document->root();
   if (!arguments.is_object()) return wrong("the arguments must be a JSON object");

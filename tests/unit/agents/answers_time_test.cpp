@@ -217,7 +217,7 @@ std::vector<Case> ag_ui() {
 // ---- Language models.
 
 void feed_model(agents::FunctionTurn&, const Texts& events) {
-  protocol::models::chat_completions::Reader reader;
+  protocol::models::chat_completions::Reader reader({std::size_t{1} << 30});
   for (const std::string& text : events) {
     const auto piece = reader.take(text);
     REQUIRE_MESSAGE(piece, (piece ? "" : piece.error().for_caller));

@@ -1,15 +1,8 @@
 #include "protocol/models/anthropic/answer.h"
 
-#include <algorithm>
-
 #include "json/writer.h"
 
 namespace baton::protocol::models::anthropic {
-namespace {
-
-constexpr std::int64_t kTokensMost = std::int64_t{1} << 50;  // so that sums of counts fit
-
-}  // namespace
 
 base::Result<void> Reader::read(json::Value event, AnswerPiece& piece) {
   const std::string_view type = event["type"].string();
@@ -131,24 +124,6 @@ task::Json Reader::others() const {
     order.add_other(std::move(object));
   }
   return order.json(kBlocks);
-}
-
-// Usage comes at the beginning and at the end, where some servers leave out or zero what they have said.
-// Input that came from the cache or went into it is counted apart.
-void Reader::take_usage(json::Value usage) {
-  if (!usage.is_object()) return;
-  has_usage_ = true;
-  const auto take = [&](std::int64_t& count, const char* name) {
-    count = std::max(count, std::min(count_in(usage[name]).value_or(0), kTokensMost));
-  };
-  take(fresh_, "input_tokens");
-  take(written_, "cache_creation_input_tokens");
-  take(read_, "cache_read_input_tokens");
-  take(output_, "output_tokens");
-  counts_.input = fresh_ + written_ + read_;
-  counts_.output = output_;
-  counts_.total = *counts_.input + output_;
-  if (read_ > 0) counts_.cached = read_;
 }
 
 }  // namespace baton::protocol::models::anthropic

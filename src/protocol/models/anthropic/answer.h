@@ -40,13 +40,10 @@ class Reader final : public AnswerReader {
   base::Result<void> take_message(json::Value message, AnswerPiece& piece);
   void take_text(Block& block, std::string_view text, AnswerPiece& piece);
   void take_thinking(Block& block, std::string_view text, AnswerPiece& piece);
-  void take_usage(json::Value usage);
 
   std::map<std::int64_t, Block> blocks_;
   std::size_t calls_ = 0;
   std::size_t bytes_ = 0;
-  std::int64_t fresh_ = 0, written_ = 0, read_ = 0,
-               output_ = 0;  // tokens: not from the cache, into it, from it
 };
 
 }  // namespace baton::protocol::models::anthropic

@@ -116,7 +116,7 @@ base::Result<void> Reader::take_calls(json::Value calls) {
     call_bytes_ += bytes();
     call.others.add(piece, {"index", "id", "type", "function"});
     call.function_others.add(function, {"name", "arguments"});
-    if (call_bytes_ > rules_.arguments_max) return check_room();
+    if (const auto room = check_room(); !room) return room;
   }
   return {};
 }
@@ -160,7 +160,8 @@ Reader::Call& Reader::call_of(json::Value piece) {
   // Searches from the end: if all calls have the same index, the piece belongs to the last one.
   const auto known = std::find_if(calls_.rbegin(), calls_.rend(), goes_on);
   if (known != calls_.rend()) return *known;
-  return calls_.emplace_back(Call{index, {}});
+  const GivenBack none(rules_.arguments_max);
+  return calls_.emplace_back(Call{index, {}, none, none});
 }
 
 std::vector<CalledTool> Reader::calls() const {
@@ -171,17 +172,6 @@ std::vector<CalledTool> Reader::calls() const {
     called.back().function_others = call.function_others.json();
   }
   return called;
-}
-
-// Some servers send the usage with every chunk; the last one counts.
-void Reader::take_usage(json::Value usage) {
-  if (!usage.is_object()) return;
-  has_usage_ = true;
-  counts_.input = count_in(usage["prompt_tokens"]);
-  counts_.output = count_in(usage["completion_tokens"]);
-  counts_.total = count_in(usage["total_tokens"]);
-  counts_.reasoning = count_in(usage["completion_tokens_details"]["reasoning_tokens"]);
-  counts_.cached = count_in(usage["prompt_tokens_details"]["cached_tokens"]);
 }
 
 }  // namespace baton::protocol::models::chat_completions

@@ -16,7 +16,8 @@ namespace baton::protocol::models::chat_completions {
 
 class Reader final : public AnswerReader {
  public:
-  explicit Reader(const AnswerRules& rules = {}) : AnswerReader(rules), think_tags_(rules.think_tags) {}
+  explicit Reader(const AnswerRules& rules = {})
+      : AnswerReader(rules), think_tags_(rules.think_tags), others_(rules.arguments_max) {}
 
   AnswerPiece done() override;
   std::vector<CalledTool> calls() const override;
@@ -41,8 +42,8 @@ class Reader final : public AnswerReader {
   struct Call {
     std::optional<std::int64_t> index;
     CalledTool tool;
+    GivenBack others, function_others;
     Brackets brackets = {};
-    GivenBack others = {}, function_others = {};
   };
 
   base::Result<void> read(json::Value answer, AnswerPiece& piece) override;
@@ -52,7 +53,6 @@ class Reader final : public AnswerReader {
   void part_thoughts(AnswerPiece&& tagged, AnswerPiece& piece);
   base::Result<void> take_calls(json::Value calls);
   Call& call_of(json::Value piece);
-  void take_usage(json::Value usage);
 
   TaggedThoughts think_tags_;
   GivenBack others_;

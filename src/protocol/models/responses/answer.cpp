@@ -105,14 +105,4 @@ base::Result<void> Reader::take_response(std::string_view event, json::Value res
   return {};
 }
 
-void Reader::take_usage(json::Value usage) {
-  if (!usage.is_object()) return;
-  has_usage_ = true;
-  counts_.input = count_in(usage["input_tokens"]);
-  counts_.output = count_in(usage["output_tokens"]);
-  counts_.total = count_in(usage["total_tokens"]);
-  counts_.reasoning = count_in(usage["output_tokens_details"]["reasoning_tokens"]);
-  counts_.cached = count_in(usage["input_tokens_details"]["cached_tokens"]);
-}
-
 }  // namespace baton::protocol::models::responses

@@ -33,7 +33,6 @@ class Reader final : public AnswerReader {
   void take_message(json::Value item, AnswerPiece& piece);
   void take_reasoning(json::Value item, AnswerPiece& piece);
   base::Result<void> take_response(std::string_view event, json::Value response, AnswerPiece& piece);
-  void take_usage(json::Value usage);
 
   PartOrder order_;
   std::vector<CalledTool> calls_;

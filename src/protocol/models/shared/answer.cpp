@@ -10,10 +10,22 @@ namespace baton::protocol::models {
 namespace {
 
 constexpr std::size_t kCallsMax = 64;
-constexpr std::size_t kModelMax = 200;  // bytes of a model's name
+constexpr std::size_t kModelMax = 200;                       // bytes of a model's name
+constexpr std::int64_t kTokensMost = std::int64_t{1} << 50;  // so that sums of counts fit
 
 bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
   return std::ranges::any_of(words, [&](std::string_view one) { return base::same_word(word, one); });
+}
+
+// Takes the first of these members that is a count, if it is larger.
+void take_count(std::optional<std::int64_t>& count, json::Value from,
+                std::initializer_list<std::string_view> names) {
+  for (const std::string_view name : names) {
+    const auto number = from[name].integer();
+    if (!number || *number < 0) continue;
+    count = std::max(count.value_or(0), std::min(*number, kTokensMost));
+    return;
+  }
 }
 
 void add_count(json::Writer& out, const char* name, std::optional<std::int64_t> count) {
@@ -23,7 +35,7 @@ void add_count(json::Writer& out, const char* name, std::optional<std::int64_t> 
 }  // namespace
 
 base::Result<AnswerPiece> AnswerReader::take(std::string_view text) {
-  const auto document = json::Document::parse_view(text);
+  const auto document = json::Document::parse_view(text, {.depth_max = kDepthMax});
   if (!document) return base::fail(document.error());
   const json::Value answer = document->root();
   AnswerPiece piece;
@@ -51,7 +63,7 @@ AnswerReader::End AnswerReader::end() const {
 }
 
 base::Result<void> AnswerReader::check_room() const {
-  if (bytes_beside_text() <= rules_.arguments_max) return {};
+  if (rules_.arguments_held + bytes_beside_text() <= rules_.arguments_max) return {};
   return base::fail(base::ErrorCode::too_large, "its tool calls and their data are larger than " +
                                                     std::to_string(rules_.arguments_max) +
                                                     " bytes (outbound.tool_arguments_max)");
@@ -67,23 +79,39 @@ void AnswerReader::take_model(json::Value name) {
   if (name.is_string() && name.string().size() <= kModelMax) model_ = name.str();
 }
 
-AnswerReader::Count AnswerReader::count_in(json::Value number) {
-  const auto count = number.integer();
-  return count && *count >= 0 ? count : std::nullopt;
+void AnswerReader::take_usage(json::Value usage) {
+  if (!usage.is_object()) return;
+  has_usage_ = true;
+  take_count(counts_.input, usage, {"prompt_tokens", "input_tokens"});
+  take_count(counts_.output, usage, {"completion_tokens", "output_tokens"});
+  take_count(counts_.total, usage, {"total_tokens"});
+  for (const char* details : {"completion_tokens_details", "output_tokens_details"})
+    take_count(counts_.reasoning, usage[details], {"reasoning_tokens"});
+  for (const char* details : {"prompt_tokens_details", "input_tokens_details"})
+    take_count(counts_.cached, usage[details], {"cached_tokens"});
+  // Anthropic counts them beside the input, and LiteLLM's chat completions repeat them in its own.
+  if (!usage["prompt_tokens"].absent() || !usage["input_tokens_details"].absent()) return;
+  take_count(counts_.read, usage, {"cache_read_input_tokens"});
+  take_count(counts_.written, usage, {"cache_creation_input_tokens"});
 }
 
 task::Json AnswerReader::usage(std::string_view provider, std::string_view model) const {
   task::Json used;
   if (!has_usage_) return used;
+  Counts all = counts_;
+  const std::int64_t beside = all.read.value_or(0) + all.written.value_or(0);
+  if (all.input || beside > 0) all.input = all.input.value_or(0) + beside;
+  if (all.read.value_or(0) > 0) all.cached = all.read;
+  if (!all.total && all.input && all.output) all.total = *all.input + *all.output;
   json::Writer out(used.text);
   out.object([&] {
     out.optional("provider", provider);
     out.member("model", model_.empty() ? model : std::string_view(model_));
-    add_count(out, "inputTokens", counts_.input);
-    add_count(out, "outputTokens", counts_.output);
-    add_count(out, "totalTokens", counts_.total);
-    add_count(out, "reasoningTokens", counts_.reasoning);
-    add_count(out, "cachedInputTokens", counts_.cached);
+    add_count(out, "inputTokens", all.input);
+    add_count(out, "outputTokens", all.output);
+    add_count(out, "totalTokens", all.total);
+    add_count(out, "reasoningTokens", all.reasoning);
+    add_count(out, "cachedInputTokens", all.cached);
   });
   return used;
 }

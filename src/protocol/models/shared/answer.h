@@ -31,6 +31,7 @@ struct AnswerRules {
   // Bytes of the arguments, ids and names of all calls, and of the members to give back.
   std::size_t arguments_max = std::size_t{8} << 20;
   ThinkTags think_tags = ThinkTags::text;
+  std::size_t arguments_held = 0;  // of `arguments_max`, by earlier answers
 };
 
 class AnswerReader {
@@ -74,11 +75,6 @@ class AnswerReader {
   task::Json usage(std::string_view provider, std::string_view model) const;
 
  protected:
-  using Count = std::optional<std::int64_t>;
-  struct Counts {
-    Count input, output, total, reasoning, cached;
-  };
-
   // Reads an object that is not an error.
   virtual base::Result<void> read(json::Value answer, AnswerPiece& piece) = 0;
   // The bytes of the calls and of the members to give back.
@@ -89,17 +85,25 @@ class AnswerReader {
   // Fails with invalid_argument if there are too many calls.
   static base::Result<void> check_calls(std::size_t calls);
   void take_model(json::Value name);
-  // Returns the number, or nullopt if it is not a count.
-  static Count count_in(json::Value number);
+  // Reads the usage as any API names it; ignores anything but an object. Servers send it once, with every
+  // event, or a part at the beginning and another at the end, where some leave out or zero what they have
+  // said: of each count the largest one stays.
+  void take_usage(json::Value usage);
 
   const AnswerRules rules_;
   std::string finish_reason_;  // as the server names it
   bool is_over_ = false;
   std::optional<AnswerError> error_;
-  bool has_usage_ = false;
-  Counts counts_;
 
  private:
+  using Count = std::optional<std::int64_t>;
+  struct Counts {
+    Count input, output, total, reasoning, cached;
+    Count read, written;  // input from a cache and into it, which `input` does not have
+  };
+
+  bool has_usage_ = false;
+  Counts counts_;
   std::string text_;
   std::string model_;
 };

@@ -56,6 +56,10 @@ struct ModelRequest {
   bool without_extras = false;  // leaves out what some servers and models refuse
 };
 
+// Levels of JSON within each other in what a model's server sends. It is stored and given back within other
+// objects, of which json::ParseOptions::depth_max are read.
+constexpr int kDepthMax = 90;
+
 // The schema of a function without parameters.
 constexpr std::string_view kNoParameters = R"({"type":"object","properties":{}})";
 

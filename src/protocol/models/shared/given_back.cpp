@@ -24,6 +24,8 @@ bool are_one(json::Value piece, std::string_view index, std::string_view type) {
 GivenBack::Node& GivenBack::member(Node& object, std::string_view name) {
   const auto found = object.places.find(name);
   if (found != object.places.end()) return object.children[found->second];
+  constexpr std::size_t kPlace = 96;  // of an entry of the map
+  bytes_ += sizeof(Node) + kPlace + 2 * name.size();
   object.places.emplace(name, object.children.size());
   object.children.push_back({Node::Kind::other, std::string(name)});
   return object.children.back();
@@ -36,21 +38,25 @@ void GivenBack::clear_for(Node& to, Node::Kind kind) {
 
 // `joins`: texts are pieces, and are joined.
 void GivenBack::put(Node& to, json::Value from, bool joins) {
+  if (bytes_ > bytes_max_) return;
   if (from.is_string()) {
     clear_for(to, Node::Kind::text);
     if (!joins) to.text.clear();
     to.text.append(from.string());
+    bytes_ += from.string().size();
   } else if (from.is_array()) {
     clear_for(to, Node::Kind::list);
     for (const json::Value element : from) put_element(to, element);
   } else if (from.is_object()) {
     clear_for(to, Node::Kind::object);
     for (const json::Value value : from) {
-      if (!value.is_null()) put(member(to, value.key()), value, joins && is_in_pieces(value.key()));
+      if (!value.is_null() && bytes_ <= bytes_max_)
+        put(member(to, value.key()), value, joins && is_in_pieces(value.key()));
     }
   } else {
     clear_for(to, Node::Kind::other);
     to.text = from.raw();
+    bytes_ += to.text.size();
   }
 }
 
@@ -64,6 +70,8 @@ void GivenBack::put_element(Node& list, json::Value element) {
     };
     if (are_one(element, of_last("index"), of_last("type"))) return put(last, element, true);
   }
+  if (bytes_ > bytes_max_) return;
+  bytes_ += sizeof(Node);
   list.children.emplace_back();
   put(list.children.back(), element, false);
 }
@@ -76,8 +84,7 @@ void GivenBack::add(json::Value piece, std::initializer_list<std::string_view> k
     const bool says_nothing =
         value.is_null() || value.raw() == "[]" || (value.raw() == "\"\"" && name != "reasoning_content");
     if (is_known || says_nothing) continue;
-    put(member(all_, name), value, is_in_pieces(name));
-    bytes_ += name.size() + value.raw().size();
+    if (bytes_ <= bytes_max_) put(member(all_, name), value, is_in_pieces(name));
   }
 }
 
@@ -85,7 +92,6 @@ void GivenBack::add_element(std::string_view name, json::Value element) {
   Node& list = member(all_, name);
   clear_for(list, Node::Kind::list);
   put_element(list, element);
-  bytes_ += element.raw().size();
 }
 
 void GivenBack::add_text(std::string_view name, std::string_view text) {

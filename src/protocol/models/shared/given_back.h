@@ -3,7 +3,8 @@
 // Servers refuse a conversation without them: the reasoning of DeepSeek (reasoning_content), the thought
 // signatures of Gemini (extra_content), OpenRouter's reasoning_details. A stream brings them in pieces: texts
 // of reasoning are joined, and so are elements of lists with the same `index`; of any other value the last
-// one counts. Nothing of it is trusted: the caller bounds `bytes`, and the time is proportional to them.
+// one counts. Nothing of it is trusted: the caller bounds `bytes`, and the time is proportional to them. Once
+// they are more than `bytes_max`, nothing more is taken.
 // Threads: one at a time.
 #pragma once
 
@@ -27,6 +28,8 @@ constexpr std::string_view kTaggedThoughts = "tagged thoughts";
 
 class GivenBack {
  public:
+  explicit GivenBack(std::size_t bytes_max) : bytes_max_(bytes_max) {}
+
   // Adds the members of the object `piece`, except for those with a name in `known` and those without a
   // value.
   void add(json::Value piece, std::initializer_list<std::string_view> known);
@@ -35,6 +38,7 @@ class GivenBack {
   // Adds to the end of the text called `name`.
   void add_text(std::string_view name, std::string_view text);
 
+  // The memory that the members take.
   std::size_t bytes() const { return bytes_; }
   // Returns the members as an object; absent if there are none.
   task::Json json() const;
@@ -49,14 +53,15 @@ class GivenBack {
     std::vector<Node> children = {};                              // elements or members
     std::map<std::string, std::size_t, std::less<>> places = {};  // of the members, by name
   };
-  static Node& member(Node& object, std::string_view name);
+  Node& member(Node& object, std::string_view name);
   static void clear_for(Node& to, Node::Kind kind);
-  static void put(Node& to, json::Value from, bool joins);
-  static void put_element(Node& list, json::Value element);
+  void put(Node& to, json::Value from, bool joins);
+  void put_element(Node& list, json::Value element);
   static void write(const Node& node, json::Writer& out);
 
   Node all_{Node::Kind::object};
-  std::size_t bytes_ = 0;  // read, an upper bound of those kept
+  std::size_t bytes_max_;
+  std::size_t bytes_ = 0;  // of all that was taken, an upper bound of what is kept
 };
 
 }  // namespace baton::protocol::models

@@ -58,4 +58,14 @@ TEST_CASE("ModelTools: a tool's schema is completed to that of an object") {
   CHECK(tools.functions()[1].parameters.empty());
 }
 
+TEST_CASE("ModelTools: arguments that are nested too deep for a store are wrong") {
+  const ModelTools tools = tools_of(R"([{"name":"f"}])");
+  const auto kind_of = [&](std::size_t levels) {
+    return tools.use_of({"c", "f", R"({"a":)" + std::string(levels, '[') + std::string(levels, ']') + "}"})
+        .kind;
+  };
+  CHECK(kind_of(80) == Kind::client);
+  CHECK(kind_of(90) == Kind::wrong);
+}
+
 }  // namespace baton::agents::tools_test

@@ -371,6 +371,15 @@ const Row kRows[] = {
      .calls = {{"c", "look", "{}"}},
      .wants = {R"("thinking_blocks":[{"type":"thinking","thinking":"Hm","signature":"EqQB"}])"}},
     {.server = "LiteLLM",
+     .difference = "usage repeats what the cache gave, under the names of Anthropic",
+     .events = {chunk(R"("content":"Hi")", R"("stop")"),
+                R"({"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":2,"total_tokens":11,
+                    "prompt_tokens_details":{"cached_tokens":4},"cache_read_input_tokens":4,
+                    "cache_creation_input_tokens":3}})"},
+     .text = "Hi",
+     .usage = R"({"provider":"p","model":"m","inputTokens":9,"outputTokens":2,"totalTokens":11,)"
+              R"("cachedInputTokens":4})"},
+    {.server = "LiteLLM",
      .difference = "all items of a response have the same number",
      .api = Api::responses,
      .events =
@@ -385,6 +394,28 @@ const Row kRows[] = {
      .text = "I look.",
      .calls = {{"c1", "look", "{}"}}},
 };
+
+std::string many(const std::string& value, std::size_t count) {
+  std::string list;
+  for (std::size_t at = 0; at < count; ++at) list += (at == 0 ? "" : ",") + value;
+  return list;
+}
+
+std::string nested(int levels) {
+  return std::string(static_cast<std::size_t>(levels), '[') +
+         std::string(static_cast<std::size_t>(levels), ']');
+}
+
+// An event of each API with a member that Baton does not know and that goes back.
+std::vector<std::pair<Api, std::string>> with_member(const std::string& value) {
+  const std::string member = R"("extra":)" + value;
+  return {
+      {Api::chat, chunk(member)},
+      {Api::chat, chunk(call_delta(R"("index":0,"id":"c",)" + member + ","))},
+      {Api::responses, R"({"type":"response.output_item.done","item":{"type":"reasoning",)" + member + "}}"},
+      {Api::anthropic,
+       R"({"type":"content_block_start","index":0,"content_block":{"type":"thinking",)" + member + "}}"}};
+}
 
 }  // namespace
 
@@ -469,6 +500,104 @@ TEST_CASE("url_of: the path of the API is inserted before a query") {
   CHECK(url(Api::chat, "https://h/x?api-version=1") == "https://h/x/chat/completions?api-version=1");
   CHECK(url(Api::responses, "https://h/v1") == "https://h/v1/responses");
   CHECK(url(Api::anthropic, "https://h/v1") == "https://h/v1/messages");
+}
+
+TEST_CASE("Servers: members to give back are bounded by the memory that they take") {
+  const std::string small = many("[]", 20'000);  // 60 KB of text
+  for (const auto& [api, event] : with_member("[" + small + "]")) {
+    CAPTURE(event.substr(0, 80));
+    const auto taken_by = [&, &event = event](std::size_t most, std::size_t held) {
+      const auto reader = dialect_of(api).reader({most, ThinkTags::text, held});
+      const auto taken = reader->take(event);
+      return taken ? "" : taken.error().for_caller;
+    };
+    CHECK(taken_by(std::size_t{64} << 20, 0).empty());
+    CHECK(taken_by(10'000, 0).find("10000 bytes (outbound.tool_arguments_max)") != std::string::npos);
+    // Earlier answers of the turn have taken the rest.
+    CHECK_FALSE(taken_by(std::size_t{64} << 20, (std::size_t{64} << 20) - 10'000).empty());
+  }
+  // Many small values take more memory than their text.
+  const auto reader = dialect_of(Api::chat).reader({std::size_t{1} << 20});
+  CHECK_FALSE(reader->take(chunk(R"("extra":[)" + small + "]")));
+}
+
+TEST_CASE("Servers: what an answer has nested too deep for a store is refused") {
+  for (int levels : {kDepthMax - 10, kDepthMax}) {
+    for (const auto& [api, event] : with_member(nested(levels))) {
+      CAPTURE(event);
+      const auto reader = dialect_of(api).reader({});
+      CHECK(reader->take(event).has_value() == (levels < kDepthMax));
+      if (levels < kDepthMax) CHECK(reader->held() > 0);
+    }
+  }
+}
+
+TEST_CASE("Servers: values of wrong types, huge ones and unknown ones break no reader") {
+  const std::string huge(100'000, 'x');
+  const std::string values[] = {"null",
+                                "true",
+                                "-1",
+                                "1e999",
+                                "18446744073709551616",
+                                R"("")",
+                                "[]",
+                                "{}",
+                                "[[{}],null]",
+                                R"({"type":5,"text":[],"id":{}})",
+                                R"([{"type":"text","text":7},{"type":"thinking","thinking":{}}])",
+                                "\"" + huge + "\""};
+  const Texts shapes[] = {
+      {R"({"choices":@})", R"({"choices":[@]})", R"({"choices":[{"delta":@}]})",
+       R"({"choices":[{"index":@,"message":@,"finish_reason":@}]})",
+       R"({"choices":[{"delta":{"content":@,"reasoning_content":@,"reasoning_details":@,"tool_calls":@}}]})",
+       R"({"choices":[{"delta":{"tool_calls":[@,{"index":@,"id":@,"type":@,"function":@},
+           {"function":{"name":@,"arguments":@}}]}}]})",
+       R"({"model":@,"usage":@,"object":@})",
+       R"({"usage":{"prompt_tokens":@,"completion_tokens":@,"total_tokens":@,"prompt_tokens_details":@}})"},
+      {R"({"type":@})", R"({"type":"response.output_text.delta","delta":@})",
+       R"({"type":"response.reasoning_text.delta","content_index":@,"summary_index":@,"delta":@})",
+       R"({"type":"response.output_item.done","item":@})",
+       R"({"type":"response.output_item.done","item":{"type":"function_call","call_id":@,"id":@,"name":@,"arguments":@}})",
+       R"({"type":"response.output_item.done","item":{"type":"message","content":@}})",
+       R"({"type":"response.output_item.done","item":{"type":"reasoning","summary":@,"content":[@]}})",
+       R"({"type":"response.completed","response":@})",
+       R"({"type":"response.incomplete","response":{"status":@,"output":@,"usage":@,"incomplete_details":@}})"},
+      {R"({"type":"message_start","message":@})",
+       R"({"type":"message","content":[@],"stop_reason":@,"usage":@})",
+       R"({"type":"content_block_start","index":@,"content_block":@})",
+       R"({"type":"content_block_start","content_block":{"type":@,"thinking":@,"signature":@,"input":@,"id":@}})",
+       R"({"type":"content_block_delta","index":@,"delta":@})",
+       R"({"type":"content_block_delta","index":1,"delta":{"type":"signature_delta","signature":@}})",
+       R"({"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":@}})",
+       R"({"type":"message_delta","delta":@,"usage":{"input_tokens":@,"cache_read_input_tokens":@}})"}};
+  for (const Api api : {Api::chat, Api::responses, Api::anthropic}) {
+    const auto reader = dialect_of(api).reader({});
+    for (const std::string& shape : shapes[static_cast<std::size_t>(api)]) {
+      for (const std::string& value : values) {
+        std::string event = shape;
+        for (std::size_t at = 0; (at = event.find('@', at)) != event.npos; at += value.size())
+          event.replace(at, 1, value);
+        CAPTURE(event.substr(0, 200));
+        CHECK(reader->take(event).has_value());
+      }
+    }
+    const std::string body = dialect_of(api).write_request(next_request(*reader));
+    CHECK(json::Document::parse_view(body).has_value());
+    const std::string usage = reader->usage("p", "m").text;
+    CHECK(json::Document::parse_view(usage).has_value());
+    CHECK(usage.find('-') == usage.npos);
+  }
+}
+
+TEST_CASE("Servers: usage that no model can have does not overflow") {
+  const std::string most = "9223372036854775807";
+  const auto reader = dialect_of(Api::anthropic).reader({});
+  for (int times = 0; times < 3; ++times)
+    CHECK(reader->take(R"({"type":"message_delta","usage":{"input_tokens":)" + most + R"(,"output_tokens":)" +
+                       most + R"(,"cache_read_input_tokens":)" + most + R"(,"cache_creation_input_tokens":)" +
+                       most + "}}"));
+  const auto usage = reader->usage("p", "m");
+  CHECK(json::Document::view_of(usage.text).root()["totalTokens"].integer() == std::int64_t{1} << 52);
 }
 
 }  // namespace baton::protocol::models::servers_test

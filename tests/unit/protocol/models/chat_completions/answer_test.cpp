@@ -136,9 +136,9 @@ TEST_CASE("chat completions: parts of the content that are no texts are given ba
 }
 
 TEST_CASE("chat completions: more to give back than is allowed is refused") {
-  Reader reader({100});
-  CHECK(reader.take(delta(R"("reasoning_content":")" + std::string(80, 'x') + "\"")));
-  const auto more = reader.take(delta(R"("reasoning_content":")" + std::string(80, 'x') + "\""));
+  Reader reader({1'000});
+  CHECK(reader.take(delta(R"("reasoning_content":")" + std::string(600, 'x') + "\"")));
+  const auto more = reader.take(delta(R"("reasoning_content":")" + std::string(600, 'x') + "\""));
   REQUIRE_FALSE(more);
   CHECK(more.error().code == base::ErrorCode::too_large);
 }
@@ -180,13 +180,14 @@ TEST_CASE("chat completions: arguments may be an object") {
   CHECK(read.reader.calls().front().arguments == R"({"x":1})");
 }
 
-TEST_CASE("chat completions: usage has the last valid counts") {
+TEST_CASE("chat completions: usage has the valid counts, and the total of a server that leaves it out") {
   const Read read({R"({"choices":[],"model":"m-1","usage":{"prompt_tokens":1}})",
                    R"({"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":2,"total_tokens":-5,
                        "prompt_tokens_details":{"cached_tokens":1},"completion_tokens_details":null}})",
                    R"({"choices":[],"usage":null})"});
-  CHECK(read.reader.usage("p", "m").text ==
-        R"({"provider":"p","model":"m-1","inputTokens":3,"outputTokens":2,"cachedInputTokens":1})");
+  CHECK(
+      read.reader.usage("p", "m").text ==
+      R"({"provider":"p","model":"m-1","inputTokens":3,"outputTokens":2,"totalTokens":5,"cachedInputTokens":1})");
   CHECK(Read({kEnd}).reader.usage("p", "m").empty());
 }
 
