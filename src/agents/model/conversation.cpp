@@ -29,6 +29,9 @@ constexpr std::size_t kBytesOfToken = 4;
 constexpr std::size_t kTokensOfFile = 1'000;                // an image or a PDF file, whatever its size
 constexpr const char* kKept = "model";                      // a member beside "toolCall" (keep_with_call)
 constexpr std::size_t kResultMax = std::size_t{256} << 10;  // of a child's result, in bytes
+constexpr std::size_t kContextEntryMax = std::size_t{32} << 10;
+// Of the members that the server wants back with a message, with a call, and with its function.
+constexpr std::size_t kOthersMax = std::size_t{256} << 10, kCallOthersMax = std::size_t{64} << 10;
 
 std::string words_of(const task::Part& part) {
   using Kind = task::Part::Kind;
@@ -50,79 +53,6 @@ bool is_data_with(const task::Part& part, const char* member) {
   return json::Document::view_of(part.content).root()[member].is_object();
 }
 
-CalledTool call_in(const task::Part& part) {
-  const auto document = json::Document::view_of(part.content);
-  const json::Value call = document.root()["toolCall"];
-  const json::Value arguments = call["arguments"];
-  std::string text = arguments.is_string() ? arguments.str() : std::string(arguments.raw());
-  CalledTool called{call["id"].str(), call["name"].str(), text.empty() ? "{}" : std::move(text)};
-  const json::Value kept = document.root()[kKept];
-  if (kept["others"].is_object()) called.others = kept["others"].json();
-  if (kept["function"].is_object()) called.function_others = kept["function"].json();
-  return called;
-}
-
-// What the model's server wants back with a message (keep_with_call).
-struct KeptWithCall {
-  std::string client_id, id;  // of the call, as the client and as the server know it
-  task::Json others;          // of the message
-};
-
-KeptWithCall kept_in(const task::Part& part) {
-  const auto document = json::Document::view_of(part.content);
-  const json::Value kept = document.root()[kKept];
-  KeptWithCall read{document.root()["toolCall"]["id"].str(), kept["id"].str(), {}};
-  if (kept["message"].is_object()) read.others = kept["message"].json();
-  return read;
-}
-
-// The calls of the history. A history that a caller has sent has only its words for them, so what the model's
-// server has said with a call is taken from the stored messages.
-class StoredCalls {
- public:
-  explicit StoredCalls(const Turn& turn) : is_sent_(turn.stored_history.has_value()) {
-    if (!is_sent_) return;
-    for (const task::Message& message : *turn.stored_history) {
-      for (const task::Part& part : message.parts) {
-        if (message.role != task::Role::agent || !is_data_with(part, "toolCall")) continue;
-        stored_[kept_in(part).client_id] = &part;
-      }
-    }
-  }
-
-  // Returns the part that has the call as it is stored, or `part` without what its sender may have made up.
-  task::Part of(const task::Part& part) const {
-    if (!is_sent_) return part;
-    const auto document = json::Document::view_of(part.content);
-    const json::Value call = document.root()["toolCall"];
-    const auto found = stored_.find(call["id"].string());
-    if (found != stored_.end()) return *found->second;
-    return task::Part::of_data({R"({"toolCall":)" + std::string(call.raw()) + "}"});
-  }
-
- private:
-  const bool is_sent_;
-  std::map<std::string, const task::Part*, std::less<>> stored_;  // by the client's id
-};
-
-void add_agent(const task::Message& message, const StoredCalls& calls, Messages& out) {
-  ChatMessage said;
-  said.role = Role::assistant;
-  for (const task::Part& shown : message.parts) {
-    if (!is_data_with(shown, "toolCall")) {
-      said.parts.push_back(shown);
-      continue;
-    }
-    const task::Part part = calls.of(shown);
-    said.calls.push_back(call_in(part));
-    if (task::Json others = kept_in(part).others; !others.empty()) said.others = std::move(others);
-    const bool has_words = !said.parts.empty() &&
-                           said.parts.back() == task::Part::of_text(words_for_call(said.calls.back().name));
-    if (has_words) said.parts.pop_back();
-  }
-  if (!said.parts.empty() || !said.calls.empty()) out.push_back(std::move(said));
-}
-
 void add_user(const task::Message& message, Messages& out) {
   for (const task::ToolResult& result : protocol::chat::tool_results_in(message)) {
     out.push_back(ChatMessage::of_text(Role::tool, protocol::chat::text_of(result)));
@@ -137,29 +67,121 @@ void add_user(const task::Message& message, Messages& out) {
   if (!said.parts.empty()) out.push_back(std::move(said));
 }
 
-// Leaves out reasoning that a client keeps: it is not for the model.
-void add(const task::Message& message, const ModelSettings& settings, const StoredCalls& calls,
-         Messages& out) {
-  const auto metadata = json::Document::view_of(message.metadata.text);
-  const std::string_view role = metadata.root()["role"].string();
-  if (role == "reasoning") return;
-  if (message.role == task::Role::agent) return add_agent(message, calls, out);
-  const std::size_t before = out.size();
-  add_user(message, out);
-  const bool is_page_s = role == "system" || role == "developer";
-  if (!is_page_s || !settings.takes_system_messages) return;
-  for (std::size_t at = before; at < out.size(); ++at) {
-    if (out[at].role == Role::user) out[at].role = Role::system;
-  }
+// A call of a client's tool, as a message has it.
+struct SaidCall {
+  CalledTool called;      // its id: as the client knows it
+  std::string server_id;  // as the model's server knows it; empty: the same
+  task::Json others;      // what the server wants back with the message (keep_with_call)
+};
+
+task::Json members_in(json::Value value) {
+  return value.is_object() ? value.json() : task::Json{};
 }
 
-std::string cut(std::string text) {
-  if (text.size() <= kResultMax) return text;
-  text.resize(base::beginning_of(text, kResultMax).size());
+SaidCall call_in(const task::Part& part) {
+  const auto document = json::Document::view_of(part.content);
+  const json::Value call = document.root()["toolCall"], kept = document.root()[kKept];
+  const json::Value arguments = call["arguments"];
+  SaidCall said{{call["id"].str(), call["name"].str(),
+                 arguments.is_string() ? arguments.str() : std::string(arguments.raw()),
+                 members_in(kept["others"]), members_in(kept["function"])},
+                kept["id"].str(),
+                members_in(kept["message"])};
+  if (said.called.arguments.empty()) said.called.arguments = "{}";
+  return said;
+}
+
+// Reads messages as a model gets them. A history that a caller has sent has only its words for calls, so what
+// the model's server has said with a call is taken from the stored messages.
+class HistoryReader {
+ public:
+  HistoryReader(const Turn& turn, const ModelSettings& settings)
+      : settings_(settings), is_sent_(turn.stored_history.has_value()) {
+    if (!is_sent_) return;
+    for (const task::Message& message : *turn.stored_history) {
+      for (const task::Part& part : message.parts) {
+        if (message.role != task::Role::agent || !is_data_with(part, "toolCall")) continue;
+        SaidCall said = call_in(part);
+        ids_[said.called.id] = said.server_id;
+        std::string id = said.called.id;
+        stored_.insert_or_assign(std::move(id), std::move(said));
+      }
+    }
+  }
+
+  // Leaves out reasoning that a client keeps: it is not for the model.
+  void add(const task::Message& message, Messages& out) {
+    const auto metadata = json::Document::view_of(message.metadata.text);
+    const std::string_view role = metadata.root()["role"].string();
+    if (role == "reasoning") return;
+    if (message.role == task::Role::agent) return add_agent(message, out);
+    const std::size_t before = out.size();
+    add_user(message, out);
+    const bool is_page_s = role == "system" || role == "developer";
+    if (!is_page_s || !settings_.takes_system_messages) return;
+    for (std::size_t at = before; at < out.size(); ++at) {
+      if (out[at].role == Role::user) out[at].role = Role::system;
+    }
+  }
+
+  // Gives calls and their results the ids that the model's server knows.
+  void restore_ids(Messages& conversation) const {
+    const auto restore = [&](std::string& id) {
+      const auto found = ids_.find(id);
+      if (found != ids_.end() && !found->second.empty()) id = found->second;
+    };
+    for (ChatMessage& message : conversation) {
+      for (CalledTool& call : message.calls) restore(call.id);
+      restore(message.call_id);
+    }
+  }
+
+ private:
+  // Returns the call as it is stored, or without what its sender may have made up.
+  SaidCall stored(SaidCall said) {
+    if (!is_sent_) {
+      ids_[said.called.id] = said.server_id;
+      return said;
+    }
+    const auto found = stored_.find(said.called.id);
+    if (found != stored_.end()) return found->second;
+    return {
+        {std::move(said.called.id), std::move(said.called.name), std::move(said.called.arguments)}, {}, {}};
+  }
+
+  void add_agent(const task::Message& message, Messages& out) {
+    ChatMessage said;
+    said.role = Role::assistant;
+    for (const task::Part& part : message.parts) {
+      if (!is_data_with(part, "toolCall")) {
+        said.parts.push_back(part);
+        continue;
+      }
+      SaidCall call = stored(call_in(part));
+      const bool has_words =
+          !said.parts.empty() && said.parts.back() == task::Part::of_text(words_for_call(call.called.name));
+      if (has_words) said.parts.pop_back();
+      if (!call.others.empty()) said.others = std::move(call.others);
+      said.calls.push_back(std::move(call.called));
+    }
+    if (!said.parts.empty() || !said.calls.empty()) out.push_back(std::move(said));
+  }
+
+  const ModelSettings& settings_;
+  const bool is_sent_;
+  // By the client's id: the calls of a history beside the one that was sent, and the server's ids.
+  std::map<std::string, SaidCall, std::less<>> stored_;
+  std::map<std::string, std::string, std::less<>> ids_;
+};
+
+std::string cut(std::string text, std::size_t most = kResultMax) {
+  if (text.size() <= most) return text;
+  text.resize(base::beginning_of(text, most).size());
   return text + "\n[cut off]";
 }
 
-// What the page shows the agent beside the message: AG-UI's context and shared state.
+// What the page shows the agent beside the message: AG-UI's context and shared state. Each entry, and the
+// state, has room of its own, which a long one cannot take from the others.
 std::string page_words(const Turn& turn) {
   std::string text;
   const auto metadata = json::Document::view_of(turn.metadata.text);
@@ -167,14 +189,16 @@ std::string page_words(const Turn& turn) {
     const json::Value value = entry["value"];
     const std::string_view words = value.is_string() ? value.string() : value.raw();
     if (entry.is_object() && !words.empty())
-      text.append("\n- ").append(entry["description"].string()).append(": ").append(words);
+      text += "\n- " + cut(entry["description"].str() + ": " + std::string(words), kContextEntryMax);
   }
-  if (!text.empty()) text = "Context from the page:" + text;
+  if (!text.empty()) text = "Context from the page:" + cut(std::move(text));
   const auto state = json::Document::view_of(turn.client_state.text);
   const bool has_state = !state.root().absent() && !(state.root().is_object() && state.root().size() == 0);
   if (has_state)
-    text.append(text.empty() ? "" : "\n\n").append("State of the page, as JSON: ").append(state.root().raw());
-  return cut(std::move(text));
+    text.append(text.empty() ? "" : "\n\n")
+        .append("State of the page, as JSON: ")
+        .append(cut(std::string(state.root().raw())));
+  return text;
 }
 
 bool is_shown_file(const task::Part& part) {
@@ -187,7 +211,11 @@ std::size_t tokens_of(const ChatMessage& message) {
   for (const task::Part& part : message.parts) {
     bytes += is_shown_file(part) ? kTokensOfFile * kBytesOfToken : part.content.size();
   }
-  for (const CalledTool& call : message.calls) bytes += call.name.size() + call.arguments.size();
+  bytes += message.others.text.size();
+  for (const CalledTool& call : message.calls) {
+    bytes +=
+        call.name.size() + call.arguments.size() + call.others.text.size() + call.function_others.text.size();
+  }
   return (bytes + kBytesOfToken - 1) / kBytesOfToken;
 }
 
@@ -271,26 +299,6 @@ void append(std::string& text, const std::string& more) {
   if (!more.empty() && more != text) text += (text.empty() ? "" : "\n") + more;
 }
 
-// Gives calls and their results the ids that the model's server knows.
-void restore_ids(const std::vector<task::Message>& history, Messages& conversation) {
-  std::map<std::string, std::string, std::less<>> ids;  // by the client's
-  for (const task::Message& message : history) {
-    for (const task::Part& part : message.parts) {
-      if (message.role != task::Role::agent || !is_data_with(part, "toolCall")) continue;
-      KeptWithCall kept = kept_in(part);
-      if (!kept.id.empty()) ids[kept.client_id] = std::move(kept.id);
-    }
-  }
-  if (ids.empty()) return;
-  const auto restore = [&](std::string& id) {
-    if (const auto found = ids.find(id); found != ids.end()) id = found->second;
-  };
-  for (ChatMessage& message : conversation) {
-    for (CalledTool& call : message.calls) restore(call.id);
-    restore(message.call_id);
-  }
-}
-
 }  // namespace
 
 std::optional<std::string> system_of(const ModelSettings& settings) {
@@ -305,9 +313,9 @@ std::optional<std::string> system_of(const ModelSettings& settings) {
 
 Messages conversation_of(const Turn& turn, const ModelSettings& settings, const std::string& system) {
   Messages history, now;
-  const StoredCalls calls(turn);
-  for (const task::Message& message : turn.history) add(message, settings, calls, history);
-  add(turn.message, settings, calls, now);
+  HistoryReader reader(turn, settings);
+  for (const task::Message& message : turn.history) reader.add(message, history);
+  reader.add(turn.message, now);
   if (std::string words = settings.tells_page ? page_words(turn) : std::string(); !words.empty()) {
     const auto said = std::ranges::find(now, Role::user, &ChatMessage::role);
     const task::Part part = task::Part::of_text(std::move(words));
@@ -330,23 +338,28 @@ Messages conversation_of(const Turn& turn, const ModelSettings& settings, const 
   for (std::size_t place = first; place < history.size(); ++place) pairing.add(std::move(history[place]));
   for (ChatMessage& message : now) pairing.add(std::move(message));
   Messages conversation = pairing.take();
-  restore_ids(turn.stored_history ? *turn.stored_history : turn.history, conversation);
+  reader.restore_ids(conversation);
   return conversation;
 }
 
 void keep_with_call(task::Message& message, const CalledTool& call, const task::Json& others) {
-  const bool keeps = !call.others.empty() || !call.function_others.empty() || !others.empty();
+  const auto with_room = [](const task::Json& members, std::size_t most) {
+    return members.text.size() <= most ? members : task::Json{};
+  };
+  const task::Json of_call = with_room(call.others, kCallOthersMax),
+                   of_function = with_room(call.function_others, kCallOthersMax),
+                   of_message = with_room(others, kOthersMax);
+  const bool keeps = !of_call.empty() || !of_function.empty() || !of_message.empty();
   for (task::Part& part : message.parts) {
     if (!is_data_with(part, "toolCall")) continue;
-    const KeptWithCall shown = kept_in(part);
-    if (!keeps && shown.client_id == call.id) return;
+    if (!keeps && call_in(part).called.id == call.id) return;
     std::string text = std::move(part.content);
     text.pop_back();
     text.append(",").append(json::string_of(kKept)).append(":");
     json::Writer out(text);
     out.object([&] {
-      out.member("id", call.id).optional("others", call.others);
-      out.optional("function", call.function_others).optional("message", others);
+      out.member("id", call.id).optional("others", of_call);
+      out.optional("function", of_function).optional("message", of_message);
     });
     part.content = std::move(text) + "}";
     return;

@@ -24,7 +24,8 @@ std::vector<protocol::models::ChatMessage> conversation_of(const Turn& turn, con
                                                            const std::string& system);
 
 // Adds to a client tool's call, as a message for the caller (client_call.h), what the model's server wants
-// back with it: its own id, and the members that Baton does not know. conversation_of restores them.
+// back with it: its own id, and the members that Baton does not know, unless they take too much room.
+// conversation_of restores them.
 void keep_with_call(task::Message& message, const protocol::models::CalledTool& call,
                     const task::Json& others);
 

@@ -166,6 +166,53 @@ TEST_CASE("conversation_of: what a server wants back with a client tool's call c
   CHECK(conversation[2].call_id == "an id of the server's");
 }
 
+TEST_CASE("conversation_of: what a server wants back counts as tokens, and has its own room beside a call") {
+  const auto with_reasoning = [](std::size_t bytes) {
+    task::Message message = called("call-1");
+    keep_with_call(message, {"own", "look", "{}", {R"({"signature":"s"})"}, {}},
+                   {R"({"reasoning":")" + std::string(bytes, 'r') + "\"}"});
+    return message;
+  };
+  Turn turn = turn_with({said(kUser, "a"), said(kAgent, "b"), said(kUser, "c"), with_reasoning(4'000),
+                         result("call-1", "seen"), said(kAgent, "d")},
+                        said(kUser, "e"));
+  ModelSettings settings;
+  settings.history_tokens = 900;
+  CHECK(told(turn, settings) == "u:e\n");
+  settings.history_tokens = 1'100;
+  CHECK(told(turn, settings).starts_with("u:a\n"));
+  // Too much to be shown to the caller and stored with the call.
+  turn = turn_with({said(kUser, "a"), with_reasoning(300'000)}, result("call-1", "seen"));
+  CHECK(turn.history[1].parts.back().content.size() < 1'000);
+  const std::vector<ChatMessage> conversation = conversation_of(turn, {}, {});
+  REQUIRE(conversation.size() == 3);
+  CHECK(conversation[1].others.empty());
+  CHECK(conversation[1].calls.front().id == "own");
+  CHECK(conversation[1].calls.front().others.text == R"({"signature":"s"})");
+}
+
+TEST_CASE("conversation_of: a call with members nested as deep as an answer may be is still a call") {
+  const std::string deep = R"({"x":)" + std::string(88, '[') + std::string(88, ']') + "}";
+  task::Message message = message_of(task::ToolCall{"call-1", "look", {deep}, true});
+  keep_with_call(message, {"own", "look", deep, {deep}, {deep}}, {deep});
+  const Turn turn = turn_with({said(kUser, "a"), std::move(message)}, result("call-1", "seen"));
+  const std::vector<ChatMessage> conversation = conversation_of(turn, {}, {});
+  REQUIRE(conversation.size() == 3);
+  CHECK(conversation[1].others.text == deep);
+  CHECK(conversation[1].calls.front() == protocol::models::CalledTool{"own", "look", deep, {deep}, {deep}});
+}
+
+TEST_CASE("conversation_of: a page's long entry takes no room from the others and from the state") {
+  Turn turn = turn_with({}, said(kUser, "hello"));
+  turn.metadata.text = R"({"agui":{"context":[{"description":"log","value":")" + std::string(400'000, 'x') +
+                       R"("},{"description":"cart","value":"3 pears"}]}})";
+  turn.client_state.text = R"({"page":2})";
+  const std::string words = told(turn);
+  CHECK(words.size() < 100'000);
+  CHECK(words.find("[cut off]\n- cart: 3 pears\n\nState of the page, as JSON: {\"page\":2}\nhello\n") !=
+        std::string::npos);
+}
+
 TEST_CASE("conversation_of: in a history that the caller has sent, only what is stored goes with a call") {
   const protocol::models::CalledTool own{"an id of the server's", "look", "{}", {R"({"signature":"s"})"}, {}};
   task::Message stored = called("call-1");
