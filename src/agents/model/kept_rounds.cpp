@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 
 #include "json/document.h"
 #include "json/writer.h"
@@ -14,16 +15,13 @@ using protocol::models::CalledTool;
 // Each round's state holds those before it.
 constexpr std::size_t kKeptMax = std::size_t{256} << 10;
 
-std::size_t bytes_of(const std::vector<ModelRound>& rounds) {
-  std::size_t bytes = 0;
-  for (const ModelRound& round : rounds) {
-    bytes += round.text.size() + round.others.text.size();
-    for (const CalledTool& call : round.calls) {
-      bytes += call.id.size() + call.name.size() + call.arguments.size() + call.others.text.size() +
-               call.function_others.text.size();
-    }
-  }
-  return bytes;
+// Returns how many of the first rounds have room together.
+std::size_t rounds_with_room(const std::vector<ModelRound>& rounds) {
+  std::size_t count = 0, bytes = 0;
+  while (count < rounds.size() &&
+         (bytes += rounds[count].text.size() + bytes_beside_text(rounds[count])) <= kKeptMax)
+    ++count;
+  return count;
 }
 
 void write_round(json::Writer& out, const ModelRound& round) {
@@ -44,13 +42,24 @@ task::Json object_in(json::Value value) {
 
 }  // namespace
 
+std::size_t bytes_beside_text(const ModelRound& round) {
+  std::size_t bytes = round.others.text.size();
+  for (const CalledTool& call : round.calls) {
+    bytes += call.id.size() + call.name.size() + call.arguments.size() + call.others.text.size() +
+             call.function_others.text.size();
+  }
+  return bytes;
+}
+
 task::ExecutorState state_of(const KeptRounds& kept) {
   task::ExecutorState state;
   json::Writer out(state.state.text);
   out.object([&] {
     out.member("breaks", kept.breaks);
-    if (kept.rounds.empty() || bytes_of(kept.rounds) > kKeptMax) return;
-    out.key("rounds").each(kept.rounds, [&](const ModelRound& round) { write_round(out, round); });
+    const std::size_t count = rounds_with_room(kept.rounds);
+    if (count == 0) return;
+    out.key("rounds").each(std::span(kept.rounds).first(count),
+                           [&](const ModelRound& round) { write_round(out, round); });
   });
   return state;
 }

@@ -5,6 +5,7 @@
 // Threads: pure functions.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -20,12 +21,15 @@ struct ModelRound {
   task::Json others = {};  // see ChatMessage
 };
 
+// The bytes of the round's calls and of the members to give back.
+std::size_t bytes_beside_text(const ModelRound& round);
+
 struct KeptRounds {
   int breaks = 0;  // answers of the turn that broke off
   std::vector<ModelRound> rounds;
 };
 
-// Rounds that take too much room together are not kept: another attempt begins without them.
+// Keeps the first rounds that have room together. Another attempt goes on after these.
 task::ExecutorState state_of(const KeptRounds& kept);
 KeptRounds read_kept_rounds(const task::Json& state);
 

@@ -115,7 +115,7 @@ class ModelTurn {
     unreachable_since_.reset();
     has_told_ = false;
     for (milliseconds pause = kRetryFirst;;) {
-      auto answer = dialect_.reader({rules_.limits.arguments_max, settings_.model.think_tags});
+      auto answer = dialect_.reader({rules_.limits.arguments_max, settings_.model.think_tags, rounds_bytes_});
       bool shown = false;
       call.time_max = left();
       const ModelCallEnd end = call_model(settings_, rules_, credentials_, call, *answer,
@@ -246,6 +246,7 @@ class ModelTurn {
       if (uses.back().kind == ToolKind::wrong) call.arguments = "{}";
     }
     request_.messages.push_back(std::move(said));
+    rounds_bytes_ += bytes_beside_text(round);
     return add_results(round, uses);
   }
 
@@ -356,6 +357,7 @@ class ModelTurn {
   outbound::Intake intake_;
   protocol::models::ModelRequest request_;
   int round_ = 0;                 // answers with calls so far
+  std::size_t rounds_bytes_ = 0;  // of these, beside their texts
   bool has_been_silent_ = false;  // an answer had neither text nor calls
   bool has_warned_ = false;       // about usage that is not reported
   KeptRounds kept_;

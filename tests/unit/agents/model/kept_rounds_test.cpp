@@ -26,12 +26,25 @@ TEST_CASE("KeptRounds: an empty state reads as no rounds and no breaks") {
   CHECK(read.rounds.empty());
 }
 
-TEST_CASE("KeptRounds: rounds that are too large are left out, and the count of breaks is kept") {
-  const KeptRounds kept{1, {{std::string(300'000, 'x'), {}}}};
+TEST_CASE("KeptRounds: a round that is too large costs those before it nothing, and breaks are counted") {
+  const KeptRounds kept{
+      1, {{"first", {}}, {"", {}, {R"({"x":")" + std::string(300'000, 'x') + "\"}"}}, {"last", {}}}};
   const task::ExecutorState state = state_of(kept);
   CHECK(state.state.text.size() < 1'000);
-  CHECK(read_kept_rounds(state.state).breaks == 1);
-  CHECK(read_kept_rounds(state.state).rounds.empty());
+  const KeptRounds read = read_kept_rounds(state.state);
+  CHECK(read.breaks == 1);
+  REQUIRE(read.rounds.size() == 1);
+  CHECK(read.rounds.front().text == "first");
+}
+
+TEST_CASE("KeptRounds: what is nested as deep as an answer may be is read back") {
+  const auto levels = static_cast<std::size_t>(protocol::models::kDepthMax - 1);
+  const std::string deep = R"({"x":)" + std::string(levels, '[') + std::string(levels, ']') + "}";
+  const KeptRounds kept{0, {{"a", {{"c", "f", "{}", {deep}, {deep}}}, {deep}}}};
+  const KeptRounds read = read_kept_rounds(state_of(kept).state);
+  REQUIRE(read.rounds.size() == 1);
+  CHECK(read.rounds.front().calls == kept.rounds.front().calls);
+  CHECK(read.rounds.front().others.text == deep);
 }
 
 }  // namespace baton::agents::kept_rounds_test
