@@ -169,7 +169,11 @@ class ModelTurn {
     turn_.emit(std::move(changed));
   }
 
-  std::string url() const { return protocol::models::url_of(dialect_, settings_.endpoint.url); }
+  // Without the query, which may have a key.
+  std::string url() const {
+    const std::string url = protocol::models::url_of(dialect_, settings_.endpoint.url);
+    return url.substr(0, url.find('?'));
+  }
 
   bool show(AnswerPiece piece, bool& shown) {
     shown = shown || !piece.text.empty() || !piece.reasoning.empty();
