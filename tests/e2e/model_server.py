@@ -100,9 +100,9 @@ class ModelServer(relay.Site):
     def messages(self, nth=-1):
         return self.requests[nth]["messages"]
 
-    def silent_after(self, *chunks):
-        """Returns an answer that sends these chunks and then nothing, and an event that is set when the connection
-        ends."""
+    def silent_after(self, *chunks, comments=False):
+        """Returns an answer that sends these chunks and then nothing, or comments only, and an event that is set when
+        the connection ends."""
         ended = threading.Event()
 
         def answer(handler):
@@ -111,8 +111,14 @@ class ModelServer(relay.Site):
             handler.end_headers()
             handler.wfile.write(frames(chunks, done=False))
             handler.wfile.flush()
-            handler.connection.settimeout(60)
+            handler.connection.settimeout(0.2 if comments else 60)
             try:
+                while comments:
+                    try:
+                        if not handler.connection.recv(1):
+                            return ended.set()
+                    except TimeoutError:
+                        handler.wfile.write(b": still here\n\n")
                 if not handler.connection.recv(1):
                     ended.set()
             except ConnectionError:

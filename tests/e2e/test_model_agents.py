@@ -192,6 +192,12 @@ class Trouble(ModelCase):
         self.assertEqual(self.reply(self.run_task()), "enough")
         harness.wait_for(ended.is_set, what="the end of the connection")
 
+    def test_a_server_that_sends_comments_after_its_end_does_not_hold_the_turn(self):
+        answer, ended = self.model.silent_after(*words("enough"), comments=True)
+        self.model.script(answer)
+        self.assertEqual(self.reply(self.run_task()), "enough")
+        harness.wait_for(ended.is_set, what="the end of the connection")
+
     def test_an_end_that_is_not_known_is_asked_again(self):
         for reason in ("abort", "insufficient_system_resource"):
             self.model.script(streamed(chunk({"content": "wrong"}, reason)), said("right"))

@@ -37,6 +37,7 @@ class ModelAnswerReading {
         events_(settings.line_max) {}
 
   bool take(std::string_view piece) {
+    if (ended_ && left_for_usage().count() <= 0) return false;
     bytes_ += piece.size();
     if (bytes_ > output_max_)
       return refuse("the model's answer is larger than its card allows (output_max_bytes)");
@@ -68,12 +69,18 @@ class ModelAnswerReading {
   }
 
   // The longest wait for more of the answer; zero: no limit. A server that has said the end may still send
-  // the usage, but some keep the connection open instead.
-  milliseconds patience() const {
-    return answer_.end() == AnswerReader::End::none ? milliseconds(0) : kUsageWait;
+  // the usage, but some keep the connection open instead, and some send comments over it.
+  milliseconds patience() {
+    if (answer_.end() == AnswerReader::End::none) return milliseconds(0);
+    if (!ended_) ended_ = std::chrono::steady_clock::now();
+    return std::max(milliseconds(1), left_for_usage());
   }
 
  private:
+  milliseconds left_for_usage() const {
+    return std::chrono::ceil<milliseconds>(*ended_ + kUsageWait - std::chrono::steady_clock::now());
+  }
+
   bool take_event(const protocol::SseEvent& event) {
     if (event.data.starts_with("[DONE]")) {
       is_over_ = true;
@@ -135,7 +142,8 @@ class ModelAnswerReading {
   std::uint64_t bytes_ = 0;
   bool is_stream_ = false;
   bool has_said_ = false;
-  bool is_over_ = false;  // nothing that follows counts
+  bool is_over_ = false;                                        // nothing that follows counts
+  std::optional<std::chrono::steady_clock::time_point> ended_;  // when the server has said the end
   std::optional<ModelCallEnd> end_;
 };
 
