@@ -40,10 +40,16 @@ bool is_bare_text(const task::Part& part) {
   return part == task::Part::of_text(part.content);
 }
 
+// Mastra gives each reply a name.
+bool is_named_reply(const task::Artifact& artifact) {
+  return artifact.name == "response.txt" && artifact.id.value.ends_with(":response:text");
+}
+
 // Whether the artifact is what A2A makes of a streamed reply: nothing but text, without a name.
 bool is_reply(const task::Artifact& artifact) {
-  return artifact.name.empty() && artifact.description.empty() && artifact.metadata.empty() &&
-         artifact.extensions.empty() && std::ranges::all_of(artifact.parts, is_bare_text);
+  return (artifact.name.empty() || is_named_reply(artifact)) && artifact.description.empty() &&
+         artifact.metadata.empty() && artifact.extensions.empty() &&
+         std::ranges::all_of(artifact.parts, is_bare_text);
 }
 
 std::string joined(const std::vector<task::Part>& parts) {
@@ -73,6 +79,19 @@ TextMark mark_of(const task::Part& part) {
     mark.add(std::string_view("\0", 1));
   }
   return mark;
+}
+
+// Moves the thoughts of a model out of the artifact's parts, and returns them joined. Agents of Google's ADK
+// send them among their replies, marked by metadata.
+std::string take_thoughts(task::Artifact& artifact) {
+  std::string text;
+  std::erase_if(artifact.parts, [&](const task::Part& part) {
+    if (part.kind != task::Part::Kind::text || part.metadata.empty()) return false;
+    if (!json::Document::view_of(part.metadata.text).root()["adk_thought"].boolean()) return false;
+    text += part.content;
+    return true;
+  });
+  return text;
 }
 
 // Moves the plain texts out of the artifact's parts, and returns them joined.
@@ -156,8 +175,12 @@ Relay::Told* Relay::place_of(const task::Artifact& piece) {
 
 void Relay::tell_artifact(task::Artifact artifact, bool append, bool last_chunk) {
   task::Artifact piece = named(std::move(artifact));
+  std::string thoughts = take_thoughts(piece);
+  const bool is_thought = !thoughts.empty() && piece.parts.empty();
   Told* const told = place_of(piece);
   if (told == nullptr) return;
+  tell_thoughts(*told, std::move(thoughts), append);
+  if (is_thought) return;
   if (!told->is_reply) return tell_chunk(*told, std::move(piece), append, last_chunk);
   tell_reply(piece.id.value, *told, take_text(piece), append, last_chunk);
   if (!piece.parts.empty()) tell_chunk(*told, std::move(piece), append, last_chunk);
@@ -171,6 +194,17 @@ void Relay::tell_chunk(Told& told, task::Artifact piece, bool append, bool last_
   for (const task::Part& part : piece.parts) told.parts.push_back(mark_of(part));
   told.is_new = false;
   turn_.emit(task::ArtifactChunk{std::move(piece), goes_on, last_chunk});
+}
+
+// Passes on thoughts. Unless they are appended, they are all of the artifact's.
+void Relay::tell_thoughts(Told& told, std::string text, bool append) {
+  const bool goes_on = append || told.thoughts.begins(text);
+  if (!append && goes_on) text.erase(0, told.thoughts.size());
+  if (text.empty()) return;
+  if (!goes_on) told.thoughts = {};
+  told.thoughts.add(text);
+  has_told_ = true;
+  turn_.reasoning(std::move(text));
 }
 
 // Passes on a reply's text. Unless it is appended, it is the whole text: one that goes on as before is
@@ -189,10 +223,14 @@ void Relay::tell_reply(const std::string& id, Told& told, std::string text, bool
 // Passes on the new content of an artifact; `artifact` is its present state.
 void Relay::tell_whole(task::Artifact artifact) {
   task::Artifact now = named(std::move(artifact));
+  std::string thoughts = take_thoughts(now);
+  const bool is_thought = !thoughts.empty() && now.parts.empty();
   const bool is_known = told_.contains(now.id.value);
   if (!is_known && is_reply(now) && earlier_replies_.contains(joined(now.parts))) return;
   Told* const told = place_of(now);
   if (told == nullptr) return;
+  tell_thoughts(*told, std::move(thoughts), false);
+  if (is_thought) return;
   if (!told->is_reply) return tell_whole_parts(*told, std::move(now));
   tell_reply(now.id.value, *told, take_text(now), false, false);
   if (!now.parts.empty()) tell_whole_parts(*told, std::move(now));

@@ -2,7 +2,8 @@
 //
 // A new connection may begin with the whole task, so the relay remembers the content that it has passed
 // on, as marks only, and passes on only new content. A status of the remote task is a note until the task
-// stops; then it is the turn's outcome. Text that the remote agent replaces is replaced here.
+// stops; then it is the turn's outcome. Text that the remote agent replaces is replaced here. Thoughts, as
+// Google's ADK marks them, become reasoning.
 //
 // Threads: one at a time. Nothing from the remote agent is trusted; the decoder and the engine bound its
 // sizes. The work is proportional to the content received, and ends with the outcome or the turn.
@@ -38,8 +39,9 @@ class Relay {
  private:
   struct Told {
     std::vector<TextMark> parts =
-        {};                 // of an artifact, as passed on until now; of a reply, those that are no text
-    TextMark text = {};     // of the reply
+        {};              // of an artifact, as passed on until now; of a reply, those that are no text
+    TextMark text = {};  // of the reply
+    TextMark thoughts = {};
     bool is_reply = false;  // its text is passed on as a reply
     bool is_new = true;     // nothing was passed on yet
   };
@@ -47,6 +49,7 @@ class Relay {
   void tell_task(task::Task& task);
   void tell_artifact(task::Artifact piece, bool append, bool last_chunk);
   void tell_chunk(Told& told, task::Artifact piece, bool append, bool last_chunk);
+  void tell_thoughts(Told& told, std::string text, bool append);
   void tell_reply(const std::string& id, Told& told, std::string text, bool append, bool last);
   void tell_whole(task::Artifact artifact);
   void tell_whole_parts(Told& told, task::Artifact now);

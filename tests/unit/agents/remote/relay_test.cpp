@@ -97,6 +97,34 @@ TEST_CASE("Relay: text without a name becomes the reply, and an artifact with a 
   CHECK(std::holds_alternative<agents::Done>(*told.outcome));
 }
 
+TEST_CASE(
+    "Relay: the thoughts of an agent of Google's ADK are reasoning, told once, and its text is the reply") {
+  const auto thinking = [](const std::string& thought, const std::string& text) {
+    task::Artifact made = artifact("1", "", thought);
+    made.parts.front().metadata.text = R"({"adk_thought":true})";
+    if (!text.empty()) made.parts.push_back(task::Part::of_text(text));
+    return made;
+  };
+  // Pieces are appended to an artifact that has not begun; at the end all of it comes once more.
+  const Told told({piece(thinking("I ", ""), true), piece(thinking("look.", ""), true),
+                   piece(artifact("1", "", "It ")), piece(artifact("1", "", "is."), true),
+                   piece(thinking("I look.", "It is."), false, true),
+                   snapshot(task::State::completed, {thinking("I look.", "It is.")})});
+  CHECK(told.sink->all_reasoning() == "I look.");
+  CHECK(told.replies() == Texts{"It is."});
+  CHECK(told.chunks().empty());
+}
+
+TEST_CASE("Relay: the reply of an agent of Mastra is a reply, although it has a name") {
+  const Told told({piece(artifact("t:response:text", "response.txt", "hel")),
+                   piece(artifact("t:response:text", "response.txt", "lo"), true, true),
+                   piece(artifact("t:other", "response.txt", "rows"), false, true),
+                   status(task::State::completed)});
+  CHECK(told.replies() == Texts{"hello"});
+  REQUIRE(told.chunks().size() == 1);
+  CHECK(told.chunks()[0].artifact.id.value == "t:other");
+}
+
 TEST_CASE("Relay: a snapshot after a reconnect adds only what is new") {
   task::Artifact report = artifact("2", "report", "first");
   task::Artifact longer = report;
