@@ -12,6 +12,7 @@
 #include "client/decode.h"
 #include "json/document.h"
 #include "json/writer.h"
+#include "outbound/backoff.h"
 #include "outbound/call_span.h"
 #include "outbound/credentials.h"
 #include "outbound/outcome.h"
@@ -84,7 +85,8 @@ class AguiTurn {
  private:
   void speak() {
     std::optional<Clock::time_point> until;  // when to give up on a server that is not there
-    for (milliseconds pause = kRunRetryFirst;;) {
+    outbound::Backoff backoff(kRunRetryFirst, kRetryMax);
+    while (true) {
       post_.time_max = left();
       const RunSpoke spoke = ask_once();
       if (turn_.cancelled()) return relay_.close();
@@ -97,16 +99,11 @@ class AguiTurn {
       }
       if (!until) until = Clock::now() + kRunFirstContact;
       const auto last = is_there_ || may_have_sent_ ? deadline_ : std::min(*until, deadline_);
-      milliseconds delay = std::max(held_ ? milliseconds(0) : outbound::with_jitter(pause), retry_after_);
-      const bool is_late = Clock::now() + delay >= last;
-      if (is_late && !held_) return fail("the remote agent cannot be reached: " + why_);
-      // A turn held back only by the breaker, after other turns' failures, still sends a last request
-      // before it fails.
-      post_.despite_breaker = is_late;
-      if (is_late) delay = std::clamp(until_time(last), milliseconds(0), delay);
-      base::log_warn(log_members(), "retrying the remote agent in {} ms: {}", delay.count(), why_);
-      if (turn_.wait_cancelled(delay)) return;
-      if (!held_) pause = std::min(pause * 2, kRetryMax);
+      const auto pause = backoff.after({retry_after_, held_}, until_time(last));
+      if (!pause) return fail("the remote agent cannot be reached: " + why_);
+      post_.despite_breaker = pause->despite_breaker;
+      base::log_warn(log_members(), "retrying the remote agent in {} ms: {}", pause->time.count(), why_);
+      if (turn_.wait_cancelled(pause->time)) return;
       if (!relay_.has_told()) continue;
       // BrokenOff withdraws the output that the caller has seen, and the turn runs again.
       turn_.emit(state_of_breaks(breaks_));

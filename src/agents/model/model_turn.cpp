@@ -16,6 +16,7 @@
 #include "base/id.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "outbound/backoff.h"
 #include "outbound/credentials.h"
 #include "protocol/models/dialects.h"
 
@@ -114,7 +115,8 @@ class ModelTurn {
     call.intake = &intake_;
     unreachable_since_.reset();
     has_told_ = false;
-    for (milliseconds pause = kRetryFirst;;) {
+    outbound::Backoff backoff(kRetryFirst, kRetryMax);
+    while (true) {
       auto answer = dialect_.reader({rules_.limits.arguments_max, settings_.model.think_tags, rounds_bytes_});
       bool shown = false;
       call.time_max = left();
@@ -132,19 +134,15 @@ class ModelTurn {
         call.body = dialect_.write_request(request_);
         continue;
       }
-      milliseconds delay = end.retry_after + (end.held ? milliseconds(0) : outbound::with_jitter(pause));
-      const bool may = may_ask_again(end, delay);
-      // A turn held back only by the breaker, after other turns' failures, still sends a last request
-      // before it fails.
-      call.despite_breaker = end.held && !may;
-      if (call.despite_breaker) delay = std::min(delay, patience_left());
-      if (!may && !end.held) {
+      const milliseconds time = time_for(end);
+      const auto pause = may_pass(end) ? backoff.after({end.retry_after, end.held}, time) : std::nullopt;
+      if (!pause) {
         fail(settings_.verbose_errors ? url() + ": " + end.text : end.text);
         return nullptr;
       }
+      call.despite_breaker = pause->despite_breaker;
       tell_of(end, shown);
-      if (turn_.wait_cancelled(delay)) return nullptr;
-      if (!end.held) pause = std::min(pause * 2, kRetryMax);
+      if (turn_.wait_cancelled(pause->time)) return nullptr;
       if (!shown) continue;
       // BrokenOff withdraws the output that the caller has seen, and the turn runs again.
       turn_.emit(state_of(kept_));
@@ -182,23 +180,19 @@ class ModelTurn {
     return !turn_.cancelled();
   }
 
-  // `delay`: the pause before the next request.
-  bool may_ask_again(const ModelCallEnd& end, milliseconds delay) {
-    if (end.kind != CallKind::unreachable) unreachable_since_.reset();
-    if (end.kind == CallKind::refused || delay >= left()) return false;
-    if (end.kind == CallKind::unreachable) {
-      if (!unreachable_since_) unreachable_since_ = Clock::now();
-      return Clock::now() - *unreachable_since_ + delay <= kReachMax;
-    }
-    if (end.kind != CallKind::broken_off) return true;
+  // Whether another request may succeed.
+  bool may_pass(const ModelCallEnd& end) {
+    if (end.kind != CallKind::broken_off) return end.kind != CallKind::refused;
     return settings_.recovery == AgentSettings::Recovery::resume && ++kept_.breaks <= kBreaksMax;
   }
 
-  // How long to wait for a server that cannot be reached.
-  milliseconds patience_left() const {
-    const auto until = unreachable_since_.value_or(Clock::now()) + kReachMax;
-    return std::clamp(std::chrono::duration_cast<milliseconds>(until - Clock::now()), milliseconds(0),
-                      left());
+  // How long the server may still be asked after a request that ended so.
+  milliseconds time_for(const ModelCallEnd& end) {
+    if (end.kind != CallKind::unreachable) unreachable_since_.reset();
+    if (end.kind != CallKind::unreachable) return left();
+    if (!unreachable_since_) unreachable_since_ = Clock::now();
+    return std::min(left(),
+                    std::chrono::duration_cast<milliseconds>(*unreachable_since_ + kReachMax - Clock::now()));
   }
 
   void conclude(const AnswerReader& answer) {

@@ -13,6 +13,7 @@
 #include "client/decode.h"
 #include "client/follow.h"
 #include "json/document.h"
+#include "outbound/backoff.h"
 
 namespace baton::agents {
 namespace {
@@ -78,25 +79,23 @@ class RemoteTurn {
     const bool is_begun = input_.attempt > 1 || !errand_.answers().empty();
     const auto patience = is_begun ? left() : std::min<milliseconds>(left(), kFirstContact);
     const auto until = Clock::now() + patience;
-    bool is_last = false;
-    for (milliseconds pause = kPauseFirst;;) {
-      auto found = find_traced(is_last);
+    outbound::Backoff backoff(kPauseFirst, kPauseMax);
+    for (bool despite_breaker = false;;) {
+      auto found = find_traced(despite_breaker);
       if (found) return std::move(*found);
       if (turn_.cancelled()) return std::nullopt;
       const CallError& error = found.error();
+      // A server that says when to come back is there.
+      const bool is_there = !error.held && error.retry_after.count() > 0;
+      const auto rest = is_there ? left() : std::chrono::ceil<milliseconds>(until - Clock::now());
       const bool may_come = error.lost || is_begun;
-      const bool is_late = Clock::now() + std::max(pause, error.retry_after) > until;
-      // A turn held back only by the breaker, after other turns' failures, still sends a last request
-      // before it fails.
-      is_last = is_late && error.held;
-      if (!may_come || (Clock::now() + pause > until && !error.held)) {
+      const auto pause = may_come ? backoff.after({error.retry_after, error.held}, rest) : std::nullopt;
+      if (!pause) {
         fail("the remote agent cannot be reached: " + error.text);
         return std::nullopt;
       }
-      const auto rest = std::chrono::ceil<milliseconds>(until - Clock::now());
-      const auto wait = std::max(pause, error.retry_after);
-      if (turn_.wait_cancelled(is_last ? std::clamp(rest, milliseconds(0), wait) : wait)) return std::nullopt;
-      if (!error.held) pause = std::min(pause * 2, kPauseMax);
+      despite_breaker = pause->despite_breaker;
+      if (turn_.wait_cancelled(pause->time)) return std::nullopt;
     }
   }
 
