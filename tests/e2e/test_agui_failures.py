@@ -82,13 +82,14 @@ class AguiFailures(harness.ServerCase):
         self.assertNotIn("protocolVersion", self.there.requests[0])
 
     @rings.everything("unit/protocol/agui/run_reader_test.cpp")
-    def test_messages_one_after_the_other_are_paragraphs_and_others_words_are_not_said(self):
+    def test_each_message_is_a_reply_and_others_words_are_not_said(self):
         self.there.script(run(*text("one", message="a"), *text("two ", "three", message="b"),
                               {"type": "TEXT_MESSAGE_START", "messageId": "u", "role": "user"},
                               {"type": "TEXT_MESSAGE_CONTENT", "messageId": "u", "delta": "what I was told"},
                               {"type": "TEXT_MESSAGE_CHUNK", "messageId": "c", "delta": "four"},
                               {"type": "TEXT_MESSAGE_CHUNK", "delta": " five"}))
-        self.assertEqual(self.reply(self.run_task()), "one\n\ntwo three\n\nfour five")
+        replies = [client.text_of(artifact) for artifact in self.run_task()["artifacts"]]
+        self.assertEqual(replies, ["one", "two three", "four five"])
 
     @rings.everything("unit/protocol/agui/run_reader_test.cpp")
     def test_a_result_is_the_data_of_the_answer(self):
