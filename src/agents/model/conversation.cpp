@@ -30,7 +30,7 @@ constexpr std::size_t kTokensOfFile = 1'000;                // an image or a PDF
 constexpr const char* kKept = "model";                      // a member beside "toolCall" (keep_with_call)
 constexpr std::size_t kResultMax = std::size_t{256} << 10;  // of a child's result, in bytes
 constexpr std::size_t kContextEntryMax = std::size_t{32} << 10;
-// Of the members that the server wants back with a message, with a call, and with its function.
+// Bytes of members to give back: a message's, and a call's or its function's.
 constexpr std::size_t kOthersMax = std::size_t{256} << 10, kCallOthersMax = std::size_t{64} << 10;
 
 std::string words_of(const task::Part& part) {

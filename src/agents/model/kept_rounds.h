@@ -29,7 +29,7 @@ struct KeptRounds {
   std::vector<ModelRound> rounds;
 };
 
-// Keeps the first rounds that have room together. Another attempt goes on after these.
+// Keeps the first rounds that have room together. Another attempt continues after these.
 task::ExecutorState state_of(const KeptRounds& kept);
 KeptRounds read_kept_rounds(const task::Json& state);
 

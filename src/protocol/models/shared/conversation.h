@@ -56,8 +56,8 @@ struct ModelRequest {
   bool without_extras = false;  // leaves out what some servers and models refuse
 };
 
-// Levels of JSON within each other in what a model's server sends. It is stored and given back within other
-// objects, of which json::ParseOptions::depth_max are read.
+// The most levels of JSON in an event of a model's server. Its values are stored and given back inside other
+// objects, which json::ParseOptions::depth_max bounds.
 constexpr int kDepthMax = 90;
 
 // The schema of a function without parameters.
