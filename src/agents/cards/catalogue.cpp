@@ -12,6 +12,7 @@
 #include "agents/cards/read_settings.h"
 #include "agents/delegate_urls.h"
 #include "agents/plan/plan.h"
+#include "agents/tool_names.h"
 #include "base/text.h"
 #include "json/document.h"
 #include "protocol/card/card.h"
@@ -364,8 +365,37 @@ void Catalogue::show(Table table) {
   } else if (is_alone) {
     table.main = table.agents.front();
   }
+  name_tools(table);
   state_->tables.push_back(std::make_unique<const Table>(std::move(table)));
   state_->table.store(state_->tables.back().get(), std::memory_order_release);
+}
+
+// Agents whose names need no change come first, so that no other agent can take the name of their tool.
+void Catalogue::name_tools(Table& table) {
+  for (const Agent* agent : table.agents) {
+    if (agent->settings.tool.is_offered) table.tools.push_back({{}, agent});
+  }
+  ToolNames names;
+  for (const bool keeps : {true, false}) {
+    for (Tool& tool : table.tools) {
+      const std::string& name = tool.agent->name.value;
+      if ((tool_name(name) == name) == keeps) tool.name = names.add(name);
+    }
+  }
+  for (const Tool& tool : table.tools) {
+    table.tools_by_name.emplace(tool.name, &tool);
+    table.tools_by_agent.emplace(tool.agent, &tool);
+  }
+}
+
+const Catalogue::Tool* Catalogue::find_tool(std::string_view name) const {
+  const auto found = table().tools_by_name.find(name);
+  return found == table().tools_by_name.end() ? nullptr : found->second;
+}
+
+const Catalogue::Tool* Catalogue::tool_of(const Agent& agent) const {
+  const auto found = table().tools_by_agent.find(&agent);
+  return found == table().tools_by_agent.end() ? nullptr : found->second;
 }
 
 bool Catalogue::is_left_out(const task::AgentName& name) const {

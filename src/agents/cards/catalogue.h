@@ -17,6 +17,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "agents/executor.h"
@@ -143,6 +144,18 @@ class Catalogue {
   // a reload.
   const std::vector<const Agent*>& all() const { return table().agents; }
 
+  // An agent as a tool. The name is unique among the agents of this catalogue (ToolNames); an agent whose own
+  // name needs no change has it as its tool's.
+  struct Tool {
+    std::string name;
+    const Agent* agent = nullptr;
+  };
+  // In the order of `all`, without the agents whose cards say that they are no tool. Valid as `all` is.
+  const std::vector<Tool>& tools() const { return table().tools; }
+  // Null if there is no such tool.
+  const Tool* find_tool(std::string_view name) const;
+  const Tool* tool_of(const Agent& agent) const;
+
   const std::vector<CardReport>& left_out() const { return table().left_out; }
   bool is_left_out(const task::AgentName& name) const;
   // The cards that were wrong at the last reload and whose agents still use their previous cards. These
@@ -157,6 +170,9 @@ class Catalogue {
   struct Table {
     std::vector<const Agent*> agents;  // sorted by name
     const Agent* main = nullptr;       // the default one
+    std::vector<Tool> tools;
+    std::unordered_map<std::string_view, const Tool*> tools_by_name;  // views into `tools`
+    std::unordered_map<const Agent*, const Tool*> tools_by_agent;
     std::vector<CardReport> left_out;
     std::vector<CardReport> warnings;
     std::vector<CardReport> outdated;
@@ -178,6 +194,7 @@ class Catalogue {
   const Table& table() const { return *state_->table.load(std::memory_order_acquire); }
   const Agent* keep(Agent agent);
   void show(Table table);
+  static void name_tools(Table& table);
 
   std::unique_ptr<State> state_ = std::make_unique<State>();
 };

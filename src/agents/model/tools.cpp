@@ -1,7 +1,5 @@
 #include "agents/model/tools.h"
 
-#include <algorithm>
-#include <functional>
 #include <string_view>
 
 #include "json/document.h"
@@ -16,18 +14,6 @@ using protocol::models::ToolFunction;
 
 constexpr std::string_view kMessageOnly =
     R"({"type":"object","properties":{"message":{"type":"string","description":"What the agent is to do, with all it needs to know."}},"required":["message"]})";
-
-constexpr std::size_t kNameMax = 64;
-
-// Returns the name with "_" in place of the characters that strict servers refuse.
-std::string accepted_name(std::string_view wanted) {
-  std::string name(wanted.substr(0, kNameMax));
-  const auto is_good = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
-  };
-  std::ranges::replace_if(name, std::not_fn(is_good), '_');
-  return name;
-}
 
 // Completes a schema: strict servers want the type and the properties of an object. A dialect's name is for
 // validators.
@@ -70,14 +56,9 @@ ModelTools::ModelTools(const ModelSettings& settings, const task::Json& client_t
   }
 }
 
-// Adds the function under its name, as servers accept it, with a number if another function has that name.
 void ModelTools::add(ToolFunction function) {
-  const std::string wanted = accepted_name(function.name);
-  function.name = wanted;
-  while (!places_.try_emplace(function.name, functions_.size()).second) {
-    const std::string number = "_" + std::to_string(++repeats_[wanted] + 1);
-    function.name = wanted.substr(0, kNameMax - number.size()) + number;
-  }
+  function.name = names_.add(function.name);
+  places_.emplace(function.name, functions_.size());
   functions_.push_back(std::move(function));
 }
 

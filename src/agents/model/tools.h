@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "agents/settings.h"
+#include "agents/tool_names.h"
 #include "protocol/models/shared/conversation.h"
 #include "task/json.h"
 
@@ -26,8 +27,7 @@ struct ModelToolUse {
 class ModelTools {
  public:
   // `client_tools`: Turn::tools. A tool that has the name of an agent's function is not offered. Functions
-  // get names and parameters that strict servers take: 1 to 64 letters, digits, "_" and "-", and an object's
-  // schema.
+  // get names and parameters that strict servers take: ToolNames, and an object's schema.
   ModelTools(const ModelSettings& settings, const task::Json& client_tools);
 
   const std::vector<protocol::models::ToolFunction>& functions() const { return functions_; }
@@ -46,7 +46,7 @@ class ModelTools {
   std::vector<protocol::models::ToolFunction> functions_;
   // The place in functions_, by the function's name and by the client's name of its tool.
   std::unordered_map<std::string, std::size_t> places_, client_places_;
-  std::unordered_map<std::string, int> repeats_;  // how often each accepted name was wanted again
+  ToolNames names_;
 };
 
 }  // namespace baton::agents

@@ -326,6 +326,30 @@ TEST_CASE("Catalogue: built-in executors are made by name") {
         "built-in executor \"hello\"");
 }
 
+TEST_CASE("Catalogue: each agent is a tool of its own, and no other agent takes the name of its tool") {
+  const std::string longest(64, 'x');
+  std::vector<agents::Agent> all;
+  for (const std::string& name : {std::string("a.b"), std::string("a_b"), longest + "1", longest + "2"}) {
+    all.emplace_back().name.value = name;
+  }
+  all.emplace_back().name.value = "hidden";
+  all.back().settings.tool.is_offered = false;
+  const Catalogue catalogue(std::move(all));
+  REQUIRE(catalogue.tools().size() == 4);
+  const auto agent_of = [&](std::string_view tool) {
+    const Catalogue::Tool* found = catalogue.find_tool(tool);
+    return found == nullptr ? std::string("none") : found->agent->name.value;
+  };
+  CHECK(agent_of("a_b") == "a_b");
+  CHECK(agent_of("a_b_2") == "a.b");
+  CHECK(agent_of(longest) == longest + "1");
+  CHECK(agent_of(longest.substr(0, 62) + "_2") == longest + "2");
+  CHECK(agent_of("a.b") == "none");
+  CHECK(agent_of("hidden") == "none");
+  CHECK(catalogue.tool_of(*catalogue.find({"a.b"}))->name == "a_b_2");
+  CHECK(catalogue.tool_of(*catalogue.find({"hidden"})) == nullptr);
+}
+
 TEST_CASE("is_agent_name: lower-case names only") {
   CHECK(agents::is_agent_name("table-report"));
   CHECK(agents::is_agent_name("3d_x.y"));
