@@ -23,7 +23,7 @@ constexpr char kCanceledByOperator[] = "The task was canceled by an operator.";
 // A pending request, shared by the callbacks of its decision.
 struct Cancels::Canceling : CancelRequest {
   Done done;
-  Heard heard;  // of an operator's cancel; else empty
+  Heard heard;  // may be empty
 };
 
 Cancels::CancelingPtr Cancels::request(task::TaskKey task, std::string reason, Done done) const {
@@ -44,6 +44,14 @@ void Cancels::cancel(task::TaskKey key, Done done, const std::string& reason) {
 void Cancels::cancel(task::TaskKey key, std::shared_ptr<const task::AuditEntry> audit, Heard heard) {
   const auto canceling = request(key, kCanceledByOperator, [](const base::Result<task::TaskKey>&) {});
   canceling->audit = std::move(audit);
+  canceling->heard = std::move(heard);
+  post(canceling);
+}
+
+void Cancels::begin(const task::TaskRef& ref, Heard heard) {
+  const auto head = reader_.head(ref);
+  if (!head) return heard(fail(head.error()));
+  const auto canceling = request(head->key, {}, [](const base::Result<task::TaskKey>&) {});
   canceling->heard = std::move(heard);
   post(canceling);
 }

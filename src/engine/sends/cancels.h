@@ -38,6 +38,9 @@ class Cancels {
   // then; its running turn may take a while to end.
   using Heard = std::function<void(base::Result<task::TaskHead>)>;
   void cancel(task::TaskKey key, std::shared_ptr<const task::AuditEntry> audit, Heard heard);
+  // A cancel whose caller does not wait for the end of the task. `heard` is called as above; it fails with
+  // not_cancelable if the task has ended, and with conflict if it is being canceled already.
+  void begin(const task::TaskRef& ref, Heard heard);
   // Cancels a child that its parent does not need any more. Retries a cancel that the store refuses until the
   // store accepts it, because no caller asks again.
   void cancel_child(task::TaskKey child, const std::string& reason = {});

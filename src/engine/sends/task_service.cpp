@@ -295,10 +295,11 @@ base::Result<task::Leaving> TaskService::leaving(task::TaskKey key, task::EventN
   return task::Leaving::goes_on;
 }
 
-void TaskService::client_left(task::TaskKey key, const task::AgentName& agent, task::EventNumber before) {
+void TaskService::client_left(task::TaskKey key, const task::AgentName& agent, task::EventNumber before,
+                              std::optional<std::chrono::milliseconds> given) {
   const agents::Agent* known = catalogue_.find(agent);
-  const auto grace = known != nullptr ? known->settings.hang_up_grace.value_or(settings_.hang_up_grace)
-                                      : settings_.hang_up_grace;
+  if (!given && known != nullptr) given = known->settings.hang_up_grace;
+  const auto grace = given.value_or(settings_.hang_up_grace);
   if (grace == std::chrono::milliseconds(0)) return;
   background_.timers().after(grace, [this, key, before, grace] {
     background_.run([this, key, before, grace] {

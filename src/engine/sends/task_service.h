@@ -7,8 +7,10 @@
 // engine's flushing thread or a background thread, and must not block.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "agents/cards/catalogue.h"
 #include "engine/decide/kinds/send.h"
@@ -62,9 +64,10 @@ class TaskService {
   // Returns what happens to the run that begins after `before` once its client has left.
   base::Result<task::Leaving> leaving(task::TaskKey key, task::EventNumber before) const;
   // Call when the client of the run that begins after `before` has left. A run with Leaving::cancels, on a
-  // task that no A2A client made, is canceled with a reason after the agent's grace, unless by then it has
-  // stopped or the task is followed (is_followed).
-  void client_left(task::TaskKey key, const task::AgentName& agent, task::EventNumber before);
+  // task that no A2A client made, is canceled with a reason after the grace, unless by then it has stopped or
+  // the task is followed (is_followed). `grace`: unset: the agent's, or else the server's.
+  void client_left(task::TaskKey key, const task::AgentName& agent, task::EventNumber before,
+                   std::optional<std::chrono::milliseconds> grace = {});
   // Returns true if the task has a stream or a waiting reply on any node. If it has none here, blocks for a
   // moment.
   bool is_followed(task::TaskKey key) const;

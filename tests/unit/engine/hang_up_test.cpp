@@ -75,6 +75,14 @@ TEST_CASE("TaskService: an abandoned run is canceled after the grace with a reas
   CHECK(task::text_of(*status.message) == "The client disconnected and nobody followed the run for 0.001 s.");
 }
 
+TEST_CASE("TaskService: a grace that the caller gives replaces the server's") {
+  EngineBench bench(hasty(kNow));
+  const auto left = bench.submit(chat("left"));
+  leave(bench, *left);
+  bench.engine().tasks().client_left(left->key, {"scripted"}, left->before, kSoon);
+  CHECK(wait_cancel(bench, left->key));
+}
+
 TEST_CASE(
     "TaskService: a run of A2A, one that asks and one whose rule keeps it are not canceled when abandoned") {
   EngineBench bench(hasty());
