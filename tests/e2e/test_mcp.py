@@ -26,7 +26,7 @@ class McpCase(harness.ServerCase):
         return self.server.http("POST", path, json.dumps(body).encode(), head)
 
     def modern_head(self, method, params):
-        name = params.get("taskId" if method.startswith("tasks/") else "name")
+        name = params.get("taskId" if method.startswith("tasks/") else "uri" if method == "resources/read" else "name")
         return {"MCP-Protocol-Version": MODERN, "Mcp-Method": method, **({"Mcp-Name": name} if name else {})}
 
     def modern_params(self, params, abilities):
@@ -45,11 +45,36 @@ class McpCase(harness.ServerCase):
         """Calls a tool in 2026-07-28, and returns the result."""
         return self.result(self.modern("tools/call", {"name": agent, "arguments": {"message": text, **arguments}}, abilities))
 
-    def task(self, task, **how):
-        return self.result(self.modern("tasks/get", {"taskId": task}, TASKS, **how))
+    def task(self, task, abilities=None):
+        return self.result(self.modern("tasks/get", {"taskId": task}, {**TASKS, **(abilities or {})}))
 
-    def wait_status(self, task, status):
-        return harness.wait_for(lambda: (now := self.task(task))["status"] == status and now, what=f"status {status}")
+    def wait_status(self, task, status, abilities=None):
+        return harness.wait_for(lambda: (now := self.task(task, abilities))["status"] == status and now,
+                                what=f"status {status}")
+
+
+    def open(self, params, headers, method="tools/call"):
+        body = {"jsonrpc": "2.0", "id": "r1", "method": method, "params": params}
+        connection = self.server.connect()
+        connection.request("POST", "/mcp", json.dumps(body).encode(),
+                           {"Content-Type": "application/json", "Accept": "application/json, text/event-stream", **headers})
+        response = connection.getresponse()
+        self.assertEqual(response.headers["Content-Type"], "text/event-stream")
+        return connection, response
+
+    def last(self, response):
+        """Returns the data of the block with the result."""
+        while "result" not in (found := self.block(response)[1]):
+            pass
+        return found
+
+    def block(self, response):
+        """Returns the next block's id and data."""
+        found = {}
+        while line := response.readline().decode().rstrip("\r\n"):
+            name, _, value = line.partition(": ")
+            found[name] = value
+        return found.get("id"), json.loads(found["data"])
 
 
 class Calls(McpCase):
@@ -96,6 +121,28 @@ class Calls(McpCase):
         first, second = (self.call("end once", requestId="n1", contextId="c1") for _ in range(2))
         self.assertEqual(first["structuredContent"]["taskId"], second["structuredContent"]["taskId"])
 
+    def test_a_call_with_only_a_task_id_waits_for_that_task(self):
+        handle = self.call("wait", abilities=TASKS)
+        self.server.gate("player", handle["taskId"])
+        for _ in range(2):
+            ended = self.result(self.ask("tools/call", {"name": "player", "arguments": {"taskId": handle["taskId"]}}))
+            self.assertEqual((ended["structuredContent"]["state"], ended["structuredContent"]["taskId"]),
+                             ("completed", handle["taskId"]))
+        lost = self.result(self.ask("tools/call", {"name": "player", "arguments": {"taskId": "nothere"}}))
+        self.assertEqual((lost["isError"], lost["content"][0]["text"]), (True, "taskId: there is no such task"))
+
+    def test_a_link_of_a_result_is_read_as_a_resource(self):
+        file = {"name": "a.zip", "mimeType": "application/zip", "data": "aGk="}
+        called = self.result(self.ask("tools/call", {"name": "player", "arguments": {"message": "mirror", "files": [file]}}))
+        link = next((part for part in called["content"] if part["type"] == "resource_link"), None)
+        self.assertIsNotNone(link, called)
+        for ask in (self.ask, self.modern):
+            read = self.result(ask("resources/read", {"uri": link["uri"]}))
+            self.assertEqual(read["contents"], [{"uri": link["uri"], "mimeType": "application/zip", "blob": "aGk="}])
+            self.assertEqual(self.result(ask("resources/list"))["resources"], [])
+            lost = ask("resources/read", {"uri": link["uri"].replace("/parts/", "/parts/9")})
+            self.assertEqual(lost.body["error"]["data"], {"uri": link["uri"].replace("/parts/", "/parts/9")})
+
     def test_the_next_call_answers_a_question_in_words(self):
         asked = self.result(self.ask("tools/call", {"name": "player", "arguments": {"message": "ask which colour?"}}))
         said = asked["structuredContent"]
@@ -141,13 +188,12 @@ class LongCalls(McpCase):
 
     def test_a_handle_is_canceled_and_answered_by_its_id(self):
         handle = self.call("ask which colour?", abilities={**TASKS, **FORMS})
-        self.assertEqual(handle["status"], "input_required")
-        asked = self.task(handle["taskId"])["inputRequests"]
+        asked = self.wait_status(handle["taskId"], "input_required", FORMS)["inputRequests"]
         key, request = next(iter(asked.items()))
         self.assertEqual((request["method"], request["params"]["message"]), ("elicitation/create", "which colour?"))
         stale = {"taskId": handle["taskId"], "inputResponses": {"other": {"action": "accept", "content": {"answer": "red"}}}}
         self.assertEqual(self.result(self.modern("tasks/update", stale, TASKS))["resultType"], "complete")
-        self.assertEqual(self.task(handle["taskId"])["status"], "input_required")
+        self.assertEqual(self.task(handle["taskId"], FORMS)["status"], "input_required")
         blue = {"taskId": handle["taskId"], "inputResponses": {key: {"action": "accept", "content": {"answer": "blue"}}}}
         self.result(self.modern("tasks/update", blue, TASKS))
         done = self.wait_status(handle["taskId"], "completed")
@@ -165,25 +211,25 @@ class LongCalls(McpCase):
         again = {**params, "requestState": asked["requestState"],
                  "inputResponses": {key: {"action": "accept", "content": {"answer": "blue"}}}}
         self.assertEqual(self.result(self.modern("tools/call", again, FORMS))["content"][0]["text"], "answered: blue")
+        missing = {**again, "inputResponses": {}}
+        self.assertEqual(self.result(self.modern("tools/call", missing, FORMS))["structuredContent"]["state"], "completed")
         forged = {**again, "requestState": base64.b64encode(b"t\nk\n0").decode()}
         self.assertEqual(self.modern("tools/call", forged, FORMS).body["error"]["code"], -32602)
 
-    def open(self, params, headers):
-        body = {"jsonrpc": "2.0", "id": "r1", "method": "tools/call", "params": params}
-        connection = self.server.connect()
-        connection.request("POST", "/mcp", json.dumps(body).encode(),
-                           {"Content-Type": "application/json", "Accept": "application/json, text/event-stream", **headers})
-        response = connection.getresponse()
-        self.assertEqual(response.headers["Content-Type"], "text/event-stream")
-        return connection, response
+    def test_a_retry_without_the_answer_is_asked_again(self):
+        params = {"name": "player", "arguments": {"message": "ask which colour?"}}
+        asked = self.result(self.modern("tools/call", params, FORMS))
+        again = self.result(self.modern("tools/call", {**params, "requestState": asked["requestState"]}, FORMS))
+        self.assertEqual((again["resultType"], again["inputRequests"]), ("input_required", asked["inputRequests"]))
 
-    def block(self, response):
-        """Returns the next block's id and data."""
-        found = {}
-        while line := response.readline().decode().rstrip("\r\n"):
-            name, _, value = line.partition(": ")
-            found[name] = value
-        return found.get("id"), json.loads(found["data"])
+    def test_a_client_that_cannot_be_asked_gets_the_question_in_words(self):
+        asked = self.result(self.ask("tools/call", {"name": "player", "arguments": {"message": "ask which colour?"}}))
+        task = asked["structuredContent"]["taskId"]
+        seen = self.task(task)
+        self.assertEqual((seen["status"], seen["result"]["structuredContent"]["state"]), ("completed", "input-required"))
+        again = self.result(self.modern("tools/call", {"name": "player", "arguments": {"taskId": task}}, TASKS))
+        self.assertEqual((again["resultType"], again["content"][0]["text"]), ("complete", "which colour?"))
+        self.assertEqual(self.task(task, FORMS)["status"], "input_required")
 
     def test_a_stream_of_an_early_revision_is_taken_up_again_where_it_was(self):
         params = {"name": "player", "arguments": {"message": "wait"}, "_meta": {"progressToken": "p"}}
@@ -192,13 +238,28 @@ class LongCalls(McpCase):
         self.assertEqual((progress["method"], progress["params"]["progressToken"]), ("notifications/progress", "p"))
         connection.close()
         response.close()
-        self.server.gate("player", number.partition(".")[0])
+        self.server.gate("player", number.partition(":")[0])
         again = self.server.connect()
         again.request("GET", "/mcp", headers={"Accept": "text/event-stream", "Last-Event-ID": number})
         with again.getresponse() as resumed:
-            _, answer = self.block(resumed)
+            again_number, progress = self.block(resumed)
+            self.assertEqual(progress["params"]["progressToken"], "p")
+            self.assertGreater(progress["params"]["progress"], 0)
+            self.assertEqual(again_number.split(":")[:2], number.split(":")[:2])
+            answer = self.last(resumed)
         self.assertEqual((answer["id"], answer["result"]["structuredContent"]["state"]), ("r1", "completed"))
         again.close()
+
+    def test_progress_tells_what_the_agent_says_and_rises(self):
+        params = {"name": "player", "arguments": {"message": "count 3"}, "_meta": {"progressToken": "p"}}
+        connection, response = self.open(params, {})
+        told = []
+        while "result" not in (found := self.block(response)[1]):
+            told.append(found["params"])
+        connection.close()
+        self.assertEqual([one["message"] for one in told if one["message"].startswith("step")], ["step 1", "step 2", "step 3"])
+        numbers = [one["progress"] for one in told]
+        self.assertEqual((numbers, numbers[-1], told[-1]["total"]), (sorted(set(numbers)), 100, 100))
 
     def test_a_modern_stream_that_is_closed_cancels_its_task(self):
         params = {"name": "player", "arguments": {"message": "wait", "contextId": "left"}}
@@ -208,6 +269,122 @@ class LongCalls(McpCase):
         connection.close()
         response.close()
         self.wait_status(task, "cancelled")
+
+
+class InSession(McpCase):
+    """A client of an early revision that can be asked, in the stream of its call."""
+
+    AGENTS = ["player"]
+
+    def begin(self):
+        begun = self.ask("initialize", {"protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}},
+                                        "clientInfo": {"name": "t", "version": "1"}})
+        return {"Mcp-Session-Id": begun.headers["Mcp-Session-Id"], "MCP-Protocol-Version": "2025-11-25"}
+
+    def test_a_question_is_asked_in_the_stream_and_its_answer_ends_the_call(self):
+        session = self.begin()
+        params = {"name": "player", "arguments": {"message": "ask which colour?"}}
+        connection, response = self.open(params, session)
+        number, asked = self.block(response)
+        self.assertEqual((asked["method"], asked["params"]["message"]), ("elicitation/create", "which colour?"))
+        self.assertEqual(number.partition(":")[0], asked["id"].partition(":")[0])
+        answer = {"jsonrpc": "2.0", "id": asked["id"], "result": {"action": "accept", "content": {"answer": "blue"}}}
+        for _ in range(2):  # the second answer is too late, and ignored
+            taken = self.ask(None, body=answer, headers=session)
+            self.assertEqual((taken.status, taken.raw), (202, b""))
+        _, ended = self.block(response)
+        self.assertEqual((ended["id"], ended["result"]["content"][0]["text"]), ("r1", "answered: blue"))
+        connection.close()
+
+    def test_an_answer_to_nothing_is_ignored_and_an_unknown_session_is_not_found(self):
+        session = self.begin()
+        for asking in (7, "nothere:a", "x"):
+            body = {"jsonrpc": "2.0", "id": asking, "result": {"action": "cancel"}}
+            self.assertEqual(self.ask(None, body=body, headers=session).status, 202)
+        self.assertEqual(self.ask("tools/list", headers={**session, "Mcp-Session-Id": "x"}).status, 404)
+
+    def test_a_session_s_call_is_canceled_by_the_notification_and_not_by_leaving(self):
+        session, other = self.begin(), self.begin()
+        params = {"name": "player", "arguments": {"message": "wait", "contextId": "canceled"}, "_meta": {"progressToken": 1}}
+        connection, response = self.open(params, session)
+        task = self.block(response)[0].partition(":")[0]
+        cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "r1"}}
+        self.assertEqual(self.ask(None, body=cancel, headers=other).status, 202)
+        self.assertEqual(self.task(task)["status"], "working")
+        self.assertEqual(self.ask(None, body=cancel, headers=session).status, 202)
+        self.wait_status(task, "cancelled")
+        connection.close()
+
+
+class Listening(McpCase):
+    def test_a_stream_tells_the_status_of_the_caller_s_tasks(self):
+        handle = self.call("wait", abilities=TASKS)
+        params = {"notifications": {"taskIds": [handle["taskId"], "nothere"], "toolsListChanged": True}}
+        connection, response = self.open(self.modern_params(params, TASKS), self.modern_head("subscriptions/listen", params),
+                                         method="subscriptions/listen")
+        _, first = self.block(response)
+        meta = {META + "subscriptionId": "r1"}
+        self.assertEqual((first["method"], first["params"]),
+                         ("notifications/subscriptions/acknowledged",
+                          {"notifications": {"taskIds": [handle["taskId"]]}, "_meta": meta}))
+        _, now = self.block(response)
+        self.assertEqual((now["method"], now["params"]["status"], now["params"]["_meta"]), ("notifications/tasks", "working", meta))
+        self.server.gate("player", handle["taskId"])
+        _, end = self.block(response)
+        while end["params"]["status"] == "working":
+            _, end = self.block(response)
+        self.assertEqual((end["params"]["status"], end["params"]["result"]["structuredContent"]["state"]),
+                         ("completed", "completed"))
+        connection.close()
+        response.close()
+
+
+class Hostile(McpCase):
+    """Whatever a request is, the answer is JSON-RPC, in one block, and the program serves on."""
+
+    def test_data_with_line_ends_stays_in_one_block_of_a_stream(self):
+        body = b'{"jsonrpc":"2.0","id":"r1","method":"tools/call","params":{"name":"mirror",' \
+               b'"arguments":{"message":"hi","data":{"a":\n\r\n1}},"_meta":{"progressToken":"p"}}}'
+        connection = self.server.connect()
+        connection.request("POST", "/mcp", body, {"Content-Type": "application/json",
+                                                  "Accept": "application/json, text/event-stream"})
+        with connection.getresponse() as response:
+            answer = self.last(response)
+            self.assertEqual(response.readline(), b"")
+        connection.close()
+        self.assertIn('"a":', json.dumps(answer["result"], separators=(",", ":")))
+
+    def test_wrong_requests_are_errors_of_json_rpc(self):
+        deep = b"[" * 100_000
+        head = {"Content-Type": "application/json"}
+        for body, status in ((b"", 400), (b"{", 400), (deep, 400), (b"null", 400), (b"[]", 400), (b"\xff", 400),
+                             (b'{"jsonrpc":"2.0","id":{},"method":"ping"}', 400),
+                             (b'{"jsonrpc":"2.0","id":1,"method":7}', 400),
+                             (b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":[]}', 400),
+                             (b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":{}}}', 200),
+                             (b'{"jsonrpc":"2.0","id":1,"method":"tools/call"}', 200),
+                             (b'{"jsonrpc":"2.0","id":1,"method":"initialize"}', 200)):
+            with self.subTest(body[:60]):
+                answer = self.server.http("POST", "/mcp", body, head)
+                self.assertEqual((answer.status, answer.body["jsonrpc"]), (status, "2.0"))
+        for wrong in ({"taskId": "x" * 100_000}, {"taskId": ""}, {}):
+            named = {"name": str(wrong.get("taskId", ""))[:10]}
+            answer = self.ask("tasks/get", self.modern_params(wrong, TASKS),
+                              headers={**self.modern_head("tasks/get", {}), "Mcp-Name": named["name"]})
+            self.assertIn(answer.body["error"]["code"], (-32602, -32020))
+        wrong = ({"message": 1}, {"message": "x", "files": [1]}, {"message": "x", "files": [{"data": "%"}]},
+                 {"message": "x", "contextId": "c" * 1000}, {"taskId": {}}, 7)
+        for arguments in wrong:
+            with self.subTest(arguments):
+                called = self.result(self.ask("tools/call", {"name": "player", "arguments": arguments}))
+                self.assertTrue(called["isError"])
+        self.assertEqual(self.ask("ping").body["result"], {})
+
+    def test_ids_that_take_up_a_stream_are_only_those_that_were_given(self):
+        for wrong in ("x", "a:0:0:1:", "%0A:0:0:1:", "a:0:0:%7B%7D:", "x" * 4_000):
+            with self.subTest(wrong[:20]):
+                answer = self.server.http("GET", "/mcp", headers={"Last-Event-ID": wrong, "Accept": "text/event-stream"})
+                self.assertIn(answer.status, (404, 405))
 
 
 class Access(McpCase):
@@ -234,6 +411,30 @@ class Access(McpCase):
                                    for task in (handle["taskId"], "nothere"))
                 self.assertEqual(others.body, nothing.body)
         self.assertEqual(self.task(handle["taskId"])["status"], "working")
+        for token in (self.BOB, self.TOKEN):  # at another agent it is no task either
+            waited = self.result(self.ask("tools/call", {"name": "mirror", "arguments": {"taskId": handle["taskId"]}}, token=token))
+            self.assertEqual((waited["isError"], waited["content"][0]["text"]), (True, "taskId: there is no such task"))
+        for path in ("/mcp", "/agents/mirror/mcp"):
+            taken = self.server.http("GET", path, headers={"Last-Event-ID": handle["taskId"] + ":0:0:1:",
+                                                           "Authorization": "Bearer " + self.BOB})
+            self.assertEqual(taken.status, 404)
+
+    def test_a_question_is_answered_by_its_caller_only(self):
+        asked = self.result(self.ask("tools/call", {"name": "player", "arguments": {"message": "ask which colour?"}}))
+        task = asked["structuredContent"]["taskId"]
+        ask = next(iter(self.result(self.modern("tasks/get", {"taskId": task}, {**TASKS, **FORMS}))["inputRequests"]))
+        body = {"jsonrpc": "2.0", "id": f"{task}:{ask}", "result": {"action": "accept", "content": {"answer": "red"}}}
+        self.assertEqual(self.ask(None, body=body, token=self.BOB).status, 202)
+        self.assertEqual(self.task(task)["result"]["structuredContent"]["state"], "input-required")
+        self.assertEqual(self.ask(None, body=body).status, 202)
+        self.wait_status(task, "completed")
+        self.assertEqual(self.task(task)["result"]["content"][0]["text"], "answered: red")
+
+    def test_a_session_is_its_caller_s_only(self):
+        begun = self.ask("initialize", {"protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}}})
+        session = {"Mcp-Session-Id": begun.headers["Mcp-Session-Id"]}
+        self.assertEqual(self.ask("tools/list", headers=session).status, 200)
+        self.assertEqual(self.ask("tools/list", headers=session, token=self.BOB).status, 404)
 
     def test_pages_of_other_origins_may_not_call(self):
         self.assertEqual(self.ask("tools/list", headers={"Origin": "http://evil.example"}).status, 403)

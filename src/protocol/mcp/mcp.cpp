@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
+#include <set>
 
 #include "base/base64.h"
-#include "base/sha256.h"
 #include "base/text.h"
 #include "protocol/a2a/members.h"
+#include "protocol/mcp/elicitation.h"
+#include "protocol/mcp/resources.h"
 #include "task/state.h"
 
 namespace baton::protocol::mcp {
@@ -26,9 +27,8 @@ constexpr std::string_view kVersionMember = "io.modelcontextprotocol/protocolVer
 // The newest first.
 constexpr std::array<std::string_view, 5> kLegacy{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05",
                                                   "2024-10-07"};
-constexpr std::size_t kIdMax = 1024;    // as of other JSON-RPC requests
-constexpr std::size_t kNamesMax = 256;  // of ids that a caller chooses
-constexpr std::size_t kSchemaShownMax = 4000;
+constexpr std::size_t kRequestIdMax = 1024;  // as of other JSON-RPC requests
+constexpr std::size_t kNamesMax = 256;       // of ids that a caller chooses
 
 bool is_legacy(std::string_view version) {
   return std::ranges::find(kLegacy, version) != kLegacy.end();
@@ -79,11 +79,21 @@ std::optional<Failure> check_modern(const Request& request, const Head& head) {
   return failure;
 }
 
+}  // namespace
+
 Abilities abilities_in(Value capabilities) {
   const Value elicitation = capabilities["elicitation"];
-  return {capabilities["extensions"][kTasksExtension].is_object(), elicitation.is_object(),
-          elicitation["url"].is_object()};
+  const bool urls = elicitation["url"].is_object();
+  // An object that names no mode means forms.
+  const bool forms = elicitation["form"].is_object() || (elicitation.is_object() && !urls);
+  return {capabilities["extensions"][kTasksExtension].is_object(), forms, urls};
 }
+
+bool is_request_id(Value id) {
+  return (id.is_string() || id.integer().has_value()) && id.raw().size() <= kRequestIdMax;
+}
+
+namespace {
 
 bool is_image(std::string_view type) {
   return type.starts_with("image/") && type != "image/svg+xml";
@@ -97,6 +107,7 @@ struct FileAt {
   const Part& part;
   std::string url;  // of its bytes
   std::string_view name;
+  bool is_served = true;  // false: the URL is only a name, because the bytes have none
 };
 
 void write_link(Writer& out, const FileAt& file) {
@@ -106,6 +117,17 @@ void write_link(Writer& out, const FileAt& file) {
     out.optional("mimeType", file.part.media_type);
     if (file.part.kind == Part::Kind::raw)
       out.member("size", static_cast<std::int64_t>(task::content_size(file.part)));
+  });
+}
+
+// Writes a file with its text, or with its bytes.
+void write_embedded(Writer& out, const FileAt& file) {
+  out.object([&] {
+    out.member("type", "resource").key("resource").object([&] {
+      out.member("uri", file.url);
+      write_resource(out, file.part);
+      if (!file.name.empty()) out.key("_meta").object([&] { out.member("filename", file.name); });
+    });
   });
 }
 
@@ -119,7 +141,8 @@ void write_content(Writer& out, const FileAt& file) {
     case Part::Kind::url:
       return write_link(out, {part, part.content, file.name});
     case Part::Kind::raw:
-      if (!is_audio && !is_image(part.media_type)) return write_link(out, file);
+      if (!is_audio && !is_image(part.media_type))
+        return file.is_served && !text_in(part) ? write_link(out, file) : write_embedded(out, file);
       out.object([&] {
         out.member("type", is_audio ? "audio" : "image").member("data", part.content);
         out.member("mimeType", part.media_type);
@@ -127,118 +150,36 @@ void write_content(Writer& out, const FileAt& file) {
   }
 }
 
-// The question's schema, which its last data part holds; missing if there is none.
-std::string schema_of(const Message& question) {
-  for (auto part = question.parts.rbegin(); part != question.parts.rend(); ++part) {
-    if (part->kind != Part::Kind::data) continue;
-    const auto data = json::Document::view_of(part->content);
-    const Value schema = data.root()["schema"];
-    return schema.is_object() ? std::string(schema.raw()) : std::string();
-  }
-  return {};
-}
-
-bool is_primitive(Value schema) {
-  const std::string_view type = schema["type"].string();
-  if (type == "string" || type == "number" || type == "integer" || type == "boolean") return true;
-  if (!type.empty() || !schema["enum"].is_array() || schema["enum"].size() == 0) return false;
-  for (const Value one : schema["enum"]) {
-    if (!one.is_string()) return false;
-  }
-  return true;
-}
-
-// Elicitation takes forms of one level.
-bool is_form(Value schema) {
-  const Value properties = schema["properties"];
-  if (schema["type"].string() != "object" || !properties.is_object() || properties.size() == 0) return false;
-  for (const Value one : properties) {
-    if (!is_primitive(one)) return false;
-  }
-  return true;
-}
-
-void write_one_field(Writer& out, std::string_view field) {
-  out.object([&] {
-    out.member("type", "object");
-    out.key("properties").object([&] { out.key("answer").raw(field); });
-    out.key("required").array([&] { out.string("answer"); });
-  });
-}
-
-void write_form(Writer& out, const Message& question) {
-  const std::string text = schema_of(question);
-  const auto document = json::Document::view_of(text);
-  const Value schema = document.root();
-  if (is_form(schema)) {
-    out.object([&] {
-      out.member("type", "object").key("properties").raw(schema["properties"].raw());
-      if (schema["required"].is_array()) out.key("required").raw(schema["required"].raw());
-    });
-    return;
-  }
-  if (is_primitive(schema)) return write_one_field(out, text);
-  std::string field;
-  Writer one(field);
-  one.object([&] {
-    one.member("type", "string").member("title", "Answer");
-    if (!schema.missing())
-      one.member("description", "JSON that fits the schema " + text.substr(0, kSchemaShownMax));
-  });
-  write_one_field(out, field);
-}
-
-// The URL that a question sends the user to; empty: none.
-std::string url_in(const task::Status& status) {
-  if (status.state != State::auth_required || !status.message) return {};
-  for (const Part& part : status.message->parts) {
-    if (part.kind == Part::Kind::url) return part.content;
-    if (part.kind != Part::Kind::data) continue;
-    const auto data = json::Document::view_of(part.content);
-    if (data.root()["url"].is_string()) return data.root()["url"].str();
-  }
-  return {};
-}
-
-std::string words_of(const task::Status& status) {
-  std::string words = status.message ? task::text_of(*status.message) : std::string();
-  return words.empty() ? std::string("The agent needs an answer.") : words;
-}
-
 // Whether the text is the question's schema, which says nothing to a reader.
 bool is_schema(const Part& part) {
   return part.kind == Part::Kind::data && json::Document::view_of(part.content).root()["schema"].is_object();
 }
 
-// All that the task says, in the order in which a reader wants it.
+// All that the task says, in the order in which a reader wants it. A message that repeats what was shown
+// already is left out.
 template <class F>
 void each_content(const task::Task& task, const std::string& tasks_url, F&& show) {
-  bool has_text = false;
+  std::set<std::string_view> shown;
+  const auto url_of = [&](ResourceName::Kind kind, const std::string& id, std::size_t part) {
+    return tasks_url + resource_path({task.id, kind, id, part});
+  };
   for (const task::Artifact& artifact : task.artifacts) {
     for (std::size_t i = 0; i < artifact.parts.size(); ++i) {
       const Part& part = artifact.parts[i];
-      has_text = has_text || part.kind == Part::Kind::text;
-      const std::string url = tasks_url + "/tasks/" + base::percent_encoded(task.id.value) + "/artifacts/" +
-                              base::percent_encoded(artifact.id.value) + "/parts/" + std::to_string(i);
-      show(FileAt{part, url, part.filename.empty() ? artifact.name : part.filename});
+      if (part.kind == Part::Kind::text) shown.insert(part.content);
+      show(FileAt{part, url_of(ResourceName::Kind::artifact, artifact.id.value, i),
+                  part.filename.empty() ? artifact.name : part.filename});
     }
   }
-  const bool is_said = has_text && task.status.state == State::completed;
-  if (!task.status.message || is_said) return;
-  for (const Part& part : task.status.message->parts) {
-    if (!is_schema(part)) show(FileAt{part, {}, part.filename});
+  if (!task.status.message) return;
+  const Message& message = *task.status.message;
+  const std::size_t repeated = task.artifacts.empty() ? 0 : static_cast<std::size_t>(task.status.reply_parts);
+  for (std::size_t i = repeated; i < message.parts.size(); ++i) {
+    const Part& part = message.parts[i];
+    if (is_schema(part) || (part.kind == Part::Kind::text && shown.contains(part.content))) continue;
+    show(FileAt{part, url_of(ResourceName::Kind::message, message.id.value, i), part.filename,
+                !message.id.empty()});
   }
-}
-
-std::string hash_of(const task::TaskId& task, std::string_view key) {
-  base::Sha256 sha;
-  sha.add("mcp request state");
-  sha.add(task.value);
-  sha.add(key);
-  std::array<char, 17> text{};
-  std::snprintf(text.data(), text.size(), "%016llx",
-                static_cast<unsigned long long>(sha.first_128_bits().front()));
-  return text.data();
 }
 
 Result<std::string> read_name(Value arguments, std::string_view member) {
@@ -271,15 +212,14 @@ tl::expected<Request, Refusal> read_request(Value root, const Head& head) {
   Request request;
   const Value id = root["id"];
   if (!id.missing()) {
-    const bool is_id = (id.is_string() || id.integer().has_value()) && id.raw().size() <= kIdMax;
-    if (!is_id) return refuse({}, {kInvalidRequest, "id: must be a string or a whole number", 400});
+    if (!is_request_id(id))
+      return refuse({}, {kInvalidRequest, "id: must be a string or a whole number", 400});
     request.id = id.raw();
   }
   if (root["jsonrpc"].string() != "2.0")
     return refuse(request.id, {kInvalidRequest, "jsonrpc: must be \"2.0\"", 400});
-  const bool is_response =
-      root["method"].missing() && (!root["result"].missing() || !root["error"].missing());
-  if (!root["method"].is_string() && !is_response)
+  request.is_response = root["method"].missing() && (!root["result"].missing() || !root["error"].missing());
+  if (!root["method"].is_string() && !request.is_response)
     return refuse(request.id, {kInvalidRequest, "method: must be a string", 400});
   request.method = root["method"].str();
   const Value params = root["params"];
@@ -299,8 +239,7 @@ tl::expected<Request, Refusal> read_request(Value root, const Head& head) {
                                        : Failure{kInvalidRequest, "MCP-Protocol-Version: is not known", 400});
   }
   const Value token = meta["progressToken"];
-  if ((token.is_string() || token.integer()) && token.raw().size() <= kIdMax)
-    request.progress_token = token.raw();
+  if (is_request_id(token)) request.progress_token = token.raw();
   return request;
 }
 
@@ -327,10 +266,8 @@ Result<Arguments> read_arguments(Value arguments) {
   if (!message.absent() && !message.is_string())
     return base::fail(ErrorCode::invalid_argument, "message: must be a string");
   if (!message.string().empty()) read.message.parts.push_back(Part::of_text(message.str()));
-  if (!arguments["data"].missing()) read.message.parts.push_back(Part::of_data(arguments["data"].json()));
+  if (!arguments["data"].absent()) read.message.parts.push_back(Part::of_data(arguments["data"].json()));
   if (const auto good = add_files(arguments["files"], read.message); !good) return base::fail(good.error());
-  if (read.message.parts.empty())
-    return base::fail(ErrorCode::invalid_argument, "message: is missing; say what the agent is to do");
   const auto context = read_name(arguments, "contextId"), task = read_name(arguments, "taskId"),
              request = read_name(arguments, "requestId");
   for (const auto* name : {&context, &task, &request}) {
@@ -339,6 +276,8 @@ Result<Arguments> read_arguments(Value arguments) {
   read.context.value = *context;
   read.task.value = *task;
   read.message.id.value = *request;
+  if (read.message.parts.empty() && read.task.empty())
+    return base::fail(ErrorCode::invalid_argument, "message: is missing; say what the agent is to do");
   return read;
 }
 
@@ -352,17 +291,17 @@ void write_input_schema(Writer& out) {
       R"("data":{"type":"string","contentEncoding":"base64"},"uri":{"type":"string"}}}},)"
       R"("contextId":{"type":"string","description":"A conversation to go on with: the contextId of an earlier)"
       R"( result."},)"
-      R"("taskId":{"type":"string","description":"A task to answer or to continue: the taskId of a result that)"
-      R"( asks a question."},)"
+      R"("taskId":{"type":"string","description":"A task to answer, to continue or, without a message, to wait for:)"
+      R"( the taskId of an earlier result."},)"
       R"("requestId":{"type":"string","description":"A name for this call; the same call with the same name is)"
-      R"( made once."}},"required":["message"]})");
+      R"( made once."}}})");
 }
 
-std::string_view status_name(State state) {
+std::string_view status_name(State state, bool asks) {
   switch (state) {
     case State::input_required:
     case State::auth_required:
-      return "input_required";
+      return asks ? "input_required" : "completed";
     case State::completed:
     case State::failed:
     case State::rejected:
@@ -390,14 +329,16 @@ void write_tool_result(Writer& out, const task::Task& task, const std::string& t
     } else if (task::is_terminal(state) && state != State::completed) {
       write_text(out, "The task is " + std::string(task::name_of(state)) + ".");
     } else if (!task::is_terminal(state)) {
-      write_text(out, "The agent is still working on task " + task.id.value + ".");
+      write_text(out,
+                 "The agent is still working. To wait for it, call this tool again with only the taskId \"" +
+                     task.id.value + "\".");
     }
   });
   out.key("structuredContent").object([&] {
     out.member("state", task::name_of(state)).member("text", text);
     if (!data.empty()) out.key("data").each(data, [&](std::string_view one) { out.raw(one); });
     if (task::is_waiting(state) && task.status.message) {
-      if (const std::string schema = schema_of(*task.status.message); !schema.empty())
+      if (const std::string schema = question_schema(*task.status.message); !schema.empty())
         out.key("schema").raw(schema);
     }
     out.member("taskId", task.id.value).member("contextId", task.context.value);
@@ -413,89 +354,13 @@ void write_tool_error(Writer& out, std::string_view text) {
 
 void write_handle(Writer& out, const Handle& handle) {
   const task::Task& task = handle.task;
-  out.member("taskId", task.id.value).member("status", status_name(task.status.state));
+  out.member("taskId", task.id.value).member("status", status_name(task.status.state, handle.asks));
   const bool says = !task::is_terminal(task.status.state) && task.status.message;
   if (says) out.optional("statusMessage", task::text_of(*task.status.message));
   out.member("createdAt", base::to_rfc3339(handle.created));
   out.member("lastUpdatedAt", base::to_rfc3339(task.status.at));
   out.key("ttlMs").null();
   out.member("pollIntervalMs", handle.poll_ms);
-}
-
-std::string question_key(const task::Status& status) {
-  if (!status.asked_by.empty()) return status.asked_by.front().ask;
-  return status.message ? status.message->id.value : std::string();
-}
-
-bool can_ask(const task::Status& status, const Abilities& client) {
-  if (!task::is_waiting(status.state) || question_key(status).empty()) return false;
-  return url_in(status).empty() ? client.forms : client.urls;
-}
-
-void write_input_requests(Writer& out, const task::Status& status) {
-  const std::string url = url_in(status);
-  out.key("inputRequests").object([&] {
-    out.key(question_key(status)).object([&] {
-      out.member("method", "elicitation/create");
-      out.key("params").object([&] {
-        out.member("mode", url.empty() ? "form" : "url").member("message", words_of(status));
-        if (!url.empty()) {
-          out.member("url", url).member("elicitationId", question_key(status));
-        } else {
-          out.key("requestedSchema");
-          write_form(out, *status.message);
-        }
-      });
-    });
-  });
-}
-
-Result<std::optional<Message>> read_input_response(Value responses, const task::Status& status) {
-  const Value response = responses[question_key(status)];
-  if (response.absent() || !status.message) return std::nullopt;
-  const std::string_view action = response["action"].string();
-  Message answer;
-  if (action == "decline" || action == "cancel") {
-    answer.parts.push_back(Part::of_data({R"({"cancelled":true})"}));
-    return answer;
-  }
-  if (action != "accept")
-    return base::fail(ErrorCode::invalid_argument,
-                      "inputResponses: an action must be accept, decline or cancel");
-  const Value content = response["content"];
-  const std::string text = schema_of(*status.message);
-  const auto document = json::Document::view_of(text);
-  const Value schema = document.root();
-  if (!url_in(status).empty()) {
-    answer.parts.push_back(Part::of_text("done"));
-    return answer;
-  }
-  const Value given = is_form(schema) ? content : content["answer"];
-  if (given.missing())
-    return base::fail(ErrorCode::invalid_argument, "inputResponses: an accepted form must have its content");
-  if (!schema.missing() && !is_form(schema) && !is_primitive(schema) && given.is_string()) {
-    const auto inner = json::Document::parse_view(given.string());
-    answer.parts.push_back(inner ? Part::of_data({given.str()}) : Part::of_text(given.str()));
-  } else if (schema.missing() && given.is_string()) {
-    answer.parts.push_back(Part::of_text(given.str()));
-  } else {
-    answer.parts.push_back(Part::of_data(given.json()));
-  }
-  return answer;
-}
-
-std::string make_request_state(const task::TaskId& task, std::string_view key) {
-  return base::encode_base64(task.value + "\n" + std::string(key) + "\n" + hash_of(task, key));
-}
-
-std::optional<RequestState> read_request_state(std::string_view state) {
-  const auto text = base::decode_base64(state);
-  if (!text) return std::nullopt;
-  const std::size_t first = text->find('\n'), last = text->rfind('\n');
-  if (first == std::string::npos || last == first) return std::nullopt;
-  RequestState read{{text->substr(0, first)}, text->substr(first + 1, last - first - 1)};
-  if (text->substr(last + 1) != hash_of(read.task, read.key)) return std::nullopt;
-  return read;
 }
 
 }  // namespace baton::protocol::mcp

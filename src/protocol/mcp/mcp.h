@@ -2,9 +2,9 @@
 //
 // Revision 2026-07-28 ("modern"): each request stands alone and says its version and what the client can do
 // in params._meta and in headers. A call may become a handle whose id is the task's (extension
-// io.modelcontextprotocol/tasks), and questions are elicitation requests in a result. Revisions 2024-11-05 to
-// 2025-11-25 ("legacy"): begun by `initialize`; without a session nothing is known of the client, so a
-// question is a result in words, which the next call answers.
+// io.modelcontextprotocol/tasks), and questions are elicitation requests in a result. Revisions 2024-10-07 to
+// 2025-11-25 ("legacy"): begun by `initialize`. A client that can be asked gets a session, and questions in
+// the stream of a call; for others a question is a result in words, which the next call answers.
 //
 // Threads: any; pure functions.
 #pragma once
@@ -35,7 +35,7 @@ struct Failure {
   task::Json data = {};
 };
 
-// What the client can do, as far as the request says.
+// The abilities of a client that concern its calls.
 struct Abilities {
   bool tasks = false, forms = false, urls = false;
 };
@@ -45,12 +45,13 @@ struct Head {
   std::string_view version, method, name;
 };
 
-// A request, a notification (`id` is empty) or a response (`method` is empty, too).
+// A request, a notification (`id` is empty) or a response.
 struct Request {
-  std::string id;  // as JSON
+  std::string id;  // as JSON: a string or a whole number
   std::string method;
   json::Value params;  // an object, or missing
   bool is_modern = false;
+  bool is_response = false;  // `method` is empty
   Abilities client;
   std::string progress_token;  // as JSON; empty: no progress is wanted
 };
@@ -58,6 +59,11 @@ struct Refusal {
   std::string id;  // as JSON; empty: the request's id cannot be read
   Failure failure;
 };
+// Whether the value may be the id of a request, or a progress token: a string or a whole number of at most
+// 1 KiB. Its bytes have no line end.
+bool is_request_id(json::Value id);
+// Reads an object of capabilities.
+Abilities abilities_in(json::Value capabilities);
 // Reads the envelope, and checks that headers and body agree. `root` must outlive the request.
 tl::expected<Request, Refusal> read_request(json::Value root, const Head& head);
 
@@ -67,19 +73,20 @@ std::string_view agreed_version(std::string_view asked);
 // Writes {"jsonrpc":"2.0","id":...,"error":{...}}.
 void write_failure(std::string& out, std::string_view id, const Failure& failure);
 
-// What a call of an agent's tool says. Unset members were not given.
+// The arguments of a call of an agent's tool. Unset members were not given.
 struct Arguments {
-  task::Message message;  // without an id if the caller named none
+  task::Message message;  // without an id if the caller named none; without parts only if `task` is given
   task::ContextId context;
-  task::TaskId task;  // to answer or to continue
+  task::TaskId task;  // to answer, to continue or to wait for
 };
 // Fails with a text for the model that made the call.
 base::Result<Arguments> read_arguments(json::Value arguments);
 // Writes the JSON Schema that `read_arguments` accepts.
 void write_input_schema(json::Writer& out);
 
-// The state of a task, as the tasks extension names it.
-std::string_view status_name(task::State state);
+// The state of a task, as the tasks extension names it. `asks`: the client can be asked the question that the
+// task waits with. If it cannot, the call is over, with the question as its result.
+std::string_view status_name(task::State state, bool asks);
 
 // Writes the members of a tool's result: what the task says, also for one that waits for an answer.
 // `tasks_url`: the URL under which the bytes of artifacts are served.
@@ -92,27 +99,8 @@ struct Handle {
   const task::Task& task;
   base::Timestamp created{};
   int poll_ms = 0;
+  bool asks = false;  // as of status_name
 };
 void write_handle(json::Writer& out, const Handle& handle);
-
-// The id of the task's question among the requests for input; never used twice in the life of a task.
-std::string question_key(const task::Status& status);
-// Whether the client can be asked this question.
-bool can_ask(const task::Status& status, const Abilities& client);
-// Writes the member "inputRequests": the question that the task waits on.
-void write_input_requests(json::Writer& out, const task::Status& status);
-// The message that answers the question, from the member "inputResponses"; nullopt if the question's key is
-// not among them. Fails with invalid_argument.
-base::Result<std::optional<task::Message>> read_input_response(json::Value responses,
-                                                               const task::Status& status);
-
-// The text that a client returns with its answer to a question outside a handle: it names the task. Whoever
-// changes it is told so, but gains nothing: each task is looked up as its caller's.
-std::string make_request_state(const task::TaskId& task, std::string_view key);
-struct RequestState {
-  task::TaskId task;
-  std::string key;
-};
-std::optional<RequestState> read_request_state(std::string_view state);
 
 }  // namespace baton::protocol::mcp

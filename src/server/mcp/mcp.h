@@ -15,6 +15,7 @@
 #include <optional>
 #include <string_view>
 
+#include "server/mcp/running_calls.h"
 #include "server/shared/endpoint.h"
 
 namespace baton::server::mcp {
@@ -25,7 +26,8 @@ struct Entry {
   std::string_view address;    // see Endpoint
   std::optional<Admitted> at;  // the path of one agent, with its caller; unset: the path of all
   std::function<void(const agents::Agent&)> reached;  // told once, which agent the request is for
-  RequestNotePtr note = {};                           // null: requests are not recorded
+  const RunningCalls& running;
+  RequestNotePtr note = {};  // null: requests are not recorded
 };
 
 // The error if the caller may use no agent at all.
@@ -33,8 +35,5 @@ std::optional<base::Error> refused_everywhere(const Services& services, const ht
 
 // Handles a POST or a GET of an origin that may call.
 void handle(std::shared_ptr<http::Exchange> exchange, Entry entry);
-
-// The answer to a request that was refused before it was read.
-http::Reply refusal_reply(const base::Error& error, int status);
 
 }  // namespace baton::server::mcp

@@ -454,14 +454,14 @@ void Pipeline::serve_mcp(const ExchangePtr& exchange) const {
   if (const auto error = mcp::refused_everywhere(services_, request))
     return refuse_caller(request, *error, [exchange, error = *error] { exchange->reply(refusal(error)); });
   const auto reached = [exchange](const agents::Agent& agent) { exchange->reached(agent, Protocol::mcp); };
-  mcp::handle(exchange, {services_, base_url_, std::nullopt, reached, exchange->note()});
+  mcp::handle(exchange, {services_, base_url_, std::nullopt, reached, running_, exchange->note()});
 }
 
 void Pipeline::serve_agent_mcp(const ExchangePtr& exchange, const Target& target) const {
   exchange->reached(*target.agent, Protocol::mcp);
   auto by =
       admitted(exchange, target, [exchange](const base::Error& error) { exchange->reply(refusal(error)); });
-  if (by) mcp::handle(exchange, {services_, base_url_, std::move(*by), {}});
+  if (by) mcp::handle(exchange, {services_, base_url_, std::move(*by), {}, running_});
 }
 
 void Pipeline::serve_json_rpc(const ExchangePtr& exchange, const Target& target) const {

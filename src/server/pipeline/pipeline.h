@@ -31,6 +31,7 @@
 #include "server/admission/refusal_log.h"
 #include "server/admission/wrong_tokens.h"
 #include "server/chat/routes.h"
+#include "server/mcp/running_calls.h"
 #include "server/operate/node_list.h"
 #include "server/operate/routes.h"
 #include "server/pipeline/observed_exchange.h"
@@ -128,6 +129,7 @@ class Pipeline {
 
   const Services& services_;
   const std::unique_ptr<chat::RunClaims> claims_ = std::make_unique<chat::RunClaims>();
+  const mcp::RunningCalls running_;
   mutable WrongTokens wrong_tokens_;
   const operate::Routes* operators_ = nullptr;
   const ServerOptions* operator_options_ = nullptr;

@@ -56,6 +56,11 @@ TEST_CASE("MCP: a request of an earlier revision needs no headers, and an unknow
   CHECK(outcome("[" + body + "]", {}) == "-32600 400");
   CHECK(outcome(R"({"jsonrpc":"2.0","id":null,"method":"ping"})", {}) == "-32600 400");
   CHECK(outcome(R"({"id":1,"method":"ping"})", {}) == "-32600 400");
+  for (const std::string& id : {std::string("1.5"), std::string("true"), std::string("[1]"),
+                                std::string("{\"a\":\n1}"), "\"" + std::string(2'000, 'x') + "\""}) {
+    CAPTURE(id);
+    CHECK(outcome(R"({"jsonrpc":"2.0","id":)" + id + R"(,"method":"ping"})", {}) == "-32600 400");
+  }
   CHECK(agreed_version("2025-06-18") == "2025-06-18");
   CHECK(agreed_version("2026-07-28") == "2025-11-25");
 }
@@ -74,6 +79,9 @@ TEST_CASE("MCP: arguments become a message, and wrong ones say what is wrong") {
   CHECK(good->message.id.value == "r");
   CHECK(good->context.value == "c");
   CHECK(good->task.value == "t");
+  CHECK(good->message.parts[1].content == R"({"a":1})");
+  CHECK(read(R"({"message":"hi","data":null,"files":null,"taskId":null})")->message.parts.size() == 1);
+  CHECK(read(R"({"taskId":"t"})")->message.parts.empty());
   CHECK(read("{}").error().for_caller == "message: is missing; say what the agent is to do");
   CHECK(read(R"({"message":3})").error().for_caller == "message: must be a string");
   CHECK(read(R"({"message":"hi","files":{}})").error().for_caller == "files: must be a list");
@@ -104,81 +112,40 @@ TEST_CASE("MCP: a result has texts, images and links, and says whether the task 
   artifact.id.value = "r 1";
   artifact.parts = {task::Part::of_text("words"),
                     {task::Part::Kind::raw, "YQ==", "p.png", "image/png", {}},
+                    {task::Part::Kind::raw, "YQ==", "t.zip", "application/zip", {}},
                     {task::Part::Kind::raw, "YQ==", "t.csv", "text/csv", {}},
-                    {task::Part::Kind::raw, "YQ==", "x.svg", "image/svg+xml", {}}};
+                    {task::Part::Kind::raw, "/w==", "t.txt", "text/plain", {}},
+                    {task::Part::Kind::raw, "PHN2Zz4=", "x.svg", "image/svg+xml", {}}};
   task.artifacts = {artifact};
   const std::string text = result_of(task);
   CHECK(text.find(R"({"type":"text","text":"words"})") != std::string::npos);
   CHECK(text.find(R"({"type":"image","data":"YQ==","mimeType":"image/png"})") != std::string::npos);
-  CHECK(text.find(R"("uri":"http://h/agents/a/tasks/t/artifacts/r%201/parts/2","name":"t.csv")") !=
+  CHECK(text.find(R"("uri":"http://h/agents/a/tasks/t/artifacts/r%201/parts/2","name":"t.zip")") !=
         std::string::npos);
-  CHECK(text.find(R"("uri":"http://h/agents/a/tasks/t/artifacts/r%201/parts/3")") != std::string::npos);
+  CHECK(text.find(R"(parts/3","mimeType":"text/csv","text":"a","_meta":{"filename":"t.csv"}})") !=
+        std::string::npos);
+  CHECK(text.find(R"(parts/4","name":"t.txt")") != std::string::npos);  // its bytes are no text
+  CHECK(text.find(R"(parts/5","mimeType":"image/svg+xml","text":"<svg>")") != std::string::npos);
   CHECK(text.find("isError") == std::string::npos);
+  const std::string said = result_of(
+      task_with(task::State::completed, {{task::Part::Kind::raw, "YQ==", "t.zip", "application/zip", {}}}));
+  CHECK(said.find(R"("uri":"http://h/agents/a/tasks/t/messages/q/parts/0","name":"t.zip")") !=
+        std::string::npos);
   const std::string failed = result_of(task_with(task::State::failed, {task::Part::of_text("no luck")}));
   CHECK(failed.find("no luck") != std::string::npos);
   CHECK(failed.find(R"("isError":true)") != std::string::npos);
 }
 
-struct Asked {
-  std::string schema;  // of the question; empty: none
-  std::string form;    // as the client is asked
-  std::string content, answer;
-};
-
-TEST_CASE("MCP: a question is asked as a form of one level, and its answer is what the agent expects") {
-  const std::string form = R"({"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]})";
-  const Asked all[] = {
-      {"", R"("properties":{"answer":{"type":"string","title":"Answer"}})", R"({"answer":"blue"})", "blue"},
-      {form, form, R"({"n":3})", R"({"n":3})"},
-      {R"({"type":"boolean"})", R"("properties":{"answer":{"type":"boolean"}})", R"({"answer":true})",
-       "true"},
-      {R"({"type":"array","items":{"type":"string"}})",
-       R"("description":"JSON that fits the schema {\"type\":\"array\")", R"({"answer":"[\"a\"]"})",
-       R"(["a"])"},
-  };
-  for (const Asked& one : all) {
-    CAPTURE(one.schema);
-    std::vector<task::Part> parts{task::Part::of_text("What?")};
-    if (!one.schema.empty()) parts.push_back(task::Part::of_data({R"({"schema":)" + one.schema + "}"}));
-    const task::Task task = task_with(task::State::input_required, parts);
-    CHECK(can_ask(task.status, {true, true, false}));
-    CHECK_FALSE(can_ask(task.status, {true, false, false}));
-    std::string text;
-    json::Writer out(text);
-    out.object([&] { write_input_requests(out, task.status); });
-    CHECK(text.find(one.form) != std::string::npos);
-    const std::string responses = R"({"q":{"action":"accept","content":)" + one.content + "}}";
-    const auto document = json::Document::parse_view(responses);
-    REQUIRE(document.has_value());
-    const auto answer = read_input_response(document->root(), task.status);
-    REQUIRE(answer.has_value());
-    REQUIRE(answer->has_value());
-    CHECK((*answer)->parts.front().content == one.answer);
-  }
-}
-
-TEST_CASE("MCP: a declined question is told as cancelled, and answers to other questions are none") {
-  const task::Task task = task_with(task::State::input_required, {task::Part::of_text("What?")});
-  const auto read = [&](std::string_view json) {
-    const auto document = json::Document::parse_view(json);
-    REQUIRE(document.has_value());
-    return read_input_response(document->root(), task.status);
-  };
-  CHECK((**read(R"({"q":{"action":"decline"}})")).parts.front().content == R"({"cancelled":true})");
-  CHECK_FALSE(read(R"({"other":{"action":"decline"}})")->has_value());
-  CHECK_FALSE(read(R"({"q":{"action":"maybe"}})").has_value());
-  CHECK_FALSE(read(R"({"q":{"action":"accept"}})").has_value());
-}
-
-TEST_CASE("MCP: the state of a request comes back whole, or is refused") {
-  const std::string state = make_request_state({"task"}, "key.3");
-  const auto read = read_request_state(state);
-  REQUIRE(read.has_value());
-  CHECK(read->task.value == "task");
-  CHECK(read->key == "key.3");
-  CHECK_FALSE(read_request_state(make_request_state({"task"}, "key.3") + "x").has_value());
-  CHECK_FALSE(read_request_state("bm9uc2Vuc2U=").has_value());
-  CHECK_FALSE(read_request_state("").has_value());
+TEST_CASE("MCP: a message is shown without the parts that repeat the reply") {
+  task::Task task =
+      task_with(task::State::completed, {task::Part::of_text("reply"), task::Part::of_text("note"),
+                                         task::Part::of_text("more"), task::Part::of_data({R"({"n":1})"})});
+  task.status.reply_parts = 1;
+  task::Artifact artifact;
+  artifact.id.value = "r";
+  artifact.parts = {task::Part::of_text("re"), task::Part::of_text("note")};
+  task.artifacts = {artifact};
+  CHECK(result_of(task).find(R"("text":"re\nnote\nmore","data":[{"n":1}])") != std::string::npos);
 }
 
 }  // namespace

@@ -1,0 +1,159 @@
+#include "server/mcp/call.h"
+
+#include <utility>
+
+#include "base/guarded.h"
+#include "http/accept.h"
+#include "protocol/sse/sse_writer.h"
+#include "server/shared/answers.h"
+#include "server/streams/log_stream.h"
+
+namespace baton::server::mcp {
+
+using base::ErrorCode;
+using protocol::mcp::Failure;
+
+http::Reply json_reply(int status, std::string body) {
+  http::Reply reply;
+  reply.status = status;
+  reply.body = std::move(body);
+  if (status == 429 || status == 503) reply.headers.emplace_back("Retry-After", "1");
+  return reply;
+}
+
+Failure failure_of(const base::Error& error) {
+  const bool is_known = error.code == ErrorCode::invalid_argument || error.code == ErrorCode::too_large ||
+                        error.code == ErrorCode::conflict || error.code == ErrorCode::unsupported;
+  if (error.code == ErrorCode::not_found || error.code == ErrorCode::task_not_found)
+    return {protocol::mcp::kInvalidParams, "there is no such task"};
+  if (is_known) return {protocol::mcp::kInvalidParams, error.for_caller};
+  if (error.code == ErrorCode::overloaded) return {-32603, error.for_caller, 429};
+  if (error.code == ErrorCode::unavailable) return {-32603, error.for_caller, 503};
+  return {-32603, error.for_caller.empty() ? "internal error" : error.for_caller};
+}
+
+http::Reply failure_reply(std::string_view id, const Failure& failure) {
+  std::string body;
+  protocol::mcp::write_failure(body, id, failure);
+  return json_reply(failure.status, std::move(body));
+}
+
+// What callbacks have added and the stream has not sent yet.
+class McpCall::Blocks {
+ public:
+  explicit Blocks(http::Waker waker) : wake_(std::move(waker)) {}
+
+  void add(std::string_view block, bool is_last) {
+    what_.with([&](What& now) {
+      if (now.is_over || now.has_left) return;
+      now.blocks += block;
+      now.is_over = is_last;
+    });
+    wake_();
+  }
+  void leave() {
+    what_.with([](What& now) { now.has_left = true; });
+  }
+  bool has_left() const {
+    return what_.with([](const What& now) { return now.has_left; });
+  }
+  http::StreamSource::Next take(std::string& out) {
+    return what_.with([&](What& now) {
+      out += std::exchange(now.blocks, {});
+      return now.is_over ? http::StreamSource::Next::end : http::StreamSource::Next::wait;
+    });
+  }
+
+ private:
+  struct What {
+    std::string blocks;
+    bool is_over = false, has_left = false;
+  };
+  const http::Waker wake_;
+  base::Guarded<What> what_;
+};
+
+class McpCall::Stream final : public http::StreamSource {
+ public:
+  Stream(std::shared_ptr<Blocks> blocks, std::shared_ptr<const void> held)
+      : blocks_(std::move(blocks)), held_(std::move(held)) {}
+  ~Stream() override { blocks_->leave(); }
+
+  Next pull(std::string& out, std::size_t) override {
+    const std::size_t before = out.size();
+    const Next next = blocks_->take(out);
+    has_ids_ = has_ids_ || std::string_view(out).substr(before).starts_with("id:");
+    return next;
+  }
+  bool has_ids() const override { return has_ids_; }
+
+ private:
+  const std::shared_ptr<Blocks> blocks_;
+  const std::shared_ptr<const void> held_;
+  bool has_ids_ = false;
+};
+
+McpCall::McpCall(std::shared_ptr<http::Exchange> exchange, Admitted by, protocol::mcp::Request read)
+    : a2a::Call(std::move(by), protocol::a2a::v0_1(), a2a::Binding::json_rpc),
+      request([&] {
+        read.params = {};
+        return std::move(read);
+      }()),
+      exchange_(std::move(exchange)) {}
+
+namespace {
+
+std::string block_of(std::string_view message, std::string_view event_id) {
+  std::string block, line(message);
+  // Agents' data and schemas are kept byte for byte, and may have line ends.
+  make_one_line(line);
+  if (!event_id.empty()) protocol::append_sse_field(block, "id", event_id);
+  protocol::append_sse(block, 0, line);
+  return block;
+}
+
+}  // namespace
+
+void McpCall::reply(std::string body, int status) {
+  if (stream_) return stream_->add(block_of(body, {}), true);
+  exchange_->reply(json_reply(status, std::move(body)));
+}
+
+void McpCall::fail(const Failure& failure) {
+  std::string body;
+  protocol::mcp::write_failure(body, request.id, failure);
+  reply(std::move(body), failure.status);
+}
+
+void McpCall::refuse_plainly(int status, std::string_view reason) {
+  exchange_->reply(plain_error(status, reason));
+}
+
+void McpCall::reply_tool(const task::Task& task) {
+  if (note) note->is_about(task);
+  reply(result(request, "complete",
+               [&](json::Writer& out) { protocol::mcp::write_tool_result(out, task, tasks_url()); }));
+}
+
+void McpCall::open(std::function<void()> begin, std::shared_ptr<const void> held) {
+  open_stream([this, begin = std::move(begin), held = std::move(held)](http::Waker waker) {
+    stream_ = std::make_shared<Blocks>(std::move(waker));
+    auto source = std::make_unique<Stream>(stream_, held);
+    begin();
+    return source;
+  });
+}
+
+void McpCall::add(std::string_view message, std::string_view event_id) {
+  if (stream_) stream_->add(block_of(message, event_id), false);
+}
+
+bool McpCall::has_left() const {
+  return stream_ && stream_->has_left();
+}
+
+bool McpCall::takes_stream() const {
+  return http::names_type(head(), "text/event-stream");
+}
+
+}  // namespace baton::server::mcp

@@ -1,0 +1,29 @@
+// Reach: the agents that an MCP request may use. On the path of one agent the pipeline has admitted the
+// caller; on the path of all, the body names the agent, and the caller is admitted here.
+//
+// Threads: any. `for_task` reads the store.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "server/mcp/mcp.h"
+
+namespace baton::server::mcp {
+
+using Tool = agents::Catalogue::Tool;
+
+// The tools that the caller may use, in the order of the catalogue.
+std::vector<const Tool*> tools_for(const Entry& entry, const http::Request& head);
+
+// The request as one for the tool's agent; nullopt if there is no such tool or the caller may not use it.
+std::optional<Admitted> for_tool(const Entry& entry, const http::Request& head, std::string_view name);
+
+// The request as one for the first agent that the caller may use; nullopt if it may use none.
+std::optional<Admitted> for_any(const Entry& entry, const http::Request& head);
+
+// The request as one for the agent that has the caller's task; nullopt if there is no such task.
+std::optional<Admitted> for_task(const Entry& entry, const http::Request& head, const task::TaskId& id);
+
+}  // namespace baton::server::mcp
