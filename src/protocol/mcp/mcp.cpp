@@ -48,7 +48,7 @@ std::string decoded(std::string_view header) {
 std::string_view named_member(std::string_view method) {
   if (method == "tools/call" || method == "prompts/get") return "name";
   if (method == "resources/read") return "uri";
-  if (method.starts_with("tasks/")) return "taskId";
+  if (method == "tasks/get" || method == "tasks/update" || method == "tasks/cancel") return "taskId";
   return {};
 }
 

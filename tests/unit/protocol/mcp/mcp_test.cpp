@@ -29,6 +29,8 @@ TEST_CASE("MCP: a modern request is taken if its headers and its body agree") {
   CHECK(outcome(list, {"2026-07-28", "tools/list", ""}) == "modern");
   CHECK(outcome(call, {"2026-07-28", "tools/call", "a b"}) == "modern");
   CHECK(outcome(call, {"2026-07-28", "tools/call", "=?base64?YSBi?="}) == "modern");
+  CHECK(outcome(modern("tasks/list"), {"2026-07-28", "tasks/list", ""}) == "modern");
+  CHECK(outcome(modern("tasks/get", R"("taskId":"t")"), {"2026-07-28", "tasks/get", ""}) == "-32020 400");
   CHECK(outcome(list, {"", "tools/list", ""}) == "-32020 400");
   CHECK(outcome(list, {"2025-11-25", "tools/list", ""}) == "-32020 400");
   CHECK(outcome(list, {"2026-07-28", "tools/call", ""}) == "-32020 400");
