@@ -261,13 +261,27 @@ class LongCalls(McpCase):
         numbers = [one["progress"] for one in told]
         self.assertEqual((numbers, numbers[-1], told[-1]["total"]), (sorted(set(numbers)), 100, 100))
 
+    def task_in(self, context):
+        listed = self.server.http("GET", f"/agents/player/tasks?contextId={context}", headers={"A2A-Version": "1.0"}).body
+        return listed["tasks"][0]["id"] if listed["tasks"] else None
+
     def test_a_modern_stream_that_is_closed_cancels_its_task(self):
         params = {"name": "player", "arguments": {"message": "wait", "contextId": "left"}}
         connection, response = self.open(self.modern_params(params, {}), self.modern_head("tools/call", params))
-        task = next(iter(self.server.http("GET", "/agents/player/tasks?contextId=left",
-                                          headers={"A2A-Version": "1.0"}).body["tasks"]))["id"]
+        task = self.task_in("left")
         connection.close()
         response.close()
+        self.wait_status(task, "cancelled")
+
+    def test_a_modern_client_that_leaves_before_the_stream_is_open_cancels_its_task(self):
+        params = {"name": "player", "arguments": {"message": "wait", "contextId": "early"}}
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": self.modern_params(params, {})}
+        connection = self.server.connect()
+        connection.request("POST", "/mcp", json.dumps(body).encode(),
+                           {"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+                            **self.modern_head("tools/call", params)})
+        task = harness.wait_for(lambda: self.task_in("early"), what="the task")
+        connection.close()
         self.wait_status(task, "cancelled")
 
 

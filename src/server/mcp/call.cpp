@@ -101,6 +101,10 @@ McpCall::McpCall(std::shared_ptr<http::Exchange> exchange, Admitted by, protocol
       }()),
       exchange_(std::move(exchange)) {}
 
+McpCall::~McpCall() {
+  if (lost && !is_answered_) lost();
+}
+
 namespace {
 
 std::string block_of(std::string_view message, std::string_view event_id) {
@@ -115,6 +119,7 @@ std::string block_of(std::string_view message, std::string_view event_id) {
 }  // namespace
 
 void McpCall::reply(std::string body, int status) {
+  is_answered_ = true;
   if (stream_) return stream_->add(block_of(body, {}), true);
   exchange_->reply(json_reply(status, std::move(body)));
 }

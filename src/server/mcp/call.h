@@ -4,6 +4,7 @@
 // Threads: as a2a::Call.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -37,11 +38,14 @@ std::string result(const protocol::mcp::Request& request, std::string_view type,
 class McpCall final : public a2a::Call {
  public:
   McpCall(std::shared_ptr<http::Exchange> exchange, Admitted by, protocol::mcp::Request read);
+  ~McpCall() override;
 
   const protocol::mcp::Request request;  // without its params
   // A legacy call that its session may cancel; null before its task is stored, and for others.
   RunningCalls::Hold running;
   std::function<RunningCalls::Hold(std::function<void()> cancel)> may_be_canceled;  // adds it; may be empty
+  // Called at the end of a call that was not answered, because its client has left; may be empty.
+  std::function<void()> lost;
 
   // The answer; ends the stream if there is one.
   void reply(std::string body, int status = 200);
@@ -77,6 +81,7 @@ class McpCall final : public a2a::Call {
   void do_open(http::StreamOpener opener) override { exchange_->open_stream({}, std::move(opener)); }
 
   const std::shared_ptr<http::Exchange> exchange_;
+  std::atomic<bool> is_answered_{false};
   std::shared_ptr<Blocks> stream_;  // shared with the open stream; set on the loop, before `begin`
 };
 using McpCallPtr = std::shared_ptr<McpCall>;  // held by pending callbacks

@@ -28,7 +28,7 @@ constexpr milliseconds kLook{5'000};
 constexpr milliseconds kProgressLook{1'000};
 constexpr int kPage = 128, kPagesMax = 8;  // of the log, at one look
 constexpr std::size_t kWordsMax = 500;     // code points of a message of progress
-// The time between the look that finds the client gone and the cancel of its run.
+// The time between the end of a call whose client has left and the cancel of its run.
 constexpr milliseconds kLeaveGrace{1'000};
 
 // Whether the client can be asked in the stream of a call.
@@ -42,7 +42,6 @@ struct Run {
   task::TaskKey key;
   task::TaskId id;
   task::EventNumber after;
-  bool is_own = false;  // the call began the run, so a modern client that leaves cancels it
 };
 
 void answer_with(const McpCallPtr& call, task::TaskKey key, std::optional<task::EventNumber> as_of) {
@@ -92,7 +91,7 @@ struct Following : std::enable_shared_from_this<Following> {
 
   // Ends with the answer, or with the look after the client has left.
   void look() {
-    if (call->has_left()) return leave();
+    if (call->has_left()) return;
     if (!tells_progress()) return wait(kLook);
     const auto tell = [self = shared_from_this()] {
       self->tell_statuses({});
@@ -202,11 +201,6 @@ struct Following : std::enable_shared_from_this<Following> {
                                          call->request.id, call->request.progress_token});
   }
 
-  void leave() const {
-    if (call->request.is_modern && run.is_own)
-      call->services.engine.tasks().client_left(run.key, call->agent.name, run.after, kLeaveGrace);
-  }
-
   const McpCallPtr call;
   Run run;
   Progress progress;
@@ -291,15 +285,25 @@ void note_running(const McpCallPtr& call, const engine::Accepted& accepted) {
   });
 }
 
+// What happens if the client of a modern call leaves before the answer: the revision demands a cancel.
+std::function<void()> leaving(const McpCall& call, const engine::Accepted& accepted) {
+  return [&services = call.services, key = accepted.key, agent = call.agent.name, before = accepted.before] {
+    services.engine.tasks().client_left(key, agent, before, kLeaveGrace);
+  };
+}
+
 void send_and_wait(const McpCallPtr& call, protocol::a2a::SendRequest send) {
   if (!takes_wait(call)) return;
   // Only a stream can be closed before the answer.
   const bool ends_with_stream =
       call->request.is_modern && !call->request.client.tasks && call->takes_stream();
   send.submission.leaving = ends_with_stream ? task::Leaving::cancels : task::Leaving::goes_on;
-  submit(call, std::move(send), [call](const base::Result<engine::Accepted>& accepted) {
-    if (accepted) note_running(call, *accepted);
-    if (accepted) return await(call, {accepted->key, accepted->id, accepted->before, true});
+  submit(call, std::move(send), [call, ends_with_stream](const base::Result<engine::Accepted>& accepted) {
+    if (accepted) {
+      note_running(call, *accepted);
+      if (ends_with_stream) call->lost = leaving(*call, *accepted);
+      return await(call, {accepted->key, accepted->id, accepted->before});
+    }
     if (!is_for_model(accepted.error())) return call->refuse(accepted.error());
     const ErrorCode code = accepted.error().code;
     const bool is_lost = code == ErrorCode::task_not_found || code == ErrorCode::not_found;
