@@ -1,8 +1,8 @@
 // Drives the real program (BATON_PROGRAM) with real clients: three generations of the official A2A SDK, over every
-// transport that both the SDK and the agent's card support; three generations of AG-UI's client; and a strict reader of
-// streams for AG-Kit, Agent API and Agent Server. Agents of the SDK and a model's server run behind the program. In the
-// ring "whole" (BATON_RING), each version and transport has only the newest client made for it. INTEROP_REPORT and
-// CHAT_REPORT name JSON files for the results.
+// transport that both the SDK and the agent's card support; three generations of AG-UI's client; a strict reader of
+// streams for AG-Kit, Agent API and Agent Server; and two lines of MCP's SDK and its conformance kit. Agents of the SDK
+// and a model's server run behind the program. In the ring "whole" (BATON_RING), each version and transport has only the
+// newest client made for it. INTEROP_REPORT and CHAT_REPORT name JSON files for the results.
 import { webcrypto } from "node:crypto";
 import { Receiver } from "./lib/receiver.mjs";
 import { Server } from "./lib/server.mjs";
@@ -20,8 +20,9 @@ const { chats } = await import("./chat/all.mjs");
 const { chains, cases: links } = await import("./chain/all.mjs");
 const { models } = await import("./model/all.mjs");
 const { pages } = await import("./page/all.mjs");
+const { hosts } = await import("./mcp/all.mjs");
 
-const behind = [...chains.map((each) => ({ ...each, cases: links })), ...models, ...pages];
+const behind = [...chains.map((each) => ({ ...each, cases: links })), ...models, ...pages, ...hosts];
 
 const tokens = [
   { caller: "ann", token: "secret-of-ann" },
@@ -69,6 +70,7 @@ async function run() {
     if (wanted.length > 0) await runAll(client, wanted, world);
   }
   for (const { chain, cases: own, ...client } of behind) {
+    if (!inRing(client)) continue;
     if (only && !titleOf(client).includes(only)) continue;
     const wanted = own.filter((each) => !deed || each.operation.includes(deed));
     await chain.start();

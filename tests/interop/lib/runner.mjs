@@ -89,11 +89,12 @@ export function finish() {
   const passed = results.filter((result) => result.passed).length;
   const failed = results.length - passed;
   const isChat = ({ protocol }) => /^A/.test(protocol);
+  const isMcp = ({ protocol }) => protocol === "MCP";
   // A Baton with another server behind it is also a client, so this shows nothing about a version's clients.
   const isChain = ({ api }) => / (in the middle|behind)$/.test(api);
   write(
     process.env.INTEROP_REPORT,
-    results.filter((result) => !isChat(result) && !isChain(result)),
+    results.filter((result) => !isChat(result) && !isChain(result) && !isMcp(result)),
   );
   write(process.env.CHAT_REPORT, results.filter(isChat));
   console.log(`${passed} passed, ${failed} failed`);

@@ -131,7 +131,7 @@ export function install() {
   const original = globalThis.fetch;
   globalThis.fetch = async (input, init) => {
     const response = await original(input, init);
-    if (isChat(input) || response.status === 204 || response.body === null) return response;
+    if (protocol === "MCP" || isChat(input) || response.status === 204 || response.body === null) return response;
     const work = readAlong({ ...callOf(input, init), status: response.status }, response.clone())
       .catch((error) => problems.push(`${callOf(input, init).path}: ${error.message}`))
       .finally(() => reading.delete(work));

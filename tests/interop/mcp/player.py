@@ -1,0 +1,20 @@
+"""Plays the lines that the card's environment has for the turn: ROUNDS is an object with a list of lines for each
+question that the turn answers, and for "" if it answers none. "{name}" stands for an argument of the call. A line
+{"sleep": N} waits, for as long as an argument says if N is its name."""
+import json
+import os
+import sys
+import time
+
+turn = json.loads(sys.stdin.readline())
+request = turn.get("request", turn["message"])
+arguments = next((part["data"] for part in request["parts"] if "data" in part), {})
+answered = turn.get("resume", {}).get("ask", "")
+for line in json.loads(os.environ["ROUNDS"])[answered]:
+    text = json.dumps(line)
+    for name, value in arguments.items():
+        text = text.replace("{" + name + "}", str(value))
+    if "sleep" in line:
+        time.sleep(arguments.get(line["sleep"], 0) if isinstance(line["sleep"], str) else line["sleep"])
+    else:
+        print(text, flush=True)
