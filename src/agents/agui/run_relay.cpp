@@ -139,9 +139,10 @@ RunRelay::Said* RunRelay::find_or_begin(const std::string& id) {
   return nullptr;
 }
 
-// A snapshot says what the messages are now. One with other words replaces what was passed on, and a new one
-// is said. Servers may store a message under another id than they streamed it with. If the snapshot has
-// messages of this run, those that it lacks and that have ended are withdrawn, as clients remove them.
+// A snapshot replaces the list of messages, as in AG-UI's own clients. A message with other words replaces
+// what was passed on, and an unknown message is passed on. A finished message that the snapshot lacks is
+// withdrawn, unless the snapshot has neither a message of this run nor one of the user. Servers may store a
+// message under another id than the one that they streamed it with.
 void RunRelay::tell_one(const RunSnapshot& snapshot) {
   compared_ += messages_.size();
   if (compared_ > kComparedMax) {
@@ -165,7 +166,7 @@ void RunRelay::tell_one(const RunSnapshot& snapshot) {
     say_whole(id, message.delta);
     if (!refusal_.empty()) return;
   }
-  if (kept.empty()) return;
+  if (kept.empty() && !snapshot.has_user) return;
   for (auto& [id, said] : messages_) {
     if (kept.contains(id) || !said.has_ended || said.text.size() == 0) continue;
     said.text = {};

@@ -68,8 +68,9 @@ class RunRelay {
   std::string refusal_;
   std::set<std::string> artifacts_;
   std::map<std::string, Said> messages_;  // by their ids
-  std::size_t compared_ = 0;              // messages, with all snapshots
-  // What the conversation had before the run, and what the task had: no news in a snapshot.
+  std::size_t compared_ = 0;              // the sum of the messages that each snapshot was compared with
+  // Messages of the conversation before the run, by id, and texts of the task before the turn. A snapshot
+  // repeats them, but they are not passed on again.
   std::set<std::string> earlier_ids_, earlier_texts_;
   bool has_told_ = false;
 };

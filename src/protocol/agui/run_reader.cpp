@@ -38,7 +38,10 @@ RunSnapshot snapshot_of(Value messages) {
   std::size_t place = 0;
   for (const Value message : messages) {
     ++place;
-    if (message["role"].string() == "user") snapshot.said.clear();
+    if (message["role"].string() == "user") {
+      snapshot.said.clear();
+      snapshot.has_user = true;
+    }
     const std::string_view content = message["content"].string();
     if (message["role"].string() != "assistant" || content.empty()) continue;
     std::string id = message["id"].str();
@@ -103,7 +106,10 @@ base::Result<std::vector<RunPiece>> RunReader::take(std::string_view json) {
 void RunReader::take_event(std::string_view type, Value event, Pieces& out) {
   if (type != "TOOL_CALL_CHUNK") end_chunks(out);
   if (take_text(type, event, out) || take_call(type, event, out) || take_shown(type, event, out)) return;
-  if (type == "MESSAGES_SNAPSHOT") out.push_back(snapshot_of(event["messages"]));
+  if (type == "MESSAGES_SNAPSHOT") {
+    for (const std::string& message : std::exchange(chunked_, {})) out.push_back(RunText{message, {}, true});
+    out.push_back(snapshot_of(event["messages"]));
+  }
   if (type == "RUN_FINISHED") take_end(event, out);
   if (type != "RUN_ERROR") return;
   take_usage(event["usage"], out);
@@ -126,8 +132,10 @@ bool RunReader::take_text(std::string_view type, Value event, Pieces& out) {
   if (begins && !role.empty() && role != "assistant" && not_said_.size() < kOpenMax) not_said_.insert(id);
   const bool has_words = is_chunk || type == "TEXT_MESSAGE_CONTENT";
   const bool last = type == "TEXT_MESSAGE_END";
-  if (((has_words && !delta.empty()) || last) && !not_said_.contains(message))
-    out.push_back(RunText{message, last ? std::string() : delta, last});
+  const bool is_news = ((has_words && !delta.empty()) || last) && !not_said_.contains(message);
+  if (!is_news) return true;
+  if (is_chunk && chunked_.size() < kOpenMax) chunked_.insert(message);
+  out.push_back(RunText{message, last ? std::string() : delta, last});
   return true;
 }
 

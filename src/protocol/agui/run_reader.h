@@ -25,10 +25,11 @@ struct RunText {
   std::string delta;    // empty only with `last`
   bool last = false;    // the message ends
 };
-// What the agent has said since the last user message, as a snapshot of the conversation has it: whole
-// messages. A message without an id gets one by its place.
+// A snapshot of the conversation: the whole messages of the agent since the last message of the user. A
+// message without an id is named by its place.
 struct RunSnapshot {
   std::vector<RunText> said;
+  bool has_user = false;  // it has a message of the user, so it is of the whole conversation
 };
 struct RunReasoning {
   std::string delta;  // not empty
@@ -98,6 +99,7 @@ class RunReader {
   std::map<std::string, Call> calls_;  // open calls
   std::string chunk_call_;             // the call that chunks continue
   std::string chunk_text_;             // the message that chunks continue
+  std::set<std::string> chunked_;      // messages in chunks, which end with the next snapshot
   std::set<std::string> not_said_;     // messages of others than the agent
   std::vector<Interrupt> asked_;       // by custom events
   std::size_t asked_bytes_ = 0;

@@ -108,6 +108,10 @@ TEST_CASE("RunRelay: a snapshot may store a message under another id, and withdr
   CHECK(said({draft, end, RunSnapshot{{{"b", "the answer", true}}}}) == Texts{"", "the answer"});
   CHECK(said({draft, RunSnapshot{{{"b", "the answer", true}}}}) == Texts{"a draft", "the answer"});
   CHECK(said({draft, end, RunSnapshot{}}) == Texts{"a draft"});
+  CHECK(said({draft, end, RunSnapshot{{}, true}}) == Texts{""});
+  CHECK(said({draft, RunSnapshot{{}, true}}) == Texts{"a draft"});
+  CHECK(said({draft, end, RunSnapshot{{}, true}, RunSnapshot{{{"a", "a draft", true}}, true}}) ==
+        Texts{"a draft"});
 }
 
 TEST_CASE("RunRelay: messages of earlier runs in a snapshot are no news") {

@@ -23,7 +23,7 @@ struct Shown {
     return "text " + text.message + " " + (text.last ? "." : text.delta);
   }
   std::string operator()(const RunSnapshot& snapshot) const {
-    std::string all = "snapshot";
+    std::string all = snapshot.has_user ? "snapshot" : "part";
     for (const RunText& said : snapshot.said) all += ", " + said.message + " " + said.delta;
     return all;
   }
@@ -102,7 +102,9 @@ TEST_CASE("RunReader: a snapshot has what the agent has said since the last user
     {"role":"assistant","content":"b"},{"role":"assistant","toolCalls":[]},7]})";
   Bench bench, odd;
   CHECK(bench.take({snapshot}) == Lines{"snapshot, m a, message 5 b"});
-  CHECK(odd.take({R"({"type":"MESSAGES_SNAPSHOT","messages":{}})"}) == Lines{"snapshot"});
+  CHECK(odd.take({R"({"type":"MESSAGES_SNAPSHOT","messages":{}})"}) == Lines{"part"});
+  CHECK(odd.take({R"({"type":"TEXT_MESSAGE_CHUNK","messageId":"c","delta":"y"})",
+                  R"({"type":"MESSAGES_SNAPSHOT","messages":[]})"}) == Lines{"text c y", "text c .", "part"});
 }
 
 TEST_CASE("RunReader: reasoning is read under its new and its old event names") {
