@@ -139,9 +139,8 @@ void Fold::add_content(const ArtifactChunk& piece) {
 }
 
 void Fold::add_content(const Withdrawn& event) {
-  std::erase_if(artifacts_, [&](const auto& entry) {
-    return std::ranges::find(event.artifacts, entry.second.artifact.id) != event.artifacts.end();
-  });
+  const std::unordered_set<ArtifactId> withdrawn(event.artifacts.begin(), event.artifacts.end());
+  std::erase_if(artifacts_, [&](const auto& entry) { return withdrawn.contains(entry.second.artifact.id); });
 }
 
 Fold::Growing& Fold::at(int ordinal, const ArtifactId& id, bool anew) {

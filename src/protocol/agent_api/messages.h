@@ -5,7 +5,6 @@
 // Several may be open at once.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -15,6 +14,7 @@
 #include "json/writer.h"
 #include "protocol/agent_api/content.h"
 #include "protocol/chat/run_view.h"
+#include "protocol/chat/source_list.h"
 #include "task/event.h"
 
 namespace baton::protocol::agent_api {
@@ -38,7 +38,7 @@ class Messages {
     begun_ = 0;
   }
 
-  // A reference stays valid until a message is begun, completed or given up.
+  // A reference stays valid until the message is completed or given up.
   class Open {
     friend class Messages;
     Open(std::string id, MessageKind kind) : id_(std::move(id)), kind_(std::move(kind)) {}
@@ -54,8 +54,8 @@ class Messages {
   Open& begin(MessageKind kind) {
     std::string id = "msg_" + task_ + "-" + std::to_string(event_.value);
     if (++begun_ > 1) id += "." + std::to_string(begun_);
-    open_.push_back(Open(std::move(id), std::move(kind)));
-    Open& message = open_.back();
+    std::string source = kind.source;
+    Open& message = open_.add(std::move(source), Open(std::move(id), std::move(kind)));
     // The documentation's example begins with `created`, the reference server with `in_progress`; for tools
     // only the latter is known.
     const bool speaks = message.kind_.type == "message" || message.kind_.type == "reasoning";
@@ -64,12 +64,7 @@ class Messages {
     return message;
   }
 
-  Open* find(std::string_view source) {
-    for (Open& message : open_) {
-      if (message.kind_.source == source) return &message;
-    }
-    return nullptr;
-  }
+  Open* find(const std::string& source) { return open_.find(source); }
 
   // Adds a piece of text. The next content, or the end of the message, completes the text.
   void add_text(Open& message, std::string_view piece) {
@@ -100,36 +95,29 @@ class Messages {
   void complete(Open& message) { end(message, "completed"); }
 
   void complete_all() {
-    while (!open_.empty()) complete(open_.front());
+    while (!open_.empty()) complete(open_.front().value);
   }
 
   // Ends the message as incomplete; it is not part of the output.
   void give_up(Open& message) { end(message, "incomplete"); }
 
   void give_up_all() {
-    while (!open_.empty()) give_up(open_.front());
+    while (!open_.empty()) give_up(open_.front().value);
   }
 
   // Gives the message up if it is open, and removes it from the output.
-  void forget(std::string_view source) {
+  void forget(const std::string& source) {
     if (Open* message = find(source)) give_up(*message);
-    completed_.erase(std::remove_if(completed_.begin(), completed_.end(),
-                                    [&](const Completed& done) { return done.source == source; }),
-                     completed_.end());
+    completed_.remove(source);
   }
 
   std::int64_t next_number() { return next_number_++; }
 
   void write_output(json::Writer& out) const {
-    out.key("output").each(completed_, [&](const Completed& message) { out.raw(message.json); });
+    out.key("output").each(completed_, [&](const auto& message) { out.raw(message.value); });
   }
 
  private:
-  struct Completed {
-    std::string source;
-    std::string json;
-  };
-
   void show_message(Open& message, std::string_view status) {
     std::string& frame = out_->add();
     json::Writer out(frame);
@@ -141,7 +129,7 @@ class Messages {
       }
       out.optional("metadata", message.kind_.metadata);
     });
-    if (status == "completed") completed_.push_back({message.kind_.source, frame});
+    if (status == "completed") completed_.add(message.kind_.source, frame);
   }
 
   template <class F>
@@ -169,7 +157,7 @@ class Messages {
   void end(Open& message, std::string_view status) {
     close_text(message, status);
     show_message(message, status);
-    open_.erase(open_.begin() + (&message - open_.data()));
+    open_.remove(std::string(message.kind_.source), message);
   }
 
   const std::string task_;
@@ -177,8 +165,8 @@ class Messages {
   int begun_ = 0;  // with this event
   chat::Frames* out_ = nullptr;
   std::int64_t next_number_ = 0;
-  std::vector<Open> open_;
-  std::vector<Completed> completed_;
+  chat::SourceList<Open> open_;
+  chat::SourceList<std::string> completed_;  // as JSON
 };
 
 }  // namespace baton::protocol::agent_api

@@ -1,11 +1,13 @@
 // The Agent Server stream API.
-#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "json/document.h"
 #include "json/fields.h"
 #include "protocol/agent_api/content.h"
 #include "protocol/chat/names.h"
 #include "protocol/chat/protocol.h"
+#include "protocol/chat/source_list.h"
 #include "protocol/chat/tools.h"
 
 namespace baton::protocol::agent_server {
@@ -110,13 +112,8 @@ class View final : public chat::RunView {
     std::string text;  // the text so far, or the content's JSON
   };
   struct Message {
-    std::string source;  // the reply or artifact that it shows; empty for a message that was not streamed
     std::string id;
     std::vector<Content> contents;
-  };
-  struct Completed {
-    std::string source;
-    std::string json;
   };
   struct Failure {
     std::string_view code;
@@ -167,7 +164,7 @@ class View final : public chat::RunView {
 
   void show_one(const task::ToolCall& call, chat::Frames& out) {
     if (call.by_client) return say({Part::of_text(request_for(call))}, out);
-    calls_.emplace_back(call.id, call.name);
+    calls_[call.id] = call.name;
     std::string data;
     json::Writer writer(data);
     writer.object([&] {
@@ -178,13 +175,12 @@ class View final : public chat::RunView {
   }
 
   void show_one(const task::ToolResult& result, chat::Frames& out) {
-    const auto call = std::find_if(calls_.rbegin(), calls_.rend(),
-                                   [&](const auto& earlier) { return earlier.first == result.id; });
+    const auto call = calls_.find(result.id);
     std::string data;
     json::Writer writer(data);
     writer.object([&] {
       writer.member("type", "tool_result").member("id", result.id);
-      writer.member("name", call == calls_.rend() ? std::string() : call->second);
+      writer.member("name", call == calls_.end() ? std::string() : call->second);
       writer.key("output").array([&] {
         writer.object([&] { writer.member("type", "text").member("text", chat::text_of(result)); });
       });
@@ -226,21 +222,19 @@ class View final : public chat::RunView {
   // argument, if that id is free.
   Message& message_for(const std::string& source, const std::string& wish, bool anew, chat::Frames& out) {
     if (anew) give_up(source, out);
-    for (Message& message : open_) {
-      if (message.source == source) return message;
-    }
+    if (Message* message = open_.find(source)) return *message;
     return begin_message(source, wish, out);
   }
 
   Message& begin_message(std::string source, std::string id, chat::Frames& out) {
     go_to_work(out);
-    open_.push_back({std::move(source), new_id("msg_" + std::move(id)), {}});
+    Message& message = open_.add(std::move(source), {new_id("msg_" + std::move(id)), {}});
     json::Writer writer(out.add("message"));
     writer.object([&] {
-      head(writer, "message", "in_progress").member("id", open_.back().id);
+      head(writer, "message", "in_progress").member("id", message.id);
       writer.member("type", "message").member("role", "assistant");
     });
-    return open_.back();
+    return message;
   }
 
   void add_text(Message& message, std::string_view text, chat::Frames& out) {
@@ -263,9 +257,8 @@ class View final : public chat::RunView {
 
   // Ends an open message as completed or incomplete.
   void end(const std::string& source, std::string_view status, chat::Frames& out) {
-    const auto message =
-        std::find_if(open_.begin(), open_.end(), [&](const Message& open) { return open.source == source; });
-    if (message == open_.end()) return;
+    const Message* message = open_.find(source);
+    if (message == nullptr) return;
     std::string& data = out.add("message");
     json::Writer writer(data);
     writer.object([&] {
@@ -276,8 +269,8 @@ class View final : public chat::RunView {
         }
       });
     });
-    if (status == kCompleted) completed_.push_back({message->source, data});
-    open_.erase(message);
+    if (status == kCompleted) completed_.add(source, data);
+    open_.remove(source);
   }
 
   void end_all(std::string_view status, chat::Frames& out) {
@@ -291,9 +284,7 @@ class View final : public chat::RunView {
   }
 
   // Removes the completed messages of `source` from the output.
-  void forget(const std::string& source) {
-    std::erase_if(completed_, [&](const Completed& object) { return object.source == source; });
-  }
+  void forget(const std::string& source) { completed_.remove(source); }
 
   void add_tool_use(std::string_view kind, std::string_view data, chat::Frames& out) {
     go_to_work(out);
@@ -310,7 +301,7 @@ class View final : public chat::RunView {
         });
       });
     });
-    completed_.push_back({{}, frame});
+    completed_.add({}, frame);
   }
 
   void begin(const task::Event& event, chat::Frames& out) {
@@ -334,7 +325,7 @@ class View final : public chat::RunView {
             [&] { writer.member("code", failure->code).member("message", failure->message); });
       }
       if (!over_) return;
-      writer.key("output").each(completed_, [&](const Completed& object) { writer.raw(object.json); });
+      writer.key("output").each(completed_, [&](const auto& object) { writer.raw(object.value); });
     });
   }
 
@@ -343,8 +334,7 @@ class View final : public chat::RunView {
 
   // Returns an id that is new in this run: the argument, followed by the event's number if it is in use.
   std::string new_id(std::string wish) {
-    while (std::find(ids_.begin(), ids_.end(), wish) != ids_.end()) wish += "-" + std::to_string(now_.value);
-    ids_.push_back(wish);
+    while (!ids_.insert(wish).second) wish += "-" + std::to_string(now_.value);
     return wish;
   }
 
@@ -361,10 +351,10 @@ class View final : public chat::RunView {
   task::EventNumber now_;  // the event being shown
   bool works_ = false;     // in_progress was shown
   bool over_ = false;
-  std::vector<Message> open_;
-  std::vector<Completed> completed_;  // the final response's output
-  std::vector<std::string> ids_;
-  std::vector<std::pair<std::string, std::string>> calls_;  // tool names by call id
+  chat::SourceList<Message> open_;           // messages that are not streamed have no source
+  chat::SourceList<std::string> completed_;  // the final response's output, as JSON
+  std::unordered_set<std::string> ids_;
+  std::unordered_map<std::string, std::string> calls_;  // tool names by call id
 };
 
 class AgentServer final : public chat::Protocol {

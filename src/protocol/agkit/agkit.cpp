@@ -1,11 +1,11 @@
 // AG-Kit's send-message.
-#include <algorithm>
 #include <unordered_set>
 #include <utility>
 
 #include "json/fields.h"
 #include "json/writer.h"
 #include "protocol/chat/protocol.h"
+#include "protocol/chat/source_list.h"
 #include "protocol/chat/tools.h"
 
 namespace baton::protocol::agkit {
@@ -274,15 +274,14 @@ class View final : public chat::RunView {
     if (repeats && !call.by_client) shown += "-" + std::to_string(number_.value);
     call_ids_.insert(shown);
     add_call(out, shown, call.name, call.arguments.empty() ? "{}" : call.arguments.text);
-    if (!call.by_client) open_calls_.push_back({call.id, std::move(shown)});
+    if (!call.by_client) open_calls_.add(call.id, std::move(shown));
   }
 
   void show_one(const task::ToolResult& result, chat::Frames& out) {
-    const auto call = std::find_if(open_calls_.begin(), open_calls_.end(),
-                                   [&](const OpenCall& open) { return open.id == result.id; });
-    if (call == open_calls_.end()) return;
-    add_result(out, call->shown, chat::text_of(result));
-    open_calls_.erase(call);
+    const std::string* shown = open_calls_.find(result.id);
+    if (shown == nullptr) return;
+    add_result(out, *shown, chat::text_of(result));
+    open_calls_.remove(result.id, *shown);
     after_text_ = false;
   }
 
@@ -308,17 +307,15 @@ class View final : public chat::RunView {
   }
 
   void close_calls(chat::Frames& out) {
-    for (const OpenCall& call : open_calls_) add_result(out, call.shown, kNoResult);
+    for (const auto& call : open_calls_) add_result(out, call.value, kNoResult);
     if (!open_calls_.empty()) after_text_ = false;
     open_calls_.clear();
   }
 
-  struct OpenCall {
-    std::string id;     // the agent's
-    std::string shown;  // differs from `id` if the call repeats an id of this run
-  };
   const chat::RunFacts facts_;
-  std::vector<OpenCall> open_calls_;  // calls of server tools without a result
+  // The shown ids of server tools' calls without a result, by the agent's id. The two differ if the call
+  // repeats an id of this run.
+  chat::SourceList<std::string> open_calls_;
   std::unordered_set<std::string> call_ids_;
   task::EventNumber number_{};  // of the event that is shown
   std::string unit_;            // the unit of the last text

@@ -42,8 +42,8 @@ OpenSubagents::Ending ending_for(task::State state) {
 // A verifier fails the whole run for one event out of place. So everything open is closed before the last
 // frame, ids are used only once, and events that a client's generation does not know are left out or shown in
 // an older form. AG-UI takes words back only by a snapshot of all messages: the client's own, as it sent
-// them, and those of the run. The client keeps the words if these are large, or are not known. Threads: one
-// at a time.
+// them, and those of the run. The client keeps the words if these are large or not known, or if the run's
+// snapshots have become too many. Threads: one at a time.
 class View final : public chat::RunView {
  public:
   explicit View(const chat::RunFacts& facts)
@@ -92,6 +92,8 @@ class View final : public chat::RunView {
     }
     out.event("MESSAGES_SNAPSHOT",
               [&](json::Writer& w) { write_messages(w.key("messages"), messages, facts_.newer, earlier); });
+    snapshots_bytes_ += facts_.messages.text.size() + bytes_;
+    if (snapshots_bytes_ > kSnapshotsMax) transcript_.reset();
   }
 
   void remember(const task::Event& event) {
@@ -311,6 +313,7 @@ class View final : public chat::RunView {
   std::unordered_set<std::string> answered_;            // calls, as the log names them
   std::optional<chat::Transcript> transcript_;          // of the run, while words can be taken back
   std::size_t bytes_ = 0;                               // of the events in it
+  std::size_t snapshots_bytes_ = 0;                     // of all snapshots, about
 };
 
 // The open questions to the client, by the form in which they are asked.

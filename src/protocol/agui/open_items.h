@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "protocol/agui/out.h"
+#include "protocol/chat/source_list.h"
 #include "task/event.h"
 
 namespace baton::protocol::agui {
@@ -29,17 +30,15 @@ class OpenTexts {
 
   void show(const Piece& piece, Out& out) {
     if (piece.first) close(piece.key, out);
-    const auto same = [&](const Open& open) { return open.key == piece.key; };
-    auto open = std::ranges::find_if(open_, same);
-    if (open == open_.end()) {
+    const std::string* id = open_.find(piece.key);
+    if (id == nullptr) {
       // The end of a closed message, or of one that is withdrawn. A message begins with its first words:
       // snapshots have no empty ones.
       if (piece.text.empty()) return;
-      open_.push_back({piece.key, start(piece.wanted, out)});
+      id = &open_.add(piece.key, start(piece.wanted, out));
       shown_.insert(piece.key);
-      open = std::prev(open_.end());
     }
-    content(open->id, piece.text, out);
+    content(*id, piece.text, out);
     if (piece.last) close(piece.key, out);
   }
 
@@ -59,7 +58,7 @@ class OpenTexts {
   }
 
   void close_all(Out& out) {
-    for (const Open& open : open_) end(open.id, out);
+    for (const auto& open : open_) end(open.value, out);
     open_.clear();
   }
 
@@ -79,10 +78,6 @@ class OpenTexts {
               [&](json::Writer& w) { w.member("messageId", id).member("delta", text); });
   }
 
-  struct Open {
-    std::string key, id;
-  };
-
   std::string start(const std::string& wanted, Out& out) {
     std::string id = names_.fresh(wanted);
     out.event("TEXT_MESSAGE_START",
@@ -92,14 +87,14 @@ class OpenTexts {
   }
 
   void close(const std::string& key, Out& out) {
-    const auto open = std::ranges::find_if(open_, [&](const Open& o) { return o.key == key; });
-    if (open == open_.end()) return;
-    end(open->id, out);
-    open_.erase(open);
+    const std::string* id = open_.find(key);
+    if (id == nullptr) return;
+    end(*id, out);
+    open_.remove(key);
   }
 
   Names& names_;
-  std::vector<Open> open_;
+  chat::SourceList<std::string> open_;     // ids, by the keys
   std::unordered_set<std::string> shown_;  // the keys
   std::string last_message_;
 };

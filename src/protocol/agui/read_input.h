@@ -12,6 +12,8 @@ namespace baton::protocol::agui {
 
 // The largest list of messages, in bytes, that a run sends to a client to replace what it has shown.
 inline constexpr std::size_t kSnapshotMax = std::size_t{512} << 10;
+// The most bytes of all these lists together.
+inline constexpr std::size_t kSnapshotsMax = 16 * kSnapshotMax;
 
 base::Result<chat::RunRequest> read_input(json::Value body);
 

@@ -38,6 +38,7 @@ std::vector<Transcript::Entry> Transcript::take() {
     if (!line.gone && !line.entry.message.parts.empty()) entries.push_back(std::move(line.entry));
   }
   lines_.clear();
+  shown_.clear();
   end_run();
   return entries;
 }
@@ -108,8 +109,9 @@ void Transcript::add_text(const Piece& piece) {
     task::Message message;
     message.id.value = names_.fresh(piece.wanted);
     message.role = task::Role::agent;
-    append(std::move(message)).source = piece.source;
+    append(std::move(message));
     parent_ = lines_.size() - 1;
+    shown_.emplace(piece.source, lines_.size() - 1);
     open = open_.emplace(piece.source, lines_.size() - 1).first;
   }
   auto& parts = lines_[open->second].entry.message.parts;
@@ -123,13 +125,14 @@ void Transcript::add_text(const Piece& piece) {
 
 void Transcript::forget(const std::string& source) {
   open_.erase(source);
-  for (std::size_t i = 0; i < lines_.size(); ++i) {
-    if (lines_[i].source != source) continue;
+  const auto [first, last] = shown_.equal_range(source);
+  for (auto place = first; place != last; ++place) {
     // A call made in the meantime stays.
-    auto& parts = lines_[i].entry.message.parts;
+    auto& parts = lines_[place->second].entry.message.parts;
     std::erase_if(parts, [](const Part& part) { return part.kind == Part::Kind::text; });
-    if (parts.empty() && parent_ == i) parent_.reset();
+    if (parts.empty() && parent_ == place->second) parent_.reset();
   }
+  shown_.erase(first, last);
 }
 
 // ---- Tools.

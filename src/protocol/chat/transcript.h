@@ -35,15 +35,14 @@ class Transcript {
   };
   // Returns the messages up to now, oldest first, and empties the transcript.
   std::vector<Entry> take();
-  // Returns the agent's messages up to now, oldest first, without the text that `next` begins again or
-  // withdraws; add `next` afterwards. For a client that must be told all of them to forget one.
+  // Returns the agent's messages up to now, oldest first, without the text that `next` replaces or withdraws.
+  // For a client that can only replace its whole list of messages. Add `next` afterwards.
   std::vector<task::Message> without(const task::EventBody& next);
 
  private:
   struct Line {
     Entry entry;
-    std::string source = {};  // the reply or artifact that it shows
-    bool by_tool = false;     // a call or a result alone
+    bool by_tool = false;  // a call or a result alone
     bool gone = false;
   };
 
@@ -72,6 +71,7 @@ class Transcript {
   const task::TaskId task_;
   const Tools tools_;
   std::vector<Line> lines_;
+  std::unordered_multimap<std::string, std::size_t> shown_;  // lines with text, by the reply or artifact
   base::Timestamp at_{};
   task::EventNumber number_;  // of the event being added
 

@@ -1,0 +1,106 @@
+// Showing a log takes time linear in its length, in every chat protocol, however often an agent begins or
+// replaces its replies (support/growth.h).
+#include <doctest/doctest.h>
+
+#include <map>
+#include <string>
+
+#include "protocol/agui/read_input.h"
+#include "protocol/chat/protocol.h"
+#include "protocol/chat/transcript.h"
+#include "support/growth.h"
+#include "unit/protocol/agkit/run_log.h"
+
+namespace view_time_test {
+
+using namespace baton;
+using test::RunLog;
+
+namespace {
+
+task::TextDelta piece(const std::string& reply, bool first, bool last) {
+  return {{reply}, 0, "x", first, last};
+}
+
+RunLog replies(std::size_t count) {
+  RunLog log;
+  log.begin();
+  for (std::size_t i = 0; i < count; ++i) log.add(piece("t-r" + std::to_string(i), true, true));
+  return log;
+}
+
+RunLog restarts(std::size_t count) {
+  RunLog log;
+  log.begin();
+  for (std::size_t i = 0; i < count; ++i) log.add(piece("t-r", true, i % 2 == 0));
+  return log;
+}
+
+RunLog open_replies(std::size_t count) {
+  RunLog log;
+  log.begin();
+  for (const bool first : {true, false})
+    for (std::size_t i = 0; i < count; ++i) log.add(piece("t-r" + std::to_string(i), first, !first));
+  return log;
+}
+
+RunLog withdrawn(std::size_t count) {
+  RunLog log = replies(count);
+  task::Withdrawn all;
+  for (std::size_t i = 0; i < count; ++i) all.artifacts.push_back({"t-r" + std::to_string(i)});
+  return log.add(std::move(all));
+}
+
+RunLog calls(std::size_t count) {
+  RunLog log;
+  log.begin();
+  for (std::size_t i = 0; i < count; ++i) log.call("c" + std::to_string(i), "f", "{}");
+  for (std::size_t i = 0; i < count; ++i) log.result("c" + std::to_string(i), "1");
+  return log;
+}
+
+const std::map<std::string, RunLog (*)(std::size_t)> kLogs{{"replies", replies},
+                                                           {"restarts", restarts},
+                                                           {"open replies", open_replies},
+                                                           {"withdrawn replies", withdrawn},
+                                                           {"calls", calls}};
+
+}  // namespace
+
+TEST_CASE("Chat views: a log of many replies, of restarts or of calls is shown in linear time") {
+  using namespace protocol::chat;
+  test::keep_memory();
+  const auto agent_server = make_agent_server_protocol("response");
+  const std::map<std::string, const Protocol*> protocols{{"AG-UI", &agui_protocol()},
+                                                         {"AG-Kit", &agkit_protocol()},
+                                                         {"Agent API", &agent_api_protocol()},
+                                                         {"Agent Server", agent_server.get()}};
+  constexpr std::size_t kCount = 1'000;
+  for (const auto& [what, make] : kLogs) {
+    for (const auto& [name, protocol] : protocols) {
+      test::check_growth(name + ": " + what, kCount, [&](std::size_t count) {
+        return [log = make(count), protocol] { (void)test::frames_of(*protocol, log); };
+      });
+    }
+    test::check_growth("messages: " + what, kCount, [&](std::size_t count) {
+      return [log = make(count)] {
+        Transcript transcript({"t"});
+        for (const task::Event& event : log.events()) transcript.add(event);
+        (void)transcript.take();
+      };
+    });
+  }
+}
+
+TEST_CASE("AG-UI: the snapshots that take words back are bounded together") {
+  protocol::chat::RunFacts facts = test::run_facts();
+  facts.messages.text = R"([{"id":"u","role":"user","content":")" +
+                        std::string(protocol::agui::kSnapshotMax / 2, 'x') + R"("}])";
+  std::size_t bytes = 0;
+  for (const auto& frame : test::frames_of(protocol::chat::agui_protocol(), restarts(1'000), facts))
+    bytes += frame.data.size();
+  CHECK(bytes > protocol::agui::kSnapshotsMax / 2);
+  CHECK(bytes < 2 * protocol::agui::kSnapshotsMax);
+}
+
+}  // namespace view_time_test
