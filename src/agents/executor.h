@@ -16,6 +16,7 @@
 #include <variant>
 #include <vector>
 
+#include "agents/said_replies.h"
 #include "agents/used_ids.h"
 #include "base/error.h"
 #include "task/card.h"
@@ -34,29 +35,6 @@ struct DelegateResult {
   std::int64_t tokens = 0;
   std::int64_t children = 0;
 };
-
-// A reply in the task's log.
-struct SaidReply {
-  task::ArtifactId id;
-  std::string text;
-  bool is_open = false;  // its end is not in the log
-};
-
-// Adds a piece of a reply to those that a log has, and removes withdrawn ones.
-inline void add(std::vector<SaidReply>& said, const task::TextDelta& piece) {
-  if (task::is_withdrawal(piece))
-    return void(std::erase_if(said, [&](const SaidReply& one) { return one.id == piece.reply; }));
-  auto reply = std::ranges::find(said, piece.reply, &SaidReply::id);
-  if (reply == said.end()) reply = said.insert(reply, {piece.reply, {}});
-  if (piece.first) reply->text.clear();
-  reply->text += piece.text;
-  reply->is_open = !piece.last;
-}
-inline void drop(std::vector<SaidReply>& said, const task::Withdrawn& withdrawn) {
-  std::erase_if(said, [&](const SaidReply& one) {
-    return std::ranges::find(withdrawn.artifacts, one.id) != withdrawn.artifacts.end();
-  });
-}
 
 // A piece of a reply that has an id of its own. All pieces with one id form the reply, whatever comes between
 // them, so several replies can be streamed in turns.

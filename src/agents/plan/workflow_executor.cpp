@@ -1,6 +1,8 @@
 #include "agents/plan/workflow_executor.h"
 
 #include <algorithm>
+#include <map>
+#include <unordered_map>
 #include <utility>
 
 #include "base/text.h"
@@ -67,8 +69,12 @@ class WorkflowTurn {
         choose_(choose),
         options_(options),
         turn_(turn),
-        said_(turn.said),
-        sink_(sink) {}
+        sink_(sink) {
+    for (const SaidReply& one : turn.said) {
+      said_places_[one.id] = said_.size();
+      said_.emplace(said_.size(), one);
+    }
+  }
 
   // Returns true if the run continues, and its memory can serve the next turn.
   bool run(const std::shared_ptr<const Plan>& own) {
@@ -254,7 +260,7 @@ class WorkflowTurn {
 
   // Withdraws the replies that are not the plan's after all.
   void withdraw_said() {
-    for (const SaidReply& one : std::exchange(said_, {})) sink_.reply({one.id, {}, true, true});
+    for (const auto& [place, one] : std::exchange(said_, {})) sink_.reply({one.id, {}, true, true});
   }
 
   // Completes the child's replies, which were shown up to some point.
@@ -268,21 +274,23 @@ class WorkflowTurn {
     std::string text;
     for (const task::Part& part : reply.parts) text += part.content;
     const task::ArtifactId id = id_of(reply);
-    const auto said = std::ranges::find(said_, id, &SaidReply::id);
-    if (said == said_.end()) return sink_.reply({id, std::move(text), true, true});
-    const bool goes_on = text.starts_with(said->text);
-    const bool is_whole = goes_on && text.size() == said->text.size() && !said->is_open;
-    if (goes_on) text.erase(0, said->text.size());
-    said_.erase(said);
+    const auto place = said_places_.find(id);
+    const auto there = place == said_places_.end() ? said_.end() : said_.find(place->second);
+    if (there == said_.end()) return sink_.reply({id, std::move(text), true, true});
+    const SaidReply& said = there->second;
+    const bool goes_on = text.starts_with(said.text);
+    const bool is_whole = goes_on && text.size() == said.text.size() && !said.is_open;
+    if (goes_on) text.erase(0, said.text.size());
+    said_.erase(there);
     if (!is_whole) sink_.reply({id, std::move(text), !goes_on, true});
   }
 
   void say(const std::string& text) {
     if (text.empty()) return;
     const bool begins = !std::exchange(has_said_, true);
-    // What was shown of another step is replaced, where it stands.
+    // The plan's words take the place of the first reply that was shown of another step.
     if (begins && !said_.empty()) {
-      replaced_ = said_.front().id;
+      replaced_ = said_.begin()->second.id;
       said_.erase(said_.begin());
     }
     std::string piece = begins ? text : "\n\n" + text;
@@ -327,7 +335,9 @@ class WorkflowTurn {
   const ChooseAgent& choose_;
   const PlanOptions& options_;
   const Turn& turn_;
-  std::vector<SaidReply> said_;  // in the log, and neither completed nor withdrawn
+  // The replies in the log that this turn has neither completed nor withdrawn, in order.
+  std::map<std::size_t, SaidReply> said_;
+  std::unordered_map<task::ArtifactId, std::size_t> said_places_;  // keys of `said_`
   TurnSink& sink_;
   std::vector<std::string> taken_;
   std::vector<const DelegateResult*> told_;

@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
+#include <map>
 #include <optional>
 #include <unordered_map>
 #include <utility>
 
+#include "agents/said_replies.h"
+#include "agents/text_mark.h"
 #include "engine/decide/kinds/show_replies.h"
 
 namespace baton::engine {
@@ -13,8 +17,9 @@ namespace {
 
 constexpr int kPage = 1'000;                        // events read at once
 constexpr std::chrono::milliseconds kTurnTime{50};  // after which a running turn of the parent may be over
-
-using Replies = std::vector<agents::SaidReply>;
+// The inverse of the largest share of a task's space that shown replies may fill: the task's own answer and
+// its caller's further messages need room too.
+constexpr std::size_t kShownShare = 2;
 
 bool is_reply(const task::EventBody& body) {
   return std::holds_alternative<task::TextDelta>(body) || std::holds_alternative<task::Withdrawn>(body);
@@ -26,11 +31,6 @@ task::TextDelta withdrawal_of(const task::ArtifactId& reply, bool in_status) {
   piece.first = piece.last = true;
   piece.in_status = in_status;
   return piece;
-}
-
-void add_to(Replies& replies, const task::EventBody& body) {
-  if (const auto* piece = std::get_if<task::TextDelta>(&body)) add(replies, *piece);
-  if (const auto* withdrawn = std::get_if<task::Withdrawn>(&body)) drop(replies, *withdrawn);
 }
 
 // Adds a piece to the others, joined with the last one if that is of the same reply.
@@ -60,27 +60,25 @@ struct ChildReplies::Shown {
   };
   base::Guarded<Rounds> rounds;
   // Of the round under way.
-  task::EventNumber parent_last;  // the parent's last event, if `ids` are its replies; 0: compare the logs
-  std::unordered_map<std::string, task::ArtifactId> ids;  // by those in the child
+  task::EventNumber parent_last;  // the parent's last event when its log had all that was read; 0: compare
+  KindPtr refused;                // was read, but the parent's log does not have it yet
 
-  // Adds what the parent's log needs for the child's event.
-  void put_shown(std::vector<task::TextDelta>& pieces, const task::EventBody& body);
+  // Returns a piece of the child's reply as the parent shows it.
+  task::TextDelta as_shown(const task::TextDelta& piece) const {
+    task::TextDelta copy = piece;
+    copy.reply.value = ids_begin + std::to_string(piece.ordinal);
+    copy.in_status = in_status;
+    return copy;
+  }
+  // Whether this piece in the parent's log is of the child's replies.
+  bool is_shown(const task::TextDelta& piece) const { return piece.reply.value.starts_with(ids_begin); }
 };
 
-void ChildReplies::Shown::put_shown(std::vector<task::TextDelta>& pieces, const task::EventBody& body) {
-  if (const auto* piece = std::get_if<task::TextDelta>(&body)) {
-    task::TextDelta copy = *piece;
-    copy.reply.value = ids_begin + std::to_string(piece->ordinal);
-    copy.in_status = in_status;
-    if (piece->first) ids[piece->reply.value] = copy.reply;
-    return put(pieces, std::move(copy));
-  }
-  const auto* withdrawn = std::get_if<task::Withdrawn>(&body);
-  if (withdrawn == nullptr) return;
-  for (const task::ArtifactId& id : withdrawn->artifacts) {
-    if (const auto known = ids.extract(id.value)) put(pieces, withdrawal_of(known.mapped(), in_status));
-  }
-}
+// A reply in the parent's log.
+struct ChildReplies::KnownReply {
+  agents::TextMark text;
+  bool is_open = false;
+};
 
 void ChildReplies::begin(const task::TaskHead& parent, task::EventNumber message, task::TaskKey child) {
   const auto shown = std::make_shared<Shown>();
@@ -157,7 +155,7 @@ void ChildReplies::listen(const ShownPtr& shown) {
   hear(shown);
 }
 
-// The child's log has grown. What the child says with its end is left to the parent's turn.
+// Called when the child's log has grown. The parent's turn shows what the child says with its end.
 void ChildReplies::hear(const ShownPtr& shown) {
   if (shown->is_over) return;
   if (!is_read(*shown)) {
@@ -195,62 +193,136 @@ void ChildReplies::choose(const ShownPtr& shown) {
   const auto child = reader_.head(shown->child);
   if (!child || task::is_terminal(child->state) || child->cancel_requested) end(shown);
   if (shown->is_over) return end_round(shown);
-  auto pieces = shown->parent_last ? news_of(*shown, child->last_event) : compared(*shown);
+  if (KindPtr refused = std::exchange(shown->refused, nullptr)) {
+    if (passes_over(*shown)) return post(shown, std::move(refused));
+    shown->parent_last = {};
+  }
+  const auto pieces = shown->parent_last ? news_of(*shown, child->last_event) : compared(*shown);
   if (!pieces || pieces->empty()) return end_round(shown);
-  post(shown, std::move(*pieces));
+  const auto kind = std::make_shared<ShowReplies>();
+  kind->task = shown->parent;
+  kind->message = shown->message;
+  kind->events.assign(pieces->begin(), pieces->end());
+  kind->self = turns_.self();
+  kind->bytes_max = settings_.task_bytes_max / kShownShare;
+  // Weak, because `shown` may own the kind.
+  kind->is_wanted = [weak = std::weak_ptr(shown)] {
+    const auto one = weak.lock();
+    return one && !one->is_over;
+  };
+  post(shown, kind);
 }
 
-// What the parent's log lacks of the child's replies.
-base::Result<ChildReplies::Pieces> ChildReplies::compared(Shown& shown) const {
-  Replies said, there;
+// Moves `parent_last` to the end of the parent's log. Returns false if the events until there are about the
+// child's replies, or cannot be read.
+bool ChildReplies::passes_over(Shown& shown) const {
+  while (true) {
+    const auto page = reader_.committed_events(shown.parent, shown.parent_last, kPage);
+    if (!page) return false;
+    if (page->empty()) return true;
+    for (const task::Event& event : *page) {
+      const auto* piece = std::get_if<task::TextDelta>(&event.body);
+      const bool is_about =
+          piece != nullptr ? shown.is_shown(*piece) : std::holds_alternative<task::Withdrawn>(event.body);
+      if (is_about) return false;
+    }
+    shown.parent_last = page->back().number;
+  }
+}
+
+// Returns what the parent's log has of the child's replies, and sets `parent_last` to the end of that log.
+base::Result<ChildReplies::Known> ChildReplies::read_known(Shown& shown) const {
+  Known known;
   task::EventNumber last = shown.message;
   while (true) {
     const auto page = reader_.committed_events(shown.parent, last, kPage);
     if (!page) return base::fail(page.error());
     if (page->empty()) break;
-    for (const task::Event& event : *page) add_to(there, event.body);
     last = page->back().number;
+    for (const task::Event& event : *page) {
+      if (const auto* withdrawn = std::get_if<task::Withdrawn>(&event.body))
+        for (const task::ArtifactId& id : withdrawn->artifacts) known.erase(id);
+      const auto* piece = std::get_if<task::TextDelta>(&event.body);
+      if (piece == nullptr || !shown.is_shown(*piece)) continue;
+      KnownReply& reply = known[piece->reply];
+      if (piece->first) reply = {};
+      reply.text.add(piece->text);
+      reply.is_open = !piece->last;
+      if (task::is_withdrawal(*piece)) known.erase(piece->reply);
+    }
   }
+  shown.parent_last = last;
+  return known;
+}
+
+// Returns the child's replies, each as one piece that the parent shows.
+base::Result<ChildReplies::Pieces> ChildReplies::read_said(Shown& shown) const {
+  agents::SaidReplies said;  // with the child's ids
+  std::unordered_map<task::ArtifactId, int> ordinals;
   std::int64_t read_to = 0;
-  shown.ids.clear();
   while (true) {
     const auto page = reader_.events(shown.child, {read_to}, kPage);
     if (!page) return base::fail(page.error());
     if (page->empty()) break;
-    Pieces pieces;
-    for (const task::Event& event : *page) shown.put_shown(pieces, event.body);
-    for (const task::TextDelta& piece : pieces) add(said, piece);
     read_to = page->back().number.value;
+    for (const task::Event& event : *page) {
+      if (const auto* withdrawn = std::get_if<task::Withdrawn>(&event.body)) said.drop(*withdrawn);
+      const auto* piece = std::get_if<task::TextDelta>(&event.body);
+      if (piece == nullptr) continue;
+      said.add(*piece);
+      ordinals[piece->reply] = piece->ordinal;
+    }
+  }
+  Pieces pieces;
+  for (agents::SaidReply& reply : std::move(said).take()) {
+    task::TextDelta piece;
+    piece.ordinal = ordinals[reply.id];
+    piece.text = std::move(reply.text);
+    piece.first = true;
+    piece.last = !reply.is_open;
+    pieces.push_back(shown.as_shown(piece));
+  }
+  shown.read_to = read_to;
+  return pieces;
+}
+
+// Returns what the parent's log lacks of the child's replies, by comparing both logs.
+base::Result<ChildReplies::Pieces> ChildReplies::compared(Shown& shown) const {
+  shown.parent_last = {};
+  auto said = read_said(shown);
+  if (!said) return base::fail(said.error());
+  auto known = read_known(shown);
+  if (!known) return base::fail(known.error());
+  Pieces news;
+  for (task::TextDelta& piece : *said) {
+    if (const auto there = known->extract(piece.reply)) {
+      const KnownReply& reply = there.mapped();
+      if (reply.text.begins(piece.text)) {
+        if (reply.text.size() == piece.text.size() && reply.is_open == !piece.last) continue;
+        piece.text.erase(0, reply.text.size());
+        piece.first = false;
+      }
+    } else if (piece.text.empty()) {
+      continue;
+    }
+    news.push_back(std::move(piece));
   }
   Pieces lacking;
-  for (const agents::SaidReply& one : there) {
-    const bool is_gone = one.id.value.starts_with(shown.ids_begin) &&
-                         std::ranges::find(said, one.id, &agents::SaidReply::id) == said.end();
-    if (is_gone) put(lacking, withdrawal_of(one.id, shown.in_status));
-  }
-  for (const agents::SaidReply& reply : said) {
-    const auto known = std::ranges::find(there, reply.id, &agents::SaidReply::id);
-    const bool goes_on = known != there.end() && reply.text.starts_with(known->text);
-    if (goes_on && known->text.size() == reply.text.size() && known->is_open == reply.is_open) continue;
-    task::TextDelta piece;
-    piece.reply = reply.id;
-    piece.text = goes_on ? reply.text.substr(known->text.size()) : reply.text;
-    piece.first = !goes_on;
-    piece.last = !reply.is_open;
-    piece.in_status = shown.in_status;
-    put(lacking, std::move(piece));
-  }
-  shown.parent_last = last;
-  shown.read_to = read_to;
+  for (const auto& [id, reply] : *known) lacking.push_back(withdrawal_of(id, shown.in_status));
+  std::ranges::move(news, std::back_inserter(lacking));
   return lacking;
 }
 
-// `last`: of the child.
+// Returns what the child has said since the last time. `last`: the child's last event.
 base::Result<ChildReplies::Pieces> ChildReplies::news_of(Shown& shown, task::EventNumber last) const {
   const auto page = reader_.events(shown.child, {shown.read_to}, kPage);
   if (!page) return base::fail(page.error());
   Pieces pieces;
-  for (const task::Event& event : *page) shown.put_shown(pieces, event.body);
+  for (const task::Event& event : *page) {
+    // Its ids are the child's own; the ordinals that they have are in the child's log.
+    if (std::holds_alternative<task::Withdrawn>(event.body)) return compared(shown);
+    if (const auto* piece = std::get_if<task::TextDelta>(&event.body)) put(pieces, shown.as_shown(*piece));
+  }
   if (page->empty()) return pieces;
   shown.read_to = page->back().number.value;
   // A page may be shorter than the log.
@@ -258,27 +330,20 @@ base::Result<ChildReplies::Pieces> ChildReplies::news_of(Shown& shown, task::Eve
   return pieces;
 }
 
-void ChildReplies::post(const ShownPtr& shown, Pieces pieces) {
-  const auto kind = std::make_shared<ShowReplies>();
-  kind->task = shown->parent;
-  kind->message = shown->message;
+void ChildReplies::post(const ShownPtr& shown, KindPtr kind) {
   kind->last_event = shown->parent_last;
-  for (task::TextDelta& piece : pieces) kind->events.emplace_back(std::move(piece));
-  kind->self = turns_.self();
-  kind->task_bytes_max = settings_.task_bytes_max;
-  kind->is_wanted = [shown] { return !shown->is_over; };
   Decision decision(kind);
   for (const task::EventBody& body : kind->events) decision.bytes += task::weight_of(body);
   decision.committed = [shown](const store::Committed& now) { shown->parent_last = now.head.last_event; };
   decision.done = [this, shown, kind](const base::Result<Written>& written) {
     if (written) return end_round(shown);
-    // Nothing of the events is in the log: what is lacking is found out anew.
-    shown->parent_last = {};
     if (written.error().code == base::ErrorCode::not_found) end(shown);
-    if (kind->has_changed && !kind->is_early) return void(background_.run([this, shown] { choose(shown); }));
-    if (kind->is_early)
-      return void(background_.timers().after(
-          kTurnTime, [this, shown] { background_.run([this, shown] { choose(shown); }); }));
+    const auto again = [this, shown] { background_.run([this, shown] { choose(shown); }); };
+    if (kind->has_changed || kind->is_early) {
+      shown->refused = kind;
+      return kind->is_early ? void(background_.timers().after(kTurnTime, again)) : again();
+    }
+    shown->parent_last = {};  // none of the events is in the log: compare again
     end_round(shown);
   };
   inbox_.post(std::move(decision));

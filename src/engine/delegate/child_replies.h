@@ -3,17 +3,22 @@
 //
 // A child's replies are in its own log first, and then in the parent's (agents::Turn::said_ids). They are
 // written only while somebody reads the parent's log as it grows, the parent waits for the child, and it asks
-// its caller nothing; and only if the parent's log is as it was when they were chosen: otherwise they are
-// chosen again, by comparing both logs. So no crash, and no other node, can make words lost or double.
-// Nothing depends on them: the parent's turn that gets the child's result completes the replies, or withdraws
-// them.
+// its caller nothing; and only if the parent's log has no other news of them since they were chosen:
+// otherwise they are chosen again, by comparing both logs. So no crash, and no other node, can make words
+// lost or double. Nothing depends on them: the parent's turn that gets the child's result completes the
+// replies, or withdraws them.
+//
+// Memory: nothing is kept of the replies between rounds. Replies that would fill more than half of the
+// parent's space (limits.task_max) are shown no more.
 //
 // Threads: any.
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <unordered_map>
+#include <vector>
 
 #include "base/guarded.h"
 #include "engine/decide/inbox.h"
@@ -24,6 +29,8 @@
 #include "engine/turns/turn_runner.h"
 
 namespace baton::engine {
+
+struct ShowReplies;
 
 class ChildReplies {
  public:
@@ -52,6 +59,9 @@ class ChildReplies {
   using ShownPtr = std::shared_ptr<Shown>;
 
   using Pieces = std::vector<task::TextDelta>;
+  struct KnownReply;
+  using Known = std::map<task::ArtifactId, KnownReply>;  // by the ids in the parent's log
+  using KindPtr = std::shared_ptr<ShowReplies>;
 
   ShownPtr find(task::TaskKey child) const;
   void end(const ShownPtr& shown);
@@ -61,9 +71,12 @@ class ChildReplies {
   void wake(const ShownPtr& shown);
   void look(const ShownPtr& shown);
   void choose(const ShownPtr& shown);
+  base::Result<Known> read_known(Shown& shown) const;
+  base::Result<Pieces> read_said(Shown& shown) const;
   base::Result<Pieces> compared(Shown& shown) const;
   base::Result<Pieces> news_of(Shown& shown, task::EventNumber last) const;
-  void post(const ShownPtr& shown, Pieces pieces);
+  bool passes_over(Shown& shown) const;
+  void post(const ShownPtr& shown, KindPtr kind);
   void end_round(const ShownPtr& shown);
 
   const TaskReader& reader_;

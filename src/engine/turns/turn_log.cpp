@@ -1,6 +1,7 @@
 #include "engine/turns/turn_log.h"
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 namespace baton::engine {
@@ -19,18 +20,23 @@ class TurnLogFold {
     std::visit([this](const auto& body) { step(body); }, event.body);
   }
 
-  TurnLog take() { return std::move(log_); }
+  TurnLog take() {
+    log_.said = std::move(said_).take();
+    return std::move(log_);
+  }
 
  private:
   // A turn for another message begins.
   void step(const task::StatusChanged& event) {
     if (event.status.state != task::State::submitted) return;
     log_ = {};
+    said_ = {};
+    shown_.clear();
   }
 
   void step(const task::TextDelta& event) {
     const bool is_childs = event.reply.value.starts_with(shown_replies_);
-    if (!is_own_ || is_childs) return agents::add(log_.said, event);
+    if (!is_own_ || is_childs) return said_.add(event);
     if (event.first) begins(event.reply);
   }
 
@@ -39,8 +45,9 @@ class TurnLogFold {
   }
 
   void step(const task::Withdrawn& event) {
-    for (const task::ArtifactId& id : event.artifacts) std::erase(log_.shown, id);
-    agents::drop(log_.said, event);
+    for (const task::ArtifactId& id : event.artifacts) shown_.erase(id);
+    std::erase_if(log_.shown, [this](const task::ArtifactId& id) { return !shown_.contains(id); });
+    said_.drop(event);
   }
 
   void step(const task::MessageAdded& event) {
@@ -85,7 +92,7 @@ class TurnLogFold {
   }
 
   void begins(const task::ArtifactId& id) {
-    if (std::find(log_.shown.begin(), log_.shown.end(), id) == log_.shown.end()) log_.shown.push_back(id);
+    if (shown_.insert(id).second) log_.shown.push_back(id);
   }
 
   const task::EventNumber turn_begin_;
@@ -93,6 +100,8 @@ class TurnLogFold {
   task::EventNumber number_;
   bool is_own_ = false;
   TurnLog log_;
+  agents::SaidReplies said_;                    // for log_.said
+  std::unordered_set<task::ArtifactId> shown_;  // those in log_.shown
 };
 
 }  // namespace

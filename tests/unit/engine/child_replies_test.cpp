@@ -7,12 +7,12 @@ using namespace family;
 using Replies = std::vector<agents::SaidReply>;
 
 Replies replies_of(EngineBench& bench, task::TaskKey key) {
-  Replies replies;
+  agents::SaidReplies replies;
   for (const task::Event& event : bench.log(key)) {
-    if (const auto* piece = std::get_if<task::TextDelta>(&event.body)) agents::add(replies, *piece);
-    if (const auto* withdrawn = std::get_if<task::Withdrawn>(&event.body)) agents::drop(replies, *withdrawn);
+    if (const auto* piece = std::get_if<task::TextDelta>(&event.body)) replies.add(*piece);
+    if (const auto* withdrawn = std::get_if<task::Withdrawn>(&event.body)) replies.drop(*withdrawn);
   }
-  return replies;
+  return std::move(replies).take();
 }
 
 std::string text_of(EngineBench& bench, task::TaskKey key) {
@@ -41,7 +41,7 @@ engine::LiveTasks::Subscription read(EngineBench& bench, task::TaskKey key) {
 
 // A parent that waits for a child whose replies are its own, and its reader.
 struct Shown {
-  explicit Shown(EngineBench& all, bool is_read = true) : bench(all) {
+  explicit Shown(EngineBench& all, bool is_read = true, int other_children = 0) : bench(all) {
     key = bench.submit(EngineBench::message("parent", "t1"))->key;
     const auto parent = bench.scripted().next();
     REQUIRE(parent);
@@ -50,6 +50,10 @@ struct Shown {
     parent->sink->delegate(std::move(request));
     child = bench.helper().next();
     REQUIRE(child);
+    for (int i = 0; i < other_children; ++i) {
+      parent->sink->delegate(call("o" + std::to_string(i)));
+      REQUIRE(others.emplace_back(bench.helper().next()));
+    }
     parent->sink->finish(agents::Waits{});
     while (head(bench, key).turn_state != TurnState::waiting) std::this_thread::yield();
     if (is_read) reader = read(bench, key);
@@ -58,6 +62,7 @@ struct Shown {
   EngineBench& bench;
   task::TaskKey key;
   Running child;
+  std::vector<Running> others;
   engine::LiveTasks::Subscription reader;
 };
 
@@ -180,7 +185,7 @@ TEST_CASE("A child's replies are shown from when somebody reads the parent, and 
   family.child->sink->finish(agents::Done{});
 }
 
-TEST_CASE("What a child says before it asks comes before its question, and its reply has ended") {
+TEST_CASE("A child's words before its question come before it, and its reply has ended") {
   EngineBench bench;
   Shown family(bench);
   family.child->sink->text("I need to know.");
@@ -196,7 +201,7 @@ TEST_CASE("What a child says before it asks comes before its question, and its r
   again->sink->finish(agents::Done{});
 }
 
-TEST_CASE("What a child says before it asks is shown even if nobody reads the parent") {
+TEST_CASE("A child's words before its question are shown even if nobody reads the parent") {
   EngineBench bench;
   Shown family(bench, false);
   family.child->sink->text("I need to know.");
@@ -216,6 +221,39 @@ TEST_CASE("A child that is canceled, or whose parent is, is shown no more") {
   REQUIRE(bench.wait(key_of(bench, family.child)));
   CHECK(text_of(bench, family.key) == "[one]");
   CHECK(head(bench, family.key).state == State::canceled);
+}
+
+TEST_CASE("A child's words are shown once, whatever other children log in the parent meanwhile") {
+  EngineBench bench;
+  Shown family(bench, true, 3);
+  std::string whole;
+  for (const Running& other : family.others) {
+    const std::string word = std::to_string(whole.size()) + " ";
+    whole += word;
+    family.child->sink->text(word);
+    other->sink->finish(agents::Done{});
+  }
+  await_text(bench, family.key, "[" + whole + "]");
+  CHECK(begun(bench, family.key) == 1);
+  family.child->sink->finish(agents::Done{});
+}
+
+TEST_CASE("Replies that would fill more than half of the parent's space are shown no more") {
+  EngineBench::Options options;
+  options.engine.task_bytes_max = 20'000;
+  EngineBench bench(options);
+  Shown family(bench);
+  family.child->sink->text("begun");
+  await_text(bench, family.key, "[begun]");
+  family.child->sink->text(std::string(15'000, 'x'));
+  family.child->sink->text("end");
+  family.child->sink->finish(agents::Done{});
+  const auto next = bench.scripted().next();
+  REQUIRE(next);
+  CHECK(text_of(bench, family.key) == "[begun]");
+  next->sink->finish(agents::Done{});
+  REQUIRE(bench.wait(family.key));
+  CHECK(bench.submit(EngineBench::message("more", "t1")));
 }
 
 TEST_CASE("The replies of a child that was not asked for them stay its own") {

@@ -14,7 +14,7 @@ struct ShowReplies {
   task::EventNumber last_event;  // of the parent when the events were chosen
   std::vector<task::EventBody> events;
   store::NodeId self;               // unset if the store is not shared
-  std::size_t task_bytes_max = 0;   // the parent's bound
+  std::size_t bytes_max = 0;        // of the parent's log; past it no more replies are shown
   std::function<bool()> is_wanted;  // false once the child has ended or is given up
 
   // Results.
@@ -30,7 +30,7 @@ struct ShowReplies {
                        head.turn_message == message && !head.cancel_requested;
     std::size_t bytes = head.bytes;
     for (const task::EventBody& body : events) bytes += task::weight_of(body);
-    if (!waits || bytes > task_bytes_max)
+    if (!waits || bytes > bytes_max)
       return base::fail(ErrorCode::not_found, "the task does not show the child's replies");
     is_early = head.turn_state != task::TurnState::waiting;
     has_changed = head.last_event != last_event;
