@@ -35,7 +35,7 @@ std::pair<std::string, std::string> parts_of(const Turn& turn, char mark) {
   return {ask.substr(0, at), ask.substr(at + 1)};
 }
 
-// Gives each of several answers its own part, if what was said is an object with a member for each.
+// Splits one payload among several answers, if it is an object with a member for each of them.
 void split(const Answer& said, std::vector<Answer>& answers) {
   const auto document = json::Document::view_of(said.payload.text);
   const json::Value root = document.root();

@@ -279,8 +279,9 @@ class PlanReader {
   int count_ = 0;
 };
 
-// Marks the step whose result is that of `step`. Loops and steps with several branches have none: an
-// iteration is replaced by the next one, and results of branches are joined in their order.
+// Marks the agent's step whose result becomes the result of `step`, or each such step of a route. There is
+// none in a loop, whose next iteration replaces the result, or in a step that joins the results of its
+// branches.
 void mark_replies(PlanStep& step) {
   if (step.kind == StepKind::agent) step.shows_replies = true;
   if (step.kind == StepKind::route) {
@@ -292,8 +293,8 @@ void mark_replies(PlanStep& step) {
   if (last != step.steps.rend()) mark_replies(**last);
 }
 
-// The step with an agent whose text the template `text` stands for, if that is all of it. Not one in a loop
-// or a map, of which there are several.
+// Returns the agent's step whose text is the whole of the template `text`; null if there is none. Leaves out
+// steps in loops and maps, because these have several texts.
 PlanStep* find_answering(PlanStep& step, const std::string& text) {
   if (step.kind == StepKind::loop || step.kind == StepKind::map) return nullptr;
   if (step.kind == StepKind::agent && text == "{{/steps/" + step.id + "/text}}") return &step;

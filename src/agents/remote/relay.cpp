@@ -207,8 +207,8 @@ void Relay::tell_thoughts(Told& told, std::string text, bool append) {
   turn_.reasoning(std::move(text));
 }
 
-// Passes on a reply's text. Unless it is appended, it is the whole text: one that goes on as before is
-// continued, and any other replaces what was passed on.
+// Passes on a reply's text: a piece of it if `append`, otherwise the whole text. A whole text that begins
+// with what was passed on continues it; any other replaces it.
 void Relay::tell_reply(const std::string& id, Told& told, std::string text, bool append, bool last) {
   has_told_ = true;
   const bool is_whole = !append && !told.is_new;

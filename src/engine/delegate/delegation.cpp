@@ -260,7 +260,7 @@ void Delegation::child_stopped(const DelegatedPtr& delegated, task::EventNumber 
     const auto head = reader_.head(child.task);
     if (!head) return is_gone(head.error()) ? void() : try_again(head.error(), again);
     if (task::is_waiting(head->state) && !child.shows_replies) return relay(delegated, *head);
-    // What the child said before its question comes before it.
+    // The parent's log gets the child's words before the question that follows them.
     if (task::is_waiting(head->state))
       return replies_.catch_up(child.task, [this, delegated, head = *head] {
         background_.run([this, delegated, head] { relay(delegated, head); });

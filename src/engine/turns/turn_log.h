@@ -40,7 +40,7 @@ struct TurnLog {
   std::vector<task::Subagent> settled() const;
 };
 
-// What the ids of replies begin with that a task shows for its children, for the message that it works on.
+// The beginning of the ids under which a task shows its children's replies, for its current message.
 inline std::string shown_reply_ids(const task::TaskHead& head) {
   return head.id.value + "-s" + std::to_string(head.turn_message.value) + ".";
 }

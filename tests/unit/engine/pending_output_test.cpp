@@ -55,7 +55,7 @@ TEST_CASE("PendingOutput: waiting pieces of one reply become one event") {
   CHECK(text_at(second, 0).last);
 }
 
-TEST_CASE("PendingOutput: a reply with an id of its own goes on, begins again, or is withdrawn") {
+TEST_CASE("PendingOutput: a reply with its own id is continued, replaced and withdrawn") {
   PendingOutput output("t", 1, 1000, agents::AgentSettings::ReplyAs::message);
   output.go_on({}, {{{"x"}, "once", true}});
   output.add_reply({{"x"}, " more"});
@@ -80,7 +80,8 @@ TEST_CASE("PendingOutput: a reply with an id of its own goes on, begins again, o
   CHECK(output.reply()[0].content == "other");
 }
 
-TEST_CASE("PendingOutput: replies with ids of their own may be open at once, until they or the turn end") {
+TEST_CASE(
+    "PendingOutput: replies with their own ids may be open at once; each ends by itself or with the turn") {
   PendingOutput output("t", 1, 1000);
   output.add_reply({{"x"}, "a", true});
   output.add_reply({{"y"}, "b", true});
