@@ -58,17 +58,29 @@ MUTANTS = {
     ],
     # Committed groups are published and reported before they are flushed.
     "publish_before_flush": [
-        ("engine/decide/inbox.cpp", """      if (const auto flushed = store_.flush(); !flushed) {""",
-         """      told_ += groups.size();
-      wait_for(heard_, told_);
-      call_back(groups);
-      if (const auto flushed = store_.flush(); !flushed) {"""),
-        ("engine/decide/inbox.cpp", """    may_gather_.notify_one();
-    told_ += groups.size();
-    wait_for(heard_, told_);
-    call_back(groups);
-  }""", """    may_gather_.notify_one();
-  }"""),
+        ("engine/decide/inbox.cpp", """    flush(groups);
+    {
+      std::lock_guard lock(mutex_);
+      flushing_ = false;
+    }
+    may_gather_.notify_one();
+    wait_for(heard_, groups.back().place);
+    call_back(groups, flush_busy_, flush_telling_);
+""", """    wait_for(heard_, groups.back().place);
+    call_back(groups, flush_busy_, flush_telling_);
+    flush(groups);
+    {
+      std::lock_guard lock(mutex_);
+      flushing_ = false;
+    }
+    may_gather_.notify_one();
+"""),
+    ],
+    # The same by the engine's thread, where the disk is quick.
+    "publish_before_own_flush": [
+        ("engine/decide/inbox.cpp", """  flush(groups);
+  call_back(groups, engine_busy_, engine_telling_);""", """  call_back(groups, engine_busy_, engine_telling_);
+  flush(groups);"""),
     ],
     # A row that was loaded does not wake the engine's thread.
     "lost_wakeup": [

@@ -22,6 +22,7 @@ using base::fail;
 // The loaders' queue holds more than can wait in the inbox.
 constexpr std::size_t kLoadsMax = 1'000'000;
 constexpr int kLoaders = 2;
+constexpr int kFlushesInMean = 8;  // of their time
 
 }  // namespace
 
@@ -33,6 +34,7 @@ Inbox::Inbox(store::TaskStore& store, store::DeliveryStore& deliveries, LiveTask
       options_(std::move(options)),
       deliveries_written_(std::move(deliveries_written)),
       rows_(options_.rows_max),
+      answer_times_(options_.long_hold),
       loaders_("engine-load", kLoaders, kLoadsMax),
       engine_thread_([this] { run(); }),
       flush_thread_([this] { run_flushes(); }) {}
@@ -102,12 +104,7 @@ void Inbox::run() {
   prctl(PR_SET_TIMERSLACK, 1);  // it waits for less than the 50 us of the default
   for (Group group; gather(group); group = {}) {
     write(group);
-    if (group.works.empty()) continue;
-    std::vector<Work*> works;
-    works.reserve(group.works.size());
-    for (const WorkPtr& work : group.works) works.push_back(work.get());
-    hand_over(std::move(group));
-    tell_committed(works);
+    if (!group.works.empty()) pass_on(std::move(group));
   }
   loaders_.stop();
   {
@@ -126,6 +123,7 @@ bool Inbox::gather(Group& group) {
   // All works taken may have to wait for their rows.
   do {
     std::vector<task::TaskKey> to_load;
+    bool is_held_too_long = false;
     {
       std::unique_lock lock(mutex_);
       // A small group may grow for a moment while nobody waits for it: a commit costs as much as several
@@ -146,10 +144,13 @@ bool Inbox::gather(Group& group) {
         return !queue_.empty() || has_rows || forgets(group) || is_complete() || is_over;
       };
       if (before > 0 && (group.begins || !group.answers)) may_gather_.wait_until(lock, until, is_due);
-      if (!is_due()) may_gather_.wait(lock, is_due);
+      if (!is_due() && group.works.empty() && !held_.empty())
+        is_held_too_long = !may_gather_.wait_until(lock, held_.back().hold_until, is_due);
+      if (!is_held_too_long && !is_due()) may_gather_.wait(lock, is_due);
       if (is_complete()) return false;
-      fill(group, to_load);
+      if (!is_held_too_long) fill(group, to_load);
     }
+    if (is_held_too_long) flush_held();
     for (const task::TaskKey key : to_load) {
       if (!loaders_.try_submit([this, key] { load(key); })) std::terminate();  // it holds all that can wait
     }
@@ -305,9 +306,55 @@ void Inbox::put_back(Group& group) {
   group.works.clear();
 }
 
-void Inbox::hand_over(Group group) {
+// Has a committed group flushed and called back, here or by the flushing thread.
+void Inbox::pass_on(Group group) {
   group.number = visible_;
+  group.place = ++committed_groups_;
   group.at = base::SteadyTime::now();
+  note_answers(group);
+  std::vector<Work*> works;
+  works.reserve(group.works.size());
+  for (const WorkPtr& work : group.works) works.push_back(work.get());
+  if (held_.empty() && !flushes_itself()) {
+    hand_over(std::move(group));
+    return tell_committed(works);
+  }
+  if (!held_.empty()) group.hold_until = std::min(group.hold_until, held_.back().hold_until);
+  const bool waits = !group.answers && held_.size() + 1 < options_.unflushed_max;
+  held_.push_back(std::move(group));
+  {
+    std::lock_guard lock(mutex_);
+    ++untold_;
+  }
+  tell_committed(works);
+  if (!waits || base::SteadyTime::now() >= held_.back().hold_until) flush_held();
+}
+
+// The flushing thread keeps the groups until it has called back all that it was given.
+bool Inbox::flushes_itself() {
+  const std::chrono::nanoseconds mean(flush_mean_.load(std::memory_order_relaxed));
+  if (options_.peers != nullptr || mean.count() < 0 || mean >= options_.quick_flush) return false;
+  std::lock_guard lock(mutex_);
+  return untold_ == 0;
+}
+
+// Decides how long the group's flush may wait for the answers of the turns that it begins.
+void Inbox::note_answers(Group& group) {
+  bool is_prompt = false;
+  for (const WorkPtr& work : group.works) {
+    const task::TaskHead* const head = work->changed();
+    if (head == nullptr) continue;
+    if (work->answers()) {
+      answer_times_.answered(head->key, group.at);
+    } else {
+      answer_times_.begun(head->key, head->agent, group.at);
+      is_prompt = is_prompt || answer_times_.is_prompt(head->agent);
+    }
+  }
+  group.hold_until = group.at + (is_prompt ? std::max(options_.hold, options_.long_hold) : options_.hold);
+}
+
+void Inbox::hand_over(Group group) {
   {
     std::unique_lock lock(mutex_);
     may_gather_.wait(lock, [this] { return to_flush_.size() < options_.unflushed_max || holding_; });
@@ -315,6 +362,12 @@ void Inbox::hand_over(Group group) {
     ++untold_;
   }
   may_flush_.notify_one();
+}
+
+void Inbox::flush_held() {
+  Groups groups = std::exchange(held_, {});
+  flush(groups);
+  call_back(groups, engine_busy_, engine_telling_);
 }
 
 // Calls `committed` of each work. The flushing thread owns the works already, but calls them back only after
@@ -333,34 +386,41 @@ void Inbox::tell_committed(const std::vector<Work*>& works) {
   heard_.notify_one();
 }
 
-// ---- Flushing thread
+// ---- Flushes
 
 void Inbox::run_flushes() {
   pthread_setname_np(pthread_self(), "engine-flush");
   base::set_priority(base::ThreadPriority::prompt);
   prctl(PR_SET_TIMERSLACK, 1);  // a group is held back for less than the 50 us of the default
-  for (std::vector<Group> groups; next_to_flush(groups); groups.clear()) {
-    if (std::ranges::any_of(groups, [](const Group& group) { return group.writes; })) {
-      const auto since = base::SteadyTime::now();
-      if (const auto flushed = store_.flush(); !flushed) {
-        options_.on_flush_failed(flushed.error());
-        std::_Exit(EXIT_FAILURE);
-      }
-      flush_time_.observe(base::SteadyTime::now() - since);
-    }
+  for (Groups groups; next_to_flush(groups); groups.clear()) {
+    flush(groups);
     {
       std::lock_guard lock(mutex_);
       flushing_ = false;
     }
     may_gather_.notify_one();
-    told_ += groups.size();
-    wait_for(heard_, told_);
-    call_back(groups);
+    wait_for(heard_, groups.back().place);
+    call_back(groups, flush_busy_, flush_telling_);
   }
 }
 
+void Inbox::flush(const Groups& groups) {
+  if (std::ranges::none_of(groups, [](const Group& group) { return group.writes; })) return;
+  const auto since = base::SteadyTime::now();
+  if (const auto flushed = store_.flush(); !flushed) {
+    options_.on_flush_failed(flushed.error());
+    std::_Exit(EXIT_FAILURE);
+  }
+  const std::chrono::nanoseconds took = base::SteadyTime::now() - since;
+  flush_time_.observe(took);
+  // One slow flush among quick ones does not change much.
+  const std::int64_t most = 4 * std::chrono::nanoseconds(options_.quick_flush).count();
+  const std::int64_t mean = flush_mean_, now = std::min<std::int64_t>(took.count(), most);
+  flush_mean_ = mean < 0 ? now : mean + (now - mean) / kFlushesInMean;
+}
+
 // Returns false if there are no more groups.
-bool Inbox::next_to_flush(std::vector<Group>& groups) {
+bool Inbox::next_to_flush(Groups& groups) {
   {
     std::unique_lock lock(mutex_);
     may_flush_.wait(lock, [this] { return done_ || !to_flush_.empty(); });
@@ -371,7 +431,7 @@ bool Inbox::next_to_flush(std::vector<Group>& groups) {
     if (!somebody_hears()) {
       holding_ = true;
       may_gather_.notify_one();
-      may_flush_.wait_until(lock, to_flush_.front().at + options_.hold, somebody_hears);
+      may_flush_.wait_until(lock, to_flush_.front().hold_until, somebody_hears);
       holding_ = false;
     }
     std::ranges::move(to_flush_, std::back_inserter(groups));
@@ -385,13 +445,12 @@ bool Inbox::next_to_flush(std::vector<Group>& groups) {
 // All groups are published before any work is called back, so that a reply that waits for a later group finds
 // it. They are also published before settle_reads returns, because live logs must not be older than a read of
 // the store.
-void Inbox::call_back(std::vector<Group>& groups) {
+void Inbox::call_back(Groups& groups, base::BusyTime& busy, std::size_t& telling) {
   const auto told = static_cast<int>(groups.size());
-  telling_ = 0;
-  for (const Group& group : groups) telling_ += group.works.size();
+  for (const Group& group : groups) telling += group.works.size();
   {
     const base::Burst together;
-    BusyLaps laps(flush_busy_);
+    BusyLaps laps(busy);
     for (const Group& group : groups) {
       for (const WorkPtr& work : group.works) {
         work->publish(*this);
@@ -411,6 +470,7 @@ void Inbox::call_back(std::vector<Group>& groups) {
       }
     }
   }
+  telling = 0;
   {
     std::lock_guard lock(mutex_);
     untold_ -= told;
@@ -420,7 +480,9 @@ void Inbox::call_back(std::vector<Group>& groups) {
 
 bool Inbox::tells_many() const {
   constexpr std::size_t kMany = 8;
-  return base::this_thread_id() == flush_thread_.get_id() && telling_ > kMany;
+  const auto self = base::this_thread_id();
+  return (self == flush_thread_.get_id() && flush_telling_ > kMany) ||
+         (self == engine_thread_.get_id() && engine_telling_ > kMany);
 }
 
 void Inbox::announce(const store::Committed& committed) {

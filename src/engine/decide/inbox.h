@@ -1,12 +1,13 @@
 // Inbox: the queue of the engine's thread. That thread decides each queued work on its task's row in memory
-// and writes the decisions as one group. A second thread flushes the groups and calls back the callers. So no
+// and writes the decisions as one group. Then the group is flushed and the callers are called back. So no
 // decision loses a race inside one process, and nothing is reported before it is durable (promise 1).
 //
-// Groups: while one is flushed, the next is decided, so the slower the disk, the larger the groups. A group
-// that has decisions nobody outside waits for (see `Decision::answers`), mostly beginnings of turns, is
-// committed even while the disk is busy, so that agents can work meanwhile; one flush then serves several
-// groups. If nobody outside waits for any of them, the flush is held back for a moment, because most turns
-// answer at once.
+// Flushes: where they are quick, the engine's thread makes them itself, because waking another thread takes
+// about as long. Otherwise a second thread flushes and calls back, and the next group is decided meanwhile;
+// so the slower the disk, the larger the groups. A group that has decisions nobody outside waits for (see
+// `Decision::answers`), mostly beginnings of turns, is committed even while the disk is busy, so that agents
+// can work meanwhile; one flush then serves several groups. If nobody outside waits for any of them, the
+// flush is held back for a moment, because most turns answer at once; longer if the agents lately did.
 //
 // Rows of tasks decided on lately are cached. Other rows are read by loader threads, so the engine's thread
 // never waits for a read; decisions on one task still run in the order of `post`. If other nodes share the
@@ -14,8 +15,8 @@
 // decisions are made again on rows that are read anew. A refusal becomes final only after its row was read
 // anew, if the row may be out of date.
 //
-// Threads: every method from any. `decide` and `committed` run on the engine's thread, `done` on the flushing
-// thread, in the order of the decisions; none of them may block or wait for another decision.
+// Threads: every method from any. `decide` and `committed` run on the engine's thread, `done` on that one or
+// the flushing thread, in the order of the decisions; none of them may block or wait for another decision.
 // Failure: if the disk is full, the decisions of the group fail with unavailable. If a flush fails, the
 // program ends, because readers have seen what may be lost. Shutdown: the destructor decides, writes and
 // flushes what was posted, including what callbacks still post.
@@ -37,6 +38,7 @@
 #include "base/lru.h"
 #include "base/threads.h"
 #include "base/worker_pool.h"
+#include "engine/decide/answer_times.h"
 #include "engine/decide/caller_usage.h"
 #include "engine/live/live_tasks.h"
 #include "engine/shared/turn_stats.h"
@@ -89,9 +91,14 @@ struct InboxOptions {
   // A group of this size is committed at once. In smaller groups the fixed cost of a commit dominates; in
   // much larger ones all callers are in one group, and every thread waits for that one.
   std::size_t group_worth = 16;
-  std::size_t unflushed_max = 8;          // groups that wait for a flush
-  std::size_t rows_max = 4'000;           // kept; more than group_max
-  std::chrono::microseconds hold{200};    // maximum delay of a flush that nobody waits for
+  std::size_t unflushed_max = 8;        // groups that wait for a flush
+  std::size_t rows_max = 4'000;         // kept; more than group_max
+  std::chrono::microseconds hold{200};  // maximum delay of a flush that nobody waits for
+  // The same if an agent of the group usually answers within this time.
+  std::chrono::microseconds long_hold{1'000};
+  // While flushes take less than this on average, the engine's thread makes them itself; 0: never. Not used
+  // for a store that other nodes share.
+  std::chrono::microseconds quick_flush{500};
   std::chrono::microseconds linger{100};  // minimum time between commits of small groups that may wait
   std::function<void(const base::Error&)> on_flush_failed = [](const base::Error&) {};
   TurnStats* stats = nullptr;     // counts every durable event; outlives the inbox; may be null
@@ -142,8 +149,8 @@ class Inbox {
   // Waits until nothing is waiting, and no callback runs. Not from a callback.
   void settle();
 
-  // Returns true if this is a callback on the flushing thread and so many callbacks run there that answers
-  // should be made on other threads, because the next flush waits for these callbacks.
+  // Returns true if this is a `done` callback and so many of them are being called that answers should be
+  // made on other threads, because the next flush waits for these callbacks.
   bool tells_many() const;
 
   // How long each flush has taken.
@@ -161,11 +168,14 @@ class Inbox {
     std::vector<WorkPtr> works;
     std::size_t bytes = 0;
     std::uint64_t number = 0;
-    bool answers = false;  // somebody outside waits for it
-    bool begins = false;   // it has a decision that nobody outside waits for
-    bool writes = false;   // it has something to flush
-    base::SteadyTime::time_point at{};
+    bool answers = false;                       // somebody outside waits for it
+    bool begins = false;                        // it has a decision that nobody outside waits for
+    bool writes = false;                        // it has something to flush
+    std::uint64_t place = 0;                    // among all groups
+    base::SteadyTime::time_point at{};          // of its commit
+    base::SteadyTime::time_point hold_until{};  // its flush may wait so long for an answer
   };
+  using Groups = std::vector<Group>;
 
   void push(WorkPtr work, std::size_t bytes);
   // The engine's thread.
@@ -184,14 +194,20 @@ class Inbox {
   // Returns true if another node may have changed the task's cached row.
   bool may_be_stale(task::TaskKey task) const;
   void note_written(task::TaskKey task);
+  void pass_on(Group group);
+  bool flushes_itself();
+  void note_answers(Group& group);
   void hand_over(Group group);
   void tell_committed(const std::vector<Work*>& works);
+  void flush_held();
   // The loaders' threads.
   void load(task::TaskKey key);
   // The flushing thread.
   void run_flushes();
-  bool next_to_flush(std::vector<Group>& groups);
-  void call_back(std::vector<Group>& groups);
+  bool next_to_flush(Groups& groups);
+  // The thread that flushes.
+  void flush(const Groups& groups);
+  void call_back(Groups& groups, base::BusyTime& busy, std::size_t& telling);
   void announce(const store::Committed& committed);
   void note_grown(const store::Committed& committed);
   void tell_peers();
@@ -208,11 +224,12 @@ class Inbox {
   std::atomic<bool> writable_{true}, probing_{false};
   // Number of the last group that reads may see, and of the last that is durable.
   std::atomic<std::uint64_t> visible_{0}, flushed_{0};
-  std::atomic<std::uint64_t> forgotten_{0};  // how often the rows were dropped
-  std::atomic<std::uint64_t> heard_{0};      // groups whose `committed` were called
-  std::size_t telling_ = 0;                  // works being called back; flushing thread only
-  std::uint64_t told_ = 0;                   // groups taken by the flushing thread; flushing thread only
-  // Changes to report to all other nodes, and changes to report to followers only; flushing thread only.
+  std::atomic<std::uint64_t> forgotten_{0};   // how often the rows were dropped
+  std::atomic<std::uint64_t> heard_{0};       // groups whose `committed` were called
+  std::atomic<std::int64_t> flush_mean_{-1};  // in nanoseconds; negative: not known
+  // Works being called back by each of the two threads, which never call back at once.
+  std::size_t engine_telling_ = 0, flush_telling_ = 0;
+  // Changes to report to all other nodes, and changes to report to followers only; the thread that flushes.
   std::vector<store::Grown> grown_, own_grown_;
   std::atomic<std::int64_t> pending_{0};  // works that have not been called back
 
@@ -223,6 +240,9 @@ class Inbox {
   std::unordered_set<task::TaskKey> written_;  // written by the open group; only if the store is shared
   bool is_open_ = false;                       // the store has an open group
   base::SteadyTime::time_point committed_at_{};
+  std::uint64_t committed_groups_ = 0;
+  Groups held_;  // committed, and to be flushed by this thread
+  AnswerTimes answer_times_;
 
   struct Loaded {
     task::TaskKey key;
@@ -237,7 +257,7 @@ class Inbox {
   std::deque<Group> to_flush_;
   bool flushing_ = false;  // a flush is in progress
   bool holding_ = false;   // the flushing thread waits for another group
-  int untold_ = 0;         // groups handed over but not called back
+  int untold_ = 0;         // groups committed but not called back
   bool stopping_ = false;  // no more works
   bool done_ = false;      // no more groups
 

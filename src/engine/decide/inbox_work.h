@@ -48,6 +48,8 @@ class Inbox::Work {
   // The task whose row it needs, if any.
   virtual task::TaskKey task() const { return {}; }
   virtual bool answers() const { return true; }
+  // The task that it has changed, once it is committed; null: none.
+  virtual const task::TaskHead* changed() const { return nullptr; }
   // The delivery whose result it is, if any.
   virtual store::DeliveryKey delivery() const { return {}; }
   // Adds it to the store's open group. Fails only with errors that discard the group.
@@ -75,6 +77,7 @@ class Inbox::Decided final : public Work {
 
   task::TaskKey task() const override { return decision_.task; }
   bool answers() const override { return decision_.answers || !result_; }
+  const task::TaskHead* changed() const override { return result_ ? &result_->head : nullptr; }
 
   base::Result<void> apply(Inbox& inbox) override {
     store::TaskRow fresh;

@@ -2,7 +2,7 @@
 //
 // Each method fails with push_not_supported if webhooks are switched off, and with task_not_found for
 // another caller's task.
-// Threads: any. Calls may block on the disk; `done` runs on the calling or the flushing thread.
+// Threads: any. Calls may block on the disk; `done` runs on the calling thread or the one that flushes.
 #pragma once
 
 #include <functional>

@@ -63,6 +63,7 @@ class InboxBench {
 
   engine::Inbox& start() {
     options.stats = &stats;
+    options.quick_flush = is_quick ? std::chrono::hours(1) : std::chrono::hours(0);
     inbox.emplace(store, store, live, options, [this] { ++deliveries_written; });
     return *inbox;
   }
@@ -128,6 +129,7 @@ class InboxBench {
 
   engine::TurnStats stats;
   engine::InboxOptions options;
+  bool is_quick = false;  // the engine's thread flushes, once a flush was measured
   ManualClock clock;
   store::MemoryStore memory;
   store::FaultyStore store;
@@ -135,7 +137,7 @@ class InboxBench {
   std::atomic<int> groups = 0, flushes = 0, deliveries_written = 0;
   int decided = 0;                                          // on the engine's thread only
   std::map<task::TaskKey, std::vector<std::int64_t>> seen;  // on the engine's thread only
-  std::vector<std::string> told;                            // on the flushing thread only
+  std::vector<std::string> told;                            // on the thread that flushes only
   std::optional<engine::Inbox> inbox;
 
  private:
