@@ -17,8 +17,9 @@ namespace {
 constexpr std::chrono::milliseconds kCountEvery{200};
 constexpr int kCountRest = 50;
 
-InboxOptions inbox_options(const EngineWiring& wiring, TurnStats& stats) {
+InboxOptions inbox_options(const EngineSettings& settings, const EngineWiring& wiring, TurnStats& stats) {
   InboxOptions inbox;
+  inbox.delay = settings.output_delay;
   inbox.on_flush_failed = wiring.on_flush_failed;
   inbox.stats = &stats;
   inbox.peers = wiring.peers;
@@ -35,7 +36,8 @@ Engine::Engine(store::TaskStore& store, store::DeliveryStore& deliveries, store:
       catalogue_(catalogue),
       clock_(clock),
       operators_(operators),
-      inbox_(store, deliveries, live_, inbox_options(wiring_, stats_), wiring_.on_deliveries_written),
+      inbox_(store, deliveries, live_, inbox_options(settings_, wiring_, stats_),
+             wiring_.on_deliveries_written),
       background_(settings_.disk_retry),
       reader_(store, deliveries, live_, inbox_, background_, wiring_.peers),
       deliveries_(deliveries, reader_, inbox_, clock, wiring_.peers),

@@ -100,6 +100,7 @@ void Process::build() {
   settings.queue_max = features.queue_max;
   settings.reply_wait = milliseconds(world_.random.between(1'000, 60'000));
   settings.drain_grace = milliseconds(world_.random.between(0, 2'000));
+  settings.output_delay = milliseconds(world_.random.chance(500) ? world_.random.between(1, 50) : 0);
   // Off, because programs are killed at random here and no turn is to blame.
   settings.quarantine = false;
   engine::EngineWiring wiring;

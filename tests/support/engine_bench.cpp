@@ -21,6 +21,7 @@ agents::Agent agent_named(const std::string& name, const agents::AgentSettings& 
 engine::EngineSettings EngineBench::short_drain() {
   engine::EngineSettings settings;
   settings.drain_grace = std::chrono::milliseconds(200);
+  settings.output_delay = std::chrono::milliseconds(0);
   return settings;
 }
 

@@ -18,6 +18,7 @@ namespace baton::test {
 class EngineBench {
  public:
   // Settings with a short drain, so that turns that a test leaves running do not delay its end.
+  // Output is not delayed either.
   static engine::EngineSettings short_drain();
   struct Options {
     engine::EngineSettings engine = short_drain();

@@ -51,7 +51,18 @@ Inbox::~Inbox() {
 
 void Inbox::post(Decision decision) {
   const std::size_t bytes = decision.bytes + sizeof(Decided);
-  push(std::make_unique<Decided>(std::move(decision), live_), bytes);
+  const bool may_wait = decision.may_wait && options_.delay.count() > 0;
+  auto work = std::make_unique<Decided>(std::move(decision), live_);
+  work->may_wait = may_wait;
+  push(std::move(work), bytes);
+}
+
+void Inbox::hasten() {
+  {
+    std::lock_guard lock(mutex_);
+    if (queue_.empty() || urgent_ > 0 || std::exchange(hastens_, true)) return;
+  }
+  may_gather_.notify_one();
 }
 
 void Inbox::record(store::DeliveryResult result, std::function<void(base::Result<void>)> done) {
@@ -74,6 +85,7 @@ bool Inbox::store_is_writable() {
 
 void Inbox::push(WorkPtr work, std::size_t bytes) {
   ++pending_;
+  bool wakes = false;
   {
     std::lock_guard lock(mutex_);
     // A work of any size is accepted if nothing else waits.
@@ -86,9 +98,14 @@ void Inbox::push(WorkPtr work, std::size_t bytes) {
       ++waiting_;
       waiting_bytes_ += work->bytes = bytes;
     }
+    work->may_wait = work->may_wait && !work->refused && waiting_ < options_.group_max &&
+                     waiting_bytes_ < options_.group_bytes_max / 2;
+    if (!work->may_wait) ++urgent_;
+    has_delayed_ |= work->may_wait;
+    wakes = !work->may_wait || sleeps_;
     queue_.push_back(std::move(work));
   }
-  may_gather_.notify_one();
+  if (wakes) may_gather_.notify_one();
 }
 
 void Inbox::settle_reads() const {
@@ -141,12 +158,15 @@ bool Inbox::gather(Group& group) {
         // A callback may post more.
         is_over = stopping_ && queue_.empty() && (before > 0 || (untold_ == 0 && loading_.empty()));
         const bool has_rows = group.works.empty() && !loaded_.empty();
-        return !queue_.empty() || has_rows || forgets(group) || is_complete() || is_over;
+        const bool has_works = !queue_.empty() && !is_delayed(group);
+        return has_works || has_rows || forgets(group) || is_complete() || is_over;
       };
       if (before > 0 && (group.begins || !group.answers)) may_gather_.wait_until(lock, until, is_due);
-      if (!is_due() && group.works.empty() && !held_.empty())
-        is_held_too_long = !may_gather_.wait_until(lock, held_.back().hold_until, is_due);
-      if (!is_held_too_long && !is_due()) may_gather_.wait(lock, is_due);
+      if (before > 0) {
+        may_gather_.wait(lock, is_due);
+      } else {
+        is_held_too_long = !wait_for_works(lock, is_due);
+      }
       if (is_complete()) return false;
       if (!is_held_too_long) fill(group, to_load);
     }
@@ -156,6 +176,37 @@ bool Inbox::gather(Group& group) {
     }
   } while (group.works.empty() && !is_over);
   return group.works.size() > before;
+}
+
+// Returns true if all works in the queue may wait a little longer. An open group takes them along.
+bool Inbox::is_delayed(const Group& group) const {
+  const bool may_wait = group.works.empty() && urgent_ == 0 && !hastens_ && !stopping_;
+  return may_wait && base::SteadyTime::now() < committed_at_ + options_.delay;
+}
+
+// Waits until a group is due. Returns false if the held groups must be flushed first.
+template <class IsDue>
+bool Inbox::wait_for_works(std::unique_lock<base::Mutex>& lock, const IsDue& is_due) {
+  while (!is_due()) {
+    // While works come that may wait, the thread wakes by itself, so that none of them has to wake it.
+    const auto delayed_until = committed_at_ + options_.delay;
+    const bool is_early = has_delayed_ && base::SteadyTime::now() < delayed_until;
+    if (!is_early) has_delayed_ = false;
+    sleeps_ = !is_early;
+    bool is_held_too_long = false;
+    if (held_.empty() && !is_early) {
+      may_gather_.wait(lock);
+    } else {
+      const bool is_held = !held_.empty() && (!is_early || held_.back().hold_until < delayed_until);
+      const auto until = is_held ? held_.back().hold_until : delayed_until;
+      const bool is_woken =
+          may_gather_.wait_until(lock, until, [&] { return is_due() || has_delayed_ != is_early; });
+      is_held_too_long = is_held && !is_woken;
+    }
+    sleeps_ = false;
+    if (is_held_too_long) return false;
+  }
+  return true;
 }
 
 // Caches the rows that were read, and puts the works that wait for them at the front of the queue.
@@ -171,12 +222,20 @@ void Inbox::cache_loaded() {
     for (auto work = works.rbegin(); work != works.rend(); ++work) {
       if (!loaded.row && !(*work)->refused) (*work)->refuse(loaded.row.error());
       (*work)->refused |= !loaded.row;
-      queue_.push_front(std::move(*work));
+      push_front(std::move(*work));
     }
   }
 }
 
+// A work that returns to the queue is not delayed again.
+void Inbox::push_front(WorkPtr work) {
+  work->may_wait = false;
+  ++urgent_;
+  queue_.push_front(std::move(work));
+}
+
 void Inbox::fill(Group& group, std::vector<task::TaskKey>& to_load) {
+  hastens_ = false;
   if (group.works.empty()) cache_loaded();
   if (forgets(group)) {
     rows_.clear();
@@ -186,6 +245,7 @@ void Inbox::fill(Group& group, std::vector<task::TaskKey>& to_load) {
   while (!queue_.empty() && has_room(group)) {
     WorkPtr work = std::move(queue_.front());
     queue_.pop_front();
+    if (!work->may_wait) --urgent_;
     const task::TaskKey key = work->task();
     if (key && !work->refused && gone_.contains(key)) {
       work->refuse({ErrorCode::task_not_found, "task not found", {}});
@@ -301,7 +361,7 @@ void Inbox::put_back(Group& group) {
     if (!(*work)->refused) (*work)->undo(*this);
     waiting_bytes_ += (*work)->bytes;
     waiting_ += (*work)->bytes > 0 ? 1 : 0;
-    queue_.push_front(std::move(*work));
+    push_front(std::move(*work));
   }
   group.works.clear();
 }

@@ -9,6 +9,10 @@
 // can work meanwhile; one flush then serves several groups. If nobody outside waits for any of them, the
 // flush is held back for a moment, because most turns answer at once; longer if the agents lately did.
 //
+// Delays: decisions that may wait (Decision::may_wait), pieces of streamed output, are gathered for a few
+// milliseconds after each commit, because a group costs far more than a decision. Any other decision takes
+// those before it along. The delay counts from the last commit, so a lone stream is not delayed.
+//
 // Rows of tasks decided on lately are cached. Other rows are read by loader threads, so the engine's thread
 // never waits for a read; decisions on one task still run in the order of `post`. If other nodes share the
 // store, a cached row may be out of date. The store detects this when the group is written, and the group's
@@ -80,6 +84,7 @@ struct Decision {
   // TaskStore::apply), or with task_not_found, overloaded (the inbox is full) or unavailable.
   Done done;
   bool answers = true;    // somebody outside waits for it to be durable
+  bool may_wait = false;  // it may be delayed (InboxOptions::delay), to join a larger group
   std::size_t bytes = 0;  // approximate size
 };
 
@@ -100,6 +105,8 @@ struct InboxOptions {
   // for a store that other nodes share.
   std::chrono::microseconds quick_flush{500};
   std::chrono::microseconds linger{100};  // minimum time between commits of small groups that may wait
+  // Minimum time between the last commit and a group of decisions that may all wait; 0: they do not wait.
+  std::chrono::microseconds delay{0};
   std::function<void(const base::Error&)> on_flush_failed = [](const base::Error&) {};
   TurnStats* stats = nullptr;     // counts every durable event; outlives the inbox; may be null
   store::Peers* peers = nullptr;  // gets every changed task; outlives the inbox; null if not shared
@@ -120,6 +127,8 @@ class Inbox {
   void set_usage(CallerUsage* usage) { usage_ = usage; }
 
   void post(Decision decision);
+  // Ends the delay of the decisions that have been posted.
+  void hasten();
   // Stores the result of a webhook's delivery.
   void record(store::DeliveryResult result, std::function<void(base::Result<void>)> done);
 
@@ -178,6 +187,7 @@ class Inbox {
   using Groups = std::vector<Group>;
 
   void push(WorkPtr work, std::size_t bytes);
+  void push_front(WorkPtr work);
   // The engine's thread.
   void run();
   bool gather(Group& group);
@@ -185,6 +195,9 @@ class Inbox {
   void fill(Group& group, std::vector<task::TaskKey>& to_load);
   bool has_room(const Group& group) const;
   bool forgets(const Group& group) const;
+  bool is_delayed(const Group& group) const;
+  template <class IsDue>
+  bool wait_for_works(std::unique_lock<base::Mutex>& lock, const IsDue& is_due);
   void write(Group& group);
   void expect_results(const Group& group, std::size_t next) const;
   void refuse_all(Group& group, const base::Error& error);
@@ -239,7 +252,7 @@ class Inbox {
   std::unordered_set<task::TaskKey> gone_;                           // removed by the open group
   std::unordered_set<task::TaskKey> written_;  // written by the open group; only if the store is shared
   bool is_open_ = false;                       // the store has an open group
-  base::SteadyTime::time_point committed_at_{};
+  base::SteadyTime::time_point committed_at_ = base::SteadyTime::time_point::min();
   std::uint64_t committed_groups_ = 0;
   Groups held_;  // committed, and to be flushed by this thread
   AnswerTimes answer_times_;
@@ -254,6 +267,10 @@ class Inbox {
   std::vector<Loaded> loaded_;
   std::uint64_t to_forget_ = 0;                  // how often the rows were to be dropped
   std::size_t waiting_ = 0, waiting_bytes_ = 0;  // in the queue
+  std::size_t urgent_ = 0;                       // works in the queue that may not be delayed
+  bool hastens_ = false;                         // those that may are to be decided now
+  bool has_delayed_ = false;                     // some may come again soon
+  bool sleeps_ = false;  // the engine's thread does not wake by itself for delayed works
   std::deque<Group> to_flush_;
   bool flushing_ = false;  // a flush is in progress
   bool holding_ = false;   // the flushing thread waits for another group

@@ -63,6 +63,7 @@ class Inbox::Work {
 
   std::size_t bytes = 0;
   int races = 0;             // races that its groups have lost
+  bool may_wait = false;     // it may be delayed
   bool refused = false;      // it has its result, and nothing to write
   bool looks_again = false;  // `apply` has not decided: the row must be read anew
 };

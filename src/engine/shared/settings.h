@@ -23,6 +23,8 @@ struct EngineSettings {
   std::chrono::milliseconds reply_wait{600'000};  // the longest a caller waits for a task to stop
   std::chrono::milliseconds drain_grace{10'000};  // how long running turns may take to end at shutdown
   std::size_t turn_bytes_max = 4 << 20;           // one turn's output that waits for the disk
+  // The least time between writes of streamed output, if nothing else is written; 0: it is written at once.
+  std::chrono::milliseconds output_delay{5};
   std::size_t artifact_bytes_max = 64 << 20;      // of one artifact, all chunks
   std::size_t part_bytes_max = 4 << 20;           // of one part's content in a caller's message
   int parts_max = 10'000;                         // of a caller's message

@@ -251,25 +251,36 @@ bool RunningTurn::may_end(const State& state) {
   return !std::holds_alternative<agents::Waits>(*state.outcome) || state.asked_for == 0;
 }
 
+// Returns true if what is to be stored may not be delayed. Only streamed output of a turn that goes on may.
+bool RunningTurn::is_urgent(const State& state) const {
+  return state.outcome || state.cancel_requested || !state.output.is_streamed() || !state.childless.empty() ||
+         !state.unneeded.empty() || state.output.bytes() >= services_.settings.turn_bytes_max / 2;
+}
+
 // Posts a decision that stores the output or the turn's end, unless one is pending or nothing may be stored
 // now.
 void RunningTurn::flush() {
   struct Next {
-    bool posts = false;
-    task::TaskKey task;
+    bool posts = false, may_wait = false, hastens = false;
+    task::TaskKey task = {};
     std::size_t bytes = 0;
   };
   const bool turns_over = question_turns_over();
   const Next next = state_.with([&](State& state) {
     const bool has_output = (!state.output.empty() && !state.held) || turns_over;
+    const bool may_wait = !turns_over && !is_urgent(state);
+    if (state.posted && !may_wait && std::exchange(state.may_wait, false)) return Next{.hastens = true};
     if (state.phase != Phase::running || state.posted || (!has_output && !may_end(state))) return Next{};
     state.posted = true;
-    return Next{true, state.head.key, state.output.bytes()};
+    state.may_wait = may_wait;
+    return Next{true, may_wait, false, state.head.key, state.output.bytes()};
   });
+  if (next.hastens) services_.inbox.hasten();
   if (!next.posts) return;
   Decision decision;
   decision.task = next.task;
   decision.bytes = next.bytes;
+  decision.may_wait = next.may_wait;
   decision.decide = [self = shared_from_this()](const store::TaskRow& now) { return self->decide(now); };
   decision.committed = [self = shared_from_this()](const store::Committed& change) {
     self->committed(change);
@@ -278,6 +289,9 @@ void RunningTurn::flush() {
     if (!result) self->refused(result.error());
   };
   services_.inbox.post(std::move(decision));
+  // Another thread may have found the decision urgent before it was in the queue.
+  if (next.may_wait && !state_.with([](const State& state) { return state.may_wait; }))
+    services_.inbox.hasten();
 }
 
 base::Result<task::Change> RunningTurn::decide(const store::TaskRow& now) {
@@ -308,7 +322,7 @@ base::Result<task::Change> RunningTurn::decide(const store::TaskRow& now) {
 void RunningTurn::committed(const store::Committed& committed) {
   std::function<void()> when_ready;
   const bool over = state_.with([&](State& state) {
-    state.posted = false;
+    state.posted = state.may_wait = false;
     state.output.stored();
     state.head = committed.head;
     if (state.output.bytes() < services_.settings.turn_bytes_max) {
@@ -354,7 +368,7 @@ void RunningTurn::refused(const base::Error& error) {
 void RunningTurn::store_again(std::chrono::milliseconds delay) {
   auto again = [self = shared_from_this()] {
     self->state_.with([](State& state) {
-      state.posted = false;
+      state.posted = state.may_wait = false;
       state.output.put_back();
     });
     self->flush();

@@ -156,10 +156,11 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
     task::TaskHead head;
     task::Taken taken;  // the head's figures once everything is stored, with the children asked for
     PendingOutput output;
-    bool held = false;    // between `hold` and `release`, or before `attach`
-    bool posted = false;  // a decision about the output is pending
-    bool ending = false;  // that decision ended the turn
-    bool lost = false;    // the turn is no longer the running one
+    bool held = false;      // between `hold` and `release`, or before `attach`
+    bool posted = false;    // a decision about the output is pending
+    bool may_wait = false;  // it may be delayed
+    bool ending = false;    // that decision ended the turn
+    bool lost = false;      // the turn is no longer the running one
     bool abandoned = false;
     bool dropped = false;  // some output could not be stored
     std::optional<agents::Outcome> outcome;
@@ -195,6 +196,7 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
   bool fits(State& state, std::size_t bytes);
   static bool may_wait(const State& state, agents::Waits& waits);
   static bool may_end(const State& state);
+  bool is_urgent(const State& state) const;
   std::string heed_schema(task::Message& question) const;
   static bool may_log_children(const State& state);
   void pass_on(agents::DelegateResult result);

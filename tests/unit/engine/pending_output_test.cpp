@@ -48,6 +48,9 @@ TEST_CASE("PendingOutput: waiting pieces of one reply become one event") {
   CHECK_FALSE(text_at(first, 0).last);
   CHECK(text_at(first, 0).reply.value == "t-r2.1");
   output.add_text("c");
+  CHECK(output.is_streamed());
+  CHECK_FALSE(output.add(task::ToolCall{"c", "f", {}, false}, {}));
+  CHECK_FALSE(output.is_streamed());
   output.close_all();
   const auto second = output.take();
   CHECK(text_at(second, 0).text == "c");

@@ -81,6 +81,7 @@ std::vector<task::ArtifactId> PendingOutput::begun() const {
 
 void PendingOutput::put(task::EventBody body) {
   bytes_ += task::weight_of(body);
+  is_streamed_ = is_streamed_ && is_one_of<task::TextDelta, task::ReasoningDelta, task::ArtifactChunk>(body);
   waiting_.push_back(std::move(body));
 }
 
@@ -233,12 +234,14 @@ void PendingOutput::close_all() {
 
 std::vector<task::EventBody> PendingOutput::take() {
   on_its_way_ = waiting_;
+  is_streamed_ = true;
   bytes_on_their_way_ = std::exchange(bytes_, 0);
   return std::exchange(waiting_, {});
 }
 
 void PendingOutput::put_back() {
   bytes_ += std::exchange(bytes_on_their_way_, 0);
+  is_streamed_ = is_streamed_ && on_its_way_.empty();
   // The next decision decides anew whether the task ends.
   for (; closed_ > 0 && !on_its_way_.empty(); --closed_) {
     bytes_ -= task::weight_of(on_its_way_.back());
@@ -256,6 +259,7 @@ void PendingOutput::drop_all() {
     if (const auto* subagent = std::get_if<task::Subagent>(&*body)) subagents_.undo(*subagent);
   }
   waiting_.clear();
+  is_streamed_ = true;
   open_replies_.clear();
   open_ = {};
   thinks_ = false;

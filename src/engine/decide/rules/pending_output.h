@@ -45,6 +45,8 @@ class PendingOutput {
   void close_all();
 
   bool empty() const { return waiting_.empty(); }
+  // Whether all waiting events are pieces of replies, of reasoning or of artifacts.
+  bool is_streamed() const { return is_streamed_; }
   // The approximate size of waiting events, without those being stored.
   std::size_t bytes() const { return bytes_; }
   // The approximate size of both, and of the replies that the message that ends the turn will repeat.
@@ -99,6 +101,7 @@ class PendingOutput {
   std::unordered_map<std::string, std::size_t> whole_places_;  // in these, by the reply's id
   std::size_t replies_bytes_ = 0;
   bool is_reply_alone_ = true;
+  bool is_streamed_ = true;
   std::vector<task::EventBody> waiting_;
   std::vector<task::EventBody> on_its_way_;
   std::size_t bytes_ = 0;
