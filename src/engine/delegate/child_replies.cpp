@@ -167,9 +167,10 @@ void ChildReplies::hear(const ShownPtr& shown) {
   if (!log) return wake(shown);
   if (task::is_terminal(log->head.state)) return end(shown);
   const std::int64_t from = shown->read_to;
-  for (auto event = log->events.rbegin(); event != log->events.rend(); ++event) {
-    if ((*event)->number.value <= from) return;
-    if (is_reply((*event)->body)) return wake(shown);
+  for (std::size_t left = log->events.size(); left > 0; --left) {
+    const task::Event& event = *log->events[left - 1];
+    if (event.number.value <= from) return;
+    if (is_reply(event.body)) return wake(shown);
   }
   if (!log->whole) wake(shown);
 }

@@ -5,16 +5,6 @@
 
 namespace baton::engine {
 
-std::optional<Stop> first_stop(const std::vector<task::EventPtr>& events, task::EventNumber after) {
-  for (const task::EventPtr& event : events) {
-    const task::StatusChanged* change = task::status_in(*event);
-    if (change && event->number > after && task::is_stopped(change->status.state)) {
-      return Stop{change->status.state, event->number};
-    }
-  }
-  return std::nullopt;
-}
-
 bool LiveLog::covers(task::EventNumber after) const {
   return whole || (!events.empty() && events.front()->number.value <= after.value + 1);
 }
@@ -24,8 +14,10 @@ std::vector<task::EventPtr> LiveLog::after(task::EventNumber number, std::size_t
   const std::int64_t skip = std::max<std::int64_t>(number.value + 1 - events.front()->number.value, 0);
   const auto from = std::min(static_cast<std::size_t>(skip), events.size());
   const auto count = std::min(max, events.size() - from);
-  const auto first = events.begin() + static_cast<std::ptrdiff_t>(from);
-  return {first, first + static_cast<std::ptrdiff_t>(count)};
+  std::vector<task::EventPtr> found;
+  found.reserve(count);
+  for (std::size_t i = from; i < from + count; ++i) found.push_back(events[i]);
+  return found;
 }
 
 std::optional<Stop> LiveLog::stop_after(task::EventNumber number) const {

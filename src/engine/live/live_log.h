@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "engine/live/live_events.h"
 #include "store/task_store.h"
 
 namespace baton::engine {
@@ -20,12 +21,12 @@ struct LiveLog {
     std::shared_ptr<const task::RequestData> request;
   };
   task::TaskHead head;
-  task::Json metadata;                 // of a whole log
-  base::Timestamp created{};           // of a whole log
-  std::vector<task::EventPtr> events;  // consecutive
-  std::vector<Request> requests;       // of a whole log
-  bool alone = false;                  // the only task of its context, which was made for it
-  bool whole = false;                  // from the first event on
+  task::Json metadata;        // of a whole log
+  base::Timestamp created{};  // of a whole log
+  LiveEvents events;
+  std::vector<Request> requests;  // of a whole log
+  bool alone = false;             // the only task of its context, which was made for it
+  bool whole = false;             // from the first event on
 
   // Whether it has every event after this one.
   bool covers(task::EventNumber after) const;
@@ -41,6 +42,15 @@ struct LiveLog {
 using LiveLogPtr = std::shared_ptr<const LiveLog>;
 
 // The first of these events that stops the task after event `after`.
-std::optional<Stop> first_stop(const std::vector<task::EventPtr>& events, task::EventNumber after);
+template <class Events>
+std::optional<Stop> first_stop(const Events& events, task::EventNumber after) {
+  for (const task::EventPtr& event : events) {
+    const task::StatusChanged* change = task::status_in(*event);
+    if (change && event->number > after && task::is_stopped(change->status.state)) {
+      return Stop{change->status.state, event->number};
+    }
+  }
+  return std::nullopt;
+}
 
 }  // namespace baton::engine

@@ -46,7 +46,7 @@ std::shared_ptr<LiveLog> first_log(const store::Committed& committed, const task
   auto log = std::make_shared<LiveLog>();
   log->head = committed.head;
   log->metadata = metadata;
-  log->events = committed.events;
+  log->events.add(committed.events);
   if (!committed.events.empty()) log->created = committed.events.front()->at;
   log->alone = committed.new_context;
   log->whole = true;
@@ -240,14 +240,16 @@ std::shared_ptr<LiveLog> LiveTasks::next_log(const Live& live, const store::Comm
   if (!follows && live.readers == 0) return nullptr;
   auto log = follows ? std::make_shared<LiveLog>(*live.log) : std::make_shared<LiveLog>();
   log->head = committed.head;
-  log->events.insert(log->events.end(), committed.events.begin(), committed.events.end());
+  log->events.add(committed.events);
   return log;
 }
 
-// Keeps the log, or as much of it as there is room for.
-void LiveTasks::keep(State& state, Live& live, std::shared_ptr<LiveLog> log, std::size_t more,
-                     Dropped& dropped) const {
+// Keeps the log, or as much of it as there is room for. It is the one kept so far with `added` bytes of
+// events, or a new one; `others`: the bytes of what came with these events.
+void LiveTasks::keep(State& state, Live& live, std::shared_ptr<LiveLog> log, std::size_t added,
+                     std::size_t others, Dropped& dropped) const {
   const task::TaskKey task = log->head.key;
+  const std::size_t more = added + others;
   std::size_t bytes = live.bytes + more;
   const bool stays_whole =
       log->whole && log->events.size() <= kWholeEventsMax && bytes <= young_bytes_max_ / kLargestShare;
@@ -257,21 +259,29 @@ void LiveTasks::keep(State& state, Live& live, std::shared_ptr<LiveLog> log, std
     dropped.push_back(std::exchange(live.log, std::move(log)));
     return make_room(state, dropped);
   }
+  bytes = added;
+  if (log->whole) {  // its other bytes are counted too
+    bytes = 0;
+    for (const task::EventPtr& event : log->events) bytes += bytes_of(event);
+  } else if (live.log && !live.log->events.empty() && log->events.front() == live.log->events.front()) {
+    bytes += live.bytes;
+  }
+  if (log->events.hidden() == 0) live.hidden = 0;
   dropped.push_back(drop_log(state, task, live));
   if (live.readers == 0) return;
   log->whole = false;
   log->requests.clear();
-  bytes = 0;
-  auto first = log->events.end();
-  while (first != log->events.begin() &&
-         log->events.end() - first < static_cast<std::ptrdiff_t>(kTailEventsMax)) {
-    const std::size_t one = bytes_of(*std::prev(first));
-    if (bytes + one > kTailBytesMax) break;
-    bytes += one;
-    --first;
+  while (!log->events.empty() && (log->events.size() > kTailEventsMax || bytes > kTailBytesMax)) {
+    const std::size_t one = bytes_of(log->events.front());
+    bytes -= one;
+    log->events.drop_front();
+    live.hidden = log->events.hidden() == 0 ? 0 : live.hidden + one;
+  }
+  if (live.hidden > kTailBytesMax) {
+    log->events.compact();
+    live.hidden = 0;
   }
   if (state.tail_bytes + bytes > kTailsBytesMax) return;
-  log->events.erase(log->events.begin(), first);
   state.tail_bytes += live.bytes = bytes;
   live.log = std::move(log);
 }
@@ -297,11 +307,11 @@ void LiveTasks::publish(const store::Committed& committed, std::optional<task::R
                         const task::Json* metadata) {
   if (listener_) listener_(committed);
   const task::TaskHead& head = committed.head;
-  std::size_t more = bytes_of(request);
-  for (const task::EventPtr& event : committed.events) more += bytes_of(event);
+  std::size_t added = 0, others = bytes_of(request);
+  for (const task::EventPtr& event : committed.events) added += bytes_of(event);
   std::shared_ptr<LiveLog> fresh;
   if (metadata != nullptr) {
-    more += metadata->text.size() + kTaskBytes;
+    others += metadata->text.size() + kTaskBytes;
     fresh = first_log(committed, *metadata);
   }
   std::vector<std::shared_ptr<News>> news;
@@ -335,7 +345,7 @@ void LiveTasks::publish(const store::Committed& committed, std::optional<task::R
     const bool is_elsewhere = sharing_ && committed.owner && committed.owner != sharing_->self;
     if (is_elsewhere && asks_for(live)) follows = {head.key, live.heard};
     if (log) {
-      keep(state, live, std::move(log), more, dropped);
+      keep(state, live, std::move(log), added, others, dropped);
     } else {
       dropped.push_back(drop_log(state, head.key, live));  // it has a gap now
     }

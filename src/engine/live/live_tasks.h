@@ -145,7 +145,8 @@ class LiveTasks {
   using Subscribers = std::map<std::uint64_t, Subscriber>;  // mostly one
   struct Live {
     LiveLogPtr log;
-    std::size_t bytes = 0;  // of the log's events
+    std::size_t bytes = 0;   // of the log's events
+    std::size_t hidden = 0;  // of those that LiveEvents hides
     Subscribers subscribers;
     int readers = 0;  // subscribers that read the log
     std::map<std::uint64_t, std::shared_ptr<News>> await_readers;
@@ -179,7 +180,8 @@ class LiveTasks {
   static LiveLogPtr drop_log(State& state, task::TaskKey task, Live& live);
   static void drop_if_idle(State& state, Entries::iterator entry);
   static std::shared_ptr<LiveLog> next_log(const Live& live, const store::Committed& committed);
-  void keep(State& state, Live& live, std::shared_ptr<LiveLog> log, std::size_t more, Dropped& dropped) const;
+  void keep(State& state, Live& live, std::shared_ptr<LiveLog> log, std::size_t added, std::size_t others,
+            Dropped& dropped) const;
   void make_room(State& state, Dropped& dropped) const;
 
   const std::size_t young_bytes_max_;
