@@ -180,7 +180,7 @@ export const chatApproval = {
 };
 
 export const chatForm = {
-  name: "Chat: a question with a schema gets matching inputs",
+  name: "Chat: a question with a schema gets matching inputs, and one for a single value its buttons",
   chat: "stage",
   async run(page) {
     const properties = { size: { type: "integer", title: "Size" }, color: { enum: ["red", "green"], title: "Color" } };
@@ -190,6 +190,15 @@ export const chatForm = {
     await page.getByLabel("Color").selectOption({ label: "green" });
     await page.click(".question-box >> text=Answer");
     await sees(page, ".theirs", 'The answer was [{"size": 42, "color": "green"}]');
+    for (const [schema, button, told] of [
+      [{ type: "boolean" }, "Approve", "true"],
+      [{ enum: ["staging", "production"] }, "production", '"production"'],
+    ]) {
+      await says(page, line({ type: "ask", message: "And this one?", schema }));
+      await page.getByRole("button", { name: button }).click();
+      await sees(page, ".theirs", `The answer was [${told}]`);
+      assert.equal((await textsOf(page, ".mine")).at(-1), button);
+    }
     await says(page, line({ type: "ask", message: "And your name?" }));
     await says(page, "Ada");
     await sees(page, ".theirs", 'The answer was ["Ada"]');

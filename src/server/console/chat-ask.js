@@ -27,13 +27,26 @@ function isSchema(data) {
  * @param {Part[]} parts */
 export const wordsOf = (parts) => parts.filter(({ data }) => data === undefined);
 
-/** The only member of the schema.
+/**
+ * @typedef {{schema: Schema, told: (value: unknown) => unknown, heard: (data: any) => unknown}} Single a single value that a
+ *   question asks for: `told` makes the answer's data of it, and `heard` finds it there (undefined if it is not alone there)
+ */
+
+/** The single value that the schema asks for: its only member, or all of the answer.
  * @param {Schema | null} schema
- * @returns {[string, Schema] | null} */
-function onlyMember(schema) {
-  const members = Object.entries(schema?.properties ?? {});
-  return members.length === 1 ? members[0] : null;
+ * @returns {Single | null} */
+function singleIn(schema) {
+  if (!schema) return null;
+  const members = Object.entries(schema.properties ?? {});
+  if (members.length === 0 && schema.type !== "object") return { schema, told: (value) => value, heard: (data) => data };
+  if (members.length !== 1) return null;
+  const [name, inner] = members[0];
+  const heard = (/** @type {any} */ data) => (isObject(data) && Object.keys(data).length === 1 ? data[name] : undefined);
+  return { schema: inner, told: (value) => ({ [name]: value }), heard };
 }
+
+/** @param {unknown} data */
+const isObject = (data) => typeof data === "object" && data !== null && !Array.isArray(data);
 
 const decisions = [
   { text: "Approve", value: true },
@@ -45,12 +58,12 @@ const decisions = [
  * @param {Schema | null} schema
  * @returns {Choice[]} */
 function choicesIn(parts, schema) {
-  const only = onlyMember(schema);
-  if (only?.[1].type === "boolean") {
-    return decisions.map(({ text, value }) => ({ text, kind: value ? "primary" : "", part: { data: { [only[0]]: value } } }));
+  const single = singleIn(schema);
+  if (single?.schema.type === "boolean") {
+    return decisions.map(({ text, value }) => ({ text, kind: value ? "primary" : "", part: { data: single.told(value) } }));
   }
-  if (only && areFew(only[1].enum)) {
-    return (only[1].enum ?? []).map((value) => ({ text: wordOf(value), kind: "", part: { data: { [only[0]]: value } } }));
+  if (single && areFew(single.schema.enum)) {
+    return (single.schema.enum ?? []).map((value) => ({ text: wordOf(value), kind: "", part: { data: single.told(value) } }));
   }
   const isYesOrNo = !schema && parts.some(({ text }) => /\(\s*y(es)?\s*(or|\/)\s*n(o)?\s*\)/i.test(text ?? ""));
   if (!isYesOrNo) return [];
@@ -65,7 +78,7 @@ function inputsFor(parts) {
   const schema = schemaIn(parts);
   const choices = choicesIn(parts, schema);
   if (choices.length > 0) {
-    const only = onlyMember(schema)?.[1];
+    const only = singleIn(schema)?.schema;
     const about = [only?.title, only?.description].filter((text) => text).join(". ");
     const buttons = choices.map(({ text, kind }) => h("button", { type: "submit", class: kind }, text));
     return {
@@ -114,14 +127,17 @@ export function questionForm(parts, answer) {
  * @param {Schema | null} schema
  */
 export function answerView({ data }, schema) {
-  if (typeof data !== "object" || data === null || Array.isArray(data) || !schema) return null;
-  const only = onlyMember(schema);
-  const members = Object.entries(data);
-  if (only?.[1].type === "boolean" && members.length === 1 && members[0][0] === only[0]) {
-    return h("div", { class: "words" }, decisions.find(({ value }) => value === members[0][1])?.text ?? wordOf(members[0][1]));
+  if (data === undefined || !schema) return null;
+  const single = singleIn(schema);
+  const heard = single?.heard(data);
+  if (single?.schema.type === "boolean" && typeof heard === "boolean") {
+    return h("div", { class: "words" }, decisions.find(({ value }) => value === heard)?.text);
   }
-  if (only && members.length === 1 && areFew(only[1].enum)) return h("div", { class: "words", dir: "auto" }, wordOf(members[0][1]));
-  if (members.length === 0) return h("div", { class: "faint" }, "Nothing filled in.");
+  if (heard !== undefined && !isObject(heard) && (heard === data || areFew(single?.schema.enum))) {
+    return h("div", { class: "words", dir: "auto" }, wordOf(heard));
+  }
+  if (!isObject(data)) return null;
+  if (Object.keys(data).length === 0) return h("div", { class: "faint" }, "Nothing filled in.");
   return facts(/** @type {Record<string, unknown>} */ (data), schema);
 }
 

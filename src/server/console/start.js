@@ -94,7 +94,7 @@ class Start extends HTMLElement {
   async connectedCallback() {
     const icon = h("img", { src: "/chat/icon.svg", alt: "" });
     const lead =
-      "Baton serves agents over A2A and AG-UI. Every task is stored before it is answered, so a crash, a restart or a " +
+      "Baton serves agents over A2A, AG-UI and MCP. Every task is stored before it is answered, so a crash, a restart or a " +
       "lost connection loses nothing.";
     fill(
       this,
