@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "base/busy_time.h"
 
@@ -139,25 +140,42 @@ void EventLoop::run_timers() {
   }
 }
 
+void EventLoop::wait() {
+  const int count = epoll_wait(epoll_.get(), events_.data(), events_.size(), milliseconds_to_wait());
+  sleeper_->awake = true;
+  now_ = std::chrono::steady_clock::now();
+  pending_ = std::span(events_).first(static_cast<std::size_t>(std::max(count, 0)));
+}
+
+void EventLoop::run_callbacks() {
+  while (!pending_.empty() && !stopping_) {
+    const epoll_event event = pending_.front();
+    pending_ = pending_.subspan(1);
+    if (event.data.ptr != nullptr) (*static_cast<const Ready*>(event.data.ptr))(event.events);
+  }
+  run_posted();
+  run_timers();
+  if (end_round_) next_round_ = end_round_();
+}
+
 void EventLoop::run() {
   running_ = this;
   BusyTime busy(name_);
   while (!stopping_) {
-    const int count = epoll_wait(epoll_.get(), events_.data(), events_.size(), milliseconds_to_wait());
-    sleeper_->awake = true;
-    now_ = std::chrono::steady_clock::now();
+    wait();
     const Burst together;
-    pending_ = std::span(events_).first(static_cast<std::size_t>(std::max(count, 0)));
-    while (!pending_.empty() && !stopping_) {
-      const epoll_event event = pending_.front();
-      pending_ = pending_.subspan(1);
-      if (event.data.ptr != nullptr) (*static_cast<const Ready*>(event.data.ptr))(event.events);
-    }
-    run_posted();
-    run_timers();
-    if (end_round_) next_round_ = end_round_();
+    run_callbacks();
     busy.note(now_.time_since_epoch(), std::chrono::steady_clock::now().time_since_epoch());
   }
+}
+
+void EventLoop::run_here(const std::function<bool()>& is_over) {
+  const EventLoop* const outer = std::exchange(running_, this);
+  while (!is_over()) {
+    wait();
+    run_callbacks();
+  }
+  running_ = outer;
 }
 
 }  // namespace baton::base

@@ -46,6 +46,10 @@ class EventLoop {
   void start();
   void stop();
 
+  // Runs the loop on the calling thread, instead of on its own, until `is_over` returns true, which is asked
+  // after each round. Wake-ups are not deferred, so callbacks may block.
+  void run_here(const std::function<bool()>& is_over);
+
   // Runs `callback` soon. Posted functions run in the order they were posted.
   void post(Callback callback);
 
@@ -85,6 +89,8 @@ class EventLoop {
   };
 
   void run();
+  void wait();  // for events, timers and posted functions
+  void run_callbacks();
   void wake_if_asleep();
   int milliseconds_to_wait();
   void run_posted();

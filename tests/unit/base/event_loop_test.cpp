@@ -168,4 +168,25 @@ TEST_CASE("EventLoop: functions posted after stop are dropped") {
   CHECK(held.use_count() == 1);
 }
 
+TEST_CASE("EventLoop: it can run on the caller's thread, also inside another loop, until told to stop") {
+  EventLoop outer("outer");
+  std::string order;
+  outer.post([&] {
+    EventLoop inner("inner");
+    bool is_over = false;
+    inner.after(1ms, [&] {
+      CHECK(inner.on_loop_thread());
+      CHECK_FALSE(outer.on_loop_thread());
+      order += "inner ";
+      is_over = true;
+    });
+    inner.run_here([&] { return is_over; });
+    CHECK(outer.on_loop_thread());
+    order += "outer";
+  });
+  outer.run_here([&] { return !order.empty(); });
+  CHECK(order == "inner outer");
+  CHECK_FALSE(outer.on_loop_thread());
+}
+
 }  // namespace event_loop_test
