@@ -16,7 +16,7 @@
 #include "json/document.h"
 #include "json/writer.h"
 #include "outbound/http_client.h"
-#include "outbound/socket.h"
+#include "outbound/wait_limits.h"
 #include "protocol/grpc/bytes.h"
 #include "protocol/grpc/schema.h"
 

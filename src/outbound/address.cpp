@@ -191,14 +191,19 @@ base::Result<void> check_target(const Url& url, const AddressPolicy& policy) {
   return {};
 }
 
+base::Result<std::vector<std::string>> allowed_of(std::vector<std::string> addresses,
+                                                  const AddressPolicy& policy) {
+  std::erase_if(addresses, [&](const std::string& address) { return !is_allowed_address(address, policy); });
+  if (addresses.empty()) return forbidden_address();
+  return addresses;
+}
+
 base::Result<std::vector<std::string>> resolve_allowed(const Url& url, const AddressPolicy& policy,
                                                        const WaitLimits& limits) {
   if (const auto checked = check_target(url, policy); !checked) return fail(checked.error());
   auto addresses = resolve(url.host, limits);
   if (!addresses) return fail(std::move(addresses.error()));
-  std::erase_if(*addresses, [&](const std::string& address) { return !is_allowed_address(address, policy); });
-  if (addresses->empty()) return forbidden_address();
-  return addresses;
+  return allowed_of(std::move(*addresses), policy);
 }
 
 }  // namespace baton::outbound

@@ -44,6 +44,11 @@ bool is_this_machine(const std::string& host);
 // resolver accepts, such as "127.1"), and "localhost" and its subdomains. Fails with permission_denied.
 base::Result<void> check_target(const Url& url, const AddressPolicy& policy);
 
+// Returns those of a host's addresses that the policy allows, in their order. Fails with permission_denied if
+// there are none.
+base::Result<std::vector<std::string>> allowed_of(std::vector<std::string> addresses,
+                                                  const AddressPolicy& policy);
+
 // Resolves the host of `url` within the limits and returns the addresses that the policy allows, in resolver
 // order. Fails with permission_denied if the port or all addresses are forbidden, with unavailable if there
 // are no addresses, or with deadline_exceeded.

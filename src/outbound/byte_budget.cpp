@@ -1,5 +1,7 @@
 #include "outbound/byte_budget.h"
 
+#include <sys/eventfd.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -50,7 +52,7 @@ void ByteBudget::leave(Place holder) {
     std::lock_guard lock(mutex_);
     holders_.erase(holder);
   }
-  changed_.notify_all();
+  tell_waiters();
 }
 
 void ByteBudget::give_back(Place holder, std::size_t bytes) {
@@ -58,7 +60,7 @@ void ByteBudget::give_back(Place holder, std::size_t bytes) {
     std::lock_guard lock(mutex_);
     holder->granted -= bytes;
   }
-  changed_.notify_all();
+  tell_waiters();
 }
 
 // The largest answer must be able to grow to `answer_max_`, so the others leave it the bytes that it may
@@ -114,6 +116,30 @@ base::Result<void> ByteBudget::grant(Place holder, std::size_t more, const WaitL
   return waited;
 }
 
+bool ByteBudget::try_grant(Place holder, std::size_t more, const Signal& signal) {
+  std::lock_guard lock(mutex_);
+  if (may_grant(*holder, more)) {
+    holder->granted += more;
+    return true;
+  }
+  if (std::ranges::find(signals_, signal) == signals_.end()) {
+    signals_.push_back(signal);
+    ++waiting_;
+  }
+  return false;
+}
+
+void ByteBudget::forget(const Signal& signal) {
+  std::lock_guard lock(mutex_);
+  waiting_ -= std::erase(signals_, signal);
+}
+
+void ByteBudget::tell_waiters() {
+  changed_.notify_all();
+  std::lock_guard lock(mutex_);
+  for (const Signal& signal : signals_) eventfd_write(signal->get(), 1);
+}
+
 base::Result<void> ByteBudget::begin_decoding(std::size_t cost, const WaitLimits& limits) {
   std::unique_lock lock(mutex_);
   const std::uint64_t number = next_decoder_++;
@@ -139,11 +165,13 @@ Intake::Intake(ByteBudget* budget, std::string account, int stop_fd)
     : budget_(budget), account_(std::move(account)), stop_fd_(stop_fd) {}
 
 Intake::~Intake() {
+  stop_waiting();
   if (place_) budget_->leave(*place_);
 }
 
-base::Result<void> Intake::take(std::size_t bytes, const WaitLimits& limits) {
-  if (budget_ == nullptr) return {};
+template <class Grant>
+base::Result<bool> Intake::take_by(std::size_t bytes, Grant grant) {
+  if (budget_ == nullptr) return true;
   const std::size_t most = budget_->answer_max_;
   if (held_ + bytes > most) {
     return fail(ErrorCode::too_large, "the answer is larger than " + std::to_string(most) +
@@ -154,11 +182,37 @@ base::Result<void> Intake::take(std::size_t bytes, const WaitLimits& limits) {
   if (beyond > granted_) {
     const std::size_t wanted = std::min((beyond + kGrant - 1) / kGrant * kGrant, most);
     if (!place_) place_ = budget_->enter(account_);
-    if (auto granted = budget_->grant(*place_, wanted - granted_, limits); !granted) return granted;
+    if (const base::Result<bool> granted = grant(wanted - granted_); !granted || !*granted) return granted;
     granted_ = wanted;
   }
   held_ += bytes;
+  return true;
+}
+
+base::Result<void> Intake::take(std::size_t bytes, const WaitLimits& limits) {
+  const auto taken = take_by(bytes, [&](std::size_t more) -> base::Result<bool> {
+    if (auto granted = budget_->grant(*place_, more, limits); !granted) return fail(granted.error());
+    return true;
+  });
+  if (!taken) return fail(taken.error());
   return {};
+}
+
+base::Result<bool> Intake::try_take(std::size_t bytes) {
+  auto taken = take_by(bytes, [&](std::size_t more) -> base::Result<bool> {
+    if (!room_) room_ = std::make_shared<base::UniqueFd>(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (!room_->valid()) return fail(ErrorCode::unavailable, "too many files are open; try again later");
+    eventfd_t count = 0;
+    eventfd_read(room_->get(), &count);
+    return budget_->try_grant(*place_, more, room_);
+  });
+  if (!taken || *taken) stop_waiting();
+  return taken;
+}
+
+void Intake::stop_waiting() {
+  if (room_) budget_->forget(room_);
+  room_.reset();
 }
 
 void Intake::keep(std::size_t bytes) {

@@ -18,13 +18,16 @@
 #include <cstdint>
 #include <deque>
 #include <list>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "base/metrics_text.h"
-#include "outbound/socket.h"
+#include "base/unique_fd.h"
+#include "outbound/wait_limits.h"
 
 namespace baton::outbound {
 
@@ -61,6 +64,13 @@ class ByteBudget {
 
   Place enter(std::string account);
   void leave(Place holder);
+  // A waiter that does not block: the descriptor becomes readable when it may be worthwhile to try again.
+  using Signal = std::shared_ptr<base::UniqueFd>;
+  // Grants `more`, or returns false and signals from then on.
+  bool try_grant(Place holder, std::size_t more, const Signal& signal);
+  void forget(const Signal& signal);
+  // Call after each change that may help a waiter.
+  void tell_waiters();
   // Waits until `more` may be granted.
   base::Result<void> grant(Place holder, std::size_t more, const WaitLimits& limits);
   void give_back(Place holder, std::size_t bytes);
@@ -85,6 +95,7 @@ class ByteBudget {
   std::deque<std::uint64_t> decoders_;  // waiting, in order
   std::uint64_t next_decoder_ = 0;
   std::size_t waiting_ = 0;
+  std::vector<Signal> signals_;  // each once
 };
 
 class Intake {
@@ -99,6 +110,9 @@ class Intake {
   // Waits until `bytes` more may be held, and holds them. Fails with too_large if the answer exceeds its
   // limit, with deadline_exceeded if others hold the bytes for too long, or with unavailable after a stop.
   base::Result<void> take(std::size_t bytes, const WaitLimits& limits);
+  // Like `take`, but returns false instead of waiting. Then wait until `room_fd` is readable, and try again.
+  base::Result<bool> try_take(std::size_t bytes);
+  int room_fd() const { return room_->get(); }
   // Reduces the held bytes to `bytes`, and releases the others.
   void keep(std::size_t bytes);
   // Returns true if this holds more than a call may hold without the budget.
@@ -122,12 +136,18 @@ class Intake {
   base::Result<Decoding> decode(std::size_t text, std::size_t made) const;
 
  private:
+  // Calls `grant` with the further bytes that holding `bytes` more needs, if there are any.
+  template <class Grant>
+  base::Result<bool> take_by(std::size_t bytes, Grant grant);
+  void stop_waiting();
+
   ByteBudget* const budget_;
   const std::string account_;
   const int stop_fd_;
   std::optional<ByteBudget::Place> place_;  // set by the first grant
   std::size_t held_ = 0;
   std::size_t granted_ = 0;  // beyond kFree
+  ByteBudget::Signal room_;  // null: `try_take` does not wait; shared with the budget
 };
 
 }  // namespace baton::outbound

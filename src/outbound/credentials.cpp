@@ -10,6 +10,7 @@
 #include "base/base64.h"
 #include "base/text.h"
 #include "json/document.h"
+#include "outbound/call.h"
 #include "outbound/http_client.h"
 #include "outbound/outcome.h"
 #include "outbound/refusal.h"
@@ -152,12 +153,31 @@ Credentials::Token Credentials::find_token(int stop_fd, bool despite_breaker) {
 }
 
 tl::expected<Credentials::Kept, TokenError> Credentials::fetch(int stop_fd, bool despite_breaker) {
-  const std::string secret = secret_of(server_);
+  {
+    std::string secret = secret_of(server_);
+    const std::lock_guard lock(mutex_);
+    secret_at_hand_ = std::move(secret);
+  }
+  const auto request = token_request(despite_breaker);
+  if (!request) return tl::unexpected(request.error());
+  (*request)->stop_fd = stop_fd;
+  milliseconds held{0};
+  (*request)->on_held = [&](milliseconds time) { held = time; };
+  const auto begun = Clock::now();
+  return read_token(http_request(**request), begun, held);
+}
+
+tl::expected<std::shared_ptr<HttpRequest>, TokenError> Credentials::token_request(bool despite_breaker) {
+  std::string secret;
+  {
+    const std::lock_guard lock(mutex_);
+    secret = secret_at_hand_;
+  }
   if (secret.empty()) return refused("its key is missing");
   hide(secret);
-  HttpRequest request = rules_.request_to(server_.token_url);
+  const auto made = std::make_shared<HttpRequest>(rules_.request_to(server_.token_url));
+  HttpRequest& request = *made;
   request.despite_breaker = despite_breaker;
-  request.stop_fd = stop_fd;
   request.answer_max = kTokenAnswerMax;
   request.content_type = "application/x-www-form-urlencoded";
   request.headers.emplace_back("Accept", "application/json");
@@ -169,10 +189,12 @@ tl::expected<Credentials::Kept, TokenError> Credentials::fetch(int stop_fd, bool
     request.headers.emplace_back("Authorization", "Basic " + encoded);
   }
   request.mask = mask();
-  milliseconds held{0};
-  request.on_held = [&](milliseconds time) { held = time; };
-  const auto begun = Clock::now();
-  const auto answer = http_request(request);
+  return made;
+}
+
+tl::expected<Credentials::Kept, TokenError> Credentials::read_token(const base::Result<HttpAnswer>& answer,
+                                                                    Clock::time_point begun,
+                                                                    milliseconds held) const {
   if (!answer) {
     TokenError error{"its token endpoint cannot be reached: " + answer.error().for_caller};
     error.may_come = answer.error().code == base::ErrorCode::unavailable ||
@@ -182,6 +204,11 @@ tl::expected<Credentials::Kept, TokenError> Credentials::fetch(int stop_fd, bool
     return tl::unexpected(std::move(error));
   }
   if (answer->status != 200) {
+    std::string secret;
+    {
+      const std::lock_guard lock(mutex_);
+      secret = secret_at_hand_;
+    }
     auto error = refused("its token endpoint refused the request: " +
                          refusal_text(*answer, {.secret = secret, .is_about_keys = true}))
                      .value();
@@ -200,6 +227,78 @@ tl::expected<Credentials::Kept, TokenError> Credentials::fetch(int stop_fd, bool
   kept.until = begun + std::chrono::seconds(life) -
                std::min(std::chrono::seconds(kLifeMargin), std::chrono::seconds(life) / 10);
   return kept;
+}
+
+// ---- On an event loop
+
+struct Credentials::Fetch {
+  std::optional<Call> call;
+  const Clock::time_point begun = Clock::now();
+  milliseconds held{0};
+  std::list<Wait*> waits;
+};
+
+Credentials::~Credentials() = default;
+
+std::optional<Credentials::Token> Credentials::at_hand() {
+  if (server_.auth != Server::Auth::oauth) return find(-1, false);
+  std::string secret = secret_of(server_);
+  const std::lock_guard lock(mutex_);
+  secret_at_hand_ = std::move(secret);
+  if (kept_.token.empty() || Clock::now() >= kept_.until) return std::nullopt;
+  return kept_.token;
+}
+
+std::unique_ptr<Credentials::Wait> Credentials::fetch(base::EventLoop& loop, bool despite_breaker,
+                                                      std::function<void(Token)> done) {
+  if (under_way_) return std::make_unique<Wait>(*this, under_way_, std::move(done));
+  auto request = token_request(despite_breaker);
+  if (!request) {
+    done(tl::unexpected(request.error()));
+    return nullptr;
+  }
+  under_way_ = std::make_shared<Fetch>();
+  auto wait = std::make_unique<Wait>(*this, under_way_, std::move(done));
+  Fetch& fetch = *under_way_;
+  (*request)->on_held = [&fetch](milliseconds time) { fetch.held = time; };
+  fetch.call.emplace(loop, std::move(*request), milliseconds(0),
+                     Call::Events{{}, [this, &fetch](const base::Result<HttpAnswer>& answer) {
+                                    end_fetch(read_token(answer, fetch.begun, fetch.held));
+                                  }});
+  fetch.call->start();
+  return wait;
+}
+
+// Each of those that wait may end the waits of others, and the life of this.
+void Credentials::end_fetch(const tl::expected<Kept, TokenError>& fetched) {
+  if (fetched) {
+    hide(fetched->token);
+    const std::lock_guard lock(mutex_);
+    kept_ = *fetched;
+  }
+  const std::shared_ptr<Fetch> over = std::move(under_way_);
+  while (!over->waits.empty()) {
+    Wait& first = *over->waits.front();
+    over->waits.pop_front();
+    const auto done = std::exchange(first.done_, nullptr);
+    if (fetched) done(fetched->token);
+    if (!fetched) done(tl::unexpected(fetched.error()));
+  }
+}
+
+Credentials::Wait::Wait(Credentials& credentials, std::shared_ptr<Fetch> fetch,
+                        std::function<void(Token)> done)
+    : credentials_(credentials), fetch_(std::move(fetch)), done_(std::move(done)) {
+  fetch_->waits.push_back(this);
+}
+
+// A fetch that nobody waits for is given up.
+Credentials::Wait::~Wait() {
+  if (!done_) return;
+  fetch_->waits.remove(this);
+  if (!fetch_->waits.empty()) return;
+  fetch_->call.reset();
+  if (credentials_.under_way_ == fetch_) credentials_.under_way_.reset();
 }
 
 }  // namespace baton::outbound

@@ -2,12 +2,14 @@
 // secret (OAuth 2 client credentials, RFC 6749 section 4.4). Never with a caller's own credentials.
 //
 // The secret is read anew each time, so that it may change. A token is kept until shortly before it
-// expires. One thread at a time fetches it; the others wait for the result. The client's secret goes to
-// the token endpoint only. Threads: any.
+// expires. It is fetched once at a time; others wait for the result. The client's secret goes to the token
+// endpoint only. Threads: any, but for `fetch`.
 #pragma once
 
 #include <chrono>
 #include <condition_variable>
+#include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -15,11 +17,16 @@
 #include <tl/expected.hpp>
 #include <vector>
 
+#include "base/error.h"
+#include "base/event_loop.h"
 #include "base/secret_mask.h"
 #include "outbound/rules.h"
 #include "outbound/server.h"
 
 namespace baton::outbound {
+
+struct HttpAnswer;
+struct HttpRequest;
 
 // Why there is no secret or token. No request was sent that needs one.
 struct TokenError {
@@ -34,6 +41,7 @@ class Credentials {
   using Token = tl::expected<std::string, TokenError>;
 
   Credentials(Server server, Rules rules);
+  ~Credentials();
 
   bool wanted() const { return server_.auth != Server::Auth::none; }
   // Whether the secret is required and missing.
@@ -42,6 +50,17 @@ class Credentials {
   // The secret or token; empty if none is needed, or if an optional one is missing. May block. `stop_fd`,
   // `despite_breaker`: see HttpRequest.
   Token find(int stop_fd, bool despite_breaker);
+
+  // For calls on an event loop, in place of `find`. All of them use the same loop, and no thread calls
+  // `find`. Returns what is known without a request; nullopt: `fetch` comes next. May read a file.
+  std::optional<Token> at_hand();
+  // Whether `at_hand` may read a file.
+  bool reads_file() const { return !server_.secret_file.empty(); }
+  // Fetches a token and calls `done`, perhaps before this returns. Destroying the result ends the wait. On
+  // the loop's thread.
+  class Wait;
+  std::unique_ptr<Wait> fetch(base::EventLoop& loop, bool despite_breaker, std::function<void(Token)> done);
+
   // The other side has refused this token: returns whether `find` will have another one.
   bool renew(const std::string& token);
 
@@ -55,7 +74,14 @@ class Credentials {
     std::chrono::steady_clock::time_point until{};
   };
   Token find_token(int stop_fd, bool despite_breaker);
+  // What is asked of the token endpoint, and how it went.
+  struct Fetch;
+  tl::expected<std::shared_ptr<HttpRequest>, TokenError> token_request(bool despite_breaker);
+  tl::expected<Kept, TokenError> read_token(const base::Result<HttpAnswer>& answer,
+                                            std::chrono::steady_clock::time_point begun,
+                                            std::chrono::milliseconds held) const;
   tl::expected<Kept, TokenError> fetch(int stop_fd, bool despite_breaker);
+  void end_fetch(const tl::expected<Kept, TokenError>& fetched);
   void hide(const std::string& secret);
 
   const Server server_;
@@ -69,6 +95,24 @@ class Credentials {
   std::optional<TokenError> failed_;              // the error of the last fetch
   std::vector<std::string> hidden_;               // secrets and tokens, the newest at the end
   std::shared_ptr<const base::SecretMask> mask_;  // shared with calls under way
+  std::string secret_at_hand_;                    // of oauth: as `at_hand` has read it last
+  // On the loop's thread.
+  std::shared_ptr<Fetch> under_way_;  // shared with those that wait for it
+};
+
+// A turn's wait for a token.
+class Credentials::Wait {
+ public:
+  Wait(Credentials& credentials, std::shared_ptr<Fetch> fetch, std::function<void(Token)> done);
+  ~Wait();
+  Wait(const Wait&) = delete;
+  Wait& operator=(const Wait&) = delete;
+
+ private:
+  friend class Credentials;
+  Credentials& credentials_;
+  const std::shared_ptr<Fetch> fetch_;  // shared with the credentials and other waits
+  std::function<void(Token)> done_;     // empty once it was called
 };
 
 }  // namespace baton::outbound

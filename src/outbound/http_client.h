@@ -1,7 +1,8 @@
 // Outbound HTTP: one request with a total deadline, an address check and a bounded answer.
 //
-// Threads: any; each call blocks until it is over. Redirects are followed within an origin. A proxy is used
-// only if the request names one. The deadline counts from the call and covers name resolution.
+// Threads: any; each call blocks until it is over (call.h has those that do not). Redirects are followed
+// within an origin. A proxy is used only if the request names one. The deadline counts from the call and
+// covers name resolution.
 #pragma once
 
 #include <chrono>
@@ -63,7 +64,8 @@ struct HttpRequest {
   // The request does no harm if it arrives twice. So it may go over a connection that was kept after an
   // earlier request, and once more over a new one if that is lost before the answer begins.
   bool repeats_safely = false;
-  // When this descriptor becomes readable, the call ends with `unavailable`; -1 means none.
+  // When this descriptor becomes readable, the call ends with `unavailable`; -1 means none. For calls that
+  // block.
   int stop_fd = -1;
   // Follows redirects within the URL's origin: of GET, and 307 and 308 of any method. Each hop is checked
   // like the first. false: the redirect is the answer.

@@ -12,6 +12,7 @@
 
 #include "base/guarded.h"
 #include "outbound/socket.h"
+#include "outbound/wait_limits.h"
 
 namespace baton::outbound {
 

@@ -1,14 +1,17 @@
-// A POST to a server elsewhere, with credentials, and its answer in pieces.
+// A POST to a server elsewhere, with credentials, and its answer in pieces. A token that is refused (401) is
+// renewed once.
 #pragma once
 
 #include <chrono>
 #include <functional>
-#include <optional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/event_loop.h"
+#include "base/worker_pool.h"
 #include "outbound/credentials.h"
 #include "outbound/http_client.h"
 #include "outbound/rules.h"
@@ -45,8 +48,34 @@ struct Posted {
   std::string token;                         // the token that was sent; never to be shown
 };
 
-// Blocks. A token that is refused (401) is renewed once. `on_data`: see http_stream.
+// Blocks. `on_data`: see http_stream.
 Posted send_post(const Server& server, const Rules& rules, Credentials& credentials, const Post& post,
                  const std::function<bool(std::string_view)>& on_data);
+
+// A Post over an event loop. Threads: the loop's. Destroying it cancels the request, like a Call.
+class PostCall {
+ public:
+  // What calls of one server share.
+  struct Services {
+    base::EventLoop& loop;
+    base::WorkerPool& blocking;  // reads secrets from files
+  };
+  // All but the credentials must outlive this. `on_end` is called once and may destroy this.
+  PostCall(const Services& services, const Server& server, const Rules& rules,
+           std::shared_ptr<Credentials> credentials, Post post, std::function<bool(std::string_view)> on_data,
+           std::function<void(Posted)> on_end);
+  ~PostCall();
+  PostCall(const PostCall&) = delete;
+  PostCall& operator=(const PostCall&) = delete;
+
+  // These are like those of Call.
+  void start();
+  void pause();
+  void resume();
+
+ private:
+  class Running;
+  const std::shared_ptr<Running> running_;  // shared with its callbacks while one of them runs
+};
 
 }  // namespace baton::outbound

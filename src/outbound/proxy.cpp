@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdlib>
 #include <string_view>
@@ -21,9 +20,6 @@ using base::fail;
 
 constexpr std::size_t kTunnelHeadMax = 16 << 10;
 constexpr std::string_view kHeadEnd = "\r\n\r\n";
-constexpr const char* kNoUsableAnswer = "the proxy gave no usable answer";
-// How long a proxy may take to reach the target.
-constexpr std::chrono::seconds kTunnelTime{30};
 
 // Top-level domains that are never public: RFC 6761, 6762 (appendix G), 8375 and 9476, ICANN's "internal",
 // and the services of a Kubernetes cluster.
@@ -71,19 +67,6 @@ bool is_unclear_address(const std::string& host) {
   return !is_v6 && ends_in_number(without_dot(host)) && literal_address(host) != host;
 }
 
-// Reads the answer to CONNECT, at least its head.
-base::Result<std::string> read_answer(Channel& channel) {
-  std::string head;
-  std::array<char, 2048> buffer;
-  while (head.find(kHeadEnd) == std::string::npos) {
-    const auto got = channel.read(buffer.data(), buffer.size());
-    if (!got) return fail(got.error());
-    head.append(buffer.data(), *got);
-    if (*got == 0 || head.size() > kTunnelHeadMax) return fail(ErrorCode::unavailable, kNoUsableAnswer);
-  }
-  return head;
-}
-
 // Returns the status of an HTTP/1 answer; 0 if it is not one.
 int status_in(std::string_view head) {
   constexpr std::string_view kBegin = "HTTP/1.";
@@ -124,27 +107,33 @@ base::Result<void> check_target(const Url& target, const AddressPolicy& policy, 
   return {};
 }
 
-base::Result<void> open_tunnel(Channel& channel, const Url& target, const std::string& authorization) {
+std::string tunnel_request(const Url& target, const std::string& authorization) {
   const std::string authority = authority_of(target);
   std::string request =
       "CONNECT " + authority + " HTTP/1.1\r\nHost: " + authority + "\r\nUser-Agent: Baton\r\n";
   if (!authorization.empty()) request += "Proxy-Authorization: " + authorization + "\r\n";
-  channel.bound_waits(kTunnelTime);
-  if (const auto sent = channel.write(request + "\r\n"); !sent) return sent;
-  const auto answer = read_answer(channel);
-  if (!answer) return fail(answer.error());
-  channel.bound_waits(std::chrono::milliseconds(0));
-  const int status = status_in(*answer);
+  return request + "\r\n";
+}
+
+base::Result<bool> opens_tunnel(std::string_view answer) {
+  if (answer.find(kHeadEnd) == answer.npos) {
+    if (answer.size() > kTunnelHeadMax) return fail(no_tunnel());
+    return false;
+  }
+  const int status = status_in(answer);
   // The server says nothing before this side has: further bytes would be the proxy's own.
-  if (status >= 200 && status <= 299 && !answer->ends_with(kHeadEnd))
-    return fail(ErrorCode::unavailable, kNoUsableAnswer);
-  if (status >= 200 && status <= 299) return {};
+  if (status >= 200 && status <= 299 && !answer.ends_with(kHeadEnd)) return fail(no_tunnel());
+  if (status >= 200 && status <= 299) return true;
   const std::string answered = " (HTTP status " + std::to_string(status) + ")";
   if (may_pass(status) || status == 0)
     return fail(ErrorCode::unavailable, "the proxy does not reach the server" + answered);
   if (status == 407)
     return fail(ErrorCode::permission_denied, "the proxy does not accept Baton's login" + answered);
   return fail(ErrorCode::permission_denied, "the proxy does not allow this server" + answered);
+}
+
+base::Error no_tunnel() {
+  return {ErrorCode::unavailable, "the proxy gave no usable answer", {}};
 }
 
 }  // namespace baton::outbound

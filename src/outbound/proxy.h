@@ -3,15 +3,15 @@
 //
 // The proxy resolves the names of servers, so its rules decide about their addresses; the check of
 // outbound/address.h sees only names. Names and addresses that can only be local are refused here all the
-// same. Threads: pure functions, but for the reading of the secret and the tunnel.
+// same. Threads: pure functions, but for the reading of the secret.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
 #include "outbound/address.h"
-#include "outbound/socket.h"
 
 namespace baton::outbound {
 
@@ -36,8 +36,13 @@ std::string proxy_problem(const std::string& url);
 // IPv4 addresses in unusual forms, such as "010.0.0.7", which the proxy may read as another address.
 base::Result<void> check_target(const Url& target, const AddressPolicy& policy, const Proxy& proxy);
 
-// Makes the proxy at the other end of `channel` connect to the target (RFC 9110, 9.3.6). `authorization`: as
-// above. Fails with permission_denied if the proxy refuses, with unavailable if it does not reach the target.
-base::Result<void> open_tunnel(Channel& channel, const Url& target, const std::string& authorization);
+// Returns the request that makes the proxy connect to the target (RFC 9110, 9.3.6). `authorization`: as
+// above.
+std::string tunnel_request(const Url& target, const std::string& authorization);
+// Returns whether `answer`, the proxy's answer as far as it has come, opens the tunnel; false: more must be
+// read. Fails with permission_denied if the proxy refuses, with unavailable if it does not reach the target.
+base::Result<bool> opens_tunnel(std::string_view answer);
+// The answer of a proxy that ends the connection.
+base::Error no_tunnel();
 
 }  // namespace baton::outbound

@@ -104,44 +104,93 @@ struct Resolver::State {
 Resolver::Resolver(Lookup lookup, std::size_t lookups_max)
     : state_(std::make_shared<State>(std::move(lookup), lookups_max)) {}
 
-Addresses Resolver::resolve(const std::string& host, const WaitLimits& limits) const {
+class Resolver::Waiter final : public Resolver::Waiting {
+ public:
+  Waiter(std::shared_ptr<State> state, std::shared_ptr<base::UniqueFd> wake)
+      : state_(std::move(state)), wake_(std::move(wake)) {}
+  ~Waiter() override {
+    if (!asked_) return;
+    std::lock_guard lock(state_->mutex);
+    std::erase(asked_->waiting, wake_);
+  }
+  int fd() const override { return wake_->get(); }
+  Addresses result() const override {
+    std::lock_guard lock(state_->mutex);
+    return asked_->addresses;
+  }
+  // Call with the mutex locked.
+  void wait_for(std::shared_ptr<Pending> asked) {
+    asked_ = std::move(asked);
+    asked_->waiting.push_back(wake_);
+  }
+  bool is_over() const {
+    std::lock_guard lock(state_->mutex);
+    return asked_->done;
+  }
+
+ private:
+  const std::shared_ptr<State> state_;
+  const std::shared_ptr<base::UniqueFd> wake_;  // shared with the thread that looks up
+  std::shared_ptr<Pending> asked_;              // shared with the thread and other waiters
+};
+
+base::Result<std::unique_ptr<Resolver::Waiter>> Resolver::wait_on(const std::string& host) const {
   const auto wake = std::make_shared<base::UniqueFd>(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!wake->valid()) return fail(ErrorCode::unavailable, "too many files are open; try again later");
-  std::shared_ptr<Pending> asked;
-  {
-    std::lock_guard lock(state_->mutex);
-    const auto found = state_->pending.find(host);
-    if (found != state_->pending.end()) {
-      asked = found->second;
-    } else if (state_->pending.size() >= state_->lookups_max) {
-      return fail(ErrorCode::unavailable, "too many host names are being resolved; try again later");
-    } else {
-      asked = std::make_shared<Pending>();
-      try {
-        // Detached, because a lookup cannot be stopped: neither callers nor the end of the program wait for
-        // it.
-        std::thread([state = state_, host, asked] {
-          pthread_setname_np(pthread_self(), "resolve");
-          state->run(host, *asked);
-        }).detach();
-      } catch (const std::system_error&) {
-        return fail(ErrorCode::unavailable, "the host name cannot be resolved", "cannot create a thread");
-      }
-      state_->pending.emplace(host, asked);
-    }
-    asked->waiting.push_back(wake);
-  }
-  auto waited = wait_for(wake->get(), limits);
+  auto waiter = std::make_unique<Waiter>(state_, wake);
   std::lock_guard lock(state_->mutex);
-  std::erase(asked->waiting, wake);
-  if (asked->done) return asked->addresses;
-  return fail(std::move(waited.error()));
+  const auto found = state_->pending.find(host);
+  if (found != state_->pending.end()) {
+    waiter->wait_for(found->second);
+    return waiter;
+  }
+  if (state_->pending.size() >= state_->lookups_max)
+    return fail(ErrorCode::unavailable, "too many host names are being resolved; try again later");
+  const auto asked = std::make_shared<Pending>();
+  try {
+    // Detached, because a lookup cannot be stopped: neither callers nor the end of the program wait for it.
+    std::thread([state = state_, host, asked] {
+      pthread_setname_np(pthread_self(), "resolve");
+      state->run(host, *asked);
+    }).detach();
+  } catch (const std::system_error&) {
+    return fail(ErrorCode::unavailable, "the host name cannot be resolved", "cannot create a thread");
+  }
+  state_->pending.emplace(host, asked);
+  waiter->wait_for(asked);
+  return waiter;
+}
+
+base::Result<std::unique_ptr<Resolver::Waiting>> Resolver::begin(const std::string& host) const {
+  auto waiter = wait_on(host);
+  if (!waiter) return fail(std::move(waiter.error()));
+  return std::unique_ptr<Waiting>(std::move(*waiter));
+}
+
+Addresses Resolver::resolve(const std::string& host, const WaitLimits& limits) const {
+  const auto waiter = wait_on(host);
+  if (!waiter) return fail(waiter.error());
+  auto waited = wait_for((*waiter)->fd(), limits);
+  if (!waited && !(*waiter)->is_over()) return fail(std::move(waited.error()));
+  return (*waiter)->result();
+}
+
+namespace {
+
+const Resolver& system_resolver() {
+  static const Resolver system([](const std::string& name) { return look_up(name, 0); });
+  return system;
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Resolver::Waiting>> begin_look_up(const std::string& host) {
+  return system_resolver().begin(host);
 }
 
 Addresses resolve(const std::string& host, const WaitLimits& limits) {
   if (auto literal = literal_address(host)) return std::vector<std::string>{std::move(*literal)};
-  static const Resolver system([](const std::string& name) { return look_up(name, 0); });
-  return system.resolve(host, limits);
+  return system_resolver().resolve(host, limits);
 }
 
 std::optional<std::string> literal_address(const std::string& host) {

@@ -50,14 +50,19 @@ std::string certificate_name(std::string host) {
 
 }  // namespace
 
-base::Result<std::unique_ptr<TlsChannel>> TlsChannel::open(std::unique_ptr<Socket> socket,
+base::Result<std::unique_ptr<TlsChannel>> TlsChannel::over(std::unique_ptr<Socket> socket,
                                                            const std::string& host) {
   std::unique_ptr<TlsChannel> channel(new TlsChannel(std::move(socket), host));
   if (const auto ready = channel->prepare(); !ready) return fail(ready.error());
-  const auto shaken = channel->drive([&] { return SSL_connect(channel->ssl_.get()); });
-  if (!shaken) return fail(shaken.error());
-  if (*shaken != 1) return fail(ErrorCode::unavailable, "cannot establish a TLS connection");
   return channel;
+}
+
+base::Result<bool> TlsChannel::shake() {
+  const auto shaken = drive([&] { return SSL_connect(ssl_.get()); });
+  if (!shaken) return fail(shaken.error());
+  if (!*shaken) return false;
+  if (**shaken != 1) return fail(ErrorCode::unavailable, "cannot establish a TLS connection");
+  return true;
 }
 
 base::Result<void> TlsChannel::prepare() {
@@ -65,7 +70,7 @@ base::Result<void> TlsChannel::prepare() {
   const auto context = client_context();
   if (context) ssl_.reset(SSL_new(context.get()));  // which shares the context
   if (!ssl_) return tls_failed("TLS could not be set up");
-  // Uses memory BIOs, so that the socket keeps its own timeouts, and OpenSSL cannot raise SIGPIPE by writing.
+  // Uses memory BIOs, because OpenSSL could raise SIGPIPE by writing to the socket itself.
   SSL_set_bio(ssl_.get(), BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()));
 
   const std::string name = certificate_name(host_);
@@ -82,7 +87,7 @@ base::Result<void> TlsChannel::prepare() {
 }
 
 template <class Call>
-base::Result<int> TlsChannel::drive(Call call) {
+base::Result<std::optional<int>> TlsChannel::drive(Call call) {
   while (true) {
     ERR_clear_error();
     const int result = call();
@@ -104,50 +109,69 @@ base::Result<int> TlsChannel::drive(Call call) {
                                                          : "cannot establish a TLS connection");
     }
     if (!flushed) return fail(flushed.error());
-    if (why == SSL_ERROR_WANT_READ) {
-      if (const auto filled = fill(); !filled) return fail(filled.error());
-    }
+    if (why == SSL_ERROR_WANT_WRITE) continue;
+    const auto filled = fill();
+    if (!filled) return fail(filled.error());
+    if (!*filled) return std::nullopt;
   }
 }
 
-base::Result<void> TlsChannel::flush() {
+base::Result<bool> TlsChannel::flush() {
   BIO* out = SSL_get_wbio(ssl_.get());
   std::array<char, kRecordMax> buffer;
-  while (BIO_ctrl_pending(out) > 0) {
+  while (true) {
+    if (!unsent_.empty()) {
+      const auto sent = socket_->write(unsent_);
+      if (!sent) return fail(sent.error());
+      unsent_.erase(0, *sent);
+      if (!unsent_.empty()) return false;
+    }
+    if (BIO_ctrl_pending(out) == 0) break;
     const int size = BIO_read(out, buffer.data(), static_cast<int>(buffer.size()));
     if (size <= 0) break;
-    const auto written = socket_->write({buffer.data(), static_cast<std::size_t>(size)});
-    if (!written) return written;
+    const std::string_view bytes(buffer.data(), static_cast<std::size_t>(size));
+    const auto sent = socket_->write(bytes);
+    if (!sent) return fail(sent.error());
+    unsent_ = bytes.substr(*sent);
   }
-  return {};
+  unsent_.shrink_to_fit();
+  return true;
 }
 
-base::Result<void> TlsChannel::fill() {
+base::Result<bool> TlsChannel::fill() {
   std::array<char, kRecordMax> buffer;
   const auto got = socket_->read(buffer.data(), buffer.size());
   if (!got) return fail(got.error());
+  if (!*got) return false;
   // Without a TLS close_notify, an attacker may have truncated the answer.
-  if (*got == 0) return fail(ErrorCode::unavailable, "the server closed the connection without an answer");
-  BIO_write(SSL_get_rbio(ssl_.get()), buffer.data(), static_cast<int>(*got));
-  return {};
+  if (**got == 0) return fail(ErrorCode::unavailable, "the server closed the connection without an answer");
+  BIO_write(SSL_get_rbio(ssl_.get()), buffer.data(), static_cast<int>(**got));
+  return true;
 }
 
-base::Result<std::size_t> TlsChannel::read(char* buffer, std::size_t size) {
+base::Result<std::optional<std::size_t>> TlsChannel::read(char* buffer, std::size_t size) {
   const int most = static_cast<int>(std::min<std::size_t>(size, std::numeric_limits<int>::max()));
   const auto got = drive([&] { return SSL_read(ssl_.get(), buffer, most); });
   if (!got) return fail(got.error());
-  return static_cast<std::size_t>(*got);
+  if (!*got) return std::nullopt;
+  return static_cast<std::size_t>(**got);
 }
 
-base::Result<void> TlsChannel::write(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const int most = static_cast<int>(std::min(bytes.size(), kRecordMax));
-    const auto sent = drive([&] { return SSL_write(ssl_.get(), bytes.data(), most); });
+base::Result<std::size_t> TlsChannel::write(std::string_view bytes) {
+  std::size_t taken = 0;
+  while (taken < bytes.size()) {
+    const auto flushed = flush();
+    if (!flushed) return fail(flushed.error());
+    if (!*flushed) break;
+    const int most = static_cast<int>(std::min(bytes.size() - taken, kRecordMax));
+    const auto sent = drive([&] { return SSL_write(ssl_.get(), bytes.data() + taken, most); });
     if (!sent) return fail(sent.error());
-    if (*sent <= 0) return fail(ErrorCode::unavailable, "the server closed the connection");
-    bytes.remove_prefix(static_cast<std::size_t>(*sent));
+    // The server changes the keys: OpenSSL wants its bytes first, and the same text again.
+    if (!*sent) break;
+    if (**sent <= 0) return fail(ErrorCode::unavailable, "the server closed the connection");
+    taken += static_cast<std::size_t>(**sent);
   }
-  return {};
+  return taken;
 }
 
 }  // namespace baton::outbound

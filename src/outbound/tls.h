@@ -13,19 +13,22 @@ namespace baton::outbound {
 
 class TlsChannel final : public Channel {
  public:
-  // Performs the handshake. `host` is the name or address from the URL, never the address that it resolved
-  // to. An error says why, such as "the server's certificate is not trusted: certificate has expired".
-  static base::Result<std::unique_ptr<TlsChannel>> open(std::unique_ptr<Socket> socket,
+  // `host` is the name or address from the URL, never the address that it resolved to. `shake` comes next.
+  static base::Result<std::unique_ptr<TlsChannel>> over(std::unique_ptr<Socket> socket,
                                                         const std::string& host);
+  // Goes on with the handshake. Returns true once it is complete; call it again when there is more to read,
+  // or when `flush` has sent all. An error says why, such as "the server's certificate is not trusted:
+  // certificate has expired".
+  base::Result<bool> shake();
 
-  base::Result<std::size_t> read(char* buffer, std::size_t size) override;
-  base::Result<void> write(std::string_view bytes) override;
-  void bound_waits(std::chrono::milliseconds longest) override { socket_->bound_waits(longest); }
-  void begin(const WaitLimits& limits) override { socket_->begin(limits); }
-  bool is_quiet() const override {
-    return SSL_has_pending(ssl_.get()) == 0 && BIO_ctrl_pending(SSL_get_rbio(ssl_.get())) == 0 &&
-           socket_->is_quiet();
+  int fd() const override { return socket_->fd(); }
+  base::Result<std::optional<std::size_t>> read(char* buffer, std::size_t size) override;
+  base::Result<std::size_t> write(std::string_view bytes) override;
+  base::Result<bool> flush() override;
+  bool has_more() const override {
+    return SSL_has_pending(ssl_.get()) != 0 || BIO_ctrl_pending(SSL_get_rbio(ssl_.get())) > 0;
   }
+  bool is_quiet() const override { return !has_more() && socket_->is_quiet(); }
 
  private:
   struct Free {
@@ -36,15 +39,16 @@ class TlsChannel final : public Channel {
       : socket_(std::move(socket)), host_(std::move(host)) {}
   base::Result<void> prepare();
   // Repeats an OpenSSL call, moving bytes between it and the socket, until it completes; returns its result,
-  // or 0 if the other side closed the connection.
+  // 0 if the other side closed the connection, nullopt if it needs bytes that have not arrived.
   template <class Call>
-  base::Result<int> drive(Call call);
-  base::Result<void> flush();
-  base::Result<void> fill();
+  base::Result<std::optional<int>> drive(Call call);
+  // Gives OpenSSL bytes that have arrived. Returns false if there are none.
+  base::Result<bool> fill();
 
   const std::unique_ptr<Socket> socket_;
   const std::string host_;
   std::unique_ptr<SSL, Free> ssl_;
+  std::string unsent_;  // taken from OpenSSL; did not fit into the socket
 };
 
 }  // namespace baton::outbound

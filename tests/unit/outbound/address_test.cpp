@@ -6,7 +6,7 @@
 #include <string>
 
 #include "outbound/http_client.h"
-#include "outbound/socket.h"
+#include "outbound/wait_limits.h"
 
 namespace address_test {
 

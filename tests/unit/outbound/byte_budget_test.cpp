@@ -231,19 +231,4 @@ TEST_CASE("ByteBudget: an answer over its limit fails and is not cut off") {
   CHECK(answer.error().code == ErrorCode::too_large);
 }
 
-TEST_CASE("Channel: waits can have a limit even without a deadline") {
-  RawServer server([](RawServer& self, int connection) { self.be_silent(connection); });
-  const auto url = baton::outbound::parse_url(server.url());
-  REQUIRE(url);
-  WaitLimits limits;
-  auto socket = baton::outbound::Socket::connect({"127.0.0.1"}, url->port, patience(), limits);
-  REQUIRE(socket);
-  (*socket)->bound_waits(10ms);
-  REQUIRE((*socket)->write("GET / HTTP/1.1\r\n\r\n"));
-  char byte = 0;
-  const auto got = (*socket)->read(&byte, 1);
-  REQUIRE_FALSE(got);
-  CHECK(got.error().code == ErrorCode::deadline_exceeded);
-}
-
 }  // namespace byte_budget_test

@@ -11,7 +11,6 @@ namespace kept_connections_test {
 using baton::outbound::Channel;
 using baton::outbound::KeptConnections;
 using baton::outbound::SteadyTime;
-using baton::outbound::WaitLimits;
 using std::chrono::seconds;
 
 namespace {
@@ -19,10 +18,11 @@ namespace {
 class FakeChannel final : public Channel {
  public:
   FakeChannel(std::string name, bool is_quiet) : name_(std::move(name)), is_quiet_(is_quiet) {}
-  baton::base::Result<std::size_t> read(char*, std::size_t) override { return 0; }
-  baton::base::Result<void> write(std::string_view) override { return {}; }
-  void bound_waits(std::chrono::milliseconds) override {}
-  void begin(const WaitLimits&) override {}
+  int fd() const override { return -1; }
+  baton::base::Result<std::optional<std::size_t>> read(char*, std::size_t) override { return std::nullopt; }
+  baton::base::Result<std::size_t> write(std::string_view) override { return 0; }
+  baton::base::Result<bool> flush() override { return true; }
+  bool has_more() const override { return false; }
   bool is_quiet() const override { return is_quiet_; }
   const std::string& name() const { return name_; }
 
