@@ -142,6 +142,9 @@ void run(const FunctionExecutor::Function& function, const Turn& input,
 
 }  // namespace
 
+FunctionTurn::FunctionTurn(const Turn& input, std::shared_ptr<Shared> shared)
+    : input_(input), shared_(std::move(shared)), output_(shared_->gate, input.reply_ids) {}
+
 bool FunctionTurn::cancelled() const {
   return shared_->stopping();
 }
@@ -163,73 +166,22 @@ void FunctionTurn::hush() {
 }
 
 void FunctionTurn::text(std::string delta) {
-  stream(Streamed::text, std::move(delta));
-}
-
-void FunctionTurn::reasoning(std::string delta) {
-  stream(Streamed::reasoning, std::move(delta));
-}
-
-void FunctionTurn::stream(Streamed kind, std::string delta) {
-  if (kind != streamed_) end_stream();
-  streamed_ = kind;
-  if (!mask_) return tell(kind, std::move(delta));
-  if (!pieces_) pieces_.emplace(mask_());
-  std::string shown = pieces_->next(delta);
-  if (!shown.empty()) tell(kind, std::move(shown));
-}
-
-void FunctionTurn::end_stream() {
-  if (!pieces_) return;
-  std::string rest = pieces_->end();
-  pieces_.reset();
-  if (!rest.empty()) tell(streamed_, std::move(rest));
-}
-
-void FunctionTurn::reply(const std::string& name, std::string text, bool anew, bool last) {
-  end_stream();
-  const auto [place, is_new] = replies_.try_emplace(name);
-  Reply& reply = place->second;
-  if (is_new) reply.id.value = input_.reply_ids + std::to_string(replies_.size());
-  reply.begins = reply.begins || anew;
-  const bool withdraws = anew && text.empty();
-  if (anew) reply.pieces.reset();
-  if (mask_ && !withdraws) {
-    if (!reply.pieces) reply.pieces.emplace(mask_());
-    text = reply.pieces->next(text);
-    if (last) text += std::exchange(reply.pieces, std::nullopt)->end();
-  }
-  const bool tells = withdraws ? reply.is_shown : !text.empty() || (last && !reply.begins);
-  if (!tells) return;
-  reply.is_shown = !withdraws;
-  tell(ReplyPiece{reply.id, std::move(text), std::exchange(reply.begins, withdraws), last});
-}
-
-// Reports what the mask has held back of replies.
-void FunctionTurn::end_replies() {
-  for (auto& [name, reply] : replies_) {
-    if (!reply.pieces) continue;
-    std::string rest = std::exchange(reply.pieces, std::nullopt)->end();
-    if (!rest.empty()) tell(ReplyPiece{reply.id, std::move(rest), std::exchange(reply.begins, false), true});
-  }
-}
-
-void FunctionTurn::tell(ReplyPiece piece) {
-  shared_->gate.use([&](TurnSink& sink) { sink.reply(std::move(piece)); });
+  output_.text(std::move(delta));
   Shared::wait_for_room(shared_);
 }
 
-void FunctionTurn::tell(Streamed kind, std::string delta) {
-  shared_->gate.use([&](TurnSink& sink) {
-    if (kind == Streamed::text) sink.text(std::move(delta));
-    if (kind == Streamed::reasoning) sink.reasoning(std::move(delta));
-  });
+void FunctionTurn::reply(const std::string& name, std::string text, bool anew, bool last) {
+  output_.reply(name, std::move(text), anew, last);
+  Shared::wait_for_room(shared_);
+}
+
+void FunctionTurn::reasoning(std::string delta) {
+  output_.reasoning(std::move(delta));
   Shared::wait_for_room(shared_);
 }
 
 void FunctionTurn::emit(task::EventBody body) {
-  end_stream();
-  shared_->gate.use([&](TurnSink& sink) { sink.emit(std::move(body)); });
+  output_.emit(std::move(body));
   Shared::wait_for_room(shared_);
 }
 
@@ -240,8 +192,7 @@ DelegateResult FunctionTurn::delegate(DelegateRequest request) {
 }
 
 void FunctionTurn::begin_delegate(DelegateRequest request) {
-  end_stream();
-  shared_->gate.use([&](TurnSink& sink) { sink.delegate(std::move(request)); });
+  output_.delegate(std::move(request));
 }
 
 // If the gate was closed, the turn was dropped, and `wait_for` does not wait.
@@ -250,16 +201,7 @@ DelegateResult FunctionTurn::result_of(const std::string& id) {
 }
 
 void FunctionTurn::finish(Outcome outcome) {
-  if (std::exchange(is_over_, true)) return;
-  end_stream();
-  end_replies();
-  // An error may be assembled from parts that were masked separately, and only as a whole contain a
-  // secret.
-  if (const auto mask = mask_ ? mask_() : nullptr) {
-    if (auto* failed = std::get_if<Failed>(&outcome)) failed->error = mask->masked(failed->error);
-    if (auto* rejected = std::get_if<Rejected>(&outcome)) rejected->reason = mask->masked(rejected->reason);
-  }
-  shared_->gate.use([&](TurnSink& sink) { sink.finish(std::move(outcome)); });
+  output_.finish(std::move(outcome));
 }
 
 FunctionExecutor::FunctionExecutor(base::WorkerPool& pool, Function function)

@@ -8,12 +8,10 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
-#include <unordered_map>
 
 #include "agents/executor.h"
-#include "base/secret_mask.h"
+#include "agents/turn_output.h"
 #include "base/worker_pool.h"
 
 namespace baton::agents {
@@ -22,8 +20,7 @@ namespace baton::agents {
 class FunctionTurn {
  public:
   class Shared;
-  FunctionTurn(const Turn& input, std::shared_ptr<Shared> shared)
-      : input_(input), shared_(std::move(shared)) {}
+  FunctionTurn(const Turn& input, std::shared_ptr<Shared> shared);
 
   const Turn& input() const { return input_; }
   // Whether the agent was asked to stop, or the turn was dropped.
@@ -39,17 +36,12 @@ class FunctionTurn {
   // the turn was dropped.
   void hush();
 
-  // Masks secrets in streamed text, reasoning and errors from now on, even if a secret is split between
-  // pieces. `mask` is called when a text begins and for errors at the turn's end, which is after the
-  // function has returned: it must own all that it uses. It may return null. For agents elsewhere, whose
-  // other answers are masked as they are read.
-  using Mask = std::function<std::shared_ptr<const base::SecretMask>()>;
-  void hide(Mask mask) { mask_ = std::move(mask); }
+  // See TurnOutput. `mask` is called after the function has returned, too: it must own all that it uses.
+  using Mask = TurnOutput::Mask;
+  void hide(Mask mask) { output_.hide(std::move(mask)); }
 
   // These block while the sink has no room.
   void text(std::string delta);
-  // Text of one of several replies that are streamed in turns, under a name that only the function knows.
-  // `anew`: it replaces what the reply had; without text the reply is withdrawn. `last`: the reply ends.
   void reply(const std::string& name, std::string text, bool anew = false, bool last = false);
   void reasoning(std::string delta);
   void emit(task::EventBody body);
@@ -66,26 +58,8 @@ class FunctionTurn {
 
  private:
   const Turn& input_;
-  // A text that is streamed in pieces. Its end may be held back for the mask.
-  enum class Streamed { text, reasoning };
-  void stream(Streamed kind, std::string delta);
-  void end_stream();
-  void end_replies();
-  void tell(Streamed kind, std::string delta);
-  void tell(ReplyPiece piece);
-
   const std::shared_ptr<Shared> shared_;  // shared with the Execution
-  Mask mask_;
-  std::optional<base::SecretMask::Pieces> pieces_;  // of the open text
-  Streamed streamed_ = Streamed::text;
-  struct Reply {
-    task::ArtifactId id;
-    bool begins = true;  // nothing of it, or of what replaces it, was reported
-    bool is_shown = false;
-    std::optional<base::SecretMask::Pieces> pieces;
-  };
-  std::unordered_map<std::string, Reply> replies_;  // by the function's name
-  bool is_over_ = false;
+  TurnOutput output_;
 };
 
 class FunctionExecutor final : public Executor {
