@@ -20,7 +20,7 @@ agents::Catalogue::Make executors(const ExecutorServices& services) {
       return agents::remote_executor(services.callers, agent.card, agent.settings, services.outbound);
     }
     if (agent.settings.executor == agents::AgentSettings::Kind::openai) {
-      return agents::model_executor(services.callers, agent.settings, services.outbound);
+      return agents::model_executor(services.models, agent.settings, services.outbound);
     }
     if (agent.settings.executor == agents::AgentSettings::Kind::workflow) {
       return agents::workflow_executor(agent.settings, services.clock, services.choose, services.plans,

@@ -26,6 +26,7 @@
 #include "app/supervisor.h"
 #include "app/version.h"
 #include "base/clock.h"
+#include "base/event_loop.h"
 #include "base/log.h"
 #include "base/loggable.h"
 #include "base/text.h"
@@ -38,6 +39,9 @@
 
 namespace baton::app {
 namespace {
+
+// They read prompts and keys from files, and decode long answers.
+constexpr int kModelThreads = 4;
 
 bool is_in_memory(const StoreOptions& options) {
   return options.database == ":memory:";
@@ -304,6 +308,10 @@ int serve(const Config& configured, const std::function<LoadedConfig()>& read_ag
   // addition to those that run.
   base::WorkerPool callers("agent-call", 2 * config.engine.slots,
                            static_cast<std::size_t>(config.engine.slots));
+  base::EventLoop models("model-loop");
+  models.start();
+  // Each turn of a model has at most one function in it.
+  base::WorkerPool model_work("model-work", kModelThreads, std::numeric_limits<std::size_t>::max());
   const agents::Catalogue* chosen_from = nullptr;
   const auto choose = [&chosen_from](const std::string& skill, const std::string& tag) {
     const agents::Agent* agent = chosen_from->find_skilled(skill, tag);
@@ -311,6 +319,7 @@ int serve(const Config& configured, const std::function<LoadedConfig()>& read_ag
   };
   const ExecutorServices services{processes,
                                   callers,
+                                  {models, model_work},
                                   {config.outbound_origins, config.webhooks.policy, &breakers, &calls, traced,
                                    &answers, config.outbound_limits, config.proxy},
                                   steady,

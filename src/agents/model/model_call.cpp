@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <exception>
+#include <list>
+#include <optional>
+#include <utility>
 
 #include "base/text.h"
 #include "client/decode.h"
@@ -24,11 +28,14 @@ using Kind = ModelCallEnd::Kind;
 
 constexpr milliseconds kUsageWait{2'000};
 
+// Longer texts are decoded elsewhere, so that other turns do not wait.
+constexpr std::size_t kDecodedHere = outbound::ByteBudget::kFree;
+
 // Reads the bytes of one answer: a stream of events, or a single JSON document.
 class ModelAnswerReading {
  public:
   ModelAnswerReading(const AgentSettings& settings, outbound::Intake* intake, AnswerReader& answer,
-                     const OnAnswerPiece& on_piece)
+                     const ModelCall::OnPiece& on_piece)
       : line_max_(settings.line_max),
         output_max_(settings.output_max),
         intake_(intake),
@@ -36,34 +43,80 @@ class ModelAnswerReading {
         on_piece_(on_piece),
         events_(settings.line_max) {}
 
-  bool take(std::string_view piece) {
-    if (ended_ && left_for_usage().count() <= 0) return false;
+  // Reads the events of a piece of the answer, up to a long one.
+  void feed(std::string_view piece) {
+    is_over_ = is_over_ || (ended_ && left_for_usage().count() <= 0);
+    if (is_over_) return;
     bytes_ += piece.size();
     if (bytes_ > output_max_)
       return refuse("the model's answer is larger than its card allows (output_max_bytes)");
     if (!is_stream_) plain_.append(piece.substr(0, line_max_ + 1 - std::min(line_max_ + 1, plain_.size())));
     const auto goes_on = events_.feed(piece, [this](const protocol::SseEvent& event) {
       is_stream_ = true;
-      plain_.clear();
-      return take_event(event);
+      plain_ = {};
+      if (waiting_.empty() && !is_long(event)) {
+        take_event(event);
+      } else {
+        waiting_.push_back(event);
+      }
+      return this->goes_on();
     });
-    if (!goes_on)
-      return refuse("a line of the model's answer is longer than its card allows (line_max_bytes)");
-    if (intake_ != nullptr) intake_->keep(events_.unfinished() + plain_.size() + answer_.held());
-    return *goes_on;
+    if (!goes_on) refuse("a line of the model's answer is longer than its card allows (line_max_bytes)");
   }
 
-  // `lost`: why the connection ended before the answer did; empty: it did not.
-  ModelCallEnd end(const std::string& lost) {
+  // Collects what ends the answer. `lost`: why the connection ended before the answer did; empty: it did not.
+  void feed_end(const std::string& lost) {
     // Some servers leave out the empty line after the last event.
-    if (lost.empty() && !end_ && !is_over_) take("\n\n");
-    const bool is_whole = !is_stream_ && !end_ && !plain_.empty();
-    if (is_whole) take_json(plain_);
+    if (lost.empty() && goes_on()) feed("\n\n");
+    is_whole_ = !is_stream_ && !end_ && !plain_.empty();
+    if (is_whole_)
+      waiting_.push_back({.type = "message", .data = std::exchange(plain_, {}), .numbered = false});
+  }
+
+  bool has_next() const { return goes_on() && !waiting_.empty(); }
+  bool is_next_long() const { return is_long(waiting_.front()); }
+  bool goes_on() const { return !end_ && !is_over_; }
+
+  // Decodes the next event; `take_next` goes on with the result. From any thread, while no other function is
+  // called. Blocks until there is memory for it.
+  void decode_next() {
+    const protocol::SseEvent& event = waiting_.front();
+    const auto right = client::may_decode(event.data, intake_);
+    is_memory_short_ = !right;
+    try {
+      decoded_ = right ? decoded(event) : base::fail(right.error());
+    } catch (const std::exception& error) {
+      decoded_ = base::fail(base::ErrorCode::internal, "it cannot be read", error.what());
+    }
+  }
+
+  void take_next() {
+    const bool is_decoded = decoded_.has_value();
+    const protocol::SseEvent event = std::move(waiting_.front());
+    waiting_.pop_front();
+    if (is_decoded) {
+      auto piece = *std::exchange(decoded_, std::nullopt);
+      take_piece(std::move(piece));
+    } else {
+      take_event(event);
+    }
+    count();
+  }
+
+  // Counts the bytes that are kept.
+  void count() const {
+    std::size_t waiting = 0;
+    for (const protocol::SseEvent& event : waiting_) waiting += event.data.size();
+    if (intake_ != nullptr) intake_->keep(events_.unfinished() + plain_.size() + waiting + answer_.held());
+  }
+
+  // `lost`: as above. Call when all events are read.
+  ModelCallEnd end(const std::string& lost) const {
     if (end_) return *end_;
     if (answer_.end() == AnswerReader::End::broken_off)
       return {Kind::broken_off, "its server broke off the answer (" + answer_.finish_reason() + ")"};
     if (answer_.end() != AnswerReader::End::none) return {};
-    if (is_whole)
+    if (is_whole_)
       return {Kind::broken_off, "the model's answer is not of the API that the card names (model.api)"};
     return {Kind::broken_off, lost.empty() ? "the model's answer stopped before its end" : lost};
   }
@@ -81,36 +134,42 @@ class ModelAnswerReading {
     return std::chrono::ceil<milliseconds>(*ended_ + kUsageWait - std::chrono::steady_clock::now());
   }
 
-  bool take_event(const protocol::SseEvent& event) {
+  void take_event(const protocol::SseEvent& event) {
     if (event.data.starts_with("[DONE]")) {
       is_over_ = true;
       show(answer_.done());
-      return false;
+      return;
     }
     if (event.type == "error") {
       AnswerError error = protocol::models::read_error(event.data);
       error.message = outbound::words_of(event.data);
       return take_error(error);
     }
-    // Names are not of this protocol: such events are keep-alives.
-    const bool is_named = event.type != "message";
-    if (is_named && !json::Document::view_of(event.data).root().is_object()) return true;
-    return take_json(event.data);
+    take_piece(decoded(event));
   }
 
-  bool take_json(const std::string& json) {
-    const auto right = client::may_decode(json, intake_);
-    if (!right) return refuse(right.error().for_caller);
-    auto piece = answer_.take(json);
-    if (!piece && piece.error().code == base::ErrorCode::too_large) return refuse(piece.error().for_caller);
+  base::Result<AnswerPiece> decoded(const protocol::SseEvent& event) {
+    // Names are not of this protocol: such events are keep-alives.
+    const bool is_named = event.type != "message";
+    if (is_named && !json::Document::view_of(event.data).root().is_object()) return AnswerPiece();
+    return answer_.take(event.data);
+  }
+
+  static bool is_long(const protocol::SseEvent& event) {
+    return event.data.size() > kDecodedHere && event.type != "error";
+  }
+
+  void take_piece(base::Result<AnswerPiece> piece) {
+    const bool is_short = std::exchange(is_memory_short_, false);
+    if (!piece && (is_short || piece.error().code == base::ErrorCode::too_large))
+      return refuse(piece.error().for_caller);
     if (!piece) {
       end_ = {Kind::broken_off, "the model's answer is invalid: " + piece.error().for_caller};
-      return false;
+      return;
     }
     if (answer_.error()) return take_error(*answer_.error());
-    if (!show(std::move(*piece))) return false;
+    if (!show(std::move(*piece))) return;
     is_over_ = answer_.is_over();
-    return !is_over_;
   }
 
   bool show(AnswerPiece piece) {
@@ -121,26 +180,26 @@ class ModelAnswerReading {
   }
 
   // Once the answer has begun, another attempt is worthwhile whatever the reason.
-  bool take_error(const AnswerError& error) {
+  void take_error(const AnswerError& error) {
     const Kind kind = has_said_ ? Kind::broken_off : error.busy ? Kind::busy : Kind::refused;
     end_ = {kind, error.message.empty() ? error.code : error.message};
-    return false;
   }
 
-  bool refuse(std::string reason) {
-    end_ = {Kind::refused, std::move(reason)};
-    return false;
-  }
+  void refuse(std::string reason) { end_ = {Kind::refused, std::move(reason)}; }
 
   const std::size_t line_max_;
   const std::uint64_t output_max_;
   outbound::Intake* const intake_;
   AnswerReader& answer_;
-  const OnAnswerPiece& on_piece_;
+  const ModelCall::OnPiece& on_piece_;
   protocol::SseReader events_;
-  std::string plain_;  // the bytes received before the first event
+  std::list<protocol::SseEvent> waiting_;             // a long one and those after it
+  std::optional<base::Result<AnswerPiece>> decoded_;  // of the first one
+  bool is_memory_short_ = false;                      // `decoded_` says so
+  std::string plain_;                                 // the bytes received before the first event
   std::uint64_t bytes_ = 0;
   bool is_stream_ = false;
+  bool is_whole_ = false;
   bool has_said_ = false;
   bool is_over_ = false;                                        // nothing that follows counts
   std::optional<std::chrono::steady_clock::time_point> ended_;  // when the server has said the end
@@ -172,8 +231,14 @@ ModelCallEnd refusal_in(const HttpAnswer& answer, bool is_verbose) {
   return {kind, std::move(text), outbound::retry_after(answer)};
 }
 
-// The end of a call whose request got no answer or only a part of one.
-ModelCallEnd end_of(const outbound::Posted& posted, ModelAnswerReading& reading, bool is_verbose) {
+// Whether the end of the call depends on what was read of the answer.
+bool has_answer(const outbound::Posted& posted) {
+  using Came = outbound::Posted::Kind;
+  return posted.kind == Came::answered || (posted.kind == Came::lost && posted.has_begun);
+}
+
+// The end of a call whose request got no answer.
+ModelCallEnd end_of(const outbound::Posted& posted, bool is_verbose) {
   using Came = outbound::Posted::Kind;
   switch (posted.kind) {
     case Came::no_token:
@@ -185,44 +250,200 @@ ModelCallEnd end_of(const outbound::Posted& posted, ModelAnswerReading& reading,
     case Came::refused:
       return refusal_in(posted.answer, is_verbose);
     case Came::lost:
-      return posted.has_begun ? reading.end(posted.text) : ModelCallEnd{Kind::broken_off, posted.text};
     case Came::answered:
       break;
   }
-  return reading.end("");
+  return {Kind::broken_off, posted.text};
 }
 
 }  // namespace
 
-ModelCallEnd call_model(const AgentSettings& settings, const outbound::Rules& rules,
-                        outbound::Credentials& credentials, const ModelCall& call, AnswerReader& answer,
-                        const OnAnswerPiece& on_piece) {
-  base::SpanTimer timer(rules.spans, call.trace);
-  const protocol::models::Dialect& dialect = protocol::models::dialect_of(settings.model.api);
-  outbound::Post post{protocol::models::url_of(dialect, settings.endpoint.url),
-                      call.body,
-                      "text/event-stream, application/json",
-                      call.time_max,
-                      call.stop_fd,
-                      call.despite_breaker,
-                      timer.trace(),
-                      call.intake};
-  ModelAnswerReading reading(settings, call.intake, answer, on_piece);
-  post.headers = headers_of(settings.model, dialect);
-  post.patience = [&] { return reading.patience(); };
-  const outbound::Posted posted =
-      outbound::send_post(settings.endpoint, rules, credentials, post,
-                          [&](std::string_view piece) { return reading.take(piece); });
-  ModelCallEnd end = end_of(posted, reading, settings.verbose_errors);
-  if (call.intake != nullptr) call.intake->keep(0);
-  end.held = posted.held;
-  if (end.held || end.kind == Kind::busy || posted.kind == outbound::Posted::Kind::no_token)
-    end.retry_after = posted.retry_after;
-  end.text = outbound::shown_error(std::move(end.text), posted.token);
-  const bool is_over = end.kind == Kind::complete || end.kind == Kind::stopped;
-  outbound::add_call_span(
-      timer, {"chat " + settings.model.name, post.url, is_over ? "" : end.text, settings.model.name});
-  return end;
+class ModelCall::Running : public std::enable_shared_from_this<Running> {
+ public:
+  Running(std::shared_ptr<const Model> model, ModelRequestText request, std::unique_ptr<Reader> answer,
+          OnPiece on_piece, OnEnd on_end)
+      : model_(std::move(model)),
+        intake_(std::move(request.intake)),
+        answer_(std::move(answer)),
+        on_piece_(std::move(on_piece)),
+        on_end_(std::move(on_end)),
+        timer_(model_->rules.spans, request.trace),
+        reading_(model_->settings, intake_.get(), *answer_, on_piece_) {
+    const protocol::models::Dialect& dialect = protocol::models::dialect_of(model_->settings.model.api);
+    url_ = protocol::models::url_of(dialect, model_->settings.endpoint.url);
+    outbound::Post post{.url = url_,
+                        .body = std::move(request.body),
+                        .accept = "text/event-stream, application/json",
+                        .time_max = request.time_max,
+                        .despite_breaker = request.despite_breaker,
+                        .trace = timer_.trace(),
+                        .intake = intake_.get(),
+                        .patience = [this] { return patience(); },
+                        .headers = headers_of(model_->settings.model, dialect)};
+    post_.emplace(
+        outbound::PostCall::Services{model_->services.loop, model_->services.blocking},
+        model_->settings.endpoint, model_->rules, model_->credentials, std::move(post),
+        [this](std::string_view piece) { return take(piece); },
+        [this](outbound::Posted posted) { take_end(std::move(posted)); });
+  }
+
+  void start() {
+    const auto self = shared_from_this();
+    post_->start();
+  }
+
+  void cancel() {
+    if (std::exchange(is_over_, true)) return;
+    post_.reset();
+    end_span("");
+  }
+
+  void pause() {
+    is_full_ = true;
+    if (post_) post_->pause();
+  }
+  void resume() {
+    is_full_ = false;
+    if (post_ && !is_decoding_) post_->resume();
+  }
+
+ private:
+  // Another thread that decodes has `reading_` to itself.
+  milliseconds patience() { return is_decoding_ ? milliseconds(0) : reading_.patience(); }
+
+  // Returns whether to read on.
+  bool take(std::string_view piece) {
+    const auto self = shared_from_this();
+    reading_.feed(piece);
+    return read();
+  }
+
+  bool read() {
+    while (reading_.has_next()) {
+      if (reading_.is_next_long()) {
+        decode();
+        return true;
+      }
+      reading_.take_next();
+      if (is_over_) return false;
+    }
+    reading_.count();
+    return reading_.goes_on();
+  }
+
+  // Has the next event decoded by another thread.
+  void decode() {
+    is_decoding_ = true;
+    if (post_) post_->pause();
+    const bool is_taken = model_->services.blocking.try_submit([self = shared_from_this()]() mutable {
+      self->reading_.decode_next();
+      base::EventLoop& loop = self->model_->services.loop;
+      loop.post([self = std::move(self)] { self->go_on(); });
+    });
+    if (is_taken) return;
+    is_decoding_ = false;
+    end({Kind::unreachable, "too many answers are decoded at once"});
+  }
+
+  // The next event is decoded.
+  void go_on() {
+    is_decoding_ = false;
+    if (is_over_) return;
+    try {
+      take_decoded();
+    } catch (const std::exception&) {
+      end({Kind::broken_off, "the model's answer cannot be read"});
+    }
+  }
+
+  void take_decoded() {
+    reading_.take_next();
+    if (is_over_) return;
+    const bool goes_on = read();
+    if (is_over_ || is_decoding_) return;
+    if (!goes_on || posted_) return conclude();
+    if (!is_full_) post_->resume();
+  }
+
+  void take_end(outbound::Posted posted) {
+    const auto self = shared_from_this();
+    posted_ = std::move(posted);
+    post_.reset();
+    if (is_decoding_) return;
+    if (!read() || !is_decoding_) conclude();
+  }
+
+  // All that came is read.
+  void conclude() {
+    if (is_over_) return;
+    if (!posted_) posted_.emplace();  // nothing more is wanted of the server
+    if (!has_answer(*posted_)) return end(end_of(*posted_, model_->settings.verbose_errors));
+    if (!std::exchange(is_fed_, true)) {
+      reading_.feed_end(lost());
+      read();
+      if (is_decoding_ || is_over_) return;
+    }
+    end(reading_.end(lost()));
+  }
+
+  std::string lost() const {
+    return posted_->kind == outbound::Posted::Kind::lost ? posted_->text : std::string();
+  }
+
+  void end(ModelCallEnd end) {
+    is_over_ = true;
+    post_.reset();
+    const outbound::Posted posted = posted_ ? std::move(*posted_) : outbound::Posted();
+    if (intake_) intake_->keep(0);
+    end.held = posted.held;
+    if (end.held || end.kind == Kind::busy || posted.kind == outbound::Posted::Kind::no_token)
+      end.retry_after = posted.retry_after;
+    end.text = outbound::shown_error(std::move(end.text), posted.token);
+    end_span(end.kind == Kind::complete || end.kind == Kind::stopped ? "" : end.text);
+    const auto on_end = std::move(on_end_);
+    on_end(std::move(end), std::move(answer_));
+  }
+
+  void end_span(const std::string& error) {
+    const std::string& name = model_->settings.model.name;
+    outbound::add_call_span(timer_, {"chat " + name, url_, error, name});
+  }
+
+  const std::shared_ptr<const Model> model_;        // shared with the turn and the executor
+  const std::shared_ptr<outbound::Intake> intake_;  // shared with the turn
+  std::unique_ptr<Reader> answer_;
+  const OnPiece on_piece_;
+  OnEnd on_end_;
+  base::SpanTimer timer_;
+  ModelAnswerReading reading_;
+  std::string url_;
+  std::optional<outbound::PostCall> post_;
+  std::optional<outbound::Posted> posted_;
+  bool is_full_ = false;      // `pause`
+  bool is_decoding_ = false;  // another thread decodes the next event
+  bool is_fed_ = false;       // the end of the answer is among the events
+  bool is_over_ = false;
+};
+
+ModelCall::ModelCall(std::shared_ptr<const Model> model, ModelRequestText request,
+                     std::unique_ptr<Reader> answer, OnPiece on_piece, OnEnd on_end)
+    : running_(std::make_shared<Running>(std::move(model), std::move(request), std::move(answer),
+                                         std::move(on_piece), std::move(on_end))) {}
+
+ModelCall::~ModelCall() {
+  running_->cancel();
+}
+
+void ModelCall::start() {
+  running_->start();
+}
+
+void ModelCall::pause() {
+  running_->pause();
+}
+
+void ModelCall::resume() {
+  running_->resume();
 }
 
 }  // namespace baton::agents

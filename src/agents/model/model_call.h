@@ -1,16 +1,36 @@
-// One request to a language model's server.
+// ModelCall: one request to a language model's server, over an event loop.
+//
+// Threads: the loop's. Destroying it cancels the request.
 #pragma once
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "agents/settings.h"
+#include "base/event_loop.h"
+#include "base/worker_pool.h"
+#include "outbound/byte_budget.h"
 #include "outbound/credentials.h"
 #include "outbound/rules.h"
 #include "protocol/models/shared/answer.h"
 
 namespace baton::agents {
+
+// What all turns of a model share, and outlives them.
+struct ModelServices {
+  base::EventLoop& loop;       // where the turns are
+  base::WorkerPool& blocking;  // for reading files and decoding long texts
+};
+
+// A language model's server.
+struct Model {
+  AgentSettings settings;
+  outbound::Rules rules;
+  std::shared_ptr<outbound::Credentials> credentials;  // shared with the executor
+  ModelServices services;
+};
 
 // How a request ended.
 struct ModelCallEnd {
@@ -28,22 +48,38 @@ struct ModelCallEnd {
   bool held = false;  // unreachable: the breaker held the request back, for retry_after
 };
 
-struct ModelCall {
+struct ModelRequestText {
   std::string body;
   std::chrono::milliseconds time_max{};  // for all of it
-  int stop_fd = -1;                      // these two: see outbound::HttpRequest
   bool despite_breaker = false;
-  std::string trace = {};              // as in Post
-  outbound::Intake* intake = nullptr;  // as in Post; holds nothing when the call is over
+  std::string trace = {};                              // as in Post
+  std::shared_ptr<outbound::Intake> intake = nullptr;  // shared with the turn; holds nothing after the call
 };
 
-// Gets the content that a piece of the answer adds, and returns whether to continue.
-using OnAnswerPiece = std::function<bool(protocol::models::AnswerPiece piece)>;
+class ModelCall {
+ public:
+  using Reader = protocol::models::AnswerReader;
+  // Gets the content that a piece of the answer adds, and returns whether to continue.
+  using OnPiece = std::function<bool(protocol::models::AnswerPiece piece)>;
+  // Gets the answer as well. Called once, and may destroy the ModelCall.
+  using OnEnd = std::function<void(ModelCallEnd, std::unique_ptr<Reader>)>;
 
-// Blocks until the answer is complete, streamed or whole. The answer is bounded by line_max and
-// output_max.
-ModelCallEnd call_model(const AgentSettings& settings, const outbound::Rules& rules,
-                        outbound::Credentials& credentials, const ModelCall& call,
-                        protocol::models::AnswerReader& answer, const OnAnswerPiece& on_piece);
+  // The answer, streamed or whole, is bounded by line_max and output_max. Another thread decodes long texts,
+  // so that other turns do not wait.
+  ModelCall(std::shared_ptr<const Model> model, ModelRequestText request, std::unique_ptr<Reader> answer,
+            OnPiece on_piece, OnEnd on_end);
+  ~ModelCall();
+  ModelCall(const ModelCall&) = delete;
+  ModelCall& operator=(const ModelCall&) = delete;
+
+  // These are like those of outbound::Call.
+  void start();
+  void pause();
+  void resume();
+
+ private:
+  class Running;
+  const std::shared_ptr<Running> running_;  // shared with its callbacks while one of them runs
+};
 
 }  // namespace baton::agents

@@ -1,17 +1,22 @@
 #include "agents/model/model_turn.h"
 
 #include <algorithm>
+#include <exception>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "agents/client_call.h"
-#include "agents/function_executor.h"
 #include "agents/model/conversation.h"
 #include "agents/model/kept_rounds.h"
 #include "agents/model/model_call.h"
 #include "agents/model/tools.h"
+#include "agents/sink_gate.h"
 #include "agents/tool_spans.h"
+#include "agents/turn_output.h"
 #include "agents/usage.h"
 #include "base/id.h"
 #include "base/log.h"
@@ -39,116 +44,199 @@ constexpr milliseconds kRetryFirst{500}, kRetryMax{30'000};
 constexpr std::chrono::seconds kReachMax{30};
 constexpr std::size_t kCallIdMax = 256;  // bytes of an id that clients can be given
 
-class ModelTurn {
+// A turn as an object: it asks, pauses, carries out tools and waits for children without a thread. All of it
+// happens on the loop's thread, but for what `elsewhere` runs.
+class ModelTurn : public std::enable_shared_from_this<ModelTurn> {
  public:
-  ModelTurn(const AgentSettings& settings, const outbound::Rules& rules, outbound::Credentials& credentials,
-            FunctionTurn& turn)
-      : settings_(settings),
-        rules_(rules),
-        credentials_(credentials),
-        turn_(turn),
-        input_(turn.input()),
-        dialect_(protocol::models::dialect_of(settings.model.api)),
-        deadline_(Clock::now() + settings.turn_timeout),
-        rounds_max_(std::min<std::int64_t>(settings.model.tool_rounds,
+  ModelTurn(std::shared_ptr<const Model> model, Turn turn, std::shared_ptr<TurnSink> sink)
+      : model_(std::move(model)),
+        settings_(model_->settings),
+        rules_(model_->rules),
+        input_(std::move(turn)),
+        dialect_(protocol::models::dialect_of(settings_.model.api)),
+        deadline_(Clock::now() + settings_.turn_timeout),
+        rounds_max_(std::min<std::int64_t>(settings_.model.tool_rounds,
                                            input_.budget.rounds.value_or(task::kBudgetMax))),
         taken_(input_.taken),
-        tools_(settings.model, input_.tools),
-        intake_(rules.budget, input_.account, turn.stop_fd()),
-        kept_(read_kept_rounds(input_.kept)) {}
+        intake_(std::make_shared<outbound::Intake>(rules_.budget, input_.account)),
+        gate_(std::move(sink)),
+        turn_(gate_, input_.reply_ids) {
+    turn_.hide([credentials = model_->credentials] { return credentials->mask(); });
+  }
 
-  void run() {
+  // These may be called from any thread.
+  void begin() {
+    post([](ModelTurn& turn) { turn.prepare(); });
+  }
+  void cancel() {
+    post([](ModelTurn& turn) { turn.end_canceled(); });
+  }
+  void deliver(DelegateResult result) {
+    post([result = std::move(result)](ModelTurn& turn) mutable { turn.take(std::move(result)); });
+  }
+  void drop() {
+    gate_.close();
+    post([](ModelTurn& turn) { turn.release(); });
+  }
+
+ private:
+  base::EventLoop& loop() const { return model_->services.loop; }
+
+  // Runs a step of the turn on the loop's thread, unless the turn is over.
+  template <class F>
+  void post(F&& step) {
+    loop().post([self = shared_from_this(), step = std::forward<F>(step)]() mutable { self->run(step); });
+  }
+
+  template <class F>
+  void run(F&& step) {
+    if (is_over_) return;
+    const auto self = shared_from_this();
+    try {
+      step(*this);
+    } catch (const std::exception& error) {
+      break_down(error.what());
+    }
+  }
+
+  void break_down(const std::string& why) {
+    base::log_error(log_members(), "the turn of a model failed: {}", why);
+    finish(Failed{"the agent failed"});
+  }
+
+  // Runs `work` on a thread that may block, and `then` on the loop's. The turn does nothing meanwhile.
+  template <class Work, class Then>
+  void elsewhere(Work work, Then then) {
+    const bool is_taken =
+        model_->services.blocking.try_submit([self = shared_from_this(), work, then]() mutable {
+          ModelTurn& turn = *self;
+          try {
+            work(turn);
+          } catch (const std::exception& error) {
+            turn.loop().post([self = std::move(self), why = std::string(error.what())] {
+              self->run([&](ModelTurn& failed) { failed.break_down(why); });
+            });
+            return;
+          }
+          turn.loop().post([self = std::move(self), then] { self->run(then); });
+        });
+    if (!is_taken) finish(Failed{"too many turns are running at once; try again later"});
+  }
+
+  void prepare() {
     const Endpoint& endpoint = settings_.endpoint;
     if (endpoint.url.empty()) {
       return fail("set " + endpoint.url_env +
                   " to the base URL of its API, such as https://host/v1, and restart Baton");
     }
+    elsewhere([](ModelTurn& turn) { turn.read_conversation(); },
+              [](ModelTurn& turn) {
+                if (!turn.has_conversation_) return turn.fail("cannot read its system prompt (system_file)");
+                turn.go_on();
+              });
+  }
+
+  void read_conversation() {
     const auto system = system_of(settings_.model);
-    if (!system) return fail("cannot read its system prompt (system_file)");
+    if (!system) return;
     request_.model = settings_.model.name;
     request_.parameters = settings_.model.parameters;
     request_.messages = conversation_of(input_, settings_.model, *system);
-    tools_.rename(request_.messages);
-    request_.tools = tools_.functions();
-    for (const ModelRound& earlier : kept_.rounds) {
+    tools_.emplace(settings_.model, input_.tools);
+    tools_->rename(request_.messages);
+    request_.tools = tools_->functions();
+    kept_ = read_kept_rounds(input_.kept);
+    if (kept_.rounds.empty()) body_ = dialect_.write_request(request_);
+    has_conversation_ = true;
+  }
+
+  // Repeats the rounds of an earlier attempt; then asks the model.
+  void go_on() {
+    if (repeated_ < kept_.rounds.size()) {
+      const ModelRound earlier = kept_.rounds[repeated_++];
       ++round_;
       if (!earlier.text.empty()) turn_.text(earlier.text);
-      if (!carry_out(earlier)) return;
+      return carry_out(earlier);
     }
-    go_on();
-  }
-
- private:
-  void go_on() {
-    while (true) {
-      if (const std::string used_up = task::refusal_of_tokens(input_.budget, taken_); !used_up.empty())
-        return fail(used_up);
-      const auto answer = ask();
-      if (!answer) return;
-      ModelRound round{answer->text(), answer->calls(), answer->others()};
-      const bool is_paused = answer->end() == AnswerReader::End::paused;
-      const bool says_nothing =
-          round.calls.empty() && round.text.empty() && !answer->has_ended_early() && !is_paused;
-      if (says_nothing && !std::exchange(has_been_silent_, true)) {
-        base::log_warn(log_members(), "the model returned an empty answer; asking once more");
-        continue;
-      }
-      if (says_nothing) return fail("it returned an empty answer twice");
-      if (round.calls.empty() && !is_paused) return conclude(*answer);
-      if (++round_ > rounds_max_) {
-        return fail("it called tools more than " + base::counted(rounds_max_, "time") + " (max_rounds)");
-      }
-      if (calls_client(round)) return;
-      give_ids(round.calls);
-      kept_.rounds.push_back(round);
-      turn_.emit(state_of(kept_));
-      if (!carry_out(round)) return;
-    }
-  }
-
-  // Returns a whole answer; null if the turn is over.
-  std::unique_ptr<AnswerReader> ask() {
-    ModelCall call;
-    call.body = dialect_.write_request(request_);
-    call.stop_fd = turn_.stop_fd();
-    call.trace = turn_.input().trace;
-    call.intake = &intake_;
+    if (const std::string used_up = task::refusal_of_tokens(input_.budget, taken_); !used_up.empty())
+      return fail(used_up);
     unreachable_since_.reset();
     has_told_ = false;
-    outbound::Backoff backoff(kRetryFirst, kRetryMax);
-    while (true) {
-      auto answer = dialect_.reader({rules_.limits.arguments_max, settings_.model.think_tags, rounds_bytes_});
-      bool shown = false;
-      call.time_max = left();
-      const ModelCallEnd end = call_model(settings_, rules_, credentials_, call, *answer,
-                                          [&](AnswerPiece piece) { return show(std::move(piece), shown); });
-      if (turn_.cancelled()) return nullptr;
-      if (end.kind == CallKind::complete) {
-        log_usage(*answer);
-        return answer;
-      }
-      if (end.kind == CallKind::refused && !request_.without_extras && dialect_.is_about_extras(end.text)) {
-        base::log_warn(log_members(), "the model at {} is asked again without an option that it refuses: {}",
-                       url(), end.text);
-        request_.without_extras = true;
-        call.body = dialect_.write_request(request_);
-        continue;
-      }
-      const milliseconds time = time_for(end);
-      const auto pause = may_pass(end) ? backoff.after({end.retry_after, end.held}, time) : std::nullopt;
-      if (!pause) {
-        fail(settings_.verbose_errors ? url() + ": " + end.text : end.text);
-        return nullptr;
-      }
-      call.despite_breaker = pause->despite_breaker;
-      tell_of(end, shown);
-      if (turn_.wait_cancelled(pause->time)) return nullptr;
-      if (!shown) continue;
-      // BrokenOff withdraws the output that the caller has seen, and the turn runs again.
-      turn_.emit(state_of(kept_));
-      turn_.finish(BrokenOff{});
-      return nullptr;
+    despite_breaker_ = false;
+    backoff_.emplace(kRetryFirst, kRetryMax);
+    return body_.empty() ? write_request() : ask();
+  }
+
+  // A conversation with files takes a while to write, and memory: it is written anew for each try.
+  void write_request() {
+    elsewhere([](ModelTurn& turn) { turn.body_ = turn.dialect_.write_request(turn.request_); },
+              [](ModelTurn& turn) { turn.ask(); });
+  }
+
+  void ask() {
+    is_shown_ = false;
+    ModelRequestText request{std::exchange(body_, {}), left(), despite_breaker_, input_.trace, intake_};
+    call_.emplace(
+        model_, std::move(request),
+        dialect_.reader({rules_.limits.arguments_max, settings_.model.think_tags, rounds_bytes_}),
+        [this](AnswerPiece piece) { return show(std::move(piece)); },
+        [this](const ModelCallEnd& end, std::unique_ptr<AnswerReader> answer) {
+          run([&](ModelTurn& turn) { turn.take(end, *answer); });
+        });
+    call_->start();
+  }
+
+  // Returns whether to read on.
+  bool show(AnswerPiece piece) {
+    is_shown_ = is_shown_ || !piece.text.empty() || !piece.reasoning.empty();
+    if (!piece.reasoning.empty()) turn_.reasoning(std::move(piece.reasoning));
+    if (!piece.text.empty()) turn_.text(std::move(piece.text));
+    if (is_over_) return false;
+    if (!has_room()) call_->pause();
+    return true;
+  }
+
+  // Returns false if the sink wants no more for a while; it then calls back.
+  bool has_room() {
+    bool has_room = true;
+    gate_.use([&](TurnSink& sink) {
+      has_room = sink.ready([weak = weak_from_this()] {
+        const auto self = weak.lock();
+        if (!self) return;
+        self->post([](ModelTurn& turn) {
+          if (turn.call_ && turn.has_room()) turn.call_->resume();
+        });
+      });
+    });
+    return has_room;
+  }
+
+  // The request is over.
+  void take(const ModelCallEnd& end, const AnswerReader& answer) {
+    call_.reset();
+    if (end.kind == CallKind::complete) return take(answer);
+    if (end.kind == CallKind::refused && !request_.without_extras && dialect_.is_about_extras(end.text)) {
+      base::log_warn(log_members(), "the model at {} is asked again without an option that it refuses: {}",
+                     url(), end.text);
+      request_.without_extras = true;
+      return write_request();
     }
+    const milliseconds time = time_for(end);
+    const auto pause = may_pass(end) ? backoff_->after({end.retry_after, end.held}, time) : std::nullopt;
+    if (!pause) return fail(settings_.verbose_errors ? url() + ": " + end.text : end.text);
+    despite_breaker_ = pause->despite_breaker;
+    tell_of(end, is_shown_);
+    timer_ = loop().after(pause->time, [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->run([](ModelTurn& turn) { turn.ask_again(); });
+    });
+  }
+
+  void ask_again() {
+    timer_ = 0;
+    if (!is_shown_) return write_request();
+    // BrokenOff withdraws the output that the caller has seen, and the turn runs again.
+    turn_.emit(state_of(kept_));
+    finish(BrokenOff{});
   }
 
   // Says once for each request that the model's server is in trouble and that it is asked again. `shown`: the
@@ -173,13 +261,6 @@ class ModelTurn {
     return url.substr(0, url.find('?'));
   }
 
-  bool show(AnswerPiece piece, bool& shown) {
-    shown = shown || !piece.text.empty() || !piece.reasoning.empty();
-    if (!piece.reasoning.empty()) turn_.reasoning(std::move(piece.reasoning));
-    if (!piece.text.empty()) turn_.text(std::move(piece.text));
-    return !turn_.cancelled();
-  }
-
   // Whether another request may succeed.
   bool may_pass(const ModelCallEnd& end) {
     if (end.kind != CallKind::broken_off) return end.kind != CallKind::refused;
@@ -195,6 +276,30 @@ class ModelTurn {
                     std::chrono::duration_cast<milliseconds>(*unreachable_since_ + kReachMax - Clock::now()));
   }
 
+  // The model has answered.
+  void take(const AnswerReader& answer) {
+    log_usage(answer);
+    ModelRound round{answer.text(), answer.calls(), answer.others()};
+    const bool is_paused = answer.end() == AnswerReader::End::paused;
+    const bool says_nothing =
+        round.calls.empty() && round.text.empty() && !answer.has_ended_early() && !is_paused;
+    if (says_nothing && !std::exchange(has_been_silent_, true)) {
+      base::log_warn(log_members(), "the model returned an empty answer; asking once more");
+      return go_on();
+    }
+    if (says_nothing) return fail("it returned an empty answer twice");
+    if (round.calls.empty() && !is_paused) return conclude(answer);
+    if (++round_ > rounds_max_) {
+      return fail("it called tools more than " + base::counted(rounds_max_, "time") + " (max_rounds)");
+    }
+    if (calls_client(round)) return;
+    give_ids(round.calls);
+    kept_.rounds.push_back(round);
+    repeated_ = kept_.rounds.size();
+    turn_.emit(state_of(kept_));
+    carry_out(round);
+  }
+
   void conclude(const AnswerReader& answer) {
     const bool is_cut = answer.end() == AnswerReader::End::cut;
     if (answer.text().empty() && answer.has_ended_early()) {
@@ -202,7 +307,7 @@ class ModelTurn {
                            "shorten the message"
                          : "its server's content filter blocked the answer");
     }
-    if (!answer.has_ended_early()) return turn_.finish(Done{});
+    if (!answer.has_ended_early()) return finish(Done{});
     const std::string note =
         is_cut
             ? "The answer is incomplete: the model reached its length limit (" + answer.finish_reason() + ")."
@@ -211,19 +316,19 @@ class ModelTurn {
     // Elsewhere than in an artifact, the status's message is the reply.
     if (settings_.reply_as != AgentSettings::ReplyAs::artifact) {
       turn_.text("\n\n[" + note + "]");
-      return turn_.finish(Done{});
+      return finish(Done{});
     }
     task::Message said;
     said.role = task::Role::agent;
     said.parts.push_back(task::Part::of_text(note));
-    turn_.finish(Done{std::move(said)});
+    finish(Done{std::move(said)});
   }
 
   // A call of a client tool ends the turn, and the next turn begins with its result alone. The other calls
   // of the answer are dropped; the model makes them again if it still wants them.
   bool calls_client(const ModelRound& round) {
     for (const CalledTool& call : round.calls) {
-      ModelToolUse use = tools_.use_of(call);
+      ModelToolUse use = tools_->use_of(call);
       if (use.kind != ToolKind::client) continue;
       call_client(round, call, std::move(use));
       return true;
@@ -231,21 +336,56 @@ class ModelTurn {
     return false;
   }
 
-  // Returns whether the model is to be asked again with the results.
-  bool carry_out(const ModelRound& round) {
+  // Begins what the model wants done.
+  void carry_out(const ModelRound& round) {
     ChatMessage said = ChatMessage::of_text(ChatMessage::Role::assistant, round.text);
     if (round.text.empty()) said.parts.clear();
     said.calls = round.calls;
     said.others = round.others;
     std::vector<ModelToolUse> uses;
     for (CalledTool& call : said.calls) {
-      uses.push_back(tools_.use_of(call));
+      uses.push_back(tools_->use_of(call));
       // A server may parse the arguments when they are sent back to it.
       if (uses.back().kind == ToolKind::wrong) call.arguments = "{}";
     }
     request_.messages.push_back(std::move(said));
     rounds_bytes_ += bytes_beside_text(round);
-    return add_results(round, uses);
+    work_ = Work{round.calls, std::move(uses), {}, 0, Clock::now()};
+    for (std::size_t at = 0; at < work_->uses.size(); ++at) {
+      work_->timers.emplace_back(rules_.spans, input_.trace);
+      if (work_->uses[at].kind == ToolKind::agent) begin_child(work_->uses[at], child_id(at));
+    }
+    add_results();
+  }
+
+  // A child has stopped.
+  void take(DelegateResult result) {
+    results_.emplace(result.id, std::move(result));
+    if (work_) add_results();
+  }
+
+  // Adds the results of the calls, in order, as far as they have come. With all of them the model is asked
+  // again.
+  void add_results() {
+    for (std::size_t& at = work_->at; at < work_->uses.size(); ++at) {
+      std::string text = work_->uses[at].text;
+      if (work_->uses[at].kind == ToolKind::agent) {
+        const auto found = results_.find(child_id(at));
+        if (found == results_.end()) return;
+        const DelegateResult result = std::move(found->second);
+        results_.erase(found);
+        taken_.tokens += result.tokens;
+        text = words_of(result);
+        end_tool_span(work_->timers[at], work_->calls[at].name, work_->calls[at].id,
+                      result.error.empty() ? "" : "failed");
+      }
+      request_.messages.push_back(ChatMessage::of_text(ChatMessage::Role::tool, std::move(text)));
+      request_.messages.back().call_id = work_->calls[at].id;
+    }
+    // A child may have waited for the caller's answer; the engine's clock stops during that time, too.
+    deadline_ += Clock::now() - work_->begun;
+    work_.reset();
+    go_on();
   }
 
   // Replaces ids that the server has left out or used twice: Mistral's models take nine letters and digits.
@@ -259,38 +399,6 @@ class ModelTurn {
     }
   }
 
-  bool add_results(const ModelRound& round, const std::vector<ModelToolUse>& uses) {
-    std::vector<base::SpanTimer> timers;
-    for (std::size_t at = 0; at < uses.size(); ++at) {
-      timers.emplace_back(rules_.spans, input_.trace);
-      if (uses[at].kind == ToolKind::agent) begin_child(uses[at], child_id(at));
-    }
-    for (std::size_t at = 0; at < uses.size(); ++at) {
-      std::string text = uses[at].text;
-      if (uses[at].kind == ToolKind::agent) {
-        const Clock::time_point begun = Clock::now();
-        const DelegateResult result = turn_.result_of(child_id(at));
-        if (turn_.cancelled()) {
-          for (; at < uses.size(); ++at) {
-            if (uses[at].kind == ToolKind::agent)
-              end_tool_span(timers[at], round.calls[at].name, round.calls[at].id, kUnfinished);
-          }
-          return false;
-        }
-        // The child may have waited for the caller's answer; the engine's clock stops during that time,
-        // too.
-        deadline_ += Clock::now() - begun;
-        taken_.tokens += result.tokens;
-        text = words_of(result);
-        end_tool_span(timers[at], round.calls[at].name, round.calls[at].id,
-                      result.error.empty() ? "" : "failed");
-      }
-      request_.messages.push_back(ChatMessage::of_text(ChatMessage::Role::tool, std::move(text)));
-      request_.messages.back().call_id = round.calls[at].id;
-    }
-    return true;
-  }
-
   // The id is the same in every attempt at the turn, so that a repeated call gets the same child.
   std::string child_id(std::size_t at) const {
     return "call-" + std::to_string(round_) + "-" + std::to_string(at);
@@ -301,7 +409,7 @@ class ModelTurn {
     request.id = std::move(id);
     request.agent = use.agent;
     request.message.parts.push_back(task::Part::of_text(use.text));
-    turn_.begin_delegate(std::move(request));
+    turn_.delegate(std::move(request));
   }
 
   void call_client(const ModelRound& round, const CalledTool& called, ModelToolUse use) {
@@ -310,7 +418,7 @@ class ModelTurn {
     keep_with_call(message, called, round.others);
     std::string id = call.id;
     turn_.emit(std::move(call));
-    turn_.finish(Asked{std::move(id), false, std::move(message)});
+    finish(Asked{std::move(id), false, std::move(message)});
   }
 
   // Returns the server's own id if it is valid and no other call of the conversation has it, else a new
@@ -336,31 +444,86 @@ class ModelTurn {
     return std::max(milliseconds(0), std::chrono::duration_cast<milliseconds>(deadline_ - Clock::now()));
   }
 
-  void fail(const std::string& reason) { turn_.finish(Failed{"the model cannot answer: " + reason}); }
+  void fail(const std::string& reason) { finish(Failed{"the model cannot answer: " + reason}); }
+
+  void end_canceled() {
+    for (std::size_t at = work_ ? work_->at : 0; work_ && at < work_->uses.size(); ++at) {
+      if (work_->uses[at].kind == ToolKind::agent)
+        end_tool_span(work_->timers[at], work_->calls[at].name, work_->calls[at].id, kUnfinished);
+    }
+    finish(Canceled{});
+  }
+
+  // The engine may destroy the execution before this returns.
+  void finish(Outcome outcome) {
+    release();
+    turn_.finish(std::move(outcome));
+  }
+
+  void release() {
+    is_over_ = true;
+    call_.reset();
+    loop().cancel(std::exchange(timer_, 0));
+  }
 
   base::LogMembers log_members() const {
     return {{"agent", input_.agent.value}, {"task", input_.task.value}};
   }
 
+  const std::shared_ptr<const Model> model_;  // shared with the executor and its other turns
   const AgentSettings& settings_;
   const outbound::Rules& rules_;
-  outbound::Credentials& credentials_;
-  FunctionTurn& turn_;
-  const Turn& input_;
+  const Turn input_;
   const protocol::models::Dialect& dialect_;
   Clock::time_point deadline_;
   const std::int64_t rounds_max_;
-  task::Taken taken_;  // by the task, as known to this turn
-  const ModelTools tools_;
-  outbound::Intake intake_;
+  task::Taken taken_;                               // by the task, as known to this turn
+  const std::shared_ptr<outbound::Intake> intake_;  // shared with the call
+  std::optional<ModelTools> tools_;
   protocol::models::ModelRequest request_;
-  int round_ = 0;                 // answers with calls so far
-  std::size_t rounds_bytes_ = 0;  // of these, beside their texts
-  bool has_been_silent_ = false;  // an answer had neither text nor calls
-  bool has_warned_ = false;       // about usage that is not reported
   KeptRounds kept_;
+  bool has_conversation_ = false;  // these are complete
+  std::size_t repeated_ = 0;       // of the kept rounds
+  int round_ = 0;                  // answers with calls so far
+  std::size_t rounds_bytes_ = 0;   // of these, beside their texts
+  bool has_been_silent_ = false;   // an answer had neither text nor calls
+  bool has_warned_ = false;        // about usage that is not reported
+  bool is_over_ = false;
+
+  // The request that is being made.
+  std::string body_;  // empty: it must be written
+  std::optional<ModelCall> call_;
+  bool is_shown_ = false;  // the caller has seen a part of the answer
   std::optional<Clock::time_point> unreachable_since_;
-  bool has_told_ = false;  // of trouble with the request that is being made
+  bool has_told_ = false;  // of trouble with the request
+  bool despite_breaker_ = false;
+  std::optional<outbound::Backoff> backoff_;
+  base::EventLoop::TimerId timer_ = 0;  // of the pause before the next try
+
+  // The calls of the answer that are being carried out.
+  struct Work {
+    std::vector<CalledTool> calls;
+    std::vector<ModelToolUse> uses;
+    std::vector<base::SpanTimer> timers;
+    std::size_t at = 0;  // the first one without a result
+    Clock::time_point begun;
+  };
+  std::optional<Work> work_;
+  std::map<std::string, DelegateResult> results_;  // of children, by the id of the call
+
+  SinkGate gate_;
+  TurnOutput turn_;
+};
+
+class ModelExecution final : public Execution {
+ public:
+  explicit ModelExecution(std::shared_ptr<ModelTurn> turn) : turn_(std::move(turn)) {}
+  ~ModelExecution() override { turn_->drop(); }
+  void cancel() override { turn_->cancel(); }
+  void deliver(DelegateResult result) override { turn_->deliver(std::move(result)); }
+
+ private:
+  const std::shared_ptr<ModelTurn> turn_;  // shared with its callbacks
 };
 
 // A URL from the environment is the operator's word, as outbound.origins are.
@@ -371,33 +534,32 @@ outbound::Rules rules_for(const Endpoint& endpoint, outbound::Rules rules) {
 
 class ModelExecutor final : public Executor {
  public:
-  ModelExecutor(base::WorkerPool& pool, const AgentSettings& settings, const outbound::Rules& rules)
+  ModelExecutor(const ModelServices& services, const AgentSettings& settings, const outbound::Rules& rules)
       : refusal_(rules.refusal_of(settings.endpoint.url)),
-        credentials_(std::make_shared<outbound::Credentials>(settings.endpoint, rules)),
-        runs_(pool, [settings, rules, credentials = credentials_](FunctionTurn& turn) {
-          turn.hide([credentials] { return credentials->mask(); });
-          ModelTurn(settings, rules, *credentials, turn).run();
-        }) {}
+        model_(std::make_shared<const Model>(
+            settings, rules, std::make_shared<outbound::Credentials>(settings.endpoint, rules), services)) {}
 
   std::unique_ptr<Execution> start(Turn turn, std::shared_ptr<TurnSink> sink) override {
-    return runs_.start(std::move(turn), std::move(sink));
+    auto running = std::make_shared<ModelTurn>(model_, std::move(turn), std::move(sink));
+    running->begin();
+    return std::make_unique<ModelExecution>(std::move(running));
   }
 
   std::vector<std::string> missing() const override {
-    return outbound::missing_outside(!credentials_->missing(), "the key for the model's server", refusal_);
+    return outbound::missing_outside(!model_->credentials->missing(), "the key for the model's server",
+                                     refusal_);
   }
 
  private:
   const std::string refusal_;
-  const std::shared_ptr<outbound::Credentials> credentials_;  // shared with running turns
-  FunctionExecutor runs_;
+  const std::shared_ptr<const Model> model_;  // shared with running turns
 };
 
 }  // namespace
 
-std::unique_ptr<Executor> model_executor(base::WorkerPool& pool, const AgentSettings& settings,
+std::unique_ptr<Executor> model_executor(const ModelServices& services, const AgentSettings& settings,
                                          const outbound::Rules& rules) {
-  return std::make_unique<ModelExecutor>(pool, settings, rules_for(settings.endpoint, rules));
+  return std::make_unique<ModelExecutor>(services, settings, rules_for(settings.endpoint, rules));
 }
 
 }  // namespace baton::agents

@@ -1,0 +1,238 @@
+#include "agents/model/model_turn.h"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/agent_bench.h"
+#include "support/patience.h"
+#include "support/recording_sink.h"
+#include "unit/outbound/raw_server.h"
+
+namespace model_turn_test {
+
+using namespace baton;
+using test::AgentBench;
+using test::patience;
+using test::RawServer;
+using test::RecordingSink;
+
+namespace {
+
+constexpr const char* kHead = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
+constexpr const char* kDone =
+    "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+
+std::string said(const std::string& text) {
+  return "data: {\"choices\":[{\"delta\":{\"content\":\"" + text + "\"}}]}\n\n";
+}
+
+// A model on its own loop, with a server that does what a test wants.
+struct Bench {
+  explicit Bench(RawServer::Answer answer) : server(std::move(answer)) {
+    settings.endpoint.url = server.url();
+    settings.model.name = "tiny";
+    settings.turn_timeout = std::chrono::duration_cast<decltype(settings.turn_timeout)>(patience());
+    rules.policy.allow_private = true;
+    loop.start();
+  }
+
+  agents::Executor& executor() {
+    if (!made) made = agents::model_executor({loop, pool}, settings, rules);
+    return *made;
+  }
+  test::RunningTest start(agents::Turn turn = AgentBench::turn_of("hi")) {
+    test::RunningTest running;
+    running.turn = executor().start(std::move(turn), running.sink);
+    return running;
+  }
+
+  RawServer server;
+  agents::AgentSettings settings;
+  outbound::Rules rules;
+  base::EventLoop loop{"models"};
+  base::WorkerPool pool{"model-work", 2, 100};
+  std::unique_ptr<agents::Executor> made;
+};
+
+bool wait_for(const std::atomic<bool>& flag) {
+  const auto until = std::chrono::steady_clock::now() + patience();
+  while (!flag && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+  return flag;
+}
+
+}  // namespace
+
+TEST_CASE("ModelTurn: a stream becomes the text of the turn, which ends with it") {
+  Bench bench([](RawServer&, int connection) {
+    RawServer::say(connection, kHead + said("It is ") + said("sunny.") + kDone);
+  });
+  const auto running = bench.start();
+  REQUIRE(running.sink->wait_finished());
+  CHECK(running.sink->all_text() == "It is sunny.");
+  CHECK(running.sink->ending() == "done");
+}
+
+TEST_CASE("ModelTurn: a cancel, and an end from outside, close the connection at once") {
+  std::atomic<bool> is_closed{false};
+  Bench bench([&](RawServer& self, int connection) {
+    RawServer::say(connection, kHead + said("well"));
+    self.be_silent(connection);
+    is_closed = true;
+  });
+  auto canceled = bench.start();
+  REQUIRE(canceled.sink->wait_until([](const auto& sink) { return sink.all_text() == "well"; }));
+  canceled.turn->cancel();
+  REQUIRE(canceled.sink->wait_finished());
+  CHECK(canceled.sink->ending() == "canceled");
+  CHECK(wait_for(is_closed));
+
+  is_closed = false;
+  auto dropped = bench.start();
+  REQUIRE(dropped.sink->wait_until([](const auto& sink) { return sink.all_text() == "well"; }));
+  bench.made.reset();  // a running turn does not need its executor
+  dropped.turn.reset();
+  CHECK(wait_for(is_closed));
+  CHECK_FALSE(dropped.sink->finished());
+}
+
+TEST_CASE("ModelTurn: turns that are dropped in any state leave nothing behind") {
+  Bench bench([&](RawServer&, int connection) { RawServer::say(connection, kHead + said("well") + kDone); });
+  std::vector<test::RunningTest> all;
+  for (int i = 0; i < 200; ++i) {
+    all.push_back(bench.start());
+    if (i % 3 == 0) all.back().turn->cancel();
+    if (i % 2 == 0) all.back().turn.reset();
+    if (i % 50 == 7) REQUIRE(all.back().sink->wait_finished());
+  }
+  for (const auto& running : all) {
+    if (running.turn) REQUIRE(running.sink->wait_finished());
+    CHECK(running.sink->outcomes().size() <= 1);
+  }
+  all.clear();
+  // Those that are asking are stopped by the end of the loop.
+  for (int i = 0; i < 20; ++i) all.push_back(bench.start());
+  bench.pool.stop();
+  bench.loop.stop();
+}
+
+TEST_CASE("ModelTurn: a server that refuses connections is tried again, up to the turn's time") {
+  std::string url;
+  {
+    url = RawServer([](RawServer&, int) {}).url();
+  }
+  Bench bench([](RawServer&, int) {});
+  bench.settings.endpoint.url = url;
+  bench.settings.turn_timeout = std::chrono::seconds(1);
+  const auto running = bench.start();
+  REQUIRE(running.sink->wait_finished());
+  CHECK(running.sink->ending() == "the model cannot answer: the connection failed");
+  CHECK(running.sink->events().size() == 1);  // says once that it is unavailable
+}
+
+TEST_CASE("ModelTurn: while its output has no room the server has to wait, and nothing is lost") {
+  constexpr int kPieces = 3'000;
+  std::atomic<int> sent{0};
+  const std::string piece = said(std::string(1'000, 'x'));
+  Bench bench([&](RawServer&, int connection) {
+    RawServer::say(connection, kHead);
+    for (; sent < kPieces && RawServer::say(connection, piece); ++sent) {
+    }
+    RawServer::say(connection, kDone);
+  });
+  const auto sink = std::make_shared<RecordingSink>();
+  sink->fill();
+  const auto turn = bench.executor().start(AgentBench::turn_of("hi"), sink);
+  REQUIRE(sink->wait_until([](const auto& now) { return now.refused_room(); }));
+  CHECK(sink->text_now().size() < 100'000);
+  sink->make_room();
+  REQUIRE(sink->wait_finished());
+  CHECK(sink->all_text().size() == kPieces * 1'000);
+}
+
+TEST_CASE("ModelTurn: children's results come in any order, and the model is asked again with all of them") {
+  std::atomic<int> asked{0};
+  Bench bench([&](RawServer&, int connection) {
+    const auto call = [](int index) {
+      return R"({"index":)" + std::to_string(index) + R"(,"id":"c)" + std::to_string(index) +
+             R"(","type":"function","function":{"name":"helper","arguments":"{\"message\":\"go\"}"}})";
+    };
+    if (asked++ > 0) return void(RawServer::say(connection, kHead + said("thanks") + kDone));
+    RawServer::say(connection, std::string(kHead) + "data: {\"choices\":[{\"delta\":{\"tool_calls\":[" +
+                                   call(0) + "," + call(1) +
+                                   "]},\"finish_reason\":\"tool_calls\"}]}\n\ndata: [DONE]\n\n");
+  });
+  bench.settings.model.tools = {"helper"};
+  auto running = bench.start();
+  REQUIRE(running.sink->wait_until([](const auto& sink) { return sink.delegates().size() == 2; }));
+  const auto result = [](const std::string& id, const std::string& text) {
+    task::Task child;
+    task::Artifact said;
+    said.parts = {task::Part::of_text(text)};
+    child.artifacts.push_back(said);
+    return agents::DelegateResult{id, child, {}};
+  };
+  running.turn->deliver(result(running.sink->delegates()[1].id, "the second"));
+  running.turn->deliver(result(running.sink->delegates()[0].id, "the first"));
+  REQUIRE(running.sink->wait_finished());
+  CHECK(running.sink->ending() == "done");
+  CHECK(running.sink->all_text() == "thanks");
+  const std::string& requests = bench.server.requests();
+  CHECK(requests.find("the first") < requests.find("the second"));
+  CHECK(requests.find("the second") != std::string::npos);
+}
+
+TEST_CASE("ModelTurn: a cancel while it waits for a child or for a server ends it") {
+  std::atomic<int> asked{0};
+  Bench bench([&](RawServer&, int connection) {
+    if (asked++ > 0) return void(RawServer::say(connection, "HTTP/1.1 429 Wait\r\nRetry-After: 60\r\n\r\n"));
+    RawServer::say(connection,
+                   std::string(kHead) +
+                       R"(data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","type":"function",)"
+                       R"("function":{"name":"helper","arguments":"{\"message\":\"go\"}"}}]},)"
+                       R"("finish_reason":"tool_calls"}]})"
+                       "\n\ndata: [DONE]\n\n");
+  });
+  bench.settings.model.tools = {"helper"};
+  auto waiting = bench.start();
+  REQUIRE(waiting.sink->wait_until([](const auto& sink) { return sink.delegates().size() == 1; }));
+  waiting.turn->cancel();
+  REQUIRE(waiting.sink->wait_finished());
+  CHECK(waiting.sink->ending() == "canceled");
+
+  auto pausing = bench.start();
+  REQUIRE(pausing.sink->wait_until([](const auto& sink) { return !sink.events().empty(); }));
+  pausing.turn->cancel();
+  REQUIRE(pausing.sink->wait_finished());
+  CHECK(pausing.sink->ending() == "canceled");
+}
+
+TEST_CASE("ModelTurn: long texts, in a stream or as a whole answer, are read in their order") {
+  const std::string text(200'000, 'y');
+  std::atomic<int> asked{0};
+  Bench bench([&](RawServer&, int connection) {
+    if (asked++ == 0) {
+      RawServer::say(connection, kHead + said("a ") + said(text) + said(" z") + kDone);
+      return;
+    }
+    const std::string whole = R"({"object":"chat.completion","choices":[{"index":0,"message":{"content":")" +
+                              text + R"("},"finish_reason":"stop"}]})";
+    RawServer::say(connection,
+                   "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(whole.size()) + "\r\n\r\n" + whole);
+  });
+  outbound::ByteBudget budget;
+  bench.rules.budget = &budget;
+  for (const std::string& wanted : {"a " + text + " z", text}) {
+    auto running = bench.start();
+    REQUIRE(running.sink->wait_finished());
+    CHECK(running.sink->ending() == "done");
+    CHECK(running.sink->all_text() == wanted);
+  }
+  CHECK(budget.counts().bytes == 0);
+}
+
+}  // namespace model_turn_test
