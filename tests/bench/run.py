@@ -14,8 +14,8 @@ import machine
 import readme
 import samples
 from context import Context, Places
-from suites import (command, crowds, hop, node_deaths, node_events, node_streams, nodes, peers, plan, postgres, purge,
-                    sizes, stored, throughput, traces)
+from suites import (command, crowds, hop, models, node_deaths, node_events, node_streams, nodes, peers, plan, postgres,
+                    purge, sizes, stored, throughput, traces)
 
 
 SUITES = {
@@ -31,6 +31,7 @@ SUITES = {
     "purge": purge.run,
     "command": command.run,
     "hop": hop.run,
+    "models": models.run,
     "plan": plan.run,
     "traces": traces.run,
 }

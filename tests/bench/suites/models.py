@@ -1,0 +1,99 @@
+"""Turns of a language model that streams at a steady pace: what a token and a running turn cost."""
+import json
+import subprocess
+
+import a2a
+from samples import Samples, number, table
+from servers import Baton, Server, settled_kib
+
+# Turns at the same time, and tokens a second of each.
+CASES = [(1, 10), (100, 10), (500, 10), (1000, 10), (2000, 5)]
+
+
+class PacedModel(Server):
+    def __init__(self, places):
+        super().__init__(places, "paced model")
+
+    def command(self):
+        return ["node", self.places.bench / "servers/model.mjs"]
+
+
+class ModelBaton(Baton):
+    """Baton with an agent that is the model, and room for all of its turns."""
+
+    def __init__(self, places, model):
+        super().__init__(places, agent="model")
+        self.origin = model.url("")
+        (self.agents / "model").mkdir()
+        (self.agents / "model/card.json").write_text(json.dumps({
+            "name": "Model", "description": "A paced model.", "version": "1",
+            "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"],
+            "skills": [{"id": "say", "name": "Say", "description": "For measurements.", "tags": ["bench"]}],
+            "baton": {"executor": "openai", "url": f"{self.origin}/v1", "model": {"name": "paced"},
+                      "concurrency": 10000}}), encoding="utf-8")
+
+    def environment(self):
+        return super().environment() | {"BATON_OUTBOUND_ORIGINS": self.origin, "BATON_ENGINE_SLOTS": "4000"}
+
+
+class Callers:
+    def __init__(self, server, count, words):
+        self.process = subprocess.Popen(
+            ["node", server.places.bench / "client/model_callers.mjs", server.url(), str(count), words],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        self.process.wait(60)
+        self.process.stdout.close()
+
+    def ask(self, command):
+        self.process.stdin.write(f"{command}\n")
+        self.process.stdin.flush()
+        found = json.loads(self.process.stdout.readline())
+        if found["failures"]:
+            raise RuntimeError(f"{found['failures']} turns failed")
+        return found
+
+
+def measure(context, turns, pace):
+    seconds = max(context.seconds, 2)
+    with PacedModel(context.places) as model, ModelBaton(context.places, model) as server:
+        with a2a.Caller(server, "1.0") as caller:
+            caller.task(a2a.send("1.0", "1 token, 10 a second", message_id="warm"))
+        before = settled_kib(server)
+        words = f"{(seconds + 60) * pace} tokens, {pace} a second"
+        with Callers(server, turns, words) as callers:
+            callers.ask("begun")
+            callers.ask("measure 1000")
+            cpu = server.cpu_seconds()
+            found = callers.ask(f"measure {seconds * 1000}")
+            cpu = server.cpu_seconds() - cpu
+            resident, threads = server.resident_kib(), server.threads()
+    wanted = turns * pace * seconds
+    if found["tokens"] < 0.8 * wanted:
+        raise RuntimeError(f"only {found['tokens']} of {wanted} tokens arrived")
+    return found | {"us": cpu / found["tokens"] * 1e6, "threads": threads, "kib": (resident - before) / turns}
+
+
+def run(context):
+    rows = []
+    for turns, pace in context.scaled(CASES, CASES[:2]):
+        samples = Samples()
+        for _ in range(context.rounds):
+            context.say(f"models, {turns} turns")
+            samples.append(measure(context, turns, pace))
+        rows.append([turns, pace, number(samples.median("us")), number(samples.median("p50_ms")),
+                     number(samples.median("p99_ms")), f"{samples.median('threads'):.0f}",
+                     number(max(samples.median("kib"), 0.1))])
+        if turns == 2000:
+            threads, kib = samples.median("threads"), samples.median("kib")
+            context.target("threads with 2,000 running turns of a model", "at most 32", f"{threads:.0f}", threads <= 32)
+            context.target("resident memory of a running turn, at 2,000", "at most 70 KiB", f"{number(kib)} KiB",
+                           kib <= 70)
+    context.section("Turns of a language model", table(
+        ["turns", "tokens a second of each", "us of CPU a token", "delay p50 ms", "p99 ms", "threads",
+         "KiB a turn"], rows))
