@@ -113,6 +113,8 @@ class Intake {
   // Like `take`, but returns false instead of waiting. Then wait until `room_fd` is readable, and try again.
   base::Result<bool> try_take(std::size_t bytes);
   int room_fd() const { return room_->get(); }
+  // Ends the wait that `try_take` has begun, if there is one.
+  void stop_waiting();
   // Reduces the held bytes to `bytes`, and releases the others.
   void keep(std::size_t bytes);
   // Returns true if this holds more than a call may hold without the budget.
@@ -139,7 +141,6 @@ class Intake {
   // Calls `grant` with the further bytes that holding `bytes` more needs, if there are any.
   template <class Grant>
   base::Result<bool> take_by(std::size_t bytes, Grant grant);
-  void stop_waiting();
 
   ByteBudget* const budget_;
   const std::string account_;

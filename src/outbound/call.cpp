@@ -71,29 +71,33 @@ std::string host_header(const Url& url) {
   return is_usual ? authority.substr(0, authority.rfind(':')) : authority;
 }
 
-// The head of the request, with the body if that is small.
+bool is_before(std::string_view left, std::string_view right) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  return std::ranges::lexicographical_compare(left, right, {}, lower, lower);
+}
+
+// The head of the request, with the body if that is small. The headers are in alphabetical order.
 std::string text_of(const HttpRequest& request, const Url& url) {
   const std::string host = host_header(url);
   const bool is_for_proxy = url.scheme == "http" && request.proxy.serves(url);
-  std::string text =
-      request.method + " " + (is_for_proxy ? "http://" + host : "") + url.target + " HTTP/1.1\r\n";
-  const auto add = [&](std::string_view name, std::string_view value) {
-    text.append(name).append(": ").append(value).append("\r\n");
+  auto headers = request.headers;
+  const auto has = [&](std::string_view name) {
+    return std::ranges::any_of(headers, [&](const auto& one) { return base::same_word(one.first, name); });
   };
-  add("Host", host);
   const std::string login = is_for_proxy ? request.proxy.authorization() : "";
-  if (!login.empty()) add("Proxy-Authorization", login);
-  for (const auto& [name, value] : request.headers) add(name, value);
-  const auto has = [&](std::string_view wanted) {
-    return std::ranges::any_of(request.headers,
-                               [&](const auto& header) { return base::same_word(header.first, wanted); });
-  };
-  if (!has("User-Agent")) add("User-Agent", "Baton");
-  if (!has("Accept")) add("Accept", "*/*");
-  if (!request.content_type.empty()) add("Content-Type", request.content_type);
+  if (!login.empty()) headers.emplace_back("Proxy-Authorization", login);
+  if (!has("User-Agent")) headers.emplace_back("User-Agent", "Baton");
+  if (!has("Accept")) headers.emplace_back("Accept", "*/*");
+  if (!request.content_type.empty()) headers.emplace_back("Content-Type", request.content_type);
   if (!request.body.empty() || request.method == "POST")
-    add("Content-Length", std::to_string(request.body.size()));
-  if (!request.repeats_safely) add("Connection", "close");
+    headers.emplace_back("Content-Length", std::to_string(request.body.size()));
+  if (!request.repeats_safely) headers.emplace_back("Connection", "close");
+  std::ranges::stable_sort(
+      headers, is_before, [](const auto& one) -> const auto& { return one.first; });
+
+  std::string text = request.method + " " + (is_for_proxy ? "http://" + host : "") + url.target +
+                     " HTTP/1.1\r\nHost: " + host + "\r\n";
+  for (const auto& [name, value] : headers) text.append(name).append(": ").append(value).append("\r\n");
   text += "\r\n";
   if (request.body.size() <= kSmallBody) text += request.body;
   return text;
@@ -618,8 +622,8 @@ class Call::Running : public std::enable_shared_from_this<Running> {
   void drop_channel() {
     watch(-1, 0);
     channel_.reset();
-    unread_.clear();
-    is_short_of_room_ = false;
+    unread_ = {};
+    if (std::exchange(is_short_of_room_, false)) request_->intake->stop_waiting();
   }
 
   // Watches this descriptor instead of the one before; -1: none.

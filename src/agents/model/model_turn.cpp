@@ -74,9 +74,11 @@ class ModelTurn : public std::enable_shared_from_this<ModelTurn> {
   void deliver(DelegateResult result) {
     post([result = std::move(result)](ModelTurn& turn) mutable { turn.take(std::move(result)); });
   }
-  void drop() {
-    gate_.close();
-    post([](ModelTurn& turn) { turn.release(); });
+  // Its memory is released on the loop's thread, too.
+  static void drop(std::shared_ptr<ModelTurn> turn) {
+    turn->gate_.close();
+    base::EventLoop& loop = turn->loop();
+    loop.post([turn = std::move(turn)] { turn->run([](ModelTurn& self) { self.release(); }); });
   }
 
  private:
@@ -518,12 +520,12 @@ class ModelTurn : public std::enable_shared_from_this<ModelTurn> {
 class ModelExecution final : public Execution {
  public:
   explicit ModelExecution(std::shared_ptr<ModelTurn> turn) : turn_(std::move(turn)) {}
-  ~ModelExecution() override { turn_->drop(); }
+  ~ModelExecution() override { ModelTurn::drop(std::move(turn_)); }
   void cancel() override { turn_->cancel(); }
   void deliver(DelegateResult result) override { turn_->deliver(std::move(result)); }
 
  private:
-  const std::shared_ptr<ModelTurn> turn_;  // shared with its callbacks
+  std::shared_ptr<ModelTurn> turn_;  // shared with its callbacks
 };
 
 // A URL from the environment is the operator's word, as outbound.origins are.

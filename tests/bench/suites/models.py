@@ -73,10 +73,8 @@ def measure(context, turns, pace):
             found = callers.ask(f"measure {seconds * 1000}")
             cpu = server.cpu_seconds() - cpu
             resident, threads = server.resident_kib(), server.threads()
-    wanted = turns * pace * seconds
-    if found["tokens"] < 0.8 * wanted:
-        raise RuntimeError(f"only {found['tokens']} of {wanted} tokens arrived")
-    return found | {"us": cpu / found["tokens"] * 1e6, "threads": threads, "kib": (resident - before) / turns}
+    return found | {"share": found["tokens"] / (turns * pace * seconds), "us": cpu / found["tokens"] * 1e6,
+                    "threads": threads, "kib": (resident - before) / turns}
 
 
 def run(context):
@@ -86,14 +84,14 @@ def run(context):
         for _ in range(context.rounds):
             context.say(f"models, {turns} turns")
             samples.append(measure(context, turns, pace))
-        rows.append([turns, pace, number(samples.median("us")), number(samples.median("p50_ms")),
-                     number(samples.median("p99_ms")), f"{samples.median('threads'):.0f}",
-                     number(max(samples.median("kib"), 0.1))])
+        rows.append([turns, pace, f"{100 * samples.median('share'):.0f} %", number(samples.median("us")),
+                     number(samples.median("p50_ms")), number(samples.median("p99_ms")),
+                     f"{samples.median('threads'):.0f}", number(max(samples.median("kib"), 0.1))])
         if turns == 2000:
             threads, kib = samples.median("threads"), samples.median("kib")
             context.target("threads with 2,000 running turns of a model", "at most 32", f"{threads:.0f}", threads <= 32)
             context.target("resident memory of a running turn, at 2,000", "at most 70 KiB", f"{number(kib)} KiB",
                            kib <= 70)
     context.section("Turns of a language model", table(
-        ["turns", "tokens a second of each", "us of CPU a token", "delay p50 ms", "p99 ms", "threads",
-         "KiB a turn"], rows))
+        ["turns", "tokens a second of each", "of these in time", "us of CPU a token", "delay p50 ms", "p99 ms",
+         "threads", "KiB a turn"], rows))
