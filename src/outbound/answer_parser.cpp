@@ -4,15 +4,11 @@
 
 #include "base/text.h"
 #include "http/http_text.h"
+#include "outbound/answer_rules.h"
 
 namespace baton::outbound {
 namespace {
 
-constexpr std::size_t kHeadMax = 32 * 1024;
-constexpr int kLinesMax = 100;
-constexpr std::size_t kFirstLineMax = 1024;
-constexpr std::size_t kLineMax = 8 * 1024;
-constexpr int kInterimsMax = 16;
 constexpr std::size_t kChunkMax = std::size_t{1} << 58;  // so that sixteen times as much can be counted
 
 // 101 changes the protocol, so it is not interim.
@@ -53,7 +49,7 @@ void AnswerParser::end() {
 
 bool AnswerParser::stays_open() const {
   const bool has_end = framing_ != Framing::until_close || has_no_body();
-  return head_.is_http_1_1 && has_end && !http::list_has(header("Connection"), "close");
+  return outbound::stays_open(head_.is_http_1_1, has_end, header("Connection"));
 }
 
 std::size_t AnswerParser::feed_head(std::string_view bytes) {

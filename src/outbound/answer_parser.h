@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "http/chunked_body.h"
+#include "outbound/answer_rules.h"
 
 namespace baton::outbound {
 
@@ -41,8 +42,7 @@ class AnswerParser {
 
   State state() const { return state_; }
   const Head& head() const { return head_; }
-  // True if the answer has no body, whatever its headers say (RFC 9112, 6.3).
-  bool has_no_body() const { return head_.status < 200 || head_.status == 204 || head_.status == 304; }
+  bool has_no_body() const { return outbound::has_no_body(head_.status); }
   // True if the server keeps the connection open, and the end of the answer is not that of the stream.
   bool stays_open() const;
 
@@ -61,7 +61,7 @@ class AnswerParser {
   Framing framing_ = Framing::until_close;
   std::string line_;  // the beginning of an unfinished one
   std::size_t head_size_ = 0;
-  int lines_ = 0;
+  std::size_t lines_ = 0;
   int interims_ = 0;
   Head head_;
   std::uint64_t left_ = 0;

@@ -100,7 +100,7 @@ base::Result<void> ByteBudget::wait(std::unique_lock<std::mutex>& lock, const Wa
       break;
     }
     if (is_stopped(limits.stop_fd)) {
-      result = fail(ErrorCode::unavailable, "the request was canceled");
+      result = fail(canceled());
       break;
     }
     changed_.wait_until(lock, std::min(limits.deadline.value_or(SteadyTime::max()), now + kLookAtStop));

@@ -8,13 +8,9 @@
 #include <optional>
 #include <utility>
 
-#include "base/text.h"
 #include "outbound/answer_parser.h"
-#include "outbound/call_report.h"
-#include "outbound/kept_connections.h"
-#include "outbound/race.h"
-#include "outbound/resolver.h"
-#include "outbound/tls.h"
+#include "outbound/dial.h"
+#include "outbound/request_rules.h"
 
 namespace baton::outbound {
 namespace {
@@ -23,53 +19,11 @@ using base::ErrorCode;
 using base::fail;
 using std::chrono::milliseconds;
 
-constexpr int kHopsMax = 5;
 constexpr std::size_t kReadMax = 16 * 1024;
 // Reads in a row, before the other descriptors of the loop get their turn.
 constexpr int kReadsMax = 4;
 // A body of this size leaves together with the head.
 constexpr std::size_t kSmallBody = 16 * 1024;
-// The longest silence of a server whose answer holds a part of the byte budget.
-constexpr std::chrono::seconds kStallMax{30};
-// How long a proxy may take to reach the target.
-constexpr std::chrono::seconds kTunnelTime{30};
-
-// Rejects control characters: a line end in a value could inject another header.
-bool is_header_value(std::string_view value) {
-  return std::all_of(value.begin(), value.end(), [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return byte >= 0x20 && byte != 0x7f;
-  });
-}
-
-// Reserved headers determine where the request goes and where it ends, so only this file sets them.
-bool is_reserved_header(std::string_view name) {
-  constexpr std::array kReserved{"Host", "Content-Length", "Transfer-Encoding", "Connection",
-                                 "Proxy-Authorization"};
-  return std::any_of(kReserved.begin(), kReserved.end(),
-                     [&](std::string_view reserved) { return base::same_word(name, reserved); });
-}
-
-base::Result<void> check(const HttpRequest& request) {
-  if (request.method != "GET" && request.method != "POST" && request.method != "DELETE") {
-    return fail(ErrorCode::invalid_argument, "only GET, POST and DELETE requests are supported");
-  }
-  if (!is_header_value(request.content_type)) {
-    return fail(ErrorCode::invalid_argument, "the content type contains invalid characters");
-  }
-  for (const auto& [name, value] : request.headers) {
-    if (!base::is_token(name) || is_reserved_header(name) || !is_header_value(value)) {
-      return fail(ErrorCode::invalid_argument, "a header contains invalid characters", name);
-    }
-  }
-  return {};
-}
-
-std::string host_header(const Url& url) {
-  const std::string authority = authority_of(url);
-  const bool is_usual = url.port == (url.scheme == "https" ? 443 : 80);
-  return is_usual ? authority.substr(0, authority.rfind(':')) : authority;
-}
 
 bool is_before(std::string_view left, std::string_view right) {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
@@ -78,85 +32,17 @@ bool is_before(std::string_view left, std::string_view right) {
 
 // The head of the request, with the body if that is small. The headers are in alphabetical order.
 std::string text_of(const HttpRequest& request, const Url& url) {
-  const std::string host = host_header(url);
-  const bool is_for_proxy = url.scheme == "http" && request.proxy.serves(url);
-  auto headers = request.headers;
-  const auto has = [&](std::string_view name) {
-    return std::ranges::any_of(headers, [&](const auto& one) { return base::same_word(one.first, name); });
-  };
-  const std::string login = is_for_proxy ? request.proxy.authorization() : "";
-  if (!login.empty()) headers.emplace_back("Proxy-Authorization", login);
-  if (!has("User-Agent")) headers.emplace_back("User-Agent", "Baton");
-  if (!has("Accept")) headers.emplace_back("Accept", "*/*");
-  if (!request.content_type.empty()) headers.emplace_back("Content-Type", request.content_type);
+  auto headers = headers_of(request, url);
   if (!request.body.empty() || request.method == "POST")
     headers.emplace_back("Content-Length", std::to_string(request.body.size()));
   if (!request.repeats_safely) headers.emplace_back("Connection", "close");
-  std::ranges::stable_sort(
-      headers, is_before, [](const auto& one) -> const auto& { return one.first; });
-
-  std::string text = request.method + " " + (is_for_proxy ? "http://" + host : "") + url.target +
-                     " HTTP/1.1\r\nHost: " + host + "\r\n";
+  std::stable_sort(headers.begin(), headers.end(),
+                   [](const auto& left, const auto& right) { return is_before(left.first, right.first); });
+  std::string text = request.method + " " + target_of(request, url) + " HTTP/1.1\r\n";
   for (const auto& [name, value] : headers) text.append(name).append(": ").append(value).append("\r\n");
   text += "\r\n";
   if (request.body.size() <= kSmallBody) text += request.body;
   return text;
-}
-
-// The first hop of a connection: the server, or the proxy that serves it.
-struct FirstHop {
-  Url place;
-  AddressPolicy policy;
-  bool is_proxy = false;
-};
-
-base::Result<FirstHop> first_hop(const HttpRequest& request, const Url& url) {
-  if (!request.proxy.serves(url)) {
-    if (const auto checked = check_target(url, request.policy); !checked) return fail(checked.error());
-    return FirstHop{url, request.policy};
-  }
-  if (const auto checked = check_target(url, request.policy, request.proxy); !checked)
-    return fail(checked.error());
-  auto place = parse_url(request.proxy.url);
-  if (!place) return fail(place.error());
-  return FirstHop{std::move(*place), AddressPolicy::any(), true};
-}
-
-KeptConnections& kept_connections() {
-  static KeptConnections kept;
-  return kept;
-}
-
-// Names what a connection is good for: where it leads, by which way, and which addresses were allowed.
-std::string key_of(const HttpRequest& request, const Url& url) {
-  const AddressPolicy& policy = request.policy;
-  std::string key = origin_of(url);
-  for (const bool is_allowed :
-       {policy.allow_private, policy.allow_metadata, policy.allow_low_ports, policy.allow_loopback})
-    key += is_allowed ? " 1" : " 0";
-  if (request.proxy.serves(url)) key += " " + request.proxy.url + " " + request.proxy.secret_env;
-  return key;
-}
-
-// Returns whether a request with this method may go to the place that an answer with this status names.
-bool is_redirect(const std::string& method, int status) {
-  if (status == 307 || status == 308) return true;
-  return method == "GET" && (status == 301 || status == 302 || status == 303);
-}
-
-// Keeps the first `most` bytes of the body. Returns false once there are more.
-bool keep(std::string& body, std::string_view piece, std::size_t most) {
-  const std::size_t room = most - std::min(most, body.size());
-  body.append(piece.substr(0, room));
-  return piece.size() <= room;
-}
-
-base::Error too_late() {
-  return {ErrorCode::deadline_exceeded, "the server took too long to answer", {}};
-}
-
-base::Error canceled() {
-  return {ErrorCode::unavailable, "the request was canceled", {}};
 }
 
 // Memory for the pieces of chunked bodies, shared by the calls of a thread. A callback may make another call.
@@ -181,12 +67,6 @@ class Call::Running : public std::enable_shared_from_this<Running> {
   Running(base::EventLoop& loop, std::shared_ptr<const HttpRequest> request, milliseconds idle, Events events)
       : loop_(loop), request_(std::move(request)), idle_(idle), events_(std::move(events)) {
     on_ready_ = [this](std::uint32_t) { run([this] { go_on(); }); };
-    on_stop_ = [this](std::uint32_t) {
-      run([this] {
-        is_stopped_ = true;
-        end(fail(canceled()));
-      });
-    };
   }
   ~Running() { close(); }
 
@@ -194,11 +74,9 @@ class Call::Running : public std::enable_shared_from_this<Running> {
     run([this] {
       if (request_->total_timeout.count() > 0)
         deadline_ = std::chrono::steady_clock::now() + request_->total_timeout;
-      watches_stop_ = request_->stop_fd >= 0;
-      if (watches_stop_) loop_.watch(request_->stop_fd, EPOLLIN, on_stop_);
       auto url = parse_url(request_->url);
       if (!url) return end(fail(url.error()));
-      if (const auto checked = check(*request_); !checked) return end(fail(checked.error()));
+      if (const auto checked = check_request(*request_); !checked) return end(fail(checked.error()));
       begin_hop(std::move(*url));
     });
   }
@@ -225,7 +103,7 @@ class Call::Running : public std::enable_shared_from_this<Running> {
   }
 
  private:
-  enum class Stage { resolving, connecting, tunneling, shaking, sending, receiving, over };
+  enum class Stage { dialing, sending, receiving, over };
 
   // Runs an entry of the state machine. It may end the call, and the end may destroy it.
   template <class F>
@@ -243,17 +121,11 @@ class Call::Running : public std::enable_shared_from_this<Running> {
   // Goes on when the descriptor is ready.
   void go_on() {
     switch (stage_) {
-      case Stage::resolving:
-        return take_addresses();
-      case Stage::tunneling:
-        return is_sent() ? read_tunnel() : send_tunnel();
-      case Stage::shaking:
-        return shake();
       case Stage::sending:
         return send();
       case Stage::receiving:
         return is_short_of_room_ ? take_unread() : read_more();
-      case Stage::connecting:
+      case Stage::dialing:
       case Stage::over:
         return;
     }
@@ -264,10 +136,7 @@ class Call::Running : public std::enable_shared_from_this<Running> {
     url_ = std::move(url);
     body_.clear();
     report_.emplace(request_->breakers, request_->counts, origin_of(url_), request_->counted_as);
-    if (const milliseconds held = report_->admit(request_->despite_breaker); held.count() > 0) {
-      if (request_->on_held) request_->on_held(held);
-      return end(fail(CallReport::held_back()));
-    }
+    if (const auto admitted = admit(*request_, *report_); !admitted) return end(fail(admitted.error()));
     if (request_->repeats_safely) {
       KeptConnections::Connection kept = kept_connections().take(key_of(*request_, url_));
       if (kept.channel) return use(std::move(kept.channel), kept.opened, true);
@@ -275,112 +144,16 @@ class Call::Running : public std::enable_shared_from_this<Running> {
     dial();
   }
 
-  // Resolves the name once and dials exactly the addresses that were checked.
   void dial() {
-    auto hop = first_hop(*request_, url_);
-    if (!hop) return lose(hop.error());
-    hop_ = std::move(*hop);
-    stage_ = Stage::resolving;
-    begin_to_wait();
-    if (auto literal = literal_address(hop_.place.host)) return check_addresses({std::move(*literal)});
-    auto look_up = begin_look_up(hop_.place.host);
-    if (!look_up) return lose(look_up.error());
-    look_up_ = std::move(*look_up);
-    watch(look_up_->fd(), EPOLLIN);
-  }
-
-  void take_addresses() {
-    watch(-1, 0);
-    auto addresses = look_up_->result();
-    look_up_.reset();
-    if (!addresses) return lose(addresses.error());
-    check_addresses(std::move(*addresses));
-  }
-
-  void check_addresses(std::vector<std::string> all) {
-    auto allowed = allowed_of(std::move(all), hop_.policy);
-    if (!allowed) return lose(allowed.error());
-    addresses_ = std::move(*allowed);
-    connect();
-  }
-
-  void connect() {
-    stage_ = Stage::connecting;
-    race_ = std::make_unique<Race>(loop_, addresses_, hop_.place.port, request_->connect_timeout,
-                                   [this](auto socket) { run([&] { take(std::move(socket)); }); });
-    race_->start();
-  }
-
-  void take(base::Result<std::unique_ptr<Socket>> socket) {
-    race_.reset();
-    if (!socket && hop_.is_proxy)
-      return lose({socket.error().code, "the proxy cannot be reached: " + socket.error().for_caller, {}});
-    if (!socket) return lose(socket.error());
-    std::erase(addresses_, (*socket)->address());
-    socket_ = std::move(*socket);
-    if (url_.scheme == "http") return use(std::move(socket_), std::chrono::steady_clock::now(), false);
-    // A proxy gets plain requests as a whole (RFC 9112, 3.2.2), and tunnels of TLS: proxies commonly tunnel
-    // to port 443 only.
-    if (!hop_.is_proxy) return begin_tls();
-    stage_ = Stage::tunneling;
-    begin_to_wait();
-    out_ = tunnel_request(url_, request_->proxy.authorization());
-    sent_ = 0;
-    tunnel_.clear();
-    watch(socket_->fd(), EPOLLOUT);
-    send_tunnel();
-  }
-
-  bool is_sent() const { return sent_ == out_.size(); }
-
-  void send_tunnel() {
-    const auto written = socket_->write(std::string_view(out_).substr(sent_));
-    if (!written) return lose_address(written.error());
-    sent_ += *written;
-    if (is_sent()) want(EPOLLIN);
-  }
-
-  void read_tunnel() {
-    std::array<char, 2048> buffer;
-    const auto got = socket_->read(buffer.data(), buffer.size());
-    if (!got) return lose_address(got.error());
-    if (!*got) return;
-    if (**got == 0) return lose_address(no_tunnel());
-    tunnel_.append(buffer.data(), **got);
-    const auto opened = opens_tunnel(tunnel_);
-    if (!opened) return lose_address(opened.error());
-    if (!*opened) return;
-    tunnel_ = {};
-    begin_tls();
-  }
-
-  void begin_tls() {
-    watch(-1, 0);
-    stage_ = Stage::shaking;
-    begin_to_wait();
-    auto tls = TlsChannel::over(std::move(socket_), url_.host);
-    if (!tls) return lose_address(tls.error());
-    tls_ = std::move(*tls);
-    watch(tls_->fd(), EPOLLIN);
-    shake();
-  }
-
-  void shake() {
-    const auto shaken = tls_->shake();
-    if (!shaken) return lose_address(shaken.error());
-    const auto flushed = tls_->flush();
-    if (!flushed) return lose_address(flushed.error());
-    if (*shaken) return use(std::move(tls_), std::chrono::steady_clock::now(), false);
-    want(*flushed ? EPOLLIN : EPOLLIN | EPOLLOUT);
-  }
-
-  // An address that accepts the connection but does not speak TLS leaves the others.
-  void lose_address(base::Error error) {
-    watch(-1, 0);
-    socket_.reset();
-    tls_.reset();
-    if (error.code != ErrorCode::unavailable || addresses_.empty()) return lose(std::move(error));
-    connect();
+    stage_ = Stage::dialing;
+    dial_.emplace(loop_, *request_, url_, WaitLimits{deadline_, idle_}, [this](auto channel) {
+      run([&] {
+        dial_.reset();
+        if (!channel) return lose(channel.error());
+        use(std::move(*channel), std::chrono::steady_clock::now(), false);
+      });
+    });
+    dial_->start();
   }
 
   // Sends the request over the channel.
@@ -500,14 +273,13 @@ class Call::Running : public std::enable_shared_from_this<Running> {
       bytes.remove_prefix(parser_.feed(bytes, scratch.text(), piece));
       if (!piece.empty() && !show(request_->mask ? shown_->next(piece) : std::string(), piece)) return;
       if (stage_ != Stage::receiving) return;
-      if (parser_.state() == State::malformed) return break_off(not_valid());
-      if (parser_.state() == State::begun && !take_head()) return;
+      if (parser_.state() == State::malformed) return break_off(malformed_answer());
+      if (parser_.state() == State::begun) {
+        take_head(*request_, parser_.head().status, parser_.head().headers, answer_, *report_);
+        parser_.go_on();
+      }
       if (parser_.state() == State::done) return complete(bytes.empty());
     }
-  }
-
-  static base::Error not_valid() {
-    return {ErrorCode::unavailable, "the server's answer is not valid HTTP or exceeds its limits", {}};
   }
 
   // Gives a piece of the body away. Returns false if the call has ended.
@@ -525,27 +297,11 @@ class Call::Running : public std::enable_shared_from_this<Running> {
     return goes_on;
   }
 
-  // Returns false if the call has ended.
-  bool take_head() {
-    const AnswerParser::Head& head = parser_.head();
-    answer_.status = head.status;
-    answer_.headers = head.headers;
-    answer_.content_type = header_of(answer_, "Content-Type");
-    place_ = header_of(answer_, "Location");
-    if (request_->mask) {
-      answer_.content_type = request_->mask->masked(answer_.content_type);
-      for (auto& [name, value] : answer_.headers) value = request_->mask->masked(value);
-    }
-    report_->answered(answer_.status, retry_after(answer_).count() > 0);
-    parser_.go_on();
-    return true;
-  }
-
   // The other side has ended the stream.
   void end_stream() {
     parser_.end();
     if (parser_.state() == AnswerParser::State::done) return complete(false);
-    break_off({ErrorCode::unavailable, "the server sent no valid answer", {}});
+    break_off(no_answer());
   }
 
   // The answer is complete. `is_clean`: nothing follows it.
@@ -577,13 +333,8 @@ class Call::Running : public std::enable_shared_from_this<Running> {
     drop_channel();
     answer_.body = std::move(body_);
     body_.clear();
-    if (answer_.status < 300 || answer_.status > 399) return end(std::move(answer_));
-    answer_.moved_to = header_of(answer_, "Location");
-    const bool may_follow = request_->follows_redirects && is_redirect(request_->method, answer_.status);
-    if (!may_follow || place_.empty() || hops_ == kHopsMax) return end(std::move(answer_));
-    auto next = resolved(url_, place_);
-    // Credentials and the body go to this origin only.
-    if (!next || origin_of(*next) != origin_of(url_)) return end(std::move(answer_));
+    auto next = next_hop(*request_, url_, hops_, answer_);
+    if (!next) return end(std::move(answer_));
     ++hops_;
     is_connected_ = false;
     begin_hop(std::move(*next));
@@ -611,12 +362,8 @@ class Call::Running : public std::enable_shared_from_this<Running> {
   void close() {
     stage_ = Stage::over;
     loop_.cancel(std::exchange(timer_, 0));
-    race_.reset();
+    dial_.reset();
     drop_channel();
-    look_up_.reset();
-    socket_.reset();
-    tls_.reset();
-    if (std::exchange(watches_stop_, false)) loop_.forget(request_->stop_fd, on_stop_);
   }
 
   void drop_channel() {
@@ -641,21 +388,15 @@ class Call::Running : public std::enable_shared_from_this<Running> {
 
   // The longest wait in this stage; zero: no limit.
   milliseconds longest_wait() const {
-    milliseconds longest = idle_;
-    const auto bound = [&](milliseconds most) {
-      if (most.count() > 0) longest = longest.count() == 0 ? most : std::min(longest, most);
-    };
-    if (stage_ == Stage::resolving) return request_->resolve_timeout;
-    if (stage_ == Stage::connecting || is_paused_ || is_short_of_room_) return milliseconds(0);
-    if (stage_ == Stage::tunneling) bound(kTunnelTime);
-    if (stage_ != Stage::receiving) return longest;
-    if (request_->intake != nullptr && request_->intake->holds_much()) bound(kStallMax);
-    if (request_->patience) bound(request_->patience());
-    return longest;
+    if (is_paused_ || is_short_of_room_) return milliseconds(0);
+    const milliseconds longest = stage_ == Stage::receiving ? longest_silence(*request_) : milliseconds(0);
+    if (idle_.count() == 0 || longest.count() == 0) return std::max(idle_, longest);
+    return std::min(idle_, longest);
   }
 
-  // The time at which the call has waited for too long; `max` if there is none.
+  // When the call has waited for too long; `max`: never. The dial has limits of its own.
   SteadyTime latest() const {
+    if (stage_ == Stage::dialing) return SteadyTime::max();
     SteadyTime latest = deadline_.value_or(SteadyTime::max());
     const milliseconds longest = longest_wait();
     if (longest.count() > 0) latest = std::min(latest, waits_since_ + longest);
@@ -674,9 +415,6 @@ class Call::Running : public std::enable_shared_from_this<Running> {
       timer_ = 0;
       run([this] {
         if (std::chrono::steady_clock::now() < latest()) return;
-        const bool is_resolving = stage_ == Stage::resolving;
-        if (is_resolving)
-          return lose({ErrorCode::deadline_exceeded, "resolving the host name took too long", {}});
         if (is_short_of_room_) return lose(no_room());
         lose(too_late());
       });
@@ -693,11 +431,10 @@ class Call::Running : public std::enable_shared_from_this<Running> {
   const std::shared_ptr<const HttpRequest> request_;  // shared with the caller, who may make the call again
   const milliseconds idle_;
   Events events_;
-  base::EventLoop::Ready on_ready_, on_stop_;
-  Stage stage_ = Stage::resolving;
+  base::EventLoop::Ready on_ready_;
+  Stage stage_ = Stage::dialing;
   bool is_paused_ = false;
   bool is_stopped_ = false;  // by the caller
-  bool watches_stop_ = false;
   std::optional<SteadyTime> deadline_;
   SteadyTime waits_since_{};
   base::EventLoop::TimerId timer_ = 0;
@@ -708,14 +445,8 @@ class Call::Running : public std::enable_shared_from_this<Running> {
   // The hop that is being made.
   Url url_;
   int hops_ = 0;
-  FirstHop hop_;
   std::optional<CallReport> report_;
-  std::unique_ptr<Resolver::Waiting> look_up_;
-  std::vector<std::string> addresses_;  // that were not tried
-  std::unique_ptr<Race> race_;
-  std::unique_ptr<Socket> socket_;   // to a proxy that opens a tunnel
-  std::string tunnel_;               // its answer so far
-  std::unique_ptr<TlsChannel> tls_;  // during the handshake
+  std::optional<Dial> dial_;
 
   // The request and the answer on a connection.
   std::unique_ptr<Channel> channel_;
@@ -727,7 +458,6 @@ class Call::Running : public std::enable_shared_from_this<Running> {
   AnswerParser parser_;
   bool has_begun_ = false;  // a byte of the answer was read
   HttpAnswer answer_;
-  std::string place_;  // of a redirect; may contain a key that the answer must not show
   std::string body_;
   std::optional<base::SecretMask::Pieces> shown_;
   std::string unread_;             // bytes of the answer that wait, for room or for `resume`

@@ -1,6 +1,6 @@
 // Call: one HTTP request over an event loop, with redirects, from the look-up of the name to the answer.
 //
-// http_client.h has the request, the answer, the errors and calls that block; they are made of this class.
+// http_client.h has the request, the answer, the errors and calls that block.
 // Threads: the loop's. Destroying a Call cancels it: its callbacks are not called again, and its connection
 // is closed.
 #pragma once

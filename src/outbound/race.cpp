@@ -75,7 +75,7 @@ void Race::drop_late(SteadyTime now) {
     }
     loop_.forget(one->socket->fd(), one->on_ready);
     one = open_.erase(one);
-    lose({ErrorCode::deadline_exceeded, "the server took too long to answer", {}});
+    lose(too_late());
   }
 }
 

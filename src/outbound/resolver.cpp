@@ -63,7 +63,7 @@ base::Result<void> wait_for(int fd, const WaitLimits& limits) {
     }
     const int count = ::poll(fds.data(), fds.size(), timeout);
     if (count < 0 && errno != EINTR) return fail(ErrorCode::unavailable, "the host name cannot be resolved");
-    if (count > 0 && fds[1].revents != 0) return fail(ErrorCode::unavailable, "the request was canceled");
+    if (count > 0 && fds[1].revents != 0) return fail(canceled());
     if (count > 0 && fds[0].revents != 0) return {};
   }
 }

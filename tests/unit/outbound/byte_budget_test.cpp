@@ -13,6 +13,7 @@
 #include "outbound/http_client.h"
 #include "support/patience.h"
 #include "unit/outbound/raw_server.h"
+#include "unit/outbound/transports.h"
 
 namespace byte_budget_test {
 
@@ -23,6 +24,8 @@ using baton::outbound::ByteBudget;
 using baton::outbound::HttpRequest;
 using baton::outbound::Intake;
 using baton::outbound::WaitLimits;
+using baton::test::Blocking;
+using baton::test::OverLoop;
 using baton::test::patience;
 using baton::test::RawServer;
 
@@ -186,7 +189,8 @@ TEST_CASE("ByteBudget: large answers are decoded one at a time, and one with too
   CHECK(budget.counts().bytes == 0);
 }
 
-TEST_CASE("ByteBudget: reading of an answer that does not fit pauses until there is room") {
+TEST_CASE_TEMPLATE("ByteBudget: reading of an answer that does not fit pauses until there is room", Transport,
+                   Blocking, OverLoop) {
   ByteBudget budget(kSmall);
   const std::string body(3 * kMib, 'x');
   RawServer server([&](RawServer&, int connection) {
@@ -204,7 +208,7 @@ TEST_CASE("ByteBudget: reading of an answer that does not fit pauses until there
   request.answer_max = 4 * kMib;
   request.intake = &third;
   baton::base::Result<baton::outbound::HttpAnswer> answer;
-  std::thread caller([&] { answer = baton::outbound::http_request(request); });
+  std::thread caller([&] { answer = Transport::request(request); });
   CHECK(wait_for_waiting(budget, 1));
   CHECK(budget.counts().bytes <= 8 * kMib + kMib);
   second.keep(0);
@@ -213,7 +217,8 @@ TEST_CASE("ByteBudget: reading of an answer that does not fit pauses until there
   CHECK(answer->body.size() == body.size());
 }
 
-TEST_CASE("ByteBudget: an answer over its limit fails and is not cut off") {
+TEST_CASE_TEMPLATE("ByteBudget: an answer over its limit fails and is not cut off", Transport, Blocking,
+                   OverLoop) {
   ByteBudget budget(kSmall);
   RawServer server([&](RawServer& self, int connection) {
     RawServer::say(connection, "HTTP/1.1 200 OK\r\nContent-Length: 100000000\r\n\r\n");
@@ -226,7 +231,7 @@ TEST_CASE("ByteBudget: an answer over its limit fails and is not cut off") {
   request.total_timeout = patience();
   request.answer_max = 100'000'000;
   request.intake = &intake;
-  const auto answer = baton::outbound::http_request(request);
+  const auto answer = Transport::request(request);
   REQUIRE_FALSE(answer);
   CHECK(answer.error().code == ErrorCode::too_large);
 }

@@ -6,14 +6,15 @@
 #include "support/patience.h"
 #include "support/webhook_receiver.h"
 #include "unit/outbound/raw_server.h"
+#include "unit/outbound/transports.h"
 
 namespace http_client_test {
 
 using namespace std::chrono_literals;
 using baton::base::ErrorCode;
-using baton::outbound::http_request;
-using baton::outbound::http_stream;
 using baton::outbound::HttpRequest;
+using baton::test::Blocking;
+using baton::test::OverLoop;
 using baton::test::patience;
 using baton::test::RawServer;
 using baton::test::WebhookReceiver;
@@ -31,10 +32,11 @@ HttpRequest request_to(const std::string& url) {
   return request;
 }
 
-baton::base::Result<baton::outbound::HttpAnswer> http_request_within(HttpRequest request,
-                                                                     std::chrono::milliseconds time) {
+template <class Transport>
+baton::base::Result<baton::outbound::HttpAnswer> request_within(HttpRequest request,
+                                                                std::chrono::milliseconds time) {
   request.total_timeout = time;
-  return http_request(request);
+  return Transport::request(request);
 }
 
 // A port that is reserved while this exists, but not listened on.
@@ -57,22 +59,24 @@ class ClosedPort {
 };
 
 // The result of a request to a server that sends exactly `answer`.
+template <class Transport>
 baton::base::Result<baton::outbound::HttpAnswer> ask(const std::string& answer,
                                                      std::size_t answer_max = 1 << 20) {
   RawServer server([&](RawServer&, int connection) { RawServer::say(connection, answer); });
   HttpRequest request = request_to(server.url());
   request.answer_max = answer_max;
-  return http_request(request);
+  return Transport::request(request);
 }
 
 }  // namespace
 
-TEST_CASE("http_request: a POST arrives with headers and body, and the answer is returned") {
+TEST_CASE_TEMPLATE("http_request: a POST arrives with headers and body, and the answer is returned",
+                   Transport, Blocking, OverLoop) {
   WebhookReceiver receiver;
   receiver.answer_with({{201, {{"X-Seen", "yes"}}}});
   HttpRequest request = request_to(receiver.url("/hook?x=%20y&z=a+b"));
   request.headers = {{"X-Token", "secret"}};
-  const auto answer = http_request(request);
+  const auto answer = Transport::request(request);
   REQUIRE(answer.has_value());
   CHECK(answer->status == 201);
   CHECK(answer->body == "{}");
@@ -91,7 +95,8 @@ TEST_CASE("http_request: a POST arrives with headers and body, and the answer is
   CHECK(received.headers.at("user-agent") == "Baton");
 }
 
-TEST_CASE("http_request: the Host header has the URL's name, and no unrequested headers are sent") {
+TEST_CASE_TEMPLATE("http_request: the Host header has the URL's name, and no unrequested headers are sent",
+                   Transport, Blocking, OverLoop) {
   RawServer server(
       [](RawServer&, int connection) { RawServer::say(connection, "HTTP/1.1 204 No Content\r\n\r\n"); });
   std::string url = server.url();
@@ -99,7 +104,7 @@ TEST_CASE("http_request: the Host header has the URL's name, and no unrequested 
   HttpRequest request = request_to(url);
   request.method = "GET";
   request.body.clear();
-  const auto answer = http_request(request);
+  const auto answer = Transport::request(request);
   REQUIRE(answer.has_value());
   CHECK(answer->status == 204);
   CHECK(server.requests().find("GET /hook HTTP/1.1\r\n") == 0);
@@ -107,7 +112,8 @@ TEST_CASE("http_request: the Host header has the URL's name, and no unrequested 
   CHECK(server.requests().find("Accept-Encoding") == std::string::npos);
 }
 
-TEST_CASE("http_request: a secret that the answer echoes is masked in head and body") {
+TEST_CASE_TEMPLATE("http_request: a secret that the answer echoes is masked in head and body", Transport,
+                   Blocking, OverLoop) {
   RawServer server([](RawServer&, int connection) {
     RawServer::say(connection,
                    std::string(kOk) + "X-Echo: Bearer s3cret-token\r\nTransfer-Encoding: chunked\r\n\r\n");
@@ -116,79 +122,87 @@ TEST_CASE("http_request: a secret that the answer echoes is masked in head and b
   });
   HttpRequest request = request_to(server.url());
   request.mask = std::make_shared<const baton::base::SecretMask>(std::vector<std::string>{"s3cret-token"});
-  const auto answer = http_request(request);
+  const auto answer = Transport::request(request);
   REQUIRE(answer.has_value());
   CHECK(answer->body == "a *** s3cret");
   CHECK(baton::outbound::header_of(*answer, "X-Echo") == "Bearer ***");
 }
 
-TEST_CASE("http_request: a redirect to another origin is returned with its place, and not followed") {
+TEST_CASE_TEMPLATE("http_request: a redirect to another origin is returned with its place, and not followed",
+                   Transport, Blocking, OverLoop) {
   WebhookReceiver target;
   WebhookReceiver receiver;
   receiver.answer_with({{308, {{"Location", target.url()}}}});
-  const auto answer = http_request(request_to(receiver.url()));
+  const auto answer = Transport::request(request_to(receiver.url()));
   REQUIRE(answer.has_value());
   CHECK(answer->status == 308);
   CHECK(answer->moved_to == target.url());
   CHECK(target.received().empty());
 }
 
-TEST_CASE(
-    "http_request: 307 and 308 within the origin are followed with the same request, 302 only for GET") {
+TEST_CASE_TEMPLATE(
+    "http_request: 307 and 308 within the origin are followed with the same request, 302 only for GET",
+    Transport, Blocking, OverLoop) {
   WebhookReceiver receiver;
   receiver.answer_with({{307, {{"Location", "/there"}}}, {308, {{"Location", receiver.url()}}}, {200, {}}});
-  const auto answer = http_request(request_to(receiver.url()));
+  const auto answer = Transport::request(request_to(receiver.url()));
   REQUIRE(answer.has_value());
   CHECK(answer->status == 200);
   REQUIRE(receiver.received().size() == 3);
   CHECK(receiver.received()[2].body == receiver.received()[0].body);
   receiver.answer_with({{302, {{"Location", "/there"}}}});
-  CHECK(http_request(request_to(receiver.url()))->status == 302);
+  CHECK(Transport::request(request_to(receiver.url()))->status == 302);
 }
 
-TEST_CASE("http_request: a key in a redirect's place is sent back to its server, and shown to nobody") {
+TEST_CASE_TEMPLATE(
+    "http_request: a key in a redirect's place is sent back to its server, and shown to nobody", Transport,
+    Blocking, OverLoop) {
   WebhookReceiver target, receiver;
   receiver.answer_with({{307, {{"Location", "/there?key=s3cret-token"}}}, {200, {}}});
   HttpRequest request = request_to(receiver.url());
   request.mask = std::make_shared<const baton::base::SecretMask>(std::vector<std::string>{"s3cret-token"});
-  CHECK(http_request(request)->status == 200);
+  CHECK(Transport::request(request)->status == 200);
   CHECK(receiver.received()[1].path == "/there?key=s3cret-token");
   receiver.answer_with({{307, {{"Location", target.url() + "?key=s3cret-token"}}}});
-  CHECK(http_request(request)->moved_to == target.url() + "?key=***");
+  CHECK(Transport::request(request)->moved_to == target.url() + "?key=***");
 }
 
-TEST_CASE("http_request: redirects are followed five times, and not at all if the request says so") {
+TEST_CASE_TEMPLATE("http_request: redirects are followed five times, and not at all if the request says so",
+                   Transport, Blocking, OverLoop) {
   WebhookReceiver receiver;
   receiver.answer_with(std::vector<WebhookReceiver::Answer>(7, {307, {{"Location", "/round"}}}));
   HttpRequest request = request_to(receiver.url());
-  CHECK(http_request(request)->status == 307);
+  CHECK(Transport::request(request)->status == 307);
   const std::size_t asked = receiver.received().size();
   CHECK(asked == 6);
   request.follows_redirects = false;
-  CHECK(http_request(request)->status == 307);
+  CHECK(Transport::request(request)->status == 307);
   CHECK(receiver.received().size() == asked + 1);
 }
 
-TEST_CASE("http_request: a private target is refused without a connection unless it is allowed") {
+TEST_CASE_TEMPLATE("http_request: a private target is refused without a connection unless it is allowed",
+                   Transport, Blocking, OverLoop) {
   WebhookReceiver receiver;
   HttpRequest request = request_to(receiver.url());
   request.policy.allow_private = false;
-  const auto refused = http_request(request);
+  const auto refused = Transport::request(request);
   REQUIRE_FALSE(refused.has_value());
   CHECK(refused.error().code == ErrorCode::permission_denied);
   CHECK(receiver.received().empty());
 }
 
-TEST_CASE("http_request: a proxy in the environment is not used") {
+TEST_CASE_TEMPLATE("http_request: a proxy in the environment is not used", Transport, Blocking, OverLoop) {
   WebhookReceiver receiver;
   setenv("http_proxy", "http://127.0.0.1:1", 1);
-  const auto answer = http_request(request_to(receiver.url()));
+  const auto answer = Transport::request(request_to(receiver.url()));
   unsetenv("http_proxy");
   REQUIRE(answer.has_value());
   CHECK(receiver.received().size() == 1);
 }
 
-TEST_CASE("http_request: line ends, reserved names and other methods are refused before anything is sent") {
+TEST_CASE_TEMPLATE(
+    "http_request: line ends, reserved names and other methods are refused before anything is sent",
+    Transport, Blocking, OverLoop) {
   WebhookReceiver receiver;
   const std::pair<std::string, std::string> rows[] = {
       {"X-A", "b\r\nX-Injected: c"},
@@ -208,31 +222,33 @@ TEST_CASE("http_request: line ends, reserved names and other methods are refused
     CAPTURE(row.first);
     HttpRequest request = request_to(receiver.url());
     request.headers = {row};
-    const auto answer = http_request(request);
+    const auto answer = Transport::request(request);
     REQUIRE_FALSE(answer.has_value());
     CHECK(answer.error().code == ErrorCode::invalid_argument);
   }
   HttpRequest request = request_to(receiver.url());
   request.content_type = "a\r\nX-Injected: b";
-  CHECK(http_request(request).error().code == ErrorCode::invalid_argument);
+  CHECK(Transport::request(request).error().code == ErrorCode::invalid_argument);
   request = request_to(receiver.url());
   request.method = "PUT";
-  CHECK(http_request(request).error().code == ErrorCode::invalid_argument);
+  CHECK(Transport::request(request).error().code == ErrorCode::invalid_argument);
   CHECK(receiver.received().empty());
 }
 
-TEST_CASE("http_request: a closed port and an unknown name are unavailable") {
+TEST_CASE_TEMPLATE("http_request: a closed port and an unknown name are unavailable", Transport, Blocking,
+                   OverLoop) {
   const ClosedPort nobody;
-  CHECK(http_request(request_to(nobody.url())).error().code == ErrorCode::unavailable);
-  CHECK(http_request(request_to("http://no-such-host.invalid/")).error().code == ErrorCode::unavailable);
+  CHECK(Transport::request(request_to(nobody.url())).error().code == ErrorCode::unavailable);
+  CHECK(Transport::request(request_to("http://no-such-host.invalid/")).error().code ==
+        ErrorCode::unavailable);
 }
 
-TEST_CASE("http_request: a dripping answer ends at the deadline") {
+TEST_CASE_TEMPLATE("http_request: a dripping answer ends at the deadline", Transport, Blocking, OverLoop) {
   const auto ends_at_deadline = [](const RawServer::Answer& behaviour) {
     RawServer server(behaviour);
     HttpRequest request = request_to(server.url());
     request.total_timeout = 300ms;
-    const auto answer = http_request(request);
+    const auto answer = Transport::request(request);
     REQUIRE_FALSE(answer.has_value());
     CHECK(answer.error().code == ErrorCode::deadline_exceeded);
   };
@@ -262,7 +278,8 @@ TEST_CASE("http_request: a dripping answer ends at the deadline") {
   }
 }
 
-TEST_CASE("http_request: with head_suffices a dripping answer still gives its status") {
+TEST_CASE_TEMPLATE("http_request: with head_suffices a dripping answer still gives its status", Transport,
+                   Blocking, OverLoop) {
   RawServer server([](RawServer& self, int connection) {
     RawServer::say(connection, std::string(kOk) + "Content-Length: 100000\r\n\r\n");
     self.drip(connection, "x", 5);
@@ -270,14 +287,14 @@ TEST_CASE("http_request: with head_suffices a dripping answer still gives its st
   HttpRequest request = request_to(server.url());
   request.head_suffices = true;
   // The head itself takes time, more on a busy machine, so the deadline grows.
-  auto answer = http_request_within(request, 250ms);
+  auto answer = request_within<Transport>(request, 250ms);
   for (auto time = 500ms; !answer && time < patience(); time *= 2)
-    answer = http_request_within(request, time);
+    answer = request_within<Transport>(request, time);
   REQUIRE(answer.has_value());
   CHECK(answer->status == 200);
 }
 
-TEST_CASE("http_request: an endless body is cut off at its limit") {
+TEST_CASE_TEMPLATE("http_request: an endless body is cut off at its limit", Transport, Blocking, OverLoop) {
   for (const char* head : {"", "Content-Length: 9000000000\r\n"}) {
     RawServer server([&](RawServer& self, int connection) {
       RawServer::say(connection, std::string(kOk) + head + "\r\n");
@@ -285,20 +302,21 @@ TEST_CASE("http_request: an endless body is cut off at its limit") {
     });
     HttpRequest request = request_to(server.url());
     request.answer_max = 50'000;
-    const auto answer = http_request(request);
+    const auto answer = Transport::request(request);
     REQUIRE(answer.has_value());
     CHECK(answer->status == 200);
     CHECK(answer->body == std::string(50'000, 'x'));
   }
 }
 
-TEST_CASE("http_request: endless heads and lines are refused and not buffered") {
+TEST_CASE_TEMPLATE("http_request: endless heads and lines are refused and not buffered", Transport, Blocking,
+                   OverLoop) {
   const auto is_refused = [](const std::string& before, const std::string& repeated) {
     RawServer server([&](RawServer& self, int connection) {
       RawServer::say(connection, before);
       self.drip(connection, repeated, 0);
     });
-    const auto answer = http_request(request_to(server.url()));
+    const auto answer = Transport::request(request_to(server.url()));
     REQUIRE_FALSE(answer.has_value());
     CHECK(answer.error().code == ErrorCode::unavailable);
   };
@@ -320,29 +338,34 @@ TEST_CASE("http_request: endless heads and lines are refused and not buffered") 
   }
 }
 
-TEST_CASE("http_request: an incomplete or invalid answer is unavailable") {
+TEST_CASE_TEMPLATE("http_request: an incomplete or invalid answer is unavailable", Transport, Blocking,
+                   OverLoop) {
   for (const char* text : {"", "garbage\r\n\r\n", "HTTP/1.1 200 OK\r\nX: y", "HTTP/9.9 200 OK\r\n\r\n",
                            "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nshort",
                            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"}) {
     CAPTURE(std::string(text));
-    const auto answer = ask(text);
+    const auto answer = ask<Transport>(text);
     REQUIRE_FALSE(answer.has_value());
     CHECK(answer.error().code == ErrorCode::unavailable);
   }
 }
 
-TEST_CASE("http_request: chunked bodies, bodies up to the connection's end and interim answers are read") {
-  CHECK(ask("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n")->body ==
-        "abcde");
-  CHECK(ask("HTTP/1.1 200 OK\r\n\r\nabc")->body == "abc");
-  CHECK(ask("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx")->body == "x");
-  CHECK(ask("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n"
-            "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx")
+TEST_CASE_TEMPLATE(
+    "http_request: chunked bodies, bodies up to the connection's end and interim answers are read", Transport,
+    Blocking, OverLoop) {
+  CHECK(
+      ask<Transport>("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n")
+          ->body == "abcde");
+  CHECK(ask<Transport>("HTTP/1.1 200 OK\r\n\r\nabc")->body == "abc");
+  CHECK(ask<Transport>("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx")->body ==
+        "x");
+  CHECK(ask<Transport>("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n"
+                       "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx")
             ->body == "x");
-  CHECK(ask("HTTP/1.1 101 Switching Protocols\r\n\r\n")->status == 101);
-  CHECK(ask("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")->body.empty());
-  CHECK(ask("HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n")->status == 304);
-  CHECK(ask("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc", 3)->body == "abc");
+  CHECK(ask<Transport>("HTTP/1.1 101 Switching Protocols\r\n\r\n")->status == 101);
+  CHECK(ask<Transport>("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")->body.empty());
+  CHECK(ask<Transport>("HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n")->status == 304);
+  CHECK(ask<Transport>("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc", 3)->body == "abc");
 }
 
 TEST_CASE("http_request: a stop ends a running request") {
@@ -353,12 +376,13 @@ TEST_CASE("http_request: a stop ends a running request") {
   });
   HttpRequest request = request_to(server.url());
   request.stop_fd = stop.get();
-  const auto answer = http_request(request);
+  const auto answer = Blocking::request(request);
   REQUIRE_FALSE(answer.has_value());
   CHECK(answer.error().code == ErrorCode::unavailable);
 }
 
-TEST_CASE("http_stream: pieces arrive as they are sent, and the reader may stop") {
+TEST_CASE_TEMPLATE("http_stream: pieces arrive as they are sent, and the reader may stop", Transport,
+                   Blocking, OverLoop) {
   RawServer server([](RawServer& self, int connection) {
     RawServer::say(connection, std::string(kOk) + "Transfer-Encoding: chunked\r\n\r\n");
     self.drip(connection, "2\r\nab\r\n", 1);
@@ -366,7 +390,7 @@ TEST_CASE("http_stream: pieces arrive as they are sent, and the reader may stop"
   HttpRequest request = request_to(server.url());
   request.total_timeout = 0ms;
   std::string seen;
-  const auto answer = http_stream(request, 10s, [&](std::string_view piece) {
+  const auto answer = Transport::stream(request, 10s, [&](std::string_view piece) {
     seen += piece;
     return seen.size() < 10;
   });
@@ -376,7 +400,7 @@ TEST_CASE("http_stream: pieces arrive as they are sent, and the reader may stop"
   CHECK(seen == "ababababab");
 }
 
-TEST_CASE("http_stream: silence longer than the idle time ends it") {
+TEST_CASE_TEMPLATE("http_stream: silence longer than the idle time ends it", Transport, Blocking, OverLoop) {
   RawServer server([](RawServer& self, int connection) {
     RawServer::say(connection, std::string(kOk) + "Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n");
     self.be_silent(connection);
@@ -386,7 +410,7 @@ TEST_CASE("http_stream: silence longer than the idle time ends it") {
   std::string seen;
   // The first piece itself takes time, more on a busy machine, so the idle time grows.
   for (auto idle = 250ms; seen.empty() && idle < patience(); idle *= 2) {
-    const auto answer = http_stream(request, idle, [&](std::string_view piece) {
+    const auto answer = Transport::stream(request, idle, [&](std::string_view piece) {
       seen += piece;
       return true;
     });
@@ -396,24 +420,26 @@ TEST_CASE("http_stream: silence longer than the idle time ends it") {
   CHECK(seen == "ab");
 }
 
-TEST_CASE("http_stream: a total deadline bounds an answer that never falls silent") {
+TEST_CASE_TEMPLATE("http_stream: a total deadline bounds an answer that never falls silent", Transport,
+                   Blocking, OverLoop) {
   RawServer server([](RawServer& self, int connection) {
     RawServer::say(connection, std::string(kOk) + "\r\n");
     self.drip(connection, "x", 1);
   });
   HttpRequest request = request_to(server.url());
   request.total_timeout = 200ms;
-  const auto answer = http_stream(request, 10s, [](std::string_view) { return true; });
+  const auto answer = Transport::stream(request, 10s, [](std::string_view) { return true; });
   REQUIRE_FALSE(answer.has_value());
   CHECK(answer.error().code == ErrorCode::deadline_exceeded);
 }
 
-TEST_CASE("http_stream: an error answer is returned with its body and not shown as data") {
+TEST_CASE_TEMPLATE("http_stream: an error answer is returned with its body and not shown as data", Transport,
+                   Blocking, OverLoop) {
   WebhookReceiver receiver;
   receiver.answer_with({{503, {}}});
   bool shown = false;
   const auto answer =
-      http_stream(request_to(receiver.url()), 10s, [&](std::string_view) { return shown = true; });
+      Transport::stream(request_to(receiver.url()), 10s, [&](std::string_view) { return shown = true; });
   REQUIRE(answer.has_value());
   CHECK(answer->status == 503);
   CHECK(answer->body == "{}");
@@ -432,36 +458,41 @@ HttpRequest repeatable(const std::string& url) {
 
 }  // namespace
 
-TEST_CASE("http_request: a request that may be repeated uses the connection that an earlier one has left") {
+TEST_CASE_TEMPLATE(
+    "http_request: a request that may be repeated uses the connection that an earlier one has left",
+    Transport, Blocking, OverLoop) {
   RawServer server([](RawServer& self, int connection) {
     for (const char* body : {"ab", "cd"}) {
       RawServer::say(connection, std::string(kShort) + body);
       if (*body == 'a') self.read_request(connection);
     }
   });
-  CHECK(http_request(repeatable(server.url()))->body == "ab");
-  CHECK(http_request(repeatable(server.url()))->body ==
+  CHECK(Transport::request(repeatable(server.url()))->body == "ab");
+  CHECK(Transport::request(repeatable(server.url()))->body ==
         "cd");  // the server's second answer on one connection
   CHECK(server.requests().find("Connection: close") == std::string::npos);
   CHECK(server.connections() == 1);
 }
 
-TEST_CASE("http_request: a kept connection that the server closes meanwhile is replaced, others get none") {
+TEST_CASE_TEMPLATE(
+    "http_request: a kept connection that the server closes meanwhile is replaced, others get none",
+    Transport, Blocking, OverLoop) {
   RawServer server(
       [](RawServer&, int connection) { RawServer::say(connection, std::string(kShort) + "ab"); });
-  for (int i = 0; i < 3; ++i) CHECK(http_request(repeatable(server.url()))->body == "ab");
+  for (int i = 0; i < 3; ++i) CHECK(Transport::request(repeatable(server.url()))->body == "ab");
   CHECK(server.connections() == 3);
 }
 
-TEST_CASE("http_request: a kept connection serves no request with another address policy") {
+TEST_CASE_TEMPLATE("http_request: a kept connection serves no request with another address policy", Transport,
+                   Blocking, OverLoop) {
   RawServer server([](RawServer& self, int connection) {
     RawServer::say(connection, std::string(kShort) + "ab");
     self.be_silent(connection);
   });
-  CHECK(http_request(repeatable(server.url())).has_value());
+  CHECK(Transport::request(repeatable(server.url())).has_value());
   HttpRequest stranger = repeatable(server.url());
   stranger.policy = {};
-  CHECK(http_request(stranger).error().code == ErrorCode::permission_denied);
+  CHECK(Transport::request(stranger).error().code == ErrorCode::permission_denied);
 }
 
 }  // namespace http_client_test

@@ -7,16 +7,18 @@
 
 #include "outbound/http_client.h"
 #include "unit/outbound/raw_server.h"
+#include "unit/outbound/transports.h"
 
 namespace proxy_test {
 
 using baton::base::ErrorCode;
 using baton::outbound::AddressPolicy;
 using baton::outbound::check_target;
-using baton::outbound::http_request;
 using baton::outbound::HttpRequest;
 using baton::outbound::parse_url;
 using baton::outbound::Proxy;
+using baton::test::Blocking;
+using baton::test::OverLoop;
 using baton::test::RawServer;
 
 namespace {
@@ -48,12 +50,13 @@ constexpr const char* kRefused = "HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\
 
 }  // namespace
 
-TEST_CASE("http_request: a proxy gets http requests whole, with the login, and resolves the name") {
+TEST_CASE_TEMPLATE("http_request: a proxy gets http requests whole, with the login, and resolves the name",
+                   Transport, Blocking, OverLoop) {
   setenv("PROXY_TEST_LOGIN", "ann:pass", 1);
   ScriptedProxy proxy("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello");
   HttpRequest request = proxy.request_to("http://no-such-host.example/a?b");
   request.proxy.secret_env = "PROXY_TEST_LOGIN";
-  const auto answer = http_request(request);
+  const auto answer = Transport::request(request);
   unsetenv("PROXY_TEST_LOGIN");
   REQUIRE_MESSAGE(answer.has_value(), answer.error().for_caller);
   CHECK(answer->body == "hello");
@@ -62,7 +65,9 @@ TEST_CASE("http_request: a proxy gets http requests whole, with the login, and r
   CHECK(proxy.heard().find("Proxy-Authorization: Basic YW5uOnBhc3M=\r\n") != std::string::npos);
 }
 
-TEST_CASE("http_request: a proxy is asked to connect to an https server, and its refusal is the reason") {
+TEST_CASE_TEMPLATE(
+    "http_request: a proxy is asked to connect to an https server, and its refusal is the reason", Transport,
+    Blocking, OverLoop) {
   struct Row {
     const char* answer;
     ErrorCode code;
@@ -84,7 +89,7 @@ TEST_CASE("http_request: a proxy is asked to connect to an https server, and its
     HttpRequest request = proxy.request_to("https://no-such-host.example/secret");
     request.headers = {{"Authorization", "Bearer token"}};
     request.on_connected = [&] { was_connected = true; };
-    const auto answer = http_request(request);
+    const auto answer = Transport::request(request);
     REQUIRE_FALSE(answer.has_value());
     CHECK(answer.error().code == row.code);
     CHECK(answer.error().for_caller == row.reason);
@@ -95,14 +100,15 @@ TEST_CASE("http_request: a proxy is asked to connect to an https server, and its
   }
 }
 
-TEST_CASE(
-    "http_request: a proxy that is not there is named, and none is used for exceptions and this machine") {
+TEST_CASE_TEMPLATE(
+    "http_request: a proxy that is not there is named, and none is used for exceptions and this machine",
+    Transport, Blocking, OverLoop) {
   ScriptedProxy proxy(kRefused);
   RawServer server(
       [](RawServer&, int connection) { RawServer::say(connection, "HTTP/1.1 204 No Content\r\n\r\n"); });
   HttpRequest request = proxy.request_to(server.url());
   request.policy = AddressPolicy::any();
-  CHECK(http_request(request)->status == 204);  // 127.0.0.1 would be the proxy's own machine
+  CHECK(Transport::request(request)->status == 204);  // 127.0.0.1 would be the proxy's own machine
   CHECK(proxy.heard().empty());
 
   request = proxy.request_to("http://a.example.org/");
@@ -119,7 +125,7 @@ TEST_CASE(
        {"127.1", "[::1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "localhost.", "a.localhost"})
     CHECK_FALSE(request.proxy.serves(*parse_url("http://" + std::string(host) + "/")));
   request.proxy.url = "http://127.0.0.1:1";
-  CHECK(http_request(request).error().for_caller.starts_with("the proxy cannot be reached: "));
+  CHECK(Transport::request(request).error().for_caller.starts_with("the proxy cannot be reached: "));
 }
 
 TEST_CASE(
@@ -163,13 +169,14 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("http_request: a proxy is told of an IPv6 address in brackets") {
+TEST_CASE_TEMPLATE("http_request: a proxy is told of an IPv6 address in brackets", Transport, Blocking,
+                   OverLoop) {
   ScriptedProxy proxy(kRefused);
-  CHECK_FALSE(http_request(proxy.request_to("https://[2606:4700:4700::1111]/")).has_value());
-  CHECK(http_request(proxy.request_to("http://[2606:4700:4700::1111]:81/x")).error().code ==
+  CHECK_FALSE(Transport::request(proxy.request_to("https://[2606:4700:4700::1111]/")).has_value());
+  CHECK(Transport::request(proxy.request_to("http://[2606:4700:4700::1111]:81/x")).error().code ==
         ErrorCode::permission_denied);
   HttpRequest request = proxy.request_to("http://[2606:4700:4700::1111]:8081/x");
-  CHECK(http_request(request)->status == 403);
+  CHECK(Transport::request(request)->status == 403);
   CHECK(proxy.heard().find(
             "CONNECT [2606:4700:4700::1111]:443 HTTP/1.1\r\nHost: [2606:4700:4700::1111]:443\r\n") !=
         std::string::npos);

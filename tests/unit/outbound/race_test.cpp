@@ -1,9 +1,6 @@
 #include "outbound/race.h"
 
-#include <arpa/inet.h>
 #include <doctest/doctest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 
 #include <memory>
 #include <optional>
@@ -11,49 +8,19 @@
 #include <vector>
 
 #include "support/patience.h"
+#include "unit/outbound/listener.h"
 
 namespace race_test {
 
 using baton::base::ErrorCode;
-using baton::base::UniqueFd;
 using baton::outbound::Race;
 using baton::outbound::Socket;
+using baton::test::Listener;
 using baton::test::patience;
 
 namespace {
 
 constexpr const char* kHanging = "127.0.0.2";
-
-// A listener at an address. `port`: 0: any.
-class Listener {
- public:
-  Listener(const char* address, int port, int backlog)
-      : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in at{};
-    at.sin_family = AF_INET;
-    at.sin_port = htons(static_cast<std::uint16_t>(port));
-    inet_pton(AF_INET, address, &at.sin_addr);
-    socklen_t size = sizeof at;
-    REQUIRE(::bind(fd_.get(), reinterpret_cast<sockaddr*>(&at), size) == 0);
-    REQUIRE(::listen(fd_.get(), backlog) == 0);
-    ::getsockname(fd_.get(), reinterpret_cast<sockaddr*>(&at), &size);
-    address_ = at;
-  }
-  int port() const { return ntohs(address_.sin_port); }
-
-  // Fills the queue, so that further attempts to connect get no answer.
-  void hang() {
-    for (int i = 0; i < 4; ++i) {
-      filling_.emplace_back(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-      ::connect(filling_.back().get(), reinterpret_cast<sockaddr*>(&address_), sizeof address_);
-    }
-  }
-
- private:
-  const UniqueFd fd_;
-  sockaddr_in address_{};
-  std::vector<UniqueFd> filling_;
-};
 
 baton::base::Result<std::unique_ptr<Socket>> connect(const std::vector<std::string>& addresses, int port,
                                                      std::chrono::milliseconds timeout) {

@@ -15,13 +15,15 @@
 #include "outbound/http_client.h"
 #include "outbound/tls_context.h"
 #include "unit/outbound/raw_server.h"
+#include "unit/outbound/transports.h"
 
 namespace tls_test {
 
 using baton::base::ErrorCode;
 using baton::outbound::client_context;
-using baton::outbound::http_request;
 using baton::outbound::HttpRequest;
+using baton::test::Blocking;
+using baton::test::OverLoop;
 using baton::test::RawServer;
 
 namespace {
@@ -106,18 +108,19 @@ class TlsServer {
 
 }  // namespace
 
-TEST_CASE("TlsChannel: a server whose certificate is in the system's store is accepted and answers") {
+TEST_CASE_TEMPLATE("TlsChannel: a server whose certificate is in the system's store is accepted and answers",
+                   Transport, Blocking, OverLoop) {
   const Certificate certificate;
   setenv("SSL_CERT_FILE", certificate.path("certificate.pem").c_str(), 1);
   {
     const TlsServer server(certificate);
-    const auto answer = http_request(server.request_by("localhost"));
+    const auto answer = Transport::request(server.request_by("localhost"));
     REQUIRE_MESSAGE(answer.has_value(), answer.error().for_log);
     CHECK(answer->status == 200);
     CHECK(answer->body == std::string(100'000, 'x'));
 
     // The same server, under a name that is not in its certificate.
-    const auto wrong_name = http_request(server.request_by("127.0.0.1"));
+    const auto wrong_name = Transport::request(server.request_by("127.0.0.1"));
     REQUIRE_FALSE(wrong_name.has_value());
     CHECK(wrong_name.error().code == ErrorCode::unavailable);
     CHECK(wrong_name.error().for_caller ==
@@ -126,9 +129,9 @@ TEST_CASE("TlsChannel: a server whose certificate is in the system's store is ac
   unsetenv("SSL_CERT_FILE");
 }
 
-TEST_CASE("TlsChannel: the reason for a failed handshake is told") {
+TEST_CASE_TEMPLATE("TlsChannel: the reason for a failed handshake is told", Transport, Blocking, OverLoop) {
   const auto error_of = [](const HttpRequest& request) {
-    const auto answer = http_request(request);
+    const auto answer = Transport::request(request);
     REQUIRE_FALSE(answer.has_value());
     CHECK(answer.error().code == ErrorCode::unavailable);
     return answer.error().for_caller;
@@ -165,13 +168,13 @@ TEST_CASE("client_context: it is shared until the store's file changes, and foll
   install(trusted);
   setenv("SSL_CERT_FILE", store.c_str(), 1);
   const auto context = client_context();
-  CHECK(http_request(server.request_by("localhost")).has_value());
+  CHECK(Blocking::request(server.request_by("localhost")).has_value());
   CHECK(client_context() == context);
   install(other);
-  CHECK_FALSE(http_request(server.request_by("localhost")).has_value());
+  CHECK_FALSE(Blocking::request(server.request_by("localhost")).has_value());
   CHECK(client_context() != context);
   install(trusted);
-  CHECK(http_request(server.request_by("localhost")).has_value());
+  CHECK(Blocking::request(server.request_by("localhost")).has_value());
   unsetenv("SSL_CERT_FILE");
 }
 
