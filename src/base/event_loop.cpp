@@ -4,7 +4,8 @@
 #include <sys/eventfd.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <cerrno>
+#include <system_error>
 #include <utility>
 
 #include "base/busy_time.h"
@@ -14,7 +15,7 @@ namespace baton::base {
 thread_local const EventLoop* EventLoop::running_ = nullptr;
 
 EventLoop::Sleeper::Sleeper() : fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (!fd.valid()) std::abort();  // no descriptors at start-up: nothing can run
+  if (!fd.valid()) throw std::system_error(errno, std::generic_category(), "no descriptor for a loop");
 }
 
 void EventLoop::Sleeper::wake() {
@@ -24,7 +25,7 @@ void EventLoop::Sleeper::wake() {
 }
 
 EventLoop::EventLoop(std::string name) : name_(std::move(name)), epoll_(epoll_create1(EPOLL_CLOEXEC)) {
-  if (!epoll_.valid()) std::abort();
+  if (!epoll_.valid()) throw std::system_error(errno, std::generic_category(), "no descriptor for a loop");
   // Edge-triggered: each write is an event of its own, so the eventfd is never read.
   epoll_event event{.events = EPOLLIN | EPOLLET, .data = {.ptr = nullptr}};
   epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, sleeper_->fd.get(), &event);

@@ -37,7 +37,7 @@ class EventLoop {
   using TimePoint = std::chrono::steady_clock::time_point;
   using TimerId = std::uint64_t;  // 0 is never a timer
 
-  // `name` is the thread's name, at most 15 characters.
+  // `name` is the thread's name, at most 15 characters. Throws std::system_error if no descriptor is free.
   explicit EventLoop(std::string name);
   ~EventLoop();
   EventLoop(const EventLoop&) = delete;

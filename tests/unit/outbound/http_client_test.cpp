@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 
 #include "support/patience.h"
 #include "support/webhook_receiver.h"
@@ -366,6 +367,17 @@ TEST_CASE_TEMPLATE(
   CHECK(ask<Transport>("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")->body.empty());
   CHECK(ask<Transport>("HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n")->status == 304);
   CHECK(ask<Transport>("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc", 3)->body == "abc");
+}
+
+TEST_CASE("http_request: without a free descriptor the request fails, and the program goes on") {
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
+  const rlimit none{0, before.rlim_max};
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &none) == 0);
+  const auto answer = Blocking::request(request_to("http://127.0.0.1:1024/"));
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &before) == 0);
+  REQUIRE_FALSE(answer.has_value());
+  CHECK(answer.error().code == ErrorCode::unavailable);
 }
 
 TEST_CASE("http_request: a stop ends a running request") {
