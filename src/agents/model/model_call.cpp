@@ -46,7 +46,7 @@ class ModelAnswerReading {
   // Reads the events of a piece of the answer, up to a long one.
   void feed(std::string_view piece) {
     is_over_ = is_over_ || (ended_ && left_for_usage().count() <= 0);
-    if (is_over_) return;
+    if (!goes_on()) return;
     bytes_ += piece.size();
     if (bytes_ > output_max_)
       return refuse("the model's answer is larger than its card allows (output_max_bytes)");

@@ -212,6 +212,7 @@ TEST_CASE("ModelTurn: a cancel while it waits for a child or for a server ends i
 }
 
 TEST_CASE("ModelTurn: long texts, in a stream or as a whole answer, are read in their order") {
+  outbound::ByteBudget budget;  // outlives the turns
   const std::string text(200'000, 'y');
   std::atomic<int> asked{0};
   Bench bench([&](RawServer&, int connection) {
@@ -224,7 +225,6 @@ TEST_CASE("ModelTurn: long texts, in a stream or as a whole answer, are read in 
     RawServer::say(connection,
                    "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(whole.size()) + "\r\n\r\n" + whole);
   });
-  outbound::ByteBudget budget;
   bench.rules.budget = &budget;
   for (const std::string& wanted : {"a " + text + " z", text}) {
     auto running = bench.start();
