@@ -450,6 +450,12 @@ class Access(McpCase):
         self.assertEqual(self.ask("tools/list", headers=session).status, 200)
         self.assertEqual(self.ask("tools/list", headers=session, token=self.BOB).status, 404)
 
+    def test_a_page_reads_its_session(self):
+        begun = self.ask("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}},
+                         headers={"Origin": "http://localhost:3000"})
+        self.assertIn("Mcp-Session-Id", ", ".join(begun.headers.get_all("Access-Control-Expose-Headers")))
+        self.assertIn("Mcp-Session-Id", begun.headers)
+
     def test_pages_of_other_origins_may_not_call(self):
         self.assertEqual(self.ask("tools/list", headers={"Origin": "http://evil.example"}).status, 403)
 

@@ -185,7 +185,7 @@ std::vector<std::pair<std::string, std::string>> cors_headers(const ServerOption
   return {{"Access-Control-Allow-Origin", std::string(origin)},
           {"Vary", "Origin"},
           {"Access-Control-Expose-Headers",
-           "WWW-Authenticate, Retry-After, ETag, A2A-Extensions, X-A2A-Extensions, Mcp-Session-Id"}};
+           "WWW-Authenticate, Retry-After, ETag, A2A-Extensions, X-A2A-Extensions"}};
 }
 
 http::Reply preflight(const ServerOptions& options, const http::Request& request) {

@@ -79,6 +79,9 @@ void on_initialize(const IncomingPtr& in) {
     constexpr int kNonceBytes = 16;
     reply.headers.emplace_back(kSessionHeader, protocol::mcp::make_session_id(session, by->caller.value,
                                                                               base::random_hex(kNonceBytes)));
+    // Browsers join this with the headers that every answer exposes.
+    if (!in->head().header("Origin").empty())
+      reply.headers.emplace_back("Access-Control-Expose-Headers", kSessionHeader);
   }
   in->exchange->reply(std::move(reply));
 }
@@ -142,8 +145,7 @@ void on_read(const IncomingPtr& in) {
   read_resource(in->call(std::move(*by), "resources/read"), *name, uri);
 }
 
-// Tasks that are not the caller's are left out of what is accepted, and so are all if the client does not
-// take handles.
+// Accepts the tasks that are the caller's; none if the client does not take handles.
 void on_listen(const IncomingPtr& in) {
   auto first = for_any(in->entry, in->head());
   if (!first) return in->fail({protocol::mcp::kInvalidParams, "there is no tool for this caller"});

@@ -24,7 +24,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kPlainWait{2'000};
 // A look for the stop of a task; also the longest pause between two messages of progress.
 constexpr milliseconds kLook{5'000};
-// A look where progress is told.
+// A look of a stream with progress.
 constexpr milliseconds kProgressLook{1'000};
 constexpr int kPage = 128, kPagesMax = 8;  // of the log, at one look
 constexpr std::size_t kWordsMax = 500;     // code points of a message of progress
@@ -68,7 +68,7 @@ struct Progress {
   std::int64_t begun = 0;     // the number of the first message
   double number = 0;          // of the last message
   bool is_told = false;       // there was a message
-  task::EventNumber heard{};  // statuses up to this event were told
+  task::EventNumber heard{};  // statuses up to this event were sent
   base::SteadyTime::time_point at{};
 
   // The number of the next message. `fraction`: what the agent says; negative: nothing.
@@ -226,7 +226,7 @@ bool takes_wait(const McpCallPtr& call) {
 void await(const McpCallPtr& call, const Run& run) {
   const bool gives_handle = call->request.client.tasks;
   const bool streams = !gives_handle && call->takes_stream();
-  // Progress is told, and legacy clients are asked, in a stream only.
+  // Only a stream can have progress and questions.
   const bool shows_stop = streams && (is_asked_in_stream(*call) || !call->request.progress_token.empty());
   const milliseconds bound = gives_handle ? call->services.options.mcp_handle_after
                              : streams    ? kPlainWait
