@@ -13,8 +13,8 @@ from test_remote_agents import Front
 
 class Elsewhere:
     """A 1.0 agent without a memory. `plan`: the answers to the sends, in order; the last applies to all further ones.
-    "drop": the connection ends without an answer. "busy": 503 with Retry-After. A list: events of a stream. `task_now`:
-    the answer to GetTask, if the task is known."""
+    "drop": the connection ends without an answer. "busy": 503 with Retry-After. A list: events of a stream. A dict: the
+    result. `task_now`: the answer to GetTask, if the task is known."""
 
     def __init__(self, plan, extensions=(), far_interface=None, streaming=True, task_now=None):
         owner = self
@@ -35,8 +35,7 @@ class Elsewhere:
                     owner.calls.append(request["method"])
                     owner.requests.append(request)
                     if request["method"] == "GetTask" and task_now:
-                        return self.say(json.dumps({"jsonrpc": "2.0", "id": request["id"],
-                                                    "result": task_now}).encode())
+                        return self.result(request, task_now)
                     if not request["method"].startswith("Send"):
                         return self.error(request, -32001, "Task not found")
                     owner.sends.append(request["params"]["message"])
@@ -45,6 +44,8 @@ class Elsewhere:
                     return self.close()
                 if deed == "busy":
                     return self.busy()
+                if isinstance(deed, dict):
+                    return self.result(request, deed)
                 self.stream(request, deed)
 
             def close(self):
@@ -55,6 +56,9 @@ class Elsewhere:
                 self.send_header("Retry-After", "1")
                 self.send_header("Content-Length", "0")
                 self.end_headers()
+
+            def result(self, request, result):
+                self.say(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}).encode())
 
             def error(self, request, code, text):
                 self.say(json.dumps({"jsonrpc": "2.0", "id": request["id"],
@@ -195,6 +199,23 @@ class RemoteFailures(harness.unittest.TestCase):
             sent.join()
             self.completed(self.ended)
             self.assertEqual(len(there.sends), 1)
+
+    def test_a_peer_that_shows_the_answered_question_at_first_does_not_ask_again(self):
+        def said(state, text):
+            return {"state": f"TASK_STATE_{state}", "timestamp": "2026-01-01T00:00:00Z",
+                    "message": {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": text}]}}
+        task = {"id": "t", "contextId": "c", "status": said("INPUT_REQUIRED", "which one?")}
+        with Elsewhere([{"task": task}], streaming=False, task_now=task) as there:
+            asked = self.run_with(there)
+            self.assertEqual(asked["status"]["state"], "input-required")
+            sent = threading.Thread(
+                target=lambda: setattr(self, "ended", self.front.send("this", asked["id"], agent="far")))
+            sent.start()
+            harness.wait_for(lambda: there.calls.count("GetTask") > 1 or not sent.is_alive(), what="a second look")
+            task["status"] = said("COMPLETED", "done there")
+            sent.join()
+            self.completed(self.ended)
+            self.assertEqual(len(there.sends), 2)
 
     def test_a_peer_that_recognises_repetitions_gets_one_whatever_the_card_says(self):
         safe = {"uri": client.EXTENSION, "params": {"idempotentSend": True}}

@@ -27,8 +27,9 @@ using OnUnknown = Endpoint::OnUnknown;
 // How long a server that was never reached is retried. It is most likely absent; one that restarts comes
 // back sooner.
 constexpr std::chrono::seconds kFirstContact{30};
-constexpr std::chrono::seconds kAnswer{60};  // to a request that does not wait for work
-constexpr int kForgottenMax = 5;             // times that the task of a turn may be forgotten
+constexpr std::chrono::seconds kAnswer{60};    // to a request that does not wait for work
+constexpr int kForgottenMax = 5;               // times that the task of a turn may be forgotten
+constexpr std::chrono::seconds kOldState{30};  // how long an answered question may still be shown
 constexpr milliseconds kPauseFirst{100}, kPauseMax{5'000}, kLater{250};
 
 // The time limit of a turn. It is a little longer than the budget's time, so that the engine is the first
@@ -253,7 +254,10 @@ class RemoteTurn {
     world.send = [&](const protocol::a2a::ClientRequest& request) { return endpoint.call(request, left()); };
     world.now = [] { return Clock::now(); };
     world.wait = [&](milliseconds time) { return turn_.wait_cancelled(time); };
-    world.on_event = [&](std::string_view, protocol::a2a::Update update) { hear(std::move(update)); };
+    world.on_event = [&](std::string_view, protocol::a2a::Update update) {
+      if (!errand_.answers().empty()) expect_old_state(update);
+      hear(std::move(update));
+    };
     client::FollowEnd end = client::send_plain(plan, world);
     if (end.stopped || relay_.outcome()) return end;
     const bool may_be_there = end.error && end.error->lost && endpoint.dialect().names_tasks();
@@ -295,8 +299,23 @@ class RemoteTurn {
     return document ? endpoint.dialect().read_task(document->root()) : base::fail(document.error());
   }
 
+  // Some servers take an answer and show the task as it was before.
+  void expect_old_state(const protocol::a2a::Update& update) {
+    const auto* const task = std::get_if<task::Task>(&update);
+    if (task == nullptr || !task::is_waiting(task->status.state)) return;
+    old_state_ = task->status;
+    old_until_ = Clock::now() + kOldState;
+  }
+
+  bool is_old_state(const protocol::a2a::Update& update) const {
+    const auto* const task = std::get_if<task::Task>(&update);
+    return task != nullptr && old_state_ && Clock::now() < old_until_ && task->status.at == old_state_->at &&
+           task->status.state == old_state_->state && task->status.message == old_state_->message;
+  }
+
   void hear(protocol::a2a::Update update) {
     keep(task_in(update));
+    if (is_old_state(update)) return intake_.keep(0);
     relay_.tell(update);
     intake_.keep(0);
     if (!relay_.outcome() || !speaks_.has_extension) return;
@@ -414,9 +433,11 @@ class RemoteTurn {
   Kept kept_;  // as the log has it
   Relay relay_;
   outbound::Intake intake_;
-  bool resends_ = false;  // a message that may have arrived is sent again
-  Remote speaks_;         // the interface in use; without a URL: none yet
-  task::TaskId there_;    // the task there, once this run knows it
+  std::optional<task::Status> old_state_;  // in which the task there waited for this turn's answer
+  Clock::time_point old_until_{};          // until then that state says nothing new
+  bool resends_ = false;                   // a message that may have arrived is sent again
+  Remote speaks_;                          // the interface in use; without a URL: none yet
+  task::TaskId there_;                     // the task there, once this run knows it
 };
 
 }  // namespace
