@@ -25,13 +25,13 @@ struct EngineSettings {
   std::size_t turn_bytes_max = 4 << 20;           // one turn's output that waits for the disk
   // The least time between writes of streamed output, if nothing else is written; 0: it is written at once.
   std::chrono::milliseconds output_delay{5};
-  std::size_t artifact_bytes_max = 64 << 20;      // of one artifact, all chunks
-  std::size_t part_bytes_max = 4 << 20;           // of one part's content in a caller's message
-  int parts_max = 10'000;                         // of a caller's message
-  std::size_t task_bytes_max = 64 << 20;          // of one task's log
-  int history_max = 10'000;                       // messages of one task
-  agents::QuestionLimits questions;               // of the schemas of agents' questions
-  int conversation_max = 50;                      // earlier messages an agent is given
+  std::size_t artifact_bytes_max = 64 << 20;  // of one artifact, all chunks
+  std::size_t part_bytes_max = 4 << 20;       // of one part's content in a caller's message
+  int parts_max = 10'000;                     // of a caller's message
+  std::size_t task_bytes_max = 64 << 20;      // of one task's log
+  int history_max = 10'000;                   // messages of one task
+  agents::QuestionLimits questions;           // of the schemas of agents' questions
+  int conversation_max = 50;                  // earlier messages an agent is given
   int delegation_depth_max = 8;
   int delegation_children_max = 10'000;  // tasks below a task whose budget sets no limit
   std::size_t hops_max = 16;             // the longest hop list that is accepted (Submission::hops)
