@@ -171,6 +171,7 @@ TEST_CASE("ModelTurn: children's results come in any order, and the model is ask
   REQUIRE(running.sink->wait_until([](const auto& sink) { return sink.delegates().size() == 2; }));
   const auto result = [](const std::string& id, const std::string& text) {
     task::Task child;
+    child.status.state = task::State::completed;
     task::Artifact said;
     said.parts = {task::Part::of_text(text)};
     child.artifacts.push_back(said);
