@@ -190,7 +190,7 @@ TEST_CASE("ModelTurn: children's results come in any order, and the model is ask
 TEST_CASE("ModelTurn: a cancel while it waits for a child or for a server ends it") {
   std::atomic<int> asked{0};
   Bench bench([&](RawServer&, int connection) {
-    if (asked++ > 0) return void(RawServer::say(connection, "HTTP/1.1 429 Wait\r\nRetry-After: 60\r\n\r\n"));
+    if (asked++ > 0) return void(RawServer::say(connection, "HTTP/1.1 429 Wait\r\nRetry-After: 5\r\n\r\n"));
     RawServer::say(connection,
                    std::string(kHead) +
                        R"(data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","type":"function",)"
