@@ -45,7 +45,7 @@ function singleIn(schema) {
   return { schema: inner, told: (value) => ({ [name]: value }), heard };
 }
 
-/** @param {unknown} data */
+/** @type {(data: unknown) => data is Record<string, unknown>} */
 const isObject = (data) => typeof data === "object" && data !== null && !Array.isArray(data);
 
 const decisions = [
@@ -138,7 +138,7 @@ export function answerView({ data }, schema) {
   }
   if (!isObject(data)) return null;
   if (Object.keys(data).length === 0) return h("div", { class: "faint" }, "Nothing filled in.");
-  return facts(/** @type {Record<string, unknown>} */ (data), schema);
+  return facts(data, schema);
 }
 
 /**
