@@ -214,8 +214,7 @@ constexpr Setting kSettings[] = {
      "Seconds that running turns have to finish when the server stops", 0, 3600},
     {"engine.output_delay_s", engine<&EngineSettings::output_delay>,
      "Minimum seconds between two writes of streamed output, if nothing else has to be written; 0 writes "
-     "each "
-     "piece at once",
+     "each piece at once",
      0, 1},
     {"engine.undo_grace_s", &to<&Config::plans, &PlanOptions::undo_grace>,
      "Seconds that a plan has to undo its steps after its budget is used up", 0, kDay},

@@ -98,7 +98,7 @@ void AnswerParser::take_first_line(std::string_view line) {
   if (head_.status < 100) state_ = State::malformed;
 }
 
-// Lines that are no headers, or go on with one, are passed over.
+// Ignores lines that are not headers or that continue one.
 void AnswerParser::take_header(std::string_view line) {
   const std::size_t colon = line.find(':');
   if (colon == line.npos || colon == 0 || line.front() == ' ' || line.front() == '\t') return;

@@ -15,7 +15,7 @@ class Backoff {
 
   Backoff(Milliseconds first, Milliseconds most) : pause_(first), most_(most) {}
 
-  // Why a request failed, as far as it says when the next one may be made.
+  // The parts of a failure that determine when the next request may be made.
   struct Trouble {
     Milliseconds retry_after{0};  // the delay that the server or its breaker asks for; 0: none
     bool held = false;            // the breaker held the request back: nothing was sent

@@ -74,7 +74,7 @@ class Credentials {
     std::chrono::steady_clock::time_point until{};
   };
   Token find_token(int stop_fd, bool despite_breaker);
-  // What is asked of the token endpoint, and how it went.
+  // A request to the token endpoint, and its result.
   struct Fetch;
   tl::expected<std::shared_ptr<HttpRequest>, TokenError> token_request(bool despite_breaker);
   tl::expected<Kept, TokenError> read_token(const base::Result<HttpAnswer>& answer,

@@ -58,7 +58,7 @@ void add_token(const Server& server, const std::string& token, HttpRequest& requ
   if (!is_key) request.headers.emplace_back("Authorization", "Bearer " + token);
 }
 
-// What is known of a request while it is made.
+// The state of a request while it is made.
 struct Progress {
   bool was_connected = false;
   bool has_begun = false;

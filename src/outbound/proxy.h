@@ -39,8 +39,9 @@ base::Result<void> check_target(const Url& target, const AddressPolicy& policy, 
 // Returns the request that makes the proxy connect to the target (RFC 9110, 9.3.6). `authorization`: as
 // above.
 std::string tunnel_request(const Url& target, const std::string& authorization);
-// Returns whether `answer`, the proxy's answer as far as it has come, opens the tunnel; false: more must be
-// read. Fails with permission_denied if the proxy refuses, with unavailable if it does not reach the target.
+// Returns whether `answer`, the part of the proxy's answer that has arrived, opens the tunnel; false: more
+// must be read. Fails with permission_denied if the proxy refuses, with unavailable if it does not reach the
+// target.
 base::Result<bool> opens_tunnel(std::string_view answer);
 // The answer of a proxy that ends the connection.
 base::Error no_tunnel();

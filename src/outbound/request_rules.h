@@ -32,8 +32,8 @@ Headers headers_of(const HttpRequest& request, const Url& url);
 // Asks the breaker. Fails with unavailable if it holds the request back.
 base::Result<void> admit(const HttpRequest& request, CallReport& report);
 
-// Connections of requests that may be repeated. `key_of` names what a connection is good for: where it leads,
-// by which way, and which addresses were allowed.
+// Connections of requests that may be repeated. `key_of` names the requests that may share one: their target,
+// proxy and allowed addresses.
 KeptConnections& kept_connections();
 std::string key_of(const HttpRequest& request, const Url& url);
 

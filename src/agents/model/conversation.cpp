@@ -180,7 +180,7 @@ std::string cut(std::string text, std::size_t most = kResultMax) {
   return text + "\n[cut off]";
 }
 
-// What the page shows the agent beside the message: AG-UI's context and shared state. Each entry, and the
+// Returns the context and the shared state that an AG-UI page sends beside the message. Each entry, and the
 // state, has room of its own, which a long one cannot take from the others.
 std::string page_words(const Turn& turn) {
   std::string text;

@@ -77,7 +77,7 @@ class ModelAnswerReading {
   bool is_next_long() const { return is_long(waiting_.front()); }
   bool goes_on() const { return !end_ && !is_over_; }
 
-  // Decodes the next event; `take_next` goes on with the result. From any thread, while no other function is
+  // Decodes the next event; `take_next` takes the result. From any thread, while no other function is
   // called. Blocks until there is memory for it.
   void decode_next() {
     const protocol::SseEvent& event = waiting_.front();

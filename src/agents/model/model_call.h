@@ -61,7 +61,7 @@ class ModelCall {
   using Reader = protocol::models::AnswerReader;
   // Gets the content that a piece of the answer adds, and returns whether to continue.
   using OnPiece = std::function<bool(protocol::models::AnswerPiece piece)>;
-  // Gets the answer as well. Called once, and may destroy the ModelCall.
+  // Gets the end and the answer. Called once, and may destroy the ModelCall.
   using OnEnd = std::function<void(ModelCallEnd, std::unique_ptr<Reader>)>;
 
   // The answer, streamed or whole, is bounded by line_max and output_max. Another thread decodes long texts,

@@ -366,8 +366,8 @@ class ModelTurn : public std::enable_shared_from_this<ModelTurn> {
     if (work_) add_results();
   }
 
-  // Adds the results of the calls, in order, as far as they have come. With all of them the model is asked
-  // again.
+  // Adds the results of the calls in order, up to the first that is missing. Once all are there, the model is
+  // asked again.
   void add_results() {
     for (std::size_t& at = work_->at; at < work_->uses.size(); ++at) {
       std::string text = work_->uses[at].text;

@@ -208,7 +208,7 @@ void Relay::tell_thoughts(Told& told, std::string text, bool append) {
 }
 
 // Passes on a reply's text: a piece of it if `append`, otherwise the whole text. A whole text that begins
-// with what was passed on continues it; any other replaces it.
+// with the text passed on before continues it; any other replaces it.
 void Relay::tell_reply(const std::string& id, Told& told, std::string text, bool append, bool last) {
   has_told_ = true;
   const bool is_whole = !append && !told.is_new;

@@ -251,7 +251,7 @@ bool RunningTurn::may_end(const State& state) {
   return !std::holds_alternative<agents::Waits>(*state.outcome) || state.asked_for == 0;
 }
 
-// Returns true if what is to be stored may not be delayed. Only streamed output of a turn that goes on may.
+// Returns true if the waiting output may not be delayed. Only streamed output of a turn that continues may.
 bool RunningTurn::is_urgent(const State& state) const {
   return state.outcome || state.cancel_requested || !state.output.is_streamed() || !state.childless.empty() ||
          !state.unneeded.empty() || state.output.bytes() >= services_.settings.turn_bytes_max / 2;

@@ -1,5 +1,5 @@
-// The conformance kit of the Model Context Protocol against the program, in both eras. Its scenarios that fail are
-// exactly those of which Baton offers nothing, or an agent can play nothing.
+// The conformance kit of the Model Context Protocol against the program, in both eras. The scenarios that fail are
+// exactly those that need a feature which Baton does not offer, or which no agent can play.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

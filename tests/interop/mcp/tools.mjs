@@ -80,7 +80,7 @@ const rounds = {
   // What server-stateless calls.
   test_logging_tool: { "": done({ text: "nothing is logged" }) },
   test_streaming_elicitation: { "": ask("who", "What is your name?", { name: string }), who: done({ text: "thanks" }) },
-  // What the scenarios of the tasks extension call.
+  // Tools for the scenarios of the tasks extension.
   greet: { "": done({ text: "Hello, {name}!" }) },
   slow_compute: { "": [{ sleep: "seconds" }, ...done({ text: "{label} is computed" })] },
   failing_job: { "": [{ sleep: 1 }, { type: "fail", error: "this job fails" }] },

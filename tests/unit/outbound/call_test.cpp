@@ -49,7 +49,7 @@ std::shared_ptr<HttpRequest> request_to(const std::string& url) {
 
 // A loop on the test's thread, and the calls that it makes.
 struct Bench {
-  // What is known of a call.
+  // A call and what it has received.
   struct Made {
     std::optional<Call> call;
     std::string data;

@@ -129,7 +129,7 @@ TEST_CASE_TEMPLATE("TlsChannel: a server whose certificate is in the system's st
   unsetenv("SSL_CERT_FILE");
 }
 
-TEST_CASE_TEMPLATE("TlsChannel: the reason for a failed handshake is told", Transport, Blocking, OverLoop) {
+TEST_CASE_TEMPLATE("TlsChannel: a failed handshake gives its reason", Transport, Blocking, OverLoop) {
   const auto error_of = [](const HttpRequest& request) {
     const auto answer = Transport::request(request);
     REQUIRE_FALSE(answer.has_value());

@@ -61,7 +61,7 @@ class GivenBack {
 
   Node all_{Node::Kind::object};
   std::size_t bytes_max_;
-  std::size_t bytes_ = 0;  // of all that was taken, an upper bound of what is kept
+  std::size_t bytes_ = 0;  // of all values taken; at least the bytes that are kept
 };
 
 }  // namespace baton::protocol::models
