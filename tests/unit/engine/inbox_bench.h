@@ -35,11 +35,6 @@ class Gate {
   std::promise<void> reached_, open_;
 };
 
-// Yields for a while, so that other threads can run.
-inline void give_way() {
-  for (int i = 0; i < 1'000; ++i) std::this_thread::yield();
-}
-
 inline std::string outcome(const base::Result<engine::Written>& written) {
   if (written) return "done";
   if (written.error().code == base::ErrorCode::internal) return "internal";

@@ -80,7 +80,7 @@ TEST_CASE("Inbox: the delay ends by itself, when asked to, or when much waits; a
   run(delaying(kLong), true, 2);
   InboxOptions few = delaying(kLong);
   few.group_max = 2;
-  run(few, false, 3);
+  run(few, false, 2);
 }
 
 TEST_CASE("Inbox: a held beginning is flushed in time although decisions that may wait are queued") {

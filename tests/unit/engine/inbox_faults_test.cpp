@@ -218,7 +218,7 @@ TEST_CASE("Inbox: with random faults, acknowledged changes are stored and failed
     options.rows_max = 6;
     options.group_max = 5;
     options.hold = std::chrono::microseconds(0);
-    InboxBench bench(options, store::faults_by_chance(seed, rates, give_way));
+    InboxBench bench(options, store::faults_by_chance(seed, rates, [] { give_way(); }));
     const Keys keys = bench.make_tasks(10);
     bench.start();
     std::map<task::TaskKey, int> stored;  // on the flushing thread only

@@ -66,7 +66,7 @@ TEST_CASE("Inbox: settle_reads waits until the changes are published, not only f
     found = bench.live.log(key) != nullptr;
   });
   begins.get_future().wait();
-  for (int i = 0; i < 1'000; ++i) std::this_thread::yield();  // enough for a call that does not wait
+  give_way();  // long enough for a call that does not wait
   told.open();
   reader.join();
   CHECK(found);

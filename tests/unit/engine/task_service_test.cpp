@@ -336,9 +336,9 @@ TEST_CASE("TaskService: a cancel during completion ends in one state, which the 
     const auto accepted = bench.submit(EngineBench::message("x", id));
     const auto turn = bench.scripted().next();
     REQUIRE(turn);
-    const unsigned head_start = random() % 3;
+    const std::chrono::microseconds head_start(random() % 3 * 100);
     std::jthread finishing([&] {
-      for (unsigned n = 0; n < head_start * 200; ++n) std::this_thread::yield();
+      test::give_way(head_start);
       turn->sink->text("some");
       turn->sink->finish(agents::Done{});
     });

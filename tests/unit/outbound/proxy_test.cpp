@@ -169,8 +169,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE_TEMPLATE("http_request: a proxy gets an IPv6 address in brackets", Transport, Blocking,
-                   OverLoop) {
+TEST_CASE_TEMPLATE("http_request: a proxy gets an IPv6 address in brackets", Transport, Blocking, OverLoop) {
   ScriptedProxy proxy(kRefused);
   CHECK_FALSE(Transport::request(proxy.request_to("https://[2606:4700:4700::1111]/")).has_value());
   CHECK(Transport::request(proxy.request_to("http://[2606:4700:4700::1111]:81/x")).error().code ==
