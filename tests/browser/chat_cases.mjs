@@ -34,6 +34,7 @@ export const chatStreamed = {
   chat: "stage",
   async run(page, { server }) {
     const gate = randomUUID();
+    await ready(page);
     await page.fill("[name=message]", "say one");
     await page.press("[name=message]", "Shift+Enter");
     await page.locator("[name=message]").pressSequentially(`hold ${gate}`);

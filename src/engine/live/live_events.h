@@ -26,6 +26,11 @@ class LiveEvents {
   const task::EventPtr& front() const { return (*this)[0]; }
   const task::EventPtr& back() const { return (*this)[size() - 1]; }
 
+  // Whether both have events, and the same first one.
+  bool begins_like(const LiveEvents& other) const {
+    return !empty() && !other.empty() && front() == other.front();
+  }
+
   void add(const std::vector<task::EventPtr>& events) {
     for (const task::EventPtr& event : events) {
       const std::size_t place = end_ % kChunk;

@@ -263,7 +263,7 @@ void LiveTasks::keep(State& state, Live& live, std::shared_ptr<LiveLog> log, std
   if (log->whole) {  // its other bytes are counted too
     bytes = 0;
     for (const task::EventPtr& event : log->events) bytes += bytes_of(event);
-  } else if (live.log && !live.log->events.empty() && log->events.front() == live.log->events.front()) {
+  } else if (live.log && log->events.begins_like(live.log->events)) {
     bytes += live.bytes;
   }
   if (log->events.hidden() == 0) live.hidden = 0;

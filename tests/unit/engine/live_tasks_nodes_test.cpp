@@ -42,6 +42,14 @@ TEST_CASE("LiveTasks: after another node's change the log is dropped and readers
     CHECK_FALSE(live.log(kTask)->covers({2}));
     CHECK(live.log(kTask)->covers({4}));
   }
+  SUBCASE("a change here without events that follows one elsewhere leaves no events") {
+    log.skip(2);
+    log.add({});
+    CHECK_FALSE(live.log(kTask)->covers({2}));
+    CHECK(live.log(kTask)->after({2}, 10).empty());
+    log.add({text()});
+    CHECK(live.log(kTask)->covers({4}));
+  }
 }
 
 TEST_CASE("LiveTasks: a wait reports a stop that another node has stored") {
