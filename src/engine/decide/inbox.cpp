@@ -375,7 +375,7 @@ void Inbox::pass_on(Group group) {
   std::vector<Work*> works;
   works.reserve(group.works.size());
   for (const WorkPtr& work : group.works) works.push_back(work.get());
-  if (held_.empty() && !flushes_itself()) {
+  if (held_.empty() && !flushes_itself(group)) {
     hand_over(std::move(group));
     return tell_committed(works);
   }
@@ -391,7 +391,9 @@ void Inbox::pass_on(Group group) {
 }
 
 // The flushing thread keeps the groups until it has called back all that it was given.
-bool Inbox::flushes_itself() {
+bool Inbox::flushes_itself(const Group& group) {
+  if (group.works.size() >= options_.group_crowded) crowded_until_ = group.at + options_.crowd;
+  if (group.at < crowded_until_) return false;
   const std::chrono::nanoseconds mean(flush_mean_.load(std::memory_order_relaxed));
   if (options_.peers != nullptr || mean.count() < 0 || mean >= options_.quick_flush) return false;
   std::lock_guard lock(mutex_);

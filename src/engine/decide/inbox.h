@@ -2,12 +2,13 @@
 // and writes the decisions as one group. Then the group is flushed and the callers are called back. So no
 // decision loses a race inside one process, and nothing is reported before it is durable (promise 1).
 //
-// Flushes: where they are quick, the engine's thread makes them itself, because waking another thread takes
-// about as long. Otherwise a second thread flushes and calls back, and the next group is decided meanwhile;
-// so the slower the disk, the larger the groups. A group that has decisions nobody outside waits for (see
-// `Decision::answers`), mostly beginnings of turns, is committed even while the disk is busy, so that agents
-// can work meanwhile; one flush then serves several groups. If nobody outside waits for any of them, the
-// flush is held back for a moment, because most turns answer at once; longer if the agents lately did.
+// Flushes: where they are quick and few callers wait, the engine's thread makes them itself, because waking
+// another thread takes about as long. Otherwise a second thread flushes and calls back, and the next group is
+// decided meanwhile; so the slower the disk, the larger the groups. A group that has decisions nobody outside
+// waits for (see `Decision::answers`), mostly beginnings of turns, is committed even while the disk is busy,
+// so that agents can work meanwhile; one flush then serves several groups. If nobody outside waits for any of
+// them, the flush is held back for a moment, because most turns answer at once; longer if the agents lately
+// did.
 //
 // Delays: decisions that may wait (Decision::may_wait), pieces of streamed output, are gathered for a few
 // milliseconds after each commit, because a group costs far more than a decision. Any other decision takes
@@ -104,6 +105,10 @@ struct InboxOptions {
   // While flushes take less than this on average, the engine's thread makes them itself; 0: never. Not used
   // for a store that other nodes share.
   std::chrono::microseconds quick_flush{500};
+  // A group of so many decisions comes from several callers, whose next decisions can be made during a flush:
+  // the second thread flushes it, and what is committed for `crowd` after it.
+  std::size_t group_crowded = 4;
+  std::chrono::microseconds crowd{20'000};
   std::chrono::microseconds linger{100};  // minimum time between commits of small groups that may wait
   // Minimum time between the last commit and a group of decisions that may all wait; 0: they do not wait.
   std::chrono::microseconds delay{0};
@@ -208,7 +213,7 @@ class Inbox {
   bool may_be_stale(task::TaskKey task) const;
   void note_written(task::TaskKey task);
   void pass_on(Group group);
-  bool flushes_itself();
+  bool flushes_itself(const Group& group);
   void note_answers(Group& group);
   void hand_over(Group group);
   void tell_committed(const std::vector<Work*>& works);
@@ -253,6 +258,7 @@ class Inbox {
   std::unordered_set<task::TaskKey> written_;  // written by the open group; only if the store is shared
   bool is_open_ = false;                       // the store has an open group
   base::SteadyTime::time_point committed_at_ = base::SteadyTime::time_point::min();
+  base::SteadyTime::time_point crowded_until_ = base::SteadyTime::time_point::min();
   std::uint64_t committed_groups_ = 0;
   Groups held_;  // committed, and to be flushed by this thread
   AnswerTimes answer_times_;

@@ -56,6 +56,28 @@ TEST_CASE("Inbox: a quick disk is flushed by the engine's thread, which then cal
   }
 }
 
+TEST_CASE("Inbox: after a group of several callers' decisions, the second thread flushes for a while") {
+  for (const bool is_over : {false, true}) {
+    std::vector<std::thread::id> flushed;
+    std::thread::id engine;
+    InboxOptions options;
+    options.group_crowded = 1;
+    options.crowd = is_over ? std::chrono::hours(0) : std::chrono::hours(1);
+    InboxBench bench(options, noting(flushed));
+    bench.is_quick = true;
+    const task::TaskKey key = bench.make_tasks(1)[0];
+    bench.start();
+    for (int i = 0; i < 3; ++i) {
+      Decision decision = bench.add_text("x", key);
+      decision.committed = [&](const auto&) { engine = std::this_thread::get_id(); };
+      bench.inbox->post(std::move(decision));
+      bench.inbox->settle();
+    }
+    bench.stop();
+    CHECK((flushed.back() == engine) == is_over);
+  }
+}
+
 TEST_CASE(
     "Inbox: a beginning that nobody waits for is flushed with its answer, or once it was held long enough") {
   for (const bool is_quick : {true, false}) {
