@@ -187,10 +187,12 @@ bool Inbox::is_delayed(const Group& group) const {
 // Waits until a group is due. Returns false if the held groups must be flushed first.
 template <class IsDue>
 bool Inbox::wait_for_works(std::unique_lock<base::Mutex>& lock, const IsDue& is_due) {
-  while (!is_due()) {
+  while (true) {
     // While works come that may wait, the thread wakes by itself, so that none of them has to wake it.
     const auto delayed_until = committed_at_ + options_.delay;
+    // Asked before `is_due`: if the delay ends between the two, the works are due.
     const bool is_early = has_delayed_ && base::SteadyTime::now() < delayed_until;
+    if (is_due()) return true;
     if (!is_early) has_delayed_ = false;
     sleeps_ = !is_early;
     bool is_held_too_long = false;
@@ -206,7 +208,6 @@ bool Inbox::wait_for_works(std::unique_lock<base::Mutex>& lock, const IsDue& is_
     sleeps_ = false;
     if (is_held_too_long) return false;
   }
-  return true;
 }
 
 // Caches the rows that were read, and puts the works that wait for them at the front of the queue.

@@ -83,6 +83,37 @@ TEST_CASE("Inbox: the delay ends by itself, when asked to, or when much waits; a
   run(few, false, 2);
 }
 
+TEST_CASE("Inbox: a decision that may wait is not left alone if it comes at the very end of the delay") {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::microseconds kDelay{100};
+  InboxBench bench(delaying(kDelay));
+  bench.is_quick = true;
+  const task::TaskKey key = bench.make_tasks(1)[0];
+  bench.start();
+  bench.inbox->post(bench.add_text("first", key));
+  bench.inbox->settle();
+  for (std::chrono::nanoseconds early{4'000}; early.count() > 0; early -= std::chrono::nanoseconds(2)) {
+    std::promise<void> told;
+    Clock::time_point committed;
+    Decision before = bench.add_text("before", key);
+    before.committed = [&](const auto&) { committed = Clock::now(); };
+    // The engine's thread looks for decisions after this, when the delay is just not over.
+    before.done = [&](const auto&) {
+      while (Clock::now() < committed + kDelay - early) {
+      }
+      Decision last = piece(bench, "last", key);
+      last.done = [&](const auto&) { told.set_value(); };
+      bench.inbox->post(std::move(last));
+    };
+    bench.inbox->post(std::move(before));
+    const bool is_told = told.get_future().wait_for(patience()) == std::future_status::ready;
+    CHECK(is_told);
+    bench.inbox->hasten();
+    bench.inbox->settle();
+    if (!is_told) return;
+  }
+}
+
 TEST_CASE("Inbox: a held beginning is flushed in time although decisions that may wait are queued") {
   InboxOptions options = delaying(kLong);
   options.hold = std::chrono::milliseconds(1);
