@@ -22,8 +22,11 @@ class SinkGate {
   template <class F>
   bool use(F&& call) {
     if (!enter()) return false;
+    struct Leaving {
+      SinkGate& gate;
+      ~Leaving() { gate.leave(); }
+    } const leaving{*this};
     call(*sink_);
-    leave();
     return true;
   }
 

@@ -3,6 +3,9 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <memory>
+#include <new>
+#include <thread>
 
 #include "support/recording_sink.h"
 
@@ -46,6 +49,16 @@ TEST_CASE("SinkGate: a call may close its own gate") {
   CHECK(sink->all_text() == "still here");
   CHECK(sink.use_count() == 1);
   CHECK_FALSE(gate.use([](agents::TurnSink&) {}));
+}
+
+TEST_CASE("SinkGate: a call that throws leaves the gate") {
+  auto sink = std::make_shared<test::RecordingSink>();
+  agents::SinkGate gate(sink);
+  CHECK_THROWS_AS(gate.use([](agents::TurnSink&) { throw std::bad_alloc(); }), std::bad_alloc);
+  CHECK(gate.use([](agents::TurnSink& one) { one.text("next"); }));
+  std::thread([&] { gate.close(); }).join();
+  CHECK(sink->all_text() == "next");
+  CHECK(sink.use_count() == 1);
 }
 
 }  // namespace sink_gate_test
