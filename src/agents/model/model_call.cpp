@@ -352,9 +352,11 @@ class ModelCall::Running : public std::enable_shared_from_this<Running> {
     try {
       take_decoded();
     } catch (const std::exception&) {
-      end({Kind::broken_off, "the model's answer cannot be read"});
+      fail_to_read();
     }
   }
+
+  void fail_to_read() { end({Kind::broken_off, "the model's answer cannot be read"}); }
 
   void take_decoded() {
     reading_.take_next();
@@ -370,7 +372,11 @@ class ModelCall::Running : public std::enable_shared_from_this<Running> {
     posted_ = std::move(posted);
     post_.reset();
     if (is_decoding_) return;
-    if (!read() || !is_decoding_) conclude();
+    try {
+      if (!read() || !is_decoding_) conclude();
+    } catch (const std::exception&) {
+      fail_to_read();
+    }
   }
 
   // All that came is read.

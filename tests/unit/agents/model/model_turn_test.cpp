@@ -3,7 +3,9 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,6 +60,25 @@ struct Bench {
   base::WorkerPool pool{"model-work", 2, 100};
   std::unique_ptr<agents::Executor> made;
 };
+
+// A sink that has no memory for texts.
+class FullSink final : public agents::TurnSink {
+ public:
+  void emit(task::EventBody body) override { inner.emit(std::move(body)); }
+  void text(std::string) override { throw std::bad_alloc(); }
+  void reply(agents::ReplyPiece piece) override { inner.reply(std::move(piece)); }
+  void reasoning(std::string delta) override { inner.reasoning(std::move(delta)); }
+  bool ready(std::function<void()> when_ready) override { return inner.ready(std::move(when_ready)); }
+  void delegate(agents::DelegateRequest request) override { inner.delegate(std::move(request)); }
+  void finish(agents::Outcome outcome) override { inner.finish(std::move(outcome)); }
+  RecordingSink inner;
+};
+
+std::string whole(const std::string& text) {
+  const std::string body = R"({"object":"chat.completion","choices":[{"index":0,"message":{"content":")" +
+                           text + R"("},"finish_reason":"stop"}]})";
+  return "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+}
 
 bool wait_for(const std::atomic<bool>& flag) {
   const auto until = std::chrono::steady_clock::now() + patience();
@@ -221,10 +242,7 @@ TEST_CASE("ModelTurn: long texts, in a stream or as a whole answer, are read in 
       RawServer::say(connection, kHead + said("a ") + said(text) + said(" z") + kDone);
       return;
     }
-    const std::string whole = R"({"object":"chat.completion","choices":[{"index":0,"message":{"content":")" +
-                              text + R"("},"finish_reason":"stop"}]})";
-    RawServer::say(connection,
-                   "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(whole.size()) + "\r\n\r\n" + whole);
+    RawServer::say(connection, whole(text));
   });
   bench.rules.budget = &budget;
   for (const std::string& wanted : {"a " + text + " z", text}) {
@@ -234,6 +252,21 @@ TEST_CASE("ModelTurn: long texts, in a stream or as a whole answer, are read in 
     CHECK(running.sink->all_text() == wanted);
   }
   CHECK(budget.counts().bytes == 0);
+}
+
+TEST_CASE(
+    "ModelTurn: a turn ends although its sink has no memory for what a stream, or a whole answer, says") {
+  bool is_whole = false;
+  Bench bench([&](RawServer&, int connection) {
+    RawServer::say(connection, is_whole ? whole("hi") : kHead + said("hi") + kDone);
+  });
+  bench.settings.recovery = agents::AgentSettings::Recovery::fail;
+  for (; !is_whole; is_whole = true) {
+    const auto sink = std::make_shared<FullSink>();
+    const auto turn = bench.executor().start(AgentBench::turn_of("hi"), sink);
+    REQUIRE(sink->inner.wait_finished());
+    CHECK(sink->inner.ending().starts_with("the model cannot answer: "));
+  }
 }
 
 }  // namespace model_turn_test
