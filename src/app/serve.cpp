@@ -43,6 +43,11 @@ namespace {
 // They read prompts and keys from files, and decode long answers.
 constexpr int kModelThreads = 4;
 
+struct StopsLoop {
+  base::EventLoop& loop;
+  ~StopsLoop() { loop.stop(); }
+};
+
 bool is_in_memory(const StoreOptions& options) {
   return options.database == ":memory:";
 }
@@ -312,6 +317,9 @@ int serve(const Config& configured, const std::function<LoadedConfig()>& read_ag
   models.start();
   // Each turn of a model has at most one function in it.
   base::WorkerPool model_work("model-work", kModelThreads, std::numeric_limits<std::size_t>::max());
+  // Turns that were dropped a moment ago may still be on the loop: it stops before the pool that they use,
+  // and is there until the pool's last function has posted its result.
+  const StopsLoop stops_models{models};
   const agents::Catalogue* chosen_from = nullptr;
   const auto choose = [&chosen_from](const std::string& skill, const std::string& tag) {
     const agents::Agent* agent = chosen_from->find_skilled(skill, tag);
