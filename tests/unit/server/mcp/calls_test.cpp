@@ -1,0 +1,182 @@
+// MCP requests on an engine, with an exchange that the test reads.
+#include <doctest/doctest.h>
+
+#include <condition_variable>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/worker_pool.h"
+#include "protocol/mcp/echoes.h"
+#include "server/mcp/mcp.h"
+#include "support/engine_bench.h"
+#include "support/fake_peers.h"
+#include "support/patience.h"
+
+namespace calls_test {
+
+using namespace baton;
+using test::EngineBench;
+using test::FakePeers;
+
+namespace {
+
+class Exchange final : public http::Exchange {
+ public:
+  explicit Exchange(http::Request request) : request_(std::move(request)) {}
+
+  const http::Request& request() const override { return request_; }
+  std::string take_body() override { return std::exchange(request_.body, {}); }
+  void block(std::function<void()> work) override {
+    has_blocked = true;
+    work();
+  }
+  void reply(http::Reply reply) override {
+    std::lock_guard lock(mutex_);
+    answer_ = std::move(reply);
+    changed_.notify_all();
+  }
+  void open_stream(std::vector<std::pair<std::string, std::string>>, http::StreamOpener opener) override {
+    stream = opener([] {});
+  }
+
+  // Empty if there is no answer in time.
+  std::string wait() {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, test::patience(), [&] { return answer_.has_value(); });
+    return answer_ ? answer_->body : std::string();
+  }
+  // What the stream has now.
+  std::string pull() {
+    std::string out;
+    if (stream) stream->pull(out, 16 << 10);
+    return out;
+  }
+
+  bool has_blocked = false;
+  std::unique_ptr<http::StreamSource> stream;
+
+ private:
+  http::Request request_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::optional<http::Reply> answer_;
+};
+using ExchangePtr = std::shared_ptr<Exchange>;
+
+struct Bench {
+  explicit Bench(EngineBench::Options made = {}) : engine(std::move(made)) {
+    agents::Agent agent;
+    agent.name.value = agent.card.name = "scripted";
+    std::vector<agents::Agent> all;
+    all.push_back(std::move(agent));
+    catalogue = agents::Catalogue(std::move(all));
+  }
+  ~Bench() {
+    engine.engine().drain();
+    readers.stop();
+  }
+
+  ExchangePtr handle(http::Request request) {
+    request.path = request.raw_path = "/mcp";
+    const auto exchange = std::make_shared<Exchange>(std::move(request));
+    server::mcp::handle(exchange, {services, "http://127.0.0.1:80", std::nullopt, {}, running});
+    return exchange;
+  }
+  ExchangePtr post(std::string body, std::vector<std::pair<std::string, std::string>> headers) {
+    http::Request request;
+    request.method = "POST";
+    request.headers = std::move(headers);
+    request.headers.emplace_back("Content-Type", "application/json");
+    request.body = std::move(body);
+    return handle(std::move(request));
+  }
+  // A request of 2026-07-28 by a client with these abilities. `params`: members, each with a comma after it.
+  ExchangePtr ask(const std::string& method, const std::string& name, const std::string& params,
+                  const std::string& abilities) {
+    return post(R"({"jsonrpc":"2.0","id":1,"method":")" + method + R"(","params":{)" + params +
+                    R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",)" +
+                    R"("io.modelcontextprotocol/clientCapabilities":)" + abilities + "}}}",
+                {{"MCP-Protocol-Version", "2026-07-28"}, {"Mcp-Method", method}, {"Mcp-Name", name}});
+  }
+  // The stream of a legacy call of the task, from its beginning on.
+  ExchangePtr resume(const std::string& task) {
+    http::Request request;
+    request.method = "GET";
+    request.headers = {{"Last-Event-ID", protocol::mcp::make_event_id({{task}, {}, 0, "7", "\"p\""})}};
+    return handle(std::move(request));
+  }
+  // Waits for the reads that were asked for.
+  void read() {
+    std::promise<void> read;
+    while (!readers.try_submit([&] { read.set_value(); })) std::this_thread::yield();
+    read.get_future().wait();
+  }
+  // Begins a task, and returns its running turn.
+  test::ScriptedExecutor::RunningPtr begin(const std::string& task) {
+    REQUIRE(engine.submit(EngineBench::message("hi", task)));
+    const auto turn = engine.scripted().next();
+    REQUIRE(turn);
+    return turn;
+  }
+
+  EngineBench engine;
+  agents::Catalogue catalogue{std::vector<agents::Agent>()};
+  server::ServerOptions options;
+  base::WorkerPool readers{"log-read", 1, 100};
+  server::Services services{engine.engine(), catalogue, options, readers, {}};
+  server::mcp::RunningCalls running;
+};
+
+task::Message question() {
+  task::Message message;
+  message.role = task::Role::agent;
+  message.parts.push_back(task::Part::of_text("Which one?"));
+  return message;
+}
+
+bool has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("MCP: on a shared store the thread that flushes answers no call by reading the store") {
+  FakePeers peers;
+  std::atomic<bool> holds{false};
+  std::promise<void> entered, open;
+  EngineBench::Options options;
+  options.wiring.peers = &peers;
+  options.faults.flush = [&](int) {
+    store::FlushFaults faults;
+    faults.before = [&] {
+      if (!holds.exchange(false)) return;
+      entered.set_value();
+      open.get_future().wait();
+    };
+    return faults;
+  };
+  Bench bench(std::move(options));
+  const auto call = bench.ask("tools/call", "scripted", R"("name":"scripted","arguments":{"message":"hi"},)",
+                              R"({"elicitation":{}})");
+  const auto turn = bench.engine.scripted().next();
+  REQUIRE(turn);
+  holds = true;
+  turn->sink->finish(agents::Asked{"a1", false, question()});
+  entered.get_future().wait();
+  // Another change of the task is pending when its question is published: a read waits for its flush.
+  const auto head = bench.engine.store().find({task::kAnonymous, {"scripted"}, turn->turn.task});
+  REQUIRE(head);
+  bench.engine.engine().cancels().cancel(head->key, std::shared_ptr<const task::AuditEntry>(),
+                                         engine::Cancels::Heard());
+  open.set_value();
+  CHECK(has(call->wait(), "\"result\""));
+}
+
+}  // namespace calls_test
