@@ -57,6 +57,10 @@ class McpCall::Blocks {
   bool has_left() const {
     return what_.with([](const What& now) { return now.has_left; });
   }
+  bool is_behind() const {
+    constexpr std::size_t kUnsentMax = 64 << 10;
+    return what_.with([](const What& now) { return now.blocks.size() > kUnsentMax; });
+  }
   http::StreamSource::Next take(std::string& out) {
     return what_.with([&](What& now) {
       out += std::exchange(now.blocks, {});
@@ -155,6 +159,10 @@ void McpCall::add(std::string_view message, std::string_view event_id) {
 
 bool McpCall::has_left() const {
   return stream_ && stream_->has_left();
+}
+
+bool McpCall::is_behind() const {
+  return stream_ && stream_->is_behind();
 }
 
 bool McpCall::takes_stream() const {

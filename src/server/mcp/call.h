@@ -63,6 +63,8 @@ class McpCall final : public a2a::Call {
   void add(std::string_view message, std::string_view event_id = {});
   // Whether the client has closed the stream.
   bool has_left() const;
+  // Whether so much of the stream waits for the client that nothing should be added that can be left out.
+  bool is_behind() const;
   // Whether the client reads an event stream as the answer.
   bool takes_stream() const;
 

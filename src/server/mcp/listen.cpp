@@ -14,7 +14,7 @@ namespace {
 using json::Writer;
 using std::chrono::milliseconds;
 
-// After a moment in which too many reads waited.
+// After a moment in which too many reads waited, or the client did not read.
 constexpr milliseconds kReadAgain{1'000};
 
 void write_subscription(Writer& out, const McpCall& stream) {
@@ -55,7 +55,7 @@ class Watched : public std::enable_shared_from_this<Watched> {
       if (const auto watched = self.lock()) watched->read();
     };
     const Services& services = heard_.call->services;
-    if (services.readers.try_submit(read)) return;
+    if (!stream_->is_behind() && services.readers.try_submit(read)) return;
     services.engine.after(kReadAgain, [self] {
       if (const auto watched = self.lock()) watched->read_soon();
     });

@@ -180,6 +180,7 @@ struct Following : std::enable_shared_from_this<Following> {
 
   void tell(double fraction, const std::string& words) {
     constexpr double kWhole = 100;
+    if (call->is_behind()) return;
     progress.at = base::SteadyTime::now();
     const double number = progress.next(fraction);
     std::string body;

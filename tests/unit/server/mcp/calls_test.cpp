@@ -134,11 +134,31 @@ struct Bench {
   server::mcp::RunningCalls running;
 };
 
+task::StatusChanged note(const std::string& words, const std::string& metadata = {}) {
+  task::StatusChanged changed;
+  changed.status.state = task::State::working;
+  changed.status.message.emplace();
+  changed.status.message->parts.push_back(task::Part::of_text(words));
+  changed.metadata.text = metadata;
+  return changed;
+}
+
 task::Message question() {
   task::Message message;
   message.role = task::Role::agent;
   message.parts.push_back(task::Part::of_text("Which one?"));
   return message;
+}
+
+// Waits until the task's log ends with this note.
+void wait_for_note(EngineBench& engine, const std::string& task, const std::string& words) {
+  const auto key = engine.engine().reader().head(EngineBench::ref(task))->key;
+  const auto is_there = [&] {
+    const auto log = engine.engine().reader().events(key, {}, 10'000);
+    const auto* last = log && !log->empty() ? task::status_in(log->back()) : nullptr;
+    return last != nullptr && last->status.message && task::text_of(*last->status.message) == words;
+  };
+  while (!is_there()) std::this_thread::yield();
 }
 
 bool has(const std::string& text, std::string_view part) {
@@ -177,6 +197,24 @@ TEST_CASE("MCP: on a shared store the thread that flushes answers no call by rea
                                          engine::Cancels::Heard());
   open.set_value();
   CHECK(has(call->wait(), "\"result\""));
+}
+
+TEST_CASE("MCP: a client that does not read makes its stream of progress no larger") {
+  constexpr int kNotes = 500;
+  Bench bench;
+  const auto turn = bench.begin("t1");
+  for (int i = 0; i < kNotes; ++i)
+    turn->sink->emit(note("step " + std::to_string(i) + std::string(400, '.')));
+  turn->sink->emit(note("last step"));
+  wait_for_note(bench.engine, "t1", "last step");
+  const auto stream = bench.resume("t1");
+  bench.read();
+  const std::string told = stream->pull();
+  CHECK(has(told, "step 1."));
+  CHECK(told.size() < 100'000);
+  turn->sink->finish(agents::Done{});
+  std::string rest;
+  while (!has(rest, "structuredContent")) rest += stream->pull();
 }
 
 }  // namespace calls_test
