@@ -38,10 +38,11 @@ std::optional<std::string> request_id_in(std::string_view field) {
   return is_id ? std::move(text) : std::nullopt;
 }
 
-template <class Number>
-std::optional<Number> number_in(std::string_view field) {
-  const auto number = base::number_in<Number>(field);
-  return number && *number >= 0 ? number : std::nullopt;
+// A count that has room for more.
+std::optional<std::int64_t> number_in(std::string_view field) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 53;
+  const auto number = base::number_in<std::int64_t>(field);
+  return number && *number >= 0 && *number <= kMost ? number : std::nullopt;
 }
 
 }  // namespace
@@ -70,7 +71,7 @@ std::optional<StreamPlace> read_event_id(std::string_view text) {
   const auto fields = fields_of(text, 5);
   if (fields.empty()) return std::nullopt;
   auto task = decoded_field(fields[0]);
-  const auto after = number_in<std::int64_t>(fields[1]), number = number_in<std::int64_t>(fields[2]);
+  const auto after = number_in(fields[1]), number = number_in(fields[2]);
   auto request = request_id_in(fields[3]);
   auto token = fields[4].empty() ? std::optional<std::string>("") : request_id_in(fields[4]);
   if (!task || task->empty() || !after || !number || !request || !token) return std::nullopt;

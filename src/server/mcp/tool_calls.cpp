@@ -28,6 +28,7 @@ constexpr milliseconds kLook{5'000};
 constexpr milliseconds kProgressLook{1'000};
 constexpr int kPage = 128, kPagesMax = 8;  // of the log, at one look
 constexpr std::size_t kWordsMax = 500;     // code points of a message of progress
+constexpr double kFractionMax = 1e6;       // of an agent's progress
 // The time between the end of a call whose client has left and the cancel of its run.
 constexpr milliseconds kLeaveGrace{1'000};
 
@@ -166,7 +167,7 @@ struct Following : std::enable_shared_from_this<Following> {
 
   void tell_status(const task::StatusChanged& status) {
     const auto metadata = json::Document::view_of(status.metadata.text);
-    const double fraction = metadata.root()["progress"].real().value_or(-1);
+    const double fraction = std::min(metadata.root()["progress"].real().value_or(-1), kFractionMax);
     std::string words = status.status.message ? task::text_of(*status.status.message) : std::string();
     if (words.empty() && fraction < 0) return;
     tell(fraction, base::shortened(base::one_line(words), kWordsMax));

@@ -42,7 +42,8 @@ TEST_CASE("MCP: an event id whose request is no id, or whose numbers are none, i
   CHECK(read_event_id("t:0:0:1:").has_value());
   for (const char* wrong : {"", "t", "t:0:0:1", ":0:0:1:", "t:-1:0:1:", "t:0:-1:1:", "t:x:0:1:", "t:0:0::",
                             "t:0:0:%7B%22a%22%3A%0A1%7D:", "t:0:0:1%0A:", "t:0:0:1:%0A2",
-                            "t:0:0:null:", "t:0:0:%22%0A%22:", "t:0:99999999999999999999:1:", "%FF:0:0:1:"}) {
+                            "t:0:0:null:", "t:0:0:%22%0A%22:", "t:0:99999999999999999999:1:",
+                            "t:0:9223372036854775807:1:", "t:9223372036854775807:0:1:", "%FF:0:0:1:"}) {
     CAPTURE(wrong);
     CHECK_FALSE(read_event_id(wrong).has_value());
   }

@@ -217,4 +217,24 @@ TEST_CASE("MCP: a client that does not read makes its stream of progress no larg
   while (!has(rest, "structuredContent")) rest += stream->pull();
 }
 
+TEST_CASE("MCP: progress of any size can be told, and the stream be taken up again after it") {
+  Bench bench;
+  const auto turn = bench.begin("t1");
+  turn->sink->emit(note("", R"({"progress":1e300})"));
+  turn->sink->emit(note("more"));
+  wait_for_note(bench.engine, "t1", "more");
+  const auto stream = bench.resume("t1");
+  bench.read();
+  const std::string told = stream->pull();
+  std::size_t ids = 0;
+  for (std::size_t at = told.find("id: "); at != told.npos; at = told.find("id: ", at + 1)) {
+    const std::string id = told.substr(at + 4, told.find('\n', at) - at - 4);
+    CAPTURE(id);
+    CHECK(protocol::mcp::read_event_id(id).has_value());
+    ++ids;
+  }
+  CHECK(ids >= 2);
+  turn->sink->finish(agents::Done{});
+}
+
 }  // namespace calls_test
