@@ -152,9 +152,9 @@ void on_listen(const IncomingPtr& in) {
   const McpCallPtr call = in->call(std::move(*first), "subscriptions/listen");
   std::vector<Heard> tasks;
   const Value ids = in->request.params["notifications"]["taskIds"];
-  const std::size_t most = ids.is_array() && in->request.client.tasks ? kListenTasksMax : 0;
+  std::size_t left = ids.is_array() && in->request.client.tasks ? kListenTasksMax : 0;
   for (const Value one : ids) {
-    if (tasks.size() >= most) break;
+    if (left-- == 0) break;  // each costs a search, also if there is no such task
     task::TaskId id{one.str()};
     if (auto by = for_task(in->entry, in->head(), id))
       tasks.push_back({in->call(std::move(*by), "subscriptions/listen"), std::move(id)});

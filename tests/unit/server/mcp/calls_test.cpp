@@ -237,4 +237,19 @@ TEST_CASE("MCP: progress of any size can be told, and the stream be taken up aga
   turn->sink->finish(agents::Done{});
 }
 
+TEST_CASE("MCP: a stream about tasks looks for no more ids than it may have") {
+  Bench bench;
+  const auto turn = bench.begin("t1");
+  const auto listening = [&](int unknown) {
+    std::string ids;
+    for (int i = 0; i < unknown; ++i) ids += "\"x" + std::to_string(i) + "\",";
+    return bench.ask("subscriptions/listen", "", R"("notifications":{"taskIds":[)" + ids + R"("t1"]},)",
+                     R"({"extensions":{"io.modelcontextprotocol/tasks":{}}})");
+  };
+  const auto few = listening(99), many = listening(100);
+  CHECK(has(few->pull(), R"("taskIds":["t1"])"));
+  CHECK_FALSE(has(many->pull(), "taskIds"));
+  turn->sink->finish(agents::Done{});
+}
+
 }  // namespace calls_test
