@@ -209,7 +209,7 @@ http::Reply accepted() {
   return reply;
 }
 
-// In early revisions only this notification cancels a call; modern clients close its stream.
+// In early revisions only this notification cancels a call; modern clients close its stream. Reads the store.
 void on_notification(const Entry& entry, const http::Request& head, const Request& request) {
   const std::string session = session_of(head);
   const Value id = request.params["requestId"];
@@ -314,8 +314,10 @@ void handle(std::shared_ptr<http::Exchange> exchange, Entry entry) {
   if (!request) return fail(request.error().id, request.error().failure);
   if (!enter_session(entry, head, *request)) return fail(request->id, kNoSession);
   if (request->id.empty()) {
-    on_notification(entry, head, *request);
-    return exchange->reply(accepted());
+    return exchange->block([exchange, entry, document, request = *request] {
+      on_notification(entry, exchange->request(), request);
+      exchange->reply(accepted());
+    });
   }
   const auto in = std::make_shared<const Incoming>(
       Incoming{std::move(exchange), std::move(entry), document, std::move(*request)});

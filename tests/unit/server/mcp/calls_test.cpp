@@ -252,4 +252,15 @@ TEST_CASE("MCP: a stream about tasks looks for no more ids than it may have") {
   turn->sink->finish(agents::Done{});
 }
 
+TEST_CASE("MCP: the cancel of a call, which may read the store, does not run on the connection's thread") {
+  Bench bench;
+  const auto begun = bench.post(
+      R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{}}})",
+      {});
+  CHECK_FALSE(begun->has_blocked);
+  const auto notified =
+      bench.post(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})", {});
+  CHECK(notified->has_blocked);
+}
+
 }  // namespace calls_test
