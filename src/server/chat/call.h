@@ -29,8 +29,9 @@ struct PlainCall : Call {
   const std::shared_ptr<http::Exchange> exchange;
   const agents::Agent& agent;
   const task::Caller caller;
+  http::Reply (*write_error)(const base::Error&, const task::AgentName&) = &error_reply;
 
-  void refuse(const base::Error& error) const { exchange->reply(error_reply(error, agent.name)); }
+  void refuse(const base::Error& error) const { exchange->reply(write_error(error, agent.name)); }
   // The answer takes the call's share.
   void reply(int status, std::string body);
 };

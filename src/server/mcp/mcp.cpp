@@ -9,7 +9,6 @@
 #include "protocol/mcp/echoes.h"
 #include "protocol/mcp/elicitation.h"
 #include "server/a2a/negotiation.h"
-#include "server/admission/access.h"
 #include "server/mcp/call.h"
 #include "server/mcp/handles.h"
 #include "server/mcp/listen.h"
@@ -283,18 +282,6 @@ void resume(const std::shared_ptr<http::Exchange>& exchange, const Entry& entry)
 }
 
 }  // namespace
-
-std::optional<base::Error> refused_everywhere(const Services& services, const http::Request& request) {
-  std::optional<base::Error> refused;
-  for (const agents::Agent* agent : services.catalogue.all()) {
-    const auto caller = authenticate(services.options, request, agent->name);
-    if (caller) return std::nullopt;
-    refused = caller.error();
-    // A wrong token counts as one attempt, however many agents there are.
-    if (refused->code == ErrorCode::unauthenticated) break;
-  }
-  return refused;
-}
 
 void handle(std::shared_ptr<http::Exchange> exchange, Entry entry) {
   const http::Request& head = exchange->request();

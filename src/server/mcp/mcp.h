@@ -30,9 +30,6 @@ struct Entry {
   RequestNotePtr note = {};  // null: requests are not recorded
 };
 
-// The error if the caller may use no agent at all.
-std::optional<base::Error> refused_everywhere(const Services& services, const http::Request& request);
-
 // Handles a POST or a GET of an origin that may call.
 void handle(std::shared_ptr<http::Exchange> exchange, Entry entry);
 

@@ -6,6 +6,7 @@
 #include "server/chat/conversation_paths.h"
 #include "server/chat/routes.h"
 #include "server/console/console.h"
+#include "server/openai/openai.h"
 #include "server/operate/routes.h"
 #include "server/shared/path_table.h"
 
@@ -41,8 +42,8 @@ constexpr std::size_t kPlaces = 5;
 std::array<Rows, kPlaces> by_place() {
   std::array<Rows, kPlaces> all;
   for (const std::span<const PathRow> rows :
-       {std::span<const PathRow>(kOwnPaths), chat::paths(), chat::conversation_paths(), a2a::rest_paths(),
-        console::paths(), operate::paths()}) {
+       {std::span<const PathRow>(kOwnPaths), chat::paths(), chat::conversation_paths(), openai::paths(),
+        a2a::rest_paths(), console::paths(), operate::paths()}) {
     for (const PathRow& row : rows) all[static_cast<std::size_t>(row.place)].push_back(row);
   }
   return all;

@@ -9,9 +9,11 @@
 #include "server/admission/access.h"
 #include "server/admission/hosts.h"
 #include "server/admission/page_tokens.h"
+#include "server/admission/reach.h"
 #include "server/chat/conversation_paths.h"
 #include "server/console/console.h"
 #include "server/mcp/mcp.h"
+#include "server/openai/openai.h"
 #include "server/pipeline/metrics.h"
 #include "server/shared/answers.h"
 #include "server/show/plan_views.h"
@@ -69,12 +71,15 @@ http::Reply Pipeline::operator_error(const http::Request& request, int status, s
                                                          : plain_error(status, reason);
 }
 
-// Errors on A2A's paths have A2A's form. All others are plain errors, also those of the chat protocols.
+// Errors on the paths of A2A and of OpenAI's API have their form. All others are plain errors, also those of
+// the chat protocols.
 http::Reply Pipeline::protocol_error(const http::Request& request, int status,
                                      std::string_view reason) const {
   http::Reply reply = plain_error(status, reason);
   const bool is_known = !request.path.empty() && is_open_.load(std::memory_order_acquire) &&
                         host_is_served(services_.options, request);
+  if (is_known && find_path(paths_at(Place::root), request.method, request.path).answered_by<OpenAiRoute>())
+    return openai::error_reply({code_of_status(status), std::string(reason), {}}, status);
   const Target target = is_known ? target_of(request) : Target();
   if (target.agent == nullptr) return reply;
   const base::Error error{code_of_status(status), std::string(reason), {}};
@@ -166,6 +171,7 @@ void Pipeline::route(const ExchangePtr& exchange) const {
   if (!is_for_probes && !is_open_.load(std::memory_order_acquire))
     return exchange->reply(plain_error(503, "starting"));
   if (found.answered_by<Stage>() != nullptr) return serve_root(exchange, found);
+  if (found.answered_by<OpenAiRoute>() != nullptr) return serve_openai(exchange, found);
   Target target = target_of(request);
   if (found.row != nullptr) {  // a path of the root that names an agent
     target.agent = agent_named(found["agent"]);
@@ -451,10 +457,37 @@ void Pipeline::serve_mcp(const ExchangePtr& exchange) const {
     return exchange->reply(plain_error(
         403, "web pages of this origin may not call this server: add it to the setting cors.origins"));
   }
-  if (const auto error = mcp::refused_everywhere(services_, request))
+  if (const auto error = refused_everywhere(services_, request))
     return refuse_caller(request, *error, [exchange, error = *error] { exchange->reply(refusal(error)); });
   const auto reached = [exchange](const agents::Agent& agent) { exchange->reached(agent, Protocol::mcp); };
   mcp::handle(exchange, {services_, base_url_, std::nullopt, reached, running_, exchange->note()});
+}
+
+// As for MCP: the body names the agent, or an id the task.
+void Pipeline::serve_openai(const ExchangePtr& exchange, const PathMatch& found) const {
+  const http::Request& request = exchange->request();
+  if (!found.allowed) {
+    http::Reply reply = openai::error_reply(
+        {base::ErrorCode::method_not_found, "this path only supports " + found.allow, {}}, 405);
+    reply.headers.emplace_back("Allow", found.allow);
+    return exchange->reply(std::move(reply));
+  }
+  if (!origin_may_call(services_.options, request)) {
+    note_refusal(request, "web pages of its origin may not call (cors.origins)");
+    return exchange->reply(openai::error_reply(
+        {base::ErrorCode::permission_denied,
+         "web pages of this origin may not call this server: add it to the setting cors.origins",
+         {}}));
+  }
+  if (const auto error = refused_everywhere(services_, request))
+    return refuse_caller(request, *error,
+                         [exchange, error = *error] { exchange->reply(openai::error_reply(error)); });
+  exchange->block([this, exchange, found] {
+    const auto reached = [exchange](const agents::Agent& agent) {
+      exchange->reached(agent, Protocol::openai);
+    };
+    openai::handle(exchange, {{services_, base_url_, exchange->note()}, *claims_, reached}, found);
+  });
 }
 
 void Pipeline::serve_agent_mcp(const ExchangePtr& exchange, const Target& target) const {

@@ -113,6 +113,7 @@ class Pipeline {
   void serve_chat(const ExchangePtr& exchange, const Target& target, const ChatProtocol& chat) const;
   void serve_conversations(const ExchangePtr& exchange, const Target& target, std::string_view id) const;
   void serve_mcp(const ExchangePtr& exchange) const;
+  void serve_openai(const ExchangePtr& exchange, const PathMatch& found) const;
   void serve_agent_mcp(const ExchangePtr& exchange, const Target& target) const;
   void serve_json_rpc(const ExchangePtr& exchange, const Target& target) const;
   void serve_rest(const ExchangePtr& exchange, const Target& target, const a2a::RestTarget& rest) const;

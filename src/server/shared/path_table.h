@@ -27,6 +27,9 @@ namespace baton::server {
 namespace chat {
 struct ChatCall;
 }
+namespace openai {
+struct Request;
+}
 namespace operate {
 struct Call;
 }
@@ -70,6 +73,9 @@ struct ChatProtocol {
   void (*handle)(const std::shared_ptr<chat::ChatCall>&);
   Protocol speaks;
 };
+struct OpenAiRoute {
+  void (*handle)(const std::shared_ptr<openai::Request>&);
+};
 struct OperatorRoute {
   bool acts;  // else viewers may call it, too
   void (*handle)(const std::shared_ptr<const operate::Call>&);
@@ -82,7 +88,7 @@ struct PathRow {
   Place place;
   std::string_view methods;  // as Allow lists them; empty: any, and the row's code decides
   std::string_view pattern;
-  std::variant<Stage, RestOperation, ChatProtocol, OperatorRoute> answered_by;
+  std::variant<Stage, RestOperation, ChatProtocol, OpenAiRoute, OperatorRoute> answered_by;
   Head head = Head::served;
 };
 

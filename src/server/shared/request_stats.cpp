@@ -6,9 +6,9 @@
 namespace baton::server {
 
 std::string_view name_of(Protocol protocol) {
-  constexpr std::array<std::string_view, 9> kNames{"a2a-jsonrpc",  "a2a-rest", "a2a-grpc",
-                                                   "send-message", "ag-ui",    "agent-api",
-                                                   "agent-server", "mcp",      "other"};
+  constexpr std::array<std::string_view, 10> kNames{
+      "a2a-jsonrpc", "a2a-rest",     "a2a-grpc", "send-message", "ag-ui",
+      "agent-api",   "agent-server", "mcp",      "openai",       "other"};
   return kNames[static_cast<std::size_t>(protocol)];
 }
 

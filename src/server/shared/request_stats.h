@@ -23,7 +23,18 @@
 namespace baton::server {
 
 // The protocol of a request, known from its path.
-enum class Protocol { json_rpc, rest, grpc, send_message, ag_ui, agent_api, agent_server, mcp, other };
+enum class Protocol {
+  json_rpc,
+  rest,
+  grpc,
+  send_message,
+  ag_ui,
+  agent_api,
+  agent_server,
+  mcp,
+  openai,
+  other
+};
 std::string_view name_of(Protocol protocol);
 
 class RequestStats {
@@ -36,7 +47,7 @@ class RequestStats {
   void add_to(base::MetricsText& out) const;
 
  private:
-  static constexpr std::size_t kProtocols = 9;
+  static constexpr std::size_t kProtocols = 10;
   static constexpr std::array kStatuses{0,   200, 202, 204, 206, 304, 400, 401, 403, 404, 405,
                                         406, 408, 409, 413, 415, 416, 422, 429, 500, 501, 503};
   using Counts = std::array<std::atomic<std::int64_t>, kStatuses.size() + 1>;  // the last: all others
@@ -50,7 +61,7 @@ class RequestStats {
       base::Histogram(base::kRequestBounds), base::Histogram(base::kRequestBounds),
       base::Histogram(base::kRequestBounds), base::Histogram(base::kRequestBounds),
       base::Histogram(base::kRequestBounds), base::Histogram(base::kRequestBounds),
-      base::Histogram(base::kRequestBounds)};
+      base::Histogram(base::kRequestBounds), base::Histogram(base::kRequestBounds)};
 };
 
 }  // namespace baton::server

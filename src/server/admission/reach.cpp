@@ -1,0 +1,61 @@
+#include "server/admission/reach.h"
+
+#include <utility>
+
+#include "server/admission/access.h"
+
+namespace baton::server {
+namespace {
+
+constexpr std::size_t kIdMax = 1'000;  // bytes; as of other requests
+
+bool has_task(const Admitted& by, const task::TaskId& id) {
+  return by.services.engine.reader().head({by.caller, by.endpoint.agent->name, id}).has_value();
+}
+
+}  // namespace
+
+std::optional<base::Error> refused_everywhere(const Services& services, const http::Request& request) {
+  std::optional<base::Error> refused;
+  for (const agents::Agent* agent : services.catalogue.all()) {
+    const auto caller = authenticate(services.options, request, agent->name);
+    if (caller) return std::nullopt;
+    refused = caller.error();
+    // A wrong token counts as one attempt, however many agents there are.
+    if (refused->code == base::ErrorCode::unauthenticated) break;
+  }
+  return refused;
+}
+
+std::optional<Admitted> admitted_at(const Door& door, const http::Request& head, const agents::Agent& agent) {
+  auto caller = identify(door.services.options, head, agent.name);
+  if (!caller) return std::nullopt;
+  if (door.note) door.note->came_from(caller->caller);
+  const bool is_default = &agent == door.services.catalogue.default_agent();
+  return Admitted{door.services,
+                  {&agent, false, door.address, is_default},
+                  std::move(caller->caller),
+                  door.note,
+                  std::move(caller->child_agents)};
+}
+
+bool may_be_id(const task::TaskId& id) {
+  return !id.empty() && id.value.size() <= kIdMax;
+}
+
+std::optional<Admitted> admitted_for(const Door& door, const http::Request& head,
+                                     std::span<const agents::Agent* const> agents, const task::TaskId& id) {
+  if (!may_be_id(id)) return std::nullopt;
+  // Tasks in memory first: the others cost a read of the store for each agent.
+  const engine::LiveTasks& live = door.services.engine.live();
+  for (const bool in_memory : {true, false}) {
+    for (const agents::Agent* agent : agents) {
+      auto by = admitted_at(door, head, *agent);
+      if (!by || (live.log({by->caller, agent->name, id}) != nullptr) != in_memory) continue;
+      if (has_task(*by, id)) return by;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace baton::server

@@ -1,0 +1,109 @@
+#include "server/openai/openai.h"
+
+#include <array>
+#include <utility>
+
+#include "base/log.h"
+#include "server/a2a/negotiation.h"
+#include "server/openai/models.h"
+#include "server/openai/request.h"
+
+namespace baton::server::openai {
+namespace {
+
+using base::ErrorCode;
+using protocol::openai::Failure;
+using Handler = void (*)(const RequestPtr&);
+
+constexpr PathRow row(std::string_view methods, std::string_view pattern, Handler handler) {
+  return {Place::root, methods, pattern, OpenAiRoute{handler}};
+}
+constexpr std::array kPaths{
+    row("GET", "/v1/models", &list_models),
+    row("GET", "/v1/models/{id}", &get_model),
+};
+
+// What a chat call that cannot be served answers.
+http::Reply chat_error(const base::Error& error, const task::AgentName& agent) {
+  if (error.code == ErrorCode::internal || error.code == ErrorCode::unavailable)
+    base::log_error({{"agent", agent.value}}, "{} {}", error.for_caller, error.for_log);
+  return error_reply(error);
+}
+
+}  // namespace
+
+std::span<const PathRow> paths() {
+  return kPaths;
+}
+
+http::Reply failure_reply(const Failure& failure) {
+  http::Reply reply;
+  reply.status = failure.status;
+  protocol::openai::write_failure(reply.body, failure);
+  if (failure.status == 401) reply.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"baton\"");
+  if (failure.status == 429 || failure.status == 503) reply.headers.emplace_back("Retry-After", "1");
+  // The official clients repeat a request after such an answer, and the task may exist by then.
+  if (failure.status >= 500) reply.headers.emplace_back("x-should-retry", "false");
+  return reply;
+}
+
+http::Reply error_reply(const base::Error& error, int status) {
+  Failure failure = protocol::openai::failure_of(error);
+  if (status != 0) failure.status = status;
+  return failure_reply(failure);
+}
+
+void Request::reply(std::string json) const {
+  http::Reply reply;
+  reply.body = std::move(json);
+  exchange->reply(std::move(reply));
+}
+
+tl::expected<Admitted, Failure> for_model(const Request& request, std::string_view name) {
+  const auto unknown = [&] { return tl::unexpected(protocol::openai::no_such_model(name)); };
+  // Hidden agents have names that no agent's folder can have.
+  if (!agents::is_agent_name(name)) return unknown();
+  const task::AgentName agent_name{std::string(name)};
+  const agents::Catalogue& catalogue = request.services().catalogue;
+  const agents::Agent* agent = catalogue.find(agent_name);
+  const bool is_elsewhere = agent == nullptr && (agent = catalogue.on_other_node(agent_name)) != nullptr;
+  auto by = agent ? admitted_at(request.entry, request.head(), *agent) : std::nullopt;
+  if (!by) return unknown();
+  if (is_elsewhere)
+    return tl::unexpected(protocol::openai::failure_of(
+        {ErrorCode::unavailable, "another node serves this agent; try again", {}}));
+  return std::move(*by);
+}
+
+chat::CallPtr call_for(const RequestPtr& request, Admitted by, bool begins) {
+  if (request->entry.reached) request->entry.reached(*by.endpoint.agent);
+  const auto call = std::make_shared<chat::ChatCall>(request->exchange, by, request->entry.claims,
+                                                     std::move(request->body));
+  call->write_error = &chat_error;
+  if (!begins) return call;
+  call->hold = by.services.options.streams.acquire(call->caller);
+  if (call->hold) return call;
+  call->refuse({ErrorCode::overloaded, "too many of this caller's runs are open; try again later", {}});
+  return nullptr;
+}
+
+void handle(std::shared_ptr<http::Exchange> exchange, Entry entry, const PathMatch& found) {
+  const http::Request& head = exchange->request();
+  json::Document body = json::Document::view_of({});
+  const auto refuse = [&](ErrorCode code, std::string why) {
+    exchange->reply(error_reply({code, std::move(why), {}}));
+  };
+  if (head.method == "POST" && !head.body.empty()) {
+    if (!a2a::is_json(head))
+      return refuse(ErrorCode::content_type_not_supported, "Content-Type: must be application/json");
+    auto parsed = json::Document::parse(exchange->take_body());
+    if (!parsed) return exchange->reply(error_reply(parsed.error()));
+    if (!parsed->root().is_object()) return refuse(ErrorCode::invalid_request, "the body must be an object");
+    body = std::move(*parsed);
+  }
+  const auto request = std::make_shared<Request>(
+      Request{std::move(exchange), std::move(entry), std::string(found["id"]), std::move(body)});
+  found.answered_by<OpenAiRoute>()->handle(request);
+}
+
+}  // namespace baton::server::openai

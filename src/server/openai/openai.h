@@ -1,0 +1,35 @@
+// The agents as models of OpenAI's API, at the program's root: each model is an agent that the caller may
+// use.
+//
+//   GET    /v1/models, /v1/models/<agent>
+//
+// A2A 0.3's REST has other paths below /v1.
+// Threads: on the server's workers, several at a time.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "protocol/openai/errors.h"
+#include "server/admission/reach.h"
+#include "server/chat/run_claims.h"
+#include "server/shared/path_table.h"
+
+namespace baton::server::openai {
+
+std::span<const PathRow> paths();
+
+struct Entry : Door {
+  chat::RunClaims& claims;
+  std::function<void(const agents::Agent&)> reached;  // told once, which agent the request is for
+};
+
+// Handles a request of an origin and a caller that may call, to a row of `paths` that serves its method.
+void handle(std::shared_ptr<http::Exchange> exchange, Entry entry, const PathMatch& found);
+
+http::Reply failure_reply(const protocol::openai::Failure& failure);
+// `status`: instead of the error's own; 0: its own.
+http::Reply error_reply(const base::Error& error, int status = 0);
+
+}  // namespace baton::server::openai
