@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
 #include "base/error.h"
 #include "json/document.h"
@@ -38,6 +39,10 @@ class Protocol {
   virtual bool names_runs() const { return false; }
   // Whether a client that disconnects cancels the run that it began, if no other client follows it.
   virtual bool leaving_cancels() const { return true; }
+  // Whether the frames of a stream have SSE ids, by which clients resume it.
+  virtual bool has_frame_ids() const { return true; }
+  // The data of one more frame, after a run's last; empty: there is none.
+  virtual std::string_view last_words() const { return {}; }
 };
 
 // The chat protocols; each is in its own folder.

@@ -38,6 +38,7 @@ struct RunRequest {
   std::string after_response;  // Agent API's response_id: continue where that response was given
   bool newer = false;          // the client speaks `protocolVersion` 1.0 or later
   bool streams = true;         // false: the client wants the whole answer at once
+  bool background = false;     // the run continues without its client; the whole answer is how it begins
 
   // The new content. If all three are empty, the client only reads the conversation. A message sent with
   // answers is new only if none of them answers an open question; otherwise it is the message that led to the
@@ -59,6 +60,11 @@ struct RunRequest {
   task::Json state;     // shared state, or absent
   task::Json metadata;  // an object with other information for the agent, or absent
   std::vector<std::string> hops;  // see task::Submission
+
+  // If set, only a question of this task is answered; empty: the request begins a task.
+  std::optional<task::TaskId> answers_only;
+  task::Json about;  // the metadata of the message that begins the run, an object; absent: the message's own
+  std::string files_url;  // as in RunFacts
 };
 
 }  // namespace baton::protocol::chat

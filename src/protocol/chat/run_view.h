@@ -32,6 +32,9 @@ class Frames {
     frames_.push_back({std::string(event), {}});
     return frames_.back().data;
   }
+  // The HTTP status if the last frame is a whole answer.
+  int status = 200;
+
   const std::vector<Frame>& all() const { return frames_; }
   std::vector<Frame>& all() { return frames_; }
   bool empty() const { return frames_.empty(); }
@@ -53,6 +56,10 @@ struct RunFacts {
   task::Json messages;         // RunRequest::messages
   // The client's tool for questions (card: baton.confirm_tool); empty if the client did not offer it.
   std::string confirm_tool;
+  task::EventNumber before;  // the log's position before the run
+  bool streams = true;       // false: only the last frame is used, as the whole answer
+  std::string model;         // the agent's name
+  std::string files_url;     // the URL of the agent's tasks; empty if the protocol shows no links
 };
 
 class RunView {
@@ -62,6 +69,8 @@ class RunView {
   // Appends the frames that show `event`. The run ends with the first status that stops the task
   // (task::is_stopped): everything open is closed and the last frames are appended. Later events are ignored.
   virtual void show(const task::Event& event, Frames& out) = 0;
+  // Appends the whole answer as it is while the run goes on; nothing if the protocol has none then.
+  virtual void show_now(std::string& /*out*/) const {}
 };
 
 // A question that a task waits on, read from its status.

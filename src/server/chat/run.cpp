@@ -47,17 +47,35 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
   void accepted(const engine::Accepted& accepted) {
     if (request.streams)
       return show({accepted.key, accepted.id, accepted.context}, accepted.before, {}, false);
-    reply_whole(accepted);
+    const BegunRun begun{accepted.key, accepted.id, accepted.context, accepted.before};
+    if (!request.background) return reply_whole(begun);
+    shared_claim.reset();
+    reply_later(begun);
+  }
+
+  // Answers with the run as it is, on a thread that may read the store.
+  void reply_later(const BegunRun& begun) const {
+    const bool taken = call->services.readers.try_submit([self = shared_from_this(), begun] {
+      const auto head = self->call->services.engine.reader().head(begun.key);
+      if (!head) return self->call->refuse(head.error());
+      self->with_room(head->bytes, [self, begun] { self->reply_run(begun); });
+    });
+    if (!taken)
+      call->refuse(
+          {ErrorCode::overloaded, "too many requests are waiting for an answer; try again later", {}});
   }
 
   // Streams the run after `before`, without what the client has already (`shown`).
   void show(const TaskNames& task, task::EventNumber before, std::optional<RunPosition> shown,
-            bool nothing_follows) const {
-    const auto open = [self = shared_from_this(), task, before, shown,
-                       nothing_follows](http::Waker waker) -> std::unique_ptr<http::StreamSource> {
+            bool nothing_follows, std::int64_t skipped = 0) const {
+    const auto open = [self = shared_from_this(), task, before, shown, nothing_follows,
+                       skipped](http::Waker waker) -> std::unique_ptr<http::StreamSource> {
       const Services& services = self->call->services;
       RunStream::Start start{task.key, task.id, before, shown, nothing_follows, nullptr, {}};
       start.view = self->protocol.view(self->facts(task.id, task.context, before));
+      start.has_ids = self->protocol.has_frame_ids();
+      start.last_words = self->protocol.last_words();
+      start.skipped = skipped;
       start.left = [&services, key = task.key, agent = self->call->agent.name, before] {
         services.engine.tasks().client_left(key, agent, before);
       };
@@ -115,34 +133,29 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
     facts.tools = request.tools;
     facts.messages = request.messages;
     facts.confirm_tool = call->agent.settings.confirm_tool;
+    facts.before = before;
+    facts.streams = request.streams;
+    facts.model = call->agent.name.value;
+    facts.files_url = request.files_url;
     return facts;
   }
 
-  void reply_whole(const engine::Accepted& accepted) {
+  void reply_whole(const BegunRun& begun) {
     const engine::Engine& engine = call->services.engine;
-    const auto stopped = [self = shared_from_this(), accepted](std::optional<engine::Stop> stop) {
-      const base::Error still_running{ErrorCode::unavailable, "the run is still active; try again later", {}};
-      if (!stop) return self->call->refuse(still_running);
-      const bool taken = self->call->services.readers.try_submit([self, accepted] {
-        const auto head = self->call->services.engine.reader().head(accepted.key);
-        if (!head) return self->call->refuse(head.error());
-        self->with_room(head->bytes, [self, accepted] { self->reply_run(accepted); });
-      });
-      if (!taken)
-        self->call->refuse(
-            {ErrorCode::overloaded, "too many requests are waiting for an answer; try again later", {}});
-    };
-    call->reader().await_stop(accepted.key, accepted.before, engine.settings().reply_wait, stopped);
+    call->reader().await_stop(
+        begun.key, begun.before, engine.settings().reply_wait,
+        [self = shared_from_this(), begun](std::optional<engine::Stop>) { self->reply_later(begun); });
     shared_claim.reset();  // the wait follows it; the run may take long
   }
 
   // The last frame of a run that has stopped is its whole answer.
-  void reply_run(const engine::Accepted& accepted) const {
-    const auto view = protocol.view(facts(accepted.id, accepted.context, accepted.before));
+  void reply_run(const BegunRun& begun) const {
+    const auto view = protocol.view(facts(begun.task, begun.context, begun.before));
     protocol::chat::Frames frames;
-    task::EventNumber position = accepted.before;
-    for (bool over = false; !over;) {
-      const auto events = call->reader().events(accepted.key, position, kPage);
+    task::EventNumber position = begun.before;
+    bool over = false;
+    while (!over) {
+      const auto events = call->reader().events(begun.key, position, kPage);
       if (!events) return call->refuse(events.error());
       if (events->empty()) break;
       for (const task::Event& event : *events) {
@@ -156,8 +169,13 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
         if (over) break;
       }
     }
-    if (frames.empty()) return call->refuse({ErrorCode::internal, {}, "the run has no end"});
-    call->reply(200, std::move(frames.all().back().data));
+    if (over && frames.empty()) return call->refuse({ErrorCode::internal, {}, "the run has no end"});
+    if (over) return call->reply(frames.status, std::move(frames.all().back().data));
+    std::string now;
+    view->show_now(now);
+    if (now.empty())
+      return call->refuse({ErrorCode::unavailable, "the run is still active; try again later", {}});
+    call->reply(200, std::move(now));
   }
 
   void show_messages(const Said* said, const std::vector<WaitingTask>& waiting) const {
@@ -308,6 +326,8 @@ void fill_in(task::Submission& submission, RunAnswer& answer) {
   submission.origin = task::ProtocolVersion::none;
   submission.waits_for = task::WaitsFor::outcome;
   submission.leaving = answer.protocol.leaving_cancels() ? task::Leaving::cancels : task::Leaving::makes_way;
+  if (request.background) submission.leaving = task::Leaving::goes_on;
+  if (!request.about.empty()) submission.message.metadata = request.about;
   submission.when_context_differs = task::WhenContextDiffers::ignore;
 }
 
@@ -374,20 +394,28 @@ base::Result<void> drop_old_answers(RunAnswer& answer) {
   return {};
 }
 
+// The open questions that the request may answer.
+base::Result<std::vector<WaitingTask>> open_questions(const ChatCall& call, const task::ContextId& context,
+                                                      const std::optional<task::TaskId>& only) {
+  if (only && only->empty()) return std::vector<WaitingTask>();
+  auto waiting = waiting_tasks(call, context);
+  if (waiting && only) std::erase_if(*waiting, [&](const WaitingTask& one) { return one.head.id != *only; });
+  return waiting;
+}
+
 base::Result<void> begin_run(const RunAnswerPtr& answer) {
   const ChatCall& call = *answer->call;
   auto conversation = conversation_of(call, answer->request);
   if (!conversation) return fail(conversation.error());
   answer->conversation = std::move(*conversation);
-  if (const std::string_view last = call.exchange->request().header("Last-Event-ID"); !last.empty()) {
-    return come_back(answer, last);
-  }
+  const std::string_view last = call.exchange->request().header("Last-Event-ID");
+  if (!last.empty() && answer->protocol.has_frame_ids()) return come_back(answer, last);
   // Repeated answers cannot match an open question: each of an agent's questions has its own id.
   if (!answer->request.answers.empty() && earlier_run(*answer)) {
     if (auto done = drop_old_answers(*answer); !done) return done;
   }
   if (repeat(answer)) return {};
-  const auto waiting = waiting_tasks(call, answer->conversation);
+  auto waiting = open_questions(call, answer->conversation, answer->request.answers_only);
   if (!waiting) return fail(waiting.error());
   if (!answers_what_is_open(answer->request, *waiting)) {
     if (auto done = drop_old_answers(*answer); !done) return done;
@@ -397,7 +425,9 @@ base::Result<void> begin_run(const RunAnswerPtr& answer) {
   // The question may just have been answered by a repetition of this request.
   if (!submissions) return repeat(answer) ? base::Result<void>() : fail(submissions.error());
   if (submissions->empty()) return show_what_there_is(answer, *waiting);
-  if (submissions->back().task.empty() && answer->protocol.one_run_at_a_time()) {
+  // Nobody else knows a conversation that begins with this request.
+  const bool is_fresh = answer->request.conversation.empty() && answer->request.after_response.empty();
+  if (submissions->back().task.empty() && answer->protocol.one_run_at_a_time() && !is_fresh) {
     const auto room = make_room(*answer);
     // The run in progress may be this one, just started by a repetition.
     if (!room) return repeat(answer) ? base::Result<void>() : room;
@@ -415,12 +445,27 @@ base::Result<void> begin_run(const RunAnswerPtr& answer) {
 void run(const CallPtr& call, const protocol::chat::Protocol& protocol) {
   auto request = protocol.read(call->document.root());
   if (!request) return call->refuse(request.error());
+  run(call, protocol, std::move(*request));
+}
+
+void show(const CallPtr& call, const protocol::chat::Protocol& protocol, RunRequest request,
+          const BegunRun& begun, std::int64_t skipped) {
+  const auto answer = std::make_shared<RunAnswer>(call, protocol, std::move(request));
+  answer->show({begun.key, begun.task, begun.context}, begun.before, std::nullopt, false, skipped);
+}
+
+void reply(const CallPtr& call, const protocol::chat::Protocol& protocol, RunRequest request,
+           const BegunRun& begun) {
+  std::make_shared<RunAnswer>(call, protocol, std::move(request))->reply_later(begun);
+}
+
+void run(const CallPtr& call, const protocol::chat::Protocol& protocol, RunRequest request) {
   const int answers_max = call->services.options.chat.answers_max;
-  if (request->answers.size() > static_cast<std::size_t>(answers_max)) {
+  if (request.answers.size() > static_cast<std::size_t>(answers_max)) {
     return call->refuse(
         {ErrorCode::too_large, "a request may have at most " + base::counted(answers_max, "answer"), {}});
   }
-  const auto answer = std::make_shared<RunAnswer>(call, protocol, std::move(*request));
+  const auto answer = std::make_shared<RunAnswer>(call, protocol, std::move(request));
   if (const auto begun = begin_run(answer); !begun) answer->refuse(begun.error());
 }
 

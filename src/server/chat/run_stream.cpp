@@ -1,5 +1,6 @@
 #include "server/chat/run_stream.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/text.h"
@@ -77,15 +78,26 @@ bool RunStream::accept(const task::Event& event) {
   const auto shown = frames_shown(event.number);
   if (!shown) return !over_;
   auto& frames = frames_.all();
-  for (std::size_t i = static_cast<std::size_t>(*shown); i < frames.size(); ++i) {
-    append_frame(*out_, frames[i], id_of(event.number, i + 1 < frames.size() ? i + 1 : 0));
+  const std::int64_t skipped = std::min(start_.skipped, std::ssize(frames));
+  start_.skipped -= skipped;
+  const std::size_t first = std::max(static_cast<std::size_t>(*shown), static_cast<std::size_t>(skipped));
+  for (std::size_t i = first; i < frames.size(); ++i) {
+    append_frame(*out_, frames[i],
+                 start_.has_ids ? id_of(event.number, i + 1 < frames.size() ? i + 1 : 0) : std::string());
   }
-  has_ids_ |= static_cast<std::size_t>(*shown) < frames.size();
+  has_ids_ |= start_.has_ids && first < frames.size();
   return out_->size() < room_ && !over_;
 }
 
+http::StreamSource::Next RunStream::end(std::string& out) {
+  if (start_.last_words.empty()) return Next::end;
+  protocol::chat::Frames::Frame last{{}, std::string(std::exchange(start_.last_words, {}))};
+  append_frame(out, last, {});
+  return Next::end;
+}
+
 http::StreamSource::Next RunStream::pull(std::string& out, std::size_t room) {
-  if (over_) return Next::end;
+  if (over_) return end(out);
   out_ = &out;
   room_ = room;
   switch (log_->read(*this, false)) {

@@ -6,6 +6,7 @@
 // Threads: as a StreamSource, on the server's loop.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -42,7 +43,10 @@ class RunStream final : public http::StreamSource, private LogReader::Taker {
     std::optional<RunPosition> shown;  // absent: nothing
     bool nothing_follows = false;      // no event follows `before`, and none will before the next request
     std::unique_ptr<protocol::chat::RunView> view;
-    std::function<void()> left;  // called if the client leaves before the run is over
+    std::function<void()> left;        // called if the client leaves before the run is over
+    bool has_ids = true;               // the frames have ids
+    std::int64_t skipped = 0;          // frames, from the run's first, that the client has
+    std::string_view last_words = {};  // the data of one more frame at the end; empty: none
   };
 
   RunStream(const Services& services, Start start, http::Waker waker);
@@ -56,6 +60,7 @@ class RunStream final : public http::StreamSource, private LogReader::Taker {
   bool accept(const task::Event& event) override;
   // How many of the event's frames the client has; empty: all of them.
   std::optional<int> frames_shown(task::EventNumber event) const;
+  Next end(std::string& out);
   std::string id_of(task::EventNumber event, std::size_t frame) const;
 
   Start start_;

@@ -7,6 +7,8 @@
 #include "server/a2a/negotiation.h"
 #include "server/openai/models.h"
 #include "server/openai/request.h"
+#include "server/openai/responses.h"
+#include "server/openai/runs.h"
 
 namespace baton::server::openai {
 namespace {
@@ -21,6 +23,11 @@ constexpr PathRow row(std::string_view methods, std::string_view pattern, Handle
 constexpr std::array kPaths{
     row("GET", "/v1/models", &list_models),
     row("GET", "/v1/models/{id}", &get_model),
+    row("POST", "/v1/chat/completions", &create_completion),
+    row("POST", "/v1/responses", &create_response),
+    row("GET, DELETE", "/v1/responses/{id}", &get_response),
+    row("POST", "/v1/responses/{id}/cancel", &cancel_response),
+    row("GET", "/v1/responses/{id}/input_items", &list_input_items),
 };
 
 // What a chat call that cannot be served answers.

@@ -2,8 +2,15 @@
 // use.
 //
 //   GET    /v1/models, /v1/models/<agent>
+//   POST   /v1/chat/completions           a run of a new task, or the answer to a task that waits
+//   POST   /v1/responses                  the same, with an id that names the run: resp_<task>
+//   GET    /v1/responses/<id>             stream=true, starting_after=<sequence number>
+//   POST   /v1/responses/<id>/cancel
+//   DELETE /v1/responses/<id>             removes its task
+//   GET    /v1/responses/<id>/input_items
 //
-// A2A 0.3's REST has other paths below /v1.
+// The requests are read by protocol/openai and become runs of the chat protocols (server/chat), which knows
+// questions, tools, hang-ups and repetitions. A2A 0.3's REST has other paths below /v1.
 // Threads: on the server's workers, several at a time.
 #pragma once
 

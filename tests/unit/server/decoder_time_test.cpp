@@ -11,6 +11,7 @@
 #include "protocol/a2a/dialect.h"
 #include "protocol/card/remote_card.h"
 #include "protocol/chat/protocol.h"
+#include "protocol/openai/protocols.h"
 #include "protocol/rpc/json_rpc.h"
 #include "protocol/sse/sse_reader.h"
 #include "support/growth.h"
@@ -172,6 +173,38 @@ std::vector<Case> agent_server() {
   };
 }
 
+std::vector<Case> openai() {
+  const std::string user = R"({"role":"user","content":"hi"})", model = R"({"model":"m",)";
+  const Decode completion = by(protocol::openai::completions(false)),
+               response = by(protocol::openai::responses());
+  const std::string call = R"({"id":"call_t_c#","type":"function","function":{"name":"f","arguments":"{}"}})";
+  return {
+      {"completion messages", {model + R"("messages":[)", user, "]}"}, completion},
+      {"completion history",
+       {model + R"("messages":[)", R"({"role":"assistant","content":"x#"})", "," + user + "]}"},
+       completion},
+      {"completion calls",
+       {model + R"("messages":[{"role":"assistant","tool_calls":[)", call, "]}," + user + "]}"},
+       completion},
+      {"completion results",
+       {model + R"("messages":[)", R"({"role":"tool","tool_call_id":"call_t_c#","content":"x"})", "]}"},
+       completion},
+      {"completion members", {model, R"("m#":1)", R"(,"messages":[)" + user + "]}"}, completion},
+      {"response items",
+       {model + R"("input":[)", R"({"type":"item_reference","id":"msg_t_#"})", "," + user + "]}"},
+       response},
+      {"response outputs",
+       {model + R"("input":[)", R"({"type":"function_call_output","call_id":"call_t_#","output":"x"})", "]}"},
+       response},
+      {"response content",
+       {model + R"("input":[{"role":"user","content":[)", R"({"type":"input_text","text":"x"})", "]}]}"},
+       response},
+      {"response tools",
+       {model + R"("tools":[)", R"({"type":"function","name":"f#"})", R"(],"input":"hi"})"},
+       response},
+  };
+}
+
 std::vector<Case> tasks_era() {
   const auto& dialect = protocol::a2a::v0_1();
   const std::string before = R"({"id":"t",)",
@@ -305,6 +338,10 @@ TEST_CASE("Decoders: lists of the Agent API are decoded in linear time") {
 
 TEST_CASE("Decoders: lists of the Agent Server are decoded in linear time") {
   check_all(agent_server());
+}
+
+TEST_CASE("Decoders: lists of OpenAI's API are decoded in linear time") {
+  check_all(openai());
 }
 
 TEST_CASE("Decoders: lists of all A2A versions are decoded in linear time") {

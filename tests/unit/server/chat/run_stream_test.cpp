@@ -38,10 +38,13 @@ class ThreeFrames final : public protocol::chat::RunView {
 class Reader {
  public:
   Reader(EngineBench& bench, task::TaskKey task, task::EventNumber before,
-         std::optional<RunPosition> shown = {})
+         std::optional<RunPosition> shown = {}, std::optional<std::int64_t> skipped = {})
       : services_{bench.engine(), catalogue_, options_, readers_, {}} {
     RunStream::Start start{
         task, {"t 1"}, before, shown, false, std::make_unique<ThreeFrames>(), [this] { ++left; }};
+    start.has_ids = !skipped;
+    start.skipped = skipped.value_or(0);
+    if (skipped) start.last_words = "[DONE]";
     stream_ = std::make_unique<RunStream>(services_, std::move(start), [this] {
       std::lock_guard lock(mutex_);
       ++wakes_;
@@ -176,6 +179,20 @@ TEST_CASE("RunStream: a client that resumes after any block gets exactly the res
       Reader again(bench, task, before, id->position);
       CHECK(again.pull_to_end() == joined(blocks, seen + 1));
     }
+  }
+}
+
+TEST_CASE("RunStream: without ids a client names how many frames it has, and the last words end the stream") {
+  EngineBench bench;
+  const auto [task, second] = two_runs(bench);
+  Reader whole(bench, task, {0}, {}, 0);
+  const std::string all = whole.pull_to_end();
+  CHECK(all.find("id: ") == std::string::npos);
+  const auto blocks = blocks_in(all);
+  CHECK(blocks.back().text == "data: [DONE]\n\n");
+  for (std::size_t has = 0; has < blocks.size() + 2; ++has) {
+    Reader rest(bench, task, {0}, {}, static_cast<std::int64_t>(has));
+    CHECK(rest.pull_to_end() == joined(blocks, std::min(has, blocks.size() - 1)));
   }
 }
 

@@ -119,7 +119,7 @@ TEST_CASE("Pipeline: a connection error has its path's form, and allowed pages m
   CHECK(may_read(rpc) == 1);
   CHECK(at("POST", agent + "/message:send", 431).body.starts_with(R"({"error":{"code":431,)"));
   CHECK(at("POST", agent + "/v1/message:send", 408).body.starts_with(R"({"code":)"));
-  CHECK(at("GET", "/v1/models", 413).body ==
+  CHECK(at("POST", "/v1/responses", 413).body ==
         R"({"error":{"message":"no","type":"invalid_request_error","param":null,"code":"too_large"}})");
   CHECK(at("POST", agent + "/ag-ui", 413).body == "{\"error\":\"no\"}\n");
   CHECK(may_read(at("POST", agent + "/ag-ui", 413)) == 1);

@@ -1,0 +1,457 @@
+#include <array>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "json/document.h"
+#include "json/writer.h"
+#include "protocol/chat/source_list.h"
+#include "protocol/chat/tools.h"
+#include "protocol/openai/names.h"
+#include "protocol/openai/protocols.h"
+#include "protocol/openai/requests.h"
+#include "protocol/openai/shown.h"
+
+namespace baton::protocol::openai {
+namespace {
+
+using json::Writer;
+
+// The members of a response that repeat the request's, and what each is if the request has none.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 22> kRepeated{{
+    {"background", "false"},
+    {"frequency_penalty", "0"},
+    {"instructions", "null"},
+    {"max_output_tokens", "null"},
+    {"max_tool_calls", "null"},
+    {"metadata", "{}"},
+    {"parallel_tool_calls", "true"},
+    {"presence_penalty", "0"},
+    {"previous_response_id", "null"},
+    {"prompt_cache_key", "null"},
+    {"reasoning", R"({"effort":null,"summary":null})"},
+    {"safety_identifier", "null"},
+    {"service_tier", R"("default")"},
+    {"store", "true"},
+    {"temperature", "1"},
+    {"text", R"({"format":{"type":"text"}})"},
+    {"tool_choice", R"("auto")"},
+    {"tools", "[]"},
+    {"top_logprobs", "0"},
+    {"top_p", "1"},
+    {"truncation", R"("disabled")"},
+    {"user", "null"},
+}};
+
+enum class Kind { message, reasoning };
+
+// View: a run as the events of a response.
+//
+// Each output of the agent is an item: a reply or an artifact a message, a span of reasoning or a line of its
+// progress an item of reasoning, a call of the client's tool a call of a function. Items that are withdrawn
+// are left out of the finished response. The first event comes with the message that begins the run, which
+// has the request's members. Threads: one at a time.
+class ResponseView final : public chat::RunView {
+ public:
+  explicit ResponseView(chat::RunFacts facts) : facts_(std::move(facts)) {}
+
+  void show(const task::Event& event, chat::Frames& out) override {
+    if (is_over_) return;
+    now_ = event.number;
+    at_ = base::to_ms(event.at) / 1000;
+    if (created_at_ == 0) created_at_ = at_;
+    std::visit([&](const auto& body) { show_one(body, out); }, event.body);
+  }
+
+  void show_now(std::string& out) const override {
+    Writer w(out);
+    write(w, is_working_ ? "in_progress" : "queued");
+  }
+
+ private:
+  struct Item {
+    Kind kind = Kind::message;
+    std::string id;
+    std::int64_t place = 0;          // output_index
+    std::vector<std::string> parts;  // those that are complete, as JSON
+    bool is_part_open = false;
+    std::string text;   // of the open part
+    std::string links;  // of the open part: a list's values, as JSON
+    int link_count = 0;
+  };
+
+  void show_one(const task::MessageAdded& added, chat::Frames& out) {
+    if (added.message.role == task::Role::agent) return say(added.message, out);
+    if (has_begun_) return;
+    if (auto given = json::Document::parse(added.message.metadata.text)) given_.emplace(std::move(*given));
+    begin(out);
+  }
+
+  void show_one(const task::StatusChanged& changed, chat::Frames& out) {
+    const task::State state = changed.status.state;
+    if (state == task::State::working) {
+      if (!std::exchange(is_working_, true) && has_begun_)
+        respond("response.in_progress", "in_progress", out);
+      if (has_begun_ && changed.status.message) think(task::text_of(*changed.status.message), out);
+    }
+    if (!task::is_stopped(state)) return;
+    begin(out);
+    end_all("incomplete", out, task::is_waiting(state) || state == task::State::completed);
+    if (task::is_waiting(state)) {
+      ask(chat::question_in(changed), out);
+    } else if (state == task::State::completed && changed.status.message) {
+      say(*changed.status.message, out);
+    }
+    is_over_ = true;
+    if (task::is_waiting(state) || state == task::State::completed)
+      return respond("response.completed", "completed", out);
+    // There is no event for it.
+    if (state == task::State::canceled) return respond("response.incomplete", "cancelled", out);
+    error_ = chat::reason_of(changed);
+    respond("response.failed", "failed", out);
+  }
+
+  void show_one(const task::TextDelta& delta, chat::Frames& out) {
+    const std::string source = "r" + delta.reply.value;
+    if (task::is_withdrawal(delta)) return give_up(source, out);
+    Item& item = item_for(source, delta.first, Kind::message, out);
+    add_text(item, delta.text, out);
+    if (delta.last) end(source, "completed", out);
+  }
+
+  void show_one(const task::ReasoningDelta& delta, chat::Frames& out) {
+    const std::string source = "s" + delta.span.value;
+    add_text(item_for(source, delta.first, Kind::reasoning, out), delta.text, out);
+    if (delta.last) end(source, "completed", out);
+  }
+
+  void show_one(const task::ArtifactChunk& chunk, chat::Frames& out) {
+    const std::string& id = chunk.artifact.id.value;
+    const std::string source = "a" + id;
+    Growing& growing = artifacts_[id];
+    if (!chunk.append) growing = {};
+    Item& item = item_for(source, !chunk.append, Kind::message, out);
+    for (const task::Part& part : chunk.artifact.parts) {
+      const bool goes_on = growing.takes(part, chunk);
+      const mcp::ResourceName name{facts_.task, mcp::ResourceName::Kind::artifact, id, growing.parts++};
+      if (!goes_on) end_part(item, out);
+      add_part(item, shown_part(part, facts_.files_url, name), out);
+    }
+    if (chunk.last_chunk) end(source, "completed", out);
+  }
+
+  void show_one(const task::ToolCall& call, chat::Frames& out) {
+    if (call.by_client)
+      add_call(call.id, call.name, call.arguments.empty() ? "{}" : call.arguments.text, out);
+  }
+
+  void show_one(const task::Usage& usage, chat::Frames&) { tokens_.add(usage.used); }
+
+  void show_one(const task::Withdrawn& withdrawn, chat::Frames& out) {
+    end_all("incomplete", out, false);
+    for (const task::ArtifactId& id : withdrawn.artifacts) {
+      forget("a" + id.value);
+      forget("r" + id.value);
+    }
+  }
+
+  template <class Other>
+  void show_one(const Other&, chat::Frames&) {}
+
+  void ask(const chat::Question& question, chat::Frames& out) {
+    if (question.for_tool) return;
+    if (!question.for_auth && declares_ask(given()["tools"]))
+      return add_call(question.id, std::string(kAskTool), chat::arguments_of(question), out);
+    Item& item = begin_item({}, Kind::message, out);
+    add_text(item, chat::prompt_of(question) + (question.url.empty() ? "" : "\n" + question.url), out);
+    const auto details = json::Document::view_of(question.details.text);
+    for (const json::Value detail : details.root()) {
+      end_part(item, out);
+      add_text(item, detail.raw(), out);
+    }
+    end({}, "completed", out);
+  }
+
+  void say(const task::Message& message, chat::Frames& out) {
+    if (message.parts.empty()) return;
+    Item& item = begin_item({}, Kind::message, out);
+    std::size_t number = 0;
+    for (const task::Part& part : message.parts) {
+      const mcp::ResourceName name{facts_.task, mcp::ResourceName::Kind::message, message.id.value, number++};
+      end_part(item, out);
+      add_part(item, shown_part(part, facts_.files_url, name), out);
+    }
+    end({}, "completed", out);
+  }
+
+  void think(const std::string& text, chat::Frames& out) {
+    if (text.empty()) return;
+    add_text(begin_item({}, Kind::reasoning, out), text, out);
+    end({}, "completed", out);
+  }
+
+  // ---- Items.
+
+  // The open item of the source; begins one if there is none, or if `anew`.
+  Item& item_for(const std::string& source, bool anew, Kind kind, chat::Frames& out) {
+    if (anew) give_up(source, out);
+    if (Item* item = open_.find(source)) return *item;
+    return begin_item(source, kind, out);
+  }
+
+  Item& begin_item(const std::string& source, Kind kind, chat::Frames& out) {
+    begin(out);
+    Item& item = open_.add(source, {});
+    item.kind = kind;
+    item.id = name_of(kind == Kind::message ? kMessage : kReasoning, facts_.task, std::to_string(now_.value));
+    item.place = places_++;
+    tell("response.output_item.added", out, [&](Writer& w) {
+      w.member("output_index", item.place).key("item");
+      write_item(w, item, "in_progress");
+    });
+    return item;
+  }
+
+  void add_text(Item& item, std::string_view text, chat::Frames& out) {
+    if (!std::exchange(item.is_part_open, true)) {
+      const bool is_message = item.kind == Kind::message;
+      tell(is_message ? "response.content_part.added" : "response.reasoning_summary_part.added", out,
+           [&](Writer& w) {
+             place(w, item).key("part");
+             write_part(w, item);
+           });
+    }
+    if (text.empty()) return;
+    item.text += text;
+    const bool is_message = item.kind == Kind::message;
+    tell(is_message ? "response.output_text.delta" : "response.reasoning_summary_text.delta", out,
+         [&](Writer& w) {
+           place(w, item).member("delta", text);
+           if (is_message) w.key("logprobs").array([] {});
+         });
+  }
+
+  void add_part(Item& item, const ShownPart& part, chat::Frames& out) {
+    const std::size_t begins = item.text.size();
+    add_text(item, part.text, out);
+    if (part.url.empty()) return;
+    std::string link;
+    Writer w(link);
+    w.object([&] {
+      w.member("type", "url_citation").member("url", part.url).member("title", part.title);
+      w.member("start_index", static_cast<std::int64_t>(begins));
+      w.member("end_index", static_cast<std::int64_t>(item.text.size()));
+    });
+    tell("response.output_text.annotation.added", out, [&](Writer& frame) {
+      place(frame, item).member("annotation_index", item.link_count).key("annotation").raw(link);
+    });
+    item.links += (item.link_count++ == 0 ? "" : ",") + link;
+  }
+
+  void end_part(Item& item, chat::Frames& out) {
+    if (!std::exchange(item.is_part_open, false)) return;
+    const bool is_message = item.kind == Kind::message;
+    std::string part;
+    Writer in_part(part);
+    write_part(in_part, item);
+    tell(is_message ? "response.output_text.done" : "response.reasoning_summary_text.done", out,
+         [&](Writer& w) {
+           place(w, item).member("text", item.text);
+           if (is_message) w.key("logprobs").array([] {});
+         });
+    tell(is_message ? "response.content_part.done" : "response.reasoning_summary_part.done", out,
+         [&](Writer& w) { place(w, item).key("part").raw(part); });
+    item.parts.push_back(std::move(part));
+    item.text.clear();
+    item.links.clear();
+    item.link_count = 0;
+  }
+
+  // Ends the open item of the source as completed or incomplete.
+  void end(const std::string& source, std::string_view status, chat::Frames& out) {
+    Item* const item = open_.find(source);
+    if (item == nullptr) return;
+    end_part(*item, out);
+    std::string json;
+    Writer whole(json);
+    write_item(whole, *item, status);
+    tell("response.output_item.done", out,
+         [&](Writer& w) { w.member("output_index", item->place).key("item").raw(json); });
+    if (status == "completed") {
+      sources_.emplace(source, item->place);
+      output_.emplace(item->place, std::move(json));
+    }
+    open_.remove(source);
+  }
+
+  void end_all(std::string_view otherwise, chat::Frames& out, bool is_well) {
+    while (!open_.empty()) end(std::string(open_.front().source), is_well ? "completed" : otherwise, out);
+  }
+
+  // Ends what is shown of `source`, which is replaced or withdrawn.
+  void give_up(const std::string& source, chat::Frames& out) {
+    end(source, "incomplete", out);
+    forget(source);
+  }
+
+  void forget(const std::string& source) {
+    const auto [first, last] = sources_.equal_range(source);
+    for (auto one = first; one != last; ++one) output_.erase(one->second);
+    sources_.erase(first, last);
+  }
+
+  void add_call(const std::string& ask, const std::string& name, const std::string& arguments,
+                chat::Frames& out) {
+    begin(out);
+    const std::string id = name_of(kFunction, facts_.task, std::to_string(now_.value));
+    const std::int64_t index = places_++;
+    const auto item = [&](std::string_view given, std::string_view status) {
+      std::string json;
+      Writer w(json);
+      w.object([&] {
+        w.member("id", id).member("type", "function_call").member("status", status);
+        w.member("call_id", name_of(kCall, facts_.task, ask)).member("name", name).member("arguments", given);
+      });
+      return json;
+    };
+    const auto about = [&](Writer& w) -> Writer& {
+      return w.member("item_id", id).member("output_index", index);
+    };
+    const std::string done = item(arguments, "completed");
+    tell("response.output_item.added", out,
+         [&](Writer& w) { w.member("output_index", index).key("item").raw(item("", "in_progress")); });
+    tell("response.function_call_arguments.delta", out,
+         [&](Writer& w) { about(w).member("delta", arguments); });
+    tell("response.function_call_arguments.done", out,
+         [&](Writer& w) { about(w).member("name", name).member("arguments", arguments); });
+    tell("response.output_item.done", out,
+         [&](Writer& w) { w.member("output_index", index).key("item").raw(done); });
+    output_.emplace(index, done);
+  }
+
+  static Writer& place(Writer& w, const Item& item) {
+    w.member("item_id", item.id).member("output_index", item.place);
+    return w.member(item.kind == Kind::message ? "content_index" : "summary_index",
+                    static_cast<std::int64_t>(item.parts.size()));
+  }
+
+  // The open part.
+  static void write_part(Writer& w, const Item& item) {
+    w.object([&] {
+      const bool is_message = item.kind == Kind::message;
+      w.member("type", is_message ? "output_text" : "summary_text").member("text", item.text);
+      if (is_message) w.key("annotations").raw("[" + item.links + "]").key("logprobs").array([] {});
+    });
+  }
+
+  static void write_item(Writer& w, const Item& item, std::string_view status) {
+    w.object([&] {
+      const bool is_message = item.kind == Kind::message;
+      w.member("id", item.id).member("type", is_message ? "message" : "reasoning").member("status", status);
+      if (is_message) w.member("role", "assistant");
+      w.key(is_message ? "content" : "summary").each(item.parts, [&](const std::string& part) {
+        w.raw(part);
+      });
+    });
+  }
+
+  // ---- The response.
+
+  json::Value given() const { return given_ ? given_in(*given_) : json::Value(); }
+
+  void begin(chat::Frames& out) {
+    if (std::exchange(has_begun_, true)) return;
+    respond("response.created", is_working_ ? "in_progress" : "queued", out);
+    if (is_working_) respond("response.in_progress", "in_progress", out);
+  }
+
+  void respond(std::string_view type, std::string_view status, chat::Frames& out) {
+    if (!facts_.streams && is_over_) {
+      Writer w(out.add());
+      return write(w, status);
+    }
+    tell(type, out, [&](Writer& w) {
+      w.key("response");
+      write(w, status);
+    });
+  }
+
+  void write(Writer& w, std::string_view status) const {
+    w.object([&] {
+      w.member("id", response_id(facts_.task, facts_.before)).member("object", "response");
+      w.member("created_at", created_at_).member("status", status).key("completed_at");
+      is_over_&& status == "completed" ? w.integer(at_) : w.null();
+      w.key("error");
+      error_.empty() ? static_cast<void>(w.null()) : write_error(w);
+      w.key("incomplete_details").null().member("model", facts_.model);
+      w.key("output").array([&] {
+        if (!is_over_) return;
+        for (const auto& [index, item] : output_) w.raw(item);
+      });
+      w.key("usage");
+      is_over_ ? tokens_.write(w) : static_cast<void>(w.null());
+      w.key("conversation").object([&] { w.member("id", facts_.conversation.value); });
+      const json::Value from = given();
+      for (const auto& [name, otherwise] : kRepeated) {
+        const json::Value value = from[name];
+        w.key(name).raw(value.absent() ? otherwise : value.raw());
+      }
+    });
+  }
+
+  void write_error(Writer& w) const {
+    w.object([&] {
+      w.member("code", "server_error").member("message", error_);
+      w.member("type", "server_error").key("param").null();
+    });
+  }
+
+  template <class F>
+  void tell(std::string_view type, chat::Frames& out, F&& members) {
+    const std::int64_t number = sequence_++;
+    if (!facts_.streams) return;
+    Writer w(out.add(type));
+    w.object([&] {
+      w.member("type", type).member("sequence_number", number);
+      members(w);
+    });
+  }
+
+  const chat::RunFacts facts_;
+  std::optional<json::Document> given_;   // the metadata of the message that begins the run
+  task::EventNumber now_;                 // the event being shown
+  std::int64_t created_at_ = 0, at_ = 0;  // seconds; of the first event and of this one
+  std::int64_t sequence_ = 0, places_ = 0;
+  bool has_begun_ = false, is_working_ = false, is_over_ = false;
+  std::string error_;
+  chat::SourceList<Item> open_;
+  std::map<std::int64_t, std::string> output_;                  // complete items as JSON, by place
+  std::unordered_multimap<std::string, std::int64_t> sources_;  // the places of a source's items
+  std::unordered_map<std::string, Growing> artifacts_;
+  Tokens tokens_;
+};
+
+class Responses final : public chat::Protocol {
+ public:
+  base::Result<chat::RunRequest> read(json::Value body) const override {
+    auto asked = read_response(body);
+    if (!asked) return base::fail(std::move(asked.error()));
+    return std::move(asked->run);
+  }
+  std::unique_ptr<chat::RunView> view(const chat::RunFacts& facts) const override {
+    return std::make_unique<ResponseView>(facts);
+  }
+  bool has_frame_ids() const override { return false; }
+  std::string_view last_words() const override { return "[DONE]"; }
+};
+
+}  // namespace
+
+const chat::Protocol& responses() {
+  static const Responses protocol;
+  return protocol;
+}
+
+}  // namespace baton::protocol::openai

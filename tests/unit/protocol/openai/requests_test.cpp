@@ -1,0 +1,196 @@
+#include "protocol/openai/requests.h"
+
+#include <doctest/doctest.h>
+
+#include "protocol/openai/content.h"
+#include "protocol/openai/errors.h"
+
+namespace openai_requests_test {
+
+using namespace baton;
+using namespace baton::protocol::openai;
+using task::Part;
+
+namespace {
+
+using Read = base::Result<Asked> (*)(json::Value);
+
+base::Result<Asked> read(Read how, const std::string& body) {
+  const auto document = json::Document::parse(body);
+  REQUIRE_MESSAGE(document, body);
+  return how(document->root());
+}
+
+Asked good(Read how, const std::string& members) {
+  auto asked = read(how, R"({"model":"echo",)" + members + "}");
+  REQUIRE_MESSAGE(asked, (asked ? "" : asked.error().for_caller));
+  return std::move(*asked);
+}
+
+Asked completion(const std::string& messages, const std::string& more = {}) {
+  return good(&read_completion, R"("messages":)" + messages + more);
+}
+Asked response(const std::string& input, const std::string& more = {}) {
+  return good(&read_response, R"("input":)" + input + more);
+}
+
+std::string problem(Read how, const std::string& members) {
+  const auto asked = read(how, R"({"model":"echo",)" + members + "}");
+  REQUIRE_MESSAGE(!asked, members);
+  CHECK(asked.error().code == base::ErrorCode::invalid_argument);
+  return asked.error().for_caller.substr(0, asked.error().for_caller.find(": "));
+}
+
+std::vector<std::string> texts(const Asked& asked) {
+  std::vector<std::string> all;
+  for (const task::Message& message : asked.run.history.value_or(std::vector<task::Message>()))
+    all.push_back((message.role == task::Role::agent ? "agent " : "user ") + message.metadata.text +
+                  (message.parts.empty() ? "" : message.parts.front().content));
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("OpenAI names: every id gives back its task and its place, whatever they contain") {
+  for (const char* task : {"0192-ab", "a_b", "a%_/ ", "\xc3\xa4"}) {
+    for (const char* rest : {"", "7", "call_1", "_/"}) {
+      const auto name = read_name(name_of(kCall, {task}, rest));
+      REQUIRE(name);
+      CHECK(name->kind == kCall);
+      CHECK(name->task.value == task);
+      CHECK(name->rest == rest);
+    }
+  }
+  CHECK(response_id({"t"}, {}) == "resp_t");
+  CHECK(response_id({"a_b"}, {4}) == "resp_a%5Fb_4");
+  CHECK(read_response_id("resp_a%5Fb_4")->before.value == 4);
+  for (const char* wrong : {"", "resp", "resp_", "msg_t", "resp_t_x", "resp_t_-1", "resp_%ff", "resp_%0"})
+    CHECK_FALSE(read_response_id(wrong));
+}
+
+TEST_CASE("OpenAI errors: the form names the member that is wrong") {
+  std::string body;
+  write_failure(body, failure_of({base::ErrorCode::invalid_argument, "input[0].role: must be a role", {}}));
+  CHECK(body == R"({"error":{"message":"input[0].role: must be a role","type":"invalid_request_error",)"
+                R"("param":"input[0].role","code":null}})");
+  CHECK(failure_of({base::ErrorCode::invalid_argument, "the body must be an object", {}}).param.empty());
+  CHECK(failure_of({base::ErrorCode::overloaded, "later", {}}).status == 429);
+  CHECK(failure_of({base::ErrorCode::task_not_found, "gone", {}}).status == 404);
+  CHECK(no_such_model("x").code == "model_not_found");
+}
+
+TEST_CASE("OpenAI completion: what follows the assistant's last message is new, the rest is history") {
+  const Asked asked = completion(R"([{"role":"system","content":"Be kind."},{"role":"user","content":"one"},
+    {"role":"assistant","content":"two"},{"role":"user","content":[{"type":"text","text":"three"},
+      {"type":"image_url","image_url":{"url":"data:image/png;base64,aGk="}},
+      {"type":"image_url","image_url":"http://h/x.png"},
+      {"type":"input_audio","input_audio":{"data":"aGk=","format":"mp3"}},
+      {"type":"file","file":{"filename":"a.pdf","file_data":"data:application/pdf;base64,aGk="}},
+      {"type":"file","file":{"file_id":"f1"}}]}])");
+  CHECK(asked.model == "echo");
+  CHECK(asked.run.message.parts == std::vector{Part::of_text("three"),
+                                               Part{Part::Kind::raw, "aGk=", {}, "image/png", {}},
+                                               Part{Part::Kind::url, "http://h/x.png", {}, "image/*", {}},
+                                               Part{Part::Kind::raw, "aGk=", {}, "audio/mpeg", {}},
+                                               Part{Part::Kind::raw, "aGk=", "a.pdf", "application/pdf", {}},
+                                               Part::of_data({R"({"file":{"id":"f1"}})"})});
+  CHECK(texts(asked) ==
+        std::vector<std::string>{R"(user {"role":"system"}Be kind.)", "user one", "agent two"});
+  CHECK(asked.last_words == "two");
+  CHECK_FALSE(asked.run.streams);
+}
+
+TEST_CASE("OpenAI completion: the result of a tool is for the task that its call names") {
+  const std::string id = name_of(kCall, {"t1"}, "c7");
+  const std::string call = R"({"role":"user","content":"go"},{"role":"assistant","content":null,"tool_calls":
+    [{"id":")" + id + R"(","type":"function","function":{"name":"look","arguments":"{\"n\":1}"}}]},)";
+  const Asked asked =
+      completion("[" + call + R"({"role":"tool","tool_call_id":")" + id + R"(","content":"42"}])",
+                 R"(,"tools":[{"type":"function","function":{"name":"look",
+    "parameters":{"type":"object"}}},{"type":"web_search"}])");
+  REQUIRE(asked.run.results.size() == 1);
+  CHECK(asked.run.results[0].call == "c7");
+  CHECK(asked.run.results[0].content.text == R"("42")");
+  CHECK(asked.named.value == "t1");
+  CHECK(asked.run.message.parts.empty());
+  CHECK(texts(asked) ==
+        std::vector<std::string>{"user go",
+                                 R"(agent {"toolCall":{"id":"c7","name":"look","arguments":{"n":1}}})"});
+  CHECK(asked.run.tools.text == R"([{"name":"look","parameters":{"type":"object"}}])");
+}
+
+TEST_CASE("OpenAI completion: a reply knows the request that led to its question by what was said") {
+  const auto said = [](const std::string& messages, const std::string& more = {}) {
+    return completion("[" + messages + "]", more);
+  };
+  const std::string hello = R"({"role":"user","content":"hello"})";
+  const std::string asked =
+      hello + R"(,{"role":"assistant","content":"who?"},{"role":"user","content":"ann"})";
+  const std::string first = turns_in(said(hello).run.about);
+  CHECK_FALSE(first.empty());
+  CHECK(said(hello).turns_before.empty());
+  CHECK(said(asked).turns_before == first);
+  CHECK(said(R"({"role":"system","content":"It is noon."},)" + asked).turns_before == first);
+  CHECK(said(asked, R"(,"user":"u1")").turns_before != first);
+  const std::string again =
+      asked + R"(,{"role":"assistant","content":"why?"},{"role":"user","content":"so"})";
+  CHECK(said(again).turns_before == turns_in(said(asked).run.about));
+  // A client cannot name the digest itself.
+  CHECK(turns_in(said(hello, R"(,"turns":"x")").run.about) == first);
+}
+
+TEST_CASE("OpenAI response: items that stand for what the server has name its task") {
+  const Asked asked = response(R"([{"role":"developer","content":"Be kind."},{"role":"user","content":"one"},
+    {"type":"item_reference","id":"msg_t1_5"},{"type":"reasoning","id":"rs_t1_4","summary":[]},
+    {"type":"message","role":"user","content":[{"type":"input_text","text":"two"},
+      {"type":"input_image","image_url":"http://h/i","detail":"auto"},
+      {"type":"input_file","filename":"a","file_url":"http://h/f"}]}])");
+  CHECK(asked.named.value == "t1");
+  CHECK(asked.is_partial);
+  CHECK(asked.run.message.parts.size() == 3);
+  const Asked whole = response(R"([{"role":"user","content":"one"},{"type":"message","role":"assistant",
+    "id":"msg_t2_3","content":[{"type":"output_text","text":"yes","annotations":[]}]},
+    {"type":"function_call_output","call_id":"call_t3_a","output":"done"}])");
+  CHECK(whole.named.value == "t3");
+  CHECK_FALSE(whole.is_partial);
+  CHECK(whole.run.results.at(0).call == "a");
+  CHECK(texts(whole) == std::vector<std::string>{"user one", "agent yes"});
+}
+
+TEST_CASE("OpenAI response: members that are no part of the conversation go to the agent") {
+  const Asked asked =
+      response(R"("hi")", R"(,"instructions":"Be brief.","metadata":{"a":"b"},"temperature":0.5,
+    "store":true,"background":true,"stream":true,"conversation":{"id":"c1"},"max_output_tokens":null,"x":[1])");
+  CHECK(asked.run.about.text ==
+        R"({"openai":{"instructions":"Be brief.","metadata":{"a":"b"},"temperature":0.5,"store":true,)"
+        R"("background":true,"conversation":{"id":"c1"},"x":[1]}})");
+  CHECK(asked.run.background);
+  CHECK(asked.run.streams);
+  CHECK(asked.run.conversation.value == "c1");
+  CHECK(is_kept(asked.run.about));
+  CHECK_FALSE(is_kept(response(R"("hi")", R"(,"store":false)").run.about));
+  CHECK(is_kept({}));
+}
+
+TEST_CASE("OpenAI requests: errors name the member") {
+  CHECK(problem(&read_completion, R"("messages":7)") == "messages");
+  CHECK(problem(&read_completion, R"("messages":[])") == "messages");
+  CHECK(problem(&read_completion, R"("messages":[{"role":"user","content":"x"}],"n":2)") == "n");
+  CHECK(problem(&read_completion, R"("messages":[{"role":"x"}])") == "messages[0].role");
+  CHECK(problem(&read_completion, R"("messages":[{"role":"user","content":[{"type":"x"}]}])") ==
+        "messages[0].content[0].type");
+  CHECK(problem(&read_completion,
+                R"("messages":[{"role":"user","content":"x"}],"tools":[{"type":"function"}])") == "tools[0]");
+  CHECK(problem(&read_completion, R"("messages":[],"stream":1)") == "stream");
+  CHECK(problem(&read_response, R"("input":7)") == "input");
+  CHECK(problem(&read_response, R"("input":[{"role":"assistant","content":"x"}])") == "input");
+  CHECK(problem(&read_response, R"("input":[{"role":"user","content":[{"type":"input_image"}]}])") ==
+        "input[0].content[0].image_url");
+  CHECK(problem(&read_response, R"("input":"x","background":true,"store":false)") == "background");
+  CHECK(problem(&read_response, R"("input":"x","previous_response_id":"r","conversation":"c")") ==
+        "conversation");
+  CHECK(problem(&read_response, R"("input":"x","metadata":{"a":1})") == "metadata");
+  CHECK(problem(&read_response, R"("input":"x","previous_response_id":7)") == "previous_response_id");
+}
+
+}  // namespace openai_requests_test
