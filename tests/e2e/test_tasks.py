@@ -253,6 +253,17 @@ class Callers(harness.ServerCase):
                 ("tasks/resubscribe", {"id": task, "metadata": {"lastEventId": 1}})):
             with self.subTest(method):
                 self.assert_error(self.server.rpc(method, params, token=self.BOB), -32001)
+        for method, path in (("GET", ""), ("GET", "?stream=true"), ("POST", "/cancel"), ("DELETE", ""), ("GET", "/input_items")):
+            with self.subTest(f"OpenAI's {method} {path}"):
+                for token in (self.BOB, self.CY):
+                    answer = self.server.http(method, f"/v1/responses/resp_{task}{path}",
+                                              headers={"Authorization": f"Bearer {token}"})
+                    self.assertEqual((answer.status, answer.body["error"]["code"]), (404, "not_found"))
+        with self.subTest("OpenAI's previous_response_id"):
+            body = json.dumps({"model": "phone", "input": "iPhone", "previous_response_id": f"resp_{task}"})
+            answer = self.server.http("POST", "/v1/responses", body.encode(),
+                                      {"Authorization": f"Bearer {self.BOB}", "Content-Type": "application/json"})
+            self.assertEqual((answer.status, answer.body["error"]["code"]), (404, "previous_response_not_found"))
         self.server.rpc("tasks/pushNotification/set", {"id": task, "pushNotificationConfig": config}, token=self.BOB)
         with self.subTest("a send to it is a new task of one's own"):
             bobs = self.server.send("为我购买一部新手机", task, token=self.BOB)
