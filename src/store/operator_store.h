@@ -62,7 +62,6 @@ struct TaskQuery {
 // A task in a list.
 struct TaskLine {
   task::TaskHead head;
-  base::Timestamp created{};
   std::string schedule;
   std::string text;               // of its last status, at most the first kLineTextMax bytes
   int undelivered = 0;            // deliveries that are pending or were given up

@@ -47,7 +47,6 @@ struct ListPage {
 // The writer's data about a task between two changes. `apply` brings it up to date.
 struct TaskRow {
   task::TaskHead head;
-  base::Timestamp created{};
   // The node that has the task's queued, running or waiting turn, and will continue it; 0 if there is no
   // turn. A change that gives the turn another number, attempt or state makes the changing node the owner.
   NodeId owner;

@@ -26,7 +26,7 @@ class Steps {
         now_(now),
         artifacts_(artifacts) {
     applied_.head = before;
-    if (created_) applied_.head.status_at = now;
+    if (created_) applied_.head.created = applied_.head.status_at = now;
   }
 
   Result<void> add(EventBody& body) {

@@ -39,6 +39,7 @@ struct TaskHead {
   bool detached = false;  // continues after the parent has ended
   Version version;
   ProtocolVersion origin = ProtocolVersion::v1_0;  // of the client that created the task
+  base::Timestamp created{};
   State state = State::submitted;
   base::Timestamp status_at{};
   EventNumber status_event;  // the last StatusChanged, or 0

@@ -88,7 +88,7 @@ class Picture {
     const auto row = tasks_.row(head.key);
     if (!failed("row", row)) {
       add(row->head);
-      put("created", base::to_ms(row->created));
+      put("created", base::to_ms(row->head.created));
       for (const task::EventNumber waiting : row->waiting) put("waits", waiting.value);
     }
     const auto found = tasks_.find({head.caller, head.agent, head.id});

@@ -46,7 +46,7 @@ void check_same(const store::TaskRow& one, const store::TaskRow& other) {
   CHECK(one.head.awaited == other.head.awaited);
   CHECK(one.head.waits == other.head.waits);
   CHECK(one.head.child_failed == other.head.child_failed);
-  CHECK(one.created == other.created);
+  CHECK(one.head.created == other.head.created);
   CHECK(one.artifacts.size() == other.artifacts.size());
   CHECK(one.configs.has_value() == other.configs.has_value());
 }
@@ -188,8 +188,8 @@ TEST_CASE_TEMPLATE("TaskStore: a row updated by changes equals the row that is r
   CHECK(read->head.last_event == kept.head.last_event);
   CHECK(read->head.version == kept.head.version);
   CHECK(read->head.bytes == kept.head.bytes);
-  CHECK(read->created == kept.created);
-  CHECK(read->created == bench.clock.now() - base::Duration(5));
+  CHECK(read->head.created == kept.head.created);
+  CHECK(read->head.created == bench.clock.now() - base::Duration(5));
   // Changes give the same results with the kept row and with a row that is read again.
   for (const bool is_read : {false, true}) {
     CAPTURE(is_read);

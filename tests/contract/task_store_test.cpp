@@ -44,7 +44,9 @@ TEST_CASE_TEMPLATE("TaskStore: a new task has the data that it was created with"
 TEST_CASE_TEMPLATE("TaskStore: the head read by id and by key is the head that was committed", Bench,
                    EACH_STORE) {
   Bench bench;
+  const base::Timestamp created = bench.clock.now();
   task::TaskHead head = bench.create("t1");
+  bench.clock.advance(std::chrono::seconds(1));
   task::Change change = StoreBench::change(head, {status(State::working)});
   change.turn.emplace();
   change.turn->turn = task::TurnNumber{3};
@@ -79,6 +81,7 @@ TEST_CASE_TEMPLATE("TaskStore: the head read by id and by key is the head that w
     CHECK(read.cancel_requested);
     CHECK(read.ask == "ask-1");
     CHECK(read.artifact_count == 0);
+    CHECK(read.created == created);
   }
 }
 

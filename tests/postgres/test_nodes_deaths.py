@@ -141,6 +141,35 @@ class Turns(nodes.NodesCase):
         self.assertEqual(self.at(1).get(self.task).texts, ["waited"])
 
 
+class Handles(nodes.NodesCase):
+    """A call of an MCP tool, whose client has only the handle."""
+
+    AGENTS = ["player"]
+    CONFIG = {**nodes.NodesCase.CONFIG, "mcp": {"handle_after_s": 0.2}}
+
+    def mcp(self, index, method, name, **params):
+        meta = "io.modelcontextprotocol/"
+        params["_meta"] = {meta + "protocolVersion": "2026-07-28",
+                           meta + "clientCapabilities": {"extensions": {meta + "tasks": {}}}}
+        head = {"Content-Type": "application/json", "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method,
+                "Mcp-Name": name}
+        body = client.json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+        return self.nodes[index].http("POST", "/mcp", body, head).body["result"]
+
+    def test_a_handle_of_a_killed_node_is_answered_by_the_others_up_to_the_result(self):
+        handle = self.mcp(0, "tools/call", "player", name="player", arguments={"message": "wait"})
+        task = handle["taskId"]
+        seen = [self.mcp(index, "tasks/get", task, taskId=task) for index in (0, 1, 2)]
+        self.assertEqual([(now["status"], now["createdAt"]) for now in seen], [("working", handle["createdAt"])] * 3)
+        self.nodes[0].kill()
+        self.wait_attempt(task, 2, KILLED_S)
+        self.nodes.gate("player", task)
+        ended = harness.wait_for(lambda: (now := self.mcp(2, "tasks/get", task, taskId=task))["status"] == "completed" and now)
+        self.assertEqual(ended["createdAt"], handle["createdAt"])
+        self.assertEqual(ended["result"]["structuredContent"]["text"], "waited")
+        self.assertEqual(self.mcp(1, "tasks/get", task, taskId=task)["result"], ended["result"])
+
+
 class ManyTurns(nodes.NodesCase):
     AGENTS = ["player", "family"]
 

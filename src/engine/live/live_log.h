@@ -21,8 +21,7 @@ struct LiveLog {
     std::shared_ptr<const task::RequestData> request;
   };
   task::TaskHead head;
-  task::Json metadata;        // of a whole log
-  base::Timestamp created{};  // of a whole log
+  task::Json metadata;  // of a whole log
   LiveEvents events;
   std::vector<Request> requests;  // of a whole log
   bool alone = false;             // the only task of its context, which was made for it

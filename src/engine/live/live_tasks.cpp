@@ -47,7 +47,6 @@ std::shared_ptr<LiveLog> first_log(const store::Committed& committed, const task
   log->head = committed.head;
   log->metadata = metadata;
   log->events.add(committed.events);
-  if (!committed.events.empty()) log->created = committed.events.front()->at;
   log->alone = committed.new_context;
   log->whole = true;
   return log;

@@ -18,7 +18,7 @@ constexpr std::chrono::milliseconds kReadAgain{250};  // after a read that faile
 task::Task fold(const LiveLog& log, const task::Depth& depth, std::optional<task::EventNumber> as_of) {
   const std::int64_t last = as_of ? std::max<std::int64_t>(as_of->value, 0) : log.head.last_event.value;
   const auto count = std::min(static_cast<std::size_t>(last), log.events.size());
-  task::Fold fold(depth, log.created, task::known_of(log.head, log.metadata));
+  task::Fold fold(depth, log.head.created, task::known_of(log.head, log.metadata));
   for (std::size_t i = 0; i < count; ++i) fold.add(log.events[i]);
   return std::move(fold).take();
 }

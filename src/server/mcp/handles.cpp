@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "protocol/mcp/elicitation.h"
-#include "server/a2a/task_reads.h"
 #include "server/mcp/tool_calls.h"
+#include "task/fold.h"
 
 namespace baton::server::mcp {
 namespace {
@@ -16,22 +16,30 @@ using protocol::mcp::Question;
 
 constexpr int kPollMs = 2'000;
 
-// The time of the task's first event.
-base::Timestamp created_at(const McpCallPtr& call, task::TaskKey key) {
-  const auto first = call->services.engine.reader().events(key, {}, 1);
-  return first && !first->empty() ? first->front().at : base::Timestamp{};
-}
-
 void acknowledge(const McpCallPtr& call) {
   call->reply(result(call->request, "complete", [](Writer&) {}));
 }
 
 }  // namespace
 
-void write_detailed(Writer& out, const McpCallPtr& call, task::TaskKey key, const task::Task& task) {
-  const Question question = question_of(call, key, task);
+void read_shown(const McpCallPtr& call, const task::TaskHead& head, const a2a::TaskRead& done) {
+  if (task::is_stopped(head.state))
+    return a2a::read_task(call, {head.key, {}, {0, true}, head.last_event}, done);
+  task::Task task = task::known_of(head, {});
+  task.status = {head.state, std::nullopt, head.status_at};
+  if (head.status_event) {
+    const auto events = call->services.engine.reader().events(head.key, {head.status_event.value - 1}, 1);
+    if (!events) return done(base::fail(events.error()));
+    const auto* const change = events->empty() ? nullptr : task::status_in(events->front());
+    if (change != nullptr) task.status = change->status;
+  }
+  done(std::move(task));
+}
+
+void write_detailed(Writer& out, const McpCallPtr& call, const task::TaskHead& head, const task::Task& task) {
+  const Question question = question_of(head, task);
   const bool asks = protocol::mcp::can_ask(question, call->request.client);
-  protocol::mcp::write_handle(out, {task, created_at(call, key), kPollMs, asks});
+  protocol::mcp::write_handle(out, {task, head.created, kPollMs, asks});
   if (asks) return protocol::mcp::write_input_requests(out, question);
   if (protocol::mcp::status_name(task.status.state, asks) != "completed") return;
   out.key("result").object([&] {
@@ -42,13 +50,15 @@ void write_detailed(Writer& out, const McpCallPtr& call, task::TaskKey key, cons
 
 void answer_with_handle(const McpCallPtr& call, task::TaskKey key) {
   a2a::from_callback(call, key, {}, [call, key] {
-    a2a::read_task(call, {key, {}, {0, true}}, [call, key](base::Result<task::Task> task) {
+    const auto head = call->services.engine.reader().head(key);
+    if (!head) return call->refuse(head.error());
+    read_shown(call, *head, [call, head = *head](base::Result<task::Task> task) {
       if (!task) return call->refuse(task.error());
-      const bool asks = protocol::mcp::can_ask(question_of(call, key, *task), call->request.client);
+      const bool asks = protocol::mcp::can_ask(question_of(head, *task), call->request.client);
       if (task::is_stopped(task->status.state) && !asks) return call->reply_tool(*task);
       if (call->note) call->note->is_about(*task);
       call->reply(result(call->request, "task", [&](Writer& out) {
-        protocol::mcp::write_handle(out, {*task, created_at(call, key), kPollMs, asks});
+        protocol::mcp::write_handle(out, {*task, head.created, kPollMs, asks});
       }));
     });
   });
@@ -57,17 +67,12 @@ void answer_with_handle(const McpCallPtr& call, task::TaskKey key) {
 void get_task(const McpCallPtr& call, const task::TaskId& id) {
   const auto head = call->services.engine.reader().head(call->ref(id));
   if (!head) return call->refuse(head.error(), id);
-  // A poll of a task that works reads none of its output.
-  const bool has_result = task::is_stopped(head->state);
-  a2a::read_task(call, {head->key, {}, {0, has_result}},
-                 [call, id, has_result, key = head->key](base::Result<task::Task> task) {
-                   if (!task) return call->refuse(task.error());
-                   // It has stopped meanwhile.
-                   if (!has_result && task::is_stopped(task->status.state)) return get_task(call, id);
-                   if (call->note) call->note->is_about(*task);
-                   call->reply(result(call->request, "complete",
-                                      [&](Writer& out) { write_detailed(out, call, key, *task); }));
-                 });
+  read_shown(call, *head, [call, head = *head](const base::Result<task::Task>& task) {
+    if (!task) return call->refuse(task.error());
+    if (call->note) call->note->is_about(*task);
+    call->reply(
+        result(call->request, "complete", [&](Writer& out) { write_detailed(out, call, head, *task); }));
+  });
 }
 
 void update_task(const McpCallPtr& call, const task::TaskId& id, Value responses) {

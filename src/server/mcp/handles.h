@@ -4,6 +4,7 @@
 // Threads: on threads that may block.
 #pragma once
 
+#include "server/a2a/task_reads.h"
 #include "server/mcp/call.h"
 
 namespace baton::server::mcp {
@@ -12,8 +13,13 @@ namespace baton::server::mcp {
 // asked. For callbacks.
 void answer_with_handle(const McpCallPtr& call, task::TaskKey key);
 
-// Writes a task as tasks/get and the notifications about it show it. Reads the store.
-void write_detailed(json::Writer& out, const McpCallPtr& call, task::TaskKey key, const task::Task& task);
+// Reads what a handle shows of the task as of its head: a task that works has only its newest status, which
+// is one event. `done` as of a2a::read_task.
+void read_shown(const McpCallPtr& call, const task::TaskHead& head, const a2a::TaskRead& done);
+
+// Writes a task as tasks/get and the notifications about it show it. `task`: from read_shown.
+void write_detailed(json::Writer& out, const McpCallPtr& call, const task::TaskHead& head,
+                    const task::Task& task);
 
 // tasks/get, tasks/update and tasks/cancel. `responses` is read before the function returns.
 void get_task(const McpCallPtr& call, const task::TaskId& id);

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/guarded.h"
-#include "server/a2a/task_reads.h"
 #include "server/mcp/handles.h"
 
 namespace baton::server::mcp {
@@ -68,20 +67,20 @@ class Watched : public std::enable_shared_from_this<Watched> {
     });
     const auto head = heard_.call->services.engine.reader().head(key_);
     if (!head || head->status_event <= told) return done({});
-    a2a::read_task(heard_.call, {key_, {}, {0, task::is_stopped(head->state)}},
-                   [self = shared_from_this(), status = head->status_event](base::Result<task::Task> task) {
-                     if (task) self->tell(*task);
-                     self->done(task ? status : task::EventNumber{});
-                   });
+    read_shown(heard_.call, *head,
+               [self = shared_from_this(), head = *head](const base::Result<task::Task>& task) {
+                 if (task) self->tell(head, *task);
+                 self->done(task ? head.status_event : task::EventNumber{});
+               });
   }
 
-  void tell(const task::Task& task) const {
+  void tell(const task::TaskHead& head, const task::Task& task) const {
     std::string body;
     Writer out(body);
     out.object([&] {
       out.member("jsonrpc", "2.0").member("method", "notifications/tasks");
       out.key("params").object([&] {
-        write_detailed(out, heard_.call, key_, task);
+        write_detailed(out, heard_.call, head, task);
         write_subscription(out, *stream_);
       });
     });

@@ -350,17 +350,22 @@ base::Result<protocol::mcp::Arguments> arguments_for(const agents::Agent& agent,
 Question question_of(const McpCallPtr& call, task::TaskKey key, const task::Task& task) {
   if (!task::is_waiting(task.status.state)) return {task.status, {}};
   const auto head = call->services.engine.reader().head(key);
-  const bool is_open = head && task::is_waiting(head->state) && head->status_at == task.status.at;
-  return {task.status, is_open ? head->ask : std::string()};
+  return head ? question_of(*head, task) : Question{task.status, {}};
 }
 
 base::Result<protocol::a2a::SendRequest> answer_to(const McpCallPtr& call, const task::TaskId& id,
+Question question_of(const task::TaskHead& head, const task::Task& task) {
+  const bool is_open =
+      task::is_waiting(task.status.state) && task::is_waiting(head.state) && head.status_at == task.status.at;
+  return {task.status, is_open ? head.ask : std::string()};
+}
+
                                                    const std::string& ask, const ReadAnswer& read) {
   const auto head = call->services.engine.reader().head(call->ref(id));
   if (!head) return base::fail(head.error());
-  const auto task = call->services.engine.reader().read(head->key, {0, false});
+  const auto task = call->services.engine.reader().read(head->key, {0, false}, head->last_event);
   if (!task) return base::fail(task.error());
-  const Question question = question_of(call, head->key, *task);
+  const Question question = question_of(*head, *task);
   if (question.ask.empty() || (!ask.empty() && ask != question.ask))
     return base::fail(ErrorCode::conflict, "the question is no longer open");
   auto message = read(question);

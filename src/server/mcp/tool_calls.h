@@ -16,8 +16,9 @@ void call_tool(const McpCallPtr& call, json::Value params);
 // Takes up the stream of a legacy call again, as its answer.
 void resume_call(const McpCallPtr& call, const protocol::mcp::StreamPlace& place);
 
-// The question that the task waits with, if it is the task's newest status. Its status is the task's, which
-// must outlive it.
+// The question that the task waits with, if it is the newest status of the head, which the second function
+// reads. Its status is the task's, which must outlive it.
+protocol::mcp::Question question_of(const task::TaskHead& head, const task::Task& task);
 protocol::mcp::Question question_of(const McpCallPtr& call, task::TaskKey key, const task::Task& task);
 
 // The send that answers the question that a task waits with. Fails with conflict if that question, or any if

@@ -83,7 +83,7 @@ void write_task_row(json::Writer& out, const store::TaskLine& line, const RowWor
     out.member("turnState", name_of(head.turn_state)).member("attempt", head.attempt);
     if (head.turn_state == task::TurnState::waiting && head.waits.until)
       out.member("waitsUntil", base::to_rfc3339(*head.waits.until));
-    out.member("createdAt", base::to_rfc3339(line.created))
+    out.member("createdAt", base::to_rfc3339(head.created))
         .member("statusAt", base::to_rfc3339(head.status_at));
     if (head.cancel_requested) out.member("cancelRequested", true);
     if (head.hidden) out.member("hidden", true);

@@ -46,7 +46,7 @@ base::Result<std::set<std::string>> said_later(const Facts& facts, const task::T
   if (!page) return fail(page.error());
   std::set<std::string> later;
   for (const store::TaskLine& line : page->lines) {
-    if (line.created <= sent || line.head.key == head.key) continue;
+    if (line.head.created <= sent || line.head.key == head.key) continue;
     const auto task = facts.services.engine.reader().read(line.head.key, task::Depth{std::nullopt, false});
     if (!task) continue;  // it was removed meanwhile
     for (const task::Message& message : task->history) later.insert(message.id.value);

@@ -44,10 +44,9 @@ TaskRow::Config* find_config(TaskRow& row, const task::PushConfigId& id) {
   return found == row.configs->end() ? nullptr : &*found;
 }
 
-TaskRow new_row(const task::NewTask& task, base::Timestamp at) {
+TaskRow new_row(const task::NewTask& task) {
   TaskRow row;
   row.head = task::new_head(task);
-  row.created = at;
   row.configs.emplace();
   return row;
 }
@@ -141,7 +140,7 @@ Result<Committed> MemoryStore::apply(task::Change& change, TaskRow& row) {
   const base::Timestamp at = now();
   if (auto checked = check(change, at); !checked) return fail(checked.error());
   TaskRow fresh;
-  if (change.create) fresh = new_row(*change.create, at);
+  if (change.create) fresh = new_row(*change.create);
   TaskRow& after = change.create ? fresh : row;
   const task::EventNumber before = after.head.last_event;
 
@@ -253,7 +252,6 @@ Result<TaskRow> MemoryStore::row(task::TaskKey key) const {
     if (task == nullptr) return std::pair<TaskRow, std::vector<task::EventPtr>>();
     TaskRow found;
     found.head = task->head;
-    found.created = task->created;
     found.configs = task->configs;
     return std::pair(std::move(found), task->log);
   });
@@ -288,7 +286,7 @@ Result<task::Task> MemoryStore::read(task::TaskKey key, const task::Depth& depth
     if (task == nullptr) return no_task();
     if (task->head.bytes > depth.bytes_max) return fail(ErrorCode::too_large, "the task is too large");
     log = part(task->log, {}, as_of.value_or(task::kLogEnd));
-    created = task->created;
+    created = task->head.created;
     return task::known_of(task->head, task->metadata);
   });
   return known ? task::fold(log, depth, created, std::move(*known)) : known;
@@ -516,7 +514,7 @@ using base::Result;
 namespace memory {
 
 TaskLine Tables::line(const MemoryTask& task) const {
-  TaskLine line{task.head, task.created, task.schedule, {}, 0};
+  TaskLine line{task.head, task.schedule, {}, 0};
   if (task.head.status_event)
     line.text = line_text(task.log[static_cast<std::size_t>(task.head.status_event.value - 1)]->body);
   for (const DeliveryTable::Row& row : deliveries_.rows()) {

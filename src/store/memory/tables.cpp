@@ -129,7 +129,6 @@ MemoryTask& Tables::create(const Step& step) {
   in_context_[head.context_key].push_back(head.key);
   if (head.parent) children_[head.parent].push_back(head.key);
   MemoryTask& task = tasks_[head.key];
-  task.created = step.at;
   task.metadata = *step.metadata;
   task.schedule = step.schedule;
   task.head.hidden = true;
@@ -294,7 +293,7 @@ std::vector<task::TaskHead> Tables::all_tasks(task::TaskKey after, int limit) co
 
 task::TaskKey Tables::last_made(base::Timestamp time) const {
   for (auto task = tasks_.rbegin(); task != tasks_.rend(); ++task) {
-    if (task->second.created <= time) return task->first;
+    if (task->second.head.created <= time) return task->first;
   }
   return {};
 }

@@ -64,7 +64,6 @@ void follow(const Step& step, DeliveryTable& deliveries);
 
 struct MemoryTask {
   task::TaskHead head;
-  base::Timestamp created{};
   task::Json metadata;
   std::vector<task::EventPtr> log;  // event n is at n - 1
   std::map<task::EventNumber, task::RequestData> requests;

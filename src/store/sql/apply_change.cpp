@@ -249,7 +249,6 @@ Result<Committed> create(WriteState& state, task::Change& change, TaskRow& row) 
   const base::Timestamp now = state.now();
   TaskRow fresh;
   fresh.head = task::new_head(task);
-  fresh.created = now;
   fresh.configs.emplace();
   fresh.may_have_history = false;
   auto step = plan(state, fresh, change, now);

@@ -70,7 +70,7 @@ TaskRow row_of(const Query& query) {
   head.status_at = base::from_ms(query.integer(20));
   head.origin = static_cast<task::ProtocolVersion>(query.small(21));
   row.indexed = query.truth(22);
-  row.created = base::from_ms(query.integer(23));
+  head.created = base::from_ms(query.integer(23));
   head.bytes = static_cast<std::size_t>(query.integer(24));
   head.hidden = query.truth(25);
   head.turn_begin = {query.integer(26)};
@@ -283,7 +283,7 @@ void insert_task(Connection& connection, const TaskRow& row, const task::NewTask
       "?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30)";
   const task::TaskHead& head = row.head;
   connection.run(kSql, task.agent, task.caller, task.id, row.alone ? task::ContextKey() : head.context_key,
-                 task.parent, static_cast<int>(task.origin), base::to_ms(row.created), head.version,
+                 task.parent, static_cast<int>(task.origin), base::to_ms(head.created), head.version,
                  std::string(task::name_of(head.state)), head.status_event, head.last_event, head.turn,
                  name_of(head.turn_state), head.attempt, head.turn_message, head.waiting_messages,
                  head.cancel_requested, head.ask, head.artifact_count, head.message_count,

@@ -100,7 +100,7 @@ Result<void> leave_context(WriteState& state, const TaskRow& row) {
       event_key(head.key, task::kLogEnd), event_key(head.key, {}));
   const std::int64_t until = last.step() ? last.integer(0) : base::to_ms(head.status_at);
   connection.run("DELETE FROM conversation WHERE context_key = ? AND at_ms BETWEEN ? AND ? AND task_key = ?",
-                 head.context_key, base::to_ms(row.created), until, head.key);
+                 head.context_key, base::to_ms(head.created), until, head.key);
   state.claim_context(head.context_key);
   if (is_context_in_use(connection, head.context_key)) return delete_calls(connection, head);
   connection.run("DELETE FROM calls WHERE context_key = ?", head.context_key);

@@ -232,7 +232,7 @@ std::optional<TaskLine> line_if_passing(Connection& connection, const TaskQuery&
   }
   auto row = find_head(connection, key);
   if (!row || !passes(filter, row->head)) return std::nullopt;
-  TaskLine line{std::move(row->head), row->created, {}, {}, 0};
+  TaskLine line{std::move(row->head), {}, {}, 0};
   const bool all = !asked.keys_only;
   if (all || !filter.schedule.empty()) line.schedule = schedule_of(connection, key);
   if (!filter.schedule.empty() && line.schedule != filter.schedule) return std::nullopt;
@@ -347,7 +347,7 @@ std::vector<OperatorStore::AgentCounts> counts_by_agent(Connection& connection) 
 base::Result<TaskLine> read_line(Connection& connection, task::TaskKey key) {
   auto row = find_head(connection, key);
   if (!row) return base::fail(base::ErrorCode::task_not_found, "task not found");
-  TaskLine line{std::move(row->head), row->created, schedule_of(connection, key), {}, 0};
+  TaskLine line{std::move(row->head), schedule_of(connection, key), {}, 0};
   line.retried_as = retried_as(connection, key);
   line.undelivered = undelivered_of(connection, key);
   line.text = text_of_status(connection, line.head);

@@ -27,7 +27,7 @@ task::Json read_metadata(Connection& connection, task::TaskKey key) {
 // Reads the task as of event `last` from its whole log.
 Result<task::Task> read_whole(Connection& connection, const TaskRow& row, const task::Depth& depth,
                               task::EventNumber last) {
-  task::Fold fold(depth, row.created, task::known_of(row.head, read_metadata(connection, row.head.key)));
+  task::Fold fold(depth, row.head.created, task::known_of(row.head, read_metadata(connection, row.head.key)));
   LogQuery log = LogQuery::all(connection, row.head.key, {{1}, last});
   while (true) {
     const auto event = log.next();
@@ -52,7 +52,7 @@ Result<task::Task> read_outline(Connection& connection, const TaskRow& row, cons
       if (task::message_in((*event)->body) != nullptr) said.push_back(std::move(*event));
     }
   }
-  task::Fold fold(depth, row.created, task::known_of(row.head, read_metadata(connection, row.head.key)));
+  task::Fold fold(depth, row.head.created, task::known_of(row.head, read_metadata(connection, row.head.key)));
   for (auto event = said.rbegin(); event != said.rend(); ++event) fold.add(*event);
   task::Task task = std::move(fold).take();
   const bool is_current = head.status_event <= last;
