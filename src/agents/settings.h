@@ -70,12 +70,18 @@ struct ModelSettings {
   std::vector<std::string> tools;  // agents that the model may call
 };
 
+// The arguments of a tool: a message with data and files, or data that fits a schema, which the agent gets
+// whole.
+struct ToolInput {
+  std::shared_ptr<const json::BoundedSchema> schema;  // null: a message
+  task::Json text;                                    // of the schema
+};
+
 // How the agent is offered as a tool, to hosts of MCP.
 struct ToolSettings {
   bool is_offered = true;
-  // Of the tool's arguments, which the agent then gets whole, as data; null: a message with data and files.
-  std::shared_ptr<const json::BoundedSchema> input;
-  task::Json input_schema;  // as text
+  ToolInput input;
+  std::map<std::string, ToolInput> skills = {};  // of the skills that name a schema, by their ids
 };
 
 // Limits of the files that a turn of a program with "io": "text" gets beside the text.

@@ -18,6 +18,23 @@ class McpCase(harness.ServerCase):
     TOKEN = None
 
     def ask(self, method, params=None, path="/mcp", token=None, headers=None, body=None):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = harness.Server(cls.AGENTS, cls.CONFIG)
+        cls.change_cards()
+        cls.server.start()
+
+    @classmethod
+    def change_cards(cls):
+        """Changes the agents' cards before the server starts."""
+
+    @classmethod
+    def change_card(cls, agent, change):
+        path = cls.server.agents_folder / agent / "card.json"
+        card = json.loads(path.read_text(encoding="utf-8"))
+        change(card)
+        path.write_text(json.dumps(card), encoding="utf-8")
+
         """Sends a request of an early revision, and returns the Answer."""
         token = token or self.TOKEN
         head = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
@@ -153,16 +170,13 @@ class Calls(McpCase):
 
 
 class OwnSchema(McpCase):
+N = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+
+
     @classmethod
-    def setUpClass(cls):
-        cls.server = harness.Server(cls.AGENTS, cls.CONFIG)
-        schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
-        for agent, tool in (("player", False), ("mirror", {"input_schema": schema})):
-            path = cls.server.agents_folder / agent / "card.json"
-            card = json.loads(path.read_text(encoding="utf-8"))
-            card["baton"]["tool"] = tool
-            path.write_text(json.dumps(card), encoding="utf-8")
-        cls.server.start()
+    def change_cards(cls):
+        cls.change_card("player", lambda card: card["baton"].update(tool=False))
+        cls.change_card("mirror", lambda card: card["baton"].update(tool={"input_schema": N}))
 
     def test_an_agent_gets_arguments_that_fit_its_own_schema(self):
         listed = self.result(self.ask("tools/list"))["tools"]
@@ -175,6 +189,45 @@ class OwnSchema(McpCase):
 
 
 class LongCalls(McpCase):
+class Skills(McpCase):
+    AGENTS = ["mirror"]
+    PATH = "/agents/mirror/mcp"
+
+    @classmethod
+    def change_cards(cls):
+        cls.change_card("mirror", lambda card: card.update(skills=[
+            {"id": "count up", "name": "Count", "description": "Counts\u0007 up.", "tags": [], "inputSchema": N},
+            {"id": "talk", "name": "Talk", "description": "Talks.", "tags": []}]))
+
+    def told(self, name, **arguments):
+        """Calls the tool in both eras. Returns the message's parts and its metadata, as the agent got them."""
+        params = {"name": name, "arguments": arguments}
+        found = [self.result(ask("tools/call", params, path=self.PATH)) for ask in (self.ask, self.modern)]
+        texts = [[json.loads(part) if part[:1] == "{" else part for part in (one["text"] for one in called["content"])]
+                 for called in found]
+        parts, told = zip(*((text[:-1], text[-1]["message"]) for text in texts))
+        self.assertEqual(parts[0], parts[1])
+        self.assertEqual(told[0].get("metadata"), told[1].get("metadata"))
+        return parts[0], told[0].get("metadata")
+
+    def test_each_skill_is_a_tool_and_the_agent_learns_which_was_called(self):
+        listed = self.result(self.ask("tools/list", path=self.PATH))["tools"]
+        self.assertEqual([(tool["name"], tool["title"], tool["description"]) for tool in listed],
+                         [("count_up", "Count", "Counts up."), ("talk", "Talk", "Talks.")])
+        self.assertEqual(listed[0]["inputSchema"], N)
+        self.assertIn("message", listed[1]["inputSchema"]["properties"])
+        self.assertEqual(self.told("count_up", n=3), ([{"n": 3}], {"skill": "count up"}))
+        self.assertEqual(self.told("talk", message="hi"), (["hi"], {"skill": "talk"}))
+        wrong = self.result(self.ask("tools/call", {"name": "count_up", "arguments": {"n": "x"}}, path=self.PATH))
+        self.assertEqual((wrong["isError"], wrong["content"][0]["text"][:12]), (True, "arguments/n:"))
+        # The whole agent: the one tool of /mcp, and still called by its name here.
+        whole = self.result(self.ask("tools/list"))["tools"]
+        self.assertEqual([tool["name"] for tool in whole], ["mirror"])
+        self.assertEqual(self.told("mirror", message="hi"), (["hi"], None))
+        self.assertIn("error", self.ask("tools/call", {"name": "talk", "arguments": {"message": "hi"}}).body)
+        self.assertNotIn("inputSchema", self.server.http("GET", "/agents/mirror/.well-known/agent-card.json").raw.decode())
+
+
     def test_a_handle_is_the_task_and_outlives_kills_of_the_server(self):
         handle = self.call("wait", abilities=TASKS)
         self.assertEqual((handle["resultType"], handle["status"], handle["ttlMs"]), ("task", "working", None))

@@ -152,6 +152,7 @@ class Loader {
     if (problems.empty()) {
       agent.card = protocol::read_card(root);
       agent.settings = read_settings(root["baton"], agent.folder, problems);
+      read_skill_inputs(root["skills"], agent.settings.tool, problems);
       apply_rules(agent.settings, problems);
       check_skills(agent.card.skills, "/skills/", problems);
       if (agent.card.extended) {
@@ -370,6 +371,19 @@ void Catalogue::show(Table table) {
   state_->table.store(state_->tables.back().get(), std::memory_order_release);
 }
 
+namespace {
+
+std::vector<Catalogue::Tool> own_tools(const Catalogue::Tool& whole) {
+  const std::vector<task::Skill>& skills = whole.agent->card.skills;
+  if (skills.size() < 2 || whole.agent->settings.tool.skills.empty()) return {whole};
+  ToolNames names;
+  std::vector<Catalogue::Tool> tools;
+  for (const task::Skill& skill : skills) tools.push_back({names.add(skill.id), whole.agent, &skill});
+  return tools;
+}
+
+}  // namespace
+
 // Agents whose names need no change come first, so that no other agent can take the name of their tool.
 void Catalogue::name_tools(Table& table) {
   for (const Agent* agent : table.agents) {
@@ -384,8 +398,15 @@ void Catalogue::name_tools(Table& table) {
   }
   for (const Tool& tool : table.tools) {
     table.tools_by_name.emplace(tool.name, &tool);
-    table.tools_by_agent.emplace(tool.agent, &tool);
+    table.own_tools.emplace(tool.agent, own_tools(tool));
   }
+}
+
+const ToolInput& Catalogue::Tool::input() const {
+  static const ToolInput none;
+  if (skill == nullptr) return agent->settings.tool.input;
+  const auto found = agent->settings.tool.skills.find(skill->id);
+  return found == agent->settings.tool.skills.end() ? none : found->second;
 }
 
 const Catalogue::Tool* Catalogue::find_tool(std::string_view name) const {
@@ -393,9 +414,18 @@ const Catalogue::Tool* Catalogue::find_tool(std::string_view name) const {
   return found == table().tools_by_name.end() ? nullptr : found->second;
 }
 
-const Catalogue::Tool* Catalogue::tool_of(const Agent& agent) const {
-  const auto found = table().tools_by_agent.find(&agent);
-  return found == table().tools_by_agent.end() ? nullptr : found->second;
+const std::vector<Catalogue::Tool>& Catalogue::tools_of(const Agent& agent) const {
+  static const std::vector<Tool> none;
+  const auto found = table().own_tools.find(&agent);
+  return found == table().own_tools.end() ? none : found->second;
+}
+
+const Catalogue::Tool* Catalogue::find_tool_of(const Agent& agent, std::string_view name) const {
+  const std::vector<Tool>& own = tools_of(agent);
+  const auto found = std::ranges::find(own, name, &Tool::name);
+  if (found != own.end()) return &*found;
+  const Tool* const whole = find_tool(name);
+  return whole != nullptr && whole->agent == &agent ? whole : nullptr;
 }
 
 bool Catalogue::is_left_out(const task::AgentName& name) const {

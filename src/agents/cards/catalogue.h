@@ -145,16 +145,24 @@ class Catalogue {
   const std::vector<const Agent*>& all() const { return table().agents; }
 
   // An agent as a tool. The name is unique among the agents of this catalogue (ToolNames); an agent whose own
-  // name needs no change has it as its tool's.
+  // name needs no change has it as its tool's. Or one skill of an agent as a tool, with a name that is unique
+  // among the skills of its agent.
   struct Tool {
     std::string name;
     const Agent* agent = nullptr;
+    const task::Skill* skill = nullptr;  // null: the whole agent
+
+    const ToolInput& input() const;
   };
   // In the order of `all`, without the agents whose cards say that they are no tool. Valid as `all` is.
   const std::vector<Tool>& tools() const { return table().tools; }
   // Null if there is no such tool.
   const Tool* find_tool(std::string_view name) const;
-  const Tool* tool_of(const Agent& agent) const;
+  // The tools of one agent: its skills, if its card has several and at least one names a schema; else
+  // the whole agent. Empty if the agent is no tool. Valid as `all` is.
+  const std::vector<Tool>& tools_of(const Agent& agent) const;
+  // One of these tools, or the whole agent; null if there is no such tool.
+  const Tool* find_tool_of(const Agent& agent, std::string_view name) const;
 
   const std::vector<CardReport>& left_out() const { return table().left_out; }
   bool is_left_out(const task::AgentName& name) const;
@@ -172,7 +180,7 @@ class Catalogue {
     const Agent* main = nullptr;       // the default one
     std::vector<Tool> tools;
     std::unordered_map<std::string_view, const Tool*> tools_by_name;  // views into `tools`
-    std::unordered_map<const Agent*, const Tool*> tools_by_agent;
+    std::unordered_map<const Agent*, std::vector<Tool>> own_tools;
     std::vector<CardReport> left_out;
     std::vector<CardReport> warnings;
     std::vector<CardReport> outdated;

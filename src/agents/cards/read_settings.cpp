@@ -359,20 +359,34 @@ void read_retention(Value retention, AgentSettings& settings) {
   take("waiting_s", task::State::input_required);
 }
 
-void read_tool(Value tool, ToolSettings& into, std::vector<SchemaProblem>& problems) {
-  into.is_offered = !tool.is_bool() || tool.boolean();
-  const Value schema = tool["input_schema"];
+void read_input(Value schema, const std::string& place, ToolInput& into,
+                std::vector<SchemaProblem>& problems) {
   if (schema.missing()) return;
   auto read = json::BoundedSchema::parse(schema.raw());
   if (!read) {
-    problems.push_back({"/baton/tool/input_schema" + read.error().pointer, read.error().reason});
+    problems.push_back({place + read.error().pointer, read.error().reason});
     return;
   }
-  into.input = std::make_shared<const json::BoundedSchema>(std::move(*read));
-  into.input_schema = schema.json();
+  into.schema = std::make_shared<const json::BoundedSchema>(std::move(*read));
+  into.text = schema.json();
+}
+
+void read_tool(Value tool, ToolSettings& into, std::vector<SchemaProblem>& problems) {
+  into.is_offered = !tool.is_bool() || tool.boolean();
+  read_input(tool["input_schema"], "/baton/tool/input_schema", into.input, problems);
 }
 
 }  // namespace
+
+void read_skill_inputs(Value skills, ToolSettings& into, std::vector<SchemaProblem>& problems) {
+  std::size_t number = 0;
+  for (const Value skill : skills) {
+    ToolInput input;
+    read_input(skill["inputSchema"], "/skills/" + std::to_string(number++) + "/inputSchema", input, problems);
+    if (input.schema) into.skills.insert_or_assign(skill["id"].str(), std::move(input));
+  }
+  if (number == 1 && !into.skills.empty() && !into.input.schema) into.input = into.skills.begin()->second;
+}
 
 AgentSettings read_settings(Value baton, const std::filesystem::path& folder,
                             std::vector<SchemaProblem>& problems) {

@@ -15,4 +15,7 @@ namespace baton::agents {
 AgentSettings read_settings(json::Value baton, const std::filesystem::path& folder,
                             std::vector<json::SchemaProblem>& problems);
 
+// Reads the schemas that the card's skills name. That of an only skill is the agent's, unless it has its own.
+void read_skill_inputs(json::Value skills, ToolSettings& into, std::vector<json::SchemaProblem>& problems);
+
 }  // namespace baton::agents

@@ -38,13 +38,18 @@ std::string description_of(const task::AgentCard& card) {
   return base::shortened(text, kDescriptionMax);
 }
 
+std::string description_of(const task::Skill& skill) {
+  return base::shortened(base::one_line(skill.description), kDescriptionMax);
+}
+
 void write_tool(Writer& out, const Tool& tool) {
   const auto card = tool.agent->shown_card();
+  const std::string& title = tool.skill != nullptr ? tool.skill->name : card->name;
   out.object([&] {
-    out.member("name", tool.name).member("title", base::shortened(base::one_line(card->name), kTitleMax));
-    out.member("description", description_of(*card));
+    out.member("name", tool.name).member("title", base::shortened(base::one_line(title), kTitleMax));
+    out.member("description", tool.skill != nullptr ? description_of(*tool.skill) : description_of(*card));
     out.key("inputSchema");
-    const task::Json& own = tool.agent->settings.tool.input_schema;
+    const task::Json& own = tool.input().text;
     own.empty() ? protocol::mcp::write_input_schema(out) : static_cast<void>(out.raw(own.text));
   });
 }

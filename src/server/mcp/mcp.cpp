@@ -93,9 +93,9 @@ void on_list(const IncomingPtr& in) {
 void on_call(const IncomingPtr& in) {
   if (in->is_elsewhere()) return in->fail(kElsewhere);
   const Value params = in->request.params;
-  auto by = for_tool(in->entry, in->head(), params["name"].string());
-  if (!by) return in->fail({protocol::mcp::kInvalidParams, "name: there is no such tool"});
-  call_tool(in->call(std::move(*by), "tools/call"), params);
+  auto named = for_tool(in->entry, in->head(), params["name"].string());
+  if (!named) return in->fail({protocol::mcp::kInvalidParams, "name: there is no such tool"});
+  call_tool(in->call(std::move(named->by), "tools/call"), *named->tool, params);
 }
 
 // Refuses a request of a client without the tasks extension.

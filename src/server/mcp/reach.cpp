@@ -20,7 +20,10 @@ std::vector<const Tool*> tools_for(const Entry& entry, const http::Request& head
   std::vector<const Tool*> tools;
   const agents::Catalogue& catalogue = entry.services.catalogue;
   if (entry.at) {
-    if (const Tool* tool = catalogue.tool_of(*entry.at->endpoint.agent)) tools.push_back(tool);
+    // A reload may have replaced the agent.
+    const agents::Agent* const agent = catalogue.find(entry.at->endpoint.agent->name);
+    if (agent == nullptr) return tools;
+    for (const Tool& tool : catalogue.tools_of(*agent)) tools.push_back(&tool);
     return tools;
   }
   for (const Tool& tool : catalogue.tools()) {
@@ -37,10 +40,14 @@ std::optional<Admitted> for_any(const Entry& entry, const http::Request& head) {
   return std::nullopt;
 }
 
-std::optional<Admitted> for_tool(const Entry& entry, const http::Request& head, std::string_view name) {
-  const Tool* tool = entry.services.catalogue.find_tool(name);
-  if (tool == nullptr || (entry.at && entry.at->endpoint.agent != tool->agent)) return std::nullopt;
-  return admitted_to(entry, head, *tool->agent);
+std::optional<ToolRequest> for_tool(const Entry& entry, const http::Request& head, std::string_view name) {
+  const agents::Catalogue& catalogue = entry.services.catalogue;
+  const Tool* const tool =
+      entry.at ? catalogue.find_tool_of(*entry.at->endpoint.agent, name) : catalogue.find_tool(name);
+  if (tool == nullptr) return std::nullopt;
+  auto by = admitted_to(entry, head, *tool->agent);
+  if (!by) return std::nullopt;
+  return ToolRequest{tool, std::move(*by)};
 }
 
 std::optional<Admitted> for_task(const Entry& entry, const http::Request& head, const task::TaskId& id) {

@@ -14,11 +14,16 @@ namespace baton::server::mcp {
 
 using Tool = agents::Catalogue::Tool;
 
-// The tools that the caller may use, in the order of the catalogue.
+// The tools that the caller may use, in the order of the catalogue; on the path of one agent, in that of its
+// skills.
 std::vector<const Tool*> tools_for(const Entry& entry, const http::Request& head);
 
 // The request as one for the tool's agent; nullopt if there is no such tool or the caller may not use it.
-std::optional<Admitted> for_tool(const Entry& entry, const http::Request& head, std::string_view name);
+struct ToolRequest {
+  const Tool* tool;
+  Admitted by;
+};
+std::optional<ToolRequest> for_tool(const Entry& entry, const http::Request& head, std::string_view name);
 
 // The request as one for the first agent that the caller may use; nullopt if it may use none.
 std::optional<Admitted> for_any(const Entry& entry, const http::Request& head);

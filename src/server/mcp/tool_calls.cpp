@@ -328,14 +328,13 @@ void call_again(const McpCallPtr& call, Value params) {
   await_task(call, state->task);
 }
 
-// The arguments as the agent gets them. An agent with a schema of its own gets them whole; it, too, is
-// answered by a call with a taskId.
-base::Result<protocol::mcp::Arguments> arguments_for(const agents::Agent& agent, Value arguments) {
-  const agents::ToolSettings& tool = agent.settings.tool;
-  if (!tool.input) return protocol::mcp::read_arguments(arguments);
+// The arguments as the agent gets them. A tool with a schema of its own passes them on whole; its tasks, too,
+// are answered by a call with a taskId.
+base::Result<protocol::mcp::Arguments> read_input(const agents::ToolInput& input, Value arguments) {
+  if (!input.schema) return protocol::mcp::read_arguments(arguments);
   const auto none = json::Document::view_of("{}");
   const Value given = arguments.absent() ? none.root() : arguments;
-  const auto problem = tool.input->check(given);
+  const auto problem = input.schema->check(given);
   if (!problem) {
     protocol::mcp::Arguments whole;
     whole.message.parts.push_back(task::Part::of_data(given.json()));
@@ -345,7 +344,22 @@ base::Result<protocol::mcp::Arguments> arguments_for(const agents::Agent& agent,
   return base::fail(ErrorCode::invalid_argument, "arguments" + problem->pointer + ": " + problem->reason);
 }
 
+// The agent learns which of its skills was called from the message's metadata.
+base::Result<protocol::mcp::Arguments> arguments_for(const Tool& tool, Value arguments) {
+  auto read = read_input(tool.input(), arguments);
+  if (!read || tool.skill == nullptr) return read;
+  Writer out(read->message.metadata.text);
+  out.object([&] { out.member("skill", tool.skill->id); });
+  return read;
+}
+
 }  // namespace
+
+Question question_of(const task::TaskHead& head, const task::Task& task) {
+  const bool is_open =
+      task::is_waiting(task.status.state) && task::is_waiting(head.state) && head.status_at == task.status.at;
+  return {task.status, is_open ? head.ask : std::string()};
+}
 
 Question question_of(const McpCallPtr& call, task::TaskKey key, const task::Task& task) {
   if (!task::is_waiting(task.status.state)) return {task.status, {}};
@@ -354,12 +368,6 @@ Question question_of(const McpCallPtr& call, task::TaskKey key, const task::Task
 }
 
 base::Result<protocol::a2a::SendRequest> answer_to(const McpCallPtr& call, const task::TaskId& id,
-Question question_of(const task::TaskHead& head, const task::Task& task) {
-  const bool is_open =
-      task::is_waiting(task.status.state) && task::is_waiting(head.state) && head.status_at == task.status.at;
-  return {task.status, is_open ? head.ask : std::string()};
-}
-
                                                    const std::string& ask, const ReadAnswer& read) {
   const auto head = call->services.engine.reader().head(call->ref(id));
   if (!head) return base::fail(head.error());
@@ -386,9 +394,9 @@ void submit(const McpCallPtr& call, protocol::a2a::SendRequest send, engine::Tas
   call->services.engine.tasks().submit(std::move(send.submission), std::move(done));
 }
 
-void call_tool(const McpCallPtr& call, Value params) {
+void call_tool(const McpCallPtr& call, const Tool& tool, Value params) {
   if (call->request.is_modern && !params["requestState"].absent()) return call_again(call, params);
-  auto arguments = arguments_for(call->agent, params["arguments"]);
+  auto arguments = arguments_for(tool, params["arguments"]);
   if (!arguments) return reply_error(call, arguments.error().for_caller);
   if (arguments->message.parts.empty()) {
     const auto head = call->services.engine.reader().head(call->ref(arguments->task));

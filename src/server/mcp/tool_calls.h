@@ -8,11 +8,12 @@
 #include "protocol/mcp/echoes.h"
 #include "protocol/mcp/elicitation.h"
 #include "server/mcp/call.h"
+#include "server/mcp/reach.h"
 
 namespace baton::server::mcp {
 
 // tools/call. `params` is read before the function returns.
-void call_tool(const McpCallPtr& call, json::Value params);
+void call_tool(const McpCallPtr& call, const Tool& tool, json::Value params);
 // Takes up the stream of a legacy call again, as its answer.
 void resume_call(const McpCallPtr& call, const protocol::mcp::StreamPlace& place);
 

@@ -346,8 +346,52 @@ TEST_CASE("Catalogue: each agent is a tool of its own, and no other agent takes 
   CHECK(agent_of(longest.substr(0, 62) + "_2") == longest + "2");
   CHECK(agent_of("a.b") == "none");
   CHECK(agent_of("hidden") == "none");
-  CHECK(catalogue.tool_of(*catalogue.find({"a.b"}))->name == "a_b_2");
-  CHECK(catalogue.tool_of(*catalogue.find({"hidden"})) == nullptr);
+  const auto& own = catalogue.tools_of(*catalogue.find({"a.b"}));
+  REQUIRE(own.size() == 1);
+  CHECK(own.front().name == "a_b_2");
+  CHECK(own.front().skill == nullptr);
+  CHECK(catalogue.tools_of(*catalogue.find({"hidden"})).empty());
+}
+
+TEST_CASE("Catalogue: skills are tools of their agent's path if a schema distinguishes them") {
+  Bench bench;
+  const auto with = [&](const std::string& agent, const std::string& skills) {
+    const std::string text = card(R"({"executor":"command","command":["cat"]})");
+    bench.folder.write(agent + "/card.json", std::regex_replace(text, std::regex(R"("skills":\[.*?\]\}\])"),
+                                                                R"("skills":)" + skills));
+  };
+  const std::string b = R"({"id":"a_b","name":"B","description":"","tags":[]})";
+  const auto a = [](const std::string& schema) {
+    return R"({"id":"a b","name":"A","description":"","tags":[],"inputSchema":)" + schema + "}";
+  };
+  const std::string good = R"({"type":"object","required":["n"]})";
+  with("both", "[" + a(good) + "," + b + "]");
+  with("only", "[" + a(good) + "]");
+  with("plain", "[" + b + "]");
+  with("wrong", "[" + b + "," + a(R"({"type":"object","properties":{"n":{"type":"x"}}})") + "]");
+  const auto catalogue = bench.load();
+  REQUIRE_MESSAGE(catalogue.has_value(), catalogue.error().for_log);
+  const agents::Agent& both = *catalogue->find({"both"});
+  const auto& skills = catalogue->tools_of(both);
+  REQUIRE(skills.size() == 2);
+  CHECK(skills[0].name == "a_b");
+  CHECK(skills[0].skill->id == "a b");
+  CHECK(skills[0].input().text.text == good);
+  CHECK(skills[1].name == "a_b_2");
+  CHECK(skills[1].input().schema == nullptr);
+  CHECK(catalogue->find_tool_of(both, "a_b_2") == &skills[1]);
+  CHECK(catalogue->find_tool_of(both, "both") == catalogue->find_tool("both"));
+  CHECK(catalogue->find_tool_of(both, "only") == nullptr);
+  // The whole agents.
+  CHECK(catalogue->find_tool("both")->input().schema == nullptr);
+  CHECK(catalogue->find_tool("only")->input().text.text == good);
+  for (const char* name : {"only", "plain"}) {
+    const auto& own = catalogue->tools_of(*catalogue->find({name}));
+    REQUIRE(own.size() == 1);
+    CHECK(own.front().name == name);
+  }
+  CHECK(catalogue->find({"wrong"}) == nullptr);
+  CHECK(bench.report().starts_with("/wrong/card.json: /skills/1/inputSchema/properties/n"));
 }
 
 TEST_CASE("is_agent_name: lower-case names only") {
