@@ -381,6 +381,7 @@ void Service::reload(const LoadedConfig& loaded) {
   nodes_.announce();
   look_at_cards();
   admit(loaded.config);
+  pipeline_.tell_changes();
   if (config_.cards.dev) {
     for (const std::string& agent : cards->added) base::log_info({{"agent", agent}}, "added");
     for (const std::string& agent : cards->changed) base::log_info({{"agent", agent}}, "reloaded");

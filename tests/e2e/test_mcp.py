@@ -1,6 +1,7 @@
 """Agents as tools of the Model Context Protocol, in its revisions with and without `initialize`."""
 import base64
 import json
+import signal
 import unittest
 
 import client
@@ -17,7 +18,6 @@ class McpCase(harness.ServerCase):
     CONFIG = {"engine": {"drain_grace_s": 0.2}, "mcp": {"handle_after_s": 0.2}}
     TOKEN = None
 
-    def ask(self, method, params=None, path="/mcp", token=None, headers=None, body=None):
     @classmethod
     def setUpClass(cls):
         cls.server = harness.Server(cls.AGENTS, cls.CONFIG)
@@ -35,6 +35,7 @@ class McpCase(harness.ServerCase):
         change(card)
         path.write_text(json.dumps(card), encoding="utf-8")
 
+    def ask(self, method, params=None, path="/mcp", token=None, headers=None, body=None):
         """Sends a request of an early revision, and returns the Answer."""
         token = token or self.TOKEN
         head = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
@@ -169,10 +170,10 @@ class Calls(McpCase):
         self.assertEqual(answered["content"][0]["text"], "answered: blue")
 
 
-class OwnSchema(McpCase):
 N = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 
 
+class OwnSchema(McpCase):
     @classmethod
     def change_cards(cls):
         cls.change_card("player", lambda card: card["baton"].update(tool=False))
@@ -188,7 +189,6 @@ N = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n
         self.assertIn("error", self.ask("tools/call", {"name": "player", "arguments": {"message": "end"}}).body)
 
 
-class LongCalls(McpCase):
 class Skills(McpCase):
     AGENTS = ["mirror"]
     PATH = "/agents/mirror/mcp"
@@ -228,6 +228,7 @@ class Skills(McpCase):
         self.assertNotIn("inputSchema", self.server.http("GET", "/agents/mirror/.well-known/agent-card.json").raw.decode())
 
 
+class LongCalls(McpCase):
     def test_a_handle_is_the_task_and_outlives_kills_of_the_server(self):
         handle = self.call("wait", abilities=TASKS)
         self.assertEqual((handle["resultType"], handle["status"], handle["ttlMs"]), ("task", "working", None))
@@ -239,6 +240,7 @@ class Skills(McpCase):
         self.server.gate("player", handle["taskId"])
         done = self.wait_status(handle["taskId"], "completed")
         self.assertEqual(done["result"]["structuredContent"]["taskId"], handle["taskId"])
+        self.assertEqual(done["createdAt"], handle["createdAt"])
         self.assertGreaterEqual(done["lastUpdatedAt"], done["createdAt"])
 
     def test_a_handle_is_canceled_and_answered_by_its_id(self):
@@ -293,7 +295,6 @@ class Skills(McpCase):
         self.assertEqual((progress["method"], progress["params"]["progressToken"]), ("notifications/progress", "p"))
         connection.close()
         response.close()
-        self.assertEqual(done["createdAt"], handle["createdAt"])
         self.server.gate("player", number.partition(":")[0])
         again = self.server.connect()
         again.request("GET", "/mcp", headers={"Accept": "text/event-stream", "Last-Event-ID": number})
@@ -396,7 +397,7 @@ class Listening(McpCase):
         meta = {META + "subscriptionId": "r1"}
         self.assertEqual((first["method"], first["params"]),
                          ("notifications/subscriptions/acknowledged",
-                          {"notifications": {"taskIds": [handle["taskId"]]}, "_meta": meta}))
+                          {"notifications": {"toolsListChanged": True, "taskIds": [handle["taskId"]]}, "_meta": meta}))
         _, now = self.block(response)
         self.assertEqual((now["method"], now["params"]["status"], now["params"]["_meta"]), ("notifications/tasks", "working", meta))
         self.server.gate("player", handle["taskId"])
@@ -407,6 +408,60 @@ class Listening(McpCase):
                          ("completed", "completed"))
         connection.close()
         response.close()
+
+
+class ListeningForTools(McpCase):
+    """What is told of cards that change while the server runs."""
+
+    def reload(self):
+        before = self.server.log_text().count("reloaded: ")
+        self.server.process.send_signal(signal.SIGHUP)
+        harness.wait_for(lambda: self.server.log_text().count("reloaded: ") > before, what="the reload")
+
+    def describe(self, agent, text):
+        self.change_card(agent, lambda card: card.update(description=text))
+        self.reload()
+
+    def open_in_session(self, path):
+        begun = self.ask("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {}}, path=path)
+        self.assertEqual(self.result(begun)["capabilities"]["tools"], {"listChanged": True})
+        connection = self.server.connect()
+        self.addCleanup(connection.close)
+        connection.request("GET", path, headers={"Accept": "text/event-stream",
+                                                 "Mcp-Session-Id": begun.headers["Mcp-Session-Id"]})
+        response = connection.getresponse()
+        self.assertEqual((response.status, response.headers["Content-Type"]), (200, "text/event-stream"))
+        return response
+
+    def test_each_stream_tells_once_that_its_own_list_has_changed(self):
+        self.assertEqual(self.result(self.modern("server/discover"))["capabilities"]["tools"], {"listChanged": True})
+        params = {"notifications": {"toolsListChanged": True}}
+        connection, modern = self.open(self.modern_params(params, {}), self.modern_head("subscriptions/listen", params),
+                                       method="subscriptions/listen")
+        self.addCleanup(connection.close)
+        meta = {META + "subscriptionId": "r1"}
+        self.assertEqual(self.block(modern)[1]["params"], {"notifications": {"toolsListChanged": True}, "_meta": meta})
+        early = self.open_in_session("/agents/mirror/mcp")
+        changed = {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
+        self.reload()
+        self.describe("player", "another player")
+        self.assertEqual(self.block(modern)[1], {**changed, "params": {"_meta": meta}})
+        self.describe("mirror", "another mirror")
+        for _ in range(2):
+            self.assertEqual(self.block(modern)[1], {**changed, "params": {"_meta": meta}})
+            self.assertEqual(self.block(early)[1], changed)
+            if not self.result(self.ask("tools/list", path="/agents/mirror/mcp"))["tools"]:
+                break
+            self.change_card("mirror", lambda card: card["baton"].update(tool=False))
+            self.reload()
+        self.assertEqual(self.server.stop(), 0)
+        for rest in (modern, early):
+            self.assertNotIn(b"list_changed", rest.read())
+
+    def test_a_stream_of_changes_needs_a_session_of_its_caller(self):
+        head = {"Accept": "text/event-stream"}
+        self.assertEqual(self.server.http("GET", "/mcp", headers=head).status, 405)
+        self.assertEqual(self.server.http("GET", "/mcp", headers={**head, "Mcp-Session-Id": "x"}).status, 404)
 
 
 class Hostile(McpCase):

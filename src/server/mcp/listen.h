@@ -1,13 +1,18 @@
-// subscriptions/listen of revision 2026-07-28: a stream of what the client asks to hear of, which is the
-// status of its tasks. It lasts until the client closes it. Nothing is sent twice: a client that comes back
-// asks again.
+// Streams of what a client asks to hear of: the status of its tasks, and changes of its list of tools. A
+// modern client asks by subscriptions/listen; a legacy session hears of its tools on a stream that it opens
+// by GET. A stream lasts until the client closes it. Nothing is sent twice: a client that comes back asks
+// again.
 //
 // Threads: on threads that may block.
 #pragma once
 
+#include <functional>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "server/mcp/call.h"
+#include "server/mcp/list_changes.h"
 
 namespace baton::server::mcp {
 
@@ -19,7 +24,13 @@ struct Heard {
   task::TaskId id;
 };
 
+// A list of tools to hear of.
+struct HeardList {
+  ListChanges changes;
+  std::function<std::string()> read;  // on any thread
+};
+
 // Answers `call` with the stream.
-void listen(const McpCallPtr& call, std::vector<Heard> tasks);
+void listen(const McpCallPtr& call, std::vector<Heard> tasks, std::optional<HeardList> list);
 
 }  // namespace baton::server::mcp

@@ -60,7 +60,7 @@ std::string initialized(const Services& services, const Request& request) {
   return result(request, "complete", [&](Writer& out) {
     out.member("protocolVersion", protocol::mcp::agreed_version(request.params["protocolVersion"].string()));
     out.key("capabilities").object([&] {
-      out.key("tools").object([] {});
+      out.key("tools").object([&] { out.member("listChanged", true); });
       out.key("resources").object([] {});
     });
     out.key("serverInfo");
@@ -73,7 +73,7 @@ std::string discovered(const Services& services, const Request& request) {
   return result(request, "complete", [&](Writer& out) {
     out.key("supportedVersions").array([&] { out.string(protocol::mcp::kModern); });
     out.key("capabilities").object([&] {
-      out.key("tools").object([] {});
+      out.key("tools").object([&] { out.member("listChanged", true); });
       out.key("resources").object([] {});
       out.key("extensions").object([&] { out.key(protocol::mcp::kTasksExtension).object([] {}); });
     });

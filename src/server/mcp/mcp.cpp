@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/id.h"
+#include "http/accept.h"
 #include "http/http_text.h"
 #include "protocol/mcp/echoes.h"
 #include "protocol/mcp/elicitation.h"
@@ -144,6 +145,15 @@ void on_read(const IncomingPtr& in) {
   read_resource(in->call(std::move(*by), "resources/read"), *name, uri);
 }
 
+// The tools that the caller sees, for a stream.
+HeardList tools_of(const Entry& entry, const McpCallPtr& call) {
+  Entry kept = entry;
+  kept.reached = {};  // it holds the exchange
+  return {entry.list_changes, [kept = std::move(kept), call] {
+            return tools_listed(kept.services, call->request, tools_for(kept, call->head()));
+          }};
+}
+
 // Accepts the tasks that are the caller's; none if the client does not take handles.
 void on_listen(const IncomingPtr& in) {
   auto first = for_any(in->entry, in->head());
@@ -158,7 +168,8 @@ void on_listen(const IncomingPtr& in) {
     if (auto by = for_task(in->entry, in->head(), id))
       tasks.push_back({in->call(std::move(*by), "subscriptions/listen"), std::move(id)});
   }
-  listen(call, std::move(tasks));
+  const bool hears_tools = in->request.params["notifications"]["toolsListChanged"].boolean();
+  listen(call, std::move(tasks), hears_tools ? std::optional(tools_of(in->entry, call)) : std::nullopt);
 }
 
 struct Method {
@@ -259,11 +270,28 @@ bool enter_session(const Entry& entry, const http::Request& head, Request& reque
 
 const Failure kNoSession{protocol::mcp::kInvalidRequest, "Mcp-Session-Id: there is no such session", 404};
 
-// Takes up the stream of a call again.
+// The stream of a session, for what belongs to no call.
+void listen_in_session(const std::shared_ptr<http::Exchange>& exchange, const Entry& entry) {
+  Request request;
+  auto by = for_any(entry, exchange->request());
+  if (!by || !enter_session(entry, exchange->request(), request))
+    return exchange->reply(failure_reply({}, kNoSession));
+  if (entry.reached) entry.reached(*by->endpoint.agent);
+  if (by->note) by->note->calls("GET");
+  const auto call = std::make_shared<McpCall>(exchange, std::move(*by), std::move(request));
+  listen(call, {}, tools_of(entry, call));
+}
+
+// Takes up the stream of a call again, or opens that of a session.
 void resume(const std::shared_ptr<http::Exchange>& exchange, const Entry& entry) {
-  const auto place = protocol::mcp::read_event_id(http::trimmed(exchange->request().header("Last-Event-ID")));
+  const http::Request& head = exchange->request();
+  const std::string_view last = http::trimmed(head.header("Last-Event-ID"));
+  const bool opens = last.empty() && !session_of(head).empty() && http::names_type(head, "text/event-stream");
+  if (opens) return exchange->block([exchange, entry] { listen_in_session(exchange, entry); });
+  const auto place = protocol::mcp::read_event_id(last);
   if (!place) {
-    http::Reply reply = plain_error(405, "this path is for POST, and for GET with Last-Event-ID");
+    http::Reply reply =
+        plain_error(405, "this path is for POST, and for GET with Last-Event-ID or the session's id");
     reply.headers.emplace_back("Allow", "POST");
     return exchange->reply(std::move(reply));
   }

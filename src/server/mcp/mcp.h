@@ -4,8 +4,8 @@
 // A call of a tool is a task; what it waits for is in the task's log, so that it outlives its client and this
 // program. A client with the tasks extension gets a handle, the task's id, for a call that takes longer than
 // ServerOptions::mcp_handle_after; for others the answer is a stream with progress, which legacy clients take
-// up again by GET with Last-Event-ID. Closing the stream of a modern call cancels its task, as the revision
-// demands; a legacy client may come back.
+// up again by GET with Last-Event-ID. GET without it is a legacy session's stream of changes. Closing the
+// stream of a modern call cancels its task, as the revision demands; a legacy client may come back.
 //
 // Threads: on the loop; calls block before they read the store.
 #pragma once
@@ -15,6 +15,7 @@
 #include <optional>
 #include <string_view>
 
+#include "server/mcp/list_changes.h"
 #include "server/mcp/running_calls.h"
 #include "server/shared/endpoint.h"
 
@@ -27,6 +28,7 @@ struct Entry {
   std::optional<Admitted> at;  // the path of one agent, with its caller; unset: the path of all
   std::function<void(const agents::Agent&)> reached;  // told once, which agent the request is for
   const RunningCalls& running;
+  const ListChanges& list_changes;
   RequestNotePtr note = {};  // null: requests are not recorded
 };
 

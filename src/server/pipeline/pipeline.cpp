@@ -460,7 +460,8 @@ void Pipeline::serve_mcp(const ExchangePtr& exchange) const {
   if (const auto error = refused_everywhere(services_, request))
     return refuse_caller(request, *error, [exchange, error = *error] { exchange->reply(refusal(error)); });
   const auto reached = [exchange](const agents::Agent& agent) { exchange->reached(agent, Protocol::mcp); };
-  mcp::handle(exchange, {services_, base_url_, std::nullopt, reached, running_, exchange->note()});
+  mcp::handle(exchange,
+              {services_, base_url_, std::nullopt, reached, running_, list_changes_, exchange->note()});
 }
 
 // As for MCP: the body names the agent, or an id the task.
@@ -494,7 +495,7 @@ void Pipeline::serve_agent_mcp(const ExchangePtr& exchange, const Target& target
   exchange->reached(*target.agent, Protocol::mcp);
   auto by =
       admitted(exchange, target, [exchange](const base::Error& error) { exchange->reply(refusal(error)); });
-  if (by) mcp::handle(exchange, {services_, base_url_, std::move(*by), {}, running_});
+  if (by) mcp::handle(exchange, {services_, base_url_, std::move(*by), {}, running_, list_changes_});
 }
 
 void Pipeline::serve_json_rpc(const ExchangePtr& exchange, const Target& target) const {

@@ -31,6 +31,7 @@
 #include "server/admission/refusal_log.h"
 #include "server/admission/wrong_tokens.h"
 #include "server/chat/routes.h"
+#include "server/mcp/list_changes.h"
 #include "server/mcp/running_calls.h"
 #include "server/operate/node_list.h"
 #include "server/operate/routes.h"
@@ -79,6 +80,8 @@ class Pipeline {
     operator_options_ = options;
     operators_with_callers_ = with_callers;
   }
+  // Call after the agents or the callers have changed.
+  void tell_changes() const { list_changes_.tell(); }
   // For /readyz.
   void set_nodes(const Nodes* nodes) { nodes_ = nodes; }
   void set_http_counts(std::function<http::Counts()> counts) { http_counts_ = std::move(counts); }
@@ -134,6 +137,7 @@ class Pipeline {
   mutable WrongTokens wrong_tokens_;
   const operate::Routes* operators_ = nullptr;
   const ServerOptions* operator_options_ = nullptr;
+  const mcp::ListChanges list_changes_;
   bool operators_with_callers_ = false;
   const Nodes* nodes_ = nullptr;  // null: there are no other nodes
   mutable RefusalLog refusals_;

@@ -79,6 +79,7 @@ const rounds = {
   },
   // What server-stateless calls.
   test_logging_tool: { "": done({ text: "nothing is logged" }) },
+  test_trigger_tool_change: { "": [{ reload: true }, ...done({ text: "the tools have changed" })] },
   test_streaming_elicitation: { "": ask("who", "What is your name?", { name: string }), who: done({ text: "thanks" }) },
   // Tools for the scenarios of the tasks extension.
   greet: { "": done({ text: "Hello, {name}!" }) },
