@@ -125,6 +125,8 @@ struct AgentSettings {
   std::chrono::milliseconds turn_timeout{600'000};
   Recovery recovery = Recovery::resume;
   bool is_default = false;  // also served at the root URLs
+  // Whether the server's catalog names the agent; unset: if callers need no token.
+  std::optional<bool> is_listed;
   Reply reply = Reply::blocking;
   ReplyAs reply_as = ReplyAs::artifact;
   // plain_answers: in every protocol, a plain message answers the question that its conversation waits

@@ -85,6 +85,10 @@ int card_command(const CardOptions& options);
 // Prints the server's answer to /readyz. Returns 0 if the server at `url` accepts requests, 4 if it does not.
 int health_command(const std::string& url);
 
+// Reads the catalog of agents that the server at `url` publishes, and the cards that it leads to, and prints
+// their problems. Returns 0 if there are no errors, 1 if there are, and 4 if there is no catalog.
+int discover_command(const std::string& url);
+
 // Prints the server's agents that the caller may use.
 int agents_command(const ClientOptions& options);
 

@@ -180,6 +180,7 @@ class Program {
     add_health();
     add_agents();
     add_card();
+    add_discover();
     add_agent_commands(app_, [this](int code) { exit_code_ = code; });
     add_ops(app_, [this](int code) { exit_code_ = code; });
     add_db();
@@ -377,6 +378,15 @@ class Program {
     on_run(command, [this] { return card_command(card_); });
   }
 
+  void add_discover() {
+    CLI::App* command =
+        app_.add_subcommand("discover", "Check how clients and registries find a server's agents");
+    command->add_option("--check", discover_url_, "URL of the server, as it is published")
+        ->required()
+        ->check(url_problem);
+    on_run(command, [this] { return discover_command(discover_url_); });
+  }
+
   // Adds commands for the program's installation: shell completion and the manual page.
   void add_shell_words() {
     CLI::App* words = app_.add_subcommand("completion", "Print a completion script for a shell");
@@ -461,6 +471,7 @@ class Program {
   ViewOptions logs_;
   ListOptions list_;
   std::string health_url_ = ClientOptions().url;
+  std::string discover_url_;
   ClientOptions agents_;
   CardOptions card_;
   std::string shell_;

@@ -476,6 +476,7 @@ tl::expected<Fetched, CallError> http_get(const std::string& url, const Access& 
       return tl::unexpected(from_http(nullptr, *answer, answer->body));
     Fetched fetched = is_unchanged ? *known : Fetched{url, answer->body, etag_of(*answer)};
     fetched.max_age = max_age_of(*answer);
+    fetched.links = links_of(*answer);
     return fetched;
   });
 }

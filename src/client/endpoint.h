@@ -137,12 +137,13 @@ class RemoteEndpoint {
 // Opens the gRPC channel of a remote, to be shared by consecutive endpoints. Null if the remote uses HTTP.
 std::shared_ptr<const GrpcChannel> open_channel(const Remote& remote);
 
-// A fetched document, with the headers that control its caching.
+// A fetched document, with the headers that control its caching, and its links.
 struct Fetched {
   std::string url;
   std::string text;
   std::string etag = {};                             // empty: none
   std::optional<std::chrono::seconds> max_age = {};  // Cache-Control; zero: no-cache or no-store
+  std::string links = {};                            // Link; joined by commas
 };
 
 // GETs a document. `version` is sent as A2A-Version, unless it is empty. `known` is an earlier copy; it is

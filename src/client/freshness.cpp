@@ -32,4 +32,12 @@ std::optional<std::chrono::seconds> max_age_of(const outbound::HttpAnswer& answe
   return found;
 }
 
+std::string links_of(const outbound::HttpAnswer& answer) {
+  std::string links;
+  for (const auto& [name, value] : answer.headers) {
+    if (http::same_word(name, "Link")) links += (links.empty() ? "" : ", ") + value;
+  }
+  return links;
+}
+
 }  // namespace baton::client

@@ -1,4 +1,4 @@
-// Reads the headers of a response that control caching. Pure.
+// Reads the headers of a response that control caching, or lead elsewhere. Pure.
 #pragma once
 
 #include <chrono>
@@ -14,5 +14,8 @@ std::string etag_of(const outbound::HttpAnswer& answer);
 
 // Returns the max-age of Cache-Control, at most a day; zero for no-cache and no-store.
 std::optional<std::chrono::seconds> max_age_of(const outbound::HttpAnswer& answer);
+
+// Returns the values of the headers Link, joined by commas.
+std::string links_of(const outbound::HttpAnswer& answer);
 
 }  // namespace baton::client

@@ -417,6 +417,7 @@ AgentSettings read_settings(Value baton, const std::filesystem::path& folder,
   settings.turn_timeout = seconds_or(baton["turn_timeout_s"], settings.turn_timeout);
   if (baton["recovery"].string() == "fail") settings.recovery = AgentSettings::Recovery::fail;
   settings.is_default = baton["default"].boolean();
+  if (!baton["listed"].absent()) settings.is_listed = baton["listed"].boolean();
   if (baton["reply"].string() == "at_once") settings.reply = AgentSettings::Reply::at_once;
   settings.reply_as = read_reply_as(baton["reply_as"].string());
   settings.plain_answers = baton["plain_answers"].boolean();

@@ -243,6 +243,12 @@ tl::expected<Request, Refusal> read_request(Value root, const Head& head) {
   return request;
 }
 
+std::vector<std::string> versions() {
+  std::vector<std::string> all{std::string(kModern)};
+  all.insert(all.end(), kLegacy.begin(), kLegacy.end());
+  return all;
+}
+
 std::string_view agreed_version(std::string_view asked) {
   return is_legacy(asked) ? asked : kLegacy.front();
 }

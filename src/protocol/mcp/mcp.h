@@ -67,6 +67,8 @@ Abilities abilities_in(json::Value capabilities);
 // Reads the envelope, and checks that headers and body agree. `root` must outlive the request.
 tl::expected<Request, Refusal> read_request(json::Value root, const Head& head);
 
+// The revisions that are spoken, the newest first.
+std::vector<std::string> versions();
 // The legacy revision that `initialize` agrees on if the client asks for `asked`.
 std::string_view agreed_version(std::string_view asked);
 

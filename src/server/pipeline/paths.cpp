@@ -21,6 +21,7 @@ constexpr std::array kOwnPaths{
     PathRow{Place::agent, "GET", "/agent/authenticatedExtendedCard", Stage::extended_card},  // of A2A 0.2
     PathRow{Place::agent, "GET", "/plan.svg", Stage::plan},
     PathRow{Place::agent, "POST, GET", "/mcp[/]", Stage::mcp, Head::refused},
+    PathRow{Place::agent, "GET", "/mcp/server-card", Stage::server_card},
 
     // The other methods of this path are the default agent's.
     PathRow{Place::root, "GET", "/", Stage::start_page, Head::served_and_allowed},
@@ -31,6 +32,9 @@ constexpr std::array kOwnPaths{
     PathRow{Place::root, "GET", "/agents[/]", Stage::agents},  // those that the caller may call
     PathRow{Place::root, "POST", "/tokens", Stage::tokens},    // a token for a page
     PathRow{Place::root, "POST, GET", "/mcp[/]", Stage::mcp, Head::refused},  // all agents, as tools
+    PathRow{Place::root, "GET", "/mcp/server-card", Stage::server_card},
+    PathRow{Place::root, "GET", "/.well-known/ard.json", Stage::catalog},
+    PathRow{Place::root, "GET", "/.well-known/ai-catalog.json", Stage::catalog},  // until ARD 0.9
 
     PathRow{Place::operators, "", "/operate[/]", Stage::operator_api},
     PathRow{Place::operators, "", "/operate/{path...}", Stage::operator_api},

@@ -12,6 +12,7 @@
 #include "server/admission/reach.h"
 #include "server/chat/conversation_paths.h"
 #include "server/console/console.h"
+#include "server/discovery/discovery.h"
 #include "server/mcp/mcp.h"
 #include "server/openai/openai.h"
 #include "server/pipeline/metrics.h"
@@ -200,6 +201,10 @@ void Pipeline::serve_root(const ExchangePtr& exchange, const PathMatch& found) c
       return serve_tokens(exchange);
     case Stage::mcp:
       return serve_mcp(exchange);
+    case Stage::server_card:
+      return serve_server_card(exchange, nullptr);
+    case Stage::catalog:
+      return serve_catalog(exchange);
     case Stage::start_page:
       return serve_start(exchange);
     case Stage::chat_page:
@@ -212,7 +217,8 @@ void Pipeline::serve_root(const ExchangePtr& exchange, const PathMatch& found) c
 
 void Pipeline::serve_agent(const ExchangePtr& exchange, const Target& target, const PathMatch& found) const {
   const bool is_extended = found.is(Stage::extended_card);
-  const bool needs_card = found.is(Stage::card) || found.is(Stage::plan) || is_extended;
+  const bool needs_card =
+      found.is(Stage::card) || found.is(Stage::server_card) || found.is(Stage::plan) || is_extended;
   if (is_extended && !found.allowed) return exchange->reply(plain_error(404, kNothing));
   if (needs_card && services_.catalogue.find(target.agent->name) == nullptr)
     return exchange->reply(plain_error(503, "another node serves this agent; try again"));
@@ -223,6 +229,7 @@ void Pipeline::serve_agent(const ExchangePtr& exchange, const Target& target, co
   if (const auto* chat = found.answered_by<ChatProtocol>()) return serve_chat(exchange, target, *chat);
   if (found.is(Stage::conversations)) return serve_conversations(exchange, target, found["id"]);
   if (found.is(Stage::card)) return serve_card(exchange, target);
+  if (found.is(Stage::server_card)) return serve_server_card(exchange, target.agent);
   if (found.is(Stage::plan)) return serve_plan(exchange, target);
   serve_extended_card(exchange, target);
 }
@@ -353,7 +360,22 @@ void Pipeline::serve_start(const ExchangePtr& exchange) const {
   served.root = card_urls(services_.options, request, {nullptr, true, base_url_}).rest;
   served.chat = services_.options.chat.page;
   served.console = operators_ != nullptr && operators_with_callers_;
-  exchange->reply(console::start_reply(request, served));
+  http::Reply reply = console::start_reply(request, served);
+  if (const std::string link = discovery::catalog_link(services_); !link.empty())
+    reply.headers.emplace_back("Link", link);
+  exchange->reply(std::move(reply));
+}
+
+// Both are for everybody, so every page may read them. They may have many entries.
+void Pipeline::serve_catalog(const ExchangePtr& exchange) const {
+  exchange->leave_headers();
+  exchange->block(
+      [this, exchange] { exchange->reply(discovery::catalog_reply(services_, exchange->request())); });
+}
+
+void Pipeline::serve_server_card(const ExchangePtr& exchange, const agents::Agent* agent) const {
+  exchange->leave_headers();
+  exchange->reply(discovery::server_card_reply(services_, exchange->request(), agent));
 }
 
 void Pipeline::serve_agents(const ExchangePtr& exchange) const {

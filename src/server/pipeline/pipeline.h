@@ -110,6 +110,9 @@ class Pipeline {
   void serve_agents(const ExchangePtr& exchange) const;
   void serve_tokens(const ExchangePtr& exchange) const;
   void serve_card(const ExchangePtr& exchange, const Target& target) const;
+  void serve_catalog(const ExchangePtr& exchange) const;
+  // `agent` null: of the tools of all agents.
+  void serve_server_card(const ExchangePtr& exchange, const agents::Agent* agent) const;
   void serve_plan(const ExchangePtr& exchange, const Target& target) const;
   // For A2A 0.2.
   void serve_extended_card(const ExchangePtr& exchange, const Target& target) const;
@@ -134,10 +137,10 @@ class Pipeline {
   const Services& services_;
   const std::unique_ptr<chat::RunClaims> claims_ = std::make_unique<chat::RunClaims>();
   const mcp::RunningCalls running_;
+  const mcp::ListChanges list_changes_;
   mutable WrongTokens wrong_tokens_;
   const operate::Routes* operators_ = nullptr;
   const ServerOptions* operator_options_ = nullptr;
-  const mcp::ListChanges list_changes_;
   bool operators_with_callers_ = false;
   const Nodes* nodes_ = nullptr;  // null: there are no other nodes
   mutable RefusalLog refusals_;

@@ -57,6 +57,8 @@ enum class Stage {
   operator_api,
   json_rpc,
   card,
+  catalog,
+  server_card,
   plan,
   extended_card,
   conversations,
