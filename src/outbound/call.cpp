@@ -182,7 +182,7 @@ class Call::Running : public std::enable_shared_from_this<Running> {
     if (body.size() > kSmallBody && !write_some(body, body_sent_)) return;
     const auto flushed = channel_->flush();
     if (!flushed) return break_off(flushed.error());
-    if (!*flushed) return watch(channel_->fd(), EPOLLIN | EPOLLOUT);
+    if (!*flushed) return watch(channel_->fd(), EPOLLOUT);
     out_ = {};
     sent_ = 0;
     stage_ = Stage::receiving;

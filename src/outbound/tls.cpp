@@ -17,6 +17,7 @@ using base::ErrorCode;
 using base::fail;
 
 constexpr std::size_t kRecordMax = 16 * 1024;
+constexpr int kFillsMax = 16;  // reads of the socket in one call
 
 // Adds OpenSSL's reason, such as "wrong version number".
 tl::unexpected<base::Error> tls_failed(const char* what) {
@@ -88,7 +89,7 @@ base::Result<void> TlsChannel::prepare() {
 
 template <class Call>
 base::Result<std::optional<int>> TlsChannel::drive(Call call) {
-  while (true) {
+  for (int fills = 0;; ++fills) {
     ERR_clear_error();
     const int result = call();
     const int why = SSL_get_error(ssl_.get(), result);
@@ -110,6 +111,8 @@ base::Result<std::optional<int>> TlsChannel::drive(Call call) {
     }
     if (!flushed) return fail(flushed.error());
     if (why == SSL_ERROR_WANT_WRITE) continue;
+    // Records without data, such as changes of keys, must not keep the thread. The descriptor announces the rest.
+    if (fills == kFillsMax) return std::nullopt;
     const auto filled = fill();
     if (!filled) return fail(filled.error());
     if (!*filled) return std::nullopt;
