@@ -86,7 +86,7 @@ struct Bench {
   ExchangePtr handle(http::Request request) {
     request.path = request.raw_path = "/mcp";
     const auto exchange = std::make_shared<Exchange>(std::move(request));
-    server::mcp::handle(exchange, {services, "http://127.0.0.1:80", std::nullopt, {}, running});
+    server::mcp::handle(exchange, {services, "http://127.0.0.1:80", std::nullopt, {}, running, list_changes});
     return exchange;
   }
   ExchangePtr post(std::string body, std::vector<std::pair<std::string, std::string>> headers) {
@@ -132,6 +132,7 @@ struct Bench {
   base::WorkerPool readers{"log-read", 1, 100};
   server::Services services{engine.engine(), catalogue, options, readers, {}};
   server::mcp::RunningCalls running;
+  const server::mcp::ListChanges list_changes;
 };
 
 task::StatusChanged note(const std::string& words, const std::string& metadata = {}) {
