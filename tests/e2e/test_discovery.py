@@ -52,7 +52,7 @@ class Published(DiscoveryCase):
         for entry in new.body["entries"]:
             found = self.get(entry["url"])
             self.assertEqual((found.status, found.body["description"]), (200, entry["description"]), entry)
-        self.assertIn(f'<{PUBLIC}/.well-known/ard.json>; rel="ard"', self.get("/").headers["Link"])
+        self.assertIn(f'<{PUBLIC}/.well-known/ard.json>; rel="ard"', ", ".join(self.get("/").headers.get_all("Link")))
 
     def test_mcp_server_cards_lie_beside_their_servers(self):
         card = self.get("/agents/player/mcp/server-card")
@@ -107,7 +107,7 @@ class Unpublished(DiscoveryCase):
         for path in ("/.well-known/ard.json", "/.well-known/ai-catalog.json", "/mcp/server-card",
                      "/agents/player/mcp/server-card"):
             self.assertEqual(self.get(path).status, 404, path)
-        self.assertNotIn("ard", self.get("/").headers["Link"])
+        self.assertNotIn("ard", ", ".join(self.get("/").headers.get_all("Link")))
 
 
 class Checked(DiscoveryCase):

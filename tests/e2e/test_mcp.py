@@ -1,5 +1,6 @@
 """Agents as tools of the Model Context Protocol, in its revisions with and without `initialize`."""
 import base64
+import http.client
 import json
 import signal
 import unittest
@@ -455,8 +456,10 @@ class ListeningForTools(McpCase):
             self.change_card("mirror", lambda card: card["baton"].update(tool=False))
             self.reload()
         self.assertEqual(self.server.stop(), 0)
-        for rest in (modern, early):
-            self.assertNotIn(b"list_changed", rest.read())
+        for stream in (modern, early):
+            with self.assertRaises(http.client.IncompleteRead) as rest:  # cut by the stop
+                stream.read()
+            self.assertNotIn(b"list_changed", rest.exception.partial)
 
     def test_a_stream_of_changes_needs_a_session_of_its_caller(self):
         head = {"Accept": "text/event-stream"}
