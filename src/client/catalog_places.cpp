@@ -31,7 +31,7 @@ std::string_view value_of(std::string_view attributes, std::string_view name) {
     if (rest.empty()) return {};
     const char quote = rest.front();
     if (quote == '"' || quote == '\'') return rest.substr(1, rest.find(quote, 1) - 1);
-    return rest.substr(0, rest.find_first_of(" \t\r\n\f;>"));
+    return rest.substr(0, rest.find_first_of(" \t\r\n\f;,>"));
   }
   return {};
 }

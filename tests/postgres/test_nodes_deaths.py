@@ -147,12 +147,12 @@ class Handles(nodes.NodesCase):
     AGENTS = ["player"]
     CONFIG = {**nodes.NodesCase.CONFIG, "mcp": {"handle_after_s": 0.2}}
 
-    def mcp(self, index, method, name, **params):
+    def mcp(self, index, method, about, **params):
         meta = "io.modelcontextprotocol/"
         params["_meta"] = {meta + "protocolVersion": "2026-07-28",
                            meta + "clientCapabilities": {"extensions": {meta + "tasks": {}}}}
         head = {"Content-Type": "application/json", "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method,
-                "Mcp-Name": name}
+                "Mcp-Name": about}
         body = client.json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
         return self.nodes[index].http("POST", "/mcp", body, head).body["result"]
 
