@@ -111,7 +111,8 @@ base::Result<std::optional<int>> TlsChannel::drive(Call call) {
     }
     if (!flushed) return fail(flushed.error());
     if (why == SSL_ERROR_WANT_WRITE) continue;
-    // Records without data, such as changes of keys, must not keep the thread. The descriptor announces the rest.
+    // Records without data, such as changes of keys, must not keep the thread. The descriptor announces the
+    // rest.
     if (fills == kFillsMax) return std::nullopt;
     const auto filled = fill();
     if (!filled) return fail(filled.error());
