@@ -47,6 +47,7 @@ void Sha256::add(std::uint64_t number) {
 }
 
 void Sha256::add_bytes(const void* bytes, std::size_t size) {
+  if (size == 0) return;  // `bytes` may be null
   if (used_ + size > gathered_.size()) digest(gathered_.data(), std::exchange(used_, 0));
   if (size > gathered_.size()) return digest(bytes, size);
   std::memcpy(gathered_.data() + used_, bytes, size);

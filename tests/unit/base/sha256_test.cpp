@@ -30,6 +30,9 @@ TEST_CASE("Sha256: other boundaries between the texts give another digest") {
   CHECK(digest_of({"a", "bc"}) != digest_of({"ab", "c"}));
   CHECK(digest_of({"abc"}) != digest_of({"abc", ""}));
   CHECK(digest_of({}) != digest_of({""}));
+  Sha256 none;
+  none.add(std::string_view());  // has no address
+  CHECK(none.first_128_bits() == digest_of({""}));
 }
 
 TEST_CASE("Sha256: the digest is right for texts of lengths around the buffer's size") {
