@@ -81,11 +81,13 @@ struct Bench {
   ~Bench() {
     engine.engine().drain();
     readers.stop();
+    for (const ExchangePtr& one : exchanges) one->stream.reset();  // it holds its exchange
   }
 
   ExchangePtr handle(http::Request request) {
     request.path = request.raw_path = "/mcp";
     const auto exchange = std::make_shared<Exchange>(std::move(request));
+    exchanges.push_back(exchange);
     server::mcp::handle(exchange, {services, "http://127.0.0.1:80", std::nullopt, {}, running, list_changes});
     return exchange;
   }
@@ -133,6 +135,7 @@ struct Bench {
   server::Services services{engine.engine(), catalogue, options, readers, {}};
   server::mcp::RunningCalls running;
   const server::mcp::ListChanges list_changes;
+  std::vector<ExchangePtr> exchanges;
 };
 
 task::StatusChanged note(const std::string& words, const std::string& metadata = {}) {
