@@ -17,7 +17,7 @@ namespace {
 constexpr base::Duration kRetention(1'000);
 
 #ifdef BATON_CONTRACT_ON_POSTGRES
-constexpr unsigned kSeeds = 30;
+constexpr unsigned kSeeds = 10;
 
 class Database : public PostgresBench {
  public:

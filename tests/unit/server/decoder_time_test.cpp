@@ -25,7 +25,7 @@ namespace {
 
 // Development and sanitizer builds decode ten times as slowly, so they use less input.
 #ifdef NDEBUG
-constexpr std::size_t kSize = 1 << 19;
+constexpr std::size_t kSize = 1 << 18;
 #else
 constexpr std::size_t kSize = 1 << 15;
 #endif
