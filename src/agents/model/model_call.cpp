@@ -57,7 +57,7 @@ class ModelAnswerReading {
       if (waiting_.empty() && !is_long(event)) {
         take_event(event);
       } else {
-        waiting_.push_back(event);
+        keep(event);
       }
       return this->goes_on();
     });
@@ -69,8 +69,7 @@ class ModelAnswerReading {
     // Some servers leave out the empty line after the last event.
     if (lost.empty() && goes_on()) feed("\n\n");
     is_whole_ = !is_stream_ && !end_ && !plain_.empty();
-    if (is_whole_)
-      waiting_.push_back({.type = "message", .data = std::exchange(plain_, {}), .numbered = false});
+    if (is_whole_) keep({.type = "message", .data = std::exchange(plain_, {}), .numbered = false});
   }
 
   bool has_next() const { return goes_on() && !waiting_.empty(); }
@@ -94,6 +93,7 @@ class ModelAnswerReading {
     const bool is_decoded = decoded_.has_value();
     const protocol::SseEvent event = std::move(waiting_.front());
     waiting_.pop_front();
+    waiting_bytes_ -= event.data.size();
     if (is_decoded) {
       auto piece = *std::exchange(decoded_, std::nullopt);
       take_piece(std::move(piece));
@@ -105,9 +105,8 @@ class ModelAnswerReading {
 
   // Counts the bytes that are kept.
   void count() const {
-    std::size_t waiting = 0;
-    for (const protocol::SseEvent& event : waiting_) waiting += event.data.size();
-    if (intake_ != nullptr) intake_->keep(events_.unfinished() + plain_.size() + waiting + answer_.held());
+    if (intake_ != nullptr)
+      intake_->keep(events_.unfinished() + plain_.size() + waiting_bytes_ + answer_.held());
   }
 
   // `lost`: as above. Call when all events are read.
@@ -132,6 +131,11 @@ class ModelAnswerReading {
  private:
   milliseconds left_for_usage() const {
     return std::chrono::ceil<milliseconds>(*ended_ + kUsageWait - std::chrono::steady_clock::now());
+  }
+
+  void keep(protocol::SseEvent event) {
+    waiting_bytes_ += event.data.size();
+    waiting_.push_back(std::move(event));
   }
 
   void take_event(const protocol::SseEvent& event) {
@@ -193,7 +197,8 @@ class ModelAnswerReading {
   AnswerReader& answer_;
   const ModelCall::OnPiece& on_piece_;
   protocol::SseReader events_;
-  std::list<protocol::SseEvent> waiting_;             // a long one and those after it
+  std::list<protocol::SseEvent> waiting_;  // a long one and those after it
+  std::size_t waiting_bytes_ = 0;
   std::optional<base::Result<AnswerPiece>> decoded_;  // of the first one
   bool is_memory_short_ = false;                      // `decoded_` says so
   std::string plain_;                                 // the bytes received before the first event
