@@ -333,6 +333,7 @@ base::Result<ChildReplies::Pieces> ChildReplies::news_of(Shown& shown, task::Eve
 
 void ChildReplies::post(const ShownPtr& shown, KindPtr kind) {
   kind->last_event = shown->parent_last;
+  kind->has_changed = kind->is_early = false;  // a decision that is refused before it is made sets neither
   Decision decision(kind);
   for (const task::EventBody& body : kind->events) decision.bytes += task::weight_of(body);
   decision.committed = [shown](const store::Committed& now) { shown->parent_last = now.head.last_event; };
