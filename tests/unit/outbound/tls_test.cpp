@@ -170,6 +170,8 @@ TEST_CASE("client_context: it is shared until the store's file changes, and foll
   const auto context = client_context();
   CHECK(Blocking::request(server.request_by("localhost")).has_value());
   CHECK(client_context() == context);
+  // A server that renegotiates cannot stop a request that is being sent.
+  CHECK((SSL_CTX_get_options(context.get()) & SSL_OP_NO_RENEGOTIATION) != 0);
   install(other);
   CHECK_FALSE(Blocking::request(server.request_by("localhost")).has_value());
   CHECK(client_context() != context);
