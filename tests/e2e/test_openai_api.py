@@ -4,46 +4,10 @@ import unittest
 import urllib.parse
 
 import harness
+from openai_events import Events
 
 ASK = {"name": "ask", "description": "Asks the user.", "parameters": {"type": "object"}}
 LOOK = {"name": "look", "parameters": {"type": "object", "properties": {"place": {"type": "string"}}}}
-
-
-class Events:
-    """An open stream of events. Iterating gives the JSON of each, and checks that there is nothing else."""
-
-    def __init__(self, connection, response):
-        self.connection, self.response, self.seen, self.ended = connection, response, [], False
-
-    def __iter__(self):
-        name = None
-        while line := self.response.readline().decode():
-            field, _, value = line.rstrip("\n").partition(": ")
-            assert field in ("", "event", "data"), line
-            if field == "event":
-                name = value
-            elif field == "data":
-                if value == "[DONE]":
-                    self.ended = True
-                    assert self.response.read() == b"\n"
-                    self.close()
-                    return
-                body = json.loads(value)
-                assert body.get("type", name) == name, line
-                self.seen.append(body)
-                name = None
-                yield body
-        self.close()
-
-    def until(self, condition):
-        return next(body for body in self if condition(body))
-
-    def rest(self):
-        return list(self)
-
-    def close(self):
-        self.response.close()
-        self.connection.close()
 
 
 class ApiCase(harness.ServerCase):
@@ -234,7 +198,7 @@ class Responses(ApiCase):
         path = "/responses/" + created["id"]
         harness.wait_for(lambda: self.good("GET", path)["status"] == "in_progress")
         busy = self.ask("POST", "/responses", {"model": "chat", "input": "say x", "previous_response_id": created["id"]})
-        self.assertEqual(self.failure(busy), (409, "conflict"))
+        self.assertEqual((self.failure(busy), busy.headers["Retry-After"]), ((409, "conflict"), "1"))
         canceled = self.good("POST", path + "/cancel")
         self.assertEqual((canceled["status"], canceled["id"]), ("cancelled", created["id"]))
         self.assertEqual(self.good("POST", path + "/cancel"), canceled)

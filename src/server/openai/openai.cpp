@@ -48,7 +48,8 @@ http::Reply failure_reply(const Failure& failure) {
   reply.status = failure.status;
   protocol::openai::write_failure(reply.body, failure);
   if (failure.status == 401) reply.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"baton\"");
-  if (failure.status == 429 || failure.status == 503) reply.headers.emplace_back("Retry-After", "1");
+  const bool may_come_back = failure.status == 409 || failure.status == 429 || failure.status == 503;
+  if (may_come_back) reply.headers.emplace_back("Retry-After", "1");
   // The official clients repeat a request after such an answer, and the task may exist by then.
   if (failure.status >= 500) reply.headers.emplace_back("x-should-retry", "false");
   return reply;
