@@ -8,6 +8,7 @@ import chat_doors
 import client
 import harness
 import new_generations
+import openai_events
 import old_generations
 import rings
 import webhooks
@@ -123,6 +124,118 @@ class A2aSide:
         return got.state, "".join(got.texts)
 
 
+class ResponsesSide:
+    """A client of OpenAI's Responses."""
+
+    name, no_tools = "Responses", None
+
+    def __init__(self, server):
+        self.server = server
+
+    def request(self, method, path, body=None):
+        connection = self.server.connect()
+        connection.request(method, "/v1/responses" + path, body and json.dumps(body), {"Content-Type": "application/json"})
+        response = connection.getresponse()
+        if response.headers.get_content_type() == "text/event-stream":
+            return openai_events.Events(connection, response)
+        return json.loads(response.read())
+
+    def begin(self, text, context, tools=()):
+        tools = [{"type": "function", "name": name, "parameters": {"type": "object"}} for name in tools]
+        self.stream = self.request("POST", "", {"model": "chat", "input": text, "conversation": context, "tools": tools,
+                                                "stream": True})
+        self.first = next(iter(self.stream))["response"]["id"]
+        return self.first.removeprefix("resp_")
+
+    def follow(self, task, context):
+        self.first = f"resp_{task}"
+        self.stream = self.request("GET", f"/{self.first}?stream=true")
+
+    def see_text(self, text):
+        seen = ""
+        for event in self.stream:
+            seen += event["delta"] if event["type"] == "response.output_text.delta" else ""
+            if text in seen:
+                return
+        raise AssertionError(f"the stream ended without {text!r}: {self.stream.seen}")
+
+    @staticmethod
+    def text_in(response):
+        return "".join(part["text"] for item in response["output"] if item["type"] == "message" for part in item["content"])
+
+    def see_question(self, case):
+        self.asked = self.stream.rest()[-1]["response"]
+        case.assertEqual(self.asked["status"], "completed")
+        case.assertIn(QUESTION, self.text_in(self.asked))
+
+    def see_call(self, case):
+        calls = [item for item in self.stream.rest()[-1]["response"]["output"] if item["type"] == "function_call"]
+        self.call = calls[0]["call_id"]
+        return [call["name"] for call in calls]
+
+    def go_on(self, said):
+        done = self.request("POST", "", {"model": "chat", "input": said, "previous_response_id": self.first})
+        return done["status"], self.text_in(done)
+
+    def answer(self, task, context):
+        return self.go_on(ANSWER)
+
+    def give(self, task, context, content):
+        return self.go_on([{"type": "function_call_output", "call_id": self.call, "output": content}])
+
+    def end(self, task, question_at):
+        done = self.request("GET", f"/resp_{task}_{question_at}?stream=true").rest()[-1]["response"]
+        return done["status"], self.text_in(done)
+
+
+class McpSide:
+    """A client of MCP's tasks: a call is a handle, which it reads again and again."""
+
+    name, no_tools = "MCP", "its requests offer no tools of the client's"
+    REVISION, META = "2026-07-28", "io.modelcontextprotocol/"
+
+    def __init__(self, server):
+        self.server = server
+
+    def request(self, method, name, params):
+        abilities = {"extensions": {self.META + "tasks": {}}, "elicitation": {}}
+        meta = {self.META + "protocolVersion": self.REVISION, self.META + "clientCapabilities": abilities}
+        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}}
+        head = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+                "MCP-Protocol-Version": self.REVISION, "Mcp-Method": method, "Mcp-Name": name}
+        return self.server.http("POST", "/mcp", json.dumps(body).encode(), head).body["result"]
+
+    def begin(self, text, context):
+        self.task = self.request("tools/call", "chat", {"name": "chat", "arguments": {"message": text, "contextId": context}})["taskId"]
+        return self.task
+
+    def follow(self, task, context):
+        self.task = task
+
+    def now(self):
+        return self.request("tasks/get", self.task, {"taskId": self.task})
+
+    def wait(self, status):
+        return harness.wait_for(lambda: (now := self.now())["status"] == status and now, what=f"the status {status}")
+
+    def see_text(self, _text):
+        """A handle says only that the agent works."""
+        self.wait("working")
+
+    def see_question(self, case):
+        self.asked = self.wait("input_required")["inputRequests"]
+        case.assertIn(QUESTION, json.dumps(self.asked))
+
+    def answer(self, task, context):
+        answers = {key: {"action": "accept", "content": {"answer": ANSWER}} for key in self.asked}
+        self.request("tasks/update", task, {"taskId": task, "inputResponses": answers})
+        return self.end(task, None)
+
+    def end(self, task, question_at):
+        result = self.wait("completed")["result"]
+        return result["structuredContent"]["state"], "".join(part.get("text", "") for part in result["content"])
+
+
 class Pair:
     """One cell: `begins` (X) and `goes_on` (Y). `marks` holds the steps that worked, `empty` why some do not apply."""
 
@@ -151,7 +264,7 @@ class Pair:
         self.step("c", self.same_context, "a")
         self.step("w", self.webhook, "a")
         reason = self.begins.no_tools and f"{self.begins.name} begins none: {self.begins.no_tools}"
-        if not reason and isinstance(self.goes_on, ChatSide) and self.goes_on.no_tools:
+        if not reason and not isinstance(self.goes_on, A2aSide) and self.goes_on.no_tools:
             reason = f"{self.goes_on.name} gives no result: {self.goes_on.no_tools}"
         if reason:
             self.empty["t"] = reason
@@ -224,7 +337,7 @@ class Pair:
 class Matrix(harness.ServerCase):
     maxDiff = None
     AGENTS = ["chat"]
-    CONFIG = {"engine": {"drain_grace_s": 0.2},
+    CONFIG = {"engine": {"drain_grace_s": 0.2}, "mcp": {"handle_after_s": 0.05},
               "webhooks": {"retry_first_s": 0.05, "retry_max_s": 0.2, "timeout_s": 5}}
     OPTIONS = ["--allow-private-webhooks"]
 
@@ -238,7 +351,8 @@ class Matrix(harness.ServerCase):
     def sides(self):
         doors = [ChatSide(self.server, door) for door in chat_doors.ALL_DOORS]
         generations = (old_generations.Rpc01, old_generations.Rpc03, new_generations.Rpc10, new_generations.Rest10)
-        return doors + [A2aSide(self.server, generation) for generation in generations]
+        others = [A2aSide(self.server, generation) for generation in generations]
+        return [*doors, ResponsesSide(self.server), McpSide(self.server), *others]
 
     def test_every_protocol_goes_on_with_every_other(self):
         """Marks: b begun, f followed from its first event, q question seen by both, g seen by the command, a answered,

@@ -2,7 +2,7 @@
 also any part of a write that was under way. Everything acknowledged is there, and complete. The order in which a
 checkpoint flushes log and database is checked on the way.
 
-BATON_POWER_CUTS sets the number of cuts in each test (4); scripts/soak sets 100.
+BATON_POWER_CUTS sets the number of cuts in each test (4, or 2 in the ring "whole"); scripts/soak sets 100.
 """
 import http.client
 import os
@@ -22,8 +22,9 @@ import client
 import databases
 import harness
 import preload_library
+import rings
 
-CUTS = int(os.environ.get("BATON_POWER_CUTS", "4"))
+CUTS = int(os.environ.get("BATON_POWER_CUTS") or (2 if rings.WHOLE else 4))
 SENDERS = 8
 TEXT = "x" * 20_000
 
