@@ -100,6 +100,9 @@ struct Turn {
   std::string trace;
 };
 
+// The hidden agent whose tasks are calls of MCP tools. Only models may delegate to it.
+inline constexpr char kToolAgent[] = "~tool";
+
 // A child task that an agent delegates to another agent.
 struct DelegateRequest {
   std::string id;     // the agent's own name for it; comes back with the result

@@ -50,6 +50,13 @@ struct Endpoint : outbound::Server {
   bool older_agui = false;  // of AG-UI: it speaks 0.0.x, so it gets no input of 1.0
 };
 
+// A server of MCP tools that a model may call.
+struct ToolServer {
+  std::string name;  // begins the names of its functions; empty: they have the tools' own
+  outbound::Server server;
+  std::vector<std::string> tools;  // those that are offered; empty: all
+};
+
 // The model that answers, and its instructions.
 struct ModelSettings {
   std::string name;
@@ -68,6 +75,7 @@ struct ModelSettings {
   bool tells_page = true;  // the model gets AG-UI's context and state, as the caller's data
   int tool_rounds = 20;    // answers with tool calls in a turn; one more fails the turn
   std::vector<std::string> tools;  // agents that the model may call
+  std::vector<ToolServer> mcp;     // servers whose tools it may call
 };
 
 // The arguments of a tool: a message with data and files, or data that fits a schema, which the agent gets

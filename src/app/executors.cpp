@@ -7,6 +7,7 @@
 #include "agents/agui/agui_turn.h"
 #include "agents/command/command_executor.h"
 #include "agents/delegate_urls.h"
+#include "agents/mcp/mcp_turn.h"
 #include "agents/model/model_turn.h"
 #include "agents/remote/remote_executor.h"
 
@@ -20,7 +21,9 @@ agents::Catalogue::Make executors(const ExecutorServices& services) {
       return agents::remote_executor(services.callers, agent.card, agent.settings, services.outbound);
     }
     if (agent.settings.executor == agents::AgentSettings::Kind::openai) {
-      return agents::model_executor(services.models, agent.settings, services.outbound);
+      auto tools = services.tools->set(agent.name.value, agent.settings, services.outbound,
+                                       {services.models.loop, services.models.blocking});
+      return agents::model_executor(services.models, agent.settings, services.outbound, std::move(tools));
     }
     if (agent.settings.executor == agents::AgentSettings::Kind::workflow) {
       return agents::workflow_executor(agent.settings, services.clock, services.choose, services.plans,
@@ -45,6 +48,15 @@ void add_hidden_agents(agents::Catalogue& catalogue, const ExecutorServices& ser
     agent.executor = agents::ask_executor(name == agents::kAskAuthAgent);
     catalogue.add_hidden(std::move(agent));
   }
+  agents::Agent tool;
+  tool.name.value = agents::kToolAgent;
+  tool.card.name = "A call of a tool";
+  tool.card.version = "1";
+  tool.settings.concurrency = 256;
+  tool.settings.turn_timeout = std::chrono::days(7);  // the calling agent's own time counts
+  tool.settings.answers_need_data = true;
+  tool.executor = agents::tool_executor(services.tools, services.models.loop, services.clock);
+  catalogue.add_hidden(std::move(tool));
   agents::Agent elsewhere;
   elsewhere.name.value = agents::kElsewhereAgent;
   elsewhere.card.name = "A remote agent";

@@ -1,11 +1,13 @@
 // The executors of all kinds of agents.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "agents/cards/catalogue.h"
 #include "agents/command/process_host.h"
+#include "agents/mcp/mcp_tools.h"
 #include "agents/model/model_call.h"
 #include "agents/plan/workflow_executor.h"
 #include "base/clock.h"
@@ -23,6 +25,7 @@ struct ExecutorServices {
   const base::Clock& clock;
   agents::ChooseAgent choose;  // looks in the catalogue that is being built
   agents::PlanOptions plans = {};
+  std::shared_ptr<agents::McpAgents> tools = std::make_shared<agents::McpAgents>();  // shared by executors
 };
 
 agents::Catalogue::Make executors(const ExecutorServices& services);

@@ -39,11 +39,12 @@ AgentSettings::Kind read_kind(std::string_view name) {
   return name == "openai" ? Work::openai : Work::command;
 }
 
-void read_oauth(Value auth, Endpoint& endpoint, std::vector<SchemaProblem>& problems) {
-  const bool is_oauth = endpoint.auth == Endpoint::Auth::oauth;
+void read_oauth(Value auth, const std::string& place, outbound::Server& endpoint,
+                std::vector<SchemaProblem>& problems) {
+  const bool is_oauth = endpoint.auth == outbound::Server::Auth::oauth;
   for (const char* member : {"token_url", "client_id", "scope", "audience", "client_auth"}) {
     if (is_oauth || auth[member].absent()) continue;
-    problems.push_back({std::string("/baton/auth/") + member, "is only allowed with type \"oauth\""});
+    problems.push_back({place + "/" + member, "is only allowed with type \"oauth\""});
   }
   if (!is_oauth) return;
   endpoint.token_url = auth["token_url"].str();
@@ -53,38 +54,39 @@ void read_oauth(Value auth, Endpoint& endpoint, std::vector<SchemaProblem>& prob
   endpoint.secret_in_body = auth["client_auth"].string() == "post";
   const auto url = outbound::parse_url(endpoint.token_url);
   if (endpoint.token_url.empty() || endpoint.client_id.empty()) {
-    problems.push_back({"/baton/auth", "type \"oauth\" requires \"token_url\" and \"client_id\""});
+    problems.push_back({place, "type \"oauth\" requires \"token_url\" and \"client_id\""});
   } else if (!url) {
-    problems.push_back({"/baton/auth/token_url", url.error().for_caller});
+    problems.push_back({place + "/token_url", url.error().for_caller});
   }
 }
 
-void read_auth(Value auth, const std::filesystem::path& folder, Endpoint& endpoint,
-               std::vector<SchemaProblem>& problems) {
+// `place`: of `auth` in the card.
+void read_auth(Value auth, const std::string& place, const std::filesystem::path& folder,
+               outbound::Server& endpoint, std::vector<SchemaProblem>& problems) {
   if (auth.absent()) return;
   const bool is_key = auth["type"].string() == "api_key";
   const bool is_oauth = auth["type"].string() == "oauth";
-  endpoint.auth = is_key     ? Endpoint::Auth::api_key
-                  : is_oauth ? Endpoint::Auth::oauth
-                             : Endpoint::Auth::bearer;
-  read_oauth(auth, endpoint, problems);
+  endpoint.auth = is_key     ? outbound::Server::Auth::api_key
+                  : is_oauth ? outbound::Server::Auth::oauth
+                             : outbound::Server::Auth::bearer;
+  read_oauth(auth, place, endpoint, problems);
   if (is_key) endpoint.auth_header = auth["header"].absent() ? "X-API-Key" : auth["header"].str();
   if (!is_key && !auth["header"].absent()) {
-    problems.push_back({"/baton/auth/header", "is only allowed with type \"api_key\""});
+    problems.push_back({place + "/header", "is only allowed with type \"api_key\""});
   }
   if (is_key && !base::is_token(endpoint.auth_header)) {
-    problems.push_back({"/baton/auth/header", "is not a valid header name"});
+    problems.push_back({place + "/header", "is not a valid header name"});
   }
   endpoint.secret_optional = auth["optional"].boolean();
   if (is_oauth && endpoint.secret_optional)
-    problems.push_back({"/baton/auth/optional", "is not allowed with type \"oauth\""});
+    problems.push_back({place + "/optional", "is not allowed with type \"oauth\""});
   endpoint.secret_env = auth["secret_env"].str();
   if (!auth["secret_file"].absent()) endpoint.secret_file = folder / auth["secret_file"].str();
   if (endpoint.secret_env.empty() == endpoint.secret_file.empty()) {
-    problems.push_back({"/baton/auth", "must have either \"secret_env\" or \"secret_file\""});
+    problems.push_back({place, "must have either \"secret_env\" or \"secret_file\""});
   }
   if (endpoint.secret_env.starts_with("BATON_")) {
-    problems.push_back({"/baton/auth/secret_env",
+    problems.push_back({place + "/secret_env",
                         "\"" + endpoint.secret_env +
                             "\" is reserved for Baton, so agents do not get it: use a name without BATON_"});
   }
@@ -164,7 +166,7 @@ void read_endpoint(Value baton, const std::filesystem::path& folder, AgentSettin
     return;
   }
   read_url(baton, settings, problems);
-  read_auth(baton["auth"], folder, endpoint, problems);
+  read_auth(baton["auth"], "/baton/auth", folder, endpoint, problems);
   read_proxy(baton, endpoint, problems);
   const bool is_agui = settings.executor == AgentSettings::Kind::ag_ui;
   if (!is_agui && !baton["ag_ui"].absent())
@@ -235,6 +237,24 @@ void read_tools(Value tools, ModelSettings& model, std::vector<SchemaProblem>& p
   }
 }
 
+void read_mcp(Value servers, const std::filesystem::path& folder, ModelSettings& model,
+              std::vector<SchemaProblem>& problems) {
+  for (const Value from : servers) {
+    const std::string place = "/baton/model/mcp/" + std::to_string(model.mcp.size());
+    ToolServer tools;
+    tools.name = from["name"].str();
+    tools.server.url = from["url"].str();
+    const auto url = outbound::parse_url(tools.server.url);
+    if (!url) problems.push_back({place + "/url", url.error().for_caller});
+    const bool is_known = std::ranges::any_of(
+        model.mcp, [&](const ToolServer& other) { return other.server.url == tools.server.url; });
+    if (is_known) problems.push_back({place + "/url", "is given twice: remove one of the two"});
+    read_auth(from["auth"], place + "/auth", folder, tools.server, problems);
+    for (const Value tool : from["tools"]) tools.tools.push_back(tool.str());
+    model.mcp.push_back(std::move(tools));
+  }
+}
+
 void read_model(Value baton, const std::filesystem::path& folder, AgentSettings& settings,
                 std::vector<SchemaProblem>& problems) {
   const Value from = baton["model"];
@@ -271,6 +291,7 @@ void read_model(Value baton, const std::filesystem::path& folder, AgentSettings&
   if (!from["page"].absent()) model.tells_page = from["page"].boolean();
   model.tool_rounds = integer_or(from["tool_rounds"], model.tool_rounds);
   read_tools(from["tools"], model, problems);
+  read_mcp(from["mcp"], folder, model, problems);
 }
 
 void read_workflow(Value baton, AgentSettings& settings, std::vector<SchemaProblem>& problems) {

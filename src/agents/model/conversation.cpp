@@ -366,7 +366,7 @@ void keep_with_call(task::Message& message, const CalledTool& call, const task::
   }
 }
 
-std::string words_of(const DelegateResult& result) {
+std::string words_of(const DelegateResult& result, std::string_view who) {
   if (!result.task) return "error: " + (result.error.empty() ? "no result is available" : result.error);
   std::string text;
   if (const auto own = task::own_message(result.task->status)) {
@@ -375,7 +375,7 @@ std::string words_of(const DelegateResult& result) {
   const task::State state = result.task->status.state;
   if (state != task::State::completed) {
     const std::string end = state == task::State::canceled ? "was canceled" : "failed";
-    return cut("error: the agent " + end + (text.empty() ? "" : ": " + text));
+    return cut("error: the " + std::string(who) + " " + end + (text.empty() ? "" : ": " + text));
   }
   for (const task::Artifact& artifact : result.task->artifacts) {
     for (const task::Part& part : artifact.parts) append(text, words_of(part));

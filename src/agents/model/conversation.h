@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "agents/executor.h"
@@ -29,7 +30,8 @@ std::vector<protocol::models::ChatMessage> conversation_of(const Turn& turn, con
 void keep_with_call(task::Message& message, const protocol::models::CalledTool& call,
                     const task::Json& others);
 
-// The result of a child task as text, for the model that called the agent.
-std::string words_of(const DelegateResult& result);
+// The result of a child task as text, for the model that called it. `who`: what the child is, for its
+// failure.
+std::string words_of(const DelegateResult& result, std::string_view who = "agent");
 
 }  // namespace baton::agents

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "agents/mcp/mcp_tools.h"
 #include "agents/settings.h"
 #include "base/event_loop.h"
 #include "base/worker_pool.h"
@@ -30,6 +31,7 @@ struct Model {
   outbound::Rules rules;
   std::shared_ptr<outbound::Credentials> credentials;  // shared with the executor
   ModelServices services;
+  std::shared_ptr<const McpServers> tools;  // of the model; null: none; shared with calls
 };
 
 // How a request ended.

@@ -131,6 +131,19 @@ class ModelTurn : public std::enable_shared_from_this<ModelTurn> {
       return fail("set " + endpoint.url_env +
                   " to the base URL of its API, such as https://host/v1, and restart Baton");
     }
+    if (!model_->tools || model_->tools->all.empty()) return begin_conversation({});
+    listing_.emplace(model_->tools, McpListing::About{left(), input_.trace, input_.account},
+                     [this](const std::string& error, std::vector<OfferedTool> tools) {
+                       run([&](ModelTurn& turn) {
+                         if (!error.empty()) return turn.fail(error);
+                         turn.begin_conversation(std::move(tools));
+                       });
+                     });
+    listing_->start();
+  }
+
+  void begin_conversation(std::vector<OfferedTool> tools) {
+    offered_ = std::move(tools);
     elsewhere([](ModelTurn& turn) { turn.read_conversation(); },
               [](ModelTurn& turn) {
                 if (!turn.has_conversation_) return turn.fail("cannot read its system prompt (system_file)");
@@ -144,7 +157,7 @@ class ModelTurn : public std::enable_shared_from_this<ModelTurn> {
     request_.model = settings_.model.name;
     request_.parameters = settings_.model.parameters;
     request_.messages = conversation_of(input_, settings_.model, *system);
-    tools_.emplace(settings_.model, input_.tools);
+    tools_.emplace(settings_.model, input_.tools, input_.agent.value, std::move(offered_));
     tools_->rename(request_.messages);
     request_.tools = tools_->functions();
     kept_ = read_kept_rounds(input_.kept);
@@ -355,7 +368,7 @@ class ModelTurn : public std::enable_shared_from_this<ModelTurn> {
     work_ = Work{round.calls, std::move(uses), {}, 0, Clock::now()};
     for (std::size_t at = 0; at < work_->uses.size(); ++at) {
       work_->timers.emplace_back(rules_.spans, input_.trace);
-      if (work_->uses[at].kind == ToolKind::agent) begin_child(work_->uses[at], child_id(at));
+      if (work_->uses[at].is_child()) begin_child(work_->uses[at], work_->calls[at].name, child_id(at));
     }
     add_results();
   }
@@ -371,13 +384,13 @@ class ModelTurn : public std::enable_shared_from_this<ModelTurn> {
   void add_results() {
     for (std::size_t& at = work_->at; at < work_->uses.size(); ++at) {
       std::string text = work_->uses[at].text;
-      if (work_->uses[at].kind == ToolKind::agent) {
+      if (work_->uses[at].is_child()) {
         const auto found = results_.find(child_id(at));
         if (found == results_.end()) return;
         const DelegateResult result = std::move(found->second);
         results_.erase(found);
         taken_.tokens += result.tokens;
-        text = words_of(result);
+        text = words_of(result, work_->uses[at].kind == ToolKind::mcp ? "tool" : "agent");
         end_tool_span(work_->timers[at], work_->calls[at].name, work_->calls[at].id,
                       result.error.empty() ? "" : "failed");
       }
@@ -406,11 +419,12 @@ class ModelTurn : public std::enable_shared_from_this<ModelTurn> {
     return "call-" + std::to_string(round_) + "-" + std::to_string(at);
   }
 
-  void begin_child(const ModelToolUse& use, std::string id) {
+  void begin_child(const ModelToolUse& use, const std::string& function, std::string id) {
     DelegateRequest request;
     request.id = std::move(id);
     request.agent = use.agent;
-    request.message.parts.push_back(task::Part::of_text(use.text));
+    request.message = use.message;
+    if (use.kind == ToolKind::mcp) request.label = function;
     turn_.delegate(std::move(request));
   }
 
@@ -450,7 +464,7 @@ class ModelTurn : public std::enable_shared_from_this<ModelTurn> {
 
   void end_canceled() {
     for (std::size_t at = work_ ? work_->at : 0; work_ && at < work_->uses.size(); ++at) {
-      if (work_->uses[at].kind == ToolKind::agent)
+      if (work_->uses[at].is_child())
         end_tool_span(work_->timers[at], work_->calls[at].name, work_->calls[at].id, kUnfinished);
     }
     finish(Canceled{});
@@ -465,6 +479,7 @@ class ModelTurn : public std::enable_shared_from_this<ModelTurn> {
   void release() {
     is_over_ = true;
     call_.reset();
+    listing_.reset();
     loop().cancel(std::exchange(timer_, 0));
   }
 
@@ -481,6 +496,8 @@ class ModelTurn : public std::enable_shared_from_this<ModelTurn> {
   const std::int64_t rounds_max_;
   task::Taken taken_;                               // by the task, as known to this turn
   const std::shared_ptr<outbound::Intake> intake_;  // shared with the call
+  std::optional<McpListing> listing_;
+  std::vector<OfferedTool> offered_;  // for tools_
   std::optional<ModelTools> tools_;
   protocol::models::ModelRequest request_;
   KeptRounds kept_;
@@ -536,10 +553,12 @@ outbound::Rules rules_for(const Endpoint& endpoint, outbound::Rules rules) {
 
 class ModelExecutor final : public Executor {
  public:
-  ModelExecutor(const ModelServices& services, const AgentSettings& settings, const outbound::Rules& rules)
+  ModelExecutor(const ModelServices& services, const AgentSettings& settings, const outbound::Rules& rules,
+                std::shared_ptr<const McpServers> tools)
       : refusal_(rules.refusal_of(settings.endpoint.url)),
         model_(std::make_shared<const Model>(
-            settings, rules, std::make_shared<outbound::Credentials>(settings.endpoint, rules), services)) {}
+            Model{settings, rules, std::make_shared<outbound::Credentials>(settings.endpoint, rules),
+                  services, std::move(tools)})) {}
 
   std::unique_ptr<Execution> start(Turn turn, std::shared_ptr<TurnSink> sink) override {
     auto running = std::make_shared<ModelTurn>(model_, std::move(turn), std::move(sink));
@@ -548,8 +567,12 @@ class ModelExecutor final : public Executor {
   }
 
   std::vector<std::string> missing() const override {
-    return outbound::missing_outside(!model_->credentials->missing(), "the key for the model's server",
-                                     refusal_);
+    auto all = outbound::missing_outside(!model_->credentials->missing(), "the key for the model's server",
+                                         refusal_);
+    if (!model_->tools) return all;
+    const auto of_tools = model_->tools->missing();
+    all.insert(all.end(), of_tools.begin(), of_tools.end());
+    return all;
   }
 
  private:
@@ -560,8 +583,10 @@ class ModelExecutor final : public Executor {
 }  // namespace
 
 std::unique_ptr<Executor> model_executor(const ModelServices& services, const AgentSettings& settings,
-                                         const outbound::Rules& rules) {
-  return std::make_unique<ModelExecutor>(services, settings, rules_for(settings.endpoint, rules));
+                                         const outbound::Rules& rules,
+                                         std::shared_ptr<const McpServers> tools) {
+  return std::make_unique<ModelExecutor>(services, settings, rules_for(settings.endpoint, rules),
+                                         std::move(tools));
 }
 
 }  // namespace baton::agents

@@ -7,9 +7,9 @@
 // Busy servers are asked again until the turn's deadline, unreachable ones only for a short time. An
 // answer that breaks off is requested again a few times in a turn; if the caller has seen a part of it,
 // the turn is broken off (BrokenOff), which withdraws the output shown. Another attempt repeats the text
-// before the last tool calls, and continues after them (kept_rounds.h). A tool is another agent, whose
-// child task's answer is sent back to the model, or a client tool, whose call ends the turn: the next turn
-// continues with the result.
+// before the last tool calls, and continues after them (kept_rounds.h). A tool is another agent or a tool of
+// an MCP server (mcp_turn.h), whose child task's answer is sent back to the model, or a client tool, whose
+// call ends the turn: the next turn continues with the result. The servers' tools are listed for each turn.
 #pragma once
 
 #include <memory>
@@ -21,8 +21,9 @@
 
 namespace baton::agents {
 
-// The services must outlive the executor and its turns.
+// The services must outlive the executor and its turns. `tools`: the card's servers of tools; null: none.
 std::unique_ptr<Executor> model_executor(const ModelServices& services, const AgentSettings& settings,
-                                         const outbound::Rules& rules);
+                                         const outbound::Rules& rules,
+                                         std::shared_ptr<const McpServers> tools = nullptr);
 
 }  // namespace baton::agents

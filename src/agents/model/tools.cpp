@@ -1,6 +1,7 @@
 #include "agents/model/tools.h"
 
 #include <string_view>
+#include <utility>
 
 #include "json/document.h"
 #include "json/writer.h"
@@ -32,17 +33,27 @@ task::Json completed(json::Value parameters) {
 }
 
 ModelToolUse wrong(std::string reason) {
-  return {ModelToolUse::Kind::wrong, "error: " + std::move(reason), {}, {}, {}};
+  return {ModelToolUse::Kind::wrong, "error: " + std::move(reason), {}, {}, {}, {}};
+}
+
+std::string function_name(const OfferedTool& offered) {
+  const std::string& server = offered.server->settings.name;
+  return server.empty() ? offered.tool.name : server + "__" + offered.tool.name;
 }
 
 }  // namespace
 
-ModelTools::ModelTools(const ModelSettings& settings, const task::Json& client_tools)
-    : agents_(settings.tools) {
+ModelTools::ModelTools(const ModelSettings& settings, const task::Json& client_tools, std::string own_name,
+                       std::vector<OfferedTool> offered)
+    : agent_(std::move(own_name)), agents_(settings.tools), offered_(std::move(offered)) {
   for (const std::string& agent : agents_) {
     add({agent,
          "Gives a task to the agent \"" + agent + "\" and returns its answer.",
          {std::string(kMessageOnly)}});
+  }
+  for (const OfferedTool& one : offered_) {
+    const auto schema = json::Document::view_of(one.tool.schema.text);
+    add({function_name(one), one.tool.description, completed(schema.root())});
   }
   const auto document = json::Document::view_of(client_tools.text);
   if (!document.root().is_array()) return;
@@ -81,11 +92,28 @@ ModelToolUse ModelTools::use_of(const CalledTool& call) const {
   if (!document) return wrong("the arguments are not JSON: " + document.error().for_caller);
   const json::Value arguments = document->root();
   if (!arguments.is_object()) return wrong("the arguments must be a JSON object");
-  if (place >= agents_.size())
-    return {ModelToolUse::Kind::client, {}, {}, client_tools_[place - agents_.size()], arguments.json()};
+  if (place >= agents_.size() + offered_.size())
+    return {ModelToolUse::Kind::client,
+            {},
+            {},
+            {},
+            client_tools_[place - agents_.size() - offered_.size()],
+            arguments.json()};
+  if (place >= agents_.size()) {
+    const auto& [server, tool] = offered_[place - agents_.size()];
+    const McpToolCall made{agent_,
+                           server->settings.server.url,
+                           tool.name,
+                           tool.may_repeat,
+                           protocol::mcp::param_headers(tool.param_headers, arguments),
+                           arguments.json()};
+    return {ModelToolUse::Kind::mcp, {}, kToolAgent, message_of(made), {}, {}};
+  }
   const std::string message = arguments["message"].str();
   if (message.empty()) return wrong("the argument \"message\" must be a string");
-  return {ModelToolUse::Kind::agent, message, agents_[place], {}, {}};
+  task::Message told;
+  told.parts.push_back(task::Part::of_text(message));
+  return {ModelToolUse::Kind::agent, {}, agents_[place], std::move(told), {}, {}};
 }
 
 }  // namespace baton::agents

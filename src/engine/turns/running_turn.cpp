@@ -35,6 +35,7 @@ RunningTurn::RunningTurn(const Services& services, task::TaskHead head, const ag
       cancel_grace_(settings.cancel_grace),
       is_elsewhere_(settings.executor == agents::AgentSettings::Kind::a2a ||
                     settings.executor == agents::AgentSettings::Kind::ag_ui),
+      is_model_(settings.executor == agents::AgentSettings::Kind::openai),
       is_short_(settings.executor == agents::AgentSettings::Kind::workflow),
       undoes_(settings.plan && settings.plan->undoes),
       state_(std::in_place, std::move(head), services.settings, settings.reply_as) {}
@@ -553,8 +554,9 @@ void RunningTurn::delegate(agents::DelegateRequest request) {
     if (state.phase != Phase::running || state.outcome || (is_unaware && !undoes_)) return Next{};
     const int nth = ++state.calls[request.id];
     const bool too_many = state.children + state.awaited_at_begin >= children_max_;
-    // Hidden agents ask the questions of plans; only a plan may delegate to them.
-    const bool is_hidden = request.agent.starts_with('~') && !is_short_;
+    // Hidden agents ask the questions of plans and call the tools of models; only these may delegate to them.
+    const bool is_tool = request.agent == agents::kToolAgent;
+    const bool is_hidden = is_tool ? !is_model_ : request.agent.starts_with('~') && !is_short_;
     std::string refusal = is_hidden    ? "agent not found: \"" + request.agent + "\""
                           : is_unaware ? "the task is being canceled"
                           : too_many   ? "this turn has too many open child tasks"

@@ -1,0 +1,98 @@
+// The servers of MCP tools that cards name, and the lists of their tools.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agents/executor.h"
+#include "agents/mcp/mcp_call.h"
+#include "agents/settings.h"
+#include "base/guarded.h"
+#include "task/message.h"
+
+namespace baton::agents {
+
+// The servers of one agent.
+struct McpServers {
+  std::vector<std::shared_ptr<const McpServer>> all;
+  std::chrono::milliseconds time_max{};  // for one call
+
+  // Null if there is none with this URL.
+  std::shared_ptr<const McpServer> find(const std::string& url) const;
+  // What keeps them from being called, one line each.
+  std::vector<std::string> missing() const;
+};
+
+// The servers of all agents, for kToolAgent. Threads: any.
+class McpAgents {
+ public:
+  // Replaces the servers of the agent by those of its card.
+  std::shared_ptr<const McpServers> set(const std::string& agent, const AgentSettings& settings,
+                                        const outbound::Rules& rules,
+                                        const outbound::PostCall::Services& services);
+  // Null if the agent is not known.
+  std::shared_ptr<const McpServers> find(const std::string& agent) const;
+
+ private:
+  base::Guarded<std::map<std::string, std::shared_ptr<const McpServers>>> all_;
+};
+
+struct OfferedTool {
+  std::shared_ptr<const McpServer> server;
+  protocol::mcp::ListedTool tool;
+};
+
+// McpListing: asks the servers for their tools, one after the other. Threads: the loop's. Destroying it
+// cancels it.
+class McpListing {
+ public:
+  struct About {
+    std::chrono::milliseconds time_max{};  // for each server
+    std::string trace = {};
+    std::string account = {};
+  };
+  // `error`: why a server has no list, for the caller; empty: all have. Called once; may destroy the listing.
+  using OnEnd = std::function<void(std::string error, std::vector<OfferedTool>)>;
+
+  McpListing(std::shared_ptr<const McpServers> servers, About about, OnEnd on_end)
+      : servers_(std::move(servers)), about_(std::move(about)), on_end_(std::move(on_end)) {}
+  McpListing(const McpListing&) = delete;
+  McpListing& operator=(const McpListing&) = delete;
+
+  void start() { go_on(); }
+
+ private:
+  void go_on();
+  void ask();
+  void take(const McpCallEnd& end, protocol::mcp::ToolPage page);
+  void end(std::string error);
+
+  const std::shared_ptr<const McpServers> servers_;
+  const About about_;
+  OnEnd on_end_;
+  std::size_t at_ = 0;  // of servers_->all
+  std::string cursor_;
+  int pages_ = 0;
+  std::vector<OfferedTool> tools_;
+  std::optional<McpCall> call_;
+};
+
+// A call of a tool, as the message of a task of kToolAgent.
+struct McpToolCall {
+  std::string agent;  // whose card names the server
+  std::string url;    // of the server
+  std::string tool;
+  bool may_repeat = false;
+  protocol::mcp::Headers headers = {};
+  task::Json arguments = {};  // an object
+};
+task::Message message_of(const McpToolCall& call);
+// Nullopt for any other message.
+std::optional<McpToolCall> read_tool_call(const task::Message& message);
+
+}  // namespace baton::agents

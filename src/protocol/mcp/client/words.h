@@ -1,0 +1,105 @@
+// The Model Context Protocol, as a client speaks it: a server's tools and the calls of them.
+//
+// A server speaks 2026-07-28 ("modern"), or a revision that begins with `initialize` ("legacy"); mcp.h has
+// both. Answers are a stranger's: nothing in them is trusted, and all of it is bounded.
+//
+// Threads: any; pure functions.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "json/document.h"
+#include "protocol/mcp/mcp.h"
+#include "task/json.h"
+#include "task/message.h"
+
+namespace baton::protocol::mcp {
+
+using Headers = std::vector<std::pair<std::string, std::string>>;
+
+// How a server is spoken to.
+struct Spoken {
+  std::string version{kModern};
+  std::string session = {};  // of a legacy server; empty: none
+
+  bool is_modern() const { return version == kModern; }
+};
+
+// What the client asks. `params`: an object without `_meta`; absent: none.
+struct Asking {
+  std::string method;
+  task::Json params = {};
+  std::string name = {};  // the tool or the task that the request is about (Mcp-Name); empty: none
+  Headers headers = {};   // further ones (param_headers)
+};
+// `id` 0: a notification.
+std::string write_request(const Asking& asking, const Spoken& how, int id);
+Headers headers_of(const Asking& asking, const Spoken& how);
+// The legacy revision to begin with.
+Asking initialize();
+// The revision that the server has chosen, from the result of `initialize`; empty: one that is not spoken.
+std::string chosen_version(json::Value result);
+
+// The response to the request `id`; empty if the message is something else, such as a notification.
+struct Response {
+  json::Value result;  // missing: it failed
+  Failure failure = {};
+};
+std::optional<Response> read_response(json::Value message, int id);
+// Whether an error says that the server is modern.
+bool is_modern_failure(int code);
+
+struct ListedTool {
+  std::string name;
+  std::string description;
+  task::Json schema;           // of the arguments: an object
+  bool may_repeat = false;     // it says that a second call does no harm
+  Headers param_headers = {};  // the headers that repeat arguments: name of the header, name of the argument
+};
+// A page of tools/list. Leaves out tools that cannot be called. `next`: the cursor of the next page; empty:
+// none.
+struct ToolPage {
+  std::vector<ListedTool> tools;
+  std::string next;
+};
+ToolPage read_tools(json::Value result);
+// The headers of a call with these arguments.
+Headers param_headers(const Headers& of_tool, json::Value arguments);
+
+// Something that the server wants from the user before it goes on: a form, or a visit to a URL.
+struct InputWanted {
+  std::string key;  // in `inputRequests`
+  std::string message;
+  task::Json schema;  // of a form; absent: none
+  std::string url;    // to visit; empty: none
+};
+
+// What came of a call, or of a request about a task of one.
+struct CallResult {
+  enum class Kind {
+    done,
+    failed,  // `text` says why
+    canceled,
+    works,  // as a task
+    asks,   // `wanted`
+  };
+  Kind kind = Kind::done;
+  std::vector<task::Part> parts = {};  // done
+  std::string text = {};
+  std::string task = {};                  // its id; empty: the call is none
+  std::chrono::milliseconds poll{5'000};  // when to look at it again
+  InputWanted wanted = {};
+  std::string state = {};  // asks, without a task: `requestState`, to be given back
+};
+CallResult read_call(json::Value result);  // of tools/call
+CallResult read_task(json::Value result);  // of tools/get
+
+// Writes the member "inputResponses" with the user's answer. Data {"cancelled": true} declines.
+std::string write_input_responses(const InputWanted& wanted, const task::Message& answer);
+
+}  // namespace baton::protocol::mcp
