@@ -1,0 +1,235 @@
+"""Tools of MCP servers for language models: those of another Baton, and of a scripted server, in every revision."""
+import json
+import os
+import threading
+
+import client
+import harness
+import model_server
+from model_case import ModelCase
+from model_server import call, calls, said, streamed
+from test_remote_agents import Front
+from tool_server import MODERN, OldDoor, ToolServer, text, tool
+
+
+class ToolCase(ModelCase):
+    AGENTS = ["echo"]
+
+    @classmethod
+    def site(cls, site):
+        cls.addClassCleanup(site.__exit__, None, None, None)
+        return site.__enter__()
+
+    @classmethod
+    def setUpClass(cls):
+        cls.model = cls.site(model_server.ModelServer())
+        servers = cls.servers()
+        origins = [url.partition("/mcp")[0].rstrip("/") for url in servers.values()]
+        origin = cls.model.url.rstrip("/")
+        cls.server = Front({}, [origin, *origins], cls.AGENTS, {"engine": {"drain_grace_s": 0.2}})
+        for name, url in servers.items():
+            cls.server.write_card(name, {"executor": "openai", "url": f"{origin}/v1",
+                                         "model": {"name": "tiny", "mcp": [{"url": url, **cls.members(name)}]}})
+        cls.server.start()
+
+    @classmethod
+    def members(cls, _):
+        return {}
+
+    def results(self, nth=-1):
+        return [one["content"] for one in self.model.messages(nth) if one["role"] == "tool"]
+
+    def offered(self, nth=0):
+        return [one["function"]["name"] for one in self.model.requests[nth].get("tools", [])]
+
+    def will_call(self, name, arguments=None, then="ok"):
+        self.model.script(streamed(*calls(call(name, arguments or {}, id="c1"))), said(then))
+
+
+class AnotherBaton(ToolCase):
+    """Its agents are the tools."""
+
+    @classmethod
+    def servers(cls):
+        cls.far = harness.Server(["player", "mirror"], {"mcp": {"handle_after_s": 0.2}})
+        cls.addClassCleanup(cls.far.discard)
+        cls.far.start()
+        url = f"http://127.0.0.1:{cls.far.port}/mcp"
+        return {"modern": url, "legacy": f"{cls.site(OldDoor(url)).url}mcp"}
+
+    def test_its_agents_are_offered_and_their_answers_go_back_in_both_eras(self):
+        for agent in ("modern", "legacy"):
+            with self.subTest(agent):
+                self.will_call("player", {"message": "say hello"}, "it said hello")
+                self.assertEqual(self.reply(self.run_task(agent=agent)), "it said hello")
+                self.assertEqual(self.offered(), ["mirror", "player"])
+                self.assertIn("hello", self.results()[0])
+
+    def test_a_failed_agent_is_an_error_for_the_model_in_both_eras(self):
+        for agent in ("modern", "legacy"):
+            with self.subTest(agent):
+                self.will_call("player", {"message": "fail no paint"})
+                self.run_task(agent=agent)
+                self.assertTrue(self.results()[0].startswith("error: the tool failed: "), self.results())
+                self.assertIn("no paint", self.results()[0])
+
+    def begin_wait(self, agent="modern"):
+        before = len(self.far_tasks())
+        self.will_call("player", {"message": "wait"})
+        task = client.new_id()
+        self.server.stream("go", task, agent=agent).close()
+        harness.wait_for(lambda: len(self.far_tasks()) > before, what="the far task")
+        return task
+
+    def far_tasks(self):
+        answer = self.far.http("GET", "/agents/player/v1/tasks", headers={"A2A-Version": "1.0"})
+        return [one for one in answer.body.get("tasks", [])]
+
+    def test_a_long_call_is_a_stored_wait_that_survives_a_kill(self):
+        task = self.begin_wait()
+        self.server.kill()
+        self.server.start()
+        self.assertEqual(len(self.model.requests), 1)
+        (self.far.agents_folder / "player" / "gate-all").touch()
+        self.addCleanup((self.far.agents_folder / "player" / "gate-all").unlink)
+        self.stopped(task, agent="modern")
+        self.assertEqual(len(self.results()), 1)
+        self.assertNotIn("error", self.results()[0])
+
+    def test_a_question_is_the_task_s_question(self):
+        self.will_call("player", {"message": "ask which colour?"})
+        asked = self.run_task(agent="modern", state="input-required")
+        self.assertIn("which colour?", client.text_of(asked["status"]["message"]))
+        self.server.rpc("tasks/send", {"id": asked["id"], "message": client.text_message("red")}, agent="modern")
+        self.wait_state(asked["id"], "completed", "failed", agent="modern")
+        self.assertIn("red", self.results()[0])
+
+
+class ScriptedTools(ToolCase):
+    @classmethod
+    def servers(cls):
+        os.environ["TOOL_KEY"] = "tool-secret"
+        cls.addClassCleanup(os.environ.pop, "TOOL_KEY")
+        cls.modern, cls.legacy = cls.site(ToolServer()), cls.site(ToolServer("2025-06-18", streams=True))
+        return {"modern": cls.modern.url + "mcp", "legacy": cls.legacy.url + "mcp"}
+
+    @classmethod
+    def members(cls, _):
+        return {"name": "shop", "auth": {"type": "bearer", "secret_env": "TOOL_KEY"}, "tools": ["add", "add more", "drop"]}
+
+    def setUp(self):
+        for server in (self.modern, self.legacy):
+            server.tools = [tool("add", properties={"a": {"type": "integer"}, "b": {"type": "integer"}}, readOnlyHint=True),
+                            tool("add more"), tool("drop"), tool("hidden")]
+            server.calls = {"add": lambda params, _: text(str(params["arguments"]["a"] + params["arguments"]["b"])),
+                            "add more": lambda *_: text("no more", isError=True), "drop": lambda *_: text("dropped")}
+            server.methods.clear()
+            server.seen.clear()
+
+    def each(self):
+        for server, agent in ((self.modern, "modern"), (self.legacy, "legacy")):
+            with self.subTest(agent):
+                yield server, agent
+
+    def test_tools_that_the_card_names_are_offered_under_safe_names_and_called_with_the_secret(self):
+        for server, agent in self.each():
+            self.will_call("shop__add", {"a": 2, "b": 3})
+            self.assertEqual(self.reply(self.run_task(agent=agent)), "ok")
+            self.assertEqual(self.offered(), ["shop__add", "shop__add_more", "shop__drop"])
+            self.assertEqual(self.results(), ["5"])
+            self.assertEqual(server.seen[-1]["arguments"], {"a": 2, "b": 3})
+            self.assertEqual(server.heads[-1]["Authorization"], "Bearer tool-secret")
+
+    def test_a_tool_s_error_and_an_unknown_tool_are_errors_for_the_model(self):
+        for _, agent in self.each():
+            self.will_call("shop__add_more")
+            self.run_task(agent=agent)
+            self.assertEqual(self.results(), ["error: the tool failed: no more"])
+            self.will_call("shop__hidden")
+            self.run_task(agent=agent)
+            self.assertEqual(self.results(), ["error: tool not found"])
+
+    def test_a_list_that_changes_between_turns_is_taken_anew(self):
+        for server, agent in self.each():
+            self.model.script(said("hi"))
+            self.run_task(agent=agent)
+            self.assertEqual(len(self.offered()), 3)
+            server.tools = server.tools[:1]
+            self.model.script(said("hi"))
+            self.run_task(agent=agent)
+            self.assertEqual(self.offered(), ["shop__add"])
+
+    def test_a_server_that_has_forgotten_the_session_gets_a_new_one(self):
+        self.will_call("shop__drop")
+        self.run_task(agent="legacy")
+        self.legacy.sessions.clear()
+        self.will_call("shop__drop")
+        self.run_task(agent="legacy")
+        self.assertEqual(self.results(), ["dropped"])
+
+    def test_after_a_kill_only_a_call_that_may_be_repeated_is_made_again(self):
+        for name, wanted, times in (("add", "again", 2), ("drop", "outcome of the call is unknown", 1)):
+            with self.subTest(name):
+                begun, over = threading.Event(), threading.Event()
+
+                def hang(_, handler):
+                    if begun.is_set():
+                        return text("again")
+                    begun.set()
+                    over.wait(20)
+                    return None
+
+                self.modern.seen.clear()
+                self.modern.calls[name] = hang
+                self.will_call(f"shop__{name}", {"a": 1, "b": 1})
+                task = client.new_id()
+                self.server.stream("go", task, agent="modern").close()
+                self.assertTrue(begun.wait(20))
+                self.server.kill()
+                over.set()
+                self.server.start()
+                self.stopped(task, agent="modern")
+                self.assertIn(wanted, self.results()[0])
+                self.assertEqual(len(self.modern.seen), times)
+
+    def test_a_cancel_ends_the_call(self):
+        gone = threading.Event()
+
+        def hang(_, handler):
+            handler.connection.settimeout(20)
+            if not handler.connection.recv(1):
+                gone.set()
+
+        self.modern.calls["drop"] = hang
+        self.will_call("shop__drop")
+        task = client.new_id()
+        self.server.stream("go", task, agent="modern").close()
+        harness.wait_for(lambda: self.modern.seen, what="the call")
+        self.server.rpc("tasks/cancel", {"id": task}, agent="modern")
+        self.stopped(task, agent="modern", state="canceled")
+        self.assertTrue(gone.wait(20))
+
+    def test_a_question_of_a_call_is_answered_with_the_server_s_state(self):
+        def sure(params, _):
+            if "inputResponses" in params:
+                return text(json.dumps([params["inputResponses"], params["requestState"]]))
+            form = {"type": "object", "properties": {"sure": {"type": "boolean"}}, "required": ["sure"]}
+            return {"resultType": "input_required", "requestState": "its state", "inputRequests": {"k": {
+                "method": "elicitation/create", "params": {"mode": "form", "message": "sure?", "requestedSchema": form}}}}
+
+        self.modern.calls["drop"] = sure
+        self.will_call("shop__drop")
+        asked = self.run_task(agent="modern", state="input-required")
+        self.assertIn("sure?", client.text_of(asked["status"]["message"]))
+        self.server.rpc("tasks/send", {"id": asked["id"], "message": client.text_message("yes")}, agent="modern")
+        self.wait_state(asked["id"], "completed", "failed", agent="modern")
+        self.assertEqual(json.loads(self.results()[0]),
+                         [{"k": {"action": "accept", "content": {"sure": True}}}, "its state"])
+
+    def test_a_server_that_cannot_list_its_tools_fails_the_task(self):
+        self.modern.tools = None
+        answer, self.modern.give = self.modern.give, lambda handler, *_: handler.say(b"{}", 403)
+        self.addCleanup(setattr, self.modern, "give", answer)
+        self.model.script(said("hi"))
+        self.assertIn("tools are unavailable", self.reason(self.run_task(agent="modern", state="failed")))
+        self.assertEqual(self.model.requests, [])
