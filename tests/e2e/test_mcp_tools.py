@@ -9,7 +9,7 @@ import model_server
 from model_case import ModelCase
 from model_server import call, calls, said, streamed
 from test_remote_agents import Front
-from tool_server import MODERN, OldDoor, ToolServer, text, tool
+from tool_server import Door, ToolServer, text, tool
 
 
 class ToolCase(ModelCase):
@@ -55,7 +55,8 @@ class AnotherBaton(ToolCase):
         cls.addClassCleanup(cls.far.discard)
         cls.far.start()
         url = f"http://127.0.0.1:{cls.far.port}/mcp"
-        return {"modern": url, "legacy": f"{cls.site(OldDoor(url)).url}mcp"}
+        cls.door, cls.old_door = cls.site(Door(url)), cls.site(Door(url, is_old=True))
+        return {"modern": f"{cls.door.url}mcp", "legacy": f"{cls.old_door.url}mcp"}
 
     def test_its_agents_are_offered_and_their_answers_go_back_in_both_eras(self):
         for agent in ("modern", "legacy"):
@@ -73,28 +74,21 @@ class AnotherBaton(ToolCase):
                 self.assertTrue(self.results()[0].startswith("error: the tool failed: "), self.results())
                 self.assertIn("no paint", self.results()[0])
 
-    def begin_wait(self, agent="modern"):
-        before = len(self.far_tasks())
+    def test_a_long_call_is_a_stored_wait_that_survives_a_kill(self):
+        self.door.methods.clear()
         self.will_call("player", {"message": "wait"})
         task = client.new_id()
-        self.server.stream("go", task, agent=agent).close()
-        harness.wait_for(lambda: len(self.far_tasks()) > before, what="the far task")
-        return task
-
-    def far_tasks(self):
-        answer = self.far.http("GET", "/agents/player/v1/tasks", headers={"A2A-Version": "1.0"})
-        return [one for one in answer.body.get("tasks", [])]
-
-    def test_a_long_call_is_a_stored_wait_that_survives_a_kill(self):
-        task = self.begin_wait()
+        self.server.stream("go", task, agent="modern").close()
+        harness.wait_for(lambda: "tasks/get" in self.door.methods, what="the first look at the far task")
         self.server.kill()
         self.server.start()
-        self.assertEqual(len(self.model.requests), 1)
         (self.far.agents_folder / "player" / "gate-all").touch()
         self.addCleanup((self.far.agents_folder / "player" / "gate-all").unlink)
         self.stopped(task, agent="modern")
         self.assertEqual(len(self.results()), 1)
         self.assertNotIn("error", self.results()[0])
+        self.assertEqual(self.door.methods.count("tools/call"), 1)
+        self.assertEqual(len(self.model.requests), 2)
 
     def test_a_question_is_the_task_s_question(self):
         self.will_call("player", {"message": "ask which colour?"})

@@ -1,5 +1,4 @@
-"""A scripted server of MCP tools on a free loopback port, in one revision, and a door that hides a server's newest
-revision."""
+"""A scripted server of MCP tools on a free loopback port, in one revision, and a door to another server."""
 import http.client
 import json
 import threading
@@ -77,16 +76,18 @@ class ToolServer(relay.Site):
         handler.wfile.write(body.encode())
 
 
-class OldDoor(relay.Site):
-    """Forwards to the server at `url`, as one that has never heard of 2026-07-28."""
+class Door(relay.Site):
+    """Forwards to the server at `url`; with `is_old`, as one that has never heard of 2026-07-28. `methods`: what has
+    come."""
 
-    def __init__(self, url):
-        place = urllib.parse.urlsplit(url)
+    def __init__(self, url, is_old=False):
+        outer, place, self.methods = self, urllib.parse.urlsplit(url), []
 
         class Forwarding(relay.Handler):
             def do_POST(self):
                 body = self.body()
-                if self.headers.get("MCP-Protocol-Version") == MODERN:
+                outer.methods.append(json.loads(body)["method"])
+                if is_old and self.headers.get("MCP-Protocol-Version") == MODERN:
                     return self.say(b"Bad Request: Server not initialized", 400, "text/plain")
                 far = http.client.HTTPConnection(place.hostname, place.port, timeout=60)
                 head = {name: value for name, value in self.headers.items() if name.lower() not in ("host", "connection")}
