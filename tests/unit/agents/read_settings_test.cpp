@@ -194,4 +194,24 @@ TEST_CASE("read_settings: the members of a request that are Baton's own depend o
         "/baton/model/parameters/system: is set by Baton: remove it here\n");
 }
 
+TEST_CASE("read_settings: servers of MCP tools have a URL of their own, and credentials like any other") {
+  const auto with = [](const std::string& servers) { return model_card(R"(,"mcp":[)" + servers + "]"); };
+  const std::string card = with(R"({"url":"https://a/mcp","name":"a","tools":["x"],"auth":{"type":"api_key",)"
+                                R"("header":"X-Key","secret_env":"KEY"}},{"url":"https://b/mcp"})");
+  const auto document = json::Document::parse(card);
+  std::vector<json::SchemaProblem> problems;
+  const AgentSettings settings = read_settings(document->root(), ".", problems);
+  CHECK(problems.empty());
+  REQUIRE(settings.model.mcp.size() == 2);
+  CHECK(settings.model.mcp[0].name == "a");
+  CHECK(settings.model.mcp[0].server.auth_header == "X-Key");
+  CHECK(settings.model.mcp[0].tools == std::vector<std::string>{"x"});
+  CHECK(settings.model.mcp[1].server.auth == outbound::Server::Auth::none);
+  CHECK(problems_of(with(R"({"url":"ftp://a"})")).starts_with("/baton/model/mcp/0/url: "));
+  CHECK(problems_of(with(R"({"url":"https://a/"},{"url":"https://a/"})")) ==
+        "/baton/model/mcp/1/url: is given twice: remove one of the two\n");
+  CHECK(problems_of(with(R"({"url":"https://a/","auth":{"type":"bearer"}})"))
+            .starts_with("/baton/model/mcp/0/auth: must have either"));
+}
+
 }  // namespace baton::agents::read_settings_test

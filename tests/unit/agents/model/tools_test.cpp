@@ -68,4 +68,32 @@ TEST_CASE("ModelTools: arguments that are nested too deep for a store are wrong"
   CHECK(kind_of(90) == Kind::wrong);
 }
 
+TEST_CASE(
+    "ModelTools: tools of servers have unambiguous names, and a call of one is for the agent of calls") {
+  const auto server_at = [](const std::string& url, const std::string& name) {
+    static base::EventLoop loop("unused");
+    static base::WorkerPool pool("unused", 1, 1);
+    ToolServer settings{name, {}, {}};
+    settings.server.url = url;
+    return std::make_shared<const McpServer>(McpServer{settings, {}, nullptr, {loop, pool}});
+  };
+  const auto one = server_at("https://one/mcp", ""), two = server_at("https://two/mcp", "two");
+  const protocol::mcp::ListedTool look{
+      "look.up", "d", {R"({"type":"object"})"}, true, {{"Mcp-Param-A", "a"}}};
+  const ModelTools tools({}, {R"([{"name":"look_up"}])"}, "me", {{one, look}, {two, look}});
+  CHECK(names_of(tools) == Names{"look_up", "two__look_up", "look_up_2"});
+  CHECK(tools.use_of({"c", "look_up_2", "{}"}).tool == "look_up");
+  const ModelToolUse use = tools.use_of({"c", "two__look_up", R"({"a":"x"})"});
+  CHECK(use.kind == Kind::mcp);
+  CHECK(use.agent == kToolAgent);
+  const auto call = read_tool_call(use.message);
+  REQUIRE(call);
+  CHECK(call->agent == "me");
+  CHECK(call->url == "https://two/mcp");
+  CHECK(call->tool == "look.up");
+  CHECK(call->may_repeat);
+  CHECK(call->headers == protocol::mcp::Headers{{"Mcp-Param-A", "x"}});
+  CHECK(call->arguments.text == R"({"a":"x"})");
+}
+
 }  // namespace baton::agents::tools_test
