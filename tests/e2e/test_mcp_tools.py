@@ -187,21 +187,24 @@ class ScriptedTools(ToolCase):
                 self.assertEqual(len(self.modern.seen), times)
 
     def test_a_cancel_ends_the_call(self):
-        gone = threading.Event()
+        for server, agent in self.each():
+            gone = threading.Event()
 
-        def hang(_, handler):
-            handler.connection.settimeout(20)
-            if not handler.connection.recv(1):
-                gone.set()
+            def hang(_, handler, gone=gone):
+                handler.connection.settimeout(20)
+                if not handler.connection.recv(1):
+                    gone.set()
 
-        self.modern.calls["drop"] = hang
-        self.will_call("shop__drop")
-        task = client.new_id()
-        self.server.stream("go", task, agent="modern").close()
-        harness.wait_for(lambda: self.modern.seen, what="the call")
-        self.server.rpc("tasks/cancel", {"id": task}, agent="modern")
-        self.stopped(task, agent="modern", state="canceled")
-        self.assertTrue(gone.wait(20))
+            server.calls["drop"] = hang
+            self.will_call("shop__drop")
+            task = client.new_id()
+            self.server.stream("go", task, agent=agent).close()
+            harness.wait_for(lambda server=server: server.seen, what="the call")
+            self.server.rpc("tasks/cancel", {"id": task}, agent=agent)
+            self.stopped(task, agent=agent, state="canceled")
+            self.assertTrue(gone.wait(20))
+            if agent == "legacy":
+                harness.wait_for(lambda: "notifications/cancelled" in self.legacy.methods, what="the notification")
 
     def test_a_question_of_a_call_is_answered_with_the_server_s_state(self):
         def sure(params, _):

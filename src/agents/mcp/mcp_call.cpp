@@ -94,6 +94,8 @@ class McpCall::Running : public std::enable_shared_from_this<Running> {
     begin();
   }
 
+  int id() const { return id_; }
+
   void cancel() {
     if (std::exchange(is_over_, true)) return;
     release();
@@ -123,7 +125,7 @@ class McpCall::Running : public std::enable_shared_from_this<Running> {
                        : step_ == Step::initialize ? Spoken{std::string(), {}}
                        : step_ == Step::discover   ? Spoken()
                                                    : begun_;
-    const int id = step_ == Step::initialized ? 0 : ++id_;
+    const int id = asking.method.starts_with("notifications/") ? 0 : ++id_;
     text_.emplace(server_->answer_max, id);
     outbound::Post post{.url = server_->settings.server.url,
                         .body = protocol::mcp::write_request(asking, how, id),
@@ -157,6 +159,7 @@ class McpCall::Running : public std::enable_shared_from_this<Running> {
 
   void take_whole(const Posted& posted) {
     if (step_ == Step::initialized) return finish_session();
+    if (step_ == Step::ask && request_.asking.method.starts_with("notifications/")) return end({});
     if (step_ == Step::ask && is_forgotten(posted)) {
       server_->spoken.reset();
       return go_to(Step::discover);
@@ -338,6 +341,10 @@ McpCall::~McpCall() {
 
 void McpCall::start() {
   running_->start();
+}
+
+int McpCall::id() const {
+  return running_->id();
 }
 
 }  // namespace baton::agents

@@ -7,7 +7,9 @@
 // Retries: what was not sent, and what the server refused for the moment, is sent again. What may have
 // arrived is sent again only if the request may be repeated; otherwise its outcome is unknown.
 //
-// Threads: the loop's. Destroying it cancels the request; a modern server then stops its work.
+// A notification ends with the server's answer, whatever it is.
+//
+// Threads: the loop's. Destroying it closes the connection; a modern server then stops its work.
 #pragma once
 
 #include <chrono>
@@ -70,6 +72,9 @@ class McpCall {
 
   // The call may end before this returns.
   void start();
+
+  // The id of the request, as the server knows it.
+  int id() const;
 
  private:
   class Running;

@@ -263,8 +263,16 @@ class McpTurn : public std::enable_shared_from_this<McpTurn> {
 
   // A modern server takes the end of the connection as a cancel of the call, but not of a task.
   void give_up() {
-    if (task_.empty() || !server_) return finish(Canceled{});
-    request(about_task("tasks/cancel"), kCancel, nullptr,
+    const bool is_legacy = server_ && server_->spoken && !server_->spoken->is_modern();
+    if (std::exchange(is_canceled_, true)) return;
+    if (task_.empty() && (!is_legacy || !call_)) return finish(Canceled{});
+    Asking asking = about_task("tasks/cancel");
+    if (task_.empty()) {
+      asking = {"notifications/cancelled"};
+      json::Writer out(asking.params.text);
+      out.object([&] { out.member("requestId", call_->id()); });
+    }
+    request(std::move(asking), kCancel, nullptr,
             [](McpTurn& turn, const McpCallEnd&) { turn.finish(Canceled{}); });
   }
 
@@ -300,6 +308,7 @@ class McpTurn : public std::enable_shared_from_this<McpTurn> {
   std::string task_;  // that the server has made of the call; empty: none
   std::optional<McpCall> call_;
   std::optional<CallResult> result_;
+  bool is_canceled_ = false;
   bool is_over_ = false;
   SinkGate gate_;
   TurnOutput turn_;

@@ -6,8 +6,9 @@
 // own is a stored wait: each look at it is a turn. A question of the tool is the task's question, which its
 // parent's caller answers.
 //
-// Threads: turns are on the loop's thread. Only models delegate to this agent: whoever could send it a
-// message could call any tool of any card.
+// Its messages can name any tool of any card, so only models may delegate to this agent.
+//
+// Threads: turns are on the loop's thread.
 #pragma once
 
 #include <memory>

@@ -1,7 +1,7 @@
 // The Model Context Protocol, as a client speaks it: a server's tools and the calls of them.
 //
 // A server speaks 2026-07-28 ("modern"), or a revision that begins with `initialize` ("legacy"); mcp.h has
-// both. Answers are a stranger's: nothing in them is trusted, and all of it is bounded.
+// both. Nothing in an answer is trusted, and all of it is bounded.
 //
 // Threads: any; pure functions.
 #pragma once
@@ -30,7 +30,7 @@ struct Spoken {
   bool is_modern() const { return version == kModern; }
 };
 
-// What the client asks. `params`: an object without `_meta`; absent: none.
+// A request or notification of the client. `params`: an object without `_meta`; absent: none.
 struct Asking {
   std::string method;
   task::Json params = {};
@@ -71,7 +71,7 @@ ToolPage read_tools(json::Value result);
 // The headers of a call with these arguments.
 Headers param_headers(const Headers& of_tool, json::Value arguments);
 
-// Something that the server wants from the user before it goes on: a form, or a visit to a URL.
+// The server's question to the user: a form, or a URL to visit.
 struct InputWanted {
   std::string key;  // in `inputRequests`
   std::string message;
@@ -79,7 +79,7 @@ struct InputWanted {
   std::string url;    // to visit; empty: none
 };
 
-// What came of a call, or of a request about a task of one.
+// The state of a call, from the answer to it or to a request about its task.
 struct CallResult {
   enum class Kind {
     done,
@@ -97,7 +97,7 @@ struct CallResult {
   std::string state = {};  // asks, without a task: `requestState`, to be given back
 };
 CallResult read_call(json::Value result);  // of tools/call
-CallResult read_task(json::Value result);  // of tools/get
+CallResult read_task(json::Value result);  // of tasks/get
 
 // Writes the member "inputResponses" with the user's answer. Data {"cancelled": true} declines.
 std::string write_input_responses(const InputWanted& wanted, const task::Message& answer);
