@@ -245,7 +245,7 @@ class Killed(CopyCase):
     def test_a_copy_that_was_killed_is_served_by_nobody_and_goes_on(self):
         self.kill_in_the_middle(self.file.path, self.on_server.url, self.rows_on_server)
         finish = "running `baton db copy` with the same two databases"
-        self.assert_not_served(self.on_server.words(), f"an unfinished copy of {self.file.path}: {finish}")
+        self.assert_not_served(self.on_server.words(), f"an unfinished copy of {self.file.path}: finish it by {finish}")
         self.assertIn(self.rows_on_server(), range(1, self.EVENTS))
         self.assertEqual(self.assert_copied(self.file.path, self.on_server.url)["removed_logs"], 1)
 
@@ -269,7 +269,7 @@ class Killed(CopyCase):
         for _ in range(2):
             code, out, err = copy(self.file.path, self.on_server.url, *ALLOW)
             self.assertEqual(code, 1, err)
-            self.assertIn("not equal in events:", err)
+            self.assertIn("the copy differs from its source in events:", err)
             self.assertEqual([line["table"] for line in map(json.loads, out.splitlines()) if not line["equal"]], ["events"])
             self.assert_not_served(self.on_server.words(), "an unfinished copy")
 

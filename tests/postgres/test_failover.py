@@ -82,7 +82,7 @@ class Synchronous(failover.Case):
         done = subprocess.run([harness.PROGRAM, "serve", "--port", "0", "--db", url], env=harness.program_environment(),
                               capture_output=True, text=True, timeout=client.scaled(60), check=False)
         self.assertNotEqual(done.returncode, 0)
-        self.assertIn("the database is a standby", done.stdout + done.stderr)
+        self.assertIn("the database server is a standby", done.stdout + done.stderr)
         self.assertIn("target_session_attrs=read-write", done.stdout + done.stderr)
 
 

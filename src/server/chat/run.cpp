@@ -49,8 +49,14 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
       return show({accepted.key, accepted.id, accepted.context}, accepted.before, {}, false);
     const BegunRun begun{accepted.key, accepted.id, accepted.context, accepted.before};
     if (!request.background) return reply_whole(begun);
-    shared_claim.reset();
+    release_claims();
     reply_later(begun);
+  }
+
+  // Before the client gets anything: its next request may come before this object is destroyed.
+  void release_claims() {
+    claim.reset();
+    shared_claim.reset();
   }
 
   // Answers with the run as it is, on a thread that may read the store.
@@ -67,7 +73,7 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
 
   // Streams the run after `before`, without what the client has already (`shown`).
   void show(const TaskNames& task, task::EventNumber before, std::optional<RunPosition> shown,
-            bool nothing_follows, std::int64_t skipped = 0) const {
+            bool nothing_follows, std::int64_t skipped = 0) {
     const auto open = [self = shared_from_this(), task, before, shown, nothing_follows,
                        skipped](http::Waker waker) -> std::unique_ptr<http::StreamSource> {
       const Services& services = self->call->services;
@@ -79,7 +85,9 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
       start.left = [&services, key = task.key, agent = self->call->agent.name, before] {
         services.engine.tasks().client_left(key, agent, before);
       };
-      return std::make_unique<RunStream>(services, std::move(start), std::move(waker));
+      auto stream = std::make_unique<RunStream>(services, std::move(start), std::move(waker));
+      self->release_claims();
+      return stream;
     };
     call->open_stream(open);
   }
@@ -145,7 +153,7 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
     call->reader().await_stop(
         begun.key, begun.before, engine.settings().reply_wait,
         [self = shared_from_this(), begun](std::optional<engine::Stop>) { self->reply_later(begun); });
-    shared_claim.reset();  // the wait follows it; the run may take long
+    release_claims();  // the wait follows it
   }
 
   // The last frame of a run that has stopped is its whole answer.
