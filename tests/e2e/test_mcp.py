@@ -42,7 +42,11 @@ class McpCase(harness.ServerCase):
         head = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
                 **({"Authorization": f"Bearer {token}"} if token else {}), **(headers or {})}
         body = body or {"jsonrpc": "2.0", "id": 7, "method": method, "params": params or {}}
-        return self.server.http("POST", path, json.dumps(body).encode(), head)
+        answer = self.server.http("POST", path, json.dumps(body).encode(), head)
+        # A call that takes longer is a stream, whose last event is the answer.
+        if answer.headers.get_content_type() == "text/event-stream":
+            answer.body = json.loads(answer.raw.rsplit(b"data: ", 1)[1])
+        return answer
 
     def modern_head(self, method, params):
         name = params.get("taskId" if method.startswith("tasks/") else "uri" if method == "resources/read" else "name")

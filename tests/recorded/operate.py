@@ -93,7 +93,8 @@ def scenes():
     yield "deliveries", [
         answer_with("/gone", 410), send("x", "joke", "hooked", pushNotification={"url": "$receiver/gone"}),
         read("/deliveries?state=given-up", poll='"event":5', keep={"d": "deliveries.0.key"}),
-        read("/tasks?undelivered=1"), answer_with("/gone", 200), act("/deliveries/$d/resend", "they are back"),
+        read("/tasks?undelivered=1"), answer_with("/gone", 200, held=True),
+        act("/deliveries/$d/resend", "they are back"),
         delivered("/gone", "hooked"), act("/deliveries/999/skip"), act("/deliveries/999/resend")]
     yield "agents", [
         act("/agents/joke/pause", "upgrade"), act("/agents/joke/pause", "again"), read("/agents"),

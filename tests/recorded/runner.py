@@ -6,6 +6,7 @@ import json
 import pathlib
 import re
 import socket
+import threading
 
 import client
 import harness
@@ -29,7 +30,7 @@ class Runner:
 
     def __init__(self, server, tokens=None, receiver=None, calls=None):
         self.server, self.tokens, self.receiver, self.calls = server, tokens or {}, receiver, calls or {}
-        self.statuses, self.channels = {}, {}
+        self.statuses, self.held, self.channels = {}, {}, {}
         if receiver:
             receiver.answer = self.status_of
 
@@ -39,6 +40,8 @@ class Runner:
 
     def status_of(self, path, count):
         statuses = self.statuses.get(path, (200,))
+        if path in self.held:
+            self.held[path].wait(30)
         return statuses[min(count, len(statuses)) - 1]
 
     def known(self):
@@ -254,11 +257,15 @@ class Runner:
 
     def do_answer_with(self, step):
         self.statuses[step["path"]] = step["statuses"]
+        if step["held"]:
+            self.held[step["path"]] = threading.Event()
 
     def do_delivered(self, step):
         def calls():
             return [call for call in [*self.receiver.deliveries, *self.receiver.refused] if call.path == step["path"]]
 
+        if step["path"] in self.held:
+            self.held[step["path"]].set()
         self.receiver.wait(lambda now: any(step["last"].encode() in call.raw for call in now.deliveries
                                            if call.path == step["path"]), what=f"{step['last']} at {step['path']}")
 

@@ -52,9 +52,10 @@ def delivered(path, last):
     return {"do": "delivered", "path": path, "last": last}
 
 
-def answer_with(path, *statuses):
-    """Sets the statuses with which the receiver answers at this path; the last one is repeated."""
-    return {"do": "answer_with", "path": path, "statuses": statuses}
+def answer_with(path, *statuses, held=False):
+    """Sets the statuses with which the receiver answers at this path; the last one is repeated. `held`: it answers only
+    once the step `delivered` waits for it."""
+    return {"do": "answer_with", "path": path, "statuses": statuses, "held": held}
 
 
 def dumped(body):
