@@ -22,7 +22,8 @@
 
 namespace baton::store {
 
-// The last event that a task has had.
+// The last event that a task has had. With the key of a conversation (engine/live/conversation_key.h): that
+// it has news; the number then means nothing.
 struct Grown {
   task::TaskKey task;
   task::EventNumber last;

@@ -12,6 +12,7 @@
 
 #include "base/thread_priority.h"
 #include "engine/decide/inbox_work.h"
+#include "engine/live/conversation_key.h"
 
 namespace baton::engine {
 namespace {
@@ -617,9 +618,10 @@ void Inbox::race(Group& group) {
 }
 
 // Records the change for the other nodes. Skips a task's first change, because nobody can follow a task
-// before it is created.
+// before it is created; but its conversation may be followed.
 void Inbox::note_grown(const store::Committed& committed) {
   const task::EventNumber last = committed.head.last_event;
+  if (is_news_of_conversation(committed)) own_grown_.push_back({conversation_key(committed.head), last});
   if (last.value == static_cast<std::int64_t>(committed.events.size())) return;
   const bool is_own = committed.owner_before == options_.peers->self();
   (is_own ? own_grown_ : grown_).push_back({committed.head.key, last});

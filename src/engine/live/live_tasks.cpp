@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/live/conversation_key.h"
+
 namespace baton::engine {
 namespace {
 
@@ -89,6 +91,7 @@ LiveTasks::Subscription LiveTasks::subscribe(task::TaskKey task, News news) {
   std::optional<store::Grown> follows;
   std::vector<std::shared_ptr<News>> told;
   subscription.id_ = state_.with([&](State& state) {
+    if (is_conversation(task)) ++state.conversations;
     const std::uint64_t id = add(state, task, std::move(subscriber), follows);
     const Live& live = state.tasks.at(task);
     if (live.readers == 1) {
@@ -142,6 +145,7 @@ void LiveTasks::remove(task::TaskKey task, std::uint64_t id) {
     if (found == live.subscribers.end()) return;
     dropped = found->second.news;
     drop(state, live, found);
+    if (is_conversation(task)) --state.conversations;
     if (live.readers == 0 && live.log && !live.log->whole) log = drop_log(state, task, live);
     drop_if_idle(state, entry);
   });
@@ -319,7 +323,9 @@ void LiveTasks::publish(const store::Committed& committed, std::optional<task::R
   std::vector<Looking> looking;
   std::optional<store::Grown> follows;
   Dropped dropped;
+  const bool tells_conversation = is_news_of_conversation(committed);
   state_.with([&](State& state) {
+    if (tells_conversation && state.conversations > 0) add_conversation_news(state, head, news);
     const auto entry = state.tasks.find(head.key);
     Live& live = entry->second;
     --live.changing;
@@ -361,6 +367,13 @@ void LiveTasks::publish(const store::Committed& committed, std::optional<task::R
   for (const Looking& one : looking) sharing_->look(one);
   if (follows) sharing_->follow(*follows);
   for (const auto& then : after) then();
+}
+
+void LiveTasks::add_conversation_news(const State& state, const task::TaskHead& head,
+                                      std::vector<std::shared_ptr<News>>& news) {
+  const auto followed = state.tasks.find(conversation_key(head));
+  if (followed == state.tasks.end()) return;
+  for (const auto& [id, subscriber] : followed->second.subscribers) news.push_back(subscriber.news);
 }
 
 void LiveTasks::forget(task::TaskKey task) {
@@ -490,8 +503,9 @@ std::vector<LiveTasks::Looking> LiveTasks::changed_elsewhere(task::TaskKey task,
     Live& live = entry->second;
     if (asks_for(live)) follows = {task, std::max(live.heard, last)};
     if (live.log && live.log->head.last_event < last) dropped = drop_log(state, task, live);
-    if (live.heard < last) {
-      live.heard = last;
+    // Nodes do not count the changes of a conversation: each notification is news.
+    if (live.heard < last || is_conversation(task)) {
+      live.heard = std::max(live.heard, last);
       for (auto& [id, subscriber] : live.subscribers) {
         if (subscriber.news) news.push_back(subscriber.news);
         if (!subscriber.on_stop) continue;

@@ -50,7 +50,8 @@ class LiveTasks {
     std::uint64_t id_ = 0;
   };
 
-  // Calls `news` whenever the task's log has grown. The subscriber is a reader of the task.
+  // Calls `news` whenever the task's log has grown. The subscriber is a reader of the task. With the key of a
+  // conversation (conversation_key.h): whenever a run may have begun or ended in it, here or on another node.
   Subscription subscribe(task::TaskKey task, News news);
   // Calls `on_reader` whenever the task gets a first reader. Does not count as following the task.
   Subscription await_readers(task::TaskKey task, News on_reader);
@@ -103,7 +104,8 @@ class LiveTasks {
   void share(Sharing sharing) { sharing_ = std::move(sharing); }
   // Once, before anything else: `listener` is called with each published change, before any subscriber.
   void tell_all(std::function<void(const store::Committed&)> listener) { listener_ = std::move(listener); }
-  // The tasks that have subscribers, each with the last event that its subscribers have heard of.
+  // The tasks and conversations that have subscribers, each with the last event that its subscribers have
+  // heard of.
   std::vector<store::Grown> followed() const;
 
   // Whether the task has a subscriber: a stream, or a reply that waits for it to stop.
@@ -166,6 +168,7 @@ class LiveTasks {
     std::size_t tail_bytes = 0;       // of the others
     std::uint64_t next_id = 1;
     std::size_t subscriptions = 0;
+    std::size_t conversations = 0;  // subscriptions to conversations
     bool takes_waits = true;
   };
   using Dropped = std::vector<LiveLogPtr>;  // destroyed outside the lock
@@ -174,6 +177,8 @@ class LiveTasks {
   bool asks_for(Live& live) const;
   std::uint64_t add(State& state, task::TaskKey task, Subscriber subscriber,
                     std::optional<store::Grown>& follows) const;
+  static void add_conversation_news(const State& state, const task::TaskHead& head,
+                                    std::vector<std::shared_ptr<News>>& news);
   static bool is_idle(const Live& live);
   static void drop(State& state, Live& live, Subscribers::iterator subscriber);
   void remove(task::TaskKey task, std::uint64_t id);

@@ -8,6 +8,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "engine/live/conversation_key.h"
+
 namespace baton::engine {
 namespace {
 
@@ -54,6 +56,11 @@ void OtherNodes::heard(const std::vector<store::Grown>& tasks) {
 void OtherNodes::others_follow(const std::vector<store::Grown>& tasks) {
   std::vector<store::Grown> later;
   for (const store::Grown& task : tasks) {
+    // A run may have begun here before this node knew of the follower.
+    if (is_conversation(task.task)) {
+      later.push_back(task);
+      continue;
+    }
     const LiveLogPtr log = live_.log(task.task);
     const task::EventNumber last =
         std::max(log ? log->head.last_event : task::EventNumber(), turns_.last_event(task.task));
@@ -67,7 +74,17 @@ void OtherNodes::others_follow(const std::vector<store::Grown>& tasks) {
 void OtherNodes::missed() {
   live_.forget_logs();
   inbox_.forget_rows();
-  background_.run([this] { look(); });
+  background_.run([this] {
+    wake_conversations();
+    look();
+  });
+}
+
+// Followers of conversations look at the store: a notification may be lost.
+void OtherNodes::wake_conversations() {
+  for (const store::Grown& one : live_.followed()) {
+    if (is_conversation(one.task)) reader_.changed_elsewhere(one.task, one.last);
+  }
 }
 
 void OtherNodes::adopted(const std::vector<task::TaskKey>& tasks) {
@@ -111,6 +128,7 @@ void OtherNodes::look() {
   const bool was_alone = was_alone_.exchange(is_alone);
   if (was_alone && is_alone) return;
   if (is_alone) live_.forget_logs();
+  if (is_alone || !peers_.hears()) wake_conversations();
   look_at_tasks();
   take_turns();
 }
@@ -122,7 +140,9 @@ void OtherNodes::look_at_tasks() {
     peers_.follow(followed);
   }
   std::unordered_set<task::TaskKey> keys;
-  for (const store::Grown& task : followed) keys.insert(task.task);
+  for (const store::Grown& task : followed) {
+    if (!is_conversation(task.task)) keys.insert(task.task);
+  }
   for (const task::TaskKey task : turns_.running_tasks()) keys.insert(task);
   for (const task::TaskKey task : turns_.questions().tasks()) keys.insert(task);
   if (keys.empty()) return;

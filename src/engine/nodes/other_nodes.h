@@ -4,7 +4,8 @@
 //
 // Notifications are only the fast path. Every second, unless this node is alone, it compares all tasks that
 // are followed or run here with the store, in one statement; ten times a second where notifications do not
-// arrive.
+// arrive. Conversations that are followed here have no number to compare: their followers look at the store
+// when a notification comes, at most every 20 s for each other node, and every second where none arrive.
 //
 // Threads: `start` and `stop` from one thread. Lifetime: the peers outlive it.
 #pragma once
@@ -55,6 +56,7 @@ class OtherNodes final : private store::Peers::Listener {
   void note_hearing();
   void look();
   void look_at_tasks();
+  void wake_conversations();
   void take_turns();
   void take_turns(const task::AgentName& agent, int most);
   void recover(const std::vector<task::TaskKey>& tasks);

@@ -113,6 +113,15 @@ class View final : public chat::RunView {
     if (event.message.role == task::Role::agent) return show_message(event.message, true, out);
     // The client knows its own messages, and has shown the results of its own tools.
     for (const task::ToolResult& result : chat::tool_results_in(event.message)) answered_.insert(result.id);
+    if (facts_.shows_user) show_from_user(event.message, out);
+  }
+
+  // Shows a message that came in the middle of the run. Those that began it are in its first frame.
+  void show_from_user(const task::Message& message, Out& out) {
+    const auto is_it = [&](const task::Message& asked) { return asked.id == message.id; };
+    if (std::ranges::any_of(facts_.asked, is_it)) return;
+    const std::string text = task::text_of(message);
+    if (!text.empty()) texts_.show_whole(message.id.empty() ? own_id() : message.id.value, text, out, "user");
   }
 
   void show_one(const task::TextDelta& event, Out& out) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <ranges>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -51,8 +52,9 @@ class OpenTexts {
   }
 
   // Shows a complete message.
-  void show_whole(const std::string& wanted, const std::string& text, Out& out) {
-    const std::string id = start(wanted, out);
+  void show_whole(const std::string& wanted, const std::string& text, Out& out,
+                  std::string_view role = "assistant") {
+    const std::string id = start(wanted, out, role);
     content(id, text, out);
     end(id, out);
   }
@@ -78,10 +80,9 @@ class OpenTexts {
               [&](json::Writer& w) { w.member("messageId", id).member("delta", text); });
   }
 
-  std::string start(const std::string& wanted, Out& out) {
+  std::string start(const std::string& wanted, Out& out, std::string_view role = "assistant") {
     std::string id = names_.fresh(wanted);
-    out.event("TEXT_MESSAGE_START",
-              [&](json::Writer& w) { w.member("messageId", id).member("role", "assistant"); });
+    out.event("TEXT_MESSAGE_START", [&](json::Writer& w) { w.member("messageId", id).member("role", role); });
     last_message_ = id;
     return id;
   }

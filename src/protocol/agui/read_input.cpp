@@ -152,12 +152,6 @@ Result<ReadMessage> read_message(json::Value value, const std::string& name) {
   return in.result(std::move(read));
 }
 
-// Whether the client speaks version 1.0 or later. Text that is not a version counts as older.
-bool is_newer(std::string_view version) {
-  const std::size_t dot = version.find('.');
-  return dot != std::string_view::npos && base::number_in<int>(version.substr(0, dot)).value_or(0) >= 1;
-}
-
 // ---- Tools.
 
 // A JSON Schema: an object, which some clients write as JSON text.
@@ -300,6 +294,11 @@ Result<task::Json> read_metadata(json::Value body, const std::string& parent_run
 }
 
 }  // namespace
+
+bool is_newer(std::string_view version) {
+  const std::size_t dot = version.find('.');
+  return dot != std::string_view::npos && base::number_in<int>(version.substr(0, dot)).value_or(0) >= 1;
+}
 
 Result<RunRequest> read_input(json::Value body) {
   if (!body.is_object()) return wrong("the body must be an object");

@@ -74,6 +74,16 @@ void show_start(const chat::RunFacts& facts, Out& out) {
     w.member("threadId", facts.conversation.value).member("runId", facts.run);
     w.optional("parentRunId", facts.parent_run);
     if (facts.newer) w.member("protocolVersion", "1.0");
+    if (facts.asked.empty()) return;
+    // Clients add the messages that they do not have.
+    w.key("input").object([&] {
+      w.member("threadId", facts.conversation.value).member("runId", facts.run);
+      write_messages(w.key("messages"), facts.asked, facts.newer);
+      w.key("tools").array([] {});
+      w.key("context").array([] {});
+      w.key("state").object([] {});
+      w.key("forwardedProps").object([] {});
+    });
   });
 }
 

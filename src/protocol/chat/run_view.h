@@ -60,6 +60,10 @@ struct RunFacts {
   bool streams = true;       // false: only the last frame is used, as the whole answer
   std::string model;         // the agent's name
   std::string files_url;     // the URL of the agent's tasks; empty if the protocol shows no links
+  // The client follows the conversation and may have sent none of its messages: they are shown, too. `asked`
+  // began the run.
+  bool shows_user = false;
+  std::vector<task::Message> asked = {};
 };
 
 class RunView {

@@ -29,6 +29,7 @@ using protocol::chat::Transcript;
 constexpr std::array kConversationPaths{
     PathRow{Place::agent_ids, "GET", "/conversations[/]", Stage::conversations},
     PathRow{Place::agent_ids, "GET, PATCH, DELETE", "/conversations/{id}", Stage::conversations},
+    PathRow{Place::agent_ids, "GET", "/conversations/{id}/events", Stage::conversation_events, Head::refused},
 };
 constexpr int kPageUsual = 50, kPageMax = 100;
 constexpr std::chrono::seconds kEndWait{10};  // for running tasks of a deleted conversation

@@ -5,6 +5,7 @@
 //                               pageToken
 //   PATCH  /conversations/<id>  {"title": "..."} gives it a title, null takes that away
 //   DELETE /conversations/<id>  removes it with all its tasks; what is under way is canceled first
+//   GET    /conversations/<id>/events   its runs as they come (conversation_events.h)
 //
 // Threads: any; reads the store.
 #pragma once

@@ -46,7 +46,7 @@ void append_frame(std::string& out, protocol::chat::Frames::Frame& frame, std::s
 
 RunStream::RunStream(const Services& services, Start start, http::Waker waker)
     : start_(std::move(start)),
-      id_prefix_(base::percent_encoded(start_.task.value) + ":"),
+      id_prefix_(start_.id_begins + base::percent_encoded(start_.task.value) + ":"),
       log_(std::in_place, services, start_.key, start_.before, std::move(waker)),
       over_(start_.nothing_follows) {}
 

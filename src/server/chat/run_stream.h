@@ -47,6 +47,7 @@ class RunStream final : public http::StreamSource, private LogReader::Taker {
     bool has_ids = true;               // the frames have ids
     std::int64_t skipped = 0;          // frames, from the run's first, that the client has
     std::string_view last_words = {};  // the data of one more frame at the end; empty: none
+    std::string id_begins = {};        // in front of every id
   };
 
   RunStream(const Services& services, Start start, http::Waker waker);
@@ -55,6 +56,8 @@ class RunStream final : public http::StreamSource, private LogReader::Taker {
   Next pull(std::string& out, std::size_t room) override;
   bool has_ids() const override { return has_ids_; }
   std::size_t held() const override { return log_ ? log_->held() : 0; }
+  // Whether the run was read to its end. If the stream has ended otherwise, its log cannot be read now.
+  bool is_over() const { return over_; }
 
  private:
   bool accept(const task::Event& event) override;

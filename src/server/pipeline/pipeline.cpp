@@ -10,6 +10,7 @@
 #include "server/admission/hosts.h"
 #include "server/admission/page_tokens.h"
 #include "server/admission/reach.h"
+#include "server/chat/conversation_events.h"
 #include "server/chat/conversation_paths.h"
 #include "server/console/console.h"
 #include "server/discovery/discovery.h"
@@ -227,7 +228,10 @@ void Pipeline::serve_agent(const ExchangePtr& exchange, const Target& target, co
   if (found.is(Stage::mcp)) return serve_agent_mcp(exchange, target);
   if (found.answered_by<RestOperation>()) return serve_rest(exchange, target, a2a::rest_target(found));
   if (const auto* chat = found.answered_by<ChatProtocol>()) return serve_chat(exchange, target, *chat);
-  if (found.is(Stage::conversations)) return serve_conversations(exchange, target, found["id"]);
+  if (found.is(Stage::conversations))
+    return serve_conversations(exchange, target, found["id"], &chat::handle_conversations);
+  if (found.is(Stage::conversation_events))
+    return serve_conversations(exchange, target, found["id"], &chat::handle_conversation_events);
   if (found.is(Stage::card)) return serve_card(exchange, target);
   if (found.is(Stage::server_card)) return serve_server_card(exchange, target.agent);
   if (found.is(Stage::plan)) return serve_plan(exchange, target);
@@ -458,16 +462,16 @@ void Pipeline::serve_chat(const ExchangePtr& exchange, const Target& target, con
   });
 }
 
-void Pipeline::serve_conversations(const ExchangePtr& exchange, const Target& target,
-                                   std::string_view id) const {
+void Pipeline::serve_conversations(const ExchangePtr& exchange, const Target& target, std::string_view id,
+                                   ConversationHandler handler) const {
   if (exchange->request().body.size() > kSmallBody)
     return exchange->reply(plain_error(413, "the body is too large"));
   exchange->reached(*target.agent, Protocol::other);
   auto by =
       admitted(exchange, target, [exchange](const base::Error& error) { exchange->reply(refusal(error)); });
   if (!by) return;
-  exchange->block([exchange, by = std::move(*by), context = task::ContextId{std::string(id)}] {
-    chat::handle_conversations(exchange, by, context);
+  exchange->block([exchange, by = std::move(*by), context = task::ContextId{std::string(id)}, handler] {
+    handler(exchange, by, context);
   });
 }
 

@@ -117,7 +117,9 @@ class Pipeline {
   // For A2A 0.2.
   void serve_extended_card(const ExchangePtr& exchange, const Target& target) const;
   void serve_chat(const ExchangePtr& exchange, const Target& target, const ChatProtocol& chat) const;
-  void serve_conversations(const ExchangePtr& exchange, const Target& target, std::string_view id) const;
+  using ConversationHandler = void (*)(std::shared_ptr<http::Exchange>, const Admitted&, task::ContextId);
+  void serve_conversations(const ExchangePtr& exchange, const Target& target, std::string_view id,
+                           ConversationHandler handler) const;
   void serve_mcp(const ExchangePtr& exchange) const;
   void serve_openai(const ExchangePtr& exchange, const PathMatch& found) const;
   void serve_agent_mcp(const ExchangePtr& exchange, const Target& target) const;

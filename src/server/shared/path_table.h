@@ -62,6 +62,7 @@ enum class Stage {
   plan,
   extended_card,
   conversations,
+  conversation_events,
   mcp
 };
 
