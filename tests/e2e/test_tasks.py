@@ -253,6 +253,12 @@ class Callers(harness.ServerCase):
                 ("tasks/resubscribe", {"id": task, "metadata": {"lastEventId": 1}})):
             with self.subTest(method):
                 self.assert_error(self.server.rpc(method, params, token=self.BOB), -32001)
+        for path in ("", "/events"):
+            with self.subTest(f"the conversation{path}"):
+                of_it = f"/agents/phone/conversations/{asked['sessionId']}{path}"
+                for token, status in ((self.BOB, 404), (self.CY, 403)):
+                    self.assertEqual(self.server.http("GET", of_it, headers={"Authorization": f"Bearer {token}"}).status,
+                                     status)
         for method, path in (("GET", ""), ("GET", "?stream=true"), ("POST", "/cancel"), ("DELETE", ""), ("GET", "/input_items")):
             with self.subTest(f"OpenAI's {method} {path}"):
                 for token in (self.BOB, self.CY):

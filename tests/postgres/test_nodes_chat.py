@@ -159,3 +159,44 @@ class Chat(nodes.SharedNodesCase):
 
 if __name__ == "__main__":
     unittest.main()
+
+    def test_a_page_that_follows_a_conversation_sees_the_runs_of_every_node_once_and_changes_nodes_itself(self):
+        doors = [chat_doors.AgUi10(self.nodes[index]) for index in range(3)]
+        context = client.new_id()
+        path = f"/agents/chat/conversations/{context}/events?protocolVersion=1.0"
+
+        def follow(index, last=None):
+            return chat_client.post(self.nodes[index], path, b"", {"Content-Type": None}, last, method="GET")
+
+        def run_of(stream):
+            """Reads one run. Returns its text and the last id."""
+            text, last = [], None
+            for frame in stream:
+                text.append(frame.body.get("delta", ""))
+                last = frame.place or last
+                if frame.body["type"] == "RUN_FINISHED":
+                    return "".join(text), last
+            raise AssertionError(f"the stream ended: {stream.seen}")
+
+        doors[0].run(doors[0].say("say first", context))
+        streams = [follow(index) for index in range(3)]
+        places = [run_of(stream)[1] for stream in streams]
+        for number in range(6):
+            doors[number % 3].run(doors[number % 3].say(f"say {number}", context))
+            for index, stream in enumerate(streams):
+                text, places[index] = run_of(stream)
+                self.assertEqual(text, str(number))
+        self.assertEqual(len(set(places)), 1)
+        for stream in streams:
+            stream.leave()
+        # What happens meanwhile is shown by another node, from the same id.
+        waits = doors[1].open(doors[1].say("wait", context))
+        doors[1].until_text(waits, "begun")
+        stream = follow(2, places[0])
+        cut = stream.until(lambda frame: "begun" in frame.data)
+        stream.leave()
+        stream = follow(0, cut.place)
+        self.nodes.gate("chat", context)
+        waits.rest()
+        self.assertEqual(run_of(stream)[0], "waited")
+        stream.leave()

@@ -1,6 +1,7 @@
 // LiveTasks when other nodes change tasks.
 #include <doctest/doctest.h>
 
+#include "engine/live/conversation_key.h"
 #include "engine/live/live_tasks.h"
 #include "unit/engine/live_log_writer.h"
 
@@ -189,6 +190,32 @@ TEST_CASE("LiveTasks: forget_logs drops all logs and keeps their followers") {
   log.add({text()});
   CHECK(news == 1);
   CHECK(live.log(kTask));
+}
+
+TEST_CASE("LiveTasks: followers of a conversation get news where a status changed, and of other nodes") {
+  LiveTasks live;
+  int news = 0;
+  const task::TaskKey key =
+      engine::conversation_key(task::ContextRef{{"ann"}, {"echo"}, {}});  // as those of the log's task
+  auto subscription = live.subscribe(key, [&] { ++news; });
+  Log log(live);
+  log.create({status(State::submitted), status(State::working)});
+  CHECK(news == 1);
+  log.add({text()});
+  CHECK(news == 1);
+  log.add({text(), status(State::completed)});
+  CHECK(news == 2);
+  // The number of a notification means nothing.
+  for (const std::int64_t number : {5, 5, 1}) live.changed_elsewhere(key, {number});
+  CHECK(news == 5);
+  REQUIRE(live.followed().size() == 1);
+  CHECK(engine::is_conversation(live.followed()[0].task));
+  // Another caller's context of the same name is another conversation.
+  CHECK(engine::conversation_key(task::ContextRef{{"bob"}, {"echo"}, {}}) != key);
+  subscription = {};
+  CHECK(live.followed().empty());
+  log.add({status(State::working)});
+  CHECK(news == 5);
 }
 
 }  // namespace live_tasks_nodes_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <thread>
 
@@ -127,6 +129,33 @@ TEST_CASE("OtherNodes: a new node is sent the tasks that are followed here") {
   bench.peers.come();
   REQUIRE(bench.peers.said_to_follow().size() == 1);
   CHECK(bench.peers.said_to_follow()[0].task == key);
+}
+
+TEST_CASE(
+    "OtherNodes: a new follower of a conversation is notified at once, and followers of each run's changes") {
+  Bench bench;
+  const task::TaskKey conversation{-5};
+  bench.peers.ask_for({{conversation, {}}});
+  REQUIRE(bench.peers.told().size() == 1);
+  CHECK(bench.peers.told()[0].task == conversation);
+  const task::TaskKey key = bench.begin();
+  bench.running->sink->finish(agents::Done{});
+  REQUIRE(bench.engine.wait(key));
+  const auto told = bench.peers.told_followers();
+  CHECK(std::ranges::count_if(told, [](const auto& one) { return one.task.value < 0; }) >= 2);
+}
+
+TEST_CASE("OtherNodes: a conversation that is followed here has news when notifications were lost") {
+  Bench bench;
+  std::atomic<int> news{0};
+  const auto follower = bench.engine.engine().live().subscribe({-5}, [&] { ++news; });
+  bench.peers.say({{{-5}, {}}});
+  CHECK(news == 1);
+  bench.peers.hearing = false;
+  bench.peers.alone = false;
+  const auto until = std::chrono::steady_clock::now() + test::patience();
+  while (news < 2 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+  CHECK(news >= 2);
 }
 
 }  // namespace other_nodes_test
