@@ -9,6 +9,8 @@ file(GLOB_RECURSE schema_files RELATIVE ${SCHEMA} ${SCHEMA}/*.sql ${SCHEMA}/*.js
 file(GLOB console_files RELATIVE ${CONSOLE} ${CONSOLE}/*.html ${CONSOLE}/*.js ${CONSOLE}/*.css ${CONSOLE}/*.svg)
 list(TRANSFORM console_files PREPEND console/)
 set(module_files console/highlight.js console/marked.js)
+# The client of the Node library is served beside the chat page, too.
+list(APPEND module_files console/ag-ui.js)
 file(GLOB_RECURSE template_files RELATIVE ${TEMPLATES} ${TEMPLATES}/*)
 list(TRANSFORM template_files PREPEND templates/)
 # Each shipped agent is a folder with a card; lib/ is beside them.
@@ -21,6 +23,7 @@ list(SORT files)
 set(text "#include \"base/embedded.h\"\n\nnamespace baton::base {\n\nconst std::vector<EmbeddedFile>& embedded_files() {\n  static const std::vector<EmbeddedFile> files{\n")
 foreach(name ${files})
   string(REGEX REPLACE "^console/(highlight|marked)" "${MODULES}/\\1" path "${name}")
+  string(REGEX REPLACE "^console/ag-ui[.]js$" "${AGENTS}/lib/node/baton/ag-ui.mjs" path "${path}")
   string(REGEX REPLACE "^console/" "${CONSOLE}/" path "${path}")
   string(REGEX REPLACE "^templates/" "${TEMPLATES}/" path "${path}")
   string(REGEX REPLACE "^share/lib/" "${AGENTS}/lib/" path "${path}")

@@ -1,6 +1,9 @@
 // AG-UI: conversations, errors, hanging up, repeated runs.
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
+import { following } from "../../../agent-cards/lib/node/baton/ag-ui.mjs";
+import { within } from "../lib/bounds.mjs";
+import { Proxy } from "../lib/proxy.mjs";
 import { finished, ofType, only, saidIn, talkOf, wentWrong } from "./agui_tools.mjs";
 import { byA2A, fresh, longText, onlyTaskOf, script, tasksOf, textOf, toldIn, untilState } from "./tools.mjs";
 
@@ -325,5 +328,53 @@ export const overA2A = {
     });
     finished(await page.say("say three").run(), "three");
     assert.equal((await tasksOf(world.stage, "stage", page.threadId)).length, 3);
+  },
+};
+
+// The client that comes with Baton, whose connections are cut again and again.
+export const followedConversation = {
+  operation: "a followed conversation shows each word once, however often it is cut",
+  needs: "resume",
+  async run(client, world) {
+    const proxy = await new Proxy(world.stage.address).start();
+    const theirs = stage(client, world);
+    await theirs.say("say number-0").run();
+    const FollowingAgent = following(client.HttpAgent);
+    const url = `http://${proxy.address}/agents/stage/send-message`;
+    const mine = new FollowingAgent({ url, threadId: theirs.threadId });
+    let ended = 0;
+    let noticed;
+    const begun = new Promise((resolve) => {
+      noticed = resolve;
+    });
+    const onRunFinishedEvent = () => noticed(++ended);
+    const followed = mine.connectAgent({}, { onRunFinishedEvent });
+    try {
+      await within(20, "the messages", begun);
+      for (let number = 1; number <= 6; ++number) {
+        const shown = new Promise((resolve) => {
+          noticed = (runs) => runs > number && resolve();
+        });
+        proxy.cut();
+        await theirs.say(`say number-${number}`).run();
+        proxy.cut();
+        await within(20, `run ${number}`, shown);
+      }
+      mine.addMessage({ id: fresh(), role: "user", content: "say mine" });
+      await mine.detachActiveRun();
+      await mine.runAgent();
+    } finally {
+      await mine.detachActiveRun();
+      await followed;
+      await proxy.stop();
+    }
+    const expected = [...Array(7).keys()].map((number) => `number-${number}`).concat("mine");
+    assert.deepEqual(
+      talkOf(mine),
+      expected.flatMap((said) => [
+        ["user", `say ${said}`],
+        ["assistant", said],
+      ]),
+    );
   },
 };

@@ -59,6 +59,7 @@ const of = (version, { HttpAgent }, has) => ({
   transport: "SSE",
   api: "HttpAgent",
   has,
+  HttpAgent,
   warningsFail: true,
   page: (base, options) => new Page(HttpAgent, `${base}send-message`, options),
   pageAt: (url, options) => new Page(HttpAgent, url, options),
