@@ -347,7 +347,7 @@ export const followedConversation = {
     const begun = new Promise((resolve) => {
       noticed = resolve;
     });
-    const onRunFinishedEvent = () => noticed(++ended);
+    const onRunFinishedEvent = () => void noticed(++ended);
     const followed = mine.connectAgent({}, { onRunFinishedEvent });
     try {
       await within(20, "the messages", begun);
