@@ -207,7 +207,7 @@ TEST_CASE("OperatorActions: a retry has the same time limit as the first task, e
   EngineBench bench;
   auto submission = EngineBench::message("work");
   task::Budget budget;
-  budget.wall = std::chrono::milliseconds(1);
+  budget.wall = std::chrono::milliseconds(100);
   budget.tokens = 1000;
   submission.budget = std::make_shared<const task::Budget>(budget);
   const auto accepted = bench.submit(submission);
