@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "agents/sink_gate.h"
+#include "agents/loop_turn.h"
 #include "agents/turn_output.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -84,15 +84,14 @@ task::Message question_of(const CallResult& asks, const std::string& task) {
   return question;
 }
 
-class McpTurn : public std::enable_shared_from_this<McpTurn> {
+class McpTurn : public LoopTurn<McpTurn> {
  public:
   McpTurn(std::shared_ptr<const McpAgents> agents, base::EventLoop& loop, const base::Clock& clock, Turn turn,
           std::shared_ptr<TurnSink> sink)
-      : agents_(std::move(agents)),
-        loop_(loop),
+      : LoopTurn(loop, std::move(sink)),
+        agents_(std::move(agents)),
         clock_(clock),
         input_(std::move(turn)),
-        gate_(std::move(sink)),
         turn_(gate_, input_.reply_ids) {}
 
   // These may be called from any thread.
@@ -102,30 +101,15 @@ class McpTurn : public std::enable_shared_from_this<McpTurn> {
   void cancel() {
     post([](McpTurn& turn) { turn.give_up(); });
   }
-  // Its memory is released on the loop's thread, too.
-  static void drop(std::shared_ptr<McpTurn> turn) {
-    turn->gate_.close();
-    base::EventLoop& loop = turn->loop_;
-    loop.post([turn = std::move(turn)] { turn->run([](McpTurn& self) { self.release(); }); });
-  }
+  void deliver(DelegateResult) {}  // it has no children
 
  private:
-  template <class F>
-  void post(F&& step) {
-    loop_.post([self = shared_from_this(), step = std::forward<F>(step)] { self->run(step); });
-  }
+  friend LoopTurn<McpTurn>;
 
-  template <class F>
-  void run(F&& step) {
-    if (is_over_) return;
-    const auto self = shared_from_this();
-    try {
-      step(*this);
-    } catch (const std::exception& error) {
-      base::log_error({{"agent", input_.agent.value}, {"task", input_.task.value}},
-                      "a tool's call failed: {}", error.what());
-      fail("the call failed");
-    }
+  void break_down(const std::string& why) {
+    base::log_error({{"agent", input_.agent.value}, {"task", input_.task.value}}, "a tool's call failed: {}",
+                    why);
+    fail("the call failed");
   }
 
   void find() {
@@ -299,7 +283,6 @@ class McpTurn : public std::enable_shared_from_this<McpTurn> {
   }
 
   const std::shared_ptr<const McpAgents> agents_;  // shared with the executor
-  base::EventLoop& loop_;
   const base::Clock& clock_;
   const Turn input_;
   McpToolCall tool_;
@@ -309,20 +292,7 @@ class McpTurn : public std::enable_shared_from_this<McpTurn> {
   std::optional<McpCall> call_;
   std::optional<CallResult> result_;
   bool is_canceled_ = false;
-  bool is_over_ = false;
-  SinkGate gate_;
   TurnOutput turn_;
-};
-
-class McpExecution final : public Execution {
- public:
-  explicit McpExecution(std::shared_ptr<McpTurn> turn) : turn_(std::move(turn)) {}
-  ~McpExecution() override { McpTurn::drop(std::move(turn_)); }
-  void cancel() override { turn_->cancel(); }
-  void deliver(DelegateResult) override {}
-
- private:
-  std::shared_ptr<McpTurn> turn_;  // shared with its callbacks
 };
 
 class ToolExecutor final : public Executor {
@@ -333,7 +303,7 @@ class ToolExecutor final : public Executor {
   std::unique_ptr<Execution> start(Turn turn, std::shared_ptr<TurnSink> sink) override {
     auto running = std::make_shared<McpTurn>(agents_, loop_, clock_, std::move(turn), std::move(sink));
     running->begin();
-    return std::make_unique<McpExecution>(std::move(running));
+    return std::make_unique<LoopExecution<McpTurn>>(std::move(running));
   }
 
  private:

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "agents/client_call.h"
+#include "agents/loop_turn.h"
 #include "agents/model/conversation.h"
 #include "agents/model/kept_rounds.h"
 #include "agents/model/model_call.h"
 #include "agents/model/tools.h"
-#include "agents/sink_gate.h"
 #include "agents/tool_spans.h"
 #include "agents/turn_output.h"
 #include "agents/usage.h"
@@ -46,10 +46,11 @@ constexpr std::size_t kCallIdMax = 256;  // bytes of an id that clients can be g
 
 // A turn as an object: it asks, pauses, carries out tools and waits for children without a thread. All of it
 // happens on the loop's thread, but for what `elsewhere` runs.
-class ModelTurn : public std::enable_shared_from_this<ModelTurn> {
+class ModelTurn : public LoopTurn<ModelTurn> {
  public:
   ModelTurn(std::shared_ptr<const Model> model, Turn turn, std::shared_ptr<TurnSink> sink)
-      : model_(std::move(model)),
+      : LoopTurn(model->services.loop, std::move(sink)),
+        model_(std::move(model)),
         settings_(model_->settings),
         rules_(model_->rules),
         input_(std::move(turn)),
@@ -59,7 +60,6 @@ class ModelTurn : public std::enable_shared_from_this<ModelTurn> {
                                            input_.budget.rounds.value_or(task::kBudgetMax))),
         taken_(input_.taken),
         intake_(std::make_shared<outbound::Intake>(rules_.budget, input_.account)),
-        gate_(std::move(sink)),
         turn_(gate_, input_.reply_ids) {
     turn_.hide([credentials = model_->credentials] { return credentials->mask(); });
   }
@@ -74,32 +74,9 @@ class ModelTurn : public std::enable_shared_from_this<ModelTurn> {
   void deliver(DelegateResult result) {
     post([result = std::move(result)](ModelTurn& turn) mutable { turn.take(std::move(result)); });
   }
-  // Its memory is released on the loop's thread, too.
-  static void drop(std::shared_ptr<ModelTurn> turn) {
-    turn->gate_.close();
-    base::EventLoop& loop = turn->loop();
-    loop.post([turn = std::move(turn)] { turn->run([](ModelTurn& self) { self.release(); }); });
-  }
 
  private:
-  base::EventLoop& loop() const { return model_->services.loop; }
-
-  // Runs a step of the turn on the loop's thread, unless the turn is over.
-  template <class F>
-  void post(F&& step) {
-    loop().post([self = shared_from_this(), step = std::forward<F>(step)]() mutable { self->run(step); });
-  }
-
-  template <class F>
-  void run(F&& step) {
-    if (is_over_) return;
-    const auto self = shared_from_this();
-    try {
-      step(*this);
-    } catch (const std::exception& error) {
-      break_down(error.what());
-    }
-  }
+  friend LoopTurn<ModelTurn>;
 
   void break_down(const std::string& why) {
     base::log_error(log_members(), "the turn of a model failed: {}", why);
@@ -507,7 +484,6 @@ class ModelTurn : public std::enable_shared_from_this<ModelTurn> {
   std::size_t rounds_bytes_ = 0;   // of these, beside their texts
   bool has_been_silent_ = false;   // an answer had neither text nor calls
   bool has_warned_ = false;        // about usage that is not reported
-  bool is_over_ = false;
 
   // The request that is being made.
   std::string body_;  // empty: it must be written
@@ -530,19 +506,7 @@ class ModelTurn : public std::enable_shared_from_this<ModelTurn> {
   std::optional<Work> work_;
   std::map<std::string, DelegateResult> results_;  // of children, by the id of the call
 
-  SinkGate gate_;
   TurnOutput turn_;
-};
-
-class ModelExecution final : public Execution {
- public:
-  explicit ModelExecution(std::shared_ptr<ModelTurn> turn) : turn_(std::move(turn)) {}
-  ~ModelExecution() override { ModelTurn::drop(std::move(turn_)); }
-  void cancel() override { turn_->cancel(); }
-  void deliver(DelegateResult result) override { turn_->deliver(std::move(result)); }
-
- private:
-  std::shared_ptr<ModelTurn> turn_;  // shared with its callbacks
 };
 
 // A URL from the environment is the operator's word, as outbound.origins are.
@@ -563,7 +527,7 @@ class ModelExecutor final : public Executor {
   std::unique_ptr<Execution> start(Turn turn, std::shared_ptr<TurnSink> sink) override {
     auto running = std::make_shared<ModelTurn>(model_, std::move(turn), std::move(sink));
     running->begin();
-    return std::make_unique<ModelExecution>(std::move(running));
+    return std::make_unique<LoopExecution<ModelTurn>>(std::move(running));
   }
 
   std::vector<std::string> missing() const override {
