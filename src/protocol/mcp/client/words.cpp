@@ -225,10 +225,6 @@ std::optional<Response> read_response(Value message, int id) {
   return response;
 }
 
-bool is_modern_failure(int code) {
-  return code == kHeaderMismatch || code == kMissingCapability || code == kUnsupportedVersion;
-}
-
 ToolPage read_tools(Value result) {
   ToolPage page;
   for (const Value from : result["tools"]) {

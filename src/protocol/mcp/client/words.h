@@ -51,8 +51,6 @@ struct Response {
   Failure failure = {};
 };
 std::optional<Response> read_response(json::Value message, int id);
-// Whether an error says that the server is modern.
-bool is_modern_failure(int code);
 
 struct ListedTool {
   std::string name;
