@@ -323,9 +323,9 @@ void LiveTasks::publish(const store::Committed& committed, std::optional<task::R
   std::vector<Looking> looking;
   std::optional<store::Grown> follows;
   Dropped dropped;
-  const bool tells_conversation = is_news_of_conversation(committed);
   state_.with([&](State& state) {
-    if (tells_conversation && state.conversations > 0) add_conversation_news(state, head, news);
+    if (state.conversations > 0 && is_news_of_conversation(committed))
+      add_conversation_news(state, head, news);
     const auto entry = state.tasks.find(head.key);
     Live& live = entry->second;
     --live.changing;
