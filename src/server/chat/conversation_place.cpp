@@ -9,6 +9,8 @@ namespace baton::server::chat {
 namespace {
 
 constexpr std::size_t kKnownMax = 200;  // of an id that is read
+// Of an id that is written, beside those of a snapshot: clients send it back in a header.
+constexpr std::size_t kKnownKept = 64;
 
 std::optional<RunName> read_run(std::string_view text) {
   const std::size_t at = text.rfind('@');
@@ -38,7 +40,14 @@ void ConversationPlace::add_besides(RunName run, base::Timestamp began) {
 void ConversationPlace::add(RunName run, base::Timestamp began) {
   add_besides(std::move(run), began);
   floor_ = std::max(floor_, base::from_ms(base::to_ms(began) - std::chrono::milliseconds(kLate).count()));
-  std::erase_if(known_, [&](const Known& one) { return one.began <= floor_; });
+  const auto drop_covered = [&] {
+    std::erase_if(known_, [&](const Known& one) { return one.began <= floor_; });
+  };
+  drop_covered();
+  if (known_.size() <= kKnownKept) return;
+  const base::Timestamp oldest = std::ranges::min(known_, {}, &Known::began).began;
+  if (oldest != base::Timestamp::max()) floor_ = oldest;
+  drop_covered();
 }
 
 std::string ConversationPlace::prefix() const {

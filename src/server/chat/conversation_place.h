@@ -39,8 +39,9 @@ class ConversationPlace {
 
   base::Timestamp floor() const { return floor_; }
   bool knows(const RunName& run, base::Timestamp began) const;
-  // The run was shown to its end. Raises the floor to kLate before the newest known run, and drops what it
-  // covers. Runs that are not known must not have begun before the floor.
+  // The run was shown to its end. Raises the floor to kLate before the newest known run, or to the oldest one
+  // of more than 64, and drops the runs that it covers. Runs that are not known must not have begun before
+  // the floor.
   void add(RunName run, base::Timestamp began);
   // The same without a change of the floor.
   void add_besides(RunName run, base::Timestamp began);

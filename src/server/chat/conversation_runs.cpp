@@ -43,13 +43,13 @@ bool is_before(const FoundRun& one, const FoundRun& other) {
   return std::tie(one.began, one.key, one.name.before) < std::tie(other.began, other.key, other.name.before);
 }
 
-// Adds the task's runs that began after `floor`. Those that have not begun are added to `waiting`, with the
-// task's key and the position before them.
+// Adds the task's runs that began after `floor`, until there are more than `most` runs. Those that have not
+// begun are added to `waiting`, with the task's key and the position before them.
 using Cuts = std::unordered_map<task::TaskKey, task::EventNumber>;
 Result<void> add_runs(const engine::TaskReader& reader, const task::TaskHead& head, base::Timestamp floor,
-                      std::vector<FoundRun>& runs, Cuts& waiting) {
+                      std::size_t most, std::vector<FoundRun>& runs, Cuts& waiting) {
   task::EventNumber last = head.last_event;
-  while (last.value > 0) {
+  while (last.value > 0 && runs.size() <= most) {
     const auto before = reader.stop_before(head.key, last);
     if (!before) return fail(before.error());
     const auto run = run_after(reader, head, *before);
@@ -119,7 +119,8 @@ Result<std::optional<std::vector<FoundRun>>> runs_since(const engine::TaskReader
     if (!page) return fail(page.error());
     for (const task::TaskHead& head : page->heads) {
       if (head.parent) continue;
-      if (const auto added = add_runs(reader, head, floor, runs, waiting); !added) return fail(added.error());
+      if (const auto added = add_runs(reader, head, floor, most, runs, waiting); !added)
+        return fail(added.error());
       if (runs.size() > most) return std::optional<std::vector<FoundRun>>();
     }
     if (std::ssize(page->heads) < filter.limit) break;
@@ -179,7 +180,8 @@ Result<ConversationStart> start_of(const engine::TaskReader& reader, const Conve
     }
   }
   for (const task::TaskHead& head : heads.tasks) {
-    if (const auto added = add_runs(reader, head, floor, runs, waiting); !added) return fail(added.error());
+    if (const auto added = add_runs(reader, head, floor, kAllRuns, runs, waiting); !added)
+      return fail(added.error());
   }
   std::ranges::sort(runs, is_before);
   ConversationStart start{ConversationPlace(floor), {}, {}};

@@ -4,6 +4,7 @@
 // Threads: any; reads the store.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -24,7 +25,8 @@ struct FoundRun {
 // The run after the stop `before`; nullopt: it has not begun.
 base::Result<std::optional<FoundRun>> run_after(const engine::TaskReader& reader, const task::TaskHead& head,
                                                 task::EventNumber before);
-// Every run that began after `floor`, in order, of those up to `most`; nullopt: there are more.
+inline constexpr std::size_t kAllRuns = std::numeric_limits<std::size_t>::max();
+// The runs that began after `floor`, in order; nullopt: they are more than `most`.
 base::Result<std::optional<std::vector<FoundRun>>> runs_since(const engine::TaskReader& reader,
                                                               const task::ContextRef& context,
                                                               base::Timestamp floor, std::size_t most);

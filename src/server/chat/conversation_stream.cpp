@@ -3,7 +3,6 @@
 #include <spdlog/spdlog.h>
 
 #include <atomic>
-#include <limits>
 #include <utility>
 
 #include "base/guarded.h"
@@ -23,7 +22,7 @@ constexpr std::size_t kLookBytes = 10 << 20;
 // The first runs that the place does not know. Tells the place when those that it knows began.
 base::Result<Found> unknown_runs(const engine::TaskReader& reader, const task::ContextRef& context,
                                  ConversationPlace& place) {
-  auto runs = runs_since(reader, context, place.floor(), std::numeric_limits<std::size_t>::max());
+  auto runs = runs_since(reader, context, place.floor(), kAllRuns);
   if (!runs) return base::fail(runs.error());
   Found found;
   std::size_t bytes = 0;

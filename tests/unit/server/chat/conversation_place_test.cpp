@@ -50,6 +50,19 @@ TEST_CASE("ConversationPlace: a run of a read id is dropped once the floor cover
   CHECK(read->place.prefix() == "1010000;b@0;c@0;");
 }
 
+TEST_CASE("ConversationPlace: an id of a busy conversation stays short, and can be read") {
+  ConversationPlace place;
+  for (int i = 0; i < 1'000; ++i) {
+    place.add(run("0123456789abcdef0123456789abcdef" + std::to_string(i)), base::from_ms(1'000'000 + i));
+  }
+  CHECK(place.prefix().size() < 4'000);
+  const auto read = ConversationPlace::read(place.prefix() + ":0");
+  REQUIRE(read);
+  CHECK(read->place.knows(run("0123456789abcdef0123456789abcdef999"), base::from_ms(1'000'999)));
+  CHECK(read->place.knows(run("0123456789abcdef0123456789abcdef100"), base::from_ms(1'000'100)));
+  CHECK_FALSE(read->place.knows(run("next"), base::from_ms(1'001'000)));
+}
+
 TEST_CASE("ConversationPlace: text that is no id is refused") {
   for (const char* text : {"", "5", "5;", ";:0", "x;:0", "-1;:0", "5;a;:0", "5;@1;:0", "5;a@-1;:0",
                            "5;a@x;:0", "5;t", "5;t:", "5;:1", "5;t:x"}) {
