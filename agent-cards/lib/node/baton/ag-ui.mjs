@@ -5,7 +5,7 @@
 //   import { following } from 'baton/ag-ui.mjs';
 //   const FollowingAgent = following(HttpAgent);
 //   const agent = new FollowingAgent({ url: 'https://agents.example.com/agents/assistant/ag-ui', threadId });
-//   agent.connectAgent(); // shows the conversation, and then each of its runs, whoever begins them
+//   agent.connectAgent(); // shows the conversation, and then each of its runs
 //
 // A run whose connection is lost continues after the last event that arrived, and so does a followed conversation. Each
 // event comes once.
@@ -29,7 +29,7 @@ const pause = (ms, signal) =>
 
 const isEventStream = (response) =>
   response.ok && /^text\/event-stream\b/i.test(response.headers.get('content-type') ?? '');
-// What a later request may not meet again: a server or proxy that is starting, or has too much to do.
+// A later request may succeed: a server or proxy is starting, or has too much to do.
 const mayPass = (status) => status === 408 || status === 429 || status >= 500;
 const isEnd = (data) => /"type":\s*"(RUN_FINISHED|RUN_ERROR)"/.test(data);
 
@@ -120,8 +120,8 @@ export const following = (HttpAgent) =>
   class FollowingAgent extends HttpAgent {
     constructor(config) {
       super(config);
-      this.fetch = lasting(config.fetch ?? ((url, init) => fetch(url, init)));
       this.plainFetch = config.fetch ?? ((url, init) => fetch(url, init));
+      this.fetch = lasting(this.plainFetch);
       /** @type {AbortController | null} */
       this.follows = null;
     }
@@ -159,7 +159,7 @@ export const following = (HttpAgent) =>
       try {
         return await super.runAgent(parameters, subscriber);
       } finally {
-        // The conversation begins anew with its messages, of which this run's are some.
+        // The conversation begins anew with its messages, and with those of this run among them.
         if (wasFollowing) this.connectAgent().catch(() => {});
       }
     }
