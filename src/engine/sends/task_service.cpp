@@ -259,11 +259,12 @@ constexpr int kBeginningMax = 100;  // events of a run up to its message
 base::Result<Accepted> TaskService::earlier_send(const task::SendDigest& digest) const {
   const auto send = store_.earlier_send(digest);
   if (!send) return fail(send.error());
-  const auto head = reader_.head(send->task);
-  if (!head) return fail(head.error());
-  // The send's own events end with its message.
+  // The send's own events end with its message. The head is read after them, so that a task that is removed
+  // meanwhile is not found, instead of having no events.
   const auto events = reader_.events(send->task, send->before, 3);
   if (!events) return fail(events.error());
+  const auto head = reader_.head(send->task);
+  if (!head) return fail(head.error());
   task::EventNumber before = send->before, after = before;
   for (const task::Event& event : *events) {
     after = event.number;
