@@ -316,7 +316,7 @@ void Client::follow(const Sent& sent) {
       while (!stream->cut && !stream->ended && !process.stopping()) {
         if (!stream->has_news) {
           world_.fibers.wait(stream->news,
-                             world_.fibers.now() + std::chrono::seconds(process.stopping() ? 0 : 30));
+                             world_.fibers.now() + std::chrono::seconds(process.stopping() ? 0 : 5));
           // Nothing wakes this stream when the process stops. It polls, as a server does.
           if (!stream->has_news) continue;
         }
