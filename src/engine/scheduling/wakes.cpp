@@ -13,6 +13,7 @@ constexpr base::Duration kLongest = std::chrono::minutes(1);
 
 void Wakes::at(base::Timestamp time, task::TaskKey task, task::TurnNumber turn, const std::string& account) {
   const bool is_next = state_.with([&](State& state) {
+    if (has_later(state, task, turn)) return false;
     const Entry entry(time, task, turn);
     drop(state, task);
     state.of_task.emplace(task, std::pair(entry, account));
@@ -23,8 +24,15 @@ void Wakes::at(base::Timestamp time, task::TaskKey task, task::TurnNumber turn, 
   if (is_next) timers_.post([this] { fire(); });
 }
 
-void Wakes::forget(task::TaskKey task) {
-  state_.with([&](State& state) { drop(state, task); });
+void Wakes::forget(task::TaskKey task, task::TurnNumber turn) {
+  state_.with([&](State& state) {
+    if (!has_later(state, task, turn)) drop(state, task);
+  });
+}
+
+bool Wakes::has_later(const State& state, task::TaskKey task, task::TurnNumber turn) {
+  const auto known = state.of_task.find(task);
+  return known != state.of_task.end() && std::get<task::TurnNumber>(known->second.first) > turn;
 }
 
 void Wakes::drop(State& state, task::TaskKey task) {

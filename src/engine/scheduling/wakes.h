@@ -27,10 +27,12 @@ class Wakes {
   Wakes(base::EventLoop& timers, const base::Clock& clock, int room, Wake wake)
       : timers_(timers), clock_(clock), room_(room), wake_(std::move(wake)) {}
 
-  // Wakes the task at this time, at once if it is past; replaces an earlier time. Does not check has_room.
-  // `account`: as task::account_of says.
+  // Wakes the task at this time, at once if it is past. Replaces the time of the same or an earlier turn, but
+  // not that of a later one: a node that takes tasks over reports turns that may have ended meanwhile. Does
+  // not check has_room. `account`: as task::account_of says.
   void at(base::Timestamp time, task::TaskKey task, task::TurnNumber turn, const std::string& account);
-  void forget(task::TaskKey task);
+  // Forgets the time of this turn or of an earlier one.
+  void forget(task::TaskKey task, task::TurnNumber turn);
 
   // Whether one more task may wait: neither all callers nor this one have as many waiting tasks as they may.
   bool has_room(const std::string& account) const;
@@ -47,6 +49,8 @@ class Wakes {
   };
 
   static void drop(State& state, task::TaskKey task);
+  // Whether a turn after this one waits.
+  static bool has_later(const State& state, task::TaskKey task, task::TurnNumber turn);
   void fire();
 
   base::EventLoop& timers_;

@@ -472,13 +472,13 @@ void TurnRunner::go_on(const task::TaskHead& head) {
     return wakes_.at(*head.waits.until, head.key, head.turn, std::string(task::account_of(head.caller)));
   }
   if (head.turn_state != task::TurnState::queued) return;
-  wakes_.forget(head.key);
+  wakes_.forget(head.key, head.turn);
   quarantine_.release(head.key);
   scheduler_.enqueue_again(head.key, claim_of(head));
 }
 
 void TurnRunner::withdraw(const task::TaskHead& head) {
-  wakes_.forget(head.key);
+  wakes_.forget(head.key, head.turn);
   scheduler_.remove(head.key, claim_of(head));
   clear_suspicion(head.key);
 }

@@ -285,13 +285,15 @@ TEST_CASE("Wakes: each task is woken once, in order of time, when the clock has 
   wakes.at(now + base::Duration(20), {2}, {1}, "ann");
   wakes.at(now + base::Duration(10), {3}, {1}, "ann");
   wakes.at(now + base::Duration(5), {1}, {2}, "ann");
+  wakes.at(now + base::Duration(6), {1}, {1}, "ann");  // late news of an earlier turn
+  wakes.forget({1}, {1});
   CHECK_FALSE(wakes.has_room("bob"));
-  wakes.forget({3});
+  wakes.forget({3}, {1});
   CHECK(wakes.has_room("ann"));
   wakes.set_caller_max(2);
   CHECK_FALSE(wakes.has_room("ann"));
   CHECK(wakes.has_room("bob"));
-  wakes.forget({4});
+  wakes.forget({4}, {1});
   CHECK(wakes.count() == 2);
   clock.advance(base::Duration(20));
   timers.start();
