@@ -160,7 +160,9 @@ std::vector<Case> a2a() {
 
 void feed_agui(agents::FunctionTurn& turn, const Texts& events) {
   protocol::agui::RunReader reader;
-  agents::RunRelay relay(turn, 8u << 20);
+  agents::SinkGate gate(std::make_shared<NullSink>());
+  agents::TurnOutput output(gate, turn.input().reply_ids);
+  agents::RunRelay relay(turn.input(), output, 8u << 20);
   for (const std::string& text : events) {
     auto pieces = reader.take(text);
     REQUIRE_MESSAGE(pieces, (pieces ? "" : pieces.error().for_caller));

@@ -1,0 +1,163 @@
+#include "agents/agui/agui_turn.h"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/agent_bench.h"
+#include "support/patience.h"
+#include "support/recording_sink.h"
+#include "unit/outbound/raw_server.h"
+
+namespace agui_turn_test {
+
+using namespace baton;
+using test::AgentBench;
+using test::patience;
+using test::RawServer;
+using test::RecordingSink;
+
+namespace {
+
+constexpr const char* kHead = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
+constexpr const char* kEnd = "data: {\"type\":\"RUN_FINISHED\",\"threadId\":\"t\",\"runId\":\"r\"}\n\n";
+
+std::string said(const std::string& text) {
+  return R"(data: {"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":")" + text + "\"}\n\n";
+}
+
+std::string replies(const RecordingSink& sink) {
+  std::string all;
+  for (const agents::SaidReply& reply : sink.replies()) all += reply.text;
+  return all;
+}
+
+// An endpoint's agent on its own loop, with a server that does what a test wants.
+struct Bench {
+  explicit Bench(RawServer::Answer answer) : server(std::move(answer)) {
+    settings.endpoint.url = server.url();
+    settings.turn_timeout = std::chrono::duration_cast<decltype(settings.turn_timeout)>(patience());
+    rules.policy.allow_private = true;
+    loop.start();
+  }
+
+  agents::Executor& executor() {
+    if (!made) made = agents::agui_executor({loop, pool}, settings, rules);
+    return *made;
+  }
+  test::RunningTest start(agents::Turn turn = AgentBench::turn_of("hi")) {
+    test::RunningTest running;
+    running.turn = executor().start(std::move(turn), running.sink);
+    return running;
+  }
+
+  RawServer server;
+  agents::AgentSettings settings;
+  outbound::Rules rules;
+  base::EventLoop loop{"turns"};
+  base::WorkerPool pool{"turn-work", 2, 100};
+  std::unique_ptr<agents::Executor> made;
+};
+
+bool wait_for(const std::atomic<bool>& flag) {
+  const auto until = std::chrono::steady_clock::now() + patience();
+  while (!flag && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+  return flag;
+}
+
+}  // namespace
+
+TEST_CASE("AguiTurn: a cancel closes the open calls, and like an end from outside the connection") {
+  std::atomic<bool> is_closed{false};
+  Bench bench([&](RawServer& self, int connection) {
+    RawServer::say(connection,
+                   kHead + said("well") +
+                       "data: {\"type\":\"TOOL_CALL_CHUNK\",\"toolCallId\":\"c\",\"toolCallName\":\"look\","
+                       "\"delta\":\"{}\"}\n\ndata: {\"type\":\"TOOL_CALL_END\",\"toolCallId\":\"c\"}\n\n");
+    self.be_silent(connection);
+    is_closed = true;
+  });
+  const auto has_called = [](const RecordingSink& sink) { return !sink.events().empty(); };
+  auto canceled = bench.start();
+  REQUIRE(canceled.sink->wait_until(has_called));
+  canceled.turn->cancel();
+  REQUIRE(canceled.sink->wait_finished());
+  CHECK(canceled.sink->ending() == "canceled");
+  REQUIRE(canceled.sink->events().size() == 2);
+  CHECK(std::holds_alternative<task::ToolResult>(canceled.sink->events()[1]));
+  CHECK(wait_for(is_closed));
+
+  is_closed = false;
+  auto dropped = bench.start();
+  REQUIRE(dropped.sink->wait_until(has_called));
+  bench.made.reset();  // a running turn does not need its executor
+  dropped.turn.reset();
+  CHECK(wait_for(is_closed));
+  CHECK_FALSE(dropped.sink->finished());
+}
+
+TEST_CASE("AguiTurn: turns that are dropped in any state leave nothing behind") {
+  const std::string large = said(std::string(100'000, 'x'));
+  Bench bench(
+      [&](RawServer&, int connection) { RawServer::say(connection, kHead + said("well") + large + kEnd); });
+  std::vector<test::RunningTest> all;
+  for (int i = 0; i < 200; ++i) {
+    all.push_back(bench.start());
+    if (i % 3 == 0) all.back().turn->cancel();
+    if (i % 2 == 0) all.back().turn.reset();
+    if (i % 50 == 7) REQUIRE(all.back().sink->wait_finished());
+  }
+  for (const auto& running : all) {
+    if (running.turn) REQUIRE(running.sink->wait_finished());
+    CHECK(running.sink->outcomes().size() <= 1);
+  }
+  all.clear();
+  for (int i = 0; i < 20; ++i) all.push_back(bench.start());
+  bench.pool.stop();
+  bench.loop.stop();
+}
+
+TEST_CASE("AguiTurn: long events, which another thread decodes, are told in their order") {
+  const std::string large(100'000, 'x');
+  Bench bench([&](RawServer&, int connection) {
+    RawServer::say(connection, kHead + said("a") + said(large) + said("b") + said("c") + said(large) + kEnd);
+  });
+  const auto running = bench.start();
+  REQUIRE(running.sink->wait_finished());
+  CHECK(running.sink->ending() == "done");
+  CHECK(replies(*running.sink) == "a" + large + "bc" + large);
+
+  Bench broken([&](RawServer&, int connection) {
+    RawServer::say(connection, kHead + said(large) + "data: \"" + large + "\"\n\n");
+  });
+  const auto failed = broken.start();
+  REQUIRE(failed.sink->wait_finished());
+  CHECK(failed.sink->ending().starts_with("the remote agent's answer is invalid: "));
+}
+
+TEST_CASE("AguiTurn: while its output has no room the server has to wait, and nothing is lost") {
+  constexpr int kPieces = 3'000;
+  std::atomic<int> sent{0};
+  const std::string piece = said(std::string(1'000, 'x'));
+  Bench bench([&](RawServer&, int connection) {
+    RawServer::say(connection, kHead);
+    for (; sent < kPieces && RawServer::say(connection, piece); ++sent) {
+    }
+    RawServer::say(connection, kEnd);
+  });
+  const auto sink = std::make_shared<RecordingSink>();
+  sink->fill();
+  const auto turn = bench.executor().start(AgentBench::turn_of("hi"), sink);
+  REQUIRE(sink->wait_until([](const auto& now) { return now.refused_room() && !now.replies().empty(); }));
+  CHECK(sent < kPieces);
+  sink->make_room();
+  REQUIRE(sink->wait_finished());
+  CHECK(replies(*sink).size() == kPieces * 1'000);
+}
+
+}  // namespace agui_turn_test
