@@ -7,6 +7,7 @@
 
 #include "base/base64.h"
 #include "base/sha256.h"
+#include "jose/base64url.h"
 #include "json/document.h"
 #include "json/writer.h"
 #include "server/admission/access.h"
@@ -28,14 +29,6 @@ constexpr Seconds kNormalTime{900}, kTimeMax{86'400};
 
 bool is_user(std::string_view user) {
   return !user.empty() && check_tenant(user).has_value();
-}
-
-std::string base64url(std::string_view bytes) {
-  std::string text = base::encode_base64(bytes);
-  std::ranges::replace(text, '+', '-');
-  std::ranges::replace(text, '/', '_');
-  while (text.ends_with('=')) text.pop_back();
-  return text;
 }
 
 // Reads the token's claims. Does not check the signature.
@@ -70,7 +63,7 @@ std::string make_page_token(const PageGrant& grant, std::string_view secret) {
     out.member("caller", grant.caller.value).member("user", grant.user).optional("agent", grant.agent);
     out.member("until", std::chrono::duration_cast<Seconds>(grant.until.time_since_epoch()).count());
   });
-  const std::string text = std::string(kBegin) + base64url(claims);
+  const std::string text = std::string(kBegin) + jose::encode_base64url(claims);
   return text + "." + base::hmac_sha256(secret, text);
 }
 

@@ -1,0 +1,70 @@
+// Key: a public or private key, and the signatures of JOSE's algorithms with it (RFC 7518, RFC 8037).
+//
+// Keys that are too weak are no keys: RSA below 2,048 bits or above 8,192, an even exponent or one below 3, a
+// point that is not on its curve. Symmetric keys do not exist here, so a public key can never serve as the
+// secret of an HMAC. Threads: any; immutable, and copies share one key.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+
+struct evp_pkey_st;
+
+namespace baton::jose {
+
+// `es384` only verifies: its signatures take 20 times as long as those of `es256`.
+enum class Algorithm { rs256, ps256, es256, es384, eddsa };
+
+std::string_view name_of(Algorithm algorithm);
+// Returns nullopt for every other name, such as "none" and "HS256".
+std::optional<Algorithm> algorithm_named(std::string_view name);
+
+class Key {
+ public:
+  enum class Type { rsa, p256, p384, ed25519 };
+
+  // A public key from the bytes of its JWK's members: big-endian numbers, for curves of exactly the curve's
+  // size. Fails with invalid_argument.
+  static base::Result<Key> rsa(std::string_view modulus, std::string_view exponent);
+  static base::Result<Key> ec(Type curve, std::string_view x, std::string_view y);
+  static base::Result<Key> ed25519(std::string_view x);
+  // A private key in PKCS #8 or SEC 1, or a public key. Fails with invalid_argument; the error has nothing of
+  // the text.
+  static base::Result<Key> from_pem(const std::string& pem);
+  // A new private key; RSA has 2,048 bits.
+  static base::Result<Key> generate(Type type);
+
+  Type type() const { return type_; }
+  bool can_sign() const { return is_private_; }
+  // Whether signatures of the algorithm are made with keys of this type.
+  bool fits(Algorithm algorithm) const;
+
+  // `signature`: as in a JWS, for ECDSA the two numbers. False, too, if the key does not fit.
+  bool verifies(Algorithm algorithm, std::string_view text, std::string_view signature) const;
+  // Fails with invalid_argument if the key does not fit or is public, or for es384.
+  base::Result<std::string> sign(Algorithm algorithm, std::string_view text) const;
+
+  // The key's public members as a JSON object without blanks, in the order of RFC 7638, section 3.2.
+  std::string public_members() const;
+  // The key's name: the base64url of the SHA-256 of those (RFC 7638).
+  std::string thumbprint() const;
+
+ private:
+  using Handle = std::shared_ptr<evp_pkey_st>;  // shared by all copies of a key
+  Key(Handle handle, Type type, bool is_private)
+      : handle_(std::move(handle)), type_(type), is_private_(is_private) {}
+  static base::Result<Key> checked(Handle handle, bool is_private);
+
+  Handle handle_;
+  Type type_;
+  bool is_private_;
+};
+
+// The SHA-256 of the bytes: 32 bytes.
+std::string sha256(std::string_view bytes);
+
+}  // namespace baton::jose
