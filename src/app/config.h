@@ -19,6 +19,7 @@
 #include "outbound/byte_budget.h"
 #include "outbound/proxy.h"
 #include "outbound/rules.h"
+#include "server/admission/jwt_claims.h"
 #include "server/grpc/limits.h"
 #include "server/shared/options.h"
 
@@ -63,6 +64,7 @@ struct Config {
   outbound::ByteBudget::Options outbound_budget;  // for their answers
   outbound::Limits outbound_limits;
   std::vector<ConfiguredToken> tokens;
+  std::vector<server::Issuer> issuers;  // authorization servers whose tokens are accepted
   std::optional<bool> allow_anonymous;
   bool allow_readable_secrets = false;  // allow files with tokens that every user can read
   double queue_share = 0.25;  // the share of queue places, streams and replies for one of several callers
@@ -81,10 +83,10 @@ struct Config {
 
   // Returns true if the server listens only on a loopback address.
   bool on_loopback() const;
-  // Returns true if any token belongs to a caller.
-  bool has_caller_tokens() const;
-  // Returns the configured value; by default, anonymous callers are allowed if no token belongs to a caller.
-  bool anonymous_allowed() const { return allow_anonymous.value_or(!has_caller_tokens()); }
+  // Returns true if callers can have a token: of the configuration, or of an issuer.
+  bool has_callers() const;
+  // Returns the configured value; by default, anonymous callers are allowed if no caller can have a token.
+  bool anonymous_allowed() const { return allow_anonymous.value_or(!has_callers()); }
 };
 
 }  // namespace baton::app

@@ -117,6 +117,68 @@ void write_tokens(Writer& out) {
   });
 }
 
+void write_issuers(Writer& out) {
+  const auto described = [&](std::string_view name, std::string_view help, auto&& type) {
+    out.key(name).object([&] {
+      out.member("description", help);
+      type();
+    });
+  };
+  const auto text = [&](std::string_view name, std::string_view help) {
+    described(name, help, [&] { out.member("type", "string").member("minLength", 1); });
+  };
+  const auto choice = [&](std::string_view name, std::string_view help, std::vector<std::string> choices) {
+    described(name, help, [&] { out.key("enum").strings(choices); });
+  };
+  // A text, or a list of texts.
+  const auto names = [&](std::string_view name, std::string_view help,
+                         std::vector<std::string> choices = {}) {
+    const auto item = [&] {
+      out.member("type", "string").member("minLength", 1);
+      if (!choices.empty()) out.key("enum").strings(choices);
+    };
+    described(name, help, [&] {
+      out.key("anyOf").array([&] {
+        out.object(item);
+        out.object([&] { out.member("type", "array").member("minItems", 1).key("items").object(item); });
+      });
+    });
+  };
+  const auto entry = [&] {
+    out.member("type", "object").key("properties").object([&] {
+      text("issuer", "URL of the authorization server, exactly as its tokens name it in iss");
+      names(
+          "audience",
+          "Audiences (aud) of tokens for this server; the default is public_url and the URLs of its agents");
+      text("keys", "URL or file of its key set (JWK); the default is found by its discovery document");
+      names("algorithms", "Algorithms of its signatures; the default is all but ES384",
+            {"RS256", "PS256", "ES256", "ES384", "EdDSA"});
+      choice("typ",
+             "Type of its access tokens: at+jwt (the default), or any for servers that write JWT or none",
+             {"at+jwt", "any"});
+      described("skew_s", "Seconds that its clock may differ from ours; the default is 60",
+                [&] { out.member("type", "integer").member("minimum", 0).member("maximum", 600); });
+      text("subject_claim", "Claim that identifies the caller; the default is sub");
+      text("roles_claim", "Claim with roles, or a path such as realm_access.roles; the default is roles");
+      names("viewer_roles", "Roles that may read the operator API");
+      names("operator_roles", "Roles that may act through the operator API");
+      text("scope_prefix", "Text before the names of Baton's scopes in its tokens, such as baton:");
+      names("scopes", "Scopes that each of its tokens has, even if it names none",
+            {"send", "read", "cancel", "operate"});
+      names("agents", "Agents that its tokens are valid for; the default is all");
+      text("agents_claim", "Claim that names the agents that a token is valid for; tokens need it then");
+    });
+    out.key("required").array([&] { out.string("issuer"); });
+    out.member("additionalProperties", false);
+  };
+  out.key("issuers").object([&] {
+    out.member("description", "Authorization servers whose access tokens (JWT) are accepted")
+        .member("type", "array")
+        .key("items")
+        .object(entry);
+  });
+}
+
 }  // namespace
 
 std::string config_schema() {
@@ -143,6 +205,7 @@ std::string config_schema() {
     out.key("properties").object([&] {
       out.key("$schema").object([&] { out.member("type", "string"); });
       write_tokens(out);
+      write_issuers(out);
       write_all(sections[""]);
       for (const auto& [name, list] : sections) {
         if (name.empty()) continue;

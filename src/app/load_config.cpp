@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "agents/delegate_urls.h"
+#include "app/config_issuers.h"
 #include "app/config_tokens.h"
 #include "app/database_url.h"
 #include "app/files.h"
@@ -22,7 +23,7 @@
 namespace baton::app {
 namespace {
 
-constexpr std::string_view kTokens = "tokens";
+constexpr std::string_view kTokens = "tokens", kIssuers = "issuers";
 // Environment variables of Baton that are not settings.
 const std::vector<std::string> kOtherVariables{"BATON_CONFIG", "BATON_URL", "BATON_TOKEN", "BATON_AGENT",
                                                "BATON_PUSH_KEY"};
@@ -113,6 +114,11 @@ class Loader {
                       wrong_in_file("/tokens" + std::string(pointer), what);
                     });
         note_inline_secrets(member);
+      } else if (path == kIssuers) {
+        config().issuers =
+            read_issuers(member, folder_of_file(), [&](std::string_view pointer, std::string_view what) {
+              wrong_in_file("/issuers" + std::string(pointer), what);
+            });
       } else if (const Setting* setting = dotted ? nullptr : find_setting(path)) {
         note_given(*setting, Source::file);
         if (const auto problem = set_from_json(config(), *setting, member))
@@ -154,7 +160,7 @@ class Loader {
       const std::string_view rest = setting.path.substr(prefix.size());
       here.emplace_back(rest.substr(0, rest.find('.')));
     }
-    if (prefix.empty()) here.emplace_back(kTokens);
+    if (prefix.empty()) here.insert(here.end(), {std::string(kTokens), std::string(kIssuers)});
     // Prefers the same name in another section to a similar name in this one.
     for (const Setting& setting : settings()) {
       if (last_name(setting.path) == name || setting.path == name)
@@ -194,7 +200,20 @@ class Loader {
                     wrong(name + " " + std::string(pointer), what);
                   });
     }
+    known.push_back(variable_of(kIssuers));
+    take_issuers(known.back());
     warn_of_misspelt(known);
+  }
+
+  void take_issuers(const std::string& variable) {
+    const auto found = sources_.environment.find(variable);
+    if (found == sources_.environment.end()) return;
+    const auto document = json::Document::parse_view(found->second);
+    if (!document) return wrong(variable, "must be a JSON list, like `issuers` in the configuration file");
+    config().issuers =
+        read_issuers(document->root(), {}, [&](std::string_view pointer, std::string_view what) {
+          wrong(variable + " " + std::string(pointer), what);
+        });
   }
 
   // Only warns, because other programs may set variables that begin with our name.
@@ -278,7 +297,11 @@ class Loader {
     check_database();
     check_traces();
     check_secrets();
-    if (!c.anonymous_allowed() && c.tokens.empty()) {
+    for (const server::Issuer& issuer : c.issuers) {
+      if (issuer.audiences.empty() && c.server.public_url.empty())
+        wrong("issuers", issuer.url + " needs an audience, as there is no public_url");
+    }
+    if (!c.anonymous_allowed() && c.tokens.empty() && c.issuers.empty()) {
       wrong("allow_anonymous",
             "is false and no token is configured, so nobody could call the server. Configure a token or "
             "allow anonymous calls");
@@ -332,7 +355,7 @@ class Loader {
       if (!server::is_network(proxy))
         wrong("proxies", "must be an address or network such as 10.0.0.7, 10.0.0.0/8 or 2001:db8::/32");
     }
-    if (!c.on_loopback() && !c.has_caller_tokens() && !c.allow_anonymous) {
+    if (!c.on_loopback() && !c.has_callers() && !c.allow_anonymous) {
       wrong("host", c.host +
                         " can be reached from other machines, and no caller's token is configured, so anyone "
                         "who reaches it could use every agent. Configure tokens, or pass --allow-anonymous");
@@ -347,9 +370,10 @@ class Loader {
 
 }  // namespace
 
-bool Config::has_caller_tokens() const {
-  return std::ranges::any_of(tokens,
-                             [](const ConfiguredToken& token) { return token.role == server::Role::calls; });
+bool Config::has_callers() const {
+  return !issuers.empty() || std::ranges::any_of(tokens, [](const ConfiguredToken& token) {
+    return token.role == server::Role::calls;
+  });
 }
 
 std::string StoreOptions::name_of_node() const {

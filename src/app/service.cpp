@@ -69,8 +69,20 @@ notify::NotifierOptions webhook_options(const Config& config, const Dependencies
   return options;
 }
 
-server::ServerOptions server_options(const Config& config) {
+// Null without issuers.
+std::shared_ptr<server::JwtIssuers> jwt_issuers(const Config& config, const Dependencies& dependencies,
+                                                engine::Engine& engine) {
+  if (config.issuers.empty()) return nullptr;
+  return std::make_shared<server::JwtIssuers>(
+      dependencies.clock, dependencies.steady_clock,
+      [&engine](std::chrono::milliseconds time, std::function<void()> work) {
+        engine.after(time, std::move(work));
+      });
+}
+
+server::ServerOptions server_options(const Config& config, std::shared_ptr<server::TokenSource> jwt) {
   server::ServerOptions options = config.server;
+  options.jwt = std::move(jwt);
   options.anonymous = config.anonymous_allowed();
   options.any_host = options.hosts.empty() && !config.on_loopback();
   options.version = kVersion;
@@ -140,7 +152,8 @@ Service::Service(const Config& config, const Dependencies& dependencies, const h
                 [this](const notify::DeliveryQueue& queue, const store::Delivery& delivery) {
                   return notify::render_a2a(queue, delivery, links_);
                 }),
-      options_(server_options(config)),
+      jwt_(jwt_issuers(config, dependencies, engine_)),
+      options_(server_options(config, jwt_)),
       readers_("log-read", 2, static_cast<std::size_t>(limits.connections_max) + 1,
                base::ThreadPriority::prompt),
       answers_(config.answers_bytes_max, kAnswersWaiting, kAnswerWait, readers_, engine_.timers()),
@@ -186,6 +199,7 @@ Service::Service(const Config& config, const Dependencies& dependencies, const h
   pipeline_.set_nodes(&nodes_);
   pipeline_.set_operators(&operators_, &operator_options_, !has_own_listener(config));
   admit(config);
+  if (jwt_) issuer_keys_.emplace(*jwt_, config.proxy, dependencies.calls);
 }
 
 // Drains the engine before the notifier is destroyed, because the engine wakes it.
@@ -329,12 +343,13 @@ void Service::admit(const Config& config) {
   for (const ConfiguredToken& token : config.tokens) callers.insert(token.caller);
   if (config.anonymous_allowed()) callers.insert(task::kAnonymous.value);
   const auto share_of = [&](int all) {
-    if (callers.size() < 2) return 0;
+    if (callers.size() < 2 && config.issuers.empty()) return 0;
     return std::max(1, static_cast<int>(config.queue_share * all));
   };
   std::vector<server::Token> tokens = tokens_of(config);
   if (!dev_token_.empty()) tokens.push_back({dev_token_, {kDevOperator}, {}, server::Role::operates});
   options_.tokens = std::move(tokens);
+  if (jwt_) jwt_->set(config.issuers, config_.server.public_url);
   options_.streams.set_max(share_of(limits_.streams_max));
   options_.replies.set_max(share_of(limits_.connections_max));
   engine_.set_caller_queue_max(share_of(config.engine.queue_max));
@@ -350,9 +365,12 @@ void Service::look_at_cards() const {
 void Service::reload(const LoadedConfig& loaded) {
   std::vector<std::string> problems = loaded.problems;
   // Callers need a token if any token belongs to a caller, so that cannot change without a restart.
-  if (problems.empty() && loaded.config.has_caller_tokens() != config_.has_caller_tokens()) {
-    problems.emplace_back("adding the first caller's token, or removing the last one, requires a restart");
+  if (problems.empty() && loaded.config.has_callers() != config_.has_callers()) {
+    problems.emplace_back(
+        "adding the first caller's token or issuer, or removing the last one, requires a restart");
   }
+  if (problems.empty() && loaded.config.issuers.empty() != config_.issuers.empty())
+    problems.emplace_back("adding the first issuer, or removing the last one, requires a restart");
   // Agents must not get these variables, and agents whose cards are unchanged keep their environment.
   if (problems.empty() && loaded.config.cards.secret_variables != config_.cards.secret_variables) {
     problems.emplace_back("changing token_env requires a restart");
@@ -441,6 +459,7 @@ void Service::more_metrics(base::MetricsText& out) const {
   dependencies_.breakers.add_to(out);
   dependencies_.answers.add_to(out);
   nodes_.add_to(out);
+  if (jwt_) jwt_->add_to(out);
   if (dependencies_.exporter != nullptr) dependencies_.exporter->add_to(out);
   if (!is_postgres(config_.store.database)) add_database_size(out, config_.store.database);
   add_process_metrics(out);

@@ -15,6 +15,7 @@
 #include "agents/command/process_host.h"
 #include "app/exit_deadline.h"
 #include "app/grpc_relay.h"
+#include "app/issuer_keys.h"
 #include "app/load_config.h"
 #include "app/supervisor.h"
 #include "base/clock.h"
@@ -96,6 +97,7 @@ class Service {
   notify::WebhookLinks links_;  // the URL is set once the address is known, before webhooks are rendered
   engine::Engine engine_;
   notify::Notifier notifier_;
+  const std::shared_ptr<server::JwtIssuers> jwt_;  // shared with the options; null without issuers
   server::ServerOptions options_;
   base::WorkerPool readers_;
   server::AnswerBudget answers_;
@@ -112,6 +114,7 @@ class Service {
   server::operate::Facts operator_facts_;
   const server::operate::Routes operators_;
   server::Pipeline pipeline_;
+  std::optional<IssuerKeys> issuer_keys_;  // none without issuers
 };
 
 }  // namespace baton::app

@@ -12,6 +12,8 @@ namespace {
 
 // The scheme of Baton's own tokens.
 constexpr const char* kBearer = "bearer";
+// The schemes of authorization servers: openId, openId2 and so on.
+const std::string kOpenId = "openId";
 
 // The part of a card that depends on the caller.
 struct Shown {
@@ -47,7 +49,14 @@ Shown shown_of(const ServedCard& served) {
   own.name = kBearer;
   own.kind = task::SecurityScheme::Kind::http;
   own.scheme = kBearer;
-  if (served.bearer == ServedCard::Bearer::required) shown.security = {{{kBearer, {}}}};
+  for (const std::string& url : served.discovery_urls) {
+    task::SecurityScheme& issuer = shown.schemes.emplace_back();
+    issuer.name = kOpenId + (shown.schemes.size() == 2 ? "" : std::to_string(shown.schemes.size() - 1));
+    issuer.kind = task::SecurityScheme::Kind::open_id_connect;
+    issuer.connect_url = url;
+  }
+  if (served.bearer != ServedCard::Bearer::required) return shown;
+  for (const task::SecurityScheme& each : shown.schemes) shown.security.push_back({{each.name, {}}});
   return shown;
 }
 

@@ -20,10 +20,12 @@ struct ServedCard {
   std::string json_rpc_url;     // ends with a slash, unlike REST's
   std::string rest_url;         // no slash at its end
   std::string grpc_url;
-  bool push = true;              // webhooks are switched on
-  Bearer bearer = Bearer::none;  // not shown if the card has security schemes of its own
-  bool extended = false;         // the form for authenticated callers
-  bool has_callers = true;       // callers can authenticate; else no extended card is offered
+  bool push = true;  // webhooks are switched on
+  // These two are not shown if the card has security schemes of its own.
+  Bearer bearer = Bearer::none;
+  std::vector<std::string> discovery_urls = {};  // of the authorization servers (OpenID Connect)
+  bool extended = false;                         // the form for authenticated callers
+  bool has_callers = true;                       // callers can authenticate; else no extended card is offered
 };
 
 enum class CardView {

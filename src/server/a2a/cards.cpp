@@ -24,7 +24,12 @@ ServedCard served_card(const Services& services, const task::AgentCard& card, co
   ServedCard served{card, urls.json_rpc, urls.rest, urls.grpc};
   served.push = services.engine.settings().push_enabled;
   const ServerOptions& options = services.options;
-  served.has_callers = options.tokens.has_callers();
+  served.has_callers = options.has_callers();
+  if (options.jwt) {
+    for (const TokenSource::Issuer& each : options.jwt->issuers())
+      served.discovery_urls.push_back(each.url + (each.url.ends_with('/') ? "" : "/") +
+                                      ".well-known/openid-configuration");
+  }
   if (!options.anonymous) {
     served.bearer = ServedCard::Bearer::required;
   } else if (served.has_callers) {

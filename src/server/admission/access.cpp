@@ -34,14 +34,24 @@ bool origin_allowed(const ServerOptions& options, std::string_view origin) {
   });
 }
 
-// Returns null for an unknown token.
-const Token* find_token(const std::vector<Token>& tokens, std::string_view authorization) {
+// The token of the request. A configured one is never destroyed, so its pointer owns nothing.
+TokenSource::Found find_token(const ServerOptions& options, std::string_view authorization) {
   const std::string_view given = bearer_token(authorization);
+  if (given.empty()) return {};
   const Token* known = nullptr;
-  for (const Token& token : tokens) {
-    if (!given.empty() && equal_in_constant_time(given, token.secret)) known = &token;
+  for (const Token& token : options.tokens.now()) {
+    if (equal_in_constant_time(given, token.secret)) known = &token;
   }
-  return known;
+  if (known != nullptr) return {TokenPtr(TokenPtr(), known)};
+  return options.jwt ? options.jwt->find(given) : TokenSource::Found();
+}
+
+// The error for a request without a valid token. `wanted`: what is missing, for the caller.
+base::Error no_token(const TokenSource::Found& found, std::string_view wanted) {
+  if (found.is_pending)
+    return {base::ErrorCode::unavailable, "the token cannot be checked at the moment; try again",
+            found.reason};
+  return {base::ErrorCode::unauthenticated, std::string(wanted), found.reason};
 }
 
 ChildAgents child_agents_of(const Token& token) {
@@ -106,18 +116,17 @@ base::Result<Identity> identify(const ServerOptions& options, const http::Reques
     return base::fail(base::ErrorCode::unauthenticated, "only one Authorization header is allowed");
   }
   const std::vector<Token>& tokens = options.tokens.now();
-  if (const std::string_view of_page = page_token(request);
-      !of_page.empty() && options.tokens.has_callers()) {
+  if (const std::string_view of_page = page_token(request); !of_page.empty() && options.has_callers()) {
     auto page = identify_page(tokens, of_page, agent, base::SystemClock().now());
     if (!page) return base::fail(std::move(page.error()));
     return Identity{std::move(page->caller), child_agents_of(page->signer)};
   }
   if (options.anonymous && authorization.empty()) return Identity{task::kAnonymous, nullptr};
-  const Token* known = find_token(tokens, authorization);
+  const TokenSource::Found found = find_token(options, authorization);
+  const Token* const known = found.token.get();
   // If no caller has a token, unknown tokens are ignored: many clients send one anyway.
-  if (!known && options.anonymous && !options.tokens.has_callers())
-    return Identity{task::kAnonymous, nullptr};
-  if (!known) return base::fail(base::ErrorCode::unauthenticated, "a valid bearer token is required");
+  if (!known && options.anonymous && !options.has_callers()) return Identity{task::kAnonymous, nullptr};
+  if (!known) return base::fail(no_token(found, "a valid bearer token is required"));
   if (known->role == Role::views)
     return base::fail(base::ErrorCode::permission_denied,
                       "this token may only read: calling agents requires a caller's token");
@@ -135,22 +144,28 @@ base::Result<task::Caller> authenticate(const ServerOptions& options, const http
   return std::move(identity->caller);
 }
 
-const Token* own_token(const ServerOptions& options, const http::Request& request) {
+TokenPtr own_token(const ServerOptions& options, const http::Request& request) {
   if (has_two_authorizations(request)) return nullptr;
-  const Token* known = find_token(options.tokens.now(), request.header("Authorization"));
-  return known != nullptr && known->role == Role::calls ? known : nullptr;
+  TokenPtr known = find_token(options, request.header("Authorization")).token;
+  return known && known->role == Role::calls && !known->secret.empty() ? known : nullptr;
 }
 
 base::Result<Operator> authenticate_operator(const ServerOptions& options, const http::Request& request) {
   if (has_two_authorizations(request))
     return base::fail(base::ErrorCode::unauthenticated, "only one Authorization header is allowed");
-  const Token* known = find_token(options.tokens.now(), request.header("Authorization"));
-  if (!known)
-    return base::fail(base::ErrorCode::unauthenticated, "a viewer's or operator's bearer token is required");
+  const TokenSource::Found found = find_token(options, request.header("Authorization"));
+  const Token* const known = found.token.get();
+  if (!known) return base::fail(no_token(found, "a viewer's or operator's bearer token is required"));
   if (known->role == Role::calls)
     return base::fail(base::ErrorCode::permission_denied,
                       "this token belongs to a caller: a viewer's or operator's token is required");
   return Operator{known->caller.value, known->role == Role::operates};
+}
+
+bool await_token(const ServerOptions& options, const http::Request& request, std::function<void()> done) {
+  if (!options.jwt) return false;
+  const std::string_view given = bearer_token(request.header("Authorization"));
+  return !given.empty() && options.jwt->await(given, std::move(done));
 }
 
 bool is_of_own_page(const ServerOptions& options, const http::Request& request) {
@@ -165,11 +180,12 @@ bool is_of_own_page(const ServerOptions& options, const http::Request& request) 
 
 bool may_send_body(const ServerOptions& options, const http::Request& head) {
   const std::vector<Token>& tokens = options.tokens.now();
-  if (tokens.empty() || (options.anonymous && !options.tokens.has_callers())) return true;
+  const bool has_tokens = !tokens.empty() || options.has_callers();
+  if (!has_tokens || (options.anonymous && !options.has_callers())) return true;
   if (const std::string_view of_page = page_token(head); !of_page.empty())
     return caller_of_page(tokens, of_page, {}, base::SystemClock().now()).has_value();
   const std::string_view authorization = head.header("Authorization");
-  return authorization.empty() ? options.anonymous : find_token(tokens, authorization) != nullptr;
+  return authorization.empty() ? options.anonymous : find_token(options, authorization).token != nullptr;
 }
 
 bool origin_may_call(const ServerOptions& options, const http::Request& request) {

@@ -3,6 +3,8 @@
 // Threads: any; immutable.
 #pragma once
 
+#include <functional>
+
 #include "base/error.h"
 #include "http/http_server.h"
 #include "server/shared/options.h"
@@ -11,8 +13,9 @@ namespace baton::server {
 
 // The caller identified by the request's bearer token, or kAnonymous. A page's token (page_tokens.h) may
 // stand in the query of a GET instead, as `access_token`: browsers' EventSource and images have no headers.
-// Fails with unauthenticated (no token or an unknown one) or permission_denied (a token for other agents, or
-// a viewer's). Tokens are compared in time independent of where they differ.
+// Fails with unauthenticated (no token or an unknown one), permission_denied (a token for other agents, or a
+// viewer's) or unavailable (it cannot be checked now). `for_log` has the reason, if there is more. Tokens are
+// compared in time independent of where they differ.
 base::Result<task::Caller> authenticate(const ServerOptions& options, const http::Request& request,
                                         const task::AgentName& agent);
 
@@ -25,8 +28,13 @@ struct Identity {
 base::Result<Identity> identify(const ServerOptions& options, const http::Request& request,
                                 const task::AgentName& agent);
 
-// Returns the request's token if it is a caller's (Role::calls), else null. Page tokens do not count.
-const Token* own_token(const ServerOptions& options, const http::Request& request);
+// Returns the request's token if it is a caller's (Role::calls) of the configuration, else null. Page tokens
+// do not count.
+TokenPtr own_token(const ServerOptions& options, const http::Request& request);
+
+// Calls `done` once the keys that the request's token needs are fetched, or after two seconds. Returns false,
+// and does not call it, if the token needs none.
+bool await_token(const ServerOptions& options, const http::Request& request, std::function<void()> done);
 
 bool equal_in_constant_time(std::string_view given, std::string_view secret);
 

@@ -21,8 +21,9 @@ class WrongTokens {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  // Records a wrong token from this address. Returns how long to delay its refusal.
-  std::chrono::milliseconds noted(std::string_view from_address, Time now) {
+  // Records a wrong token from this address. `reason`: why it is wrong; empty: it is unknown. Returns how
+  // long to delay its refusal.
+  std::chrono::milliseconds noted(std::string_view from_address, std::string_view reason, Time now) {
     const std::string address = network_of(from_address);
     int before = 0;
     const int tries = minutes_.with([&](auto& minutes) {
@@ -39,7 +40,8 @@ class WrongTokens {
     });
     if (tries == 1) {
       base::log_warn({{"address", address.empty() ? "unknown" : address}},
-                     "refused an invalid token; {} in the minute before", before);
+                     "refused an invalid token{}{}; {} in the minute before", reason.empty() ? "" : ": ",
+                     reason, before);
     }
     return tries > kQuickOnes ? kWait : std::chrono::milliseconds(0);
   }

@@ -1,6 +1,7 @@
 #include "server/pipeline/observed_exchange.h"
 
 #include "server/admission/access.h"
+#include "server/admission/resource_metadata.h"
 
 namespace baton::server {
 ObservedExchange::ObservedExchange(const Services& services, std::shared_ptr<http::Exchange> exchange)
@@ -21,6 +22,7 @@ void ObservedExchange::reached(const agents::Agent& agent, Protocol protocol) {
 
 void ObservedExchange::reply(http::Reply reply) {
   count(reply.status, reply.body.size());
+  complete_challenge(services_.options, request(), reply);
   reply.headers = with_cors(std::move(reply.headers));
   exchange_->reply(std::move(reply));
 }

@@ -33,6 +33,8 @@ constexpr std::array kOwnPaths{
     PathRow{Place::root, "POST", "/tokens", Stage::tokens},    // a token for a page
     PathRow{Place::root, "POST, GET", "/mcp[/]", Stage::mcp, Head::refused},  // all agents, as tools
     PathRow{Place::root, "GET", "/mcp/server-card", Stage::server_card},
+    PathRow{Place::root, "GET", "/.well-known/oauth-protected-resource[/]", Stage::resource},
+    PathRow{Place::root, "GET", "/.well-known/oauth-protected-resource/{path...}", Stage::resource},
     PathRow{Place::root, "GET", "/.well-known/ard.json", Stage::catalog},
     PathRow{Place::root, "GET", "/.well-known/ai-catalog.json", Stage::catalog},  // until ARD 0.9
 

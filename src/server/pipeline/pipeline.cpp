@@ -10,6 +10,7 @@
 #include "server/admission/hosts.h"
 #include "server/admission/page_tokens.h"
 #include "server/admission/reach.h"
+#include "server/admission/resource_metadata.h"
 #include "server/chat/conversation_events.h"
 #include "server/chat/conversation_paths.h"
 #include "server/console/console.h"
@@ -129,7 +130,12 @@ void Pipeline::handle(std::shared_ptr<http::Exchange> way_back) const {
     return exchange->reply(operator_error(request, 404, kNothing));
   }
   if (is_preflight) return exchange->reply(preflight(services_.options, request));
-  route(exchange);
+  if (!wait_for_token(exchange, [this, exchange] { route(exchange); })) route(exchange);
+}
+
+// The stage token. Returns false if there is nothing to wait for; else calls `go_on` later.
+bool Pipeline::wait_for_token(const ExchangePtr& exchange, const std::function<void()>& go_on) const {
+  return await_token(services_.options, exchange->request(), [exchange, go_on] { exchange->block(go_on); });
 }
 
 void Pipeline::handle_operator(std::shared_ptr<http::Exchange> way_back) const {
@@ -151,6 +157,12 @@ void Pipeline::serve_operators(const ExchangePtr& exchange, const ServerOptions&
   if (find_operators(request).is(Stage::console)) return exchange->reply(console::reply_to(request));
   if (!is_open_.load(std::memory_order_acquire))
     return exchange->reply(operate::error_reply(503, "starting"));
+  const auto call = [this, exchange, &options] { call_operator(exchange, options); };
+  if (!wait_for_token(exchange, call)) call();
+}
+
+void Pipeline::call_operator(const ExchangePtr& exchange, const ServerOptions& options) const {
+  const http::Request& request = exchange->request();
   const auto who = authenticate_operator(options, request);
   if (who) {
     exchange->use_reserve();  // so that callers' streams cannot keep operators out
@@ -206,6 +218,8 @@ void Pipeline::serve_root(const ExchangePtr& exchange, const PathMatch& found) c
       return serve_server_card(exchange, nullptr);
     case Stage::catalog:
       return serve_catalog(exchange);
+    case Stage::resource:
+      return serve_resource(exchange, found["path"]);
     case Stage::start_page:
       return serve_start(exchange);
     case Stage::chat_page:
@@ -323,12 +337,17 @@ std::chrono::milliseconds Pipeline::note_wrong_token(const http::Request& reques
   const bool names_token =
       !request.header("Authorization").empty() || std::ranges::any_of(request.query, in_query);
   const bool tried = error.code == base::ErrorCode::unauthenticated && names_token;
+  if (error.code == base::ErrorCode::unavailable) {
+    note_refusal(request, "its token cannot be checked: the keys of its issuer are missing");
+    return std::chrono::milliseconds(0);
+  }
   if (!tried) {
     const bool has_token = error.code == base::ErrorCode::permission_denied;
     note_refusal(request, has_token ? "its token is not valid for this agent" : "it has no valid token");
     return std::chrono::milliseconds(0);
   }
-  return wrong_tokens_.noted(client_address(services_.options, request), std::chrono::steady_clock::now());
+  return wrong_tokens_.noted(client_address(services_.options, request), error.for_log,
+                             std::chrono::steady_clock::now());
 }
 
 template <class Refuse>
@@ -382,6 +401,20 @@ void Pipeline::serve_server_card(const ExchangePtr& exchange, const agents::Agen
   exchange->reply(discovery::server_card_reply(services_, exchange->request(), agent));
 }
 
+// For everybody, like cards.
+void Pipeline::serve_resource(const ExchangePtr& exchange, std::string_view path) const {
+  exchange->leave_headers();
+  const std::string whole = path.empty() ? std::string() : "/" + std::string(path);
+  const bool is_agents = whole.starts_with(kAgents);
+  const std::string resource = resource_path(whole);
+  const std::string_view name = is_agents ? std::string_view(resource).substr(kAgents.size()) : "";
+  const agents::Agent* const agent = is_agents ? agent_named(name.substr(0, name.find('/'))) : nullptr;
+  if (!services_.options.jwt || resource != whole || (is_agents && agent == nullptr))
+    return exchange->reply(plain_error(404, kNothing));
+  exchange->reply(metadata_reply(services_.options, exchange->request(), resource,
+                                 agent == nullptr ? std::string() : agent->shown_card()->name));
+}
+
 void Pipeline::serve_agents(const ExchangePtr& exchange) const {
   const http::Request& request = exchange->request();
   if (!origin_may_call(services_.options, request)) {
@@ -399,7 +432,7 @@ void Pipeline::serve_tokens(const ExchangePtr& exchange) const {
   const http::Request& request = exchange->request();
   if (!is_of_own_page(services_.options, request))
     return exchange->reply(plain_error(403, "web pages of other origins may not request page tokens"));
-  const Token* const by = own_token(services_.options, request);
+  const TokenPtr by = own_token(services_.options, request);
   if (by == nullptr) {
     const base::Error error{base::ErrorCode::unauthenticated, "a caller's own bearer token is required", {}};
     return refuse_caller(request, error, [exchange, error] { exchange->reply(refusal(error)); });

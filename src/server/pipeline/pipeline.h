@@ -5,6 +5,7 @@
 //   host          before anything is done for the request: a page whose domain was made to resolve to this
 //                 machine may not even learn what is served (hosts.h).
 //   preflight     browsers send it without a token, and for any path.
+//   token         a token whose issuer's keys are being fetched waits for them, for at most two seconds.
 //   route         before the caller is known: a token may be for some agents only, and a refusal has the form
 //                 of the binding and version that the path names.
 //   origin        before the token: no page may use one that its browser adds.
@@ -102,11 +103,14 @@ class Pipeline {
   void serve_root(const ExchangePtr& exchange, const PathMatch& found) const;
   void serve_agent(const ExchangePtr& exchange, const Target& target, const PathMatch& found) const;
   void serve_operators(const ExchangePtr& exchange, const ServerOptions& options) const;
+  void call_operator(const ExchangePtr& exchange, const ServerOptions& options) const;
+  bool wait_for_token(const ExchangePtr& exchange, const std::function<void()>& go_on) const;
   Target target_of(const http::Request& request) const;
   const agents::Agent* agent_named(std::string_view name) const;
   // Finds the row of a path below an agent.
   static PathMatch find_below(const Target& target, std::string_view method);
   void serve_start(const ExchangePtr& exchange) const;
+  void serve_resource(const ExchangePtr& exchange, std::string_view path) const;
   void serve_agents(const ExchangePtr& exchange) const;
   void serve_tokens(const ExchangePtr& exchange) const;
   void serve_card(const ExchangePtr& exchange, const Target& target) const;

@@ -91,6 +91,7 @@ http::Reply plain_error(int status, std::string_view reason) {
 http::Reply refusal(const base::Error& error) {
   if (error.code == base::ErrorCode::unauthenticated) return plain_error(401, error.for_caller);
   if (error.code == base::ErrorCode::permission_denied) return plain_error(403, error.for_caller);
+  if (error.code == base::ErrorCode::unavailable) return plain_error(503, error.for_caller);
   return plain_error(404, error.for_caller);
 }
 

@@ -26,7 +26,8 @@ std::string_view name_of_status(int status);
 // The error that the connection layer answers with this status.
 base::ErrorCode code_of_status(int status);
 
-// The answer to a refusal by `authenticate` or for a path: 401 with WWW-Authenticate, 403 or 404.
+// The answer to a refusal by `authenticate` or for a path: 401 with WWW-Authenticate, 403, 404 or
+// 503.
 http::Reply refusal(const base::Error& error);
 
 }  // namespace baton::server

@@ -10,6 +10,8 @@
 
 #include "base/guarded.h"
 #include "server/shared/caller_shares.h"
+#include "server/shared/scopes.h"
+#include "server/shared/token_source.h"
 #include "task/task.h"
 
 namespace baton::server {
@@ -18,13 +20,14 @@ namespace baton::server {
 // the operator API, acts through it, and may call agents.
 enum class Role { calls, views, operates };
 
-// A static bearer token.
+// A bearer token and its rights.
 struct Token {
-  std::string secret;
+  std::string secret;  // empty for a token that is not in the configuration
   task::Caller caller;
   std::vector<std::string> agents;  // the agents it is valid for; empty: all
   Role role = Role::calls;
   bool binds_children = false;  // its tasks may delegate to `agents` only
+  Scopes scopes = Scopes::all();
 };
 
 // The agents that a caller's tasks may delegate to; null: any.
@@ -40,8 +43,7 @@ class TokenList {
   TokenList& operator=(std::vector<Token> tokens);
 
   const std::vector<Token>& now() const { return *state_->now.load(std::memory_order_acquire); }
-  // Whether any token is a caller's (Role::calls). If none is, an unknown token is treated as no token where
-  // anonymous callers are admitted.
+  // Whether any token is a caller's (Role::calls).
   bool has_callers() const;
 
  private:
@@ -65,6 +67,8 @@ struct ChatOptions {
 
 struct ServerOptions {
   TokenList tokens;
+  // Further tokens; null: there are none. Shared by the options of callers and operators.
+  std::shared_ptr<TokenSource> jwt = nullptr;
   bool anonymous = true;  // callers without a token are admitted as "anonymous"
   bool cors = true;
   // "*": any; "loopback": pages of the caller's own machine.
@@ -81,6 +85,10 @@ struct ServerOptions {
   bool trusts_method_names = false;         // accepts A2A 1.0 methods without A2A-Version
   std::chrono::milliseconds mcp_handle_after{5'000};  // MCP: a longer call becomes a handle
   std::string version;                                // of this program
+
+  // Whether callers can have a token. If none can, an unknown token is treated as no token where anonymous
+  // callers are admitted.
+  bool has_callers() const { return tokens.has_callers() || jwt != nullptr; }
 };
 
 }  // namespace baton::server

@@ -59,6 +59,7 @@ enum class Stage {
   card,
   catalog,
   server_card,
+  resource,  // metadata of RFC 9728
   plan,
   extended_card,
   conversations,

@@ -16,19 +16,19 @@ TEST_CASE("WrongTokens: an address with many wrong tokens is blocked for a minut
   WrongTokens tokens;
   const WrongTokens::Time start = WrongTokens::Time() + std::chrono::hours(1);
   for (int i = 0; i < WrongTokens::kQuickOnes; ++i)
-    CHECK(tokens.noted("192.0.2.1", start) == milliseconds(0));
-  CHECK(tokens.noted("192.0.2.1", start + seconds(59)) == WrongTokens::kWait);
-  CHECK(tokens.noted("192.0.2.2", start) == milliseconds(0));
-  CHECK(tokens.noted("192.0.2.1", start + seconds(60)) == milliseconds(0));
+    CHECK(tokens.noted("192.0.2.1", "", start) == milliseconds(0));
+  CHECK(tokens.noted("192.0.2.1", "", start + seconds(59)) == WrongTokens::kWait);
+  CHECK(tokens.noted("192.0.2.2", "", start) == milliseconds(0));
+  CHECK(tokens.noted("192.0.2.1", "", start + seconds(60)) == milliseconds(0));
 }
 
 TEST_CASE("WrongTokens: addresses of one IPv6 network count as one") {
   WrongTokens tokens;
   const WrongTokens::Time now = WrongTokens::Time() + std::chrono::hours(1);
   for (int i = 0; i < WrongTokens::kQuickOnes; ++i)
-    CHECK(tokens.noted("2001:db8::" + std::to_string(i), now) == milliseconds(0));
-  CHECK(tokens.noted("2001:db8:0:0:ffff::1", now) == WrongTokens::kWait);
-  CHECK(tokens.noted("2001:db8:0:1::1", now) == milliseconds(0));
+    CHECK(tokens.noted("2001:db8::" + std::to_string(i), "", now) == milliseconds(0));
+  CHECK(tokens.noted("2001:db8:0:0:ffff::1", "", now) == WrongTokens::kWait);
+  CHECK(tokens.noted("2001:db8:0:1::1", "", now) == milliseconds(0));
 }
 
 TEST_CASE("CallerShares: a caller's share is bounded across all its tenants") {

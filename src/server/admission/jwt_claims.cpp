@@ -1,0 +1,199 @@
+#include "server/admission/jwt_claims.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/text.h"
+#include "json/document.h"
+#include "server/shared/endpoint.h"
+
+namespace baton::server {
+namespace {
+
+using json::Value;
+using Names = std::vector<std::string>;
+
+constexpr char kSubjectBegin = '\x01';
+constexpr std::size_t kSubjectMax = 256;
+constexpr std::size_t kActorsMax = 5;
+constexpr double kSecondsMax = 253'402'300'800;  // the year 10000
+
+tl::unexpected<base::Error> refused_claims(std::string reason) {
+  return base::fail(base::ErrorCode::unauthenticated, "a valid bearer token is required", std::move(reason));
+}
+
+// The claim of this name, or else the member that a path such as "realm_access.roles" leads to.
+Value claim_at(Value claims, std::string_view name) {
+  if (const Value whole = claims[name]; !whole.missing()) return whole;
+  Value at = claims;
+  while (!name.empty()) {
+    const std::size_t end = std::min(name.find('.'), name.size());
+    at = at[name.substr(0, end)];
+    name.remove_prefix(std::min(end + 1, name.size()));
+  }
+  return at;
+}
+
+// The names in a claim: a list of strings, or a string with blanks between them.
+Names names_in(Value claim) {
+  Names names;
+  for (const Value each : claim) {
+    if (each.is_string()) names.push_back(each.str());
+  }
+  std::string_view text = claim.string();
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    if (end > 0) names.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return names;
+}
+
+bool share_one(const Names& one, const Names& other) {
+  return std::ranges::any_of(
+      one, [&](const std::string& name) { return std::ranges::find(other, name) != other.end(); });
+}
+
+// A NumericDate: seconds since 1970, perhaps with a fraction.
+std::optional<base::Timestamp> time_in(Value claim) {
+  const auto seconds = claim.real();
+  if (!seconds || !(*seconds >= 0) || *seconds > kSecondsMax) return std::nullopt;
+  return base::from_ms(static_cast<std::int64_t>(*seconds * 1'000));
+}
+
+// The agents that an audience opens; nullopt: it is not ours. An empty list: all.
+std::optional<Names> agents_of(const Issuer& issuer, std::string_view public_url, std::string_view audience) {
+  if (!issuer.audiences.empty()) {
+    if (std::ranges::find(issuer.audiences, audience) != issuer.audiences.end()) return Names();
+    return std::nullopt;
+  }
+  while (public_url.ends_with('/')) public_url.remove_suffix(1);
+  if (public_url.empty() || !audience.starts_with(public_url)) return std::nullopt;
+  std::string_view rest = audience.substr(public_url.size());
+  if (rest.empty() || rest == "/" || rest == "/mcp") return Names();
+  if (!rest.starts_with(kAgents)) return std::nullopt;
+  rest.remove_prefix(kAgents.size());
+  if (rest.ends_with("/mcp")) rest.remove_suffix(4);
+  if (rest.ends_with('/')) rest.remove_suffix(1);
+  if (rest.empty() || rest.find('/') != std::string_view::npos) return std::nullopt;
+  return Names{std::string(rest)};
+}
+
+// The agents that the token's audiences open together.
+std::optional<Names> agents_by_audience(const Issuer& issuer, std::string_view public_url, Value audience) {
+  std::optional<Names> all;
+  Names each;
+  if (audience.is_string()) {
+    each.push_back(audience.str());
+  } else {
+    for (const Value one : audience) {
+      if (one.is_string()) each.push_back(one.str());
+    }
+  }
+  for (const std::string& one : each) {
+    auto opened = agents_of(issuer, public_url, one);
+    if (!opened) continue;
+    if (opened->empty()) return Names();
+    if (!all) all.emplace();
+    all->push_back(std::move(opened->front()));
+  }
+  return all;
+}
+
+// Those of `agents` that `more` has, too; an empty list is all. Returns false if none are left.
+bool narrow(Names& agents, const Names& more) {
+  if (more.empty()) return true;
+  if (agents.empty()) {
+    agents = more;
+    return true;
+  }
+  std::erase_if(agents, [&](const std::string& name) { return std::ranges::find(more, name) == more.end(); });
+  return !agents.empty();
+}
+
+Role role_of(const Issuer& issuer, Value claims) {
+  if (issuer.operator_roles.empty() && issuer.viewer_roles.empty()) return Role::calls;
+  const Names roles = names_in(claim_at(claims, issuer.roles_claim));
+  if (share_one(roles, issuer.operator_roles)) return Role::operates;
+  return share_one(roles, issuer.viewer_roles) ? Role::views : Role::calls;
+}
+
+// `scope` is RFC 9068's; Entra and Okta write `scp`.
+Scopes scopes_of(const Issuer& issuer, Value claims) {
+  Scopes scopes = issuer.scopes;
+  for (const char* claim : {"scope", "scp"}) {
+    for (const std::string& name : names_in(claims[claim])) {
+      if (name.starts_with(issuer.scope_prefix))
+        scopes.add(std::string_view(name).substr(issuer.scope_prefix.size()));
+    }
+  }
+  return scopes;
+}
+
+Names actors_of(Value claims) {
+  Names actors;
+  for (Value act = claims["act"]; act.is_object() && actors.size() < kActorsMax; act = act["act"])
+    actors.push_back(act["sub"].str());
+  return actors;
+}
+
+bool is_subject(std::string_view subject) {
+  return !subject.empty() && subject.size() <= kSubjectMax && base::is_utf8(subject) &&
+         std::ranges::all_of(subject, [](unsigned char c) { return c >= 0x20 && c != 0x7f; });
+}
+
+}  // namespace
+
+task::Caller caller_of(std::string_view issuer, std::string_view subject) {
+  return {std::string(issuer) + kSubjectBegin + std::string(subject)};
+}
+
+bool is_access_token(const Issuer& issuer, std::string_view typ) {
+  constexpr std::string_view kMedia = "application/";
+  if (base::begins_with(typ, kMedia)) typ.remove_prefix(kMedia.size());
+  if (base::same_word(typ, "at+jwt")) return true;
+  return issuer.any_typ && (typ.empty() || base::same_word(typ, "JWT"));
+}
+
+base::Result<Claimed> read_claims(const Issuer& issuer, std::string_view public_url, std::string_view text,
+                                  base::Timestamp now) {
+  const auto document = json::Document::parse_view(text, {.depth_max = 20});
+  if (!document || !document->root().is_object()) return refused_claims("its claims are not a JSON object");
+  const Value claims = document->root();
+  for (const Value member : claims) {
+    if (claims.repeats(member.key())) return refused_claims("it repeats a claim");
+  }
+  if (claims["iss"].string() != issuer.url) return refused_claims("iss is another issuer");
+  auto agents = agents_by_audience(issuer, public_url, claims["aud"]);
+  if (!agents) return refused_claims("aud is not this server");
+  const auto expires = time_in(claims["exp"]);
+  if (!expires) return refused_claims("it has no exp");
+  if (*expires + issuer.skew <= now) return refused_claims("it has expired");
+  for (const char* name : {"nbf", "iat"}) {
+    const Value claim = claims[name];
+    if (claim.missing()) continue;
+    const auto at = time_in(claim);
+    if (!at) return refused_claims(std::string(name) + " is not a time");
+    if (*at > now + issuer.skew) return refused_claims(std::string(name) + " is in the future");
+  }
+  const std::string_view subject = claim_at(claims, issuer.subject_claim).string();
+  if (!is_subject(subject)) return refused_claims("it has no usable subject");
+  const bool left = narrow(*agents, issuer.agents);
+  if (!left) return refused_claims("it is for none of the issuer's agents");
+  if (!issuer.agents_claim.empty()) {
+    const Names named = names_in(claim_at(claims, issuer.agents_claim));
+    if (named.empty() || !narrow(*agents, named))
+      return refused_claims("its agents claim names no agent of the issuer's");
+  }
+  Claimed claimed;
+  claimed.token.caller = caller_of(issuer.url, subject);
+  claimed.token.agents = std::move(*agents);
+  claimed.token.role = role_of(issuer, claims);
+  claimed.token.scopes = scopes_of(issuer, claims);
+  claimed.until = *expires + issuer.skew;
+  claimed.actors = actors_of(claims);
+  return claimed;
+}
+
+}  // namespace baton::server

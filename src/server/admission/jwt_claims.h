@@ -1,0 +1,57 @@
+// Claims: what the claims of an issuer's access token mean (RFC 7519, RFC 9068), as rules per issuer.
+//
+// The signature has been checked before. Threads: any; pure.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "jose/key.h"
+#include "server/shared/options.h"
+
+namespace baton::server {
+
+// An authorization server whose access tokens are accepted.
+struct Issuer {
+  std::string url;                     // the claim `iss`, byte by byte
+  std::vector<std::string> audiences;  // one must be in `aud`; empty: the resources below public_url
+  std::vector<jose::Algorithm> algorithms{jose::Algorithm::rs256, jose::Algorithm::ps256,
+                                          jose::Algorithm::es256, jose::Algorithm::eddsa};
+  bool any_typ = false;  // accepts `typ` JWT and none, too, not only at+jwt
+  std::chrono::seconds skew{60};
+  std::string subject_claim = "sub";
+  std::string roles_claim = "roles";  // a claim's name, or a path of members, separated by dots
+  std::vector<std::string> viewer_roles, operator_roles;  // the roles' names at the issuer
+  std::string scope_prefix;         // of the names of scopes: "baton:" makes send "baton:send"
+  Scopes scopes;                    // every token has these
+  std::vector<std::string> agents;  // that its tokens are valid for; empty: all
+  std::string agents_claim;         // names the token's agents; empty: no claim does
+  std::string keys_url;             // of the key set; empty: found by discovery
+  std::string keys_file;            // the key set itself; empty: it is fetched
+
+  friend bool operator==(const Issuer&, const Issuer&) = default;
+};
+
+// The caller of a token: "<issuer>\x01<subject>", so that no two issuers share one.
+task::Caller caller_of(std::string_view issuer, std::string_view subject);
+
+struct Claimed {
+  Token token;                      // its secret is empty
+  base::Timestamp until{};          // `exp`, with the skew
+  std::vector<std::string> actors;  // who acts for the caller (RFC 8693), the last one first
+};
+
+// The names in `typ` that access tokens may have.
+bool is_access_token(const Issuer& issuer, std::string_view typ);
+
+// Reads the claims, a JSON object. `public_url`: of this server; empty: only `audiences` count. A token whose
+// only fitting audience is an agent's own URL is valid for that agent alone. Fails with unauthenticated;
+// `for_log` has the reason.
+base::Result<Claimed> read_claims(const Issuer& issuer, std::string_view public_url, std::string_view claims,
+                                  base::Timestamp now);
+
+}  // namespace baton::server

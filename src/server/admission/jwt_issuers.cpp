@@ -1,0 +1,267 @@
+#include "server/admission/jwt_issuers.h"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "base/log.h"
+#include "base/loggable.h"
+#include "jose/jws.h"
+#include "json/document.h"
+
+namespace baton::server {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr milliseconds kWaitMax{2'000};  // of a request, for keys
+constexpr seconds kLook{60};             // the longest wait between two looks at what is due
+constexpr seconds kRetryFirst{5}, kRetryMax{300};
+constexpr std::size_t kTriesMax = 8;  // keys that a token without `kid` is tried with
+
+TokenSource::Found not_valid(std::string reason) {
+  return {nullptr, false, std::move(reason)};
+}
+
+// The issuer that the token names. Nothing is believed yet.
+std::string issuer_in(std::string_view claims) {
+  const auto document = json::Document::parse_view(claims, {.depth_max = 20});
+  return document ? document->root()["iss"].str() : std::string();
+}
+
+bool same_place(const Issuer& one, const Issuer& other) {
+  return one.url == other.url && one.keys_url == other.keys_url && one.keys_file == other.keys_file;
+}
+
+seconds pause_after(int failures) {
+  seconds pause = kRetryFirst;
+  for (int i = 1; i < failures && pause < kRetryMax; ++i) pause *= 2;
+  return std::min(pause, kRetryMax);
+}
+
+}  // namespace
+
+struct JwtIssuers::Waiter {
+  std::function<void()> done;
+  std::atomic<bool> is_called{false};
+  void call() {
+    if (!is_called.exchange(true)) std::exchange(done, {})();
+  }
+};
+
+JwtIssuers::JwtIssuers(const base::Clock& clock, const base::Clock& steady, After after)
+    : clock_(clock), steady_(steady), after_(std::move(after)) {}
+
+void JwtIssuers::set(std::vector<server::Issuer> issuers, std::string public_url) {
+  state_.with([&](State& state) {
+    std::vector<Tracked> tracked;
+    for (server::Issuer& each : issuers) {
+      Tracked& one = tracked.emplace_back();
+      for (const Tracked& old : state.issuers) {
+        if (same_place(*old.rules, each)) one = old;
+      }
+      if (!each.keys_file.empty()) one.due = {};
+      one.rules = std::make_shared<const server::Issuer>(std::move(each));
+    }
+    state.issuers = std::move(tracked);
+    state.public_url = std::move(public_url);
+    state.known.clear();
+    ++state.generation;
+  });
+  if (on_due_) on_due_();
+}
+
+std::vector<TokenSource::Issuer> JwtIssuers::issuers() const {
+  return state_.with([](const State& state) {
+    std::vector<TokenSource::Issuer> shown;
+    for (const Tracked& each : state.issuers) shown.push_back({each.rules->url, each.rules->scope_prefix});
+    return shown;
+  });
+}
+
+JwtIssuers::Tracked* JwtIssuers::tracked(State& state, std::string_view issuer) const {
+  const auto found =
+      std::ranges::find_if(state.issuers, [&](const Tracked& each) { return each.rules->url == issuer; });
+  return found == state.issuers.end() ? nullptr : &*found;
+}
+
+TokenSource::Found JwtIssuers::find(std::string_view secret) {
+  if (!jose::looks_like_jws(secret)) return {};
+  const std::string digest = jose::sha256(secret);
+  const TokenPtr known = state_.with([&](State& state) -> TokenPtr {
+    const Known* const found = state.known.find(digest);
+    if (found == nullptr) return nullptr;
+    if (clock_.now() < found->expires && steady_.now() < found->until) return found->token;
+    state.known.erase(digest);
+    return nullptr;
+  });
+  return known ? Found{known} : verify(secret, digest);
+}
+
+TokenSource::Found JwtIssuers::verify(std::string_view secret, const std::string& digest) {
+  const auto jws = jose::parse_jws(secret);
+  if (!jws) return not_valid(jws.error().for_log);
+  std::shared_ptr<const server::Issuer> issuer;
+  Keys keys;
+  std::string public_url;
+  std::int64_t generation = 0;
+  state_.with([&](State& state) {
+    const Tracked* const named = tracked(state, issuer_in(jws->payload));
+    if (named == nullptr) return;
+    issuer = named->rules;
+    if (named->keys && steady_.now() < named->fetched + kAgeMax) keys = named->keys;
+    public_url = state.public_url;
+    generation = state.generation;
+  });
+  if (!issuer) return not_valid("iss is no issuer of the configuration");
+  if (std::ranges::find(issuer->algorithms, jws->algorithm) == issuer->algorithms.end())
+    return not_valid("its alg is not accepted from this issuer");
+  if (!is_access_token(*issuer, jws->typ)) return not_valid("its typ is not that of an access token");
+  if (!keys) {
+    (void)wants_keys(issuer->url);
+    return {nullptr, true, "the issuer's keys are not known"};
+  }
+  auto candidates = keys->candidates(jws->kid, jws->algorithm);
+  if (candidates.empty()) {
+    if (jws->kid.empty() || keys->has(jws->kid)) return not_valid("its key is for another algorithm");
+    if (wants_keys(issuer->url)) return {nullptr, true, "its key is not known yet"};
+    return not_valid("its key is none of the issuer's");
+  }
+  if (candidates.size() > kTriesMax) return not_valid("it has no kid, and the issuer has many keys");
+  if (std::ranges::none_of(candidates, [&](const jose::Jwk* key) { return jose::is_signed_by(*jws, *key); }))
+    return not_valid("its signature is wrong");
+  auto claimed = read_claims(*issuer, public_url, jws->payload, clock_.now());
+  if (!claimed) return not_valid(claimed.error().for_log);
+  if (!claimed->actors.empty()) {
+    std::string chain;
+    for (const std::string& actor : claimed->actors)
+      chain.append(chain.empty() ? "" : ", for ").append(base::loggable(actor));
+    base::log_info({{"caller", claimed->token.caller.value}}, "its token is used by {}", chain);
+  }
+  const TokenPtr token = std::make_shared<const Token>(std::move(claimed->token));
+  state_.with([&](State& state) {
+    if (state.generation == generation && state.known.find(digest) == nullptr)
+      state.known.put(digest, {token, claimed->until, steady_.now() + kKnownTime});
+  });
+  return {token};
+}
+
+bool JwtIssuers::wants_keys(const std::string& issuer) {
+  bool begins = false;
+  const bool comes = state_.with([&](State& state) {
+    Tracked* const named = tracked(state, issuer);
+    if (named == nullptr) return false;
+    const base::Timestamp now = steady_.now();
+    if (named->is_under_way || named->due <= now) return true;
+    if (named->has_tried && now < named->tried + kUnknownKeyPause) return false;
+    named->due = now;
+    begins = true;
+    return true;
+  });
+  if (begins && on_due_) on_due_();
+  return comes;
+}
+
+bool JwtIssuers::await(std::string_view secret, std::function<void()> done) {
+  if (!jose::looks_like_jws(secret) || !find(secret).is_pending) return false;
+  const auto jws = jose::parse_jws(secret);
+  auto waiter = std::make_shared<Waiter>();
+  waiter->done = std::move(done);
+  const bool waits = state_.with([&](State& state) {
+    const Tracked* const named = tracked(state, issuer_in(jws->payload));
+    const bool comes = named != nullptr && (named->is_under_way || named->due <= steady_.now());
+    std::erase_if(state.waiters, [](const auto& each) { return each->is_called.load(); });
+    if (!comes || state.waiters.size() >= kWaitersMax) return false;
+    state.waiters.push_back(waiter);
+    return true;
+  });
+  if (waits) after_(kWaitMax, [waiter] { waiter->call(); });
+  return waits;
+}
+
+std::optional<JwtIssuers::Due> JwtIssuers::next_due(milliseconds& wait) {
+  wait = kLook;
+  return state_.with([&](State& state) -> std::optional<Due> {
+    const base::Timestamp now = steady_.now();
+    for (Tracked& each : state.issuers) {
+      if (each.is_under_way) continue;
+      if (each.due > now) {
+        wait = std::min(wait, each.due - now);
+        continue;
+      }
+      each.is_under_way = each.has_tried = true;
+      each.tried = now;
+      return Due{each.rules->url, each.rules->keys_url, each.rules->keys_file};
+    }
+    return std::nullopt;
+  });
+}
+
+void JwtIssuers::took(const Due& due, const base::Result<Fetched>& fetched) {
+  base::Result<jose::JwkSet> set = base::fail(base::ErrorCode::internal, {});
+  if (fetched) {
+    set = jose::read_jwk_set(fetched->text);
+  } else {
+    set = base::fail(fetched.error());
+  }
+  std::vector<std::shared_ptr<Waiter>> waiters;
+  int failures = 0;
+  bool is_first = false;
+  state_.with([&](State& state) {
+    waiters.swap(state.waiters);
+    ++(set ? state.fetches : state.failures);
+    Tracked* const named = tracked(state, due.issuer);
+    if (named == nullptr) return;
+    named->is_under_way = false;
+    const base::Timestamp now = steady_.now();
+    if (!set) {
+      failures = ++named->failures;
+      named->due = now + pause_after(failures);
+      return;
+    }
+    is_first = named->keys == nullptr || named->failures > 0;
+    named->failures = 0;
+    named->fetched = now;
+    const seconds age =
+        std::clamp(fetched->max_age.count() > 0 ? fetched->max_age : kAgeUsual, kAgeMin, kAgeMax);
+    named->due = now + age * 4 / 5;
+    named->keys = std::make_shared<const jose::JwkSet>(std::move(*set));
+    state.known.clear();
+    ++state.generation;
+  });
+  const std::string name = base::loggable(due.issuer);
+  if (failures == 1)
+    base::log_warn({{"issuer", name}}, "its keys cannot be fetched: {}", set.error().for_caller);
+  if (is_first) base::log_info({{"issuer", name}}, "its keys are known");
+  for (const auto& waiter : waiters) waiter->call();
+}
+
+void JwtIssuers::add_to(base::MetricsText& out) const {
+  using Type = base::MetricsText::Type;
+  struct Age {
+    std::string issuer;
+    double seconds;
+  };
+  std::vector<Age> ages;
+  std::int64_t fetches = 0, failures = 0, known = 0;
+  state_.with([&](const State& state) {
+    fetches = state.fetches;
+    failures = state.failures;
+    known = static_cast<std::int64_t>(state.known.size());
+    for (const Tracked& each : state.issuers) {
+      const auto age = steady_.now() - each.fetched;
+      if (each.keys) ages.push_back({each.rules->url, std::chrono::duration<double>(age).count()});
+    }
+  });
+  out.family("baton_issuer_fetches_total", Type::counter,
+             "Fetches of the keys of authorization servers since start, by outcome.");
+  out.value({{"outcome", "taken"}}, fetches);
+  out.value({{"outcome", "failed"}}, failures);
+  out.family("baton_issuer_keys_age_seconds", Type::gauge,
+             "Time since the keys of an authorization server were fetched, in seconds.");
+  for (const Age& each : ages) out.value({{"issuer", each.issuer}}, each.seconds);
+  out.gauge("baton_issuer_tokens_known", "Verified tokens of authorization servers in memory.", known);
+}
+
+}  // namespace baton::server

@@ -1,0 +1,102 @@
+// JwtIssuers: accepts the access tokens of authorization servers, and knows when to fetch their keys.
+//
+// A token is verified once and then known until it expires, for at most five minutes, or until its issuer's
+// keys change. Keys are fetched ahead of their expiry; a token that names an unknown key causes a fetch, at
+// most once a minute for each issuer. If no fetch succeeds, the last keys serve for a day. It does no I/O:
+// whoever fetches asks `next_due` and reports with `took`.
+//
+// Threads: any. Lifetime: the clocks must outlive it.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/guarded.h"
+#include "base/lru.h"
+#include "base/metrics_text.h"
+#include "jose/jwk.h"
+#include "server/admission/jwt_claims.h"
+#include "server/shared/token_source.h"
+
+namespace baton::server {
+
+class JwtIssuers final : public TokenSource {
+ public:
+  // Runs work after a time; may drop it when the program ends.
+  using After = std::function<void(std::chrono::milliseconds, std::function<void()>)>;
+
+  // `clock`: for the times in tokens. `steady`: for the age of keys and of known tokens.
+  JwtIssuers(const base::Clock& clock, const base::Clock& steady, After after);
+
+  // Replaces the issuers. One whose keys come from the same place keeps them, but a file is read again.
+  void set(std::vector<server::Issuer> issuers, std::string public_url);
+
+  Found find(std::string_view secret) override;
+  bool await(std::string_view secret, std::function<void()> done) override;
+  std::vector<TokenSource::Issuer> issuers() const override;
+
+  // A fetch of an issuer's keys that must be made now. It is under way until `took`.
+  struct Due {
+    std::string issuer, keys_url, keys_file;  // as in Issuer
+  };
+  // The next fetch that is due; else sets `wait` to the time until one may be.
+  std::optional<Due> next_due(std::chrono::milliseconds& wait);
+  struct Fetched {
+    std::string text;                 // the key set
+    std::chrono::seconds max_age{0};  // as Cache-Control says; 0: it says nothing
+  };
+  // Reports the outcome. The log gets the reason of a failure.
+  void took(const Due& due, const base::Result<Fetched>& fetched);
+  // Called when a fetch becomes due earlier than `next_due` said. Set it before the first request; it must
+  // not block.
+  void set_on_due(std::function<void()> on_due) { on_due_ = std::move(on_due); }
+
+  void add_to(base::MetricsText& out) const;
+
+  static constexpr std::size_t kKnownMax = 10'000;
+  static constexpr std::size_t kWaitersMax = 1'000;
+  static constexpr std::chrono::minutes kKnownTime{5}, kUnknownKeyPause{1};
+  static constexpr std::chrono::seconds kAgeMin{300}, kAgeMax{86'400}, kAgeUsual{3'600};
+
+ private:
+  using Keys = std::shared_ptr<const jose::JwkSet>;  // shared with verifications under way
+  struct Tracked {
+    std::shared_ptr<const server::Issuer> rules;  // shared with verifications under way
+    Keys keys;                                    // null: there are none yet, or they are too old
+    base::Timestamp fetched{}, due{}, tried{};
+    bool has_tried = false, is_under_way = false;
+    int failures = 0;  // in a row
+  };
+  struct Known {
+    TokenPtr token;
+    base::Timestamp expires, until;  // by the clock of tokens, and by the steady one
+  };
+  struct Waiter;
+  struct State {
+    std::vector<Tracked> issuers;
+    std::string public_url;
+    base::Lru<std::string, Known> known{kKnownMax};  // by the token's SHA-256
+    std::vector<std::shared_ptr<Waiter>> waiters;    // shared with their timers
+    std::int64_t generation = 0;                     // of keys and rules
+    std::int64_t fetches = 0, failures = 0;
+  };
+
+  Found verify(std::string_view secret, const std::string& digest);
+  // Whether a fetch for an unknown key is under way; begins one if it is time.
+  bool wants_keys(const std::string& issuer);
+  Tracked* tracked(State& state, std::string_view issuer) const;
+
+  const base::Clock& clock_;
+  const base::Clock& steady_;
+  const After after_;
+  std::function<void()> on_due_;
+  base::Guarded<State> state_;
+};
+
+}  // namespace baton::server

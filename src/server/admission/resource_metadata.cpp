@@ -1,0 +1,75 @@
+#include "server/admission/resource_metadata.h"
+
+#include <algorithm>
+#include <set>
+
+#include "http/http_text.h"
+#include "json/writer.h"
+#include "server/admission/hosts.h"
+#include "server/shared/endpoint.h"
+
+namespace baton::server {
+namespace {
+
+constexpr std::string_view kMcp = "/mcp";
+
+// The URL of this server, without a slash at its end; empty if the request names no host.
+std::string base_url(const ServerOptions& options, const http::Request& request) {
+  std::string url = options.public_url;
+  if (url.empty()) {
+    const std::string_view host = named_host(options, request);
+    if (is_host(host)) url = std::string(named_scheme(options, request)) + "://" + std::string(host);
+  }
+  while (url.ends_with('/')) url.pop_back();
+  return url;
+}
+
+bool is_mcp(std::string_view rest) {
+  return rest == kMcp || rest == "/mcp/";
+}
+
+}  // namespace
+
+std::string resource_path(std::string_view path) {
+  if (!path.starts_with(kAgents)) return is_mcp(path) ? std::string(kMcp) : std::string();
+  const std::size_t end = std::min(path.find('/', kAgents.size()), path.size());
+  if (end == kAgents.size()) return {};
+  return std::string(path.substr(0, end)) + std::string(is_mcp(path.substr(end)) ? kMcp : "");
+}
+
+http::Reply metadata_reply(const ServerOptions& options, const http::Request& request, std::string_view path,
+                           std::string_view name) {
+  std::vector<std::string> urls;
+  std::set<std::string> scopes;
+  for (const TokenSource::Issuer& each : options.jwt->issuers()) {
+    urls.push_back(each.url);
+    for (const std::string_view scope : kScopeNames) scopes.insert(each.scope_prefix + std::string(scope));
+  }
+  http::Reply reply;
+  reply.headers = {{"Cache-Control", "max-age=3600"}, {"Access-Control-Allow-Origin", "*"}};
+  if (options.public_url.empty()) reply.headers.emplace_back("Vary", "Host");
+  json::Writer out(reply.body);
+  out.object([&] {
+    out.member("resource", base_url(options, request) + std::string(path));
+    out.key("authorization_servers").strings(urls);
+    out.key("scopes_supported").strings({scopes.begin(), scopes.end()});
+    out.key("bearer_methods_supported").strings({"header"});
+    out.optional("resource_name", name);
+  });
+  return reply;
+}
+
+void complete_challenge(const ServerOptions& options, const http::Request& request, http::Reply& reply) {
+  if (!options.jwt) return;
+  const auto challenge = std::ranges::find_if(
+      reply.headers, [](const auto& header) { return header.first == "WWW-Authenticate"; });
+  if (challenge == reply.headers.end()) return;
+  const bool is_wrong = reply.status == 401 && !request.header("Authorization").empty();
+  if (is_wrong) challenge->second += R"(, error="invalid_token")";
+  const std::string base = base_url(options, request);
+  if (base.empty()) return;
+  challenge->second.append(R"(, resource_metadata=")").append(base).append(kMetadataPath);
+  challenge->second.append(resource_path(request.path)).append("\"");
+}
+
+}  // namespace baton::server

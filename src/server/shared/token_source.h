@@ -1,0 +1,39 @@
+// TokenSource: tokens that are not in the configuration, such as those of an authorization server.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace baton::server {
+
+struct Token;
+using TokenPtr = std::shared_ptr<const Token>;  // a source drops it while requests still use it
+
+// Threads: any. No function blocks.
+class TokenSource {
+ public:
+  // One of three: `token` is the token; `is_pending`, what decides is being fetched; or it is not valid.
+  struct Found {
+    TokenPtr token = nullptr;
+    bool is_pending = false;
+    std::string reason = {};  // why it is not valid, for the log; empty: the source does not know such tokens
+  };
+
+  virtual ~TokenSource() = default;
+  // `secret`: as the client sent it.
+  virtual Found find(std::string_view secret) = 0;
+  // Calls `done` once what was pending for `find` is known, or after at most two seconds. Returns false, and
+  // does not call it, if nothing is pending for this token.
+  virtual bool await(std::string_view secret, std::function<void()> done) = 0;
+  // An authorization server, as clients that look for one need to know it.
+  struct Issuer {
+    std::string url;
+    std::string scope_prefix;  // of the names of scopes there
+  };
+  virtual std::vector<Issuer> issuers() const = 0;
+};
+
+}  // namespace baton::server
