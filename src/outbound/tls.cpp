@@ -8,6 +8,7 @@
 #include <array>
 #include <limits>
 
+#include "http/tls/ssl_outcome.h"
 #include "outbound/tls_context.h"
 
 namespace baton::outbound {
@@ -15,19 +16,16 @@ namespace {
 
 using base::ErrorCode;
 using base::fail;
+using http::tls::SslOutcome;
 
 constexpr std::size_t kRecordMax = 16 * 1024;
 constexpr int kFillsMax = 16;  // reads of the socket in one call
 
 // Adds OpenSSL's reason, such as "wrong version number".
 tl::unexpected<base::Error> tls_failed(const char* what) {
-  const unsigned long code = ERR_get_error();
-  ERR_clear_error();
-  const char* const reason = ERR_reason_error_string(code);
-  std::array<char, 256> text{};
-  ERR_error_string_n(code, text.data(), text.size());
-  return fail(ErrorCode::unavailable, reason == nullptr ? what : what + std::string(": ") + reason,
-              text.data());
+  const http::tls::Failure failure = http::tls::take_failure();
+  return fail(ErrorCode::unavailable, failure.reason.empty() ? what : what + (": " + failure.reason),
+              failure.detail);
 }
 
 // Returns, for example, "certificate has expired" or "self-signed certificate".
@@ -92,15 +90,15 @@ base::Result<std::optional<int>> TlsChannel::drive(Call call) {
   for (int fills = 0;; ++fills) {
     ERR_clear_error();
     const int result = call();
-    const int why = SSL_get_error(ssl_.get(), result);
+    const SslOutcome outcome = http::tls::ssl_outcome(ssl_.get(), result);
     // Flushes even after a failure, because an alert tells the other side the reason.
     const auto flushed = flush();
-    if (result > 0) {
+    if (outcome == SslOutcome::done) {
       if (!flushed) return fail(flushed.error());
       return result;
     }
-    if (why == SSL_ERROR_ZERO_RETURN) return 0;
-    if (why != SSL_ERROR_WANT_READ && why != SSL_ERROR_WANT_WRITE) {
+    if (outcome == SslOutcome::ended) return 0;
+    if (outcome == SslOutcome::failed) {
       const long verified = SSL_get_verify_result(ssl_.get());
       if (verified != X509_V_OK) {
         return fail(ErrorCode::unavailable,
@@ -110,7 +108,7 @@ base::Result<std::optional<int>> TlsChannel::drive(Call call) {
                                                          : "cannot establish a TLS connection");
     }
     if (!flushed) return fail(flushed.error());
-    if (why == SSL_ERROR_WANT_WRITE) continue;
+    if (outcome == SslOutcome::wants_write) continue;
     // Records without data, such as changes of keys, must not keep the thread. The descriptor announces the
     // rest.
     if (fills == kFillsMax) return std::nullopt;

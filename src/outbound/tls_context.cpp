@@ -1,7 +1,6 @@
 #include "outbound/tls_context.h"
 
 #include <openssl/x509.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -10,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/file_stamp.h"
 #include "base/guarded.h"
 
 namespace baton::outbound {
@@ -20,29 +20,15 @@ std::string place_of(const char* variable, const char* otherwise) {
   return named != nullptr ? named : otherwise;
 }
 
-// Adds the path, and what tells another version of the file or folder there; a missing one has only the path.
-void add_stamp(const std::string& path, std::string& stamp) {
-  stamp += path + '\0';
-  struct stat at {};
-  if (::stat(path.c_str(), &at) != 0) return;
-  for (const auto part :
-       {static_cast<long long>(at.st_dev), static_cast<long long>(at.st_ino),
-        static_cast<long long>(at.st_size), static_cast<long long>(at.st_mtim.tv_sec),
-        static_cast<long long>(at.st_mtim.tv_nsec), static_cast<long long>(at.st_ctim.tv_sec),
-        static_cast<long long>(at.st_ctim.tv_nsec)}) {
-    stamp += std::to_string(part) + ' ';
-  }
-}
-
 // Identifies the version of the system's store. Its folders' certificates are files of their own, whose
 // replacement changes the folder.
 std::string stamp_of_store() {
-  std::string stamp;
-  add_stamp(place_of(X509_get_default_cert_file_env(), X509_get_default_cert_file()), stamp);
+  std::string stamp =
+      base::file_stamp(place_of(X509_get_default_cert_file_env(), X509_get_default_cert_file()));
   const std::string folders = place_of(X509_get_default_cert_dir_env(), X509_get_default_cert_dir());
   for (std::string_view rest = folders; !rest.empty();) {
     const std::size_t end = std::min(rest.find(':'), rest.size());
-    add_stamp(std::string(rest.substr(0, end)), stamp);
+    stamp += base::file_stamp(std::string(rest.substr(0, end)));
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   return stamp;
