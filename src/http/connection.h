@@ -17,6 +17,7 @@
 #include "http/output_owner.h"
 #include "http/reply_writer.h"
 #include "http/request_parser.h"
+#include "http/tls_session.h"
 
 namespace baton::http {
 
@@ -73,14 +74,15 @@ struct Connection : std::enable_shared_from_this<Connection> {
   std::unique_ptr<EventStream> stream;
 
   // Used only by the output's owner.
-  bool readable = true;       // there may be bytes in the socket
-  bool read_ended = false;    // the end of the client's data was read
-  bool close_after = false;   // close once `output` is sent
-  bool write_failed = false;  // the client is gone
-  bool lingering = false;     // our side is closed; waiting for the client to close its own
-  AnswerShape shape;          // of the answer to the current request
-  std::string unread;         // bytes received beyond the current request
-  std::string output;         // unsent from `output_sent` on
+  std::unique_ptr<TlsSession> tls;  // null: a plain connection
+  bool readable = true;             // there may be bytes in the socket
+  bool read_ended = false;          // the end of the client's data was read
+  bool close_after = false;         // close once `output` is sent
+  bool write_failed = false;        // the client is gone
+  bool lingering = false;           // our side is closed; waiting for the client to close its own
+  AnswerShape shape;                // of the answer to the current request
+  std::string unread;               // bytes received beyond the current request
+  std::string output;               // unsent from `output_sent` on
   std::size_t output_sent = 0;
   std::shared_ptr<const void> held;  // Reply::held of the reply in `output`
   SteadyTime since;  // start of the current activity: idle, head, body, sending (last progress), lingering

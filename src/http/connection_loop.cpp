@@ -23,10 +23,17 @@ constexpr int kSurplusMin = 16, kSurplusMax = 256;
 
 }  // namespace
 
-ConnectionLoop::ConnectionLoop(std::shared_ptr<ServerCore> core, Listener listener)
-    : core_(std::move(core)), listener_(std::move(listener)), buffer_(kReceiveBuffer) {}
+ConnectionLoop::ConnectionLoop(std::shared_ptr<ServerCore> core, Listener listener,
+                               const tls::Identity* identity)
+    : core_(std::move(core)), listener_(std::move(listener)), buffer_(kReceiveBuffer) {
+  if (identity == nullptr) return;
+  handshakes_.emplace(*identity, core_->limits, [this](std::shared_ptr<Greeted> socket) {
+    core_->loop.post([this, socket = std::move(socket)] { greeted(*socket); });
+  });
+}
 
 void ConnectionLoop::start() {
+  if (handshakes_) handshakes_->start();
   core_->loop.watch(listener_.fd(), EPOLLIN, accept_);
   core_->loop.each_round([this] { return end_round(); });
   core_->loop.post([] { base::set_priority(base::ThreadPriority::prompt); });
@@ -46,6 +53,7 @@ void ConnectionLoop::stop(std::chrono::milliseconds grace) {
   });
   closed_all_.get_future().wait();
   core_->loop.stop();
+  if (handshakes_) handshakes_->stop();
 }
 
 SteadyTime ConnectionLoop::end_round() {
@@ -76,14 +84,10 @@ void ConnectionLoop::resume(Connection& connection) {
 
 void ConnectionLoop::accept_some() {
   for (int i = 0; i < kAcceptsInARound && listener_.fd() >= 0; ++i) {
+    if (handshakes_ && handshakes_->is_full()) return pause_accepting();
     AcceptedSocket accepted = listener_.accept();
     if (accepted.outcome == AcceptedSocket::Outcome::none) return;
-    if (accepted.outcome == AcceptedSocket::Outcome::exhausted) {
-      // The listener is not polled until the next sweep: it would be ready at once, and fail again.
-      core_->loop.forget(listener_.fd(), accept_);
-      accepting_ = false;
-      return;
-    }
+    if (accepted.outcome == AcceptedSocket::Outcome::exhausted) return pause_accepting();
     if (accepted.outcome != AcceptedSocket::Outcome::connection) continue;
     try {
       add(std::move(accepted));
@@ -93,55 +97,124 @@ void ConnectionLoop::accept_some() {
   }
 }
 
-void ConnectionLoop::add(AcceptedSocket accepted) {
+// Until `resume_accepting`, which the next sweep calls at the latest, the listener is not polled: it would be
+// ready at once, and nothing could be accepted.
+void ConnectionLoop::pause_accepting() {
+  if (!std::exchange(accepting_, false)) return;
+  core_->loop.forget(listener_.fd(), accept_);
+}
+
+void ConnectionLoop::resume_accepting() {
+  if (listener_.fd() < 0 || std::exchange(accepting_, true)) return;
+  core_->loop.watch(listener_.fd(), EPOLLIN, accept_);
+}
+
+std::optional<bool> ConnectionLoop::take_place(const std::string& address) {
   const Limits& limits = core_->limits;
-  auto connection = std::make_shared<Connection>(*this, std::move(accepted.fd), std::move(accepted.address),
-                                                 limits, core_->hooks.may_send_body);
-  // Reserves now: the code below counts the connection, and must not throw.
-  if (connections_.size() == connections_.capacity()) connections_.reserve(2 * connections_.size() + 64);
-  bool too_many = static_cast<int>(connections_.size()) - surplus_ >= limits.connections_max;
+  bool too_many = core_->connections >= limits.connections_max;
   if (!too_many && limits.connections_per_address_max > 0) {
-    int& open = per_address_[connection->remote_address];
+    int& open = per_address_[address];
     too_many = open >= limits.connections_per_address_max;
     if (!too_many) ++open;
   }
-  if (too_many && surplus_ >= std::clamp(limits.connections_max / 8, kSurplusMin, kSurplusMax)) return;
+  if (too_many && surplus_ >= std::clamp(limits.connections_max / 8, kSurplusMin, kSurplusMax))
+    return std::nullopt;
+  if (too_many) {
+    ++surplus_;
+  } else {
+    ++core_->connections;
+  }
+  return too_many;
+}
+
+void ConnectionLoop::give_place_back(const std::string& address, bool surplus) {
+  if (surplus) {
+    --surplus_;
+    return;
+  }
+  --core_->connections;
+  const auto counted = per_address_.find(address);
+  if (counted != per_address_.end() && --counted->second == 0) per_address_.erase(counted);
+}
+
+void ConnectionLoop::add(AcceptedSocket accepted) {
+  const auto surplus = take_place(accepted.address);
+  if (!surplus) return;
+  Greeted socket{std::move(accepted.fd), std::move(accepted.address), *surplus, Greeted::Outcome::secure, {}};
+  if (!handshakes_) return open(socket);
+  const std::string address = socket.address;
+  try {
+    handshakes_->begin(std::make_shared<Greeted>(std::move(socket)));
+    ++core_->handshakes.under_way;
+  } catch (...) {
+    give_place_back(address, *surplus);
+    throw;
+  }
+}
+
+// Continues with a connection after its handshake.
+void ConnectionLoop::greeted(Greeted& socket) {
+  ServerCore::Handshakes& counts = core_->handshakes;
+  --counts.under_way;
+  const auto outcome = socket.outcome;
+  const bool is_plain = outcome == Greeted::Outcome::plain;
+  ++(outcome == Greeted::Outcome::secure ? counts.completed
+     : is_plain                          ? counts.plain
+     : outcome == Greeted::Outcome::late ? counts.late
+                                         : counts.failed);
+  resume_accepting();
+  if (outcome != Greeted::Outcome::secure && !is_plain)
+    return give_place_back(socket.address, socket.surplus);
+  try {
+    open(socket);
+  } catch (const std::exception& error) {
+    base::report_exception("http-loop", error.what());
+  }
+}
+
+void ConnectionLoop::open(Greeted& socket) {
+  std::shared_ptr<Connection> connection;
+  try {
+    connection = std::make_shared<Connection>(*this, std::move(socket.fd), socket.address, core_->limits,
+                                              core_->hooks.may_send_body);
+    if (connections_.size() == connections_.capacity()) connections_.reserve(2 * connections_.size() + 64);
+  } catch (...) {
+    give_place_back(socket.address, socket.surplus);
+    throw;
+  }
   connection->index = connections_.size();
-  connection->surplus = too_many;
+  connection->surplus = socket.surplus;
+  connection->tls = std::move(socket.tls);
   connection->since = now();
   connection->ready = [this, to = connection.get()](std::uint32_t events) {
     guarded(connections_[to->index], [&](Connection& open) { on_event(open, events); });
   };
   connections_.push_back(connection);
   core_->loop.watch(connection->fd.get(), EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, connection->ready);
-  if (!too_many) {
-    ++core_->connections;
-    return;
-  }
-  ++surplus_;
-  guarded(connection, [&](Connection& open) {
-    refuse(open, {503, "too many connections are open; try again later"});
-    advance(open);
+  const bool is_plain = socket.outcome == Greeted::Outcome::plain;
+  if (!socket.surplus && !is_plain) return;
+  guarded(connection, [&](Connection& opened) {
+    refuse(opened, is_plain ? Refusal{400, "this port speaks TLS: use https"}
+                            : Refusal{503, "too many connections are open; try again later"});
+    advance(opened);
   });
 }
 
 void ConnectionLoop::close(Connection& connection) {
   if (!connection.open) return;
   connection.open = false;
+  // Unless an answer is cut off, the client may see that the connection ended as it should.
+  if (connection.tls && !connection.broken && !connection.stream && connection.output.empty())
+    connection.tls->end_sending();
   end_stream(connection);
   count_unsent(connection, 0);
   core_->loop.forget(connection.fd.get(), connection.ready);
+  connection.tls.reset();
   connection.fd.reset();
   base::give_back(connection.output);
   base::give_back(connection.unread);
   connection.held.reset();
-  if (connection.surplus) {
-    --surplus_;
-  } else {
-    --core_->connections;
-    const auto counted = per_address_.find(connection.remote_address);
-    if (counted != per_address_.end() && --counted->second == 0) per_address_.erase(counted);
-  }
+  give_place_back(connection.remote_address, connection.surplus);
   auto& place = connections_[connection.index];
   const auto closed = std::move(place);
   if (connection.index + 1 < connections_.size()) {
@@ -200,7 +273,7 @@ ConnectionLoop::Step ConnectionLoop::step(Connection& connection) {
   if (!connection.close_after) return read_request(connection);
   // Closing now, with client bytes unread, would reset the connection and could destroy the answer. So close
   // only our side, and read until the client has closed its own.
-  end_sending(connection.fd.get());
+  end_sending(connection.fd.get(), connection.tls.get());
   connection.lingering = true;
   connection.readable = true;
   base::give_back(connection.unread);
@@ -216,15 +289,21 @@ ConnectionLoop::Step ConnectionLoop::read_request(Connection& connection) {
   }
   if (connection.read_ended) return read_end(connection);
   if (!connection.readable) return Step::wait;
-  const IoResult got = receive_some(connection.fd.get(), buffer_.data(), buffer_.size());
-  if (got.outcome == IoResult::Outcome::closed) return read_end(connection);
-  if (got.outcome == IoResult::Outcome::blocked) {
-    connection.readable = false;
-    return Step::wait;
+  const IoResult got =
+      receive_some(connection.fd.get(), connection.tls.get(), buffer_.data(), buffer_.size());
+  switch (got.outcome) {
+    case IoResult::Outcome::closed:
+      return read_end(connection);
+    case IoResult::Outcome::crossed:
+      return Step::wait;
+    case IoResult::Outcome::blocked:
+      connection.readable = !got.drained;
+      return connection.readable ? Step::again : Step::wait;
+    case IoResult::Outcome::moved:
+      break;
   }
-  // A short read means the socket is empty, and an event will report new bytes, unless the event for its end
-  // has been seen already.
-  connection.readable = got.count == buffer_.size() || connection.half_closed || connection.broken;
+  // An event will report new bytes, unless the event for the end has been seen already.
+  connection.readable = !got.drained || connection.half_closed || connection.broken;
   parse(connection, std::string_view(buffer_.data(), got.count));
   return Step::again;
 }
@@ -289,7 +368,8 @@ void ConnectionLoop::refuse(Connection& connection, Refusal refusal) {
 
 ConnectionLoop::Step ConnectionLoop::discard(Connection& connection) {
   if (!connection.readable) return Step::wait;
-  const IoResult got = receive_some(connection.fd.get(), buffer_.data(), buffer_.size());
+  // Also with TLS the bytes themselves are of no interest.
+  const IoResult got = receive_some(connection.fd.get(), nullptr, buffer_.data(), buffer_.size());
   if (got.outcome == IoResult::Outcome::closed) {
     close(connection);
     return Step::wait;
@@ -473,10 +553,7 @@ void ConnectionLoop::sweep() {
     }
   }
   bound_bodies();
-  if (!accepting_ && listener_.fd() >= 0) {
-    core_->loop.watch(listener_.fd(), EPOLLIN, accept_);
-    accepting_ = true;
-  }
+  resume_accepting();
   next_sweep_ = now() + sweep_period();
 }
 

@@ -21,6 +21,7 @@
 #include "base/event_loop.h"
 #include "base/exception_report.h"
 #include "http/connection.h"
+#include "http/handshakes.h"
 #include "http/listener.h"
 #include "http/server_core.h"
 
@@ -28,7 +29,8 @@ namespace baton::http {
 
 class ConnectionLoop {
  public:
-  ConnectionLoop(std::shared_ptr<ServerCore> core, Listener listener);
+  // `identity`: null for plain HTTP.
+  ConnectionLoop(std::shared_ptr<ServerCore> core, Listener listener, const tls::Identity* identity);
   ~ConnectionLoop() { stop(std::chrono::milliseconds(0)); }
 
   void start();
@@ -52,7 +54,16 @@ class ConnectionLoop {
   SteadyTime end_round();
   void on_event(Connection& connection, std::uint32_t events);
   void accept_some();
+  void pause_accepting();
+  void resume_accepting();
   void add(AcceptedSocket accepted);
+  // Counts a connection. Returns true if it is above a limit, nullopt if it is to be closed without an
+  // answer.
+  std::optional<bool> take_place(const std::string& address);
+  void give_place_back(const std::string& address, bool surplus);
+  void greeted(Greeted& socket);
+  // Opens a connection that has a place, or gives the place back and throws.
+  void open(Greeted& socket);
   void close(Connection& connection);
   void close_all();
 
@@ -95,7 +106,7 @@ class ConnectionLoop {
   std::vector<char> buffer_;  // for every receive
   std::string scratch_;       // for every pull
   SteadyTime next_sweep_{};
-  bool accepting_ = true;  // false until the next sweep after running out of descriptors
+  bool accepting_ = true;  // false while descriptors or places for handshakes are used up
   std::vector<std::shared_ptr<Connection>> connections_;
   int surplus_ = 0;
   int reserved_streams_ = 0;                          // among ServerCore::streams
@@ -104,6 +115,7 @@ class ConnectionLoop {
   std::optional<SteadyTime> drain_until_;             // set while the loop stops
   std::promise<void> closed_all_;
   bool started_ = false;
+  std::optional<Handshakes> handshakes_;  // none for plain HTTP
 };
 
 template <class Work>

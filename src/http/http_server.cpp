@@ -51,15 +51,16 @@ class HttpServer::Impl {
                                            std::move(hooks))) {}
   ~Impl() { stop(std::chrono::milliseconds(0)); }
 
-  base::Result<int> start(const std::string& host, int port) {
+  base::Result<int> start(const std::string& host, int port, const tls::Identity* identity) {
     if (started_) return base::fail(base::ErrorCode::already_exists, "the server was already started");
     auto listener = Listener::open(host, port);
     if (!listener) return base::fail(std::move(listener.error()));
     started_ = true;
+    is_secure_ = identity != nullptr;
     const int bound = listener->port();
     workers_.emplace("http-worker", core_->limits.worker_threads, core_->limits.work_queue_max);
     core_->workers = &*workers_;
-    loop_.emplace(core_, std::move(*listener));
+    loop_.emplace(core_, std::move(*listener), identity);
     loop_->start();
     return bound;
   }
@@ -74,11 +75,18 @@ class HttpServer::Impl {
     loop_.reset();
   }
 
-  Counts counts() const { return {core_->connections, core_->streams, core_->requests, core_->refused}; }
+  Counts counts() const {
+    Counts counts{core_->connections, core_->streams, core_->requests, core_->refused};
+    const ServerCore::Handshakes& shaken = core_->handshakes;
+    if (is_secure_)
+      counts.handshakes = {shaken.under_way, shaken.completed, shaken.failed, shaken.late, shaken.plain};
+    return counts;
+  }
 
  private:
   const std::shared_ptr<ServerCore> core_;  // shared with the exchanges, which may outlive the server
   bool started_ = false;
+  bool is_secure_ = false;
   std::optional<base::WorkerPool> workers_;
   std::optional<ConnectionLoop> loop_;
 };
@@ -87,8 +95,8 @@ HttpServer::HttpServer(Limits limits, Handler handler, ErrorBody error_body, Hoo
     : impl_(std::make_unique<Impl>(limits, std::move(handler), std::move(error_body), std::move(hooks))) {}
 HttpServer::~HttpServer() = default;
 
-base::Result<int> HttpServer::start(const std::string& host, int port) {
-  return impl_->start(host, port);
+base::Result<int> HttpServer::start(const std::string& host, int port, const tls::Identity* identity) {
+  return impl_->start(host, port, identity);
 }
 void HttpServer::drain() {
   impl_->drain();

@@ -21,6 +21,10 @@
 
 namespace baton::http {
 
+namespace tls {
+class Identity;
+}
+
 struct Limits {
   std::size_t body_max = 8 << 20;
   std::size_t stranger_body_max = 16 << 10;  // body_max for senders refused by Hooks::may_send_body
@@ -41,6 +45,9 @@ struct Limits {
   // stream whose client has read no bytes for the longest time is closed; the client can resume from its last
   // event.
   std::size_t unsent_max = 64 << 20;
+  int handshakes_max = 1'024;  // of TLS, under way; further connections wait to be accepted
+  int handshake_threads = 1;
+  std::chrono::milliseconds handshake_time{10'000};  // for a whole handshake
   int worker_threads = 3;
   std::size_t work_queue_max = 4'096;  // complete requests waiting for a worker; further ones get 503
 };
@@ -146,6 +153,12 @@ struct Counts {
   std::int64_t streams = 0;
   std::int64_t requests = 0;  // since start
   std::int64_t refused = 0;   // answered by the server itself, since start
+  struct Handshakes {
+    std::int64_t under_way = 0;
+    // Since start, by their end.
+    std::int64_t completed = 0, failed = 0, late = 0, plain = 0;
+  };
+  std::optional<Handshakes> handshakes = {};  // none without TLS
 };
 
 class HttpServer {
@@ -155,9 +168,9 @@ class HttpServer {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  // Binds and serves. Returns the bound port (`port` 0 picks a free one). Fails if the address is in use,
-  // even by another Baton.
-  base::Result<int> start(const std::string& host, int port);
+  // Binds and serves, over TLS if `identity` is given, which must outlive the server. Returns the bound port
+  // (`port` 0 picks a free one). Fails if the address is in use, even by another Baton.
+  base::Result<int> start(const std::string& host, int port, const tls::Identity* identity = nullptr);
 
   // Answers new requests with 503, except those that Hooks::answer_at_once answers. Requests in progress and
   // open streams continue.

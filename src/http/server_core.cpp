@@ -33,11 +33,10 @@ constexpr std::size_t kCopiedMax = 256 << 10;
 bool send_bytes(Connection& connection) {
   const std::string& output = connection.output;
   while (connection.output_sent < output.size()) {
-    const IoResult sent =
-        send_some(connection.fd.get(), std::string_view(output).substr(connection.output_sent));
-    if (sent.outcome == IoResult::Outcome::blocked) return false;
-    if (sent.outcome == IoResult::Outcome::closed) {
-      connection.write_failed = true;
+    const IoResult sent = send_some(connection.fd.get(), connection.tls.get(),
+                                    std::string_view(output).substr(connection.output_sent));
+    if (sent.outcome != IoResult::Outcome::moved) {
+      connection.write_failed = sent.outcome == IoResult::Outcome::closed;
       return false;
     }
     connection.output_sent += sent.count;

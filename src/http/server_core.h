@@ -35,6 +35,11 @@ struct ServerCore {
   std::atomic<std::int64_t> streams{0};
   std::atomic<std::int64_t> requests{0};
   std::atomic<std::int64_t> refused{0};
+  // See Counts.
+  struct Handshakes {
+    std::atomic<std::int64_t> under_way{0}, completed{0}, failed{0}, late{0}, plain{0};
+  };
+  Handshakes handshakes;
 
   // Builds and counts the reply for an error that the server detected itself. `request`: see ErrorBody.
   Reply refusal(const Request& request, int status, std::string_view reason);

@@ -4,6 +4,8 @@
 
 #include <cerrno>
 
+#include "http/tls_session.h"
+
 namespace baton::http {
 namespace {
 
@@ -15,15 +17,20 @@ IoResult result_of(ssize_t moved) {
 
 }  // namespace
 
-IoResult receive_some(int fd, char* out, std::size_t size) {
+IoResult receive_some(int fd, TlsSession* tls, char* out, std::size_t size) {
+  if (tls != nullptr) return tls->receive(out, size);
   ssize_t got;
   do {
     got = ::recv(fd, out, size, 0);
   } while (got < 0 && errno == EINTR);
-  return result_of(got);
+  IoResult result = result_of(got);
+  // A short read means that the socket is empty.
+  result.drained = result.count < size;
+  return result;
 }
 
-IoResult send_some(int fd, std::string_view bytes) {
+IoResult send_some(int fd, TlsSession* tls, std::string_view bytes) {
+  if (tls != nullptr) return tls->send(bytes);
   ssize_t sent;
   do {
     sent = ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -31,7 +38,8 @@ IoResult send_some(int fd, std::string_view bytes) {
   return result_of(sent);
 }
 
-void end_sending(int fd) {
+void end_sending(int fd, TlsSession* tls) {
+  if (tls != nullptr) tls->end_sending();
   ::shutdown(fd, SHUT_WR);
 }
 

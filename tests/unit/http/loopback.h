@@ -82,6 +82,7 @@ class Client {
     return ::connect(fd_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
   }
   bool connected() const { return connected_; }
+  int fd() const { return fd_.get(); }
   bool send(std::string_view bytes) {
     while (!bytes.empty()) {
       const ssize_t sent = ::send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);

@@ -1,0 +1,50 @@
+// Contexts: the certificates of a listener as OpenSSL's contexts, and the choice among them by the name that
+// a client asks for: the certificate with that name, then one with a wildcard for it, then the first.
+//
+// TLS 1.2 and 1.3, http/1.1 only, no renegotiation. A session is resumed only for the names that it was made
+// for. Immutable, so any thread may use it.
+#pragma once
+
+#include <openssl/ssl.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "http/tls/certificate.h"
+#include "http/tls/ticket_keys.h"
+
+namespace baton::http::tls {
+
+class Contexts {
+ public:
+  // `certificates`: at least one. `tickets` is shared with the contexts before and after this one.
+  static base::Result<std::shared_ptr<const Contexts>> make(std::vector<Certificate> certificates,
+                                                            std::shared_ptr<const TicketKeys> tickets);
+
+  // Of a new connection: the first one. It changes to the chosen one by itself.
+  SSL_CTX* first() const { return each_.front().context.get(); }
+  const std::vector<Certificate>& certificates() const { return certificates_; }
+  // The index of the certificate for this name, which may be empty.
+  std::size_t chosen(std::string_view name) const;
+
+ private:
+  struct Free {
+    void operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
+  };
+  struct One {
+    std::unique_ptr<SSL_CTX, Free> context;
+    std::string session_id;  // tells the sessions of this certificate's names from others
+  };
+  Contexts() = default;
+  base::Result<void> add(const Certificate& certificate);
+  static int on_client_hello(SSL* ssl, int* alert, void* self);
+
+  std::vector<Certificate> certificates_;
+  std::shared_ptr<const TicketKeys> tickets_;
+  std::vector<One> each_;
+};
+
+}  // namespace baton::http::tls

@@ -1,0 +1,86 @@
+#include "http/tls/identity.h"
+
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "base/file_stamp.h"
+
+namespace baton::http::tls {
+namespace {
+
+base::Result<std::string> read_ticket_secret(const std::string& file) {
+  if (file.empty()) return std::string();
+  std::ifstream in(file, std::ios::binary);
+  const auto unusable = [&](const std::string& why) {
+    return base::fail(base::ErrorCode::invalid_argument, "the secret of session tickets cannot be used",
+                      file + ": " + why);
+  };
+  if (!in) return unusable("cannot be read");
+  std::string secret(4096, '\0');
+  in.read(secret.data(), static_cast<std::streamsize>(secret.size()));
+  secret.resize(static_cast<std::size_t>(in.gcount()));
+  while (secret.ends_with('\n') || secret.ends_with('\r')) secret.pop_back();
+  if (secret.size() < TicketKeys::kSecretMin)
+    return unusable("must have at least " + std::to_string(TicketKeys::kSecretMin) + " bytes");
+  return secret;
+}
+
+std::chrono::sys_seconds today() {
+  return std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Identity>> Identity::open(IdentityFiles files) {
+  std::unique_ptr<Identity> made(new Identity);
+  if (const auto taken = made->take(files, false); !taken) return base::fail(taken.error());
+  return made;
+}
+
+base::Result<void> Identity::reload(IdentityFiles files) {
+  return take(files, true);
+}
+
+std::optional<base::Result<void>> Identity::look() {
+  if (stamp_of(files_) == stamp_) return std::nullopt;
+  return take(IdentityFiles(files_), true);
+}
+
+std::string Identity::stamp_of(const IdentityFiles& files) {
+  std::string stamp = base::file_stamp(files.ticket_secret);
+  for (const CertificateFiles& each : files.certificates)
+    stamp += base::file_stamp(each.chain) + base::file_stamp(each.key);
+  return stamp;
+}
+
+base::Result<void> Identity::take(const IdentityFiles& files, bool only_valid) {
+  // Before the files are read: a change during that is found at the next look.
+  std::string stamp = stamp_of(files);
+  std::vector<Certificate> certificates;
+  for (const CertificateFiles& each : files.certificates) {
+    auto read = Certificate::read(each);
+    if (!read) return base::fail(read.error());
+    if (only_valid && !read->is_valid_at(today()))
+      return base::fail(
+          base::ErrorCode::invalid_argument, "the TLS certificate cannot be used",
+          each.chain + (read->ends() <= today() ? ": it has expired" : ": it is not valid yet"));
+    certificates.push_back(std::move(*read));
+  }
+  auto secret = read_ticket_secret(files.ticket_secret);
+  if (!secret) return base::fail(secret.error());
+  std::shared_ptr<const TicketKeys> tickets = tickets_;
+  if (!tickets || *secret != ticket_secret_)
+    tickets =
+        secret->empty() ? std::make_shared<const TicketKeys>() : std::make_shared<const TicketKeys>(*secret);
+  auto contexts = Contexts::make(std::move(certificates), tickets);
+  if (!contexts) return base::fail(contexts.error());
+  now_.with([&](Now& current) { std::swap(current.contexts, *contexts); });
+  tickets_ = std::move(tickets);
+  ticket_secret_ = std::move(*secret);
+  files_ = files;
+  stamp_ = std::move(stamp);
+  return {};
+}
+
+}  // namespace baton::http::tls
