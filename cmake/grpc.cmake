@@ -20,7 +20,7 @@ message(STATUS "gRPC: ${BATON_WITH_GRPC}")
 # The sources that each kind of build leaves out, and the libraries of the three layers that have such sources. A build
 # without gRPC has a server and a channel that refuse to start.
 set(with_grpc "grpc/a2a_call.cpp" "grpc/call.cpp" "grpc/grpc_server.cpp" "grpc/read_.*.cpp" "grpc/schema.cpp"
-  "grpc/struct_json.cpp" "grpc/write_answers.cpp" "grpc_channel.cpp")
+  "grpc/struct_json.cpp" "grpc/tls_credentials.cpp" "grpc/write_answers.cpp" "grpc_channel.cpp")
 set(without_grpc "grpc/absent.cpp" "grpc_absent.cpp")
 baton_sources_exist(${with_grpc} ${without_grpc})
 if(BATON_WITH_GRPC)

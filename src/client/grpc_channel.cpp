@@ -6,6 +6,8 @@
 #include <grpcpp/create_channel.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/security/credentials.h>
+#include <grpcpp/security/tls_certificate_verifier.h>
+#include <grpcpp/security/tls_credentials_options.h>
 #include <poll.h>
 
 #include <algorithm>
@@ -85,6 +87,14 @@ base::Result<std::string> allowed_address(const std::string& target, const Addre
   return address.find(':') == std::string::npos ? "ipv4:" + address + port : "ipv6:[" + address + "]" + port;
 }
 
+std::shared_ptr<::grpc::ChannelCredentials> unverified_credentials() {
+  ::grpc::experimental::TlsChannelCredentialsOptions options;
+  options.set_verify_server_certs(false);
+  options.set_check_call_host(false);
+  options.set_certificate_verifier(std::make_shared<::grpc::experimental::NoOpCertificateVerifier>());
+  return ::grpc::experimental::TlsCredentials(options);
+}
+
 base::Result<std::shared_ptr<::grpc::Channel>> open(const ChannelTarget& to) {
   const std::string& url = to.url;
   const AddressPolicy& policy = to.policy;
@@ -104,8 +114,10 @@ base::Result<std::shared_ptr<::grpc::Channel>> open(const ChannelTarget& to) {
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveInterval);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeout);
-  return ::grpc::CreateCustomChannel(
-      target, secure ? ::grpc::SslCredentials({}) : ::grpc::InsecureChannelCredentials(), arguments);
+  const auto credentials = !secure       ? ::grpc::InsecureChannelCredentials()
+                           : to.verifies ? ::grpc::SslCredentials({})
+                                         : unverified_credentials();
+  return ::grpc::CreateCustomChannel(target, credentials, arguments);
 }
 
 // One call. Its steps run one at a time, so one tag suffices.

@@ -31,6 +31,7 @@ struct ChannelTarget {
   // 0.3 only: the server puts the base64 text of files where their bytes belong, like the SDKs for Python, Go
   // and Java. This cannot be detected on the wire.
   bool files_are_text = false;
+  bool verifies = true;  // false: any certificate will do, because the address is this program's own
 };
 
 // A message on the wire, without gRPC's prefix of five bytes.

@@ -14,7 +14,7 @@ GrpcServer::GrpcServer(DefaultAgent default_agent, const http::Limits& limits, A
       operate_(std::move(operate)) {}
 GrpcServer::~GrpcServer() = default;
 
-base::Result<int> GrpcServer::start(const std::string&, int) {
+base::Result<int> GrpcServer::start(const std::string&, int, const http::tls::Identity*) {
   return base::fail(base::ErrorCode::unsupported, "grpc.port: this program was built without gRPC");
 }
 

@@ -11,6 +11,7 @@
 #include <climits>
 
 #include "server/grpc/call.h"
+#include "server/grpc/tls_credentials.h"
 
 namespace baton::server::grpc {
 namespace {
@@ -92,15 +93,16 @@ class GrpcServer::Impl {
  public:
   explicit Impl(std::shared_ptr<Shared> shared) : shared_(std::move(shared)), service_(shared_) {}
 
-  base::Result<int> start(const std::string& host, int port) {
+  base::Result<int> start(const std::string& host, int port, const http::tls::Identity* identity) {
     gpr_set_log_function(log_line);
     auto listener = http::Listener::open(host, port);
     if (!listener) return base::fail(listener.error());
     const int bound = listener->port();
     ::grpc::ServerBuilder builder;
     using Type = ::grpc::ServerBuilder::experimental_type::ExternalConnectionType;
-    acceptor_ = builder.experimental().AddExternalConnectionAcceptor(Type::FROM_FD,
-                                                                     ::grpc::InsecureServerCredentials());
+    acceptor_ = builder.experimental().AddExternalConnectionAcceptor(
+        Type::FROM_FD,
+        identity != nullptr ? tls_credentials(*identity) : ::grpc::InsecureServerCredentials());
     builder.RegisterCallbackGenericService(&service_);
     set_limits(builder, shared_->limits, shared_->grpc_limits);
     shared_->connections = std::make_unique<Connections>(
@@ -146,10 +148,10 @@ GrpcServer::~GrpcServer() {
   stop(std::chrono::milliseconds(0));
 }
 
-base::Result<int> GrpcServer::start(const std::string& host, int port) {
+base::Result<int> GrpcServer::start(const std::string& host, int port, const http::tls::Identity* identity) {
   impl_ = std::make_unique<Impl>(
       std::make_shared<Shared>(default_agent_, limits_, grpc_limits_, admission_, operate_));
-  return impl_->start(host, port);
+  return impl_->start(host, port, identity);
 }
 
 void GrpcServer::drain() {

@@ -43,8 +43,9 @@ class GrpcServer {
   GrpcServer(const GrpcServer&) = delete;
   GrpcServer& operator=(const GrpcServer&) = delete;
 
-  // Binds and serves. Returns the port that was bound (`port` 0 picks a free one).
-  base::Result<int> start(const std::string& host, int port);
+  // Binds and serves, over TLS if `identity` is given, which must outlive the server. Returns the port that
+  // was bound (`port` 0 picks a free one).
+  base::Result<int> start(const std::string& host, int port, const http::tls::Identity* identity = nullptr);
 
   // Refuses new calls with `unavailable` from now on; calls under way continue.
   void drain();

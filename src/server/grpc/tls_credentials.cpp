@@ -1,0 +1,70 @@
+#include "server/grpc/tls_credentials.h"
+
+#include <grpc/grpc.h>
+#include <grpc/grpc_security.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/guarded.h"
+
+namespace baton::server::grpc {
+namespace {
+
+using http::tls::Certificate;
+using http::tls::Contexts;
+
+grpc_ssl_server_certificate_config* config_of(const Contexts& contexts) {
+  std::vector<std::pair<std::string, std::string>> texts;
+  for (const Certificate& each : contexts.certificates())
+    texts.emplace_back(each.key_pem(), each.chain_pem());
+  std::vector<grpc_ssl_pem_key_cert_pair> pairs;
+  for (const auto& [key, chain] : texts) pairs.push_back({key.c_str(), chain.c_str()});
+  // The library wants authorities of clients even if it asks clients for no certificate, and does not use
+  // them.
+  const char* const unused = pairs.front().cert_chain;
+  return grpc_ssl_server_certificate_config_create(unused, pairs.data(), pairs.size());
+}
+
+// The library has a callback for the certificates of each handshake, but only in its C interface.
+class TlsCredentials final : public ::grpc::ServerCredentials {
+ public:
+  explicit TlsCredentials(const http::tls::Identity& identity)
+      : identity_(identity),
+        credentials_(grpc_ssl_server_credentials_create_with_options(
+            grpc_ssl_server_credentials_create_options_using_config_fetcher(
+                GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE, &TlsCredentials::fetch, this))) {}
+  ~TlsCredentials() override { grpc_server_credentials_release(credentials_); }
+  TlsCredentials(const TlsCredentials&) = delete;
+  TlsCredentials& operator=(const TlsCredentials&) = delete;
+
+  void SetAuthMetadataProcessor(const std::shared_ptr<::grpc::AuthMetadataProcessor>&) override {}
+
+ private:
+  int AddPortToServer(const std::string& address, grpc_server* server) override {
+    return grpc_server_add_http2_port(server, address.c_str(), credentials_);
+  }
+
+  static grpc_ssl_certificate_config_reload_status fetch(void* self,
+                                                         grpc_ssl_server_certificate_config** config) {
+    auto& credentials = *static_cast<TlsCredentials*>(self);
+    auto now = credentials.identity_.contexts();
+    const auto before = credentials.used_.with([&](auto& used) { return std::exchange(used, now); });
+    if (before == now) return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_UNCHANGED;
+    *config = config_of(*now);
+    return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_NEW;
+  }
+
+  const http::tls::Identity& identity_;
+  base::Guarded<std::shared_ptr<const Contexts>> used_;  // that the library has; shared with the identity
+  grpc_server_credentials* const credentials_;
+};
+
+}  // namespace
+
+std::shared_ptr<::grpc::ServerCredentials> tls_credentials(const http::tls::Identity& identity) {
+  return std::make_shared<TlsCredentials>(identity);
+}
+
+}  // namespace baton::server::grpc
