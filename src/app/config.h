@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "engine/shared/settings.h"
 #include "http/http_server.h"
+#include "http/tls/files.h"
 #include "notify/notifier.h"
 #include "outbound/byte_budget.h"
 #include "outbound/proxy.h"
@@ -49,6 +50,18 @@ struct StoreOptions {
   std::string name_of_node() const;
 };
 
+// TLS of the listeners; none without certificates.
+struct TlsOptions {
+  std::vector<std::string> certificates;  // files
+  std::vector<std::string> keys;          // one for each certificate; empty: in the certificates' files
+  std::string ticket_secret_file;         // empty: none
+  bool operate = true;                    // also on the operators' own listener
+  bool grpc = true;                       // also on gRPC's port
+
+  bool is_on() const { return !certificates.empty(); }
+  http::tls::IdentityFiles files() const;
+};
+
 struct Config {
   static constexpr int kGrpcOff = -1;
 
@@ -72,6 +85,7 @@ struct Config {
   LogOptions log;
   TraceOptions traces;
 
+  TlsOptions tls;
   http::Limits http;
   server::grpc::GrpcLimits grpc;
   server::ServerOptions server;  // service.cpp adds the tokens and values derived from several settings

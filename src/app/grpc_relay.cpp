@@ -10,11 +10,14 @@ namespace {
 
 using namespace server::operate;
 
-client::ChannelTarget own_address(const std::string& host, int port) {
+client::ChannelTarget own_address(const std::string& host, int port, bool is_secure) {
   const bool is_every = host.empty() || host == "0.0.0.0";
   const std::string name = is_every ? "127.0.0.1" : host == "::" ? "::1" : host;
   client::ChannelTarget target;
-  target.url = (name.find(':') == std::string::npos ? name : "[" + name + "]") + ":" + std::to_string(port);
+  target.url = is_secure ? "https://" : "";
+  target.url += (name.find(':') == std::string::npos ? name : "[" + name + "]") + ":" + std::to_string(port);
+  // The certificate is for the public name.
+  target.verifies = false;
   return target;
 }
 
@@ -37,7 +40,8 @@ std::string status_of(const base::Result<client::ChannelAnswer>& answer) {
 
 }  // namespace
 
-GrpcRelay::GrpcRelay(const std::string& host, int port) : channel_(own_address(host, port)) {}
+GrpcRelay::GrpcRelay(const std::string& host, int port, bool is_secure)
+    : channel_(own_address(host, port, is_secure)) {}
 
 bool GrpcRelay::start(GrpcCall call, OnGrpcMessage on_message, OnGrpcEnd on_end) {
   return calls_.try_submit([this, call = std::move(call), on_message = std::move(on_message),

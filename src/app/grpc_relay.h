@@ -18,7 +18,7 @@ class GrpcRelay {
   static constexpr int kCallsMax = 4;  // concurrent calls
 
   // `host`: the address the server listens on, which may be the wildcard address.
-  GrpcRelay(const std::string& host, int port);
+  GrpcRelay(const std::string& host, int port, bool is_secure);
 
   static bool available() { return client::GrpcChannel::available(); }
 

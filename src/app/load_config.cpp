@@ -83,6 +83,7 @@ class Loader {
     if (!document->root().is_object()) return wrong(sources_.file_name, "must be a JSON object");
     file_ = document->root();
     take_section(file_, "");
+    find_tls_files();
     file_ = {};
   }
 
@@ -99,6 +100,18 @@ class Loader {
     // The part of "/baton.json" before the slash is empty.
     if (slash == 0) return "/";
     return slash == std::string::npos ? "" : sources_.file_name.substr(0, slash);
+  }
+
+  // Makes the names of TLS files in the configuration file relative to it.
+  void find_tls_files() {
+    const std::string folder = folder_of_file();
+    const auto resolve = [&](std::string& name) {
+      if (!folder.empty() && !name.empty() && !name.starts_with('/')) name = folder + "/" + name;
+    };
+    TlsOptions& tls = config().tls;
+    for (std::string& name : tls.certificates) resolve(name);
+    for (std::string& name : tls.keys) resolve(name);
+    resolve(tls.ticket_secret_file);
   }
 
   // `prefix` is empty, or the section's name followed by a dot.
@@ -296,6 +309,7 @@ class Loader {
     check_hosts();
     check_database();
     check_traces();
+    check_tls();
     check_secrets();
     for (const server::Issuer& issuer : c.issuers) {
       if (issuer.audiences.empty() && c.server.public_url.empty())
@@ -325,6 +339,9 @@ class Loader {
     std::set<std::string> files;
     for (const ConfiguredToken& token : config().tokens) files.insert(token.file);
     files.insert(config().traces.headers_file);
+    for (const http::tls::CertificateFiles& each : config().tls.files().certificates)
+      files.insert(each.key.empty() ? each.chain : each.key);
+    files.insert(config().tls.ticket_secret_file);
     if (const StoreOptions& store = config().store; holds_password(store.database)) {
       files.insert(store.database_file);
       if (database_from_ == Source::file) files.insert(sources_.file_name);
@@ -344,6 +361,14 @@ class Loader {
     if (traces.endpoint.empty()) return;
     const auto url = outbound::parse_url(traces.endpoint);
     if (!url) wrong("traces.endpoint", url.error().for_caller);
+  }
+
+  void check_tls() {
+    const TlsOptions& tls = config().tls;
+    if (!tls.keys.empty() && tls.keys.size() != tls.certificates.size())
+      wrong("tls.keys", "must name one file for each of tls.certificates, or none");
+    if (!tls.ticket_secret_file.empty() && !tls.is_on())
+      wrong("tls.ticket_secret_file", "has no use without tls.certificates");
   }
 
   void check_hosts() {
@@ -381,6 +406,13 @@ std::string StoreOptions::name_of_node() const {
   std::array<char, 256> machine{};
   ::gethostname(machine.data(), machine.size() - 1);
   return machine.data();
+}
+
+http::tls::IdentityFiles TlsOptions::files() const {
+  http::tls::IdentityFiles files{{}, ticket_secret_file};
+  for (std::size_t i = 0; i < certificates.size(); ++i)
+    files.certificates.push_back({certificates[i], i < keys.size() ? keys[i] : std::string()});
+  return files;
 }
 
 bool Config::on_loopback() const {

@@ -31,6 +31,7 @@
 #include "base/loggable.h"
 #include "base/text.h"
 #include "http/http_server.h"
+#include "http/tls/identity.h"
 #include "outbound/breakers.h"
 #include "outbound/call_counts.h"
 #include "store/memory/memory_store.h"
@@ -254,6 +255,14 @@ void refuse_core_dumps() {
     spdlog::warn("cannot disable core dumps, which could contain secrets");
 }
 
+// Null without certificates.
+base::Result<std::unique_ptr<http::tls::Identity>> open_identity(const TlsOptions& tls) {
+  if (!tls.is_on()) return std::unique_ptr<http::tls::Identity>();
+  auto identity = http::tls::Identity::open(tls.files());
+  if (!identity) identity.error().for_log = "tls: " + identity.error().for_log;
+  return identity;
+}
+
 // Called once at the start: a changed secret needs a restart.
 TraceHeaders trace_headers(const TraceOptions& options) {
   TraceHeaders headers;
@@ -287,6 +296,8 @@ int serve(const Config& configured, const std::function<LoadedConfig()>& read_ag
   const Supervisor supervisor;
   ExitDeadline exit_deadline;  // covers the destruction of everything below
 
+  const auto identity = open_identity(config.tls);
+  if (!identity) return cannot_start(identity.error());
   const base::SystemClock clock;
   // A steady clock keeps retries, retention and the order of a log intact when the system clock is set.
   const base::SteadyClock steady(clock);
@@ -343,7 +354,7 @@ int serve(const Config& configured, const std::function<LoadedConfig()>& read_ag
   Service service(config,
                   {clock, steady, *store->tasks, *store->deliveries, *store->retention, *store->operators,
                    make, *catalogue, supervisor, exit_deadline, answers, store->server_name, breakers, calls,
-                   traced, store->peers, exporter ? &*exporter : nullptr, agent_files},
+                   traced, store->peers, exporter ? &*exporter : nullptr, identity->get(), agent_files},
                   http_limits(config, *catalogue, descriptors));
   const auto served = service.run(read_again, signals);
   return served ? 0 : cannot_start(served.error());

@@ -86,6 +86,8 @@ server::ServerOptions server_options(const Config& config, std::shared_ptr<serve
   options.anonymous = config.anonymous_allowed();
   options.any_host = options.hosts.empty() && !config.on_loopback();
   options.version = kVersion;
+  options.https = config.tls.is_on();
+  options.grpc_https = config.tls.is_on() && config.tls.grpc;
   return options;
 }
 
@@ -115,8 +117,9 @@ bool has_own_listener(const Config& config) {
 // If operators have their own listener, its Host headers may differ from those of callers.
 server::ServerOptions operator_options(const Config& config, const server::ServerOptions& of_callers) {
   server::ServerOptions options = of_callers;  // shares the list of tokens
-  if (has_own_listener(config))
-    options.any_host = options.hosts.empty() && !server::is_loopback_host(config.operate_host);
+  if (!has_own_listener(config)) return options;
+  options.any_host = options.hosts.empty() && !server::is_loopback_host(config.operate_host);
+  options.https = options.https && config.tls.operate;
   return options;
 }
 
@@ -131,6 +134,40 @@ http::Limits operator_limits(const http::Limits& of_callers) {
   limits.worker_threads = 1;
   limits.work_queue_max = kOperatorRequestsMax;
   return limits;
+}
+
+// Returns the name that tells the certificate from others, for people.
+std::string shown_name(const http::tls::Certificate& certificate) {
+  return certificate.names().empty() ? "no host" : certificate.names().front();
+}
+
+// For /readyz: a line for each certificate. Files are not named, because anybody may ask.
+std::string remarks_on(const http::tls::Identity& identity) {
+  const auto now = std::chrono::time_point_cast<std::chrono::seconds>(base::SystemClock().now());
+  std::string lines;
+  for (const http::tls::Certificate& each : identity.contexts()->certificates()) {
+    const bool has_begun = each.begins() <= now;
+    lines += "certificate for " + shown_name(each) + ": ";
+    lines += each.ends() <= now ? "expired at " : has_begun ? "valid until " : "not valid before ";
+    lines += base::to_rfc3339(has_begun ? each.ends() : each.begins()) + "\n";
+  }
+  return lines;
+}
+
+void add_certificates(const http::tls::Identity& identity, base::MetricsText& out) {
+  out.family(
+      "baton_tls_certificate_expiry_seconds", base::MetricsText::Type::gauge,
+      "Time at which the certificate expires, in seconds since 1970, by its place in tls.certificates.");
+  const auto contexts = identity.contexts();
+  for (std::size_t i = 0; i < contexts->certificates().size(); ++i) {
+    const http::tls::Certificate& each = contexts->certificates()[i];
+    out.value({{"place", std::to_string(i + 1)}, {"name", shown_name(each)}},
+              std::int64_t{each.ends().time_since_epoch().count()});
+  }
+}
+
+std::string scheme_of(bool is_secure) {
+  return is_secure ? "https://" : "http://";
 }
 
 std::string address_of(const std::string& host, int port) {
@@ -197,6 +234,8 @@ Service::Service(const Config& config, const Dependencies& dependencies, const h
       operators_(operator_facts_, operator_readers_),
       pipeline_(services_) {
   pipeline_.set_nodes(&nodes_);
+  if (dependencies_.identity != nullptr)
+    pipeline_.set_remarks([this] { return remarks_on(*dependencies_.identity); });
   pipeline_.set_operators(&operators_, &operator_options_, !has_own_listener(config));
   admit(config);
   if (jwt_) issuer_keys_.emplace(*jwt_, config.proxy, dependencies.calls);
@@ -247,9 +286,9 @@ base::Result<void> Service::serve(const Servers& servers, const std::function<Lo
   if (!grpc_address) return base::fail(grpc_address.error());
   const auto operators_url = start_operators(servers.operators);
   if (!operators_url) return base::fail(operators_url.error());
-  const auto port = servers.http.start(config_.host, config_.port);
+  const auto port = servers.http.start(config_.host, config_.port, dependencies_.identity);
   if (!port) return base::fail(port.error());
-  const std::string url = "http://" + address_of(config_.host, *port);
+  const std::string url = scheme_of(config_.tls.is_on()) + address_of(config_.host, *port);
   pipeline_.open(url);
   if (links_.url.empty()) links_.url = url;
   if (links_.url.ends_with('/')) links_.url.pop_back();
@@ -262,6 +301,7 @@ base::Result<void> Service::serve(const Servers& servers, const std::function<Lo
   dependencies_.supervisor.is_ready();
   keep_alive();
 
+  if (dependencies_.identity != nullptr) certificates_.emplace(*dependencies_.identity);
   std::optional<FolderWatch> authors;
   if (config_.cards.dev)
     authors.emplace(config_.agents_folder, dependencies_.agent_files, [] { kill(getpid(), SIGHUP); });
@@ -272,6 +312,7 @@ base::Result<void> Service::serve(const Servers& servers, const std::function<Lo
     reload(read_again());
     dependencies_.supervisor.is_ready();
   }
+  certificates_.reset();
   dependencies_.supervisor.is_stopping();
   dependencies_.exit_deadline.arm(config_.engine.drain_grace);
   spdlog::info("stopping: accepting no new work; running turns may finish");
@@ -313,9 +354,11 @@ void Service::print_addresses(const std::string& url, const std::string& grpc,
 // Returns the URL of the operators' own listener; empty if they share the callers'.
 base::Result<std::string> Service::start_operators(http::HttpServer& operators) {
   if (!has_own_listener(config_)) return std::string();
-  const auto port = operators.start(config_.operate_host, config_.operate_port);
+  const bool is_secure = operator_options_.https;
+  const auto port = operators.start(config_.operate_host, config_.operate_port,
+                                    is_secure ? dependencies_.identity : nullptr);
   if (!port) return base::fail(port.error());
-  return "http://" + address_of(config_.operate_host, *port);
+  return scheme_of(is_secure) + address_of(config_.operate_host, *port);
 }
 
 // Returns the address of the gRPC listener; empty if gRPC is off. Call before the pipeline opens, because
@@ -325,16 +368,17 @@ base::Result<std::string> Service::start_grpc(server::grpc::GrpcServer& grpc) {
     options_.grpc_address.clear();
     return std::string();
   }
-  const auto port = grpc.start(config_.host, config_.grpc_port);
+  const bool is_secure = options_.grpc_https;
+  const auto port = grpc.start(config_.host, config_.grpc_port, is_secure ? dependencies_.identity : nullptr);
   if (!port) return base::fail(port.error());
   if (options_.grpc_address.empty()) options_.grpc_address = ":" + std::to_string(*port);
   if (GrpcRelay::available()) {
-    grpc_relay_.emplace(config_.host, *port);
+    grpc_relay_.emplace(config_.host, *port, is_secure);
     operator_facts_.grpc = [this](auto call, auto on_message, auto on_end) {
       return grpc_relay_->start(std::move(call), std::move(on_message), std::move(on_end));
     };
   }
-  return address_of(config_.host, *port);
+  return (is_secure ? "https://" : "") + address_of(config_.host, *port);
 }
 
 // Sets the allowed callers and, if there are several, the share of each.
@@ -375,6 +419,9 @@ void Service::reload(const LoadedConfig& loaded) {
   if (problems.empty() && loaded.config.cards.secret_variables != config_.cards.secret_variables) {
     problems.emplace_back("changing token_env requires a restart");
   }
+  if (problems.empty() && loaded.config.tls.is_on() != config_.tls.is_on()) {
+    problems.emplace_back("turning TLS on or off requires a restart");
+  }
   for (const std::string& problem : problems) spdlog::error("reload: {}", problem);
   if (!problems.empty()) return spdlog::error("reload failed: nothing was changed");
   const auto cards =
@@ -396,6 +443,7 @@ void Service::reload(const LoadedConfig& loaded) {
   if (const auto taken = engine_.catalogue_changed(); !taken) {
     spdlog::error("reload: the schedules were not changed: {}", taken.error().for_log);
   }
+  if (certificates_) certificates_->use(loaded.config.tls.files());
   nodes_.announce();
   look_at_cards();
   admit(loaded.config);
@@ -460,6 +508,7 @@ void Service::more_metrics(base::MetricsText& out) const {
   dependencies_.answers.add_to(out);
   nodes_.add_to(out);
   if (jwt_) jwt_->add_to(out);
+  if (dependencies_.identity != nullptr) add_certificates(*dependencies_.identity, out);
   if (dependencies_.exporter != nullptr) dependencies_.exporter->add_to(out);
   if (!is_postgres(config_.store.database)) add_database_size(out, config_.store.database);
   add_process_metrics(out);

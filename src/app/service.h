@@ -13,6 +13,7 @@
 
 #include "agents/cards/catalogue.h"
 #include "agents/command/process_host.h"
+#include "app/certificate_watch.h"
 #include "app/exit_deadline.h"
 #include "app/grpc_relay.h"
 #include "app/issuer_keys.h"
@@ -22,6 +23,7 @@
 #include "base/worker_pool.h"
 #include "engine/engine.h"
 #include "http/http_server.h"
+#include "http/tls/identity.h"
 #include "notify/notifier.h"
 #include "outbound/breakers.h"
 #include "outbound/byte_budget.h"
@@ -58,6 +60,7 @@ struct Dependencies {
   base::SpanQueue* spans = nullptr;         // of traces; outlives the service; null: none
   store::Peers* peers = nullptr;            // the nodes that share the store; null: it is not shared
   const TraceExporter* exporter = nullptr;  // for metrics; null: none
+  http::tls::Identity* identity = nullptr;  // of TLS; null: plain HTTP
   std::uint64_t agent_files = 0;            // with --dev: agents::files_digest before the cards were read
 };
 
@@ -115,6 +118,7 @@ class Service {
   const server::operate::Routes operators_;
   server::Pipeline pipeline_;
   std::optional<IssuerKeys> issuer_keys_;  // none without issuers
+  std::optional<CertificateWatch> certificates_;  // while TLS is served
 };
 
 }  // namespace baton::app

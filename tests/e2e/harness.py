@@ -6,6 +6,7 @@ BATON_TIME_SCALE stretches every bound on waiting, for slow builds.
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -22,6 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tests/support"))  # for tests that run without scripts/run_python_tests
 PROGRAM = os.environ.get("BATON_PROGRAM", str(ROOT / "build/release/baton"))
 SHIPPED = ROOT / "agent-cards"
+LISTENS = re.compile(r"listening on https?://(\S+)")
 TEST_AGENTS = pathlib.Path(__file__).resolve().parent / "agents"
 WORKER_LOOP = pathlib.Path(__file__).resolve().parent / "worker_loop.py"
 
@@ -112,7 +114,7 @@ class Server(client.Client):
         first = len(self.lines)
         threading.Thread(target=self._read, args=(self.process.stdout, told), daemon=True).start()
         told.wait(client.scaled(30))
-        if any("listening on http://" in line for line in self.lines[first:]):
+        if any(LISTENS.match(line) for line in self.lines[first:]):
             return True
         self.process.kill()
         self.process.wait()
@@ -123,9 +125,8 @@ class Server(client.Client):
         for line in iter(stdout.readline, b""):
             text = line.decode("utf-8", "replace").rstrip("\n")
             self.lines.append(text)
-            if text.startswith("listening on http://"):
-                address = text.split("listening on http://")[1].split()[0]
-                self.host, port = address.rsplit(":", 1)
+            if listens := LISTENS.match(text):
+                self.host, port = listens[1].rsplit(":", 1)
                 self.port = int(port)
                 told.set()
         stdout.close()

@@ -49,9 +49,9 @@ CardView view_for(const http::Request& request) {
 // gRPC has no paths: its calls are for the default agent.
 std::string grpc_address(const ServerOptions& options, std::string_view base, const Endpoint& endpoint) {
   if (!endpoint.is_default) return {};
-  const bool has_host = !options.grpc_address.starts_with(':');
-  return has_host ? options.grpc_address
-                  : std::string(without_port(host_in_url(base))) + options.grpc_address;
+  if (!options.grpc_address.starts_with(':')) return options.grpc_address;
+  const std::string scheme = options.grpc_https && !options.grpc_address.empty() ? "https://" : "";
+  return scheme + std::string(without_port(host_in_url(base))) + options.grpc_address;
 }
 
 // The id, or the part of one, in the parameter `task`; null if it is not given.

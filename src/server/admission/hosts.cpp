@@ -173,7 +173,8 @@ std::string_view named_host(const ServerOptions& options, const http::Request& r
 }
 
 std::string_view named_scheme(const ServerOptions& options, const http::Request& request) {
-  return forwarded(options, request, "X-Forwarded-Proto") == "https" ? "https" : "http";
+  const std::string_view said = forwarded(options, request, "X-Forwarded-Proto");
+  return said == "https" || (said.empty() && options.https) ? "https" : "http";
 }
 
 std::string_view client_address(const ServerOptions& options, const http::Request& request) {

@@ -39,7 +39,7 @@ bool is_network(std::string_view text);
 // empty, and is unchecked text if any host is served.
 std::string_view named_host(const ServerOptions& options, const http::Request& request);
 
-// "https" if a trusted proxy says that the client used it, else "http".
+// "https" if a trusted proxy says so, or says nothing and the listener speaks TLS; else "http".
 std::string_view named_scheme(const ServerOptions& options, const http::Request& request);
 
 // The client's address: behind trusted proxies, the last one in X-Forwarded-For that is not a proxy.

@@ -73,6 +73,17 @@ void add_turns(MetricsText& out, const engine::Engine& engine, const engine::Eng
   }
 }
 
+void add_handshakes(MetricsText& out, const http::Counts::Handshakes& counts) {
+  out.gauge("baton_tls_handshakes_open", "TLS handshakes under way on the callers' port.", counts.under_way);
+  out.family(
+      "baton_tls_handshakes_total", Type::counter,
+      "TLS handshakes on the callers' port since start, by outcome; plain_http: the client sent no TLS.");
+  out.value({{"outcome", "completed"}}, counts.completed);
+  out.value({{"outcome", "failed"}}, counts.failed);
+  out.value({{"outcome", "timed_out"}}, counts.late);
+  out.value({{"outcome", "plain_http"}}, counts.plain);
+}
+
 void add_http(MetricsText& out, const http::Counts& counts) {
   out.gauge("baton_http_connections", "Open connections.", std::int64_t{counts.connections});
   out.gauge("baton_http_streams", "Open event streams.", std::int64_t{counts.streams});
@@ -80,6 +91,7 @@ void add_http(MetricsText& out, const http::Counts& counts) {
               std::int64_t{counts.requests});
   out.counter("baton_http_refused_total", "Requests that the connection layer refused.",
               std::int64_t{counts.refused});
+  if (counts.handshakes) add_handshakes(out, *counts.handshakes);
 }
 
 }  // namespace

@@ -323,6 +323,7 @@ http::Reply Pipeline::readiness() const {
   if (const std::size_t turns = services_.engine.quarantined(); turns > 0)
     body += "quarantined turns: " + std::to_string(turns) + " (the server crashed while they ran)\n";
   if (nodes_) body += nodes_->remarks();
+  if (remarks_) body += remarks_();
   return text(200, std::move(body));
 }
 

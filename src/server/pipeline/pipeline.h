@@ -85,6 +85,8 @@ class Pipeline {
   void tell_changes() const { list_changes_.tell(); }
   // For /readyz.
   void set_nodes(const Nodes* nodes) { nodes_ = nodes; }
+  // `remarks` returns lines for the answer of a server that is ready. Must not block.
+  void set_remarks(std::function<std::string()> remarks) { remarks_ = std::move(remarks); }
   void set_http_counts(std::function<http::Counts()> counts) { http_counts_ = std::move(counts); }
 
  private:
@@ -148,7 +150,8 @@ class Pipeline {
   const operate::Routes* operators_ = nullptr;
   const ServerOptions* operator_options_ = nullptr;
   bool operators_with_callers_ = false;
-  const Nodes* nodes_ = nullptr;  // null: there are no other nodes
+  const Nodes* nodes_ = nullptr;          // null: there are no other nodes
+  std::function<std::string()> remarks_;  // may be empty
   mutable RefusalLog refusals_;
   std::string base_url_;  // read only after `open`
   std::function<http::Counts()> http_counts_;

@@ -75,9 +75,11 @@ struct ServerOptions {
   std::vector<std::string> cors_origins{"loopback"};
   bool any_host = true;              // false: only `hosts`, public_url's host and loopback hosts
   std::vector<std::string> hosts;    // without a port: any port
+  bool https = false;                // the listener speaks TLS
   std::vector<std::string> proxies;  // addresses and networks whose X-Forwarded-* headers are trusted
   std::string public_url;            // for cards; empty: the host the caller named
   std::string grpc_address;          // for cards; ":port": on the caller's host; empty: none
+  bool grpc_https = false;           // gRPC's port speaks TLS
   CallerShares streams;              // open event streams
   CallerShares replies;              // answers that wait for a task to stop
   ChatOptions chat;
