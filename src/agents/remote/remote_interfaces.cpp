@@ -92,12 +92,7 @@ RemoteInterfaces::Remotes RemoteInterfaces::fetch(std::optional<client::Fetched>
   target.agent = endpoint_.agent;
   target.endpoint = endpoint_.address;
   target.grpc_text_files = endpoint_.grpc_text_files;
-  if (credentials_->wanted()) {
-    target.access.tokens = client::TokenSource{
-        [from = credentials_](int stop, bool despite) { return from->find(stop, despite); },
-        [from = credentials_](const std::string& token) { return from->renew(token); },
-        [from = credentials_] { return from->mask(); }};
-  }
+  if (credentials_->wanted()) target.access.credentials = credentials_;
   target.access.key_header = endpoint_.auth_header;
   target.access.policy = rules_.policy_for(target.url);
   target.access.breakers = rules_.breakers;
