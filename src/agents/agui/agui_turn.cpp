@@ -37,7 +37,7 @@ constexpr milliseconds kRunRetryFirst{200}, kRetryMax{5'000};
 constexpr std::chrono::seconds kRunFirstContact{30};
 constexpr int kRunBreaksMax = 5;  // runs of a turn whose stream may break off
 // Longer events are decoded elsewhere, so that other turns do not wait.
-constexpr std::size_t kDecodedHere = outbound::ByteBudget::kFree;
+constexpr std::size_t kRunDecodedHere = outbound::ByteBudget::kFree;
 
 // How many runs of this turn were broken off.
 int breaks_in(const task::Json& kept) {
@@ -131,6 +131,7 @@ class AguiTurn : public LoopTurn<AguiTurn> {
     bytes_ = 0;
     nonsense_.clear();
     posted_.reset();
+    is_paused_ = false;
     span_.emplace(rules_.spans, input_.trace);
     outbound::Post post{.url = settings_.endpoint.url,
                         .body = std::exchange(body_, {}),
@@ -162,39 +163,43 @@ class AguiTurn : public LoopTurn<AguiTurn> {
     });
     if (!read()) return false;
     if (!fed) return refuse("an event of the remote agent is larger than its card allows (line_max_bytes)");
-    is_full_ = !is_over_ && !has_room(&AguiTurn::resume);
-    if (is_full_) call_->pause();
+    wait_for_room(*this);
     return true;
   }
 
-  static void resume(AguiTurn& turn) {
-    turn.is_full_ = !turn.has_room(&AguiTurn::resume);
-    turn.read_on();
+  // Reads on once the sink has room.
+  static void wait_for_room(AguiTurn& turn) {
+    if (!turn.has_room(&AguiTurn::wait_for_room)) return turn.pause();
+    if (turn.is_decoding_) return;
+    turn.right_.reset();
+    if (std::exchange(turn.is_paused_, false) && turn.call_) turn.call_->resume();
   }
 
-  void read_on() {
-    if (call_ && !is_full_ && !is_decoding_) call_->resume();
+  void pause() {
+    is_paused_ = true;
+    if (call_) call_->pause();
   }
 
   // Reads the events that wait, up to a long one, which another thread decodes. Returns whether the run goes
   // on.
   bool read() {
-    while (!waiting_.empty()) {
-      if (waiting_.front().size() > kDecodedHere) {
+    while (!is_decoding_ && !waiting_.empty()) {
+      event_ = std::move(waiting_.front());
+      waiting_.pop_front();
+      if (event_.size() > kRunDecodedHere) {
         decode_elsewhere();
         return true;
       }
       decode();
       if (!tell()) return false;
     }
-    std::size_t bytes = events_->unfinished() + reader_.held() + relay_.held();
-    intake_.keep(bytes);
+    if (!is_decoding_) intake_.keep(events_->unfinished() + reader_.held() + relay_.held());
     return true;
   }
 
   void decode_elsewhere() {
     is_decoding_ = true;
-    if (call_) call_->pause();
+    pause();
     elsewhere(
         server_->services.blocking, [](AguiTurn& turn) { turn.decode(); },
         [](AguiTurn& turn) { turn.take_decoded(); });
@@ -202,21 +207,19 @@ class AguiTurn : public LoopTurn<AguiTurn> {
 
   // Blocks until there is memory for the event.
   void decode() {
-    const auto right = client::may_decode(waiting_.front(), &intake_);
-    if (!right) {
-      decoded_ = base::fail(right.error());
-      is_refused_ = true;
-      return;
-    }
-    decoded_ = reader_.take(waiting_.front());
+    right_.reset();
+    auto right = client::may_decode(event_, &intake_);
+    is_memory_short_ = !right;
+    if (right) right_.emplace(std::move(*right));
+    decoded_ = right ? reader_.take(event_) : base::fail(right.error());
   }
 
   // Tells what was decoded. Returns whether the run goes on.
   bool tell() {
-    waiting_.pop_front();
+    if (event_.size() > kRunDecodedHere) event_ = {};
     auto pieces = std::exchange(decoded_, {});
     if (!pieces) {
-      const bool is_large = is_refused_ || pieces.error().code == base::ErrorCode::too_large;
+      const bool is_large = is_memory_short_ || pieces.error().code == base::ErrorCode::too_large;
       return refuse(
           (is_large ? "the remote agent's answer was rejected: " : "the remote agent's answer is invalid: ") +
           pieces.error().for_caller);
@@ -234,8 +237,7 @@ class AguiTurn : public LoopTurn<AguiTurn> {
     const bool goes_on = tell() && read();
     if (is_over_ || is_decoding_) return;
     if (!goes_on || posted_) return conclude();
-    is_full_ = !has_room(&AguiTurn::resume);
-    read_on();
+    wait_for_room(*this);
   }
 
   bool refuse(std::string why) {
@@ -370,7 +372,7 @@ class AguiTurn : public LoopTurn<AguiTurn> {
     is_over_ = true;
     call_.reset();
     loop().cancel(std::exchange(timer_, 0));
-    end_span("");
+    end_span(outbound::canceled().for_caller);
   }
 
   void end_span(const std::string& error) {
@@ -407,11 +409,13 @@ class AguiTurn : public LoopTurn<AguiTurn> {
   // Its answer.
   RunReader reader_;
   std::optional<protocol::SseReader> events_;
-  std::deque<std::string> waiting_;                              // the data of events
-  base::Result<std::vector<protocol::agui::RunPiece>> decoded_;  // of the first one
-  bool is_refused_ = false;                                      // there was no memory to decode it
-  bool is_decoding_ = false;  // another thread has the first one, the reader and `decoded_`
-  bool is_full_ = false;      // the sink has no room
+  std::deque<std::string> waiting_;  // the data of events
+  std::string event_;                // the one that is decoded
+  base::Result<std::vector<protocol::agui::RunPiece>> decoded_;
+  bool is_memory_short_ = false;                     // `decoded_` says so
+  std::optional<outbound::Intake::Decoding> right_;  // to it, until what it says has room
+  bool is_decoding_ = false;                         // another thread has the reader and these four
+  bool is_paused_ = false;                           // `call_` is
   std::uint64_t bytes_ = 0;
   std::string nonsense_;  // why the answer is not valid
 };
