@@ -48,8 +48,8 @@ bool CheckedCards::are_right() const {
 
 base::Result<CheckedCards> check_cards(const fs::path& folder, bool allows_missing) {
   agents::ProcessHost processes;
-  base::WorkerPool callers("agent-call", 1, 1);
   base::EventLoop turns("turn-loop");  // no turn runs
+  base::WorkerPool callers("agent-call", 1, 1);
   const base::SystemClock clock;
   const auto choose = [](const std::string&, const std::string&) { return std::optional<std::string>(); };
   const ExecutorServices services{processes, callers, {turns, callers}, {}, clock, choose};

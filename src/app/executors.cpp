@@ -18,7 +18,8 @@ agents::Catalogue::Make executors(const ExecutorServices& services) {
   return [services,
           memories = std::move(memories)](const agents::Agent& agent) -> std::unique_ptr<agents::Executor> {
     if (agent.settings.executor == agents::AgentSettings::Kind::a2a) {
-      return agents::remote_executor(services.callers, agent.card, agent.settings, services.outbound);
+      return agents::remote_executor({services.turns, services.callers}, agent.card, agent.settings,
+                                     services.outbound);
     }
     if (agent.settings.executor == agents::AgentSettings::Kind::openai) {
       auto tools = services.tools->set(agent.name.value, agent.settings, services.outbound,
@@ -63,7 +64,8 @@ void add_hidden_agents(agents::Catalogue& catalogue, const ExecutorServices& ser
   elsewhere.card.version = "1";
   elsewhere.settings.executor = agents::AgentSettings::Kind::a2a;
   elsewhere.settings.concurrency = 64;  // for all URLs together
-  elsewhere.executor = agents::url_executor(services.callers, elsewhere.settings, services.outbound);
+  elsewhere.executor =
+      agents::url_executor({services.turns, services.callers}, elsewhere.settings, services.outbound);
   catalogue.add_elsewhere(std::move(elsewhere), [delegate_urls](std::string_view url) {
     return agents::is_delegate_url(delegate_urls, url);
   });

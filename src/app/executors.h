@@ -19,7 +19,7 @@ namespace baton::app {
 // The dependencies of executors. All must outlive the catalogue.
 struct ExecutorServices {
   agents::ProcessHost& processes;
-  base::WorkerPool& callers;  // one thread for each turn that waits for a remote agent
+  base::WorkerPool& callers;  // see agents::RemoteServices
   agents::LoopServices turns;
   outbound::Rules outbound;
   const base::Clock& clock;

@@ -320,16 +320,15 @@ int serve(const Config& configured, const std::function<LoadedConfig()>& read_ag
                      config.proxy, &calls);
   }
   base::SpanQueue* const traced = spans ? &*spans : nullptr;
-  // A turn that waits for its children gives up its slot but keeps its thread. At most `slots` turns wait in
-  // addition to those that run.
-  base::WorkerPool callers("agent-call", 2 * config.engine.slots,
-                           static_cast<std::size_t>(config.engine.slots));
   base::EventLoop turns("turn-loop");
   turns.start();
   // Each turn has at most one function in it.
   base::WorkerPool turn_work("turn-work", kTurnThreads, std::numeric_limits<std::size_t>::max());
-  // Turns that were dropped a moment ago may still be on the loop: it stops before the pool that they use,
-  // and is there until the pool's last function has posted its result.
+  // A turn has at most one call over gRPC, beside one that was just given up.
+  base::WorkerPool callers("agent-call", 2 * config.engine.slots,
+                           static_cast<std::size_t>(config.engine.slots));
+  // Turns that were dropped a moment ago may still be on the loop: it stops before the pools that they use,
+  // and is there until their last functions have posted their results.
   const StopsLoop stops_turns{turns};
   const agents::Catalogue* chosen_from = nullptr;
   const auto choose = [&chosen_from](const std::string& skill, const std::string& tag) {
