@@ -43,8 +43,8 @@ milliseconds time_of(const AgentSettings& settings, const task::Budget& budget) 
   return std::min<milliseconds>(settings.turn_timeout, budget.wall.value_or(settings.turn_timeout) + kLater);
 }
 
-// A conversation about one task, with the updates that are not passed on yet. One thread at a time uses it: the
-// loop's, or one that decodes, which may do so after the turn's end.
+// A conversation about one task, with the updates that are not passed on yet. One thread at a time uses it:
+// the loop's, or one that decodes, which may do so after the turn's end.
 struct Conversation {
   std::optional<client::Follower> follower;  // one of these
   std::optional<client::PlainSend> sending;
