@@ -35,6 +35,7 @@ struct ConfiguredToken {
   std::string file;                 // the file that holds the secret; empty: none
   server::Role role = server::Role::calls;
   bool binds_children = false;  // tasks delegated by its tasks may also use only these agents
+  server::Scopes scopes = server::Scopes::all();
 };
 
 // The database of tasks.

@@ -103,6 +103,14 @@ void write_tokens(Writer& out) {
                    "operator also acts on them");
         out.key("enum").strings({"caller", "viewer", "operator"});
       });
+      out.key("scopes").object([&] {
+        out.member("type", "array")
+            .member("description",
+                    "What the token may be used for; the default is everything that its role allows");
+        out.member("minItems", 1).key("items").object([&] {
+          out.key("enum").strings({"send", "read", "cancel", "operate"});
+        });
+      });
     });
     out.key("required").array([&] { out.string("caller"); });
     out.key("oneOf").array([&] {

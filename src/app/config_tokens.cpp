@@ -11,8 +11,8 @@ namespace baton::app {
 namespace {
 
 constexpr std::size_t kTokenFileMax = 64 << 10;
-const std::array<std::string, 7> kMembers{"caller", "token",    "token_file", "token_env",
-                                          "agents", "children", "role"};
+const std::array<std::string, 8> kMembers{"caller", "token",    "token_file", "token_env",
+                                          "agents", "children", "role",       "scopes"};
 
 std::string trimmed(std::string text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
@@ -35,6 +35,7 @@ class Entry {
     token.agents = agents();
     token.role = role();
     token.binds_children = binds_children(token);
+    token.scopes = scopes();
     return token;
   }
 
@@ -137,6 +138,17 @@ class Entry {
     if (children.str() != "own") wrong("/children", "must be \"own\" or \"any\"");
     if (token.agents.empty()) wrong("/children", "\"own\" requires a list of agents in \"agents\"");
     return true;
+  }
+
+  server::Scopes scopes() {
+    const json::Value list = object_["scopes"];
+    if (list.missing()) return server::Scopes::all();
+    server::Scopes scopes;
+    bool is_good = list.is_array();
+    for (const json::Value name : list) is_good = scopes.add(name.string()) && is_good;
+    if (!is_good || scopes.empty())
+      wrong("/scopes", "must be a list of at least one of send, read, cancel and operate");
+    return scopes;
   }
 
   server::Role role() {

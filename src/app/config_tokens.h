@@ -22,7 +22,7 @@ struct TokenSources {
 };
 
 // Reads the list: objects with `caller`, one of `token`, `token_file` and `token_env`, and optionally
-// `agents`, `children` and `role`.
+// `agents`, `children`, `role` and `scopes`.
 std::vector<ConfiguredToken> read_tokens(json::Value list, const TokenSources& sources,
                                          const ReportToken& report);
 

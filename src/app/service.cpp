@@ -94,8 +94,8 @@ server::ServerOptions server_options(const Config& config, std::shared_ptr<serve
 std::vector<server::Token> tokens_of(const Config& config) {
   std::vector<server::Token> tokens;
   for (const ConfiguredToken& token : config.tokens) {
-    tokens.push_back(
-        {token.secret, task::Caller{token.caller}, token.agents, token.role, token.binds_children});
+    tokens.push_back({token.secret, task::Caller{token.caller}, token.agents, token.role,
+                      token.binds_children, token.scopes});
   }
   return tokens;
 }

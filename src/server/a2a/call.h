@@ -53,7 +53,8 @@ class Call : public server::Call {
         caller(std::move(by.caller)),
         rules(of_version),
         binding(over),
-        child_agents(std::move(by.child_agents)) {}
+        child_agents(std::move(by.child_agents)),
+        scopes(by.scopes) {}
   virtual ~Call() = default;
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
@@ -66,6 +67,7 @@ class Call : public server::Call {
   const protocol::a2a::Rules rules;
   const Binding binding;
   const ChildAgents child_agents;  // see task::Submission
+  const Scopes scopes;             // of the caller's token
   Extensions extensions;
   bool streams = false;  // the operation answers with a stream
 

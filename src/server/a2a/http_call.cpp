@@ -127,7 +127,8 @@ http::Reply error_reply(const http::Request& head, const ErrorForm& form, const 
   reply.status = status;
   reply.content_type =
       content_type(head, form.rpc_id.empty() ? Binding::rest : Binding::json_rpc, form.is_v1);
-  if (status == 401) reply.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"baton\"");
+  if (std::string challenge = challenge_of(error); !challenge.empty())
+    reply.headers.emplace_back("WWW-Authenticate", std::move(challenge));
   if (const int seconds = protocol::retry_after_s(error.code)) {
     reply.headers.emplace_back("Retry-After", std::to_string(seconds));
   }
@@ -193,7 +194,8 @@ void HttpCall::do_refuse(const base::Error& error, const task::TaskId& named) {
 }
 
 void HttpCall::refuse_as(int status, const base::Error& error, const task::TaskId& named) const {
-  const bool has_status = binding == Binding::rest || error.code == ErrorCode::unauthenticated;
+  const bool has_status =
+      binding == Binding::rest || error.code == ErrorCode::unauthenticated || lacked_scope(error);
   reply(error_reply(head(), {dialect_.is_v1(), rpc_id_}, error, named, has_status ? status : 200));
 }
 

@@ -316,29 +316,34 @@ constexpr auto kContent = &call_with<ContentRequest, operation>;
 
 // In the order of Operation.
 constexpr std::array kOperations{
-    OperationRow{Operation::send, "SendMessage", &read_send, &send_reads_disk, kSend<&send>},
-    OperationRow{Operation::send_stream, "SendStreamingMessage", &read_send, &send_reads_disk,
+    OperationRow{Operation::send, Scope::send, "SendMessage", &read_send, &send_reads_disk, kSend<&send>},
+    OperationRow{Operation::send_stream, Scope::send, "SendStreamingMessage", &read_send, &send_reads_disk,
                  kSend<&send_stream>},
-    OperationRow{Operation::get, "GetTask", &read_task_request, &get_reads_disk, kTask<&get>},
-    OperationRow{Operation::list, "ListTasks", &read_list, nullptr, &call_with<ListRequest, &list>},
-    OperationRow{Operation::cancel, "CancelTask", &read_task_request, nullptr, kTask<&cancel>},
-    OperationRow{Operation::subscribe, "SubscribeToTask", &read_task_request, nullptr, kTask<&subscribe>},
-    OperationRow{Operation::set_push, "CreateTaskPushNotificationConfig", &read_push, nullptr,
+    OperationRow{Operation::get, Scope::read, "GetTask", &read_task_request, &get_reads_disk, kTask<&get>},
+    OperationRow{Operation::list, Scope::read, "ListTasks", &read_list, nullptr,
+                 &call_with<ListRequest, &list>},
+    OperationRow{Operation::cancel, Scope::cancel, "CancelTask", &read_task_request, nullptr, kTask<&cancel>},
+    OperationRow{Operation::subscribe, Scope::read, "SubscribeToTask", &read_task_request, nullptr,
+                 kTask<&subscribe>},
+    OperationRow{Operation::set_push, Scope::send, "CreateTaskPushNotificationConfig", &read_push, nullptr,
                  &call_with<PushRequest, &set_push>},
-    OperationRow{Operation::get_push, "GetTaskPushNotificationConfig", &read_push_ref, nullptr,
+    OperationRow{Operation::get_push, Scope::read, "GetTaskPushNotificationConfig", &read_push_ref, nullptr,
                  kPushRef<&get_push>},
-    OperationRow{Operation::list_push, "ListTaskPushNotificationConfigs", &read_push_ref, nullptr,
-                 kPushRef<&list_push>},
-    OperationRow{Operation::delete_push, "DeleteTaskPushNotificationConfig", &read_push_ref, nullptr,
-                 kPushRef<&delete_push>},
-    OperationRow{Operation::extended_card, "GetExtendedAgentCard", &read_nothing, nullptr,
+    OperationRow{Operation::list_push, Scope::read, "ListTaskPushNotificationConfigs", &read_push_ref,
+                 nullptr, kPushRef<&list_push>},
+    OperationRow{Operation::delete_push, Scope::send, "DeleteTaskPushNotificationConfig", &read_push_ref,
+                 nullptr, kPushRef<&delete_push>},
+    OperationRow{Operation::extended_card, std::nullopt, "GetExtendedAgentCard", &read_nothing, nullptr,
                  [](const CallPtr& call, Request) { extended_card(call); }},
-    OperationRow{Operation::artifact_bytes, "artifact bytes", &read_nothing, nullptr,
+    OperationRow{Operation::artifact_bytes, Scope::read, "artifact bytes", &read_nothing, nullptr,
                  kContent<&artifact_bytes>},
-    OperationRow{Operation::message_bytes, "message bytes", &read_nothing, nullptr, kContent<&message_bytes>},
-    OperationRow{Operation::task_tree, "task tree", &read_task_request, nullptr, kTask<&task_tree>},
-    OperationRow{Operation::task_log, "task log", &read_task_request, nullptr, kTask<&task_log>},
-    OperationRow{Operation::plan_picture, "plan picture", &read_task_request, nullptr, kTask<&plan_picture>},
+    OperationRow{Operation::message_bytes, Scope::read, "message bytes", &read_nothing, nullptr,
+                 kContent<&message_bytes>},
+    OperationRow{Operation::task_tree, Scope::read, "task tree", &read_task_request, nullptr,
+                 kTask<&task_tree>},
+    OperationRow{Operation::task_log, Scope::read, "task log", &read_task_request, nullptr, kTask<&task_log>},
+    OperationRow{Operation::plan_picture, Scope::read, "plan picture", &read_task_request, nullptr,
+                 kTask<&plan_picture>},
 };
 
 constexpr bool in_order() {
@@ -358,6 +363,7 @@ const OperationRow& row_of(Operation operation) {
 void run(const CallPtr& call, Operation operation, Request request) {
   const OperationRow& row = row_of(operation);
   if (call->note) call->note->calls(row.name);
+  if (row.scope && !call->scopes.has(*row.scope)) return call->refuse(lacks(*row.scope));
   if (row.reads_disk != nullptr && !row.reads_disk(*call, request)) return row.run(call, std::move(request));
   const auto held = std::make_shared<Request>(std::move(request));
   call->block([call, &row, held] { row.run(call, std::move(*held)); });

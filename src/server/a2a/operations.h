@@ -20,7 +20,8 @@ using Request = std::variant<protocol::a2a::SendRequest, protocol::a2a::TaskRequ
 // One operation of the table in operations.cpp.
 struct OperationRow {
   Operation operation;
-  std::string_view name;  // as A2A 1.0 calls it; for logs and spans of every version
+  std::optional<Scope> scope;  // that it needs; nullopt: any token may
+  std::string_view name;       // as A2A 1.0 calls it; for logs and spans of every version
   // Reads the request from JSON and, in REST, the texts around it.
   base::Result<Request> (*decode)(const protocol::a2a::Dialect& dialect, const protocol::a2a::Params& params);
   // Returns true if this request may wait for the disk; null: each one may.
@@ -30,7 +31,8 @@ struct OperationRow {
 };
 const OperationRow& row_of(Operation operation);
 
-// Calls the operation, where it may block if it may. The request is of its type.
+// Calls the operation, if the caller's token has its scope, where it may block if it may. The request is of
+// its type.
 void run(const CallPtr& call, Operation operation, Request request);
 
 void send(const CallPtr& call, protocol::a2a::SendRequest request);

@@ -100,11 +100,11 @@ std::string_view page_token(const http::Request& request) {
 }  // namespace
 
 bool equal_in_constant_time(std::string_view given, std::string_view secret) {
-  unsigned difference = given.size() == secret.size() ? 0 : 1;
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    const char other = secret.empty() ? '\0' : secret[i % secret.size()];
-    difference |= static_cast<unsigned>(static_cast<unsigned char>(given[i] ^ other));
-  }
+  // The length is no secret. A JWT, which is long, need not be compared with each token.
+  if (given.size() != secret.size()) return false;
+  unsigned difference = 0;
+  for (std::size_t i = 0; i < given.size(); ++i)
+    difference |= static_cast<unsigned>(static_cast<unsigned char>(given[i] ^ secret[i]));
   return difference == 0;
 }
 
@@ -119,7 +119,7 @@ base::Result<Identity> identify(const ServerOptions& options, const http::Reques
   if (const std::string_view of_page = page_token(request); !of_page.empty() && options.has_callers()) {
     auto page = identify_page(tokens, of_page, agent, base::SystemClock().now());
     if (!page) return base::fail(std::move(page.error()));
-    return Identity{std::move(page->caller), child_agents_of(page->signer)};
+    return Identity{std::move(page->caller), child_agents_of(page->signer), page->signer.scopes};
   }
   if (options.anonymous && authorization.empty()) return Identity{task::kAnonymous, nullptr};
   const TokenSource::Found found = find_token(options, authorization);
@@ -134,7 +134,7 @@ base::Result<Identity> identify(const ServerOptions& options, const http::Reques
                                                             agent.value) != known->agents.end();
   if (!good_here)
     return base::fail(base::ErrorCode::permission_denied, "this token is not valid for this agent");
-  return Identity{known->caller, child_agents_of(*known)};
+  return Identity{known->caller, child_agents_of(*known), known->scopes};
 }
 
 base::Result<task::Caller> authenticate(const ServerOptions& options, const http::Request& request,
@@ -142,6 +142,15 @@ base::Result<task::Caller> authenticate(const ServerOptions& options, const http
   auto identity = identify(options, request, agent);
   if (!identity) return base::fail(std::move(identity.error()));
   return std::move(identity->caller);
+}
+
+Scopes scopes_of(const ServerOptions& options, const http::Request& request) {
+  if (const std::string_view of_page = page_token(request); !of_page.empty()) {
+    const auto page = identify_page(options.tokens.now(), of_page, {}, base::SystemClock().now());
+    return page ? page->signer.scopes : Scopes::all();
+  }
+  const TokenPtr known = find_token(options, request.header("Authorization")).token;
+  return known ? known->scopes : Scopes::all();
 }
 
 TokenPtr own_token(const ServerOptions& options, const http::Request& request) {
@@ -159,7 +168,8 @@ base::Result<Operator> authenticate_operator(const ServerOptions& options, const
   if (known->role == Role::calls)
     return base::fail(base::ErrorCode::permission_denied,
                       "this token belongs to a caller: a viewer's or operator's token is required");
-  return Operator{known->caller.value, known->role == Role::operates};
+  if (!known->scopes.has(Scope::read)) return base::fail(lacks(Scope::read));
+  return Operator{known->caller.value, known->role == Role::operates && known->scopes.has(Scope::operate)};
 }
 
 bool await_token(const ServerOptions& options, const http::Request& request, std::function<void()> done) {

@@ -19,12 +19,16 @@ namespace baton::server {
 base::Result<task::Caller> authenticate(const ServerOptions& options, const http::Request& request,
                                         const task::AgentName& agent);
 
-// A caller, and the restriction that its token puts on the tasks that it begins.
+// A caller, the agents that its tasks may delegate to, and what its token allows.
 struct Identity {
   task::Caller caller;
   ChildAgents child_agents;
+  Scopes scopes = Scopes::all();
 };
-// Like `authenticate`, but also returns the token's restriction.
+// The scopes of the request's token, whatever agents it is for; all if it has no valid one.
+Scopes scopes_of(const ServerOptions& options, const http::Request& request);
+
+// Like `authenticate`, but also returns what the token's owner may do.
 base::Result<Identity> identify(const ServerOptions& options, const http::Request& request,
                                 const task::AgentName& agent);
 

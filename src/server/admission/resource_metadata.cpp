@@ -64,6 +64,11 @@ void complete_challenge(const ServerOptions& options, const http::Request& reque
   const auto challenge = std::ranges::find_if(
       reply.headers, [](const auto& header) { return header.first == "WWW-Authenticate"; });
   if (challenge == reply.headers.end()) return;
+  // The client asks its authorization server for the scope as that one calls it.
+  const auto issuers = options.jwt->issuers();
+  const std::size_t scope = challenge->second.find(R"(scope=")");
+  if (scope != std::string::npos && !issuers.empty())
+    challenge->second.insert(scope + std::string_view(R"(scope=")").size(), issuers.front().scope_prefix);
   const bool is_wrong = reply.status == 401 && !request.header("Authorization").empty();
   if (is_wrong) challenge->second += R"(, error="invalid_token")";
   const std::string base = base_url(options, request);

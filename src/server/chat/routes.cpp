@@ -94,14 +94,15 @@ void stream(const CallPtr& call) {
   run(call, says_message ? *as_message : *as_response);
 }
 
-constexpr PathRow chat_row(std::string_view pattern, Handler handler, Protocol speaks) {
-  return {Place::agent, "POST", pattern, ChatProtocol{handler, speaks}};
+constexpr PathRow chat_row(std::string_view pattern, Handler handler, Protocol speaks,
+                           Scope scope = Scope::send) {
+  return {Place::agent, "POST", pattern, ChatProtocol{handler, speaks, scope}};
 }
 constexpr std::array kChatPaths{
     chat_row("/send-message[/]", &send_message, Protocol::send_message),
     chat_row("/ag-ui[/]", &ag_ui, Protocol::ag_ui),
     chat_row("/process[/]", &process, Protocol::agent_api),
-    chat_row("/stop[/]", &stop, Protocol::agent_api),
+    chat_row("/stop[/]", &stop, Protocol::agent_api, Scope::cancel),
     chat_row("/stream[/]", &stream, Protocol::agent_server),
     // As hosted AG-Kit agents have it.
     PathRow{Place::root, "POST", "/v1/aibot/bots/{agent}/send-message",

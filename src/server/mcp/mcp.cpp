@@ -10,6 +10,7 @@
 #include "protocol/mcp/echoes.h"
 #include "protocol/mcp/elicitation.h"
 #include "server/a2a/negotiation.h"
+#include "server/admission/access.h"
 #include "server/mcp/call.h"
 #include "server/mcp/handles.h"
 #include "server/mcp/listen.h"
@@ -175,31 +176,40 @@ void on_listen(const IncomingPtr& in) {
 struct Method {
   std::string_view name;
   bool modern, legacy;
-  bool blocks;  // may read the store
+  bool blocks;                 // may read the store
+  std::optional<Scope> scope;  // that it needs; nullopt: any token may
   void (*run)(const IncomingPtr& in);
 };
 constexpr std::array kMethods{
-    Method{"tools/call", true, true, true, &on_call},
-    Method{"tools/list", true, true, true, &on_list},
-    Method{"initialize", false, true, false, &on_initialize},
-    Method{"ping", false, true, false,
+    Method{"tools/call", true, true, true, Scope::send, &on_call},
+    Method{"tools/list", true, true, true, std::nullopt, &on_list},
+    Method{"initialize", false, true, false, std::nullopt, &on_initialize},
+    Method{"ping", false, true, false, std::nullopt,
            [](const IncomingPtr& in) { in->reply(result(in->request, {}, [](Writer&) {})); }},
-    Method{"server/discover", true, false, false,
+    Method{"server/discover", true, false, false, std::nullopt,
            [](const IncomingPtr& in) { in->reply(discovered(in->entry.services, in->request)); }},
-    Method{"tasks/get", true, false, true, &on_get},
-    Method{"tasks/update", true, false, true, &on_update},
-    Method{"tasks/cancel", true, false, true, &on_cancel},
-    Method{"resources/list", true, true, false,
+    Method{"tasks/get", true, false, true, Scope::read, &on_get},
+    Method{"tasks/update", true, false, true, Scope::send, &on_update},
+    Method{"tasks/cancel", true, false, true, Scope::cancel, &on_cancel},
+    Method{"resources/list", true, true, false, std::nullopt,
            [](const IncomingPtr& in) {
              in->reply(nothing_listed(in->entry.services, in->request, "resources"));
            }},
-    Method{"resources/templates/list", true, true, false,
+    Method{"resources/templates/list", true, true, false, std::nullopt,
            [](const IncomingPtr& in) {
              in->reply(nothing_listed(in->entry.services, in->request, "resourceTemplates"));
            }},
-    Method{"resources/read", true, true, true, &on_read},
-    Method{"subscriptions/listen", true, false, true, &on_listen},
+    Method{"resources/read", true, true, true, Scope::read, &on_read},
+    Method{"subscriptions/listen", true, false, true, Scope::read, &on_listen},
 };
+
+// Refuses the request if its token lacks the scope.
+bool lacks_scope(const std::shared_ptr<http::Exchange>& exchange, const Entry& entry,
+                 std::optional<Scope> scope) {
+  if (!scope || scopes_of(entry.services.options, exchange->request()).has(*scope)) return false;
+  exchange->reply(refusal(lacks(*scope)));
+  return true;
+}
 
 void run(const IncomingPtr& in) {
   const Request& request = in->request;
@@ -209,6 +219,7 @@ void run(const IncomingPtr& in) {
   if (!is_here)
     return in->fail(
         {protocol::mcp::kMethodNotFound, "there is no such method", request.is_modern ? 404 : 200});
+  if (lacks_scope(in->exchange, in->entry, method->scope)) return;
   if (!method->blocks) return method->run(in);
   in->exchange->block([in, method] { method->run(in); });
 }
@@ -313,7 +324,10 @@ void resume(const std::shared_ptr<http::Exchange>& exchange, const Entry& entry)
 
 void handle(std::shared_ptr<http::Exchange> exchange, Entry entry) {
   const http::Request& head = exchange->request();
-  if (head.method == "GET") return resume(exchange, entry);
+  if (head.method == "GET") {
+    if (!lacks_scope(exchange, entry, Scope::read)) resume(exchange, entry);
+    return;
+  }
   const auto fail = [&](std::string_view id, const Failure& failure) {
     exchange->reply(failure_reply(id, failure));
   };
@@ -329,6 +343,10 @@ void handle(std::shared_ptr<http::Exchange> exchange, Entry entry) {
   if (!request) return fail(request.error().id, request.error().failure);
   if (!enter_session(entry, head, *request)) return fail(request->id, kNoSession);
   if (request->id.empty()) {
+    if (lacks_scope(
+            exchange, entry,
+            request->method == "notifications/cancelled" ? std::optional(Scope::cancel) : std::nullopt))
+      return;
     return exchange->block([exchange, entry, document, request = *request] {
       on_notification(entry, exchange->request(), request);
       exchange->reply(accepted());
@@ -337,6 +355,7 @@ void handle(std::shared_ptr<http::Exchange> exchange, Entry entry) {
   const auto in = std::make_shared<const Incoming>(
       Incoming{std::move(exchange), std::move(entry), document, std::move(*request)});
   if (!in->request.is_response) return run(in);
+  if (lacks_scope(in->exchange, in->entry, Scope::send)) return;
   in->exchange->block([in] { on_response(in); });
 }
 

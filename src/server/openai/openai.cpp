@@ -9,6 +9,7 @@
 #include "server/openai/request.h"
 #include "server/openai/responses.h"
 #include "server/openai/runs.h"
+#include "server/shared/answers.h"
 
 namespace baton::server::openai {
 namespace {
@@ -17,17 +18,18 @@ using base::ErrorCode;
 using protocol::openai::Failure;
 using Handler = void (*)(const RequestPtr&);
 
-constexpr PathRow row(std::string_view methods, std::string_view pattern, Handler handler) {
-  return {Place::root, methods, pattern, OpenAiRoute{handler}};
+constexpr PathRow row(std::string_view methods, std::string_view pattern, Handler handler,
+                      std::optional<Scope> scope) {
+  return {Place::root, methods, pattern, OpenAiRoute{handler, scope}};
 }
 constexpr std::array kPaths{
-    row("GET", "/v1/models", &list_models),
-    row("GET", "/v1/models/{id}", &get_model),
-    row("POST", "/v1/chat/completions", &create_completion),
-    row("POST", "/v1/responses", &create_response),
-    row("GET, DELETE", "/v1/responses/{id}", &get_response),
-    row("POST", "/v1/responses/{id}/cancel", &cancel_response),
-    row("GET", "/v1/responses/{id}/input_items", &list_input_items),
+    row("GET", "/v1/models", &list_models, std::nullopt),
+    row("GET", "/v1/models/{id}", &get_model, std::nullopt),
+    row("POST", "/v1/chat/completions", &create_completion, Scope::send),
+    row("POST", "/v1/responses", &create_response, Scope::send),
+    row("GET, DELETE", "/v1/responses/{id}", &get_response, Scope::read),
+    row("POST", "/v1/responses/{id}/cancel", &cancel_response, Scope::cancel),
+    row("GET", "/v1/responses/{id}/input_items", &list_input_items, Scope::read),
 };
 
 // What a chat call that cannot be served answers.
@@ -47,7 +49,6 @@ http::Reply failure_reply(const Failure& failure) {
   http::Reply reply;
   reply.status = failure.status;
   protocol::openai::write_failure(reply.body, failure);
-  if (failure.status == 401) reply.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"baton\"");
   const bool may_come_back = failure.status == 409 || failure.status == 429 || failure.status == 503;
   if (may_come_back) reply.headers.emplace_back("Retry-After", "1");
   // The official clients repeat a request after such an answer, and the task may exist by then.
@@ -58,7 +59,10 @@ http::Reply failure_reply(const Failure& failure) {
 http::Reply error_reply(const base::Error& error, int status) {
   Failure failure = protocol::openai::failure_of(error);
   if (status != 0) failure.status = status;
-  return failure_reply(failure);
+  http::Reply reply = failure_reply(failure);
+  if (std::string challenge = challenge_of(error); !challenge.empty())
+    reply.headers.emplace_back("WWW-Authenticate", std::move(challenge));
+  return reply;
 }
 
 void Request::reply(std::string json) const {

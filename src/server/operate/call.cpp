@@ -19,7 +19,8 @@ http::Reply error_of(int status, std::string_view code, std::string_view message
     });
   });
   http::Reply reply = json_reply(std::move(body), status);
-  if (status == 401) reply.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"baton\"");
+  if (status == 401)
+    reply.headers.emplace_back("WWW-Authenticate", challenge_of({base::ErrorCode::unauthenticated, {}, {}}));
   if (status == 429 || status == 503) reply.headers.emplace_back("Retry-After", "1");
   return reply;
 }

@@ -199,6 +199,7 @@ void Pipeline::route(const ExchangePtr& exchange) const {
     return exchange->reply(plain_error(404, target.at_root ? kNoDefault : "agent not found"));
   }
   if (found.row == nullptr) return exchange->reply(plain_error(404, kNothing));
+  target.scope = scope_of(found, request.method);
   serve_agent(exchange, target, found);
 }
 
@@ -288,7 +289,8 @@ base::Result<Admitted> Pipeline::admit(const http::Request& head) const {
   if (!target.agent) return Admitted{services_, target, {}};
   auto caller = identify(services_.options, head, target.agent->name);
   if (caller) {
-    Admitted by{services_, target, std::move(caller->caller), {}, std::move(caller->child_agents)};
+    Admitted by{services_,     target, std::move(caller->caller), {}, std::move(caller->child_agents),
+                caller->scopes};
     if (!services_.watch) return by;
     by.note = std::make_shared<RequestNote>(services_.watch, head);
     by.note->reached(target.agent->name.value, Protocol::grpc);
@@ -369,10 +371,16 @@ std::optional<Admitted> Pipeline::admitted(const ExchangePtr& exchange, const Ta
     return std::nullopt;
   }
   auto caller = identify(services_.options, request, target.agent->name);
+  if (caller && target.scope && !caller->scopes.has(*target.scope)) {
+    note_refusal(request, "its token lacks the scope");
+    refuse(lacks(*target.scope));
+    return std::nullopt;
+  }
   if (caller) {
     if (exchange->note()) exchange->note()->came_from(caller->caller);
-    return Admitted{services_, target, std::move(caller->caller), exchange->note(),
-                    std::move(caller->child_agents)};
+    return Admitted{
+        services_,     target, std::move(caller->caller), exchange->note(), std::move(caller->child_agents),
+        caller->scopes};
   }
   refuse_caller(request, caller.error(), [refuse, error = caller.error()] { refuse(error); });
   return std::nullopt;
@@ -543,6 +551,9 @@ void Pipeline::serve_openai(const ExchangePtr& exchange, const PathMatch& found)
   if (const auto error = refused_everywhere(services_, request))
     return refuse_caller(request, *error,
                          [exchange, error = *error] { exchange->reply(openai::error_reply(error)); });
+  const auto scope = scope_of(found, request.method);
+  if (scope && !scopes_of(services_.options, request).has(*scope))
+    return exchange->reply(openai::error_reply(lacks(*scope)));
   exchange->block([this, exchange, found] {
     const auto reached = [exchange](const agents::Agent& agent) {
       exchange->reached(agent, Protocol::openai);

@@ -10,6 +10,8 @@
 //                 of the binding and version that the path names.
 //   origin        before the token: no page may use one that its browser adds.
 //   authenticate  before a body is decoded: a caller without a token costs no parser.
+//   scope         with the caller, where the path says what is asked for (scope_of); else the operation
+//                 (OperationRow, and the methods of MCP) says it after decoding.
 //   decode        the binding reads a request value (a2a/json_rpc.h, a2a/rest.h, chat/routes.h, grpc/).
 //   call          the operation (a2a/operations.h, chat/routes.cpp).
 //   encode        the binding writes the operation's answer value, or each item of its stream.
@@ -94,7 +96,8 @@ class Pipeline {
   // A path that belongs to an agent: the agent, and the path after its prefix.
   struct Target : Endpoint {
     std::string_view rest;
-    std::string_view raw_rest;  // percent-encoded, as received
+    std::string_view raw_rest;        // percent-encoded, as received
+    std::optional<Scope> scope = {};  // that the request needs
   };
   http::Reply readiness() const;
   http::Reply protocol_error(const http::Request& request, int status, std::string_view reason) const;

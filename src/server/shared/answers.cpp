@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "json/writer.h"
+#include "server/shared/scopes.h"
 
 namespace baton::server {
 namespace {
@@ -76,6 +77,14 @@ ErrorCode code_of_status(int status) {
   return status < kOfServer ? ErrorCode::invalid_request : ErrorCode::internal;
 }
 
+std::string challenge_of(const base::Error& error) {
+  std::string challenge = R"(Bearer realm="baton")";
+  if (error.code == ErrorCode::unauthenticated) return challenge;
+  const auto scope = lacked_scope(error);
+  if (!scope) return {};
+  return challenge + R"(, error="insufficient_scope", scope=")" + std::string(name_of(*scope)) + "\"";
+}
+
 http::Reply plain_error(int status, std::string_view reason) {
   http::Reply reply;
   reply.status = status;
@@ -84,13 +93,19 @@ http::Reply plain_error(int status, std::string_view reason) {
   reply.body += '\n';
   const bool may_come_back = status == 429 || status == 503;
   if (may_come_back) reply.headers.emplace_back("Retry-After", "1");
-  if (status == 401) reply.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"baton\"");
+  if (status == 401)
+    reply.headers.emplace_back("WWW-Authenticate", challenge_of({ErrorCode::unauthenticated, {}, {}}));
   return reply;
 }
 
 http::Reply refusal(const base::Error& error) {
   if (error.code == base::ErrorCode::unauthenticated) return plain_error(401, error.for_caller);
-  if (error.code == base::ErrorCode::permission_denied) return plain_error(403, error.for_caller);
+  if (error.code == base::ErrorCode::permission_denied) {
+    http::Reply reply = plain_error(403, error.for_caller);
+    if (std::string challenge = challenge_of(error); !challenge.empty())
+      reply.headers.emplace_back("WWW-Authenticate", std::move(challenge));
+    return reply;
+  }
   if (error.code == base::ErrorCode::unavailable) return plain_error(503, error.for_caller);
   return plain_error(404, error.for_caller);
 }

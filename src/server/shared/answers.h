@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "base/error.h"
@@ -25,6 +26,9 @@ const ErrorRow& error_row(base::ErrorCode code);
 std::string_view name_of_status(int status);
 // The error that the connection layer answers with this status.
 base::ErrorCode code_of_status(int status);
+
+// The value of WWW-Authenticate for an error (RFC 6750, section 3); empty if none belongs to it.
+std::string challenge_of(const base::Error& error);
 
 // The answer to a refusal by `authenticate` or for a path: 401 with WWW-Authenticate, 403, 404 or
 // 503.

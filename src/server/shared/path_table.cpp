@@ -170,4 +170,17 @@ PathMatch find_path(std::span<const PathRow> rows, std::string_view method, std:
   return match;
 }
 
+std::optional<Scope> scope_of(const PathMatch& found, std::string_view method) {
+  const auto* const chat = found.answered_by<ChatProtocol>();
+  const auto* const openai = found.answered_by<OpenAiRoute>();
+  std::optional<Scope> scope;
+  if (chat != nullptr) scope = chat->scope;
+  if (openai != nullptr) scope = openai->scope;
+  if (found.is(Stage::conversations) || found.is(Stage::conversation_events) || found.is(Stage::plan))
+    scope = Scope::read;
+  if (scope && method == "DELETE") return Scope::cancel;
+  if (scope && method == "PATCH") return Scope::send;
+  return scope;
+}
+
 }  // namespace baton::server

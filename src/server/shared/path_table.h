@@ -12,6 +12,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,6 +22,7 @@
 
 #include "protocol/a2a/dialect.h"
 #include "server/shared/request_stats.h"
+#include "server/shared/scopes.h"
 
 namespace baton::server {
 
@@ -76,9 +78,11 @@ struct RestOperation {
 struct ChatProtocol {
   void (*handle)(const std::shared_ptr<chat::ChatCall>&);
   Protocol speaks;
+  Scope scope = Scope::send;
 };
 struct OpenAiRoute {
   void (*handle)(const std::shared_ptr<openai::Request>&);
+  std::optional<Scope> scope;  // that it needs; nullopt: any token may
 };
 struct OperatorRoute {
   bool acts;  // else viewers may call it, too
@@ -121,6 +125,10 @@ struct PathMatch {
 // path. `path`: in the form of the rows' place, without the query. A row that fits the path as it stands
 // comes before one behind a tenant. Some clients encode the colon before a verb: such a path is tried last.
 PathMatch find_path(std::span<const PathRow> rows, std::string_view method, std::string_view path);
+
+// The scope that a request needs that a row serves; nullopt: any token may, or the body decides, as in
+// JSON-RPC and MCP. DELETE needs `cancel` and PATCH `send`, whatever the row says.
+std::optional<Scope> scope_of(const PathMatch& found, std::string_view method);
 
 // Every row of the place. Defined in pipeline/paths.cpp, which knows every binding.
 std::span<const PathRow> paths_at(Place place);

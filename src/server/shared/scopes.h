@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/error.h"
+
 namespace baton::server {
 
 enum class Scope : std::uint8_t { send, read, cancel, operate };
@@ -45,5 +47,10 @@ class Scopes {
   static constexpr unsigned bit(Scope scope) { return 1u << static_cast<unsigned>(scope); }
   std::uint8_t bits_ = 0;
 };
+
+// The refusal of a request whose token lacks the scope.
+base::Error lacks(Scope scope);
+// The scope that such an error is about; nullopt for every other error.
+std::optional<Scope> lacked_scope(const base::Error& error);
 
 }  // namespace baton::server

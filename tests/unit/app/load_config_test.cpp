@@ -368,4 +368,79 @@ TEST_CASE("Configuration: a file with a token that every user can read is refuse
   CHECK(load_config({config, inside, {}, {}}).problems.empty());
 }
 
+TEST_CASE("Configuration: issuers are read with their defaults, and callers then need a token") {
+  const LoadedConfig loaded = from_file(R"({
+    "public_url": "https://baton.example",
+    "issuers": [{"issuer": "https://id.example/realms/x"},
+                {"issuer": "http://127.0.0.1:9/", "audience": "a", "keys": "keys.json", "typ": "any", "skew_s": 0,
+                 "algorithms": ["ES384"], "scopes": ["send", "read"], "scope_prefix": "baton:", "agents": ["echo"],
+                 "operator_roles": ["boss"], "subject_claim": "oid"}]})");
+  CHECK(loaded.problems.empty());
+  REQUIRE(loaded.config.issuers.size() == 2);
+  const server::Issuer& plain = loaded.config.issuers.front();
+  CHECK(plain.algorithms.size() == 4);
+  CHECK_FALSE(plain.any_typ);
+  CHECK(plain.scopes.empty());
+  CHECK(plain.skew == std::chrono::seconds(60));
+  const server::Issuer& full = loaded.config.issuers.back();
+  CHECK(full.audiences == std::vector<std::string>{"a"});
+  CHECK(full.keys_file == "keys.json");
+  CHECK(full.any_typ);
+  CHECK(full.algorithms == std::vector<jose::Algorithm>{jose::Algorithm::es384});
+  CHECK(full.scopes.has(server::Scope::read));
+  CHECK_FALSE(full.scopes.has(server::Scope::operate));
+  CHECK_FALSE(loaded.config.anonymous_allowed());
+  const LoadedConfig by_variable = load_config(
+      {"", "", {{"BATON_ISSUERS", R"([{"issuer": "https://id.example", "audience": "a"}])"}}, {}});
+  CHECK(by_variable.problems.empty());
+  CHECK(by_variable.config.has_callers());
+}
+
+TEST_CASE("Configuration: an issuer with an error is reported at its place") {
+  const auto problem_of = [](const std::string& members) {
+    const LoadedConfig loaded = from_file(R"({"issuers": [{"issuer": "https://id.example", "audience": "a")" +
+                                          (members.empty() ? "" : ", " + members) + "}]}");
+    REQUIRE(loaded.problems.size() <= 1);
+    return loaded.problems.empty() ? std::string() : loaded.problems.front();
+  };
+  CHECK(problem_of("").empty());
+  const auto names = [&](const char* members, std::string_view place) {
+    CHECK_MESSAGE(problem_of(members).find(place) != std::string::npos, members);
+  };
+  names(R"("audiences": "b")", "/issuers/0/audiences: is unknown; did you mean audience?");
+  names(R"("algorithms": ["HS256"])", "/issuers/0/algorithms");
+  names(R"("algorithms": ["none"])", "/issuers/0/algorithms");
+  names(R"("typ": "JWT")", "/issuers/0/typ");
+  names(R"("skew_s": 601)", "/issuers/0/skew_s");
+  names(R"("scopes": ["admin"])", "/issuers/0/scopes");
+  names(R"("agents": [])", "/issuers/0/agents");
+  names(R"("operator_roles": [1])", "/issuers/0/operator_roles");
+  names(R"("keys": "http://id.example/keys")", "/issuers/0/keys");
+  names(R"("subject_claim": "")", "/issuers/0/subject_claim");
+  for (const char* issuer :
+       {"http://id.example", "id.example", "https://id.example?x", "https://id.example#x", ""}) {
+    const LoadedConfig loaded =
+        from_file(R"({"issuers": [{"issuer": ")" + std::string(issuer) + R"(", "audience": "a"}]})");
+    CHECK_MESSAGE(has_problem(loaded, "/issuers/0/issuer: must be an https URL"), issuer);
+  }
+  CHECK(has_problem(from_file(R"({"issuers": [{"issuer": "https://id.example"}]})"), "needs an audience"));
+  CHECK(has_problem(from_file(R"({"issuers": [{"issuer": "https://a.example", "audience": "a"},
+                                              {"issuer": "https://a.example", "audience": "b"}]})"),
+                    "/issuers/1: has the same issuer"));
+  CHECK(has_problem(from_file(R"({"issuers": {}})"), "/issuers: must be a list"));
+}
+
+TEST_CASE("Configuration: a token's scopes are some of the four, and all by default") {
+  const auto tokens = [](const std::string& scopes) {
+    return from_file(R"({"tokens": [{"caller": "a", "token": "t")" + scopes +
+                     R"(}], "allow_readable_secrets": true})");
+  };
+  CHECK(tokens("").config.tokens.front().scopes == server::Scopes::all());
+  const auto some = tokens(R"(, "scopes": ["read", "cancel"])").config.tokens.front().scopes;
+  CHECK(some.has(server::Scope::cancel));
+  CHECK_FALSE(some.has(server::Scope::send));
+  for (const char* wrong : {"[]", R"(["write"])", R"("send")", "[1]", R"(["send", ""])"})
+    CHECK_MESSAGE(has_problem(tokens(R"(, "scopes": )" + std::string(wrong)), "/tokens/0/scopes"), wrong);
+}
+
 }  // namespace baton::app::load_config_test

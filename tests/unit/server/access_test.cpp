@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include "server/admission/resource_metadata.h"
+#include "server/shared/answers.h"
+
 namespace access_test {
 
 using namespace baton;
@@ -237,6 +240,67 @@ TEST_CASE("Access: a page counts as the server's own only if its origin is the h
   CHECK_FALSE(is_own({{"Sec-Fetch-Site", "cross-site"}}));
   CHECK_FALSE(is_own({{"Sec-Fetch-Site", "same-site"}}));
   CHECK_FALSE(is_own({{"Origin", "http://127.0.0.1:8080"}, {"Origin", "http://evil.example"}}));
+}
+
+TEST_CASE("Access: a token's scopes go with its caller, and bind operators, too") {
+  using server::Scope;
+  const auto with_scopes = [](std::initializer_list<Scope> list, server::Role role) {
+    server::Token token{"secret", {"ann"}, {}, role};
+    token.scopes = {};
+    for (const Scope each : list) token.scopes.add(each);
+    server::ServerOptions options;
+    options.tokens = std::vector<server::Token>{token};
+    return options;
+  };
+  const auto request = request_with({{"Authorization", "Bearer secret"}});
+  const auto reads = with_scopes({Scope::read}, server::Role::operates);
+  CHECK(server::identify(reads, request, {"echo"})->scopes.has(Scope::read));
+  CHECK_FALSE(server::identify(reads, request, {"echo"})->scopes.has(Scope::send));
+  CHECK(server::scopes_of(reads, request) == server::identify(reads, request, {"echo"})->scopes);
+  CHECK(server::scopes_of(reads, request_with({})) == server::Scopes::all());
+  REQUIRE(server::authenticate_operator(reads, request));
+  CHECK_FALSE(server::authenticate_operator(reads, request)->may_act);
+  const auto acts = with_scopes({Scope::read, Scope::operate}, server::Role::operates);
+  CHECK(server::authenticate_operator(acts, request)->may_act);
+  const auto viewer = with_scopes({Scope::read, Scope::operate}, server::Role::views);
+  CHECK_FALSE(server::authenticate_operator(viewer, request)->may_act);
+  const auto blind =
+      server::authenticate_operator(with_scopes({Scope::operate}, server::Role::operates), request);
+  REQUIRE_FALSE(blind);
+  CHECK(server::lacked_scope(blind.error()) == Scope::read);
+  CHECK_FALSE(server::lacked_scope({ErrorCode::permission_denied, "this token is read-only", {}}));
+}
+
+TEST_CASE("Access: a challenge names the metadata of the resource that was asked for") {
+  struct Issuers final : server::TokenSource {
+    Found find(std::string_view) override { return {}; }
+    bool await(std::string_view, std::function<void()>) override { return false; }
+    std::vector<Issuer> issuers() const override { return {{"https://id.example", "baton:"}}; }
+  };
+  server::ServerOptions options;
+  const auto challenge = [&](const char* path, const base::Error& error, const char* authorization) {
+    http::Request request = request_with({{"Host", "baton.example"}});
+    if (*authorization != '\0') request.headers.emplace_back("Authorization", authorization);
+    request.path = path;
+    http::Reply reply = server::refusal(error);
+    server::complete_challenge(options, request, reply);
+    return value_of(reply.headers, "WWW-Authenticate");
+  };
+  const base::Error none{ErrorCode::unauthenticated, "x", {}};
+  CHECK(challenge("/mcp", none, "Bearer x") == R"(Bearer realm="baton")");
+  options.jwt = std::make_shared<Issuers>();
+  const std::string place =
+      R"(, resource_metadata="http://baton.example/.well-known/oauth-protected-resource)";
+  CHECK(challenge("/mcp", none, "") == R"(Bearer realm="baton")" + place + R"(/mcp")");
+  CHECK(challenge("/agents/echo/v1/tasks/t", none, "Bearer x") ==
+        R"(Bearer realm="baton", error="invalid_token")" + place + R"(/agents/echo")");
+  CHECK(challenge("/agents/echo/mcp/", none, "") ==
+        R"(Bearer realm="baton")" + place + R"(/agents/echo/mcp")");
+  options.public_url = "https://x.example/baton/";
+  CHECK(challenge("/agents/", server::lacks(server::Scope::cancel), "Bearer x") ==
+        R"(Bearer realm="baton", error="insufficient_scope", scope="baton:cancel", )"
+        R"(resource_metadata="https://x.example/baton/.well-known/oauth-protected-resource")");
+  CHECK(challenge("/", {ErrorCode::permission_denied, "another", {}}, "Bearer x").empty());
 }
 
 }  // namespace access_test

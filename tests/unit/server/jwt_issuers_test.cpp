@@ -193,7 +193,7 @@ TEST_CASE("JwtIssuers: keys are fetched ahead of their expiry, and serve for a d
   CHECK(bench.issuers.find(good).is_pending);
   CHECK(bench.fetch({&first_key()}));
   CHECK(bench.issuers.find(good).token);
-  // Two seconds at most: the timer calls whoever still waits.
+  // The timer ends a wait after two seconds.
   bench.advance(std::chrono::hours(25));
   int called = 0;
   CHECK(bench.issuers.await(good, [&] { ++called; }));
