@@ -36,6 +36,7 @@ struct ConfiguredToken {
   server::Role role = server::Role::calls;
   bool binds_children = false;  // tasks delegated by its tasks may also use only these agents
   server::Scopes scopes = server::Scopes::all();
+  std::string certificate = {};  // a name in clients' certificates, instead of a secret; empty: none
 };
 
 // The database of tasks.
@@ -56,8 +57,10 @@ struct TlsOptions {
   std::vector<std::string> certificates;  // files
   std::vector<std::string> keys;          // one for each certificate; empty: in the certificates' files
   std::string ticket_secret_file;         // empty: none
-  bool operate = true;                    // also on the operators' own listener
-  bool grpc = true;                       // also on gRPC's port
+  std::string client_authorities_file;    // of clients' certificates; empty: none are asked for
+  bool client_certificate_required = false;
+  bool operate = true;  // also on the operators' own listener
+  bool grpc = true;     // also on gRPC's port
 
   bool is_on() const { return !certificates.empty(); }
   http::tls::IdentityFiles files() const;

@@ -84,6 +84,8 @@ void write_tokens(Writer& out) {
       text("token", "The token itself");
       text("token_file", "File that contains the token");
       text("token_env", "Environment variable that contains the token");
+      text("certificate",
+           "Name in the client's certificate, in place of a token: DNS:name, URI:name or email:address");
       out.key("agents").object([&] {
         out.member("type", "array")
             .member("description", "Agents that the token may call; the default is all");
@@ -114,7 +116,7 @@ void write_tokens(Writer& out) {
     });
     out.key("required").array([&] { out.string("caller"); });
     out.key("oneOf").array([&] {
-      for (const char* name : {"token", "token_file", "token_env"}) {
+      for (const char* name : {"token", "token_file", "token_env", "certificate"}) {
         out.object([&] { out.key("required").array([&] { out.string(name); }); });
       }
     });

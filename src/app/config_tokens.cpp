@@ -11,8 +11,8 @@ namespace baton::app {
 namespace {
 
 constexpr std::size_t kTokenFileMax = 64 << 10;
-const std::array<std::string, 8> kMembers{"caller", "token",    "token_file", "token_env",
-                                          "agents", "children", "role",       "scopes"};
+const std::array<std::string, 9> kMembers{"caller",   "token", "token_file", "token_env",  "agents",
+                                          "children", "role",  "scopes",     "certificate"};
 
 std::string trimmed(std::string text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
@@ -30,6 +30,7 @@ class Entry {
     ConfiguredToken token;
     token.caller = caller();
     token.secret = secret();
+    token.certificate = certificate();
     token.variable = object_["token_env"].str();
     token.file = file_;
     token.agents = agents();
@@ -66,12 +67,13 @@ class Entry {
 
   std::string secret() {
     int given = 0;
-    for (const char* member : {"token", "token_file", "token_env"})
+    for (const char* member : {"token", "token_file", "token_env", "certificate"})
       given += object_[member].missing() ? 0 : 1;
     if (given != 1) {
-      wrong("", "must have exactly one of token, token_file and token_env");
+      wrong("", "must have exactly one of token, token_file, token_env and certificate");
       return {};
     }
+    if (!object_["certificate"].missing()) return {};
     std::string_view member = "/token";
     std::optional<std::string> secret;
     if (!object_["token_file"].missing()) {
@@ -92,6 +94,18 @@ class Entry {
     if (secret->starts_with("bp1."))
       wrong(member, "must not begin with bp1., which is reserved for page tokens");
     return *secret;
+  }
+
+  std::string certificate() {
+    const json::Value name = object_["certificate"];
+    if (name.missing()) return {};
+    const std::string_view text = name.string();
+    const bool is_name = std::ranges::any_of(
+        std::array<std::string_view, 3>{"DNS:", "URI:", "email:"},
+        [&](std::string_view kind) { return text.starts_with(kind) && text.size() > kind.size(); });
+    if (!is_name)
+      wrong("/certificate", "must be a name such as DNS:host, URI:spiffe://domain/path or email:address");
+    return name.str();
   }
 
   std::optional<std::string> from_file(json::Value name) {
@@ -179,13 +193,18 @@ std::vector<ConfiguredToken> read_tokens(json::Value list, const TokenSources& s
     const std::string pointer = "/" + std::to_string(tokens.size());
     tokens.emplace_back();
     if (!item.is_object()) {
-      report(pointer, "must be an object with caller and one of token, token_file and token_env");
+      report(pointer,
+             "must be an object with caller and one of token, token_file, token_env and certificate");
       continue;
     }
     ConfiguredToken token = Entry(item, sources, pointer, report).read();
     const bool taken = !token.secret.empty() &&
                        std::ranges::find(tokens, token.secret, &ConfiguredToken::secret) != tokens.end();
     if (taken) report(pointer, "has the same token as an earlier entry");
+    const bool is_named =
+        !token.certificate.empty() &&
+        std::ranges::find(tokens, token.certificate, &ConfiguredToken::certificate) != tokens.end();
+    if (is_named) report(pointer, "has the same certificate as an earlier entry");
     tokens.back() = std::move(token);
   }
   return tokens;

@@ -112,6 +112,7 @@ class Loader {
     for (std::string& name : tls.certificates) resolve(name);
     for (std::string& name : tls.keys) resolve(name);
     resolve(tls.ticket_secret_file);
+    resolve(tls.client_authorities_file);
   }
 
   // `prefix` is empty, or the section's name followed by a dot.
@@ -310,6 +311,7 @@ class Loader {
     check_database();
     check_traces();
     check_tls();
+    check_client_certificates();
     check_secrets();
     for (const server::Issuer& issuer : c.issuers) {
       if (issuer.audiences.empty() && c.server.public_url.empty())
@@ -371,6 +373,18 @@ class Loader {
       wrong("tls.ticket_secret_file", "has no use without tls.certificates");
   }
 
+  void check_client_certificates() {
+    const TlsOptions& tls = config().tls;
+    const bool asks = !tls.client_authorities_file.empty();
+    if (asks && !tls.is_on()) wrong("tls.client_authorities_file", "has no use without tls.certificates");
+    if (tls.client_certificate_required && !asks)
+      wrong("tls.client_certificate_required", "requires tls.client_authorities_file");
+    const bool names_some = std::ranges::any_of(
+        config().tokens, [](const ConfiguredToken& token) { return !token.certificate.empty(); });
+    if (names_some && !asks)
+      wrong("tokens", "name a certificate, which requires tls.client_authorities_file");
+  }
+
   void check_hosts() {
     const Config& c = config();
     for (const std::string& host : c.server.hosts) {
@@ -409,7 +423,8 @@ std::string StoreOptions::name_of_node() const {
 }
 
 http::tls::IdentityFiles TlsOptions::files() const {
-  http::tls::IdentityFiles files{{}, ticket_secret_file};
+  http::tls::IdentityFiles files{
+      {}, ticket_secret_file, client_authorities_file, client_certificate_required};
   for (std::size_t i = 0; i < certificates.size(); ++i)
     files.certificates.push_back({certificates[i], i < keys.size() ? keys[i] : std::string()});
   return files;

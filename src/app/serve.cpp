@@ -171,7 +171,8 @@ void log_agents(const agents::Catalogue& catalogue, bool is_dev) {
 std::string callers_of(const Config& config) {
   std::string text = config.anonymous_allowed() ? "anyone, without a token" : "";
   for (const ConfiguredToken& token : config.tokens) {
-    text.append(text.empty() ? "" : "; ").append(base::loggable(token.caller)).append(" with a token");
+    text.append(text.empty() ? "" : "; ").append(base::loggable(token.caller));
+    text += token.certificate.empty() ? " with a token" : " with a certificate";
     for (const std::string& agent : token.agents)
       text.append(&agent == &token.agents.front() ? " for " : ", ").append(base::loggable(agent));
   }

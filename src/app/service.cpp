@@ -95,7 +95,7 @@ std::vector<server::Token> tokens_of(const Config& config) {
   std::vector<server::Token> tokens;
   for (const ConfiguredToken& token : config.tokens) {
     tokens.push_back({token.secret, task::Caller{token.caller}, token.agents, token.role,
-                      token.binds_children, token.scopes});
+                      token.binds_children, token.scopes, token.certificate});
   }
   return tokens;
 }
@@ -164,6 +164,10 @@ void add_certificates(const http::tls::Identity& identity, base::MetricsText& ou
     out.value({{"place", std::to_string(i + 1)}, {"name", shown_name(each)}},
               std::int64_t{each.ends().time_since_epoch().count()});
   }
+}
+
+std::pair<bool, bool> is_asking(const TlsOptions& tls) {
+  return {!tls.client_authorities_file.empty(), tls.client_certificate_required};
 }
 
 std::string scheme_of(bool is_secure) {
@@ -421,6 +425,11 @@ void Service::reload(const LoadedConfig& loaded) {
   }
   if (problems.empty() && loaded.config.tls.is_on() != config_.tls.is_on()) {
     problems.emplace_back("turning TLS on or off requires a restart");
+  }
+  // gRPC asks as it did when it started.
+  if (problems.empty() && is_asking(loaded.config.tls) != is_asking(config_.tls)) {
+    problems.emplace_back(
+        "changing whether clients are asked for certificates, or need one, requires a restart");
   }
   for (const std::string& problem : problems) spdlog::error("reload: {}", problem);
   if (!problems.empty()) return spdlog::error("reload failed: nothing was changed");

@@ -96,6 +96,7 @@ void ConnectionExchange::keep_only(std::initializer_list<std::string_view> heade
   kept.path = std::move(request_.path);
   kept.raw_path = std::move(request_.raw_path);
   kept.remote_address = std::move(request_.remote_address);
+  kept.certificate = std::move(request_.certificate);
   std::swap(request_, kept);
 }
 

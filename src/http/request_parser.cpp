@@ -68,7 +68,10 @@ void RequestParser::end_line(std::string_view line) {
   if (line.find('\r') != std::string_view::npos) return refuse({400, "a header line contains a CR"});
   if (line.empty()) return end_head();
   const bool is_first = !parsed_;
-  if (is_first) parsed_ = std::make_unique<ParsedRequest>();
+  if (is_first) {
+    parsed_ = std::make_unique<ParsedRequest>();
+    parsed_->request.certificate = certificate_;
+  }
   const auto refusal =
       is_first ? head_.add_request_line(line, *parsed_) : head_.add_header_line(line, *parsed_, *limits_);
   if (refusal) refuse(*refusal);
@@ -147,7 +150,9 @@ bool RequestParser::take_continue() {
 
 ParsedRequest RequestParser::take() {
   ParsedRequest parsed = std::move(*parsed_);
-  *this = RequestParser(*limits_, may_send_body_);
+  RequestParser next(*limits_, may_send_body_);
+  next.certificate_ = std::move(certificate_);  // of the connection
+  *this = std::move(next);
   return parsed;
 }
 

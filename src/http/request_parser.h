@@ -10,6 +10,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "http/chunked_body.h"
 #include "http/http_server.h"
@@ -33,6 +35,11 @@ class RequestParser {
   // Both must outlive the parser. Null or an empty function: any sender may send a large body.
   explicit RequestParser(const Limits& limits, const BodyGate* may_send_body = nullptr)
       : limits_(&limits), may_send_body_(may_send_body) {}
+
+  // See Request::certificate. Call before the first byte.
+  void set_certificate(std::shared_ptr<const std::vector<std::string>> names) {
+    certificate_ = std::move(names);
+  }
 
   // Consumes bytes up to the end of one request and returns how many. Consumes none once complete or refused.
   std::size_t feed(std::string_view bytes);
@@ -69,6 +76,7 @@ class RequestParser {
   HeadParser head_;
   ChunkedBody chunks_;
   Refusal refusal_{0, {}};
+  std::shared_ptr<const std::vector<std::string>> certificate_;
   std::unique_ptr<ParsedRequest> parsed_;  // null before the request line is complete
 };
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "http/socket_io.h"
 #include "http/tls/contexts.h"
@@ -27,6 +28,9 @@ class TlsSession {
   // Why the handshake has failed, such as "unsupported protocol".
   const std::string& failure() const { return failure_; }
 
+  // After the handshake. See Request::certificate.
+  const std::shared_ptr<const std::vector<std::string>>& peer_names() const { return peer_names_; }
+
   IoResult receive(char* out, std::size_t size);
   IoResult send(std::string_view bytes);
   // Tells the peer that no more bytes follow, so that it can tell this from a connection that was cut off.
@@ -42,6 +46,7 @@ class TlsSession {
   std::shared_ptr<const tls::Contexts> contexts_;  // during the handshake
   std::unique_ptr<SSL, Free> ssl_;
   std::string failure_;
+  std::shared_ptr<const std::vector<std::string>> peer_names_;  // shared with the requests
   std::size_t room_ = 0;  // bytes that the socket may still give in this call
   bool drained_ = false;  // the socket had no more bytes
   bool usable_ = true;    // false once TLS has failed: OpenSSL must not be called any more

@@ -8,6 +8,7 @@ import subprocess
 import client
 import databases
 import harness
+import test_tls
 import webhooks
 
 MONITORING = harness.ROOT / "scripts" / "monitoring"
@@ -44,6 +45,14 @@ class Metrics(harness.ServerCase):
     CONFIG = {"webhooks": {"allow_private": True}, "outbound": {"origins": ["http://127.0.0.1:1"]},
               "traces": {"endpoint": "http://127.0.0.1:9/v1/traces"}}
 
+    @staticmethod
+    def of_tls():
+        authority = test_tls.Authority().issue("a", "a.test")
+        with test_tls.Server(authority) as server:
+            found = families(server.http("GET", "/metrics").raw.decode())
+        authority.remove()
+        return found
+
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
@@ -55,7 +64,7 @@ class Metrics(harness.ServerCase):
         cls.send("hand", "use 25")
         cls.server.http("POST", "/agents/nobody", body=b"{}")
         cls.text = cls.server.http("GET", "/metrics").raw.decode()
-        cls.found = families(cls.text)
+        cls.found = {**cls.of_tls(), **families(cls.text)}
 
     @classmethod
     def send(cls, agent, text, configuration=None):
@@ -102,7 +111,7 @@ class Metrics(harness.ServerCase):
             for labels in samples:
                 self.assertNotIn("nobody", labels.values(), name)
                 self.assertLessEqual(set(labels), {"agent", "protocol", "state", "code", "le", "outcome", "origin",
-                                                   "version", "file", "thread"}, name)
+                                                   "version", "file", "thread", "place", "name"}, name)
 
     @databases.needs_sqlite("baton_database_bytes is the size of the file")
     def test_every_part_is_measured(self):

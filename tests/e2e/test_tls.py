@@ -55,6 +55,14 @@ class Authority:
             os.replace(self.folder / f"{new}.{kind}", self.folder / f"{name}.{kind}")
         return self
 
+    def client(self, name, extension):
+        """Signs a client's certificate with this subjectAltName. Returns its two files."""
+        self._openssl("req", *self._new_key(name), "-out", f"{name}.csr", "-subj", f"/CN={name}", "-addext",
+                      f"subjectAltName={extension}")
+        self._openssl("x509", "-req", "-in", f"{name}.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial",
+                      "-days", "2", "-copy_extensions", "copy", "-out", f"{name}.pem")
+        return self.folder / f"{name}.pem", self.folder / f"{name}.key"
+
     def remove(self):
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -68,7 +76,7 @@ class Server(harness.Server):
         config = {"tls": {"certificates": [str(authority.folder / f"{name}.pem") for name in names],
                           "keys": [str(authority.folder / f"{name}.key") for name in names], **(tls or {})},
                   **more.pop("config", {})}
-        super().__init__(["slow", "player"], config, ["--grpc-port", "0"], **more)
+        super().__init__(["slow", "player"], config, ["--grpc-port", "0"] if client.has_grpc() else [], **more)
 
     def connect(self, seconds=60):
         return http.client.HTTPSConnection(self.host, self.port, timeout=client.scaled(seconds), context=self.context)
@@ -284,6 +292,69 @@ class Tls(unittest.TestCase):
         for each in waiting:
             each.close()
         harness.wait_for(lambda: server.metric("baton_tls_handshakes_open") == 0, what="the end of the handshakes")
+
+    def test_a_client_certificate_names_its_caller_unless_a_token_does(self):
+        ann = self.authority.client("ann", "URI:spiffe://test/ann")
+        otto = self.authority.client("otto", "DNS:otto.test,email:otto@test")
+        nobody = self.authority.client("nobody", "DNS:nobody.test")
+        strange = Authority()
+        self.addCleanup(strange.remove)
+        tokens = [{"caller": "ann", "certificate": "URI:spiffe://test/ann", "agents": ["player"]},
+                  {"caller": "otto", "certificate": "email:otto@test", "role": "operator"},
+                  {"caller": "bob", "token": "bob-token"}]
+        asking = {"client_authorities_file": str(self.authority.ca)}
+        server = self.serve(tls=asking, config={"tokens": tokens})
+
+        def use(files):
+            server.close()
+            server.context = ssl.create_default_context(cafile=self.authority.ca)
+            if files:
+                server.context.load_cert_chain(*files)
+
+        def send(**how):
+            task = client.new_id()
+            return task, server.rpc("tasks/send", {"id": task, "message": client.text_message("end")},
+                                    agent="player", **how).status
+
+        for files, status in ((None, 401), (nobody, 401), (ann, 200), (otto, 200)):
+            use(files)
+            self.assertEqual(send()[1], status, files)
+        use(ann)
+        task = send()[0]
+        self.assertEqual(server.get(task, agent="player")["id"], task)
+        self.assertEqual(server.rpc("tasks/send", {"id": "x", "message": client.text_message("x")}).status, 403)
+        with self.assertRaises(client.RpcError):
+            server.get(task, agent="player", token="bob-token")
+        self.assertEqual(send(token="bob-token")[1], 200)
+        self.assertEqual(send(token="wrong")[1], 401)
+        # Browsers send certificates unasked, also for pages of other origins.
+        self.assertEqual(send(headers={"Origin": "http://localhost:1234"})[1], 401)
+        self.assertEqual(send(headers={"Origin": f"https://127.0.0.1:{server.port}"})[1], 200)
+        big = server.rpc("tasks/send", {"id": client.new_id(), "message": client.text_message("end " + "x" * 100_000)},
+                         agent="player")
+        self.assertEqual(big.status, 200)
+        self.assertEqual(server.http("GET", "/operate/v1/me").status, 403)
+        use(otto)
+        self.assertIn(b'"otto"', server.http("GET", "/operate/v1/me").raw)
+        use(strange.client("ann", "URI:spiffe://test/ann"))
+        with self.assertRaises(OSError):
+            server.http("GET", "/readyz")
+        if client.has_grpc():
+            import grpc  # only there if the program was built with it
+            target = server.printed("grpc").removeprefix("https://")
+            for files, code in ((ann, grpc.StatusCode.NOT_FOUND), (nobody, grpc.StatusCode.UNAUTHENTICATED)):
+                chain, key = (file.read_bytes() for file in files)
+                credentials = grpc.ssl_channel_credentials(self.authority.ca.read_bytes(), key, chain)
+                with grpc.secure_channel(target, credentials) as channel:
+                    call = channel.unary_unary("/lf.a2a.v1.A2AService/GetTask")
+                    with self.assertRaises(grpc.RpcError) as refused:
+                        call(b"\x12\x04none", timeout=client.scaled(20), metadata=[("baton-agent", "player")])
+                    self.assertEqual(refused.exception.code(), code)
+        needing = self.serve(tls={**asking, "client_certificate_required": True}, config={"tokens": tokens})
+        with self.assertRaises(OSError):
+            needing.http("GET", "/readyz")
+        needing.context.load_cert_chain(*nobody)
+        self.assertEqual(needing.http("GET", "/readyz").status, 200)
 
     def test_settings_that_make_no_sense_are_refused_with_their_names(self):
         folder = self.authority.folder

@@ -111,18 +111,33 @@ base::Result<void> Certificate::read_key(const std::string& text, const std::str
   return unusable(file, is_encrypted ? "its private key is encrypted; store it without a password" : why);
 }
 
-void Certificate::read_names() {
+std::vector<std::string> names_in(X509* certificate) {
+  std::vector<std::string> names;
   auto* const all =
-      static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(leaf_.get(), NID_subject_alt_name, nullptr, nullptr));
+      static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr));
   for (int i = 0; i < sk_GENERAL_NAME_num(all); ++i) {
     const GENERAL_NAME* const each = sk_GENERAL_NAME_value(all, i);
-    if (each->type != GEN_DNS) continue;
-    const auto* const text = reinterpret_cast<const char*>(ASN1_STRING_get0_data(each->d.dNSName));
-    std::string name(text, static_cast<std::size_t>(ASN1_STRING_length(each->d.dNSName)));
+    const char* const kind = each->type == GEN_DNS     ? "DNS:"
+                             : each->type == GEN_URI   ? "URI:"
+                             : each->type == GEN_EMAIL ? "email:"
+                                                       : nullptr;
+    if (kind == nullptr) continue;
+    // The three kinds share one member of the union.
+    const auto* const text = reinterpret_cast<const char*>(ASN1_STRING_get0_data(each->d.ia5));
+    names.push_back(kind + std::string(text, static_cast<std::size_t>(ASN1_STRING_length(each->d.ia5))));
+  }
+  GENERAL_NAMES_free(all);
+  return names;
+}
+
+void Certificate::read_names() {
+  constexpr std::string_view kHost = "DNS:";
+  for (std::string& name : names_in(leaf_.get())) {
+    if (!name.starts_with(kHost)) continue;
+    name.erase(0, kHost.size());
     std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
     names_.push_back(std::move(name));
   }
-  GENERAL_NAMES_free(all);
 }
 
 bool Certificate::has_name(std::string_view host) const {

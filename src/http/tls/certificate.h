@@ -15,6 +15,10 @@
 
 namespace baton::http::tls {
 
+// Returns the names in the certificate, as OpenSSL shows them: "DNS:name", "URI:name" or "email:name". Other
+// kinds are left out. Names keep their case.
+std::vector<std::string> names_in(X509* certificate);
+
 class Certificate {
  public:
   using Time = std::chrono::sys_seconds;

@@ -3,6 +3,7 @@
 #include <openssl/core_names.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/pem.h>
 #include <openssl/rand.h>
 
 #include <algorithm>
@@ -106,11 +107,19 @@ const unsigned char* bytes_of(const std::string& text) {
 
 }  // namespace
 
+std::shared_ptr<const std::vector<std::string>> peer_names(const SSL* ssl) {
+  const std::unique_ptr<X509, decltype(&X509_free)> certificate(SSL_get1_peer_certificate(ssl), &X509_free);
+  if (!certificate || SSL_get_verify_result(ssl) != X509_V_OK) return nullptr;
+  return std::make_shared<const std::vector<std::string>>(names_in(certificate.get()));
+}
+
 base::Result<std::shared_ptr<const Contexts>> Contexts::make(std::vector<Certificate> certificates,
-                                                             std::shared_ptr<const TicketKeys> tickets) {
+                                                             std::shared_ptr<const TicketKeys> tickets,
+                                                             Clients clients) {
   std::shared_ptr<Contexts> made(new Contexts);
   made->certificates_ = std::move(certificates);
   made->tickets_ = std::move(tickets);
+  made->clients_ = std::move(clients);
   for (const Certificate& each : made->certificates_) {
     if (const auto added = made->add(each); !added) return base::fail(added.error());
   }
@@ -145,7 +154,36 @@ base::Result<void> Contexts::add(const Certificate& certificate) {
   SSL_CTX_set_app_data(context, const_cast<TicketKeys*>(tickets_.get()));
   SSL_CTX_set_alpn_select_cb(context, &on_protocols, nullptr);
   SSL_CTX_set_client_hello_cb(context, &Contexts::on_client_hello, this);
+  if (clients_.are_asked()) {
+    if (const auto asked = ask_clients(context); !asked) return base::fail(asked.error());
+  }
   each_.push_back(std::move(one));
+  return {};
+}
+
+base::Result<void> Contexts::ask_clients(SSL_CTX* context) const {
+  constexpr int kDepthMax = 3;
+  constexpr long kChainMax = 16 << 10;  // bytes
+  const std::unique_ptr<BIO, decltype(&BIO_free)> in(
+      BIO_new_mem_buf(clients_.authorities_pem.data(), static_cast<int>(clients_.authorities_pem.size())),
+      &BIO_free);
+  int count = 0;
+  while (X509* const each = PEM_read_bio_X509(in.get(), nullptr, nullptr, nullptr)) {
+    X509_STORE_add_cert(SSL_CTX_get_cert_store(context), each);
+    SSL_CTX_add_client_CA(context, each);
+    X509_free(each);
+    ++count;
+  }
+  ERR_clear_error();
+  if (count == 0)
+    return base::fail(base::ErrorCode::invalid_argument, "the authorities of clients cannot be used",
+                      "the file of clients' authorities has no certificate in PEM form");
+  SSL_CTX_set_verify(
+      context, SSL_VERIFY_PEER | (clients_.need_certificate ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0), nullptr);
+  SSL_CTX_set_verify_depth(context, kDepthMax);
+  SSL_CTX_set_max_cert_list(context, kChainMax);
+  SSL_CTX_set_num_tickets(context, 0);
+  SSL_CTX_set_options(context, SSL_OP_NO_TICKET);
   return {};
 }
 

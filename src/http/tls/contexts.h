@@ -18,15 +18,29 @@
 
 namespace baton::http::tls {
 
+// Which certificates clients present.
+struct Clients {
+  std::string authorities_pem;  // empty: clients are not asked for a certificate
+  bool need_certificate = false;
+
+  bool are_asked() const { return !authorities_pem.empty(); }
+};
+
+// Returns the names in the client's certificate (names_in); null if it has none, or has not been verified.
+std::shared_ptr<const std::vector<std::string>> peer_names(const SSL* ssl);
+
 class Contexts {
  public:
-  // `certificates`: at least one. `tickets` is shared with the contexts before and after this one.
+  // `certificates`: at least one. `tickets` is shared with the contexts before and after this one. It is not
+  // used if clients are asked for certificates: a session could outlive the trust in one.
   static base::Result<std::shared_ptr<const Contexts>> make(std::vector<Certificate> certificates,
-                                                            std::shared_ptr<const TicketKeys> tickets);
+                                                            std::shared_ptr<const TicketKeys> tickets,
+                                                            Clients clients = {});
 
   // Of a new connection: the first one. It changes to the chosen one by itself.
   SSL_CTX* first() const { return each_.front().context.get(); }
   const std::vector<Certificate>& certificates() const { return certificates_; }
+  const Clients& clients() const { return clients_; }
   // The index of the certificate for this name, which may be empty.
   std::size_t chosen(std::string_view name) const;
 
@@ -40,10 +54,12 @@ class Contexts {
   };
   Contexts() = default;
   base::Result<void> add(const Certificate& certificate);
+  base::Result<void> ask_clients(SSL_CTX* context) const;
   static int on_client_hello(SSL* ssl, int* alert, void* self);
 
   std::vector<Certificate> certificates_;
   std::shared_ptr<const TicketKeys> tickets_;
+  Clients clients_;
   std::vector<One> each_;
 };
 

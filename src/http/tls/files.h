@@ -15,6 +15,9 @@ struct IdentityFiles {
   std::vector<CertificateFiles> certificates;  // at least one
   // Holds the secret of session tickets, at least 32 bytes; empty: each process makes its own.
   std::string ticket_secret;
+  // The authorities of clients' certificates, in PEM; empty: clients are not asked for one.
+  std::string client_authorities;
+  bool clients_need_certificate = false;
 };
 
 }  // namespace baton::http::tls

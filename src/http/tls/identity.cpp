@@ -26,6 +26,15 @@ base::Result<std::string> read_ticket_secret(const std::string& file) {
   return secret;
 }
 
+base::Result<std::string> read_authorities(const std::string& file) {
+  if (file.empty()) return std::string();
+  std::ifstream in(file, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (in && text.find("-----BEGIN") != std::string::npos) return text;
+  return base::fail(base::ErrorCode::invalid_argument, "the authorities of clients cannot be used",
+                    file + ": cannot be read, or has no certificate in PEM form");
+}
+
 std::chrono::sys_seconds today() {
   return std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
 }
@@ -48,7 +57,7 @@ std::optional<base::Result<void>> Identity::look() {
 }
 
 std::string Identity::stamp_of(const IdentityFiles& files) {
-  std::string stamp = base::file_stamp(files.ticket_secret);
+  std::string stamp = base::file_stamp(files.ticket_secret) + base::file_stamp(files.client_authorities);
   for (const CertificateFiles& each : files.certificates)
     stamp += base::file_stamp(each.chain) + base::file_stamp(each.key);
   return stamp;
@@ -73,7 +82,10 @@ base::Result<void> Identity::take(const IdentityFiles& files, bool only_valid) {
   if (!tickets || *secret != ticket_secret_)
     tickets =
         secret->empty() ? std::make_shared<const TicketKeys>() : std::make_shared<const TicketKeys>(*secret);
-  auto contexts = Contexts::make(std::move(certificates), tickets);
+  auto authorities = read_authorities(files.client_authorities);
+  if (!authorities) return base::fail(authorities.error());
+  auto contexts = Contexts::make(std::move(certificates), tickets,
+                                 {std::move(*authorities), files.clients_need_certificate});
   if (!contexts) return base::fail(contexts.error());
   now_.with([&](Now& current) { std::swap(current.contexts, *contexts); });
   tickets_ = std::move(tickets);

@@ -54,6 +54,20 @@ base::Error no_token(const TokenSource::Found& found, std::string_view wanted) {
   return {base::ErrorCode::unauthenticated, std::string(wanted), found.reason};
 }
 
+// The bearer token decides if there is one. Browsers send certificates unasked, so one counts only if no page
+// of another origin makes the request.
+TokenSource::Found find_token(const ServerOptions& options, const http::Request& request) {
+  const std::string_view authorization = request.header("Authorization");
+  if (!request.certificate || !authorization.empty()) return find_token(options, authorization);
+  if (!is_of_own_page(options, request)) return {};
+  const std::vector<Token>& tokens = options.tokens.now();
+  const auto found = std::ranges::find_if(tokens, [&](const Token& token) {
+    return !token.certificate.empty() &&
+           std::ranges::find(*request.certificate, token.certificate) != request.certificate->end();
+  });
+  return found == tokens.end() ? TokenSource::Found() : TokenSource::Found{TokenPtr(TokenPtr(), &*found)};
+}
+
 ChildAgents child_agents_of(const Token& token) {
   return token.binds_children ? std::make_shared<const std::vector<std::string>>(token.agents) : nullptr;
 }
@@ -121,9 +135,9 @@ base::Result<Identity> identify(const ServerOptions& options, const http::Reques
     if (!page) return base::fail(std::move(page.error()));
     return Identity{std::move(page->caller), child_agents_of(page->signer), page->signer.scopes};
   }
-  if (options.anonymous && authorization.empty()) return Identity{task::kAnonymous, nullptr};
-  const TokenSource::Found found = find_token(options, authorization);
+  const TokenSource::Found found = find_token(options, request);
   const Token* const known = found.token.get();
+  if (!known && options.anonymous && authorization.empty()) return Identity{task::kAnonymous, nullptr};
   // If no caller has a token, unknown tokens are ignored: many clients send one anyway.
   if (!known && options.anonymous && !options.has_callers()) return Identity{task::kAnonymous, nullptr};
   if (!known) return base::fail(no_token(found, "a valid bearer token is required"));
@@ -162,7 +176,7 @@ TokenPtr own_token(const ServerOptions& options, const http::Request& request) {
 base::Result<Operator> authenticate_operator(const ServerOptions& options, const http::Request& request) {
   if (has_two_authorizations(request))
     return base::fail(base::ErrorCode::unauthenticated, "only one Authorization header is allowed");
-  const TokenSource::Found found = find_token(options, request.header("Authorization"));
+  const TokenSource::Found found = find_token(options, request);
   const Token* const known = found.token.get();
   if (!known) return base::fail(no_token(found, "a viewer's or operator's bearer token is required"));
   if (known->role == Role::calls)
@@ -195,7 +209,7 @@ bool may_send_body(const ServerOptions& options, const http::Request& head) {
   if (const std::string_view of_page = page_token(head); !of_page.empty())
     return caller_of_page(tokens, of_page, {}, base::SystemClock().now()).has_value();
   const std::string_view authorization = head.header("Authorization");
-  return authorization.empty() ? options.anonymous : find_token(options, authorization).token != nullptr;
+  return (authorization.empty() && options.anonymous) || find_token(options, head).token != nullptr;
 }
 
 bool origin_may_call(const ServerOptions& options, const http::Request& request) {

@@ -56,6 +56,7 @@ struct Shared {
   std::atomic<int> streams{0};
   std::unique_ptr<Connections> connections;  // set before the first call
   std::atomic<bool> draining{false};         // new calls are refused
+  bool may_have_certificates = false;        // clients are asked for them; set before the first call
 };
 
 Metadata metadata_of(const ::grpc::GenericCallbackServerContext& context);

@@ -42,6 +42,7 @@ class Service final : public ::grpc::CallbackGenericService {
     if (!head) return refuse(*method, head.error());
     Peer peer = peer_of(context->peer());
     head->remote_address = peer.address;
+    if (shared_->may_have_certificates) head->certificate = peer_names(context->auth_context().get());
     auto by = shared_->admits(*head);
     if (!by) return refuse(*method, by.error());
     if (!by->endpoint.agent) return new Refusal({::grpc::StatusCode::NOT_FOUND, "agent not found"});
@@ -113,6 +114,7 @@ class GrpcServer::Impl {
           parameters.fd = connection;
           acceptor_->HandleNewConnection(&parameters);
         });
+    shared_->may_have_certificates = identity != nullptr && identity->contexts()->clients().are_asked();
     server_ = builder.BuildAndStart();
     if (!server_) return base::fail(base::ErrorCode::unavailable, "cannot listen for gRPC");
     shared_->connections->start();

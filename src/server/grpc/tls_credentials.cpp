@@ -2,6 +2,7 @@
 
 #include <grpc/grpc.h>
 #include <grpc/grpc_security.h>
+#include <grpc/grpc_security_constants.h>
 
 #include <string>
 #include <utility>
@@ -23,8 +24,16 @@ grpc_ssl_server_certificate_config* config_of(const Contexts& contexts) {
   for (const auto& [key, chain] : texts) pairs.push_back({key.c_str(), chain.c_str()});
   // The library wants authorities of clients even if it asks clients for no certificate, and does not use
   // them.
-  const char* const unused = pairs.front().cert_chain;
-  return grpc_ssl_server_certificate_config_create(unused, pairs.data(), pairs.size());
+  const http::tls::Clients& clients = contexts.clients();
+  const char* const authorities =
+      clients.are_asked() ? clients.authorities_pem.c_str() : pairs.front().cert_chain;
+  return grpc_ssl_server_certificate_config_create(authorities, pairs.data(), pairs.size());
+}
+
+grpc_ssl_client_certificate_request_type request_type(const http::tls::Clients& clients) {
+  if (!clients.are_asked()) return GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE;
+  return clients.need_certificate ? GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY
+                                  : GRPC_SSL_REQUEST_CLIENT_CERTIFICATE_AND_VERIFY;
 }
 
 // The library has a callback for the certificates of each handshake, but only in its C interface.
@@ -34,7 +43,7 @@ class TlsCredentials final : public ::grpc::ServerCredentials {
       : identity_(identity),
         credentials_(grpc_ssl_server_credentials_create_with_options(
             grpc_ssl_server_credentials_create_options_using_config_fetcher(
-                GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE, &TlsCredentials::fetch, this))) {}
+                request_type(identity.contexts()->clients()), &TlsCredentials::fetch, this))) {}
   ~TlsCredentials() override { grpc_server_credentials_release(credentials_); }
   TlsCredentials(const TlsCredentials&) = delete;
   TlsCredentials& operator=(const TlsCredentials&) = delete;
@@ -65,6 +74,18 @@ class TlsCredentials final : public ::grpc::ServerCredentials {
 
 std::shared_ptr<::grpc::ServerCredentials> tls_credentials(const http::tls::Identity& identity) {
   return std::make_shared<TlsCredentials>(identity);
+}
+
+std::shared_ptr<const std::vector<std::string>> peer_names(const ::grpc::AuthContext* context) {
+  if (context == nullptr || !context->IsPeerAuthenticated()) return nullptr;
+  auto names = std::make_shared<std::vector<std::string>>();
+  for (const auto& [property, kind] :
+       {std::pair(GRPC_PEER_DNS_PROPERTY_NAME, "DNS:"), std::pair(GRPC_PEER_URI_PROPERTY_NAME, "URI:"),
+        std::pair(GRPC_PEER_EMAIL_PROPERTY_NAME, "email:")}) {
+    for (const ::grpc::string_ref& name : context->FindPropertyValues(property))
+      names->push_back(kind + std::string(name.data(), name.size()));
+  }
+  return names;
 }
 
 }  // namespace baton::server::grpc

@@ -20,14 +20,15 @@ namespace baton::server {
 // the operator API, acts through it, and may call agents.
 enum class Role { calls, views, operates };
 
-// A bearer token and its rights.
+// A bearer token, or the name in a client's certificate that has the same effect, and its rights.
 struct Token {
-  std::string secret;  // empty for a token that is not in the configuration
+  std::string secret;  // empty: a certificate's, or of a token that is not in the configuration
   task::Caller caller;
   std::vector<std::string> agents;  // the agents it is valid for; empty: all
   Role role = Role::calls;
   bool binds_children = false;  // its tasks may delegate to `agents` only
   Scopes scopes = Scopes::all();
+  std::string certificate = {};  // one of Request::certificate; empty: a bearer token
 };
 
 // The agents that a caller's tasks may delegate to; null: any.

@@ -247,7 +247,7 @@ TEST_CASE("Configuration: wrong tokens are reported without their secrets") {
       {R"({"caller": "ann", "token": "t", "children": "own"})",
        "/tokens/0/children: \"own\" requires a list of agents in \"agents\""},
       {R"({"caller": "ann", "token": "t", "children": 1})", "/tokens/0/children: must be \"own\" or \"any\""},
-      {R"({"caller": "ann"})", "/tokens/0: must have exactly one of token, token_file and token_env"},
+      {R"({"caller": "ann"})", "/tokens/0: must have exactly one of token, token_file, token_env and"},
       {R"({"caller": "ann", "token": "sEcReT", "token_env": "X"})", "/tokens/0: must have exactly one"},
       {R"({"token": "sEcReT"})", "/tokens/0/caller: must be the caller's name"},
       {R"({"caller": "ann", "token": "sEcReT with space"})", "/tokens/0/token: must be printable ASCII"},
@@ -347,6 +347,41 @@ TEST_CASE("Configuration: hosts and proxies are checked") {
     CAPTURE(proxy);
     CHECK(has_problem(from_file(R"({"proxies": [")" + std::string(proxy) + R"("]})"), "proxies: must be"));
   }
+}
+
+TEST_CASE(
+    "Configuration: files of TLS are beside the configuration file, and settings without a use are "
+    "reported") {
+  const std::string all =
+      R"({"tls": {"certificates": ["a.pem", "/b.pem"], "keys": ["a.key", "b.key"], "ticket_secret_file": "t",
+          "client_authorities_file": "ca.pem"},
+          "tokens": [{"caller": "ann", "certificate": "URI:spiffe://test/ann"}]})";
+  const LoadedConfig loaded = load_config({"conf/baton.json", all, {}, {}});
+  CHECK(loaded.problems.empty());
+  const http::tls::IdentityFiles files = loaded.config.tls.files();
+  REQUIRE(files.certificates.size() == 2);
+  CHECK(files.certificates[0].chain == "conf/a.pem");
+  CHECK(files.certificates[0].key == "conf/a.key");
+  CHECK(files.certificates[1].chain == "/b.pem");
+  CHECK(files.ticket_secret == "conf/t");
+  CHECK(files.client_authorities == "conf/ca.pem");
+  CHECK(loaded.config.tokens.front().certificate == "URI:spiffe://test/ann");
+  CHECK(load_config({"", "", {}, {{"tls.certificates", "a.pem"}}}).config.tls.files().certificates[0].chain ==
+        "a.pem");
+  CHECK(has_problem(from_file(R"({"tls": {"certificates": ["a", "b"], "keys": ["c"]}})"),
+                    "tls.keys: must name one"));
+  CHECK(has_problem(from_file(R"({"tls": {"ticket_secret_file": "t"}})"),
+                    "tls.ticket_secret_file: has no use"));
+  CHECK(has_problem(from_file(R"({"tls": {"client_authorities_file": "c"}})"),
+                    "tls.client_authorities_file: has no use"));
+  CHECK(has_problem(from_file(R"({"tls": {"client_certificate_required": true}})"),
+                    "tls.client_certificate_required: requires"));
+  const auto token = [](const std::string& members) {
+    return from_file(R"({"tokens": [{"caller": "ann", )" + members + "}]}");
+  };
+  CHECK(has_problem(token(R"("certificate": "DNS:a")"), "tokens: name a certificate"));
+  CHECK(has_problem(token(R"("certificate": "CN=ann")"), "must be a name such as DNS:host"));
+  CHECK(has_problem(token(R"("certificate": "DNS:a", "token": "t")"), "must have exactly one of"));
 }
 
 TEST_CASE("Configuration: a file with a token that every user can read is refused, unless that is wanted") {

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -66,6 +67,23 @@ ParsedRequest check_complete(const std::string& bytes, const Limits& limits = kL
 }
 
 }  // namespace
+
+TEST_CASE("RequestParser: every request of a connection has the names in its certificate, also at the gate") {
+  const auto names = std::make_shared<const std::vector<std::string>>(1, "DNS:a.test");
+  int asked = 0;
+  const baton::http::BodyGate gate = [&](const Request& head) {
+    ++asked;
+    return head.certificate == names;
+  };
+  RequestParser parser(kLimits, &gate);
+  parser.set_certificate(names);
+  for (int i = 0; i < 3; ++i) {
+    parser.feed(request("Content-Length: 100000\r\n", std::string(100'000, 'x')));
+    REQUIRE(parser.state() == State::complete);
+    CHECK(parser.take().request.certificate == names);
+  }
+  CHECK(asked == 3);
+}
 
 TEST_CASE("RequestParser: a request without a body is complete at the blank line") {
   const ParsedRequest parsed = check_complete("GET /x?y=1 HTTP/1.1\r\nHost: h\r\nA: b\r\n\r\n");

@@ -19,7 +19,7 @@ namespace {
 
 struct SecureServer {
   explicit SecureServer(const Limits& limits = {}, Handler handler = echo)
-      : identity(tls::Identity::open({{{write_pair(folder, "a", "DNS:a.test"), {}}}, {}}).value()),
+      : identity(tls::Identity::open({{{write_pair(folder, "a", "DNS:a.test"), {}}}, {}, {}, false}).value()),
         server(limits, std::move(handler), plain_error),
         port(server.start("127.0.0.1", 0, identity.get()).value()) {}
   const TempFolder folder;

@@ -26,7 +26,7 @@ namespace {
 
 std::unique_ptr<Identity> identity_of(std::initializer_list<std::string> files,
                                       const std::string& ticket_secret = {}) {
-  IdentityFiles named{{}, ticket_secret};
+  IdentityFiles named{{}, ticket_secret, {}, false};
   for (const std::string& file : files) named.certificates.push_back({file, {}});
   auto opened = Identity::open(named);
   REQUIRE_MESSAGE(opened.has_value(), opened.error().for_log);
@@ -196,8 +196,8 @@ TEST_CASE("Contexts: a client gets the certificate of its host, then a wildcard'
 }
 
 TEST_CASE(
-    "Contexts: sessions are resumed after a reload and by a server with the same secret, never at another "
-    "name") {
+    "Contexts: sessions are resumed after a reload and by a server with the same secret, never with "
+    "another certificate") {
   const TempFolder folder;
   const std::string a = write_pair(folder, "a", "DNS:a.test"), b = write_pair(folder, "b", "DNS:b.test");
   const std::string secret = folder.write("secret", std::string(40, 's') + "\n");
@@ -217,11 +217,44 @@ TEST_CASE(
     CHECK(resumes(*identity, "a.test"));
     CHECK_FALSE(resumes(*identity, "b.test"));
     write_pair(folder, "a", "DNS:a.test");  // a renewal
-    REQUIRE(identity->reload({{{a, {}}, {b, {}}}, secret}));
+    REQUIRE(identity->reload({{{a, {}}, {b, {}}}, secret, {}, false}));
     CHECK(resumes(*identity, "a.test"));
     CHECK(resumes(*identity_of({a, b}, secret), "a.test"));
     CHECK_FALSE(resumes(*identity_of({a, b}), "a.test"));
   }
+}
+
+TEST_CASE("Contexts: a client's certificate is verified by its authority, and its names are known") {
+  const TempFolder folder;
+  const std::string server = write_pair(folder, "a", "DNS:a.test"),
+                    client = write_pair(folder, "c", "URI:spiffe://test/Ann,email:ann@test,IP:127.0.0.1"),
+                    stranger = write_pair(folder, "s", "URI:spiffe://test/Ann");
+  for (const bool needs : {false, true}) {
+    for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+      CAPTURE(needs);
+      CAPTURE(version);
+      const auto identity = Identity::open({{{server, {}}}, {}, client, needs}).value();
+      const auto shakes = [&](const std::string& file, std::vector<std::string> names) {
+        Peer peer({}, version);
+        if (!file.empty()) {
+          SSL_use_certificate_chain_file(peer.ssl(), file.c_str());
+          SSL_use_PrivateKey_file(peer.ssl(), file.c_str(), SSL_FILETYPE_PEM);
+        }
+        const Pair pair(*identity);
+        if (!pair.shake(peer)) return false;
+        const auto& known = pair.session->peer_names();
+        CHECK((known ? *known : std::vector<std::string>()) == names);
+        CHECK(SSL_SESSION_has_ticket(SSL_get0_session(peer.ssl())) == 0);
+        return true;
+      };
+      CHECK(shakes(client, {"URI:spiffe://test/Ann", "email:ann@test"}));
+      CHECK_FALSE(shakes(stranger, {}));
+      CHECK(shakes({}, {}) != needs);
+    }
+  }
+  folder.write("none", "nothing");
+  CHECK(Identity::open({{{server, {}}}, {}, folder.path() / "none", false}).error().for_log.find("none: ") !=
+        std::string::npos);
 }
 
 TEST_CASE("TicketKeys: a key is accepted one period before and after its own, and replaced outside of it") {
@@ -273,8 +306,9 @@ TEST_CASE("Identity: a look takes changed files, and keeps the old certificate i
   REQUIRE(identity->look().value());
   CHECK(serves() == "c.test");
   folder.write("short", "too short");
-  CHECK(identity->reload({{{file, {}}}, folder.path() / "short"}).error().for_log.find("at least 32 bytes") !=
-        std::string::npos);
+  CHECK(identity->reload({{{file, {}}}, folder.path() / "short", {}, false})
+            .error()
+            .for_log.find("at least 32 bytes") != std::string::npos);
 }
 
 TEST_CASE("TlsSession: bytes that are decrypted, or left in the socket, are reported as not drained") {

@@ -58,6 +58,42 @@ TEST_CASE("Access: if tokens are configured a request without a known one is ref
   CHECK_FALSE(server::authenticate(options, request_with({}), {"echo"}));
 }
 
+TEST_CASE("Access: a name in a certificate identifies its caller if there is no token and no foreign page") {
+  auto options = two_callers();
+  options.https = true;
+  options.tokens =
+      std::vector<server::Token>{{"alice-secret", {"alice"}, {}},
+                                 {"", {"ann"}, {"echo"}, server::Role::calls, false, "URI:spiffe://test/ann"},
+                                 {"", {"otto"}, {}, server::Role::operates, false, "DNS:otto.test"}};
+  const auto with = [](std::vector<std::string> names,
+                       std::vector<std::pair<std::string, std::string>> headers = {}) {
+    headers.emplace_back("Host", "here.test");
+    http::Request request = request_with(std::move(headers));
+    request.certificate = std::make_shared<const std::vector<std::string>>(std::move(names));
+    return request;
+  };
+  const auto caller = [&](const http::Request& request, const std::string& agent = "echo") -> std::string {
+    const auto found = server::authenticate(options, request, {agent});
+    return found ? found->value : found.error().code == ErrorCode::unauthenticated ? "nobody" : "not here";
+  };
+  CHECK(caller(with({"DNS:x", "URI:spiffe://test/ann"})) == "ann");
+  CHECK(caller(with({"URI:spiffe://test/ann"}), "tools") == "not here");
+  for (const char* name : {"URI:spiffe://test/ann/x", "DNS:spiffe://test/ann", ""})
+    CHECK(caller(with({name})) == "nobody");
+  CHECK(caller(with({})) == "nobody");
+  CHECK(caller(with({"DNS:otto.test"}, {{"Authorization", "Bearer alice-secret"}})) == "alice");
+  CHECK(caller(with({"DNS:otto.test"}, {{"Authorization", "Bearer wrong"}})) == "nobody");
+  CHECK(caller(with({"DNS:otto.test"}, {{"Origin", "http://localhost:1"}})) == "nobody");
+  CHECK(caller(with({"DNS:otto.test"}, {{"Origin", "https://here.test"}})) == "otto");
+  CHECK(caller(with({"DNS:otto.test"}, {{"Sec-Fetch-Site", "cross-site"}})) == "nobody");
+  CHECK(server::authenticate_operator(options, with({"DNS:otto.test"}))->may_act);
+  CHECK_FALSE(server::authenticate_operator(options, with({"URI:spiffe://test/ann"})));
+  CHECK(server::may_send_body(options, with({"DNS:otto.test"})));
+  CHECK_FALSE(server::may_send_body(options, with({"DNS:other.test"})));
+  // It signs no tokens for pages.
+  CHECK(server::own_token(options, with({"URI:spiffe://test/ann"})) == nullptr);
+}
+
 TEST_CASE("Access: a token is valid for its agents only") {
   const auto options = two_callers();
   const auto request = request_with({{"Authorization", "Bearer bob-secret"}});

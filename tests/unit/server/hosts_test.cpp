@@ -77,6 +77,9 @@ TEST_CASE("Hosts: X-Forwarded-* is trusted from configured proxies only") {
     const auto request = from(other, headers);
     CHECK(server::named_host(options, request) == "localhost");
     CHECK(server::named_scheme(options, request) == "http");
+    options.https = true;
+    CHECK(server::named_scheme(options, request) == "https");
+    options.https = false;
     CHECK(server::client_address(options, request) == other);
   }
 }
