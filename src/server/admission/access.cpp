@@ -163,7 +163,7 @@ Scopes scopes_of(const ServerOptions& options, const http::Request& request) {
     const auto page = identify_page(options.tokens.now(), of_page, {}, base::SystemClock().now());
     return page ? page->signer.scopes : Scopes::all();
   }
-  const TokenPtr known = find_token(options, request.header("Authorization")).token;
+  const TokenPtr known = find_token(options, request).token;
   return known ? known->scopes : Scopes::all();
 }
 

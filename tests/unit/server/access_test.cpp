@@ -61,10 +61,12 @@ TEST_CASE("Access: if tokens are configured a request without a known one is ref
 TEST_CASE("Access: a name in a certificate identifies its caller if there is no token and no foreign page") {
   auto options = two_callers();
   options.https = true;
-  options.tokens =
-      std::vector<server::Token>{{"alice-secret", {"alice"}, {}},
-                                 {"", {"ann"}, {"echo"}, server::Role::calls, false, "URI:spiffe://test/ann"},
-                                 {"", {"otto"}, {}, server::Role::operates, false, "DNS:otto.test"}};
+  server::Scopes reads;
+  reads.add(server::Scope::read);
+  options.tokens = std::vector<server::Token>{
+      {"alice-secret", {"alice"}, {}},
+      {"", {"ann"}, {"echo"}, server::Role::calls, false, reads, "URI:spiffe://test/ann"},
+      {"", {"otto"}, {}, server::Role::operates, false, server::Scopes::all(), "DNS:otto.test"}};
   const auto with = [](std::vector<std::string> names,
                        std::vector<std::pair<std::string, std::string>> headers = {}) {
     headers.emplace_back("Host", "here.test");
@@ -90,6 +92,7 @@ TEST_CASE("Access: a name in a certificate identifies its caller if there is no 
   CHECK_FALSE(server::authenticate_operator(options, with({"URI:spiffe://test/ann"})));
   CHECK(server::may_send_body(options, with({"DNS:otto.test"})));
   CHECK_FALSE(server::may_send_body(options, with({"DNS:other.test"})));
+  CHECK(server::scopes_of(options, with({"URI:spiffe://test/ann"})) == reads);
   // It signs no tokens for pages.
   CHECK(server::own_token(options, with({"URI:spiffe://test/ann"})) == nullptr);
 }
