@@ -32,7 +32,8 @@ class IssuerEntry {
     check_members();
     server::Issuer issuer;
     issuer.url = object_["issuer"].str();
-    if (!is_safe(issuer.url) || issuer.url.find_first_of("?#\x01 ") != std::string::npos)
+    if (!is_safe(issuer.url) || issuer.url.find_first_of("?#") != std::string::npos ||
+        std::ranges::any_of(issuer.url, [](unsigned char c) { return c <= ' ' || c >= 0x7f; }))
       wrong("/issuer", "must be an https URL without a query or fragment");
     issuer.audiences = names("audience");
     read_algorithms(issuer);

@@ -38,8 +38,10 @@ Value claim_at(Value claims, std::string_view name) {
 // The names in a claim: a list of strings, or a string with blanks between them.
 Names names_in(Value claim) {
   Names names;
-  for (const Value each : claim) {
-    if (each.is_string()) names.push_back(each.str());
+  if (claim.is_array()) {
+    for (const Value each : claim) {
+      if (each.is_string()) names.push_back(each.str());
+    }
   }
   std::string_view text = claim.string();
   while (!text.empty()) {
@@ -86,7 +88,7 @@ std::optional<Names> agents_by_audience(const Issuer& issuer, std::string_view p
   Names each;
   if (audience.is_string()) {
     each.push_back(audience.str());
-  } else {
+  } else if (audience.is_array()) {
     for (const Value one : audience) {
       if (one.is_string()) each.push_back(one.str());
     }

@@ -135,7 +135,9 @@ void Pipeline::handle(std::shared_ptr<http::Exchange> way_back) const {
 
 // The stage token. Returns false if there is nothing to wait for; else calls `go_on` later.
 bool Pipeline::wait_for_token(const ExchangePtr& exchange, const std::function<void()>& go_on) const {
-  return await_token(services_.options, exchange->request(), [exchange, go_on] { exchange->block(go_on); });
+  // The thread that calls this may not block; the loop's finds a worker.
+  return await_token(services_.options, exchange->request(),
+                     [exchange, go_on] { exchange->on_loop([exchange, go_on] { exchange->block(go_on); }); });
 }
 
 void Pipeline::handle_operator(std::shared_ptr<http::Exchange> way_back) const {

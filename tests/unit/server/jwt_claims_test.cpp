@@ -187,7 +187,7 @@ TEST_CASE("Claims: without audiences a token must be for this server, or is for 
   for (const char* other : {R"("")", "null", "7", "[]", R"("baton")", R"("https://baton.example.evil")",
                             R"("http://baton.example")", R"("https://baton.example/agents/")",
                             R"("https://baton.example/agents/a/b")", R"("https://baton.example/x")",
-                            R"({"https://baton.example":1})"})
+                            R"({"https://baton.example":1})", R"({"x":"https://baton.example"})"})
     CHECK_MESSAGE(agents(other) == std::nullopt, other);
   // Without a public URL, nothing is ours.
   CHECK_FALSE(server::read_claims(plain(), "", claims_for(R"("")"), at(kNow)));
