@@ -107,8 +107,7 @@ void write_tokens(Writer& out) {
       });
       out.key("scopes").object([&] {
         out.member("type", "array")
-            .member("description",
-                    "What the token may be used for; the default is everything that its role allows");
+            .member("description", "Scopes of the token; the default is all that its role allows");
         out.member("minItems", 1).key("items").object([&] {
           out.key("enum").strings({"send", "read", "cancel", "operate"});
         });

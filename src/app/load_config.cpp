@@ -17,6 +17,7 @@
 #include "json/document.h"
 #include "outbound/http_client.h"
 #include "outbound/proxy.h"
+#include "server/admission/access.h"
 #include "server/admission/hosts.h"
 #include "task/ids.h"
 
@@ -288,6 +289,9 @@ class Loader {
         (!web(c.server.public_url) || c.server.public_url.find_first_of(" ?#\r\n") != std::string::npos)) {
       wrong("public_url", "must be an http or https URL without a query or fragment");
     }
+    if (!c.server.key_header.empty() &&
+        (!base::is_token(c.server.key_header) || !server::may_be_key_header(c.server.key_header)))
+      wrong("key_header", "must be the name of a header of its own, such as X-API-Key");
     for (const std::string& origin : c.server.cors_origins) {
       const bool plain = origin.find('/', origin.find("//") + 2) == std::string::npos;
       if (origin != "*" && origin != "loopback" && (!web(origin) || !plain))

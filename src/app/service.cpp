@@ -263,9 +263,11 @@ base::Result<void> Service::run(const std::function<LoadedConfig()>& read_again,
       const agents::Agent* const main = dependencies_.catalogue.default_agent();
       return main ? main->name.value : std::string();
     };
+    server::grpc::GrpcLimits grpc_limits = config_.grpc;
+    grpc_limits.key_header = options_.key_header;
     server::grpc::GrpcServer grpc(
         default_agent, limits_, [&](const http::Request& head) { return pipeline_.admit(head); },
-        config_.grpc);
+        grpc_limits);
     http::HttpServer operators(
         operator_limits(limits_),
         [&](std::shared_ptr<http::Exchange> exchange) { pipeline_.handle_operator(std::move(exchange)); },

@@ -82,6 +82,10 @@ constexpr Setting kSettings[] = {
      "Addresses and networks of proxies whose X-Forwarded-For, -Host and -Proto headers are trusted", 0, 100},
     {"allow_anonymous", &to<&Config::allow_anonymous>,
      "Whether calls without a token are served; by default only if no token is configured"},
+    {"key_header", server<&ServerOptions::key_header>,
+     "Header, such as X-API-Key, in which clients may send a token instead of Authorization; without it none "
+     "may",
+     0, 64},
     {"allow_readable_secrets", &to<&Config::allow_readable_secrets>,
      "Whether files that contain tokens may be readable by every user of this machine"},
     {"dev", &to<&Config::cards, &CommonRules::dev>,

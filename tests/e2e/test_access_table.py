@@ -39,8 +39,9 @@ def tool(method, params):
             **params(task), "_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28",
                                       "io.modelcontextprotocol/clientCapabilities": {
                                           "extensions": {"io.modelcontextprotocol/tasks": {}}}}}}
-        head = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method, "Accept": "application/json, text/event-stream"}
-        head["Mcp-Name"] = params(task).get("taskId") or params(task)["name"]
+        head = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method,
+                "Mcp-Name": params(task).get("taskId") or params(task)["name"],
+                "Accept": "application/json, text/event-stream"}
         return server.http("POST", "/mcp", json.dumps(said).encode(), server.headers_of(token, head))
     return ask
 
@@ -110,7 +111,7 @@ class AccessCase(unittest.TestCase):
             "tokens": [{"caller": "alice", "token": ALICE}, {"caller": "bob", "token": BOB}, *without,
                        {"caller": "vera", "token": VIEWER, "role": "viewer"},
                        {"caller": "alice", "token": "alice-elsewhere", "agents": ["slow"]}],
-            "issuers": [{"issuer": cls.issuer.issuer, "audience": "baton"}]},
+            "issuers": [{"issuer": cls.issuer.issuer, "audience": "baton"}], "key_header": "X-API-Key"},
             ["--grpc-port", "0"] if client.has_grpc() else []).start()
         cls.task = cls.server.send("x", client.new_id(), token=ALICE)["id"]
         cls.none = client.new_id()
@@ -161,7 +162,8 @@ class Table(AccessCase):
                     answer = ask(self.server, f"without-{lacking}", self.none)
                     self.assertEqual(answer.status == 403, lacking == scope, answer.raw)
                     if lacking == scope:
-                        self.assertIn(f'error="insufficient_scope", scope="{scope}"', answer.headers["WWW-Authenticate"])
+                        self.assertIn(f'error="insufficient_scope", scope="{scope}"',
+                                      answer.headers["WWW-Authenticate"])
             with self.subTest(f"{name} with a JWT without scopes"):
                 self.assertEqual(ask(self.server, self.issuer.token(scope="openid"), self.none).status, 403)
 
@@ -175,6 +177,23 @@ class Table(AccessCase):
                 with self.subTest(f"{name} as {caller}"):
                     there, missing = ask(self.server, token, self.task), ask(self.server, token, self.none)
                     self.assertEqual(self.shown(there, self.task), self.shown(missing, self.none))
+
+    def test_a_token_in_the_header_for_keys_is_as_good_as_a_bearer_token_and_a_jwt_is_not(self):
+        def keyed(token, headers):
+            return {**type(self.server).headers_of(None, headers), "X-API-Key": token}
+        rows = [(name, ask) for name, _, ask, *about in OPERATIONS if not about]
+        usual = [self.shown(ask(self.server, ALICE, self.none), self.none) for _, ask in rows]
+        self.server.headers_of = keyed
+        self.addCleanup(delattr, self.server, "headers_of")
+        for (name, ask), expected in zip(rows, usual):
+            with self.subTest(name):
+                self.assertEqual(self.shown(ask(self.server, ALICE, self.none), self.none), expected)
+        for wrong in ("wrong", self.issuer.token()):
+            answer = self.server.http("GET", "/v1/models", headers={"X-API-Key": wrong})
+            self.assertEqual((answer.status, "invalid_token" in answer.headers["WWW-Authenticate"]), (401, True))
+        schemes = self.server.http("GET", "/.well-known/agent-card.json").body["securitySchemes"]
+        self.assertEqual({name: schemes["apiKey"][name] for name in ("type", "in", "name")},
+                         {"type": "apiKey", "in": "header", "name": "X-API-Key"})
 
 
 # As above, for gRPC: the call, its scope, and the message as JSON.
@@ -191,8 +210,8 @@ CALLS = [
 
 @client.only_if(client.has_grpc())
 class GrpcTable(AccessCase):
-    def outcome(self, name, message, token):
-        """The name of the call's status, and its text."""
+    def outcome(self, name, message, token, key=None):
+        """The name of the call's status, and its text. `key`: the token of the header for keys."""
         import grpc
         from google.protobuf import json_format
         import grpc_generations
@@ -200,10 +219,11 @@ class GrpcTable(AccessCase):
         sent = json_format.ParseDict(message, grpc_generations.message_class(rpc.input_type)(),
                                      descriptor_pool=grpc_generations.pool())
         told = [line for line in self.server.lines if line.startswith("grpc listening on ")][-1].split()[-1]
+        head = [("authorization", f"Bearer {token}")] if token else [("x-api-key", key)] if key else []
         with grpc.insecure_channel(told) as channel:
             call = channel.unary_unary(f"/lf.a2a.v1.A2AService/{name}", lambda m: m.SerializeToString(), bytes)
             try:
-                call(sent, metadata=[("authorization", f"Bearer {token}")] if token else [], timeout=client.scaled(20))
+                call(sent, metadata=head, timeout=client.scaled(20))
                 return "OK", ""
             except grpc.RpcError as error:
                 return error.code().name, error.details()
@@ -222,8 +242,12 @@ class GrpcTable(AccessCase):
                 with self.subTest(f"{name} without {lacking}"):
                     status, _ = self.outcome(name, message(self.none), f"without-{lacking}")
                     self.assertEqual(status == "PERMISSION_DENIED", lacking == scope)
+            with self.subTest(f"{name} by a key"):
+                self.assertEqual(self.outcome(name, message(self.none), None, BOB),
+                                 self.outcome(name, message(self.none), BOB))
             with self.subTest(f"{name} as another caller"):
-                self.assertEqual(self.outcome(name, message(self.task), BOB), self.outcome(name, message(self.none), BOB))
+                self.assertEqual(self.outcome(name, message(self.task), BOB),
+                                 self.outcome(name, message(self.none), BOB))
 
 
 if __name__ == "__main__":

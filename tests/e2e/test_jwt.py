@@ -155,7 +155,8 @@ class Keys(unittest.TestCase):
         file.write_text(json.dumps({"keys": [second.jwk()]}))
         server.process.send_signal(signal.SIGHUP)
         rotated = self.issuer.token(key="second")
-        harness.wait_for(lambda: server.rpc("tasks/get", {"id": "none"}, token=rotated).status == 200, what="the reload")
+        harness.wait_for(lambda: server.rpc("tasks/get", {"id": "none"}, token=rotated).status == 200,
+                         what="the reload")
         self.assertEqual(server.rpc("tasks/get", {"id": "none"}, token=token).status, 401)
 
     def test_a_discovery_document_of_another_issuer_is_not_believed(self):

@@ -12,6 +12,7 @@ namespace {
 
 // The scheme of Baton's own tokens.
 constexpr const char* kBearer = "bearer";
+constexpr const char* kKey = "apiKey";
 // The schemes of authorization servers: openId, openId2 and so on.
 const std::string kOpenId = "openId";
 
@@ -49,9 +50,17 @@ Shown shown_of(const ServedCard& served) {
   own.name = kBearer;
   own.kind = task::SecurityScheme::Kind::http;
   own.scheme = kBearer;
-  for (const std::string& url : served.discovery_urls) {
+  if (!served.key_header.empty()) {
+    task::SecurityScheme& key = shown.schemes.emplace_back();
+    key.name = kKey;
+    key.kind = task::SecurityScheme::Kind::api_key;
+    key.location = "header";
+    key.parameter = served.key_header;
+  }
+  for (int place = 1; const std::string& url : served.discovery_urls) {
     task::SecurityScheme& issuer = shown.schemes.emplace_back();
-    issuer.name = kOpenId + (shown.schemes.size() == 2 ? "" : std::to_string(shown.schemes.size() - 1));
+    issuer.name = kOpenId + (place == 1 ? "" : std::to_string(place));
+    ++place;
     issuer.kind = task::SecurityScheme::Kind::open_id_connect;
     issuer.connect_url = url;
   }

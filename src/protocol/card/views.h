@@ -21,8 +21,9 @@ struct ServedCard {
   std::string rest_url;         // no slash at its end
   std::string grpc_url;
   bool push = true;  // webhooks are switched on
-  // These two are not shown if the card has security schemes of its own.
+  // These are not shown if the card has security schemes of its own.
   Bearer bearer = Bearer::none;
+  std::string key_header = {};                   // that a token may come in; empty: none
   std::vector<std::string> discovery_urls = {};  // of the authorization servers (OpenID Connect)
   bool extended = false;                         // the form for authenticated callers
   bool has_callers = true;                       // callers can authenticate; else no extended card is offered

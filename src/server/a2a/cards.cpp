@@ -25,6 +25,7 @@ ServedCard served_card(const Services& services, const task::AgentCard& card, co
   served.push = services.engine.settings().push_enabled;
   const ServerOptions& options = services.options;
   served.has_callers = options.has_callers();
+  served.key_header = options.key_header;
   if (options.jwt) {
     for (const TokenSource::Issuer& each : options.jwt->issuers())
       served.discovery_urls.push_back(each.url + (each.url.ends_with('/') ? "" : "/") +

@@ -1,6 +1,7 @@
 #include "server/admission/access.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 
 #include "base/clock.h"
@@ -34,16 +35,46 @@ bool origin_allowed(const ServerOptions& options, std::string_view origin) {
   });
 }
 
-// The token of the request. A configured one is never destroyed, so its pointer owns nothing.
-TokenSource::Found find_token(const ServerOptions& options, std::string_view authorization) {
-  const std::string_view given = bearer_token(authorization);
-  if (given.empty()) return {};
+// The headers of a request that identify its caller.
+struct Brought {
+  std::string_view authorization;
+  std::string_view key;     // of the header for keys
+  bool is_unclear = false;  // there is more than one: a proxy may have checked another one
+  bool empty() const { return authorization.empty() && key.empty(); }
+};
+
+Brought brought_by(const ServerOptions& options, const http::Request& request) {
+  Brought brought;
+  int authorizations = 0, keys = 0;
+  for (const auto& [name, value] : request.headers) {
+    if (http::same_word(name, "Authorization")) {
+      brought.authorization = value;
+      ++authorizations;
+    } else if (!options.key_header.empty() && http::same_word(name, options.key_header)) {
+      brought.key = http::trimmed(value);
+      ++keys;
+    }
+  }
+  brought.is_unclear = authorizations + keys > 1;
+  return brought;
+}
+
+// The token that the request brings. A configured one is never destroyed, so its pointer owns nothing. Only
+// configured ones may be in the header for keys: a JWT is a bearer token.
+TokenSource::Found find_token(const ServerOptions& options, const Brought& brought) {
+  const std::string_view bearer = bearer_token(brought.authorization);
+  const std::string_view given = brought.key.empty() ? bearer : brought.key;
+  if (given.empty() || brought.is_unclear) return {};
   const Token* known = nullptr;
   for (const Token& token : options.tokens.now()) {
     if (equal_in_constant_time(given, token.secret)) known = &token;
   }
   if (known != nullptr) return {TokenPtr(TokenPtr(), known)};
-  return options.jwt ? options.jwt->find(given) : TokenSource::Found();
+  return options.jwt && !bearer.empty() ? options.jwt->find(bearer) : TokenSource::Found();
+}
+
+tl::unexpected<base::Error> two_tokens() {
+  return base::fail(base::ErrorCode::unauthenticated, "only one header with a token is allowed");
 }
 
 // The error for a request without a valid token. `wanted`: what is missing, for the caller.
@@ -54,11 +85,11 @@ base::Error no_token(const TokenSource::Found& found, std::string_view wanted) {
   return {base::ErrorCode::unauthenticated, std::string(wanted), found.reason};
 }
 
-// The bearer token decides if there is one. Browsers send certificates unasked, so one counts only if no page
+// A token decides if there is one. Browsers send certificates unasked, so one counts only if no page
 // of another origin makes the request.
 TokenSource::Found find_token(const ServerOptions& options, const http::Request& request) {
-  const std::string_view authorization = request.header("Authorization");
-  if (!request.certificate || !authorization.empty()) return find_token(options, authorization);
+  const Brought brought = brought_by(options, request);
+  if (!request.certificate || !brought.empty()) return find_token(options, brought);
   if (!is_of_own_page(options, request)) return {};
   const std::vector<Token>& tokens = options.tokens.now();
   const auto found = std::ranges::find_if(tokens, [&](const Token& token) {
@@ -93,13 +124,6 @@ std::string allowed_headers(const http::Request& request) {
   return all;
 }
 
-bool has_two_authorizations(const http::Request& request) {
-  const auto is_authorization = [](const auto& header) {
-    return http::same_word(header.first, "Authorization");
-  };
-  return std::ranges::count_if(request.headers, is_authorization) > 1;
-}
-
 // Returns the request's page token; empty if it has none.
 std::string_view page_token(const http::Request& request) {
   const std::string_view authorization = request.header("Authorization");
@@ -113,6 +137,21 @@ std::string_view page_token(const http::Request& request) {
 
 }  // namespace
 
+bool brings_token(const ServerOptions& options, const http::Request& request) {
+  const auto in_query = [](const auto& member) { return member.first == "access_token"; };
+  return !brought_by(options, request).empty() || std::ranges::any_of(request.query, in_query);
+}
+
+bool may_be_key_header(std::string_view name) {
+  constexpr std::array<std::string_view, 12> kOthers{
+      "authorization",     "host",         "origin",     "cookie",         "accept",
+      "content-type",      "traceparent",  "connection", "content-length", "user-agent",
+      "transfer-encoding", "last-event-id"};
+  return !base::begins_with(name, "x-forwarded-") && !base::begins_with(name, "a2a-") &&
+         !base::begins_with(name, "mcp-") && !base::begins_with(name, "sec-") &&
+         std::ranges::none_of(kOthers, [&](std::string_view other) { return base::same_word(other, name); });
+}
+
 bool equal_in_constant_time(std::string_view given, std::string_view secret) {
   // The length is no secret. A JWT, which is long, need not be compared with each token.
   if (given.size() != secret.size()) return false;
@@ -124,11 +163,8 @@ bool equal_in_constant_time(std::string_view given, std::string_view secret) {
 
 base::Result<Identity> identify(const ServerOptions& options, const http::Request& request,
                                 const task::AgentName& agent) {
-  const std::string_view authorization = request.header("Authorization");
-  // A proxy may have checked the other header. (For HTTP requests the connection layer refuses duplicates.)
-  if (has_two_authorizations(request)) {
-    return base::fail(base::ErrorCode::unauthenticated, "only one Authorization header is allowed");
-  }
+  const Brought brought = brought_by(options, request);
+  if (brought.is_unclear) return two_tokens();
   const std::vector<Token>& tokens = options.tokens.now();
   if (const std::string_view of_page = page_token(request); !of_page.empty() && options.has_callers()) {
     auto page = identify_page(tokens, of_page, agent, base::SystemClock().now());
@@ -137,7 +173,7 @@ base::Result<Identity> identify(const ServerOptions& options, const http::Reques
   }
   const TokenSource::Found found = find_token(options, request);
   const Token* const known = found.token.get();
-  if (!known && options.anonymous && authorization.empty()) return Identity{task::kAnonymous, nullptr};
+  if (!known && options.anonymous && brought.empty()) return Identity{task::kAnonymous, nullptr};
   // If no caller has a token, unknown tokens are ignored: many clients send one anyway.
   if (!known && options.anonymous && !options.has_callers()) return Identity{task::kAnonymous, nullptr};
   if (!known) return base::fail(no_token(found, "a valid bearer token is required"));
@@ -168,14 +204,12 @@ Scopes scopes_of(const ServerOptions& options, const http::Request& request) {
 }
 
 TokenPtr own_token(const ServerOptions& options, const http::Request& request) {
-  if (has_two_authorizations(request)) return nullptr;
-  TokenPtr known = find_token(options, request.header("Authorization")).token;
+  TokenPtr known = find_token(options, request).token;
   return known && known->role == Role::calls && !known->secret.empty() ? known : nullptr;
 }
 
 base::Result<Operator> authenticate_operator(const ServerOptions& options, const http::Request& request) {
-  if (has_two_authorizations(request))
-    return base::fail(base::ErrorCode::unauthenticated, "only one Authorization header is allowed");
+  if (brought_by(options, request).is_unclear) return two_tokens();
   const TokenSource::Found found = find_token(options, request);
   const Token* const known = found.token.get();
   if (!known) return base::fail(no_token(found, "a viewer's or operator's bearer token is required"));
@@ -208,8 +242,8 @@ bool may_send_body(const ServerOptions& options, const http::Request& head) {
   if (!has_tokens || (options.anonymous && !options.has_callers())) return true;
   if (const std::string_view of_page = page_token(head); !of_page.empty())
     return caller_of_page(tokens, of_page, {}, base::SystemClock().now()).has_value();
-  const std::string_view authorization = head.header("Authorization");
-  return (authorization.empty() && options.anonymous) || find_token(options, head).token != nullptr;
+  return (brought_by(options, head).empty() && options.anonymous) ||
+         find_token(options, head).token != nullptr;
 }
 
 bool origin_may_call(const ServerOptions& options, const http::Request& request) {

@@ -11,7 +11,8 @@
 
 namespace baton::server {
 
-// The caller identified by the request's bearer token, or kAnonymous. A page's token (page_tokens.h) may
+// The caller identified by the request's bearer token, or by the one in ServerOptions::key_header, or
+// kAnonymous. A page's token (page_tokens.h) may
 // stand in the query of a GET instead, as `access_token`: browsers' EventSource and images have no headers.
 // Fails with unauthenticated (no token or an unknown one), permission_denied (a token for other agents, or a
 // viewer's) or unavailable (it cannot be checked now). `for_log` has the reason, if there is more. Tokens are
@@ -39,6 +40,12 @@ TokenPtr own_token(const ServerOptions& options, const http::Request& request);
 // Calls `done` once the keys that the request's token needs are fetched, or after two seconds. Returns false,
 // and does not call it, if the token needs none.
 bool await_token(const ServerOptions& options, const http::Request& request, std::function<void()> done);
+
+// Whether the request brings any token: in Authorization, in the header for keys, or in its query.
+bool brings_token(const ServerOptions& options, const http::Request& request);
+
+// Whether ServerOptions::key_header may have this name: no other part of the program reads such a header.
+bool may_be_key_header(std::string_view name);
 
 bool equal_in_constant_time(std::string_view given, std::string_view secret);
 

@@ -3,7 +3,7 @@
 // A token is verified once and then known until it expires, for at most five minutes, or until its issuer's
 // keys change. Keys are fetched ahead of their expiry; a token that names an unknown key causes a fetch, at
 // most once a minute for each issuer. If no fetch succeeds, the last keys serve for a day. It does no I/O:
-// whoever fetches asks `next_due` and reports with `took`.
+// app/issuer_keys.h asks `next_due`, fetches, and reports with `took`.
 //
 // Threads: any. Lifetime: the clocks must outlive it.
 #pragma once

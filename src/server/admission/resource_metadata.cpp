@@ -5,6 +5,7 @@
 
 #include "http/http_text.h"
 #include "json/writer.h"
+#include "server/admission/access.h"
 #include "server/admission/hosts.h"
 #include "server/shared/endpoint.h"
 
@@ -69,7 +70,7 @@ void complete_challenge(const ServerOptions& options, const http::Request& reque
   const std::size_t scope = challenge->second.find(R"(scope=")");
   if (scope != std::string::npos && !issuers.empty())
     challenge->second.insert(scope + std::string_view(R"(scope=")").size(), issuers.front().scope_prefix);
-  const bool is_wrong = reply.status == 401 && !request.header("Authorization").empty();
+  const bool is_wrong = reply.status == 401 && brings_token(options, request);
   if (is_wrong) challenge->second += R"(, error="invalid_token")";
   const std::string base = base_url(options, request);
   if (base.empty()) return;

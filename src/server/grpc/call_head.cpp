@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "http/http_text.h"
+
 namespace baton::server::grpc {
 namespace {
 
@@ -27,14 +29,16 @@ base::Result<std::string> agent_path(const Metadata& metadata, std::string_view 
 
 }  // namespace
 
-base::Result<http::Request> head_of(const Metadata& metadata, std::string_view agent) {
+base::Result<http::Request> head_of(const Metadata& metadata, std::string_view agent,
+                                    std::string_view key_header) {
   auto path = agent_path(metadata, agent);
   if (!path) return base::fail(path.error());
   http::Request request;
   request.method = "POST";
   request.path = request.raw_path = std::move(*path);
   for (const auto& [name, value] : metadata) {
-    const bool passed_on = std::find(kHeaders.begin(), kHeaders.end(), name) != kHeaders.end();
+    const bool passed_on = std::find(kHeaders.begin(), kHeaders.end(), name) != kHeaders.end() ||
+                           http::same_word(name, key_header);
     if (passed_on) request.headers.emplace_back(name, value);
   }
   return request;

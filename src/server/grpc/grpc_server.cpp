@@ -38,7 +38,7 @@ class Service final : public ::grpc::CallbackGenericService {
     if (shared_->draining) {
       return refuse(*method, {base::ErrorCode::unavailable, "the server is shutting down; try again", {}});
     }
-    auto head = head_of(metadata_of(*context), shared_->default_agent());
+    auto head = head_of(metadata_of(*context), shared_->default_agent(), shared_->grpc_limits.key_header);
     if (!head) return refuse(*method, head.error());
     Peer peer = peer_of(context->peer());
     head->remote_address = peer.address;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <string>
 
 namespace baton::server::grpc {
 
@@ -11,6 +12,7 @@ struct GrpcLimits {
   int resets_max = 200;                   // per connection in ten seconds: calls given up unanswered
   std::chrono::milliseconds first_message{30'000};  // from a call's beginning until its message has arrived
   bool decodes_base64_files = true;                 // text for bytes, see base64_files.h
+  std::string key_header;                           // as in ServerOptions
 };
 
 }  // namespace baton::server::grpc

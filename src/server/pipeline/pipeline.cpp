@@ -338,10 +338,8 @@ void Pipeline::note_refusal(const http::Request& request, std::string_view reaso
 std::chrono::milliseconds Pipeline::note_wrong_token(const http::Request& request,
                                                      const base::Error& error) const {
   // Only unknown tokens count: not a missing one, nor a valid one for another agent.
-  const auto in_query = [](const auto& member) { return member.first == "access_token"; };
-  const bool names_token =
-      !request.header("Authorization").empty() || std::ranges::any_of(request.query, in_query);
-  const bool tried = error.code == base::ErrorCode::unauthenticated && names_token;
+  const bool tried =
+      error.code == base::ErrorCode::unauthenticated && brings_token(services_.options, request);
   if (error.code == base::ErrorCode::unavailable) {
     note_refusal(request, "its token cannot be checked: the keys of its issuer are missing");
     return std::chrono::milliseconds(0);

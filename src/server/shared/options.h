@@ -71,6 +71,8 @@ struct ServerOptions {
   // Further tokens; null: there are none. Shared by the options of callers and operators.
   std::shared_ptr<TokenSource> jwt = nullptr;
   bool anonymous = true;  // callers without a token are admitted as "anonymous"
+  // The header in which a token of the configuration may come instead of Authorization; empty: none.
+  std::string key_header;
   bool cors = true;
   // "*": any; "loopback": pages of the caller's own machine.
   std::vector<std::string> cors_origins{"loopback"};

@@ -465,6 +465,14 @@ TEST_CASE("Configuration: an issuer with an error is reported at its place") {
   CHECK(has_problem(from_file(R"({"issuers": {}})"), "/issuers: must be a list"));
 }
 
+TEST_CASE("Configuration: the header for keys must be a header that means nothing else") {
+  CHECK(from_file(R"({"key_header": "X-API-Key"})").config.server.key_header == "X-API-Key");
+  for (const char* name : {"Authorization", "x api key", "Host"})
+    CHECK_MESSAGE(
+        has_problem(from_file(R"({"key_header": ")" + std::string(name) + R"("})"), "key_header: must be"),
+        name);
+}
+
 TEST_CASE("Configuration: a token's scopes are some of the four, and all by default") {
   const auto tokens = [](const std::string& scopes) {
     return from_file(R"({"tokens": [{"caller": "a", "token": "t")" + scopes +

@@ -310,6 +310,34 @@ TEST_CASE("Access: a token's scopes go with its caller, and bind operators, too"
   CHECK_FALSE(server::lacked_scope({ErrorCode::permission_denied, "this token is read-only", {}}));
 }
 
+TEST_CASE("Access: a token may come in the header for keys, if that is set, but not beside another one") {
+  auto options = two_callers();
+  const auto with = [&](std::vector<std::pair<std::string, std::string>> headers) {
+    return server::authenticate(options, request_with(std::move(headers)), {"echo"});
+  };
+  CHECK_FALSE(with({{"X-API-Key", "alice-secret"}}));
+  options.key_header = "X-API-Key";
+  CHECK(with({{"x-api-key", "alice-secret"}})->value == "alice");
+  CHECK(with({{"Authorization", "Bearer alice-secret"}})->value == "alice");
+  for (const char* wrong : {"", "alice", "Bearer alice-secret", "alice-secretx"})
+    CHECK_FALSE(with({{"X-API-Key", wrong}}));
+  CHECK_FALSE(with({{"X-API-Key", "alice-secret"}, {"Authorization", "Bearer alice-secret"}}));
+  CHECK_FALSE(with({{"X-API-Key", "alice-secret"}, {"X-API-Key", "alice-secret"}}));
+  CHECK(server::brings_token(options, request_with({{"X-Api-Key", "x"}})));
+  CHECK_FALSE(server::brings_token(options, request_with({{"X-Other", "x"}})));
+  const auto request = request_with({{"X-API-Key", "alice-secret"}});
+  CHECK(server::may_send_body(options, request));
+  REQUIRE(server::own_token(options, request));
+  // A wrong key is refused where anonymous callers are admitted, too.
+  options.anonymous = true;
+  CHECK(with({})->value == "anonymous");
+  CHECK_FALSE(with({{"X-API-Key", "wrong"}}));
+  for (const char* name : {"X-API-Key", "Ocp-Apim-Subscription-Key"}) CHECK(server::may_be_key_header(name));
+  for (const char* name :
+       {"Authorization", "HOST", "Origin", "X-Forwarded-For", "A2A-Version", "Mcp-Session-Id"})
+    CHECK_FALSE(server::may_be_key_header(name));
+}
+
 TEST_CASE("Access: a challenge names the metadata of the resource that was asked for") {
   struct Issuers final : server::TokenSource {
     Found find(std::string_view) override { return {}; }

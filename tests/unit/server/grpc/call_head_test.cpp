@@ -18,6 +18,8 @@ TEST_CASE("gRPC head: A2A metadata become headers, and one of them names the age
   CHECK(head->header("X-A2A-Extensions") == "u");
   CHECK(head->header("Host").empty());
   CHECK(head->raw_path == "/agents/table report");
+  CHECK(head_of({{"x-api-key", "k"}}, "desk")->headers.empty());
+  CHECK(head_of({{"x-api-key", "k"}}, "desk", "X-API-Key")->header("x-api-key") == "k");
   CHECK(head_of({}, "desk")->path == "/agents/desk");
   for (const auto& refused : {head_of({{"baton-agent", "a/tasks"}}, "desk"), head_of({}, "")}) {
     REQUIRE(!refused);
