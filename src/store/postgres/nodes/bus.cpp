@@ -6,11 +6,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <iterator>
 #include <optional>
-#include <string_view>
 #include <utility>
 
 #include "base/thread_priority.h"
@@ -18,8 +16,6 @@
 namespace baton::store::postgres {
 namespace {
 
-// PostgreSQL's limit is 8,000 bytes.
-constexpr std::size_t kPayloadMax = 7'900;
 constexpr std::chrono::milliseconds kBusRetry(200);
 // A notification that has not arrived after this time counts as lost.
 constexpr std::chrono::seconds kDeafAfter(3);
@@ -31,57 +27,6 @@ constexpr char kChannel[] =
 constexpr char kTell[] =
     "SELECT pg_notify('baton_' || CASE WHEN octet_length(current_schema()::text) > 50 THEN "
     "md5(current_schema()::text) ELSE current_schema()::text END, $1)";
-
-// Joins words to payloads that begin with the node's number. Examples: "12 345:6 78:9": node 12 has changed
-// task 345, whose last event is 6, and task 78. "12 +345:6": it follows task 345. "12 *", "12 ?345" and "12
-// !345": see Bus::ask_all, Bus::ask and Bus::answer. "12": see call_others.
-std::vector<std::string> payloads_of(std::int64_t node, const std::vector<std::string>& words) {
-  const std::string sender = std::to_string(node);
-  std::vector<std::string> payloads;
-  for (const std::string& word : words) {
-    if (payloads.empty() || payloads.back().size() + word.size() > kPayloadMax) payloads.push_back(sender);
-    payloads.back() += word;
-  }
-  return payloads;
-}
-
-// Removes the number at the front of the text and returns it; 0 if there is none.
-std::int64_t take_number(std::string_view& text) {
-  std::int64_t number = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
-  text.remove_prefix(static_cast<std::size_t>(read.ptr - text.data()));
-  return number;
-}
-
-struct Words {
-  std::vector<Grown> tasks, followed;
-  std::vector<task::TaskKey> asked, answered;
-  bool asks_all = false;
-  bool is_call = true;  // the payload has no words
-};
-
-void read_words(std::string_view text, Words& words) {
-  while (text.starts_with(' ')) {
-    text.remove_prefix(1);
-    words.is_call = false;
-    if (text.starts_with('*')) {
-      text.remove_prefix(1);
-      words.asks_all = true;
-      continue;
-    }
-    const bool is_marked = text.starts_with('?') || text.starts_with('!') || text.starts_with('+');
-    const char mark = is_marked ? text.front() : ':';
-    if (is_marked) text.remove_prefix(1);
-    const task::TaskKey task{take_number(text)};
-    if (!task) return;
-    if (mark == '?') words.asked.push_back(task);
-    if (mark == '!') words.answered.push_back(task);
-    if (mark == '?' || mark == '!') continue;
-    if (!text.starts_with(':')) return;
-    text.remove_prefix(1);
-    (mark == '+' ? words.followed : words.tasks).push_back({task, {take_number(text)}});
-  }
-}
 
 void notify(Link& link, const std::string& payload) {
   const std::array values{sql::Parameter(payload)};
@@ -156,23 +101,15 @@ bool Bus::hears() const {
 
 void Bus::hear(Link& link) {
   Words all;
-  bool is_called = false;
   for (const std::string& payload : link.told()) {
-    std::string_view text = payload;
-    if (take_number(text) == node_) {
-      unheard_since_ = base::SteadyTime::time_point();
-      continue;
-    }
-    all.is_call = true;
-    read_words(text, all);
-    is_called = is_called || all.is_call;
+    if (read_payload(payload, node_, all) == node_) unheard_since_ = base::SteadyTime::time_point();
   }
   if (!all.tasks.empty()) events_.on_heard(std::move(all.tasks));
   if (!all.followed.empty()) events_.on_followed(std::move(all.followed));
   if (all.asks_all) events_.on_newcomer();
   for (const task::TaskKey task : all.asked) events_.on_asked(task);
   for (const task::TaskKey task : all.answered) events_.on_answered(task);
-  if (is_called) events_.on_call();
+  if (all.is_call) events_.on_call();
 }
 
 void Bus::tell(const std::vector<Grown>& tasks) {
@@ -189,8 +126,7 @@ void Bus::tell(const std::vector<Grown>& tasks) {
 void Bus::follow(const std::vector<Grown>& tasks) {
   std::vector<std::string> words;
   words.reserve(tasks.size());
-  for (const auto& [task, last] : tasks)
-    words.push_back(" +" + std::to_string(task.value) + ":" + std::to_string(last.value));
+  for (const Grown& grown : tasks) words.push_back(word_of_follower(grown));
   say(std::move(words));
 }
 
@@ -215,8 +151,7 @@ void Bus::tell_all() {
       tasks.swap(untold_);
       words.swap(words_);
     }
-    for (const auto& [task, last] : tasks)
-      words.push_back(" " + std::to_string(task.value) + ":" + std::to_string(last.value));
+    for (const auto& [task, last] : tasks) words.push_back(word_of_change({task, last}));
     send(payloads_of(node_, words));
   }
 }

@@ -23,6 +23,7 @@
 #include "base/unique_fd.h"
 #include "store/peers.h"
 #include "store/postgres/lane/link.h"
+#include "store/postgres/nodes/bus_words.h"
 
 namespace baton::store::postgres {
 
@@ -59,10 +60,10 @@ class Bus {
   void tell(const std::vector<Grown>& tasks);
   void follow(const std::vector<Grown>& tasks);
   // Asks the other nodes which tasks they follow.
-  void ask_all() { say({" *"}); }
+  void ask_all() { say({std::string(kAskAll)}); }
   // Asks the other nodes whether they follow the task, and answers that this node follows it.
-  void ask(task::TaskKey task) { say({" ?" + std::to_string(task.value)}); }
-  void answer(task::TaskKey task) { say({" !" + std::to_string(task.value)}); }
+  void ask(task::TaskKey task) { say({word_of_question(task)}); }
+  void answer(task::TaskKey task) { say({word_of_answer(task)}); }
 
  private:
   std::unique_ptr<Link> listening() const;
