@@ -499,8 +499,7 @@ class SchemaReader {
       node.required.push_back(name.string());
     }
     std::ranges::sort(node.required);
-    const auto rest = std::ranges::unique(node.required);
-    node.required.erase(rest.begin(), rest.end());
+    node.required.erase(std::unique(node.required.begin(), node.required.end()), node.required.end());
   }
 
   void read_bound(int index, std::string_view keyword, Value rule, std::optional<Bound>& into) {

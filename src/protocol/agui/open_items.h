@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <ranges>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -185,7 +184,7 @@ class OpenSteps {
   }
 
   void close_all(Out& out) {
-    for (const Open& open : std::views::reverse(open_)) finish_step(open.name, out);
+    for (auto open = open_.rbegin(); open != open_.rend(); ++open) finish_step(open->name, out);
     open_.clear();
   }
 
@@ -226,11 +225,11 @@ class OpenSubagents {
   enum class Ending { finished, suspended, broken_off };
 
   void close_all(Ending ending, Out& out) {
-    for (const Open& open : std::views::reverse(open_)) {
+    for (auto open = open_.rbegin(); open != open_.rend(); ++open) {
       if (ending == Ending::broken_off) {
-        fail_subagent(open.id, "it was interrupted", out);
+        fail_subagent(open->id, "it was interrupted", out);
       } else {
-        finish_subagent(open.id, ending == Ending::suspended, out);
+        finish_subagent(open->id, ending == Ending::suspended, out);
       }
     }
     open_.clear();

@@ -259,8 +259,9 @@ void write_list(json::Writer& out, std::string_view member,
                 const std::vector<task::SecurityRequirement>& requirements, bool wrapped) {
   const auto write_needs = [&](const task::SecurityRequirement& requirement) {
     out.object([&] {
-      for (const auto& [name, scopes] : requirement) {
-        out.key(name);
+      for (const auto& each : requirement) {
+        const std::vector<std::string>& scopes = each.second;
+        out.key(each.first);
         if (!wrapped) out.strings(scopes);
         if (wrapped) out.object([&] { out.key("list").strings(scopes); });
       }

@@ -97,7 +97,8 @@ std::vector<CalledTool> Reader::calls() const {
 
 task::Json Reader::others() const {
   PartOrder order;
-  for (const auto& [index, block] : blocks_) {
+  for (const auto& entry : blocks_) {
+    const auto& block = entry.second;
     if (block.type == "text") {
       order.add_text(block.text);
       continue;
