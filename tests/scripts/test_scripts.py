@@ -365,6 +365,25 @@ class Promises(Case):
                 self.assertTrue((ROOT / test).is_file(), f"there is no {test}")
 
 
+class Threats(Case):
+    def test_each_row_of_the_page_names_a_test_and_every_named_file_exists(self):
+        text = (ROOT / "scripts/THREATS.md").read_text(encoding="utf-8")
+        rows = [line for line in text.splitlines() if re.match(r"\| (?!.* \| held by \|)[^-]", line)]
+        self.assertGreater(len(rows), 20)
+        targets = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests/fuzz/targets").glob("*.cpp"))
+        for row in rows:
+            shown = row.rstrip("| ").rpartition(" | ")[2]
+            tests = re.findall(r"`([\w/.]+\.(?:py|cpp|mjs))`", shown)
+            fuzzed = re.findall(r"`([\w*.-]+)`", shown.partition("fuzz target")[2])
+            self.assertTrue(tests or fuzzed, f"no test: {row}")
+            for test in tests:
+                self.assertTrue((ROOT / "tests" / test).is_file(), f"there is no {test}")
+            for target in fuzzed:
+                self.assertIn('{"' + target.rstrip("*"), targets, f"there is no target {target}")
+        for name in re.findall(r"`((?:agents|base|engine|http|json|notify|outbound|protocol|server|store|task)/[\w/.]+)`", text):
+            self.assertTrue(list(ROOT.glob(f"src/{name}*")), f"there is no src/{name}")
+
+
 def anchors_of(text):
     """Returns the anchors of a page's headings, in the form of GitHub and others."""
     anchors = set()
