@@ -54,7 +54,13 @@ std::optional<std::string> normalize_base64(std::string_view text) {
     if (c == '-') c = '+';
     if (c == '_') c = '/';
   }
-  normal.append((4 - normal.size() % 4) % 4, '=');
+  const std::size_t padding = (4 - normal.size() % 4) % 4;
+  if (padding != 0) {
+    // Strict readers refuse a last character with bits beyond the last byte.
+    const int value = kValues[static_cast<unsigned char>(normal.back())];
+    normal.back() = kAlphabet[value & (padding == 1 ? 0x3c : 0x30)];
+  }
+  normal.append(padding, '=');
   return normal;
 }
 

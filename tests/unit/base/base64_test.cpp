@@ -20,6 +20,11 @@ TEST_CASE("Base64: all spellings of the same bytes become one") {
   CHECK(base::normalize_base64("aGk=") == "aGk=");
   CHECK(base::normalize_base64("-_8") == "+/8=");
   CHECK(base::normalize_base64("") == "");
+  // The bits that the last character has beyond the last byte.
+  CHECK(base::normalize_base64("aGl") == "aGk=");
+  CHECK(base::normalize_base64("aGm=") == "aGk=");
+  CHECK(base::normalize_base64("aX") == "aQ==");
+  CHECK(base::normalize_base64("-_==") == "+w==");
 }
 
 TEST_CASE("Base64: line breaks are accepted") {
