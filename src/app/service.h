@@ -117,7 +117,7 @@ class Service {
   server::operate::Facts operator_facts_;
   const server::operate::Routes operators_;
   server::Pipeline pipeline_;
-  std::optional<IssuerKeys> issuer_keys_;  // none without issuers
+  std::optional<IssuerKeys> issuer_keys_;         // none without issuers
   std::optional<CertificateWatch> certificates_;  // while TLS is served
 };
 

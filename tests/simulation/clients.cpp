@@ -163,7 +163,7 @@ void Client::accept(Sent& sent, const engine::Accepted& accepted, int process) {
   const auto* added = std::get_if<task::MessageAdded>(&body);
   if (added == nullptr || added->message.id != sent.submission.message.id) {
     world_.fibers.fail("a send was answered with another one's place: event " +
-                       std::to_string(accepted.after.value) + " rep " + std::to_string(accepted.repeated) + " task " + std::to_string(accepted.key.value) + " wants " + sent.submission.message.id.value + " on process " + std::to_string(process) + " task named " + sent.submission.task.value + told(model.task(accepted.key)));
+                       std::to_string(accepted.after.value) + told(model.task(accepted.key)));
   }
   if (sent.accepted && (sent.accepted->id != accepted.id || sent.accepted->after != accepted.after)) {
     world_.fibers.fail("a repeated send made another task: " + accepted.id.value);
