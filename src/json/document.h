@@ -107,7 +107,7 @@ TextPlace place_at(std::string_view text, std::size_t offset);
 Value nearest_value(Value root, std::string_view pointer);
 // The value at a JSON pointer, or missing.
 Value value_at(Value root, std::string_view pointer);
-// Whether both values are equal. The order of members and the notation of numbers do not matter.
+// Whether both values are equal, in any order of members and any notation. The last of repeated ones counts.
 bool same_value(Value one, Value other);
 
 class Document {

@@ -1,6 +1,7 @@
 // Finds values by pointer, computes places in a text, and compares values.
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "base/text.h"
 #include "json/document.h"
@@ -28,17 +29,40 @@ Value child_of(Value value, std::string_view step) {
   return {};
 }
 
+// The members of an object in the order of their names; of repeated ones the last.
+std::vector<Value> members_of(Value object) {
+  std::vector<Value> members;
+  members.reserve(object.size());
+  for (const Value member : object) members.push_back(member);
+  std::stable_sort(members.begin(), members.end(),
+                   [](Value one, Value other) { return one.key() < other.key(); });
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const bool is_last = i + 1 == members.size() || members[i].key() != members[i + 1].key();
+    if (is_last) members[kept++] = members[i];
+  }
+  members.resize(kept);
+  return members;
+}
+
+bool are_same_objects(Value one, Value other) {
+  const std::vector<Value> first = members_of(one), second = members_of(other);
+  return std::equal(first.begin(), first.end(), second.begin(), second.end(),
+                    [](Value a, Value b) { return a.key() == b.key() && same_value(a, b); });
+}
+
 }  // namespace
 
 bool same_value(Value one, Value other) {
   if (one.type() != other.type()) return false;
   if (one.is_string()) return one.string() == other.string();
   if (one.is_number()) return one.raw() == other.raw() || (one.real() && one.real() == other.real());
-  if (!one.is_array() && !one.is_object()) return one.raw() == other.raw();
+  if (one.is_object()) return are_same_objects(one, other);
+  if (!one.is_array()) return one.raw() == other.raw();
   if (one.size() != other.size()) return false;
   auto second = other.begin();
   for (auto first = one.begin(); first != one.end(); ++first, ++second) {
-    if (!same_value(*first, one.is_object() ? other[(*first).key()] : *second)) return false;
+    if (!same_value(*first, *second)) return false;
   }
   return true;
 }

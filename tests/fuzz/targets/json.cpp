@@ -79,7 +79,7 @@ void schema(std::string_view input) {
   }
   const std::string_view rest = line == std::string_view::npos ? "" : input.substr(line + 1);
   static_cast<void>(schema->check_text(rest).has_value());
-  if (const auto reading = schema->reading()) {
+  if (const auto reading = schema->reading(); reading && base::is_utf8(rest)) {
     const auto value = reading->value(rest);
     require(!value || Document::parse_view(*value).has_value(),
             "a text was read as something that is not JSON");

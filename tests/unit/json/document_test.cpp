@@ -218,6 +218,24 @@ TEST_CASE("Document: members, keys and nested values are found at their own leve
   for (const Value none : root["c"]["x"]) FAIL(none.raw());
 }
 
+TEST_CASE("same_value: order and notation do not matter, and the last of repeated members counts") {
+  const auto same = [](const char* one, const char* other) {
+    const auto first = Document::parse_view(one), second = Document::parse_view(other);
+    REQUIRE(first);
+    REQUIRE(second);
+    const bool is_same = baton::json::same_value(first->root(), second->root());
+    CHECK(is_same == baton::json::same_value(second->root(), first->root()));
+    return is_same;
+  };
+  CHECK(same(R"({"a":1,"b":[2.0,"x"]})", R"({"b":[2,"\u0078"],"a":1})"));
+  CHECK(same(R"({"a":1,"a":{}})", R"({"a":1,"a":{}})"));
+  CHECK(same(R"({"a":1,"a":2})", R"({"a":2})"));
+  CHECK_FALSE(same(R"({"a":1,"a":1})", R"({"a":1,"b":2})"));
+  CHECK_FALSE(same(R"({"a":1,"a":2})", R"({"a":1})"));
+  CHECK_FALSE(same(R"([1,2])", R"([2,1])"));
+  CHECK_FALSE(same(R"({})", R"([])"));
+}
+
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // sanitizers have their own allocator
 
 TEST_CASE("Document: a lack of memory is an exception, not a crash") {
