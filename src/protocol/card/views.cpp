@@ -156,10 +156,11 @@ class CardWriter {
     });
   }
 
-  // The agent's extensions, and Baton's own.
+  // The agent's extensions, and Baton's own. A copy of a card that Baton serves has that, too.
   void write_extensions() {
     out_.key("extensions").array([&] {
       for (const task::Extension& extension : card_.extensions) {
+        if (extension.uri == kBatonExtension) continue;
         out_.object([&] {
           out_.member("uri", extension.uri).optional("description", extension.description);
           if (extension.required) out_.member("required", true);

@@ -140,7 +140,7 @@ void client(std::string_view input) {
       check_json(call.wanted.schema, "the schema of a question is not JSON");
       task::Message said;
       said.parts = {task::Part::of_data({std::string(input)})};
-      check_object({"{" + mcp::write_input_responses(call.wanted, said) + "}"}, "an answer is no JSON");
+      check_object({mcp::write_input_responses(call.wanted, said)}, "an answer is no JSON");
     }
   }
 }

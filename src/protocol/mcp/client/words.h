@@ -97,7 +97,7 @@ struct CallResult {
 CallResult read_call(json::Value result);  // of tools/call
 CallResult read_task(json::Value result);  // of tasks/get
 
-// Writes the member "inputResponses" with the user's answer. Data {"cancelled": true} declines.
+// Writes the value of the member "inputResponses" with the user's answer. Data {"cancelled": true} declines.
 std::string write_input_responses(const InputWanted& wanted, const task::Message& answer);
 
 }  // namespace baton::protocol::mcp
