@@ -248,7 +248,9 @@ constexpr int kStepsInARound = 16;
 void ConnectionLoop::advance(Connection& connection) {
   for (int i = 0; i < kStepsInARound; ++i) {
     if (!connection.open || !connection.output_owner.is_loop()) return;
-    if (step(connection) == Step::wait) return;
+    const Step next = step(connection);
+    if (next == Step::wait) return;
+    if (next == Step::later) break;
   }
   if (connection.open && !std::exchange(connection.queued_again, true)) {
     post(core_->loop, connection.shared_from_this(), &ConnectionLoop::go_on);
@@ -299,7 +301,8 @@ ConnectionLoop::Step ConnectionLoop::read_request(Connection& connection) {
       return Step::wait;
     case IoResult::Outcome::blocked:
       connection.readable = !got.drained;
-      return connection.readable ? Step::again : Step::wait;
+      // Records without data, such as changes of keys, cost time and bring nothing.
+      return connection.readable ? Step::later : Step::wait;
     case IoResult::Outcome::moved:
       break;
   }

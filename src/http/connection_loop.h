@@ -47,7 +47,8 @@ class ConnectionLoop {
   void open_stream(Connection& connection, const StreamAnswer& answer);
 
  private:
-  enum class Step { again, wait };
+  // What to do next: another step at once, nothing until an event, or another step after other connections.
+  enum class Step { again, wait, later };
 
   // Events, and the table of connections.
   SteadyTime now() const { return core_->loop.now(); }

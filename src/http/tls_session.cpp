@@ -16,7 +16,7 @@ namespace {
 
 // Bytes that one call may take from the socket. Records without data, such as changes of keys, must not keep
 // the thread.
-constexpr std::size_t kReceiveMax = 64 << 10;
+constexpr std::size_t kReceiveMax = 20 << 10;
 
 }  // namespace
 
@@ -100,6 +100,7 @@ IoResult TlsSession::receive(char* out, std::size_t size) {
   if (!usable_) return {IoResult::Outcome::closed};
   ERR_clear_error();
   room_ = kReceiveMax;
+  drained_ = false;  // bytes may have come since the last look, which raised their event already
   std::size_t got = 0;
   const int result = SSL_read_ex(ssl_.get(), out, size, &got);
   switch (tls::ssl_outcome(ssl_.get(), result)) {

@@ -10,6 +10,8 @@ namespace baton::jose {
 namespace {
 
 constexpr std::size_t kNameMax = 512;  // of kid and typ
+// Of the header. Anybody may send one, and it is read before the signature is checked.
+constexpr std::size_t kHeaderMax = 2'048, kMembersMax = 16;
 
 tl::unexpected<base::Error> wrong(std::string reason) {
   return base::fail(base::ErrorCode::invalid_argument, "the token is not valid", std::move(reason));
@@ -30,6 +32,7 @@ base::Result<Jws> parse_jws(std::string_view text) {
   if (text.size() > kJwsBytesMax) return wrong("it is larger than 8 KiB");
   const std::size_t first = text.find('.'), last = text.rfind('.');
   if (first == last || text.find('.', first + 1) != last) return wrong("it does not have three parts");
+  if (first > kHeaderMax) return wrong("its header is too long");
   const auto header = decode_base64url(text.substr(0, first));
   auto payload = decode_base64url(text.substr(first + 1, last - first - 1));
   auto signature = decode_base64url(text.substr(last + 1));
@@ -37,6 +40,7 @@ base::Result<Jws> parse_jws(std::string_view text) {
   const auto document = json::Document::parse_view(*header, {.depth_max = 5});
   if (!document || !document->root().is_object()) return wrong("its header is not a JSON object");
   const json::Value members = document->root();
+  if (members.size() > kMembersMax) return wrong("its header has too many members");
   for (const json::Value member : members) {
     if (members.repeats(member.key())) return wrong("its header repeats a member");
   }

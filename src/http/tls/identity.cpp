@@ -1,5 +1,8 @@
 #include "http/tls/identity.h"
 
+#include <openssl/x509.h>
+
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <utility>
@@ -48,7 +51,8 @@ base::Result<std::unique_ptr<Identity>> Identity::open(IdentityFiles files) {
 }
 
 base::Result<void> Identity::reload(IdentityFiles files) {
-  return take(files, true);
+  files_ = std::move(files);  // if they cannot be used, the next looks try them again
+  return take(IdentityFiles(files_), true);
 }
 
 std::optional<base::Result<void>> Identity::look() {
@@ -63,6 +67,13 @@ std::string Identity::stamp_of(const IdentityFiles& files) {
   return stamp;
 }
 
+bool Identity::is_served(const Certificate& certificate) const {
+  const auto now = contexts();
+  return now && std::ranges::any_of(now->certificates(), [&](const Certificate& each) {
+           return X509_cmp(each.leaf(), certificate.leaf()) == 0;
+         });
+}
+
 base::Result<void> Identity::take(const IdentityFiles& files, bool only_valid) {
   // Before the files are read: a change during that is found at the next look.
   std::string stamp = stamp_of(files);
@@ -70,7 +81,8 @@ base::Result<void> Identity::take(const IdentityFiles& files, bool only_valid) {
   for (const CertificateFiles& each : files.certificates) {
     auto read = Certificate::read(each);
     if (!read) return base::fail(read.error());
-    if (only_valid && !read->is_valid_at(today()))
+    // An expired one that is served already does not keep others from being replaced.
+    if (only_valid && !read->is_valid_at(today()) && !is_served(*read))
       return base::fail(
           base::ErrorCode::invalid_argument, "the TLS certificate cannot be used",
           each.chain + (read->ends() <= today() ? ": it has expired" : ": it is not valid yet"));

@@ -29,7 +29,8 @@ class Identity {
     return now_.with([](const Now& now) { return now.contexts; });
   }
 
-  // Reads these files. Keeps what it has if a file cannot be used, or if a certificate is not valid now.
+  // Reads these files. Keeps what it has if a file cannot be used, or if a certificate is not valid now and
+  // is not served already. `look` then tries the files again.
   base::Result<void> reload(IdentityFiles files);
 
   // Does the same if a file has changed since they were read. Returns nullopt if none has.
@@ -41,6 +42,7 @@ class Identity {
   };
   Identity() = default;
   base::Result<void> take(const IdentityFiles& files, bool only_valid);
+  bool is_served(const Certificate& certificate) const;
   static std::string stamp_of(const IdentityFiles& files);
 
   base::Guarded<Now> now_;

@@ -129,13 +129,13 @@ http::Reply agents_reply(const Services& services, const http::Request& request,
     }
     refused = admission.error();
     // A wrong token counts as one attempt, however many agents there are.
-    if (refused->code == ErrorCode::unauthenticated) break;
+    if (refused->code == ErrorCode::unauthenticated || refused->code == ErrorCode::unavailable) break;
   }
   if (refused && admitted.empty()) return refusal(*refused);
 
   const std::string* const named = task_named_in(request);
   std::vector<OwnTask> tasks;
-  if (named != nullptr && caller) {
+  if (named != nullptr && caller && scopes_of(services.options, request).has(Scope::read)) {
     std::vector<task::AgentName> names;
     for (const agents::Agent* agent : admitted) names.push_back(agent->name);
     auto found = own_tasks(services.engine, *caller, names, *named);

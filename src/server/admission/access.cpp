@@ -197,10 +197,13 @@ base::Result<task::Caller> authenticate(const ServerOptions& options, const http
 Scopes scopes_of(const ServerOptions& options, const http::Request& request) {
   if (const std::string_view of_page = page_token(request); !of_page.empty()) {
     const auto page = identify_page(options.tokens.now(), of_page, {}, base::SystemClock().now());
-    return page ? page->signer.scopes : Scopes::all();
+    return page ? page->signer.scopes : Scopes();
   }
-  const TokenPtr known = find_token(options, request).token;
-  return known ? known->scopes : Scopes::all();
+  if (const TokenPtr known = find_token(options, request).token) return known->scopes;
+  // As in `identify`.
+  const bool is_anonymous =
+      options.anonymous && (brought_by(options, request).empty() || !options.has_callers());
+  return is_anonymous ? Scopes::all() : Scopes();
 }
 
 TokenPtr own_token(const ServerOptions& options, const http::Request& request) {

@@ -169,6 +169,7 @@ base::Result<Claimed> read_claims(const Issuer& issuer, std::string_view public_
   if (claims["iss"].string() != issuer.url) return refused_claims("iss is another issuer");
   auto agents = agents_by_audience(issuer, public_url, claims["aud"]);
   if (!agents) return refused_claims("aud is not this server");
+  const bool is_for_server = agents->empty();
   const auto expires = time_in(claims["exp"]);
   if (!expires) return refused_claims("it has no exp");
   if (*expires + issuer.skew <= now) return refused_claims("it has expired");
@@ -191,7 +192,7 @@ base::Result<Claimed> read_claims(const Issuer& issuer, std::string_view public_
   Claimed claimed;
   claimed.token.caller = caller_of(issuer.url, subject);
   claimed.token.agents = std::move(*agents);
-  claimed.token.role = role_of(issuer, claims);
+  claimed.token.role = is_for_server ? role_of(issuer, claims) : Role::calls;
   claimed.token.scopes = scopes_of(issuer, claims);
   claimed.until = *expires + issuer.skew;
   claimed.actors = actors_of(claims);

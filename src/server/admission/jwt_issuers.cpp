@@ -30,8 +30,10 @@ std::string issuer_in(std::string_view claims) {
   return document ? document->root()["iss"].str() : std::string();
 }
 
-bool same_place(const Issuer& one, const Issuer& other) {
-  return one.url == other.url && one.keys_url == other.keys_url && one.keys_file == other.keys_file;
+// `Place`: an Issuer or a Due.
+template <class Place>
+bool is_place_of(const Issuer& issuer, const Place& place) {
+  return issuer.keys_url == place.keys_url && issuer.keys_file == place.keys_file;
 }
 
 seconds pause_after(int failures) {
@@ -43,6 +45,7 @@ seconds pause_after(int failures) {
 }  // namespace
 
 struct JwtIssuers::Waiter {
+  std::string issuer;
   std::function<void()> done;
   std::atomic<bool> is_called{false};
   void call() {
@@ -59,14 +62,18 @@ void JwtIssuers::set(std::vector<server::Issuer> issuers, std::string public_url
     for (server::Issuer& each : issuers) {
       Tracked& one = tracked.emplace_back();
       for (const Tracked& old : state.issuers) {
-        if (same_place(*old.rules, each)) one = old;
+        if (old.rules->url == each.url && is_place_of(*old.rules, each)) one = old;
       }
-      if (!each.keys_file.empty()) one.due = {};
+      if (!each.keys_file.empty()) {
+        one.due = {};
+        one.is_stale = one.is_under_way;
+      }
       one.rules = std::make_shared<const server::Issuer>(std::move(each));
     }
     state.issuers = std::move(tracked);
     state.public_url = std::move(public_url);
     state.known.clear();
+    state.refused.clear();
     ++state.generation;
   });
   if (on_due_) on_due_();
@@ -91,26 +98,40 @@ TokenSource::Found JwtIssuers::find(std::string_view secret) {
   if (!secret.starts_with("ey")) return {};
   if (secret.size() > jose::kJwsBytesMax) return not_valid("it is larger than 8 KiB");
   const std::string digest = jose::sha256(secret);
-  const TokenPtr known = state_.with([&](State& state) -> TokenPtr {
-    const Known* const found = state.known.find(digest);
-    if (found == nullptr) return nullptr;
-    if (clock_.now() < found->expires && steady_.now() < found->until) return found->token;
-    state.known.erase(digest);
-    return nullptr;
+  std::int64_t generation = 0;
+  auto answer = state_.with([&](State& state) -> std::optional<Found> {
+    generation = state.generation;
+    if (const Known* const found = state.known.find(digest)) {
+      if (clock_.now() < found->expires && steady_.now() < found->until) return Found{found->token};
+      state.known.erase(digest);
+    }
+    if (const Refused* const found = state.refused.find(digest)) {
+      if (steady_.now() < found->until) return not_valid(found->reason);
+      state.refused.erase(digest);
+    }
+    return std::nullopt;
   });
-  return known ? Found{known} : verify(secret, digest);
+  if (answer) return std::move(*answer);
+  Found found = verify(secret, digest);
+  if (found.token || found.is_pending) return found;
+  state_.with([&](State& state) {
+    if (state.generation == generation && state.refused.find(digest) == nullptr)
+      state.refused.put(digest, {found.reason, steady_.now() + kRefusedTime});
+  });
+  return found;
 }
 
 TokenSource::Found JwtIssuers::verify(std::string_view secret, const std::string& digest) {
   if (!jose::looks_like_jws(secret)) return {};
   const auto jws = jose::parse_jws(secret);
   if (!jws) return not_valid(jws.error().for_log);
+  const std::string name = issuer_in(jws->payload);
   std::shared_ptr<const server::Issuer> issuer;
   Keys keys;
   std::string public_url;
   std::int64_t generation = 0;
   state_.with([&](State& state) {
-    const Tracked* const named = tracked(state, issuer_in(jws->payload));
+    const Tracked* const named = tracked(state, name);
     if (named == nullptr) return;
     issuer = named->rules;
     if (named->keys && steady_.now() < named->fetched + kAgeMax) keys = named->keys;
@@ -170,12 +191,15 @@ bool JwtIssuers::await(std::string_view secret, std::function<void()> done) {
   if (!find(secret).is_pending) return false;
   const auto jws = jose::parse_jws(secret);
   auto waiter = std::make_shared<Waiter>();
+  waiter->issuer = issuer_in(jws->payload);
   waiter->done = std::move(done);
   const bool waits = state_.with([&](State& state) {
-    const Tracked* const named = tracked(state, issuer_in(jws->payload));
+    const Tracked* const named = tracked(state, waiter->issuer);
     const bool comes = named != nullptr && (named->is_under_way || named->due <= steady_.now());
     std::erase_if(state.waiters, [](const auto& each) { return each->is_called.load(); });
-    if (!comes || state.waiters.size() >= kWaitersMax) return false;
+    const auto others =
+        std::ranges::count(state.waiters, waiter->issuer, [](const auto& each) { return each->issuer; });
+    if (!comes || others >= static_cast<std::ptrdiff_t>(kWaitersMax)) return false;
     state.waiters.push_back(waiter);
     return true;
   });
@@ -212,11 +236,16 @@ void JwtIssuers::took(const Due& due, const base::Result<Fetched>& fetched) {
   int failures = 0;
   bool is_first = false;
   state_.with([&](State& state) {
-    waiters.swap(state.waiters);
     ++(set ? state.fetches : state.failures);
+    const auto of_others = std::ranges::stable_partition(
+        state.waiters, [&](const auto& waiter) { return waiter->issuer != due.issuer; });
+    waiters.assign(of_others.begin(), of_others.end());
+    state.waiters.erase(of_others.begin(), of_others.end());
     Tracked* const named = tracked(state, due.issuer);
-    if (named == nullptr) return;
+    // Since a reload the keys may come from another place.
+    if (named == nullptr || !is_place_of(*named->rules, due)) return;
     named->is_under_way = false;
+    if (std::exchange(named->is_stale, false)) return;
     const base::Timestamp now = steady_.now();
     if (!set) {
       failures = ++named->failures;
@@ -231,6 +260,7 @@ void JwtIssuers::took(const Due& due, const base::Result<Fetched>& fetched) {
     named->due = now + age * 4 / 5;
     named->keys = std::make_shared<const jose::JwkSet>(std::move(*set));
     state.known.clear();
+    state.refused.clear();
     ++state.generation;
   });
   const std::string name = base::loggable(due.issuer);

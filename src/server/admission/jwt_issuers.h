@@ -60,9 +60,10 @@ class JwtIssuers final : public TokenSource {
   void add_to(base::MetricsText& out) const;
 
   static constexpr std::size_t kKnownMax = 10'000;
-  static constexpr std::size_t kWaitersMax = 1'000;
+  static constexpr std::size_t kRefusedMax = 1'000;
+  static constexpr std::size_t kWaitersMax = 1'000;  // for each issuer
   static constexpr std::chrono::minutes kKnownTime{5}, kUnknownKeyPause{1};
-  static constexpr std::chrono::seconds kAgeMin{300}, kAgeMax{86'400}, kAgeUsual{3'600};
+  static constexpr std::chrono::seconds kAgeMin{300}, kAgeMax{86'400}, kAgeUsual{3'600}, kRefusedTime{5};
 
  private:
   using Keys = std::shared_ptr<const jose::JwkSet>;  // shared with verifications under way
@@ -71,19 +72,26 @@ class JwtIssuers final : public TokenSource {
     Keys keys;                                    // null: there are none yet, or they are too old
     base::Timestamp fetched{}, due{}, tried{};
     bool has_tried = false, is_under_way = false;
-    int failures = 0;  // in a row
+    bool is_stale = false;  // what is being fetched was asked for before the last `set`
+    int failures = 0;       // in a row
   };
   struct Known {
     TokenPtr token;
     base::Timestamp expires, until;  // by the clock of tokens, and by the steady one
+  };
+  struct Refused {
+    std::string reason;
+    base::Timestamp until;  // by the steady clock
   };
   struct Waiter;
   struct State {
     std::vector<Tracked> issuers;
     std::string public_url;
     base::Lru<std::string, Known> known{kKnownMax};  // by the token's SHA-256
-    std::vector<std::shared_ptr<Waiter>> waiters;    // shared with their timers
-    std::int64_t generation = 0;                     // of keys and rules
+    // A request asks for its token more than once, and each check of a signature takes time.
+    base::Lru<std::string, Refused> refused{kRefusedMax};
+    std::vector<std::shared_ptr<Waiter>> waiters;  // shared with their timers
+    std::int64_t generation = 0;                   // of keys and rules
     std::int64_t fetches = 0, failures = 0;
   };
 

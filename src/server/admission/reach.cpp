@@ -21,8 +21,10 @@ std::optional<base::Error> refused_everywhere(const Services& services, const ht
     const auto caller = authenticate(services.options, request, agent->name);
     if (caller) return std::nullopt;
     refused = caller.error();
-    // A wrong token counts as one attempt, however many agents there are.
-    if (refused->code == base::ErrorCode::unauthenticated) break;
+    // A wrong token counts as one attempt, however many agents there are. Nor is one that cannot be checked
+    // now checked for each of them.
+    const auto code = refused->code;
+    if (code == base::ErrorCode::unauthenticated || code == base::ErrorCode::unavailable) break;
   }
   return refused;
 }

@@ -59,9 +59,11 @@ class TlsCredentials final : public ::grpc::ServerCredentials {
                                                          grpc_ssl_server_certificate_config** config) {
     auto& credentials = *static_cast<TlsCredentials*>(self);
     auto now = credentials.identity_.contexts();
-    const auto before = credentials.used_.with([&](auto& used) { return std::exchange(used, now); });
-    if (before == now) return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_UNCHANGED;
+    const bool is_new = credentials.used_.with([&](auto& used) { return used != now; });
+    if (!is_new) return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_UNCHANGED;
     *config = config_of(*now);
+    if (*config == nullptr) return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_FAIL;
+    credentials.used_.with([&](auto& used) { used = std::move(now); });
     return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_NEW;
   }
 

@@ -206,7 +206,9 @@ constexpr std::array kMethods{
 // Refuses the request if its token lacks the scope.
 bool lacks_scope(const std::shared_ptr<http::Exchange>& exchange, const Entry& entry,
                  std::optional<Scope> scope) {
-  if (!scope || scopes_of(entry.services.options, exchange->request()).has(*scope)) return false;
+  if (!scope) return false;
+  const Scopes scopes = entry.at ? entry.at->scopes : scopes_of(entry.services.options, exchange->request());
+  if (scopes.has(*scope)) return false;
   exchange->reply(refusal(lacks(*scope)));
   return true;
 }

@@ -399,6 +399,7 @@ void call_tool(const McpCallPtr& call, const Tool& tool, Value params) {
   auto arguments = arguments_for(tool, params["arguments"]);
   if (!arguments) return reply_error(call, arguments.error().for_caller);
   if (arguments->message.parts.empty()) {
+    if (!call->scopes.has(Scope::read)) return call->refuse(lacks(Scope::read));
     const auto head = call->services.engine.reader().head(call->ref(arguments->task));
     if (!head && is_for_model(head.error())) return reply_error(call, "taskId: there is no such task");
     return await_task(call, arguments->task);

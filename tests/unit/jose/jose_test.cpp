@@ -155,6 +155,11 @@ TEST_CASE("JWS: a form that is not exactly ours is refused before any key is loo
     CHECK_FALSE_MESSAGE(refused, header);
     if (!refused) CHECK(refused.error().for_caller == "the token is not valid");
   }
+  // Anybody can send one, so that its header costs little.
+  std::string many = R"({"alg":"ES256")";
+  for (int i = 0; i < 16; ++i) many += ",\"" + std::to_string(i) + "\":0";
+  CHECK_FALSE(jose::parse_jws(with_header(many + "}")));
+  CHECK_FALSE(jose::parse_jws(with_header(R"({"alg":"ES256","x":")" + std::string(2'000, 'x') + "\"}")));
   for (const std::string& text : {std::string(), std::string("a.b"), kP256Jws + ".x", "." + kP256Jws,
                                   kP256Jws + "=", kP256Jws + "\n", std::string(9'000, 'A') + ".e30.AAAA"})
     CHECK_FALSE(jose::parse_jws(text));

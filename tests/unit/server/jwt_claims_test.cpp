@@ -189,6 +189,16 @@ TEST_CASE("Claims: without audiences a token must be for this server, or is for 
                             R"("https://baton.example/agents/a/b")", R"("https://baton.example/x")",
                             R"({"https://baton.example":1})", R"({"x":"https://baton.example"})"})
     CHECK_MESSAGE(agents(other) == std::nullopt, other);
+  // An operator's role is for the whole server.
+  server::Issuer with_roles = plain();
+  with_roles.operator_roles = {"op"};
+  const auto role = [&](const std::string& audience) {
+    std::string text = claims_for(audience);
+    text.insert(text.rfind('}'), R"(,"roles":["op"])");
+    return read(with_roles, text)->token.role;
+  };
+  CHECK(role(R"("https://baton.example")") == server::Role::operates);
+  CHECK(role(R"("https://baton.example/agents/echo")") == server::Role::calls);
   // Without a public URL, nothing is ours.
   CHECK_FALSE(server::read_claims(plain(), "", claims_for(R"("")"), at(kNow)));
 }

@@ -220,4 +220,27 @@ TEST_CASE("JwtIssuers: a reload keeps the keys of an issuer, forgets its tokens,
   CHECK(bench.issuers.find(good).reason == "iss is no issuer of the configuration");
 }
 
+TEST_CASE("JwtIssuers: what was asked for before a reload does not count if the keys have another place") {
+  Bench bench;
+  milliseconds wait{0};
+  const auto old_place = bench.issuers.next_due(wait);
+  REQUIRE(old_place);
+  server::Issuer changed = Bench::rules();
+  changed.keys_url = "https://id.example/new";
+  bench.issuers.set({changed}, "");
+  bench.issuers.took(*old_place, JwtIssuers::Fetched{set_of({&second_key()}), seconds(600)});
+  CHECK(bench.issuers.find(token(second_key())).is_pending);
+  CHECK(bench.fetch({&first_key()}));
+  CHECK(bench.issuers.find(token(first_key())).token);
+  // Nor does a file's content from before, if the file is to be read again.
+  changed.keys_file = "/keys.json";
+  bench.issuers.set({changed}, "");
+  const auto old_file = bench.issuers.next_due(wait);
+  REQUIRE(old_file);
+  bench.issuers.set({changed}, "");
+  bench.issuers.took(*old_file, JwtIssuers::Fetched{set_of({&first_key()}), seconds(600)});
+  CHECK(bench.fetch({&second_key()}));
+  CHECK(bench.issuers.find(token(second_key())).token);
+}
+
 }  // namespace jwt_issuers_test
